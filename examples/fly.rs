@@ -157,11 +157,8 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
     lags.sort_by(f64::total_cmp);
     let at = |share: f64| lags.get((share * lags.len() as f64) as usize).copied().unwrap_or(f64::NAN);
     let worst = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
-    println!(
-        "{:.1} pictures/s, {:.0} kB each",
-        lags.len() as f64 / seconds,
-        bytes as f64 / 1e3 / lags.len().max(1) as f64
-    );
+    let (count, kilobytes) = (times.len() as f64, bytes as f64 / 1e3);
+    println!("{:.1} pictures/s, {:.0} kB each", count / seconds, kilobytes / count.max(1.0));
     println!("lag: {:.0} ms in the median, {:.0} ms at 95 %, {:.0} ms at most", at(0.5), at(0.95), at(0.9999));
     println!("longest time without a picture: {:.0} ms", 1e3 * worst);
     println!("sizes and samples: {sizes:?}");

@@ -15,6 +15,8 @@ use std::{collections::BTreeMap, path::Path};
 pub struct Edits {
     /// None for models, which have no scene file.
     pub text: Option<SceneText>,
+    /// The scene file that was made for a model.
+    made: Option<SceneText>,
     changes: BTreeMap<String, String>,
 }
 
@@ -114,10 +116,9 @@ impl Edits {
     ) -> Result<String, EditError> {
         if self.text.is_none() {
             let choices = ModelChoices { flight: Some(flight), exposure: None };
-            let path = edit::path_for(model);
-            let mut made = SceneText::new(&path);
+            let made = self.made.get_or_insert_with(|| SceneText::new(&edit::path_for(model)));
             made.write(edit::scene_for(model, scene, options, &choices), anyway)?;
-            return Ok(path.display().to_string());
+            return Ok(made.path().display().to_string());
         }
         let text = self.text_to_save(anyway)?;
         let name = match &options.model.camera {

@@ -110,6 +110,8 @@ pub struct Eye {
     current: Option<(Frame, FrameSettings)>,
     pace: Pace,
     shown: Option<Instant>,
+    /// Samples of the quick picture that is on screen at full size: fewer are not shown in its place.
+    least: u32,
     reported: Option<Instant>,
     /// The last report.
     state: State,
@@ -140,6 +142,7 @@ impl Eye {
             current: None,
             pace: Pace::default(),
             shown: None,
+            least: 0,
             reported: None,
             state: State::default(),
             is_broken: false,
@@ -429,7 +432,10 @@ impl Eye {
                         self.progress = Progress::Quick { size: last, at };
                     }
                 }
-                None => self.progress = Progress::Filming(Box::new(Film::new(frame, settings))),
+                None => {
+                    self.least = if last == size { self.state.samples.min(settings.samples) } else { 0 };
+                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings)));
+                }
             },
             Progress::Filming(mut film) => {
                 let filmed = self.film(&mut film, stage, stop);
@@ -485,7 +491,7 @@ impl Eye {
         self.pace.took(size, film.samples() - before, start.elapsed());
         self.pace.lengthen();
         self.state.samples = film.samples();
-        let due = self.shown.is_none_or(|shown| shown.elapsed() >= SHOWING);
+        let due = self.shown.is_none_or(|shown| shown.elapsed() >= SHOWING) && film.samples() >= self.least;
         if self.link.is_ready() && (due || film.is_done()) {
             let kind = if film.is_done() { PictureKind::Finished } else { PictureKind::Still };
             self.show(stage, (size, number), rendered, kind);

@@ -62,15 +62,19 @@ impl Source {
     /// # Errors
     /// Everything that is wrong with the file, or with the pictures that are asked for.
     fn load(&self, layout: NodeLayout) -> Result<Prepared, Error> {
-        let is_scene = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"));
         // Before the scene, so that a file that changes meanwhile is not the one that was read. Loading tells what is wrong with it.
-        let text = is_scene.then(|| SceneText::read(&self.path).ok()).flatten();
+        let text = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
         let scene = Arc::new(self.options.load(&self.path)?);
         scene.check_references()?;
         self.options.picture.resolve(&scene.settings)?;
         let loaded = LoadedScene::of_trees(scene.clone(), layout, &self.options.trees);
         Ok(Prepared { scene, loaded, options: self.options.clone(), text })
     }
+}
+
+/// Whether there is a scene file at `path`, and not a model.
+fn is_scene(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"))
 }
 
 impl Stage {
@@ -137,7 +141,7 @@ impl Stage {
             device: self.device.describe(),
             instances: scene.instances.len(),
             lens: camera::lens_kind(&scene.camera),
-            saves_to: edit::path_for(path).display().to_string(),
+            saves_to: if is_scene(path) { path.to_owned() } else { edit::path_for(path) }.display().to_string(),
             warnings: scene.warnings.iter().chain(&scene.notes).cloned().collect(),
         }
     }
