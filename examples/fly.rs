@@ -36,13 +36,16 @@ fn main() {
             _ => paths.push(argument),
         }
     }
-    let [program, scene] = &paths[..] else { panic!("usage: fly PROGRAM SCENE [--size WxH] [--seconds N] [--line MBIT,MS]") };
+    let [program, scene] = &paths[..] else {
+        panic!("usage: fly PROGRAM SCENE [--size WxH] [--seconds N] [--line MBIT,MS]")
+    };
     let mut command = Command::new(program);
     command.args(["view", scene, "--port", "0", "--no-open"]).args(arguments).stdout(Stdio::piped());
     let mut server = Running(command.spawn().expect("the program starts"));
     let mut link = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut link).expect("a link");
-    let (host, token) = link.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?token=")).expect("a link");
+    let (host, token) =
+        link.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?token=")).expect("a link");
     let host = line.map_or_else(|| host.to_owned(), |[megabits, delay]| shaped(host, megabits * 125e3, delay / 2e3));
     fly(connect(&host, token), size, seconds);
 }
@@ -97,7 +100,9 @@ fn ask(stream: &mut TcpStream, request: &str) -> String {
 
 fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
     let begin = Instant::now();
-    let mut say = |socket: &mut WebSocket<TcpStream>, message: Value| socket.send(Message::Text(message.to_string().into())).expect("a message is sent");
+    let mut say = |socket: &mut WebSocket<TcpStream>, message: Value| {
+        socket.send(Message::Text(message.to_string().into())).expect("a message is sent")
+    };
     let scene = loop {
         if let Message::Text(text) = socket.read().expect("a message") {
             let message: Value = serde_json::from_str(&text).unwrap();
@@ -122,7 +127,10 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
             key += 1;
             let angle = first + 0.4 * now;
             let eye = [target[0] + radius * angle.sin(), eye[1], target[2] + radius * angle.cos()];
-            say(&mut socket, json!({"do": "camera", "eye": eye, "target": target, "fov": scene["camera"]["fov"], "key": key}));
+            say(
+                &mut socket,
+                json!({"do": "camera", "eye": eye, "target": target, "fov": scene["camera"]["fov"], "key": key}),
+            );
             sent.insert(key, now);
         }
         match socket.read() {
@@ -144,14 +152,19 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
                 shown = shown.max(header.key);
             }
             Ok(_) => {}
-            Err(tungstenite::Error::Io(error)) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(tungstenite::Error::Io(error))
+                if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
             Err(error) => panic!("{error}"),
         }
     }
     lags.sort_by(f64::total_cmp);
     let at = |share: f64| lags.get((share * lags.len() as f64) as usize).copied().unwrap_or(f64::NAN);
     let worst = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
-    println!("{:.1} pictures/s, {:.0} kB each", lags.len() as f64 / seconds, bytes as f64 / 1e3 / lags.len().max(1) as f64);
+    println!(
+        "{:.1} pictures/s, {:.0} kB each",
+        lags.len() as f64 / seconds,
+        bytes as f64 / 1e3 / lags.len().max(1) as f64
+    );
     println!("lag: {:.0} ms in the median, {:.0} ms at 95 %, {:.0} ms at most", at(0.5), at(0.95), at(0.9999));
     println!("longest time without a picture: {:.0} ms", 1e3 * worst);
     println!("sizes and samples: {sizes:?}");

@@ -8,7 +8,7 @@
 //! [`Renderer`] is the short way; it and the command line are made of the same parts, which are public as well.
 //!
 //! Dependencies between the modules point one way:
-//! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`;
+//! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`, and `cli → view → preview → {settings, edit}`;
 //! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`.
 
 pub mod abi;
@@ -21,6 +21,7 @@ pub mod cli;
 pub mod denoise;
 pub mod device;
 pub mod diff;
+pub mod edit;
 mod error;
 pub mod files;
 pub mod film;

@@ -6,7 +6,7 @@ use super::{
     console,
 };
 use crate::{
-    preview::{Preview, Source},
+    preview::{Preview, Source, typed_flags},
     settings::{PictureOptions, RenderOptions},
     view::{Port, Server},
 };
@@ -66,7 +66,9 @@ impl PreviewArgs {
             trees: trees.clone(),
             ..PictureOptions::default()
         };
-        let preview = Preview::start(Source { path: self.path, options }, device)?;
+        let flags =
+            typed_flags(&env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect::<Vec<_>>());
+        let preview = Preview::start(Source { path: self.path, options, flags }, device)?;
         warn_of_trees(&trees, console::note);
         let port = match self.port {
             Some(port) => Port::Exactly(port),

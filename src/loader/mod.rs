@@ -21,14 +21,14 @@ mod normals;
 mod obj;
 pub mod options;
 mod ply;
-mod ron;
+pub(crate) mod ron;
 mod scn;
 mod shapes;
 mod sky;
 mod standalone;
 mod stl;
 mod subjects;
-mod suggest;
+pub(crate) mod suggest;
 mod tangents;
 mod transform;
 

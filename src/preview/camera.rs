@@ -68,7 +68,13 @@ fn camera(own: &Camera, view: &View) -> Camera {
         (None, Some(number)) => Some(Aperture::FStop { number, sensor: sensor(own) }),
         (None, None) => own.lens.as_ref().map(|lens| lens.aperture),
     };
-    let own_lens = || own.lens.clone().unwrap_or(Lens { aperture: Aperture::Radius(0.0), focus: Focus::Target, iris: Iris::default() });
+    let own_lens = || {
+        own.lens.clone().unwrap_or(Lens {
+            aperture: Aperture::Radius(0.0),
+            focus: Focus::Target,
+            iris: Iris::default(),
+        })
+    };
     let lens = aperture.map(|aperture| {
         let lens = own_lens();
         Lens { aperture, focus: view.focus.map_or(lens.focus, Focus::Distance), iris: lens.iris }

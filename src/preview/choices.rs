@@ -70,11 +70,14 @@ impl Choices {
     pub fn flags(&self) -> Vec<String> {
         let mut flags = Vec::new();
         let mut add = |flag: &str, value: Option<String>| flags.extend(value.map(|value| format!("{flag} {value}")));
-        add("--exposure", self.exposure.map(|exposure| match exposure {
-            Exposure::Fixed(stops) => format!("{stops:?}"),
-            Exposure::Automatic(0.0) => "auto".to_owned(),
-            Exposure::Automatic(more) => format!("auto{more:+?}"),
-        }));
+        add(
+            "--exposure",
+            self.exposure.map(|exposure| match exposure {
+                Exposure::Fixed(stops) => format!("{stops:?}"),
+                Exposure::Automatic(0.0) => "auto".to_owned(),
+                Exposure::Automatic(more) => format!("auto{more:+?}"),
+            }),
+        );
         add("--integrator", self.integrator.map(|it| it.to_string()));
         add("--tone-map", self.tone_map.map(|it| it.to_string()));
         add("--samples", self.samples.map(|it| it.to_string()));

@@ -1,5 +1,6 @@
 //! The time of a viewer: a frame, or an animation that plays in real time.
 
+use crate::scene::ranges::FRAMES;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -19,7 +20,12 @@ impl Clock {
 
     /// The same time in a scene of another length.
     pub fn fitted(&self, frames: u32, fps: f32) -> Self {
-        Self { frame: self.frame.clamp(1, frames.max(1)), looped: self.looped, since: self.since, ..Self::new(frames, fps) }
+        Self { frame: self.frame, looped: self.looped, since: self.since, ..Self::new(frames, fps) }
+    }
+
+    /// Lets the animation end with this frame.
+    pub fn set_end(&mut self, frames: u32) {
+        self.frames = frames.max(1);
     }
 
     /// The frame to show at `now`. Frames are dropped rather than shown late.
@@ -51,14 +57,15 @@ impl Clock {
     }
 
     pub fn show(&mut self, frame: u32) {
-        (self.frame, self.since) = (frame.clamp(1, self.frames), None);
+        // Beyond the last one, too: flights may take longer than the scene has frames.
+        (self.frame, self.since) = (frame.clamp(1, *FRAMES.end()), None);
     }
 
     /// Starts from the frame that is shown, or from the beginning after the last one.
     pub fn play(&mut self, playing: bool, looped: bool, now: Instant) {
         self.frame = self.at(now);
         self.looped = looped;
-        if playing && self.frame == self.frames && !looped {
+        if playing && self.frame >= self.frames && !looped {
             self.frame = 1;
         }
         self.since = playing.then_some(now);
@@ -90,9 +97,13 @@ mod tests {
         let begin = Instant::now();
         let mut clock = Clock::new(10, 10.0);
         clock.show(99);
-        assert_eq!(clock.at(begin), 10);
+        assert_eq!(clock.at(begin), 99);
         clock.play(true, false, begin);
         assert_eq!(clock.at(begin), 1);
         assert_eq!(clock.fitted(3, 10.0).at(begin + Duration::from_secs(5)), 3);
+        clock.play(false, false, begin);
+        clock.set_end(20);
+        clock.play(true, false, begin);
+        assert_eq!(clock.at(begin + Duration::from_secs(5)), 20);
     }
 }

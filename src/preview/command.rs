@@ -10,11 +10,15 @@ use std::collections::BTreeMap;
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
     /// The largest picture that is wanted, in pixels. Nothing is rendered before.
-    Start { size: [u32; 2] },
+    Start {
+        size: [u32; 2],
+    },
     /// The camera stands there from now on.
     Camera(View),
     /// Shows another frame, and pauses.
-    Time { frame: u32 },
+    Time {
+        frame: u32,
+    },
     Play {
         playing: bool,
         #[serde(default, rename = "loop")]
@@ -27,9 +31,15 @@ pub enum Command {
         camera: Option<String>,
     },
     /// Changes a setting of the picture; null is as the scene has it.
-    Set { name: String, value: Value },
+    Set {
+        name: String,
+        value: Value,
+    },
     /// Asks what is at a point of the picture, from 0 to 1, from the top left.
-    Pick { at: [f32; 2], ask: u32 },
+    Pick {
+        at: [f32; 2],
+        ask: u32,
+    },
     /// The viewer's own path.
     Waypoints {
         keys: Vec<Waypoint>,
@@ -45,7 +55,9 @@ pub enum Command {
     },
     /// Asks for the values of the scene that can be changed.
     Values {},
-    Change { values: BTreeMap<String, String> },
+    Change {
+        values: BTreeMap<String, String>,
+    },
     Place {
         instance: String,
         #[serde(default)]
@@ -65,11 +77,17 @@ pub enum Command {
         ask: u32,
     },
     /// Asks for the command line that makes what is seen.
-    Command { of: Made },
+    Command {
+        of: Made,
+    },
     /// Others may follow this viewer's camera.
-    Present { on: bool },
+    Present {
+        on: bool,
+    },
     /// Follows the camera of the viewer who presents.
-    Watch { on: bool },
+    Watch {
+        on: bool,
+    },
     /// Loads the scene again.
     Reload {},
 }
@@ -168,11 +186,25 @@ pub enum Answer {
         found: Option<Picked>,
     },
     /// A path: that of the scene, or of the viewer's waypoints.
-    Path { of: Track, points: Vec<[f32; 3]>, keys: Vec<Waypoint> },
-    Saved { file: String },
-    Refused { why: String, choices: Vec<&'static str> },
-    Values { values: Vec<Value> },
-    Command { text: String },
+    Path {
+        of: Track,
+        points: Vec<[f32; 3]>,
+        keys: Vec<Waypoint>,
+        pace: Option<String>,
+    },
+    Saved {
+        file: String,
+    },
+    Refused {
+        why: String,
+        choices: Vec<&'static str>,
+    },
+    Values {
+        values: Vec<Value>,
+    },
+    Command {
+        text: String,
+    },
     /// How much of a still is done.
     Still {
         ask: u32,
@@ -184,7 +216,10 @@ pub enum Answer {
         #[serde(skip)]
         file: Option<(Bytes, &'static str)>,
     },
-    Error { message: String, lasting: bool },
+    Error {
+        message: String,
+        lasting: bool,
+    },
 }
 
 impl Answer {
@@ -211,6 +246,8 @@ pub struct SceneFacts {
     pub camera: View,
     pub settings: BTreeMap<&'static str, Value>,
     pub samples: u32,
+    /// Number of scenes that were shown before this one.
+    pub loaded: u32,
     /// Width and height of the scene's pictures.
     pub size: [u32; 2],
     pub device: String,

@@ -1,22 +1,25 @@
 //! One viewer's picture: its camera, its time, its settings, and how far it is.
 
 use super::{
-    Answer, Command, Limits, Link, Picture, PictureKind, State, Track, View,
-    camera,
-    choices::{self, Choices},
+    Answer, Command, Limits, Link, Made, Picture, PictureKind, State, StillFormat, Track, View, camera,
+    choices::Choices,
     clock::Clock,
+    command_line::{self, quoted, view_flags},
+    edits::{self, Edits},
     film::Film,
     layers,
     pace::Pace,
     path::{Flight, own_path},
-    stage::Stage,
+    stage::{Source, Stage},
+    still::Still,
 };
 use crate::{
     Error,
-    anim::CameraPose,
-    device::{Frame, FrameSettings, Rendered, Stop},
+    anim::{CameraPose, Moment, camera_pose},
+    device::{DeviceError, Frame, FrameSettings, Rendered, Stop},
     pixels::PixelType,
     render::{Measured, RenderError, RenderJob, sampling},
+    scene::{Projection, ranges::FRAMES},
 };
 use serde_json::Value;
 use std::{
@@ -37,6 +40,8 @@ const LARGEST_SIDE: u32 = 8192;
 enum Follow {
     /// It is that of the scene.
     Scene,
+    /// It is another camera of the scene, by its index.
+    Through(usize),
     Waypoints,
     /// It stands where the viewer put it.
     Free,
@@ -153,7 +158,7 @@ impl Eye {
     }
 
     /// Carries out a command that concerns this viewer alone.
-    pub fn obey(&mut self, command: Command, stage: &mut Stage) {
+    pub fn obey(&mut self, command: Command, stage: &mut Stage, edits: &Edits) {
         self.is_broken = false;
         let done = match command {
             Command::Start { size } => self.resize(size),
@@ -166,9 +171,9 @@ impl Eye {
                 self.clock.play(playing, looped, Instant::now());
                 Ok(())
             }
-            Command::Follow { path, camera: _ } => self.follow(path),
+            Command::Follow { path, camera } => self.follow(path, camera.as_deref(), stage),
             Command::Set { name, value } => self.set(&name, &value, stage),
-            Command::Pick { at, ask } => self.pick(at, ask, stage),
+            Command::Pick { at, ask } => self.pick(at, ask, stage, edits),
             Command::Waypoints { keys, pace } => {
                 let pace = pace.and_then(|pace| pace.as_str().map(str::to_owned));
                 self.waypoints = (keys, pace);
@@ -201,8 +206,13 @@ impl Eye {
         Ok(())
     }
 
-    fn follow(&mut self, path: Option<Track>) -> Result<(), String> {
+    fn follow(&mut self, path: Option<Track>, camera: Option<&str>, stage: &Stage) -> Result<(), String> {
         match path {
+            Some(Track::Scene) if camera.is_some() => {
+                let mut cameras = stage.scene.viewpoints.iter();
+                let index = cameras.position(|(name, _)| Some(name.as_str()) == camera);
+                self.follow = index.map(Follow::Through).ok_or("the scene has no camera of that name")?;
+            }
             Some(Track::Scene) => self.follow = Follow::Scene,
             Some(Track::Waypoints) if self.flight.is_some() => self.follow = Follow::Waypoints,
             Some(Track::Waypoints) => return Err("a path needs two waypoints at least".to_owned()),
@@ -229,7 +239,7 @@ impl Eye {
         Ok(())
     }
 
-    fn pick(&mut self, at: [f32; 2], ask: u32, stage: &mut Stage) -> Result<(), String> {
+    fn pick(&mut self, at: [f32; 2], ask: u32, stage: &mut Stage, edits: &Edits) -> Result<(), String> {
         if !at.iter().all(|x| x.is_finite()) {
             return Err("`at` must be two numbers from 0 to 1".to_owned());
         }
@@ -239,7 +249,10 @@ impl Eye {
         };
         let aspect = width as f32 / height as f32;
         let found = super::picking::pick(&stage.scene, frame, (at, aspect), stage.device.as_mut());
-        let found = found.map_err(|error| error.to_string())?;
+        let found = found.map_err(|error| error.to_string())?.map(|(instance, mut picked)| {
+            edits.complete(&mut picked, &stage.scene, instance);
+            picked
+        });
         self.link.answer(Answer::Picked { ask, found });
         Ok(())
     }
@@ -254,6 +267,12 @@ impl Eye {
                 None
             }
         };
+        let settings = &stage.scene.settings;
+        let last = self
+            .flight
+            .as_ref()
+            .map_or(1, |flight| 1 + ((flight.end() - settings.start) * settings.fps).round() as u32);
+        self.clock.set_end(settings.frames.max(last.min(*FRAMES.end())));
         if self.flight.is_none() && self.follow == Follow::Waypoints {
             self.follow = Follow::Free;
         }
@@ -261,13 +280,17 @@ impl Eye {
 
     fn tell_waypoints(&self, stage: &Stage) {
         let points = self.flight.as_ref().map_or_else(Vec::new, |flight| flight.points(&stage.scene));
-        self.link.answer(Answer::Path { of: Track::Waypoints, points, keys: self.waypoints.0.clone() });
+        self.link.answer(Answer::Path {
+            of: Track::Waypoints,
+            points,
+            keys: self.waypoints.0.clone(),
+            pace: self.waypoints.1.clone(),
+        });
     }
 
     /// Tells the path of the scene's camera.
     pub fn tell_path(&self, stage: &Stage) {
-        let (points, keys) = own_path(&stage.scene);
-        self.link.answer(Answer::Path { of: Track::Scene, points, keys });
+        self.link.answer(own_path(&stage.scene));
     }
 
     /// The camera, for whoever watches this viewer.
@@ -319,6 +342,10 @@ impl Eye {
         let time = stage.scene.time_of(number);
         let frame = match (self.follow, &self.flight, &self.view) {
             (Follow::Waypoints, Some(flight), _) => posed.frame.seen_by(flight.pose(&stage.scene, time)),
+            (Follow::Through(index), ..) if index < stage.scene.viewpoints.len() => {
+                let camera = &stage.scene.viewpoints[index].1;
+                posed.frame.seen_by(camera_pose(&stage.scene, camera, &Moment::of(&stage.scene, time)))
+            }
             (Follow::Free, _, Some(view)) => posed.frame.seen_by(camera::pose(&stage.scene, time, view)),
             _ => posed.frame.clone(),
         };
@@ -342,7 +369,7 @@ impl Eye {
                 self.state.samples = 0;
             }
             Progress::Filming(film) if film.settings != posed.settings => {
-                film.settings = posed.settings.clone();
+                (film.settings, film.frame) = (posed.settings.clone(), frame.clone());
                 self.shown = None;
                 self.state.done = false;
             }
@@ -371,10 +398,12 @@ impl Eye {
             Progress::Changed if self.link.is_ready() => Due::Moving,
             Progress::Quick { at, .. } if now < *at + SETTLING => tick.min(Due::At(*at + SETTLING)),
             Progress::Quick { .. } => Due::Still,
-            Progress::Filming(film) if !film.is_done() || !self.state.done => match film.is_done() && !self.link.is_ready() {
-                true => tick,
-                false => Due::Still,
-            },
+            Progress::Filming(film) if !film.is_done() || !self.state.done => {
+                match film.is_done() && !self.link.is_ready() {
+                    true => tick,
+                    false => Due::Still,
+                }
+            }
             Progress::Changed | Progress::Filming(_) | Progress::Ended => tick,
         }
     }
@@ -429,15 +458,16 @@ impl Eye {
             noise: None,
             ..settings.clone()
         };
-        let start = Instant::now();
-        let mut film = Film::new(frame.clone(), settings);
-        let number = frame.number;
+        let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
         let device = stage.device.as_mut();
-        let rendered = film.advance(device, u32::MAX, stop).map_err(|source| RenderError::Device { frame: number, source })?;
-        let Some(rendered) = rendered else { return Ok(false) };
-        self.pace.took(size, film.samples(), start.elapsed());
+        // A frame that is not gone on with leaves its sums on the device.
+        let rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
+            Err(DeviceError::Stopped) => return Ok(false),
+            other => other.map_err(|source| RenderError::Device { frame: number, source })?,
+        };
+        self.pace.took(size, samples, start.elapsed());
         self.progress = Progress::Quick { size, at: Instant::now() };
-        self.state.samples = film.samples();
+        self.state.samples = samples;
         self.show(stage, (size, number), rendered, kind);
         Ok(true)
     }
@@ -467,7 +497,13 @@ impl Eye {
         Ok(())
     }
 
-    fn show(&mut self, stage: &Stage, ((width, height), frame): ((u32, u32), u32), mut rendered: Rendered, kind: PictureKind) {
+    fn show(
+        &mut self,
+        stage: &Stage,
+        ((width, height), frame): ((u32, u32), u32),
+        mut rendered: Rendered,
+        kind: PictureKind,
+    ) {
         let Some(job) = &self.job else { return };
         let layer = self.choices.view.and_then(|view| rendered.aovs.iter().find(|image| image.aov == view));
         let pixels = match layer {
@@ -503,8 +539,64 @@ impl Eye {
         self.reported = Some(Instant::now());
     }
 
-    /// The settings of the picture as viewers are told.
-    pub fn told_settings(&self) -> Option<std::collections::BTreeMap<&'static str, Value>> {
-        self.current.as_ref().map(|(_, settings)| choices::told(settings, self.choices.view))
+    /// A picture of what is seen, for a file. Sizes and samples that are not given are those of the viewer's picture.
+    ///
+    /// # Errors
+    /// Settings that are out of range, and those of posing a frame.
+    pub fn still(
+        &mut self,
+        (size, samples): (Option<[u32; 2]>, Option<u32>),
+        of: (u32, StillFormat),
+        stage: &mut Stage,
+    ) -> Result<Option<Still>, Error> {
+        let (Some(whole), Some((seen, _))) = (self.size, &self.current) else { return Ok(None) };
+        let size = size.map_or(whole, |[width, height]| (width, height));
+        let mut options = self.choices.options(&stage.options, size);
+        options.picture.samples = samples.or(options.picture.samples);
+        let pixels = match of.1 {
+            StillFormat::Png => PixelType::U8,
+            StillFormat::Exr => PixelType::F32,
+        };
+        let mut job = stage.job(&options, pixels)?;
+        job.frames = vec![seen.number];
+        // The exposure of other shapes of pictures is another one.
+        let known = (seen.number, &mut Measured::default());
+        let (frame, settings) = stage.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
+        job.settings = settings;
+        let frame = if self.follow == Follow::Scene { frame } else { frame.seen_by(*seen.camera()) };
+        Ok(Some(Still::new(self.link.clone(), of, job, frame)))
+    }
+
+    /// What is to be saved as the scene's camera.
+    pub fn flight(&self, stage: &Stage) -> crate::edit::Flight {
+        let seen = self.current.as_ref().map(|(frame, _)| camera::view(frame.camera())).unwrap_or_default();
+        let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
+        let is_flat = matches!(stage.scene.camera.projection, Projection::Orthographic { .. });
+        let (keys, pace) = &self.waypoints;
+        edits::flight(keys, pace.as_deref(), still, is_flat)
+    }
+
+    /// The command line that makes the picture that is seen, or the film of the path that is followed.
+    pub fn command_line(&self, of: Made, source: &Source) -> String {
+        let name = crate::loader::name_of(&source.path);
+        let mut flags = self.choices.flags();
+        let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
+            flags.push(format!("-o {}", quoted(&format!("{name}.mp4"))));
+            return command_line::render(&source.path, &source.flags, &flags);
+        };
+        match &self.view {
+            Some(view) if self.follow == Follow::Free => flags.extend(view_flags(view)),
+            _ if self.follow != Follow::Scene => flags.extend(view_flags(&camera::view(frame.camera()))),
+            _ => {}
+        }
+        let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
+        if self.follow != Follow::Scene && is_measured {
+            flags.retain(|flag| !flag.starts_with("--exposure"));
+            flags.push(format!("--exposure {:?}", settings.exposure));
+        }
+        flags.push(format!("--size {}x{}", settings.width, settings.height));
+        flags.push(format!("-f {}", frame.number));
+        flags.push(format!("-o {}", quoted(&format!("{name}.png"))));
+        command_line::render(&source.path, &source.flags, &flags)
     }
 }

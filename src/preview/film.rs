@@ -27,7 +27,12 @@ impl Film {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn advance(&mut self, device: &mut dyn Device, more: u32, stop: &Stop) -> Result<Option<Rendered>, DeviceError> {
+    pub fn advance(
+        &mut self,
+        device: &mut dyn Device,
+        more: u32,
+        stop: &Stop,
+    ) -> Result<Option<Rendered>, DeviceError> {
         let done = self.samples();
         let until = done.saturating_add(more).min(self.settings.samples).max(done);
         self.kept.clone_from(&self.sums);

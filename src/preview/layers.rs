@@ -28,7 +28,9 @@ pub fn shown(image: &AovImage, bounds: &Aabb) -> Bytes {
         }
     };
     let channels = image.aov.channels();
-    let pixels = values.par_chunks_exact(channels).flat_map_iter(|pixel| color(pixel).map(|x| (x.clamp(0.0, 1.0) * 255.0) as u8));
+    let pixels = values
+        .par_chunks_exact(channels)
+        .flat_map_iter(|pixel| color(pixel).map(|x| (x.clamp(0.0, 1.0) * 255.0) as u8));
     pixels.collect::<Vec<u8>>().into()
 }
 

@@ -1,10 +1,10 @@
 //! Paths that cameras fly: that of a scene, and that through a viewer's waypoints, by the code that flies scene files' splines.
 
-use super::{View, Waypoint, camera};
+use super::{Answer, Track, View, Waypoint, camera};
 use crate::{
     anim::{CameraPose, Moment, camera_at, camera_pose},
     loader,
-    scene::{Aperture, Camera, CameraKey, CameraPath, Focus, Iris, Lens, Pace, Projection, SENSOR_HEIGHT, Scene},
+    scene::{Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Pace, Projection, SENSOR_HEIGHT, Scene},
 };
 use glam::Vec3;
 
@@ -41,7 +41,13 @@ impl Flight {
         let path: Vec<CameraKey> =
             keys.iter().map(|k| CameraKey { time: k.time, eye: k.eye.into(), target: k.target.into() }).collect();
         let pace: Option<Pace> = pace.map(|name| loader::pace_of(name, &path)).transpose()?;
-        let mut made = Camera { path: CameraPath::Spline { keys: path, pace }, up: own.up, projection: own.projection, lens: own.lens.clone(), ..Camera::default() };
+        let mut made = Camera {
+            path: CameraPath::Spline { keys: path, pace },
+            up: own.up,
+            projection: own.projection,
+            lens: own.lens.clone(),
+            ..Camera::default()
+        };
         let span = match own.projection {
             Projection::Perspective { fov_y } => Some(fov_y),
             Projection::Orthographic { height } => Some(height),
@@ -70,6 +76,14 @@ impl Flight {
             made.tracks.focus = track(keys, Some(lens.focus.clone()), |key| key.focus.map(Focus::Distance));
         }
         Ok(Some(Self { camera: made }))
+    }
+
+    /// Time of the last waypoint in seconds.
+    pub fn end(&self) -> f32 {
+        match &self.camera.path {
+            CameraPath::Spline { keys, .. } => keys.last().map_or(0.0, |key| key.time),
+            _ => 0.0,
+        }
     }
 
     pub fn pose(&self, scene: &Scene, time: f32) -> CameraPose {
@@ -108,19 +122,32 @@ fn as_view(key: &Waypoint, own: &Camera) -> View {
     }
 }
 
-/// Points along the path of the scene's own camera, and the keys of its spline.
-pub fn own_path(scene: &Scene) -> (Vec<[f32; 3]>, Vec<Waypoint>) {
+/// The path of the scene's own camera, with the keys and the pace of its spline.
+pub fn own_path(scene: &Scene) -> Answer {
     let frames = scene.settings.frames.max(1);
     let count = frames.min(MOST_POINTS);
     let frame = |i: u32| 1 + (u64::from(i) * u64::from(frames - 1) / u64::from((count - 1).max(1))) as u32;
     let pose = |i: u32| camera_at(scene, &Moment::of(scene, scene.time_of(frame(i))));
     let mut points: Vec<[f32; 3]> = (0..count).map(|i| pose(i).eye.into()).collect();
     points.dedup();
-    let keys = match &scene.camera.path {
-        CameraPath::Spline { keys, .. } => keys.iter().map(|key| waypoint(&scene.camera, key)).collect(),
-        _ => Vec::new(),
+    let (keys, pace) = match &scene.camera.path {
+        CameraPath::Spline { keys, pace } => (
+            keys.iter().map(|key| waypoint(&scene.camera, key)).collect(),
+            pace.as_ref().and_then(|pace| written(pace.ease)),
+        ),
+        _ => (Vec::new(), None),
     };
-    (points, keys)
+    Answer::Path { of: Track::Scene, points, keys, pace }
+}
+
+/// A pace as scene files have it.
+fn written(ease: Ease) -> Option<String> {
+    match ease {
+        Ease::Linear => Some("constant".to_owned()),
+        Ease::Smooth => Some("smooth".to_owned()),
+        Ease::Bezier([x1, y1, x2, y2]) => Some(format!("bezier({x1}, {y1}, {x2}, {y2})")),
+        Ease::Step | Ease::CatmullRom => None,
+    }
 }
 
 /// A key of a camera as viewers know it.

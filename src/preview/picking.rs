@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Looks along the middle of the lens through a point of a picture of `frame` (0 to 1, from the top left) that is `aspect` times as wide as
-/// high. None if nothing is there.
+/// high. Returns the index of the instance with what is known about it; None if nothing is there.
 ///
 /// # Errors
 /// Those of tracing a ray.
@@ -18,7 +18,7 @@ pub fn pick(
     frame: &Frame,
     ([x, y], aspect): ([f32; 2], f32),
     device: &mut dyn Device,
-) -> Result<Option<Picked>, DeviceError> {
+) -> Result<Option<(u32, Picked)>, DeviceError> {
     let camera = frame.camera();
     let (origin, direction) = camera.ray(2.0 * x - 1.0, 1.0 - 2.0 * y, aspect);
     let ray = Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY };
@@ -37,7 +37,7 @@ pub fn pick(
     };
     let material = scene.material_slots.get((instance.slot_base + slot) as usize);
     let point = origin + hit.t * direction;
-    Ok(Some(Picked {
+    let picked = Picked {
         instance: scene.instance_name(hit.instance as usize),
         mesh: scene.meshes.get(instance.mesh as usize).map_or_else(String::new, |mesh| mesh.name.clone()),
         material: material.map_or_else(String::new, |&row| scene.material_name(row as usize)),
@@ -48,5 +48,6 @@ pub fn pick(
         radius: 0.5 * bounds.diagonal(),
         movable: false,
         transform: None,
-    }))
+    };
+    Ok(Some((hit.instance, picked)))
 }

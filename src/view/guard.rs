@@ -144,7 +144,8 @@ mod tests {
         assert!(!allowed(&local, ""));
         let origin = |origin: &str| format!("Host: localhost:8080\r\nOrigin: {origin}\r\n");
         assert!(allowed(&local, &origin("http://localhost:8080")));
-        for bad in ["http://localhost:8081", "https://localhost:8080", "null", "http://evil.example", "localhost:8080"] {
+        for bad in ["http://localhost:8081", "https://localhost:8080", "null", "http://evil.example", "localhost:8080"]
+        {
             assert!(!allowed(&local, &origin(bad)), "{bad}");
         }
         let open = guard("0.0.0.0:80");

@@ -85,9 +85,8 @@ impl Server {
             Port::From(first) => {
                 let ports = first..=first.saturating_add(PORTS_TRIED);
                 let tried = ports.map(|port| TcpListener::bind((address, port)));
-                let mut taken = tried.skip_while(
-                    |bound| matches!(bound, Err(error) if error.kind() == io::ErrorKind::AddrInUse),
-                );
+                let mut taken =
+                    tried.skip_while(|bound| matches!(bound, Err(error) if error.kind() == io::ErrorKind::AddrInUse));
                 taken.next().unwrap_or_else(|| Err(io::ErrorKind::AddrInUse.into()))?
             }
         };

@@ -164,14 +164,16 @@ mod tests {
         assert_eq!(parse(text), Request::Command(Command::Camera(view)));
         let play = Command::Play { playing: true, looped: true };
         assert_eq!(parse(r#"{"do":"play","playing":true,"loop":true}"#), Request::Command(play));
-        for wrong in ["", "[]", "{}", r#"{"do":"fly"}"#, r#"{"do":"start","size":[1]}"#, r#"{"do":"time","frame":-1}"#] {
+        for wrong in ["", "[]", "{}", r#"{"do":"fly"}"#, r#"{"do":"start","size":[1]}"#, r#"{"do":"time","frame":-1}"#]
+        {
             assert!(Request::parse(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn pictures_are_read_as_they_were_written() {
-        let header = PictureHeader { picture: 5, width: 8, height: 6, samples: 2, key: 9, stripes: 2, flags: PNG, frame: 4 };
+        let header =
+            PictureHeader { picture: 5, width: 8, height: 6, samples: 2, key: 9, stripes: 2, flags: PNG, frame: 4 };
         let stripes = [Stripe { top: 0, rows: 4, data: vec![1, 2, 3] }, Stripe { top: 4, rows: 2, data: vec![] }];
         let message = write_picture(&header, &stripes);
         let (read, parts) = read_picture(&message).unwrap();

@@ -27,7 +27,7 @@ pub fn convert(
     chosen: Option<&str>,
 ) -> Result<(Camera, Vec<Cut>, Vec<usize>), LoadError> {
     let root = Place::ROOT;
-    let (all, cuts) = (root.key("cameras"), root.key("cuts"));
+    let cuts = root.key("cuts");
     if let Some(name) = chosen
         && file.cameras.index(name).is_none()
     {
@@ -40,8 +40,7 @@ pub fn convert(
     if file.camera.is_some() && !file.cameras.0.is_empty() {
         return Err(source.error(&root.key("camera"), "both `camera` and `cameras`: remove one"));
     }
-    let convert = |(number, name): (usize, &str)| one(source, &file.cameras.0[number].1, &all.key(name), scene, names);
-    let cameras: Vec<Camera> = file.cameras.names().enumerate().map(convert).collect::<Result<_, _>>()?;
+    let cameras: Vec<Camera> = self::all(source, file, scene, names)?.into_iter().map(|(_, camera)| camera).collect();
     let mut shots = Vec::new();
     for (i, cut) in file.cuts.iter().enumerate() {
         let place = cuts.index(i);
@@ -67,6 +66,21 @@ pub fn convert(
             Ok((first.clone(), shots.iter().map(cut).collect(), numbers.collect()))
         }
     }
+}
+
+/// All of the file's `cameras`.
+///
+/// # Errors
+/// As [`convert`].
+pub fn all(
+    source: &Source,
+    file: &SceneFile,
+    scene: &Scene,
+    names: &Names,
+) -> Result<Vec<(String, Camera)>, LoadError> {
+    let all = Place::ROOT.key("cameras");
+    let named = file.cameras.names().zip(&file.cameras.0);
+    named.map(|(name, (_, desc))| Ok((name.to_owned(), one(source, desc, &all.key(name), scene, names)?))).collect()
 }
 
 /// The camera at `place`. Only the settings of `scene` count; everything else that cameras need of it is in `names`.

@@ -52,12 +52,12 @@ use crate::{
         rig::{Clip, DeformingMesh, Palette},
     },
 };
+pub use camera::pace_of;
 use curves::Curves;
 use environment::Pictures;
 use file::Source;
 use instances::{Unrolled, UsedMotion};
 use land::Land;
-pub use camera::pace_of;
 pub use model_sets::ModelSets;
 use names::Names;
 use placements::{Resolver, unknown_material};
@@ -131,7 +131,9 @@ fn convert(
     scene.names.materials = materials;
     let names = Names::of(&scene);
     let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
+    let viewpoints = camera::all(source, file, &scene, &names)?;
     drop(names);
+    scene.viewpoints = viewpoints;
     (scene.camera, scene.cuts) = (camera, cuts);
     if let Some(script) = Script::new(source, &scene, (&rows, table), &lamps, shots)? {
         scene.camera_has_keys = script.has_cameras();
@@ -185,6 +187,7 @@ fn place(
         instances: instances.collect(),
     });
     scene.subjects = subjects.collect();
+    scene.placed = unrolled.placed;
     (scene.appearances, scene.switches) = (unrolled.appearances, unrolled.switches);
     let names = Names::of(scene);
     let mut turning = scene.motions.clone();
