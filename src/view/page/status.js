@@ -34,7 +34,7 @@ export class Status {
   #meet({ name, device, instances, warnings = [] }) {
     document.title = `${name} · throng`;
     byId("name").textContent = name;
-    byId("about").textContent = [`${instances.toLocaleString("en")} instances`, device].filter(Boolean).join(" · ");
+    byId("about").textContent = [`${instances.toLocaleString("en")} instance${instances === 1 ? "" : "s"}`, device].filter(Boolean).join(" · ");
     this.#clear();
     const text = warnings.join("\n");
     if (text && text !== this.#warnings) this.#show(text, "warning");
