@@ -69,8 +69,6 @@ fn pair(text: &str, separator: char) -> [f64; 2] {
 fn connect(host: &str, token: &str) -> WebSocket<TcpStream> {
     let mut stream = TcpStream::connect(host).expect("a connection");
     stream.set_nodelay(true).unwrap();
-    let port = host.rsplit_once(':').unwrap().1;
-    let _ = port;
     let page = ask(&mut stream, &format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
     let cookie = page.lines().find_map(|line| line.strip_prefix("Set-Cookie: ")).expect("a cookie");
     let cookie = cookie.split(';').next().unwrap().to_owned();
@@ -141,10 +139,9 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
                 }
                 say(&mut socket, json!({"do": "shown", "picture": header.picture}));
                 let now = begin.elapsed().as_secs_f64();
-                if header.key > shown && now > WARM_UP {
-                    // The first camera that no picture before showed: how long it took to be seen.
-                    let oldest = sent.range(shown + 1..).next().map_or(now, |(_, at)| *at);
-                    lags.push(1e3 * (now - oldest.max(0.0)));
+                if now > WARM_UP {
+                    // All cameras that no picture before showed are seen now, or what came of them.
+                    lags.extend(sent.range(shown + 1..=header.key.max(shown)).map(|(_, at)| 1e3 * (now - at)));
                     times.push(now);
                     *sizes.entry((header.width, header.height, header.samples)).or_default() += 1;
                     bytes += message.len();

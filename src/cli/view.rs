@@ -59,7 +59,7 @@ impl PreviewArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         end_at_once_when_told()?;
         let device = self.device.open(false, console::note)?;
-        let trees = self.trees.open()?;
+        let trees = self.trees.open()?.remembering();
         let options = PictureOptions {
             load: self.load.options(),
             picture: self.picture,

@@ -124,9 +124,9 @@ pub fn newline(text: &str) -> &'static str {
     }
 }
 
-/// The text with all ranges replaced. They do not overlap; those of one place follow each other as they come.
+/// The text with all ranges replaced. They do not overlap. What is put in one place stays in order, in front of what is replaced there.
 pub fn spliced(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
-    edits.sort_by_key(|(range, _)| range.start);
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
     for (range, new) in &edits {
@@ -154,6 +154,7 @@ mod tests {
         assert_eq!(changed(text, &[("clear_of", None)]), "Spline(fov: 50, keys: [1])");
         assert_eq!(changed(text, &[("keys", None), ("up", None)]), "Spline(fov: 50, clear_of: \"a\", )");
         assert_eq!(changed(text, &[("pace", Some("x"))]), "Spline(pace: x, fov: 50, clear_of: \"a\", keys: [1])");
+        assert_eq!(changed("(a: 1, b: 2)", &[("a", None), ("c", Some("3")), ("d", Some("4"))]), "(c: 3, d: 4, b: 2)");
         assert_eq!(changed("Some(X())", &[("a", Some("1")), ("b", Some("2"))]), "Some(X(a: 1, b: 2))");
         assert_eq!(changed("X /* ( */ ((a: 1))", &[("a", Some("2"))]), "X /* ( */ ((a: 2))");
     }

@@ -176,7 +176,7 @@ fn unsupported(path: &Path, extension: &str) -> LoadError {
     if path.is_dir() {
         return LoadError::file(path, "this is a directory: name a scene file in it");
     }
-    if !path.exists() {
+    if !files::exists(path) {
         return LoadError::file(path, "no such file: check the path");
     }
     LoadError::file(

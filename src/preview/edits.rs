@@ -124,7 +124,14 @@ impl Edits {
             crate::loader::options::CameraChoice::Of(name) => Some(name.as_str()),
             _ => None,
         };
-        let saved = edit::save_flight(&text, name, &flight)?;
+        let mut saved = edit::save_flight(&text, name, &flight)?;
+        let settings = &scene.settings;
+        let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f32::max);
+        let frames = 1 + ((end - settings.start) * settings.fps).round() as u32;
+        if frames > settings.frames {
+            // The film is to go on to the last waypoint.
+            saved = edit::save_values(&saved, &[("render.frames".to_owned(), frames.to_string())])?;
+        }
         self.write(saved, anyway)?;
         Ok(self.file())
     }

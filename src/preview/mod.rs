@@ -18,6 +18,8 @@ mod path;
 mod picking;
 mod stage;
 mod still;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use command::{

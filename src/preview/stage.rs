@@ -9,6 +9,7 @@ use crate::{
     choice::Choice,
     device::Device,
     edit::{self, SceneText},
+    files::recording,
     loader::world_bounds,
     math::Aabb,
     pixels::PixelType,
@@ -53,7 +54,9 @@ pub struct Stage {
 impl Source {
     /// Loads the scene and builds its trees, for a device with this layout of nodes. Returns with it the files that were read.
     pub fn prepare(&self, layout: NodeLayout) -> (Result<Prepared, Error>, Vec<PathBuf>) {
-        (self.load(layout), vec![self.path.clone()])
+        let (loaded, files) = recording(|| self.load(layout));
+        let paths = files.into_iter().map(|file| file.path);
+        (loaded, paths.chain([self.path.clone()]).collect())
     }
 
     /// # Errors

@@ -112,9 +112,12 @@ impl Shared {
             if !is_ordered && current == stamps {
                 continue;
             }
-            stamps = current;
             let (loaded, files) = source.prepare(self.layout);
             // A file that changed while it was read is seen next time, since its stamp is older.
+            stamps = current;
+            if loaded.is_ok() {
+                stamps.retain(|stamp| files.contains(&stamp.path));
+            }
             let known = |path: &PathBuf| stamps.iter().any(|stamp| stamp.path == *path);
             let new = files.into_iter().filter(|path| !known(path)).collect();
             stamps.extend(self::stamps(new));

@@ -13,6 +13,7 @@ mod existing;
 mod exposure;
 mod frame_queue;
 mod in_memory;
+mod kept_trees;
 mod material_counts;
 mod ongoing;
 mod other_poses;

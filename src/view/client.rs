@@ -2,6 +2,7 @@
 
 use super::{Request, SEND_PATIENCE, STACK, Shared, encode, flow::Flow};
 use crate::preview::{Answer, Link, Next};
+use bytes::Bytes;
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, TcpStream},
@@ -18,6 +19,8 @@ use tungstenite::{
 const MOST_BYTES: usize = 1 << 20;
 /// How long the writer sleeps at most before it looks whether there is room.
 const NAP: Duration = Duration::from_millis(500);
+/// Silence after which the page is pinged, so that a line that is gone is noticed.
+const SILENCE: Duration = Duration::from_secs(20);
 
 pub struct Session {
     shared: Arc<Shared>,
@@ -121,6 +124,7 @@ struct Writer {
 impl Writer {
     fn run(&mut self) -> tungstenite::Result<()> {
         self.socket.get_ref().set_write_timeout(Some(SEND_PATIENCE))?;
+        let mut spoken = Instant::now();
         loop {
             let has_room = lock(&self.flow).has_room();
             match self.link.next(has_room, NAP) {
@@ -139,9 +143,11 @@ impl Writer {
                         Err(error) => self.tell(Answer::error(error))?,
                     }
                 }
-                Next::Nothing => {}
+                Next::Nothing if spoken.elapsed() < SILENCE => continue,
+                Next::Nothing => self.socket.send(Message::Ping(Bytes::new()))?,
                 Next::Closed => return self.socket.close(None),
             }
+            spoken = Instant::now();
         }
     }
 

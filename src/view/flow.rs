@@ -8,43 +8,57 @@ use std::{
 
 /// Pictures that may be on their way.
 const MOST_UNDER_WAY: usize = 2;
-/// Time that a moving picture may take on the line, and one that stands still.
-const MOVING: f64 = 0.07;
+/// Seconds above the shortest delay that moving pictures may take before they get smaller, and below which they may grow.
+const LATE: f64 = 0.12;
+const EARLY: f64 = 0.06;
+/// Bytes of a moving picture: the first, the least and the most.
+const FIRST_BYTES: f64 = 150e3;
+const BYTES: (f64, f64) = (3e3, 2e6);
+/// Bytes from which on a picture tells how fast the line is.
+const LARGE: usize = 20_000;
+/// Time that a picture of what stands still may take on the line, and one without loss.
 const STILL: f64 = 0.3;
-/// Time that a picture without loss may take.
 const FINISHED: f64 = 1.0;
+/// Bytes per pixel of a PNG, about.
+const PNG_DENSITY: f64 = 2.2;
 /// JPEG qualities: the best and the worst of moving pictures, and of those that stand still.
 const MOVING_QUALITY: (u8, u8) = (80, 35);
 const STILL_QUALITY: (u8, u8) = (93, 50);
-/// Times over which pictures are counted.
+/// Quality of moving pictures from which on larger ones are better than finer ones.
+const GOOD: u8 = 60;
+/// Time over which pictures are counted, and time after which the shortest delay is forgotten.
 const COUNTED: Duration = Duration::from_secs(1);
+const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// A picture on its way.
 struct UnderWay {
     number: u32,
+    kind: PictureKind,
     bytes: usize,
     sent: Instant,
     /// Whether the line was idle when it was sent.
     alone: bool,
 }
 
-/// The line to one page, as measured.
+/// The line to one page, as measured. It is not known how fast it is, only how late pictures are: while they are later than the shortest
+/// delay allows, there are too many bytes on the way.
 pub struct Flow {
     next: u32,
     under_way: VecDeque<UnderWay>,
-    /// Bytes per second; infinite before anything is known.
-    throughput: f64,
-    /// Seconds from sending a small picture to hearing that it was shown.
-    delay: f64,
-    /// The same of the last picture, whatever its size.
+    /// Bytes that a moving picture may have.
+    budget: f64,
+    /// Pixels that a moving picture may have; None: as many as wanted.
+    pixels: Option<f64>,
+    moving_quality: u8,
+    still_quality: u8,
+    /// Bytes per second of large pictures that were alone on the line; infinite before there were any.
+    rate: f64,
+    /// The shortest delay of this time and of the time before, in seconds, and when this time began.
+    shortest: (f64, f64, Option<Instant>),
+    /// The last delay.
     lag: f64,
-    /// Bytes per pixel of the last moving picture, by its quality.
-    moving: (f64, u8),
-    still: (f64, u8),
-    /// When the last ones were shown.
+    /// When the last pictures were shown.
     shown: VecDeque<Instant>,
-    /// When the one before was shown.
-    last_shown: Option<Instant>,
 }
 
 impl Default for Flow {
@@ -52,13 +66,14 @@ impl Default for Flow {
         Self {
             next: 1,
             under_way: VecDeque::new(),
-            throughput: f64::INFINITY,
-            delay: 0.0,
+            budget: FIRST_BYTES,
+            pixels: None,
+            moving_quality: MOVING_QUALITY.0,
+            still_quality: STILL_QUALITY.0,
+            rate: f64::INFINITY,
+            shortest: (f64::INFINITY, f64::INFINITY, None),
             lag: 0.0,
-            moving: (0.15, MOVING_QUALITY.0),
-            still: (0.4, STILL_QUALITY.0),
             shown: VecDeque::new(),
-            last_shown: None,
         }
     }
 }
@@ -69,82 +84,96 @@ impl Flow {
         self.under_way.len() < MOST_UNDER_WAY
     }
 
-    /// The JPEG quality of a picture; None for PNG.
-    pub fn quality(&self, kind: PictureKind, pixels: usize) -> Option<u8> {
-        match kind {
-            // A PNG of rendered pictures has about 2.2 bytes per pixel.
-            PictureKind::Finished if 2.2 * pixels as f64 / self.throughput < FINISHED => None,
-            PictureKind::Finished => Some(STILL_QUALITY.0),
-            PictureKind::Moving => Some(self.moving.1),
-            PictureKind::Still => Some(self.still.1),
-        }
-    }
-
-    /// Notes that a picture is sent, and returns nothing that could fail: its number was [`Self::number`].
-    pub fn sent(&mut self, kind: PictureKind, pixels: usize, bytes: usize, now: Instant) {
-        let density = bytes as f64 / pixels.max(1) as f64;
-        let (known, budget, (best, worst)) = match kind {
-            PictureKind::Moving => (&mut self.moving, MOVING, MOVING_QUALITY),
-            PictureKind::Still => (&mut self.still, STILL, STILL_QUALITY),
-            PictureKind::Finished => (&mut (0.0, 0), FINISHED, STILL_QUALITY),
-        };
-        known.0 = density;
-        let time = bytes as f64 / self.throughput;
-        // Quality goes first, then size.
-        if time > 0.8 * budget {
-            known.1 = known.1.saturating_sub(5).max(worst);
-        } else if time < 0.5 * budget {
-            known.1 = (known.1 + 2).min(best);
-        }
-        let alone = self.under_way.is_empty();
-        self.under_way.push_back(UnderWay { number: self.next, bytes, sent: now, alone });
-        self.next += 1;
-    }
-
     /// The number of the next picture.
     pub fn number(&self) -> u32 {
         self.next
     }
 
+    /// The JPEG quality of a picture; None for PNG.
+    pub fn quality(&self, kind: PictureKind, pixels: usize) -> Option<u8> {
+        match kind {
+            PictureKind::Finished if PNG_DENSITY * pixels as f64 / self.rate < FINISHED => None,
+            PictureKind::Finished => Some(STILL_QUALITY.0),
+            PictureKind::Moving => Some(self.moving_quality),
+            PictureKind::Still => Some(self.still_quality),
+        }
+    }
+
+    /// Notes that the picture with [`Self::number`] is sent.
+    pub fn sent(&mut self, kind: PictureKind, pixels: usize, bytes: usize, now: Instant) {
+        let size = bytes as f64;
+        match kind {
+            PictureKind::Moving => self.fit(pixels as f64, size),
+            PictureKind::Still => {
+                let (best, worst) = STILL_QUALITY;
+                self.still_quality = match size / self.rate {
+                    time if time > STILL => self.still_quality.saturating_sub(5).max(worst),
+                    time if time < 0.5 * STILL => (self.still_quality + 2).min(best),
+                    _ => self.still_quality,
+                };
+            }
+            PictureKind::Finished => {}
+        }
+        let alone = self.under_way.is_empty();
+        self.under_way.push_back(UnderWay { number: self.next, kind, bytes, sent: now, alone });
+        self.next += 1;
+    }
+
+    /// Makes the next moving pictures fit the budget: first by quality, then by size.
+    fn fit(&mut self, pixels: f64, bytes: f64) {
+        let (best, worst) = MOVING_QUALITY;
+        if bytes > self.budget {
+            if self.moving_quality == worst {
+                self.pixels = Some(0.9 * pixels * (self.budget / bytes).max(0.5));
+            }
+            self.moving_quality = self.moving_quality.saturating_sub(6).max(worst);
+        } else if bytes < 0.7 * self.budget {
+            if self.moving_quality >= GOOD {
+                self.pixels = self.pixels.map(|limit| 1.1 * limit).filter(|&limit| limit < 2.0 * pixels);
+            }
+            self.moving_quality = (self.moving_quality + 2).min(best);
+        }
+    }
+
     /// Notes that a picture was shown, and with it all before.
     pub fn shown(&mut self, number: u32, now: Instant) {
-        while let Some(first) = self.under_way.front().filter(|first| first.number <= number) {
-            let took = now.duration_since(first.sent).as_secs_f64();
-            let (bytes, alone) = (first.bytes as f64, first.alone);
-            // Behind another one, it was on the line from when that was through.
-            let since = match self.last_shown.filter(|_| !alone) {
-                Some(last) => now.duration_since(last).as_secs_f64(),
-                None => took - self.delay,
-            };
-            self.learn(bytes, took, since);
-            self.lag = took;
-            self.last_shown = Some(now);
+        while let Some(first) = self.under_way.pop_front_if(|first| first.number <= number) {
+            self.lag = now.duration_since(first.sent).as_secs_f64();
+            let shortest = self.shortest(now);
+            let above = self.lag - shortest;
+            let bytes = first.bytes as f64;
+            if first.alone && first.bytes >= LARGE {
+                let rate = bytes / above.max(2e-3);
+                self.rate = if self.rate.is_finite() { 0.5 * (self.rate + rate) } else { rate };
+            }
+            if first.kind == PictureKind::Moving {
+                if above > LATE {
+                    self.budget = (0.8 * self.budget.min(bytes)).max(BYTES.0);
+                } else if above < EARLY && bytes > 0.5 * self.budget {
+                    self.budget = (1.08 * self.budget).min(BYTES.1);
+                }
+            }
             self.shown.push_back(now);
-            self.under_way.pop_front();
         }
         while self.shown.front().is_some_and(|&first| now.duration_since(first) > COUNTED) {
             self.shown.pop_front();
         }
     }
 
-    fn learn(&mut self, bytes: f64, took: f64, on_line: f64) {
-        // What the page does with a picture takes some time as well, so that only slow lines are told apart.
-        let measured = bytes / on_line.max(1e-3);
-        self.throughput = match self.throughput.is_finite() {
-            true => 0.75 * self.throughput + 0.25 * measured,
-            false => measured,
-        };
-        let unloaded = (took - bytes / self.throughput).max(0.0);
-        self.delay = 0.8 * self.delay + 0.2 * unloaded.min(took);
+    /// The shortest delay of late, the last one included.
+    fn shortest(&mut self, now: Instant) -> f64 {
+        let (this, before, begun) = &mut self.shortest;
+        if begun.is_none_or(|begun| now.duration_since(begun) > REMEMBERED) {
+            (*before, *this, *begun) = (*this, f64::INFINITY, Some(now));
+        }
+        *this = this.min(self.lag);
+        this.min(*before)
     }
 
     /// What the loop has to know.
     pub fn limits(&self) -> Limits {
-        let (density, quality) = self.moving;
-        let affordable = MOVING * self.throughput / density.max(1e-3);
-        let pixels = (quality <= MOVING_QUALITY.1 + 10 && affordable < 1e8).then_some(affordable as u32);
         Limits {
-            pixels,
+            pixels: self.pixels.map(|pixels| pixels as u32),
             pictures_per_second: self.shown.len() as f32 / COUNTED.as_secs_f32(),
             lag_ms: 1e3 * self.lag as f32,
         }
@@ -199,7 +228,24 @@ mod tests {
         let (flow, worst, count) = fly(625e3, 0.06);
         assert!(worst < 0.4, "{worst}");
         assert!(count as f64 / 15.0 >= 8.0, "{count}");
-        assert!(flow.quality(PictureKind::Finished, 1920 * 1080).is_some());
+        let (thinner, worst, count) = fly(125e3, 0.06);
+        assert!(worst < 0.8 && count as f64 / 15.0 >= 4.0, "{worst} {count}");
+        assert!(thinner.budget < flow.budget);
+    }
+
+    #[test]
+    fn pictures_without_loss_are_for_lines_that_are_fast_enough() {
+        for (rate, is_png) in [(1e7, true), (5e5, false)] {
+            let (mut flow, start) = (Flow::default(), Instant::now());
+            let mut now = start;
+            for bytes in [5_000, 100_000, 100_000] {
+                let number = flow.number();
+                flow.sent(PictureKind::Still, 1, bytes, now);
+                now += Duration::from_secs_f64(0.02 + bytes as f64 / rate);
+                flow.shown(number, now);
+            }
+            assert_eq!(flow.quality(PictureKind::Finished, 960 * 540).is_none(), is_png, "{}", flow.rate);
+        }
     }
 
     #[test]

@@ -153,7 +153,7 @@ const CAMERAS: [&str; 8] = [
     "",
     "camera: Orbit(target: (0, 1, 0), radius: 8, height: 3),",
     "    camera: Some(LookAt(eye: \"ball\", target: (0, 1, 0))),\n",
-    "    camera: LookAt((eye: (0, 0, 3), target: (0, 1, 0), lens: (f_stop: 2, focus: \"ball\"))), // here\n",
+    "    camera: LookAt(eye: (0, 0, 3), target: (0, 1, 0), lens: (f_stop: 2, focus: \"ball\")), // here\n",
     "\tcamera :/* a */Spline ( /* ) */ keys :[(eye: (0, 0, 3), target: (0, 1, 0)), (eye: (1, 0, 3), target: (0, 1, 0))] , fov: keys([(0, 40), (2, 50)]) ),",
     "    camera: Spline(\n        // keys: of a comment\n        target: \"ball\",\n        keys: [\n            (eye: (0, 0, 3)),\n            \
      (eye: (1, 0, 3)),\n        ],\n    ),\n",

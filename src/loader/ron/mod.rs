@@ -536,7 +536,7 @@ fn parse_mesh(
     let path = source.resolve(&desc.file);
     let fail = |message: String| Err(source.error(&place.key("file"), message));
     let name = path.display();
-    if !path.exists() {
+    if !super::files::exists(&path) {
         return fail(format!("the mesh file {name} does not exist: check the path"));
     }
     let Some(format) = meshes::format_of(&super::extension(&path)) else {
