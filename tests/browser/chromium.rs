@@ -2,12 +2,22 @@
 
 use crate::process::{self, Process, wait_until};
 use serde_json::{Value, json};
-use std::{fs, net::TcpStream, path::Path, process::Command};
+use std::{
+    fs,
+    net::TcpStream,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
 /// Names of the program, in Debian and elsewhere.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/// Long enough for the slowest machine; reached only by a test that fails.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one page, which ends with its test.
 pub struct Chromium {
@@ -106,7 +116,14 @@ impl Chromium {
     /// Waits until an expression is true, which has a generous limit.
     #[track_caller]
     pub fn wait_for(&mut self, expression: &str) {
-        wait_until(expression, || self.value(expression) == Value::Bool(true));
+        let start = Instant::now();
+        while self.value(expression) != Value::Bool(true) {
+            if start.elapsed() > PATIENCE {
+                let told = self.value("document.body.innerText");
+                panic!("waited too long for {expression}; failures: {:?}; the page: {told}", self.failures);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Presses a key and lets it go. `code` is that of `KeyboardEvent.code`.

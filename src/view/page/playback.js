@@ -23,6 +23,7 @@ export class Playback {
     app.on("state", (state) => this.#heard(state));
     app.on("scene", () => this.#tell());
     app.on("steered", () => this.followPath(null));
+    app.on("steered-by-another", () => this.followPath(null));
     app.on("drawn", ({ frame }) => this.#shown(frame));
     app.on("waypoints", ({ keys }) => (this.#keys = keys));
   }

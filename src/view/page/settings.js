@@ -105,7 +105,7 @@ export class Settings {
     const { input, mark } = this.#fields.get(name);
     const value = this.value(name);
     if (input.tagName === "SELECT") input.value = value ?? NONE;
-    else if (input !== document.activeElement) input.value = value ?? "";
+    else if (input !== document.activeElement) input.value = typeof value === "number" ? exact(value) : (value ?? "");
     mark(name in this.#chosen);
   }
 

@@ -9,6 +9,7 @@ export class Sharing {
       const input = element("input", { type: "checkbox" });
       input.addEventListener("change", () => {
         if (input.checked) other()?.turn(false);
+        if (input.checked && name === "watch") app.emit("steered-by-another");
         app.watching = this.watch.input.checked;
         app.send({ do: name, on: input.checked });
       });

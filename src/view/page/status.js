@@ -24,7 +24,7 @@ export class Status {
     app.on("drawn", (picture) => this.#count(picture));
     app.on("lag", (lag) => (this.#lags = [...this.#lags.slice(-14), { lag, at: performance.now() }]));
     app.on("error", (error) => this.#fail(error));
-    app.on("closed", () => this.#show("The server is gone; trying again …", "gone"));
+    app.on("closed", () => this.#show("The server is gone; trying again … If it was started anew, open its new link.", "gone"));
     app.on("opened", () => this.#banner.classList.contains("gone") && this.#clear());
     app.on("said", (text) => this.#say(text));
     app.on("saved", ({ file }) => this.#say(`Saved to ${file}`));
@@ -34,7 +34,7 @@ export class Status {
   #meet({ name, device, instances, warnings = [] }) {
     document.title = `${name} · throng`;
     byId("name").textContent = name;
-    byId("about").textContent = [`${instances.toLocaleString("en")} instances`, device].filter(Boolean).join(" · ");
+    byId("about").textContent = [`${instances.toLocaleString("en")} instance${instances === 1 ? "" : "s"}`, device].filter(Boolean).join(" · ");
     this.#clear();
     const text = warnings.join("\n");
     if (text && text !== this.#warnings) this.#show(text, "warning");

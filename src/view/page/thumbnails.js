@@ -28,6 +28,10 @@ export class Thumbnails {
     this.#playback = playback;
     app.on("drawn", (drawn) => this.#look(drawn));
     app.on("waypoints", () => this.#recall());
+    // After the scene changed, any picture is better than those of before.
+    app.on("scene", () => this.#taken.forEach((taken) => (taken.worth = NEIGHBOUR)));
+    // What is on screen is at most a few moments old; it will do until there is a picture of the very place.
+    app.on("placed-waypoint", (key) => this.#take(key, NEIGHBOUR));
   }
 
   /** The canvas with what a waypoint sees, or null as long as that was never shown. */

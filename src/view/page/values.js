@@ -63,7 +63,9 @@ export class Values {
   }
 
   #take(values) {
-    this.#values = values;
+    // The server tells values as they are changed; what is to be undone is known here.
+    const before = (path) => (path in this.#changed ? this.#original(path) : undefined);
+    this.#values = values.map((value) => ({ ...value, text: before(value.path) ?? value.text }));
     this.#section.hidden = values.length === 0;
     if (!this.#list.contains(document.activeElement)) this.#build();
     this.#show();

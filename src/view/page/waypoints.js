@@ -43,6 +43,7 @@ export class Waypoints {
     const key = { id: this.#next++, ...this.#here(), time: this.#playback.seconds };
     this.chosen = key.id;
     this.#change(withKey(this.keys, key, this.#app.clock));
+    this.#app.emit("placed-waypoint", key);
     const { time } = this.chosenKey;
     this.#app.say(`Waypoint ${this.keys.indexOf(this.chosenKey) + 1} at ${time.toFixed(2)} s`);
     // So the next one comes after it, without a thought of the timeline.
@@ -108,7 +109,9 @@ export class Waypoints {
     const { camera } = this.#viewpoint;
     const { eye, target } = toPose(camera);
     const optics = Object.fromEntries(OPTICS.map((name) => [name, camera[name] ?? undefined]));
-    optics.fov = camera.height ?? camera.fov;
+    const span = (of) => of.height ?? of.fov;
+    // What is as the scene's camera has it follows the file.
+    optics.fov = Math.abs(span(camera) - span(this.#viewpoint.home)) < 1e-4 ? undefined : span(camera);
     if (camera.roll) this.#app.say("Waypoints have no roll: all of a flight has that of the scene's camera");
     return { eye, target, ...optics };
   }
