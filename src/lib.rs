@@ -9,7 +9,8 @@
 //!
 //! Dependencies between the modules point one way:
 //! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`, and `cli → view → preview → {settings, edit}`;
-//! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`.
+//! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`; `edit` depends on `loader`,
+//! `output` and `anim`.
 
 pub mod abi;
 pub mod accel;

@@ -374,7 +374,7 @@ mod tests {
 
     fn assert_alike(bare: &Scene, scene: &Scene) {
         assert_eq!(bare.environment, scene.environment);
-        assert_eq!(format!("{:?}", bare.lights.len()), format!("{:?}", scene.lights.len()));
+        assert_eq!(bare.lights.len(), scene.lights.len());
         let (a, b) = (&bare.settings, &scene.settings);
         assert_eq!((a.samples, a.bounces, a.frames, a.fps), (b.samples, b.bounces, b.frames, b.fps));
         assert_eq!((a.integrator, a.tone_map, a.clamp_indirect), (b.integrator, b.tone_map, b.clamp_indirect));
