@@ -21,6 +21,10 @@ readme-pictures:
     cargo build --release
     scripts/readme-pictures
 
+# Make the picture of `throng view` in the README, with chromium
+view-picture:
+    cargo test --test browser -- --ignored the_picture_of_the_readme
+
 # Format the code
 fmt:
     cargo fmt

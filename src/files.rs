@@ -1,11 +1,15 @@
 //! Files of the system: opening them without ever waiting, and telling whether two names are one file.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fs::{self, File, Metadata, OpenOptions},
     io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 /// Opens a regular file for reading, and returns it with its length. Anything else is refused: a pipe could make us wait, a device
@@ -160,6 +164,71 @@ pub fn inputs() -> Vec<(FileId, PathBuf)> {
     inputs.clone()
 }
 
+/// A file that was read, or looked for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct InputFile {
+    /// Absolute.
+    #[serde(serialize_with = "serialize_lossy")]
+    pub path: PathBuf,
+    /// Its length; None if it could not be read.
+    pub bytes: Option<u64>,
+}
+
+/// The files of a recording that is under way, with their lengths.
+type Recorded = Arc<Mutex<BTreeMap<PathBuf, Option<u64>>>>;
+
+/// The recordings that are under way.
+static RECORDINGS: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
+/// Their number, which is 0 for most of the time.
+static RECORDING: AtomicU32 = AtomicU32::new(0);
+
+/// Does `work`, and returns with its result every file that loaders read meanwhile, or looked for in vain, each once and in the order of
+/// their paths. Files that another thread happens to load at the same time are among them.
+pub fn recording<T>(work: impl FnOnce() -> T) -> (T, Vec<InputFile>) {
+    /// Ends the recording, even if `work` panics.
+    struct Guard(Recorded);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            recordings().retain(|other| !Arc::ptr_eq(other, &self.0));
+            RECORDING.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    let recorded = Recorded::default();
+    recordings().push(recorded.clone());
+    RECORDING.fetch_add(1, Ordering::Relaxed);
+    let guard = Guard(recorded.clone());
+    let result = work();
+    drop(guard);
+    let files = std::mem::take(&mut *recorded.lock().unwrap_or_else(PoisonError::into_inner));
+    (result, files.into_iter().map(|(path, bytes)| InputFile { path, bytes }).collect())
+}
+
+fn recordings() -> std::sync::MutexGuard<'static, Vec<Recorded>> {
+    RECORDINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a file to all recordings under way: `bytes` is its length, None if it cannot be read.
+pub fn record(path: &Path, bytes: Option<u64>) {
+    if RECORDING.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let path = plain(path);
+    for recorded in recordings().iter() {
+        let mut files = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = files.entry(path.clone()).or_insert(bytes);
+        *known = bytes.or(*known);
+    }
+}
+
+/// The absolute path of a file, without links and dots in the names of its folders where these exist. A link of that name stays.
+fn plain(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (absolute.parent().and_then(|folder| folder.canonicalize().ok()), absolute.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => absolute,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +250,22 @@ mod tests {
             assert_eq!(kind(&link), ErrorKind::InvalidInput);
             assert!(is_special(&link) && !is_special(&path) && !is_special(dir.path()));
         }
+    }
+
+    #[test]
+    fn recordings_have_what_was_read_and_what_was_missed() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        let (read, missing) = (folder.join("a"), folder.join("b"));
+        record(&read, Some(9));
+        let ((), files) = recording(|| {
+            record(&folder.join(".").join("a"), Some(4));
+            record(&read, None);
+            record(&missing, None);
+        });
+        let ours: Vec<_> = files.into_iter().filter(|file| file.path.starts_with(&folder)).collect();
+        let expected = [InputFile { path: read, bytes: Some(4) }, InputFile { path: missing, bytes: None }];
+        assert_eq!(ours, expected);
     }
 
     #[cfg(unix)]

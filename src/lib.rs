@@ -8,8 +8,9 @@
 //! [`Renderer`] is the short way; it and the command line are made of the same parts, which are public as well.
 //!
 //! Dependencies between the modules point one way:
-//! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`;
-//! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`.
+//! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`, and `cli → view → preview → {settings, edit}`;
+//! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`; `edit` depends on `loader`,
+//! `output` and `anim`.
 
 pub mod abi;
 pub mod accel;
@@ -21,6 +22,7 @@ pub mod cli;
 pub mod denoise;
 pub mod device;
 pub mod diff;
+pub mod edit;
 mod error;
 pub mod files;
 pub mod film;
@@ -31,6 +33,7 @@ pub mod math;
 mod memory;
 pub mod output;
 pub mod pixels;
+pub mod preview;
 #[cfg(feature = "test-seams")]
 pub mod probe;
 #[cfg(test)]
@@ -43,6 +46,8 @@ pub mod scene;
 pub mod settings;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "view")]
+pub mod view;
 
 pub use error::Error;
 pub use renderer::{Image, Renderer};

@@ -62,12 +62,13 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     let (camera, number) = scene.camera_of(moment.frame_time());
     let timeline = scene.timeline.as_ref().filter(|_| scene.camera_has_keys);
     match timeline.and_then(|timeline| timeline.camera(number, moment.time())) {
-        Some(keyed) => pose_of(scene, &keyed, moment),
-        None => pose_of(scene, camera, moment),
+        Some(keyed) => camera_pose(scene, &keyed, moment),
+        None => camera_pose(scene, camera, moment),
     }
 }
 
-fn pose_of(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPose {
+/// The pose of any camera in `scene` at `moment`.
+pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPose {
     let time = moment.time();
     let mut up = camera.up;
     let (mut eye, mut target) = match &camera.path {

@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 7] = [
+const FIRST: [(&str, &[&str]); 8] = [
     (
         "render",
         &[
@@ -20,6 +20,7 @@ const FIRST: [(&str, &[&str]); 7] = [
             "environment",
         ],
     ),
+    ("view", &["port", "bind", "no_open", "samples", "integrator", "environment", "device"]),
     ("info", &["animation", "device", "json", "full"]),
     ("check", &["overrides", "json"]),
     ("trace", &["kind", "hits", "report", "repeat", "device", "json"]),

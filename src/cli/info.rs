@@ -7,7 +7,11 @@ use super::{
     model_info::ModelInfo,
     model_text::ModelText,
 };
-use crate::render::report::{SceneInfo, scene_info};
+use crate::{
+    files,
+    render::report::{SceneInfo, scene_info},
+};
+use anyhow::Context;
 use serde::Serialize;
 use std::{fmt, sync::Arc};
 
@@ -36,7 +40,11 @@ With --json, standard output has one document with the keys
     nodes             name, parent, meshes, skin, camera, light, instances
     meshes            per primitive: name, triangles, vertices, material, joints_per_vertex, morph_targets
     skins, materials, textures, clips, cameras, lights
-    memory            mesh_bytes, texture_bytes, tree_bytes";
+    memory            mesh_bytes, texture_bytes, tree_bytes
+
+With --files, it has a list of objects with the keys
+  path                absolute
+  bytes               length of the file; null for one that the scene names and does without, such as a missing .mtl";
 
 /// Tell what is in a scene: counts, memory, camera, warnings
 #[derive(clap::Args)]
@@ -54,6 +62,9 @@ pub struct InfoArgs {
     /// Print all nodes, materials, textures and clips of a model, however many
     #[arg(long, help_heading = "Report")]
     full: bool,
+    /// Print only the files that the scene is made of, as one JSON document: itself, models, buffers, materials, pictures
+    #[arg(long, conflicts_with_all = ["json", "full"], help_heading = "Report")]
+    files: bool,
 }
 
 /// The report. A model that is no scene, as there is nothing to see in it, is described all the same.
@@ -69,6 +80,9 @@ struct Report {
 
 impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.files {
+            return self.list_files();
+        }
         let trees = self.trees.open()?;
         let device = self.device.open(false, console::note)?;
         let mut model = None;
@@ -90,6 +104,13 @@ impl InfoArgs {
             console::report(&report, self.json)?;
         }
         error.map_or(Ok(Exit::Done), Err)
+    }
+
+    fn list_files(&self) -> anyhow::Result<Exit> {
+        let (loaded, files) = files::recording(|| self.scene.load());
+        loaded?;
+        console::print(&serde_json::to_string_pretty(&files).context("cannot write the list as JSON")?)?;
+        Ok(Exit::Done)
     }
 }
 

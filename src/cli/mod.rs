@@ -27,6 +27,7 @@ mod report;
 mod resume;
 mod trace;
 mod version;
+mod view;
 
 use crate::{device, loader::LoadError, memory, settings::SettingsError};
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
@@ -52,6 +53,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Render(Box<render::RenderArgs>),
+    View(Box<view::PreviewArgs>),
     Info(info::InfoArgs),
     Check(check::CheckArgs),
     Trace(trace::TraceArgs),
@@ -118,6 +120,7 @@ impl Command {
     fn run(self) -> anyhow::Result<Exit> {
         match self {
             Self::Render(args) => args.run(),
+            Self::View(args) => args.run(),
             Self::Info(args) => args.run(),
             Self::Check(args) => with_threads(|| args.run()),
             Self::Trace(args) => args.run(),

@@ -183,6 +183,13 @@ impl Frame {
         &self.camera
     }
 
+    /// The same frame through another camera, which stands still.
+    pub fn seen_by(&self, camera: CameraPose) -> Self {
+        let other = |pose: &OtherPose| OtherPose { camera, ..pose.clone() };
+        let others = self.others.as_ref().map(|others| Arc::new(others.each_ref().map(other)));
+        Self { camera, camera_keys: Vec::new(), others, ..self.clone() }
+    }
+
     /// The fog of the frame.
     fn fog(&self) -> Option<&Fog> {
         match &self.tables {

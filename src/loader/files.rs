@@ -1,7 +1,7 @@
 //! Reading files and guarding memory: everything the loaders open passes through here.
 
 use super::LoadError;
-use crate::files::{open_regular, remember_input};
+use crate::files::{open_regular, record, remember_input};
 use std::{
     fs,
     io::{self, ErrorKind, Read},
@@ -14,12 +14,23 @@ use std::{
 /// When it is missing, not a file, unreadable, or larger than the memory that is left.
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let fail = |e: std::io::Error| LoadError::file(path, describe(&e));
-    let (file, length) = open_regular(path).map_err(fail)?;
+    let opened = open_regular(path);
+    record(path, opened.as_ref().ok().map(|(_, length)| *length));
+    let (file, length) = opened.map_err(fail)?;
     remember_input(path);
     reserve(path, "the file", length)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(length).read_to_end(&mut bytes).map_err(fail)?;
     Ok(bytes)
+}
+
+/// Whether there is a file or folder at `path`. One that is missed is recorded, so that it is noticed once it is there.
+pub fn exists(path: &Path) -> bool {
+    let exists = path.exists();
+    if !exists {
+        record(path, None);
+    }
+    exists
 }
 
 fn describe(e: &io::Error) -> String {

@@ -1,6 +1,7 @@
 //! The files that a model may refer to: those in its own folder and in folders that the user allowed, wherever links or dots in
 //! their names may lead.
 
+use crate::files::record;
 use std::{
     io::{self, ErrorKind},
     path::{Component, Path, PathBuf},
@@ -54,6 +55,7 @@ impl Folders {
             Err(e) => {
                 let absolute = std::path::absolute(path).map_err(Refusal::Unreadable)?;
                 self.check(&without_dots(&absolute))?;
+                record(path, None);
                 Err(match e.kind() {
                     ErrorKind::NotFound => Refusal::Missing,
                     _ => Refusal::Unreadable(e),

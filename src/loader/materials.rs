@@ -1,7 +1,10 @@
 //! The flat tables of materials and textures that a load fills, each row once.
 
 use super::{LoadError, gltf::ColorSpace, image};
-use crate::scene::{Material, NONE, Texels, Texture, TextureMap, Wrap};
+use crate::{
+    files::record,
+    scene::{Material, NONE, Texels, Texture, TextureMap, Wrap},
+};
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
@@ -62,10 +65,12 @@ impl Materials {
     /// # Errors
     /// The sentence to put behind the place that names the file, when there is no such file.
     pub fn texture(&mut self, path: &Path, wrap: Wrap, space: ColorSpace, used_by: &Path) -> Result<u32, String> {
-        let path = path
-            .canonicalize()
-            .ok()
-            .filter(|p| p.is_file())
+        let found = path.canonicalize().ok().filter(|p| p.is_file());
+        let path = found
+            .or_else(|| {
+                record(path, None);
+                None
+            })
             .ok_or_else(|| format!("the texture {} does not exist: check the path", path.display()))?;
         let index = self.textures.len() as u32;
         let found = *self.texture_of.entry((path.clone(), wrap as u8, space)).or_insert(index);

@@ -21,20 +21,22 @@ mod normals;
 mod obj;
 pub mod options;
 mod ply;
-mod ron;
+pub(crate) mod ron;
 mod scn;
 mod shapes;
 mod sky;
 mod standalone;
 mod stl;
 mod subjects;
-mod suggest;
+pub(crate) mod suggest;
 mod tangents;
 mod transform;
 
 pub use error::LoadError;
+pub(crate) use framing::world_bounds;
 pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
+pub(crate) use ron::pace_of;
 
 use crate::scene::{Scene, desc::SceneFile};
 use options::{Kind, ViewOptions};
@@ -174,7 +176,7 @@ fn unsupported(path: &Path, extension: &str) -> LoadError {
     if path.is_dir() {
         return LoadError::file(path, "this is a directory: name a scene file in it");
     }
-    if !path.exists() {
+    if !files::exists(path) {
         return LoadError::file(path, "no such file: check the path");
     }
     LoadError::file(

@@ -48,18 +48,36 @@ pub struct Exposures {
     white_balances: BTreeMap<u32, f32>,
 }
 
+/// Stops that frames were measured to need, which serve all jobs that measure them alike.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// The settings of the measured pictures.
+    settings: Option<FrameSettings>,
+    stops: BTreeMap<u32, f32>,
+}
+
+impl Measured {
+    /// Forgets what was measured with other settings.
+    fn keep_for(&mut self, settings: FrameSettings) {
+        if self.settings.as_ref() != Some(&settings) {
+            *self = Self { settings: Some(settings), stops: BTreeMap::new() };
+        }
+    }
+}
+
 impl Exposures {
-    /// Measures the exposures of the frames of `job`, if they are automatic.
+    /// Measures the exposures of the frames of `job`, if they are automatic, as far as `measured` does not have them.
     ///
     /// # Errors
     /// Those of rendering a frame.
     pub fn measure(
         job: &RenderJob,
         device: &mut dyn Device,
-        poser: &mut Poser,
+        (poser, known): (&mut Poser, &mut Measured),
         stop: &Stop,
     ) -> Result<Self, RenderError> {
-        let mut measured = Self { exposures: Self::exposures(job, device, poser, stop)?, ..Self::default() };
+        let exposures = Self::exposures(job, device, (poser, known), stop)?;
+        let mut measured = Self { exposures, ..Self::default() };
         if let Some(timeline) = &job.scene.timeline
             // Otherwise the run has its own.
             && job.settings.film.white_balance == job.scene.settings.white_balance
@@ -73,7 +91,7 @@ impl Exposures {
     fn exposures(
         job: &RenderJob,
         device: &mut dyn Device,
-        poser: &mut Poser,
+        (poser, known): (&mut Poser, &mut Measured),
         stop: &Stop,
     ) -> Result<BTreeMap<u32, f32>, RenderError> {
         let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
@@ -86,7 +104,7 @@ impl Exposures {
                 return Ok(job.frames.iter().filter_map(exposure).collect());
             }
             Some(AutoExposure::Gentle) => {
-                let stops = measure_frame(job, device, poser, (1, stage), stop)?;
+                let stops = measure_frame(job, device, (poser, known), (1, stage), stop)?;
                 let exposure = job.settings.exposure + gentle(stops);
                 return Ok(job.frames.iter().map(|&frame| (frame, exposure)).collect());
             }
@@ -97,7 +115,7 @@ impl Exposures {
         let mut keys = BTreeMap::new();
         for key in wanted {
             let frame = (key * step + 1).min(job.scene.settings.frames);
-            let stops = measure_frame(job, device, poser, (frame, stage), stop)?;
+            let stops = measure_frame(job, device, (poser, known), (frame, stage), stop)?;
             keys.insert(key, stops);
         }
         let exposure = |&frame: &u32| (frame, more + between(&keys, frame, step));
@@ -143,7 +161,7 @@ fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
 fn measure_frame(
     job: &RenderJob,
     device: &mut dyn Device,
-    poser: &mut Poser,
+    (poser, known): (&mut Poser, &mut Measured),
     (number, stage): (u32, Option<u32>),
     stop: &Stop,
 ) -> Result<f32, RenderError> {
@@ -152,6 +170,10 @@ fn measure_frame(
         settings.samples = GENTLE_SAMPLES;
     }
     settings.aovs = stage.map(|_| Aov::Instance).into_iter().collect();
+    known.keep_for(settings.clone());
+    if let Some(&stops) = known.stops.get(&number) {
+        return Ok(stops);
+    }
     let frame = poser.pose(number).frame;
     let rendered = device
         .submit(frame, &settings)
@@ -161,7 +183,9 @@ fn measure_frame(
     if let (Some(stage), Some(matte)) = (stage, rendered.aovs.first()) {
         keep_subject(&mut radiance, &matte.values, stage);
     }
-    Ok(stops_for(&radiance))
+    let stops = stops_for(&radiance);
+    known.stops.insert(number, stops);
+    Ok(stops)
 }
 
 /// Keeps the pixels that show something else than the background and the instance with the id `stage`, if there are enough of them.

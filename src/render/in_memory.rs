@@ -1,7 +1,12 @@
 //! Frames that go to memory, one at a time, instead of to files.
 
-use super::{Poser, RenderError, RenderJob, load, measure, write};
-use crate::device::{Device, Rendered, Stop};
+use super::{Measured, Poser, RenderError, RenderJob, TreeSource, load, measure, write};
+use crate::{
+    accel::NodeLayout,
+    device::{Device, Frame, FrameSettings, Rendered, Stop},
+    scene::Scene,
+};
+use std::sync::Arc;
 
 /// A scene that a device has loaded, with the trees of its meshes, which serve all of its frames.
 pub struct LoadedScene {
@@ -17,6 +22,27 @@ impl LoadedScene {
         Ok(Self { poser: load(job, device)? })
     }
 
+    /// Builds the trees of a scene for devices with this layout of nodes, which have to load the scene before frames of it are rendered.
+    pub fn of_trees(scene: Arc<Scene>, layout: NodeLayout, trees: &TreeSource) -> Self {
+        Self { poser: Poser::with_trees_from(scene, layout, trees) }
+    }
+
+    /// Poses a frame for a picture of `job`, and returns it with its settings: with its own exposure where that is measured.
+    ///
+    /// # Errors
+    /// Those of rendering a frame.
+    pub fn pose(
+        &mut self,
+        job: &RenderJob,
+        device: &mut dyn Device,
+        (number, known): (u32, &mut Measured),
+        stop: &Stop,
+    ) -> Result<(Frame, FrameSettings), RenderError> {
+        let exposures = measure(job, device, (&mut self.poser, known), stop)?;
+        let settings = exposures.settings_of(&job.settings, number);
+        Ok((self.poser.pose(number).frame, settings))
+    }
+
     /// Renders a frame as [`super::run`] does, up to the pixels and AOVs of its file. `job` has that frame alone, of this scene; its other
     /// settings may differ from call to call. `device` is the one that loaded the scene last.
     ///
@@ -29,9 +55,7 @@ impl LoadedScene {
         number: u32,
         stop: &Stop,
     ) -> Result<Rendered, RenderError> {
-        let exposures = measure(job, device, &mut self.poser, stop)?;
-        let settings = exposures.settings_of(&job.settings, number);
-        let frame = self.poser.pose(number).frame;
+        let (frame, settings) = self.pose(job, device, (number, &mut Measured::default()), stop)?;
         let rendered = device.submit(frame, &settings).and_then(|()| device.collect(stop));
         let mut rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         write::finish_pixels(job, (number, settings.exposure), &mut rendered)?;

@@ -13,6 +13,7 @@ mod existing;
 mod exposure;
 mod frame_queue;
 mod in_memory;
+mod kept_trees;
 mod material_counts;
 mod ongoing;
 mod other_poses;
@@ -29,7 +30,7 @@ mod write;
 use crate::{
     aov::AovSet,
     denoise::{DenoiseError, Denoiser},
-    device::{Developer, Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Stop},
+    device::{Developer, Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Rendered, Stop},
     memory,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
@@ -40,11 +41,12 @@ pub use busy::{Busy, BusyShares};
 pub use existing::{Mismatched, SkipExisting};
 pub use exposure::AutoExposure;
 use exposure::Exposures;
+pub use exposure::Measured;
 use frame_queue::FrameQueue;
 pub use frame_queue::Skipped;
 pub use in_memory::LoadedScene;
 pub use material_counts::MaterialCounts;
-pub use ongoing::{Ongoing, run_ongoing};
+pub use ongoing::{Ongoing, run_ongoing, sampling};
 pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
@@ -91,6 +93,12 @@ impl RenderJob {
     /// Whether pictures in files are transparent.
     pub fn is_transparent(&self) -> bool {
         self.settings.transparent && self.background.is_none()
+    }
+
+    /// Makes the pixels of a picture's file from those of a device: lays the background under them, and leaves out AOVs that were only needed
+    /// for that.
+    pub fn complete(&self, rendered: &mut Rendered) {
+        write::complete(self, rendered);
     }
 }
 
@@ -280,7 +288,8 @@ fn prepare(
     stop: &AtomicBool,
 ) -> Result<Option<(Poser, Exposures)>, RenderError> {
     let mut poser = load(job, device)?;
-    match measure(job, device, &mut poser, &|| stop.load(Ordering::Relaxed)) {
+    let known = &mut Measured::default();
+    match measure(job, device, (&mut poser, known), &|| stop.load(Ordering::Relaxed)) {
         Ok(exposures) => Ok(Some((poser, exposures))),
         Err(error) if error.is_stop() => Ok(None),
         Err(error) => Err(error),
@@ -299,14 +308,19 @@ fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> 
 }
 
 /// Makes the poser fit the settings of `job`, and measures exposures with it.
-fn measure(job: &RenderJob, device: &mut dyn Device, poser: &mut Poser, stop: &Stop) -> Result<Exposures, RenderError> {
+fn measure(
+    job: &RenderJob,
+    device: &mut dyn Device,
+    (poser, known): (&mut Poser, &mut Measured),
+    stop: &Stop,
+) -> Result<Exposures, RenderError> {
     poser.set_policy(job.refit);
     poser.set_shutter(job.settings.shutter);
     poser.set_aovs(job.settings.aovs);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }
-    Exposures::measure(job, device, poser, stop)
+    Exposures::measure(job, device, (poser, known), stop)
 }
 
 /// Runs the three stages. Returns the result of the second; the ledger has that of the third.

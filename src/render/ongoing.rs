@@ -216,7 +216,7 @@ impl<'a> Keeper<'a> {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 scene: scene.to_owned(),
                 frame,
-                settings: sampling(settings),
+                settings: format!("{:?}", sampling(settings)),
             },
         }
     }
@@ -280,13 +280,13 @@ fn partial_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The settings that samples of an open-ended picture depend on, as text.
-fn sampling(settings: &FrameSettings) -> String {
+/// The settings that samples of an open-ended picture depend on; all others are neutral.
+pub fn sampling(settings: &FrameSettings) -> FrameSettings {
     let variance = settings.aovs.contains(Aov::Variance);
     // Paths are clamped by what is displayed, or noise is measured as it is displayed.
     let exposed = settings.integrator.paths() == Paths::Reflected || settings.noise.is_some();
     // What is not named here counts: pictures with different values are not continued.
-    let neutral = FrameSettings {
+    FrameSettings {
         samples: 0,
         exposure: if exposed { settings.exposure } else { 0.0 },
         tone_map: ToneMap::None,
@@ -294,8 +294,7 @@ fn sampling(settings: &FrameSettings) -> String {
         pixels: PixelType::U8,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
         ..settings.clone()
-    };
-    format!("{neutral:?}")
+    }
 }
 
 #[cfg(test)]

@@ -294,11 +294,9 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
     for deforming in &scene.deforming {
         deforms[deforming.mesh as usize] = true;
     }
-    let build = |(mesh, deforms): (&Mesh, bool)| {
-        Arc::new(match mesh.triangles() {
-            Some(triangles) if !deforms => source.tree(triangles.into(), layout),
-            _ => Blas::build(mesh, layout, Quality::Fast),
-        })
+    let build = |(mesh, deforms): (&Mesh, bool)| match mesh.triangles() {
+        Some(triangles) if !deforms => source.shared_tree(triangles.into(), layout),
+        _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
     };
     // One large build keeps all threads busy, and memory may not have room for two.
     let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;

@@ -1,13 +1,16 @@
 //! The source of the trees of meshes: built, or read from a cache.
 
-use super::{CacheError, TreeCache, TreeCounts};
+use super::{CacheError, TreeCache, TreeCounts, kept_trees::KeptTrees};
 use crate::{
-    accel::{Blas, NodeLayout, Quality, Surface, build_bytes, most_boxes},
+    accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, most_boxes},
     memory::{describe, resident_bytes, total_bytes},
 };
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 /// How carefully trees are built, and the folder in which they are kept. By default they are built with [`Quality::High`], every
@@ -16,6 +19,9 @@ use std::{
 pub struct TreeSource {
     quality: Quality,
     cache: Option<Arc<TreeCache>>,
+    kept: Option<Arc<KeptTrees>>,
+    /// Number of trees so far that nobody held.
+    made: Arc<AtomicU32>,
     lowered: Arc<OnceLock<Lowered>>,
 }
 
@@ -46,11 +52,35 @@ impl fmt::Display for Lowered {
 
 impl TreeSource {
     pub fn new(quality: Quality, cache: Option<TreeCache>) -> Self {
-        Self { quality, cache: cache.map(Arc::new), lowered: Arc::default() }
+        Self { quality, cache: cache.map(Arc::new), ..Self::default() }
+    }
+
+    /// A source that gives out trees again for as long as somebody holds them, such as the poser of the scene before. Its clones
+    /// share what they remember.
+    #[must_use]
+    pub fn remembering(self) -> Self {
+        Self { kept: Some(Arc::default()), ..self }
+    }
+
+    /// The tree of a mesh that keeps its shape; one that is held already, where this source remembers them and the mesh has not changed.
+    pub fn shared_tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Arc<Blas> {
+        match &self.kept {
+            Some(kept) => {
+                let key = TreeKey::new(&surface, layout, self.quality);
+                kept.tree(key, || self.tree(surface, layout))
+            }
+            None => Arc::new(self.tree(surface, layout)),
+        }
+    }
+
+    /// Number of trees so far that were built or read from files.
+    pub fn made(&self) -> u32 {
+        self.made.load(Ordering::Relaxed)
     }
 
     /// Returns the tree that [`Blas::of_surface`] builds, to the bit.
     pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
+        self.made.fetch_add(1, Ordering::Relaxed);
         let triangles = surface.triangles.len();
         let boxes = match self.quality {
             Quality::High => most_boxes(&surface),
@@ -111,6 +141,38 @@ fn free_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::TriangleMesh;
+
+    #[test]
+    fn an_edit_of_one_mesh_among_a_hundred_makes_one_tree() {
+        let mesh = |number: u32, height: f32| {
+            let corner = |i: u32| [i as f32, if i == 1 { height } else { 0.0 }, number as f32];
+            TriangleMesh {
+                positions: (0..3).map(corner).collect(),
+                triangles: vec![[0, 1, 2]],
+                ..TriangleMesh::default()
+            }
+        };
+        let meshes = |height: f32| (0..100).map(|n| mesh(n, if n == 42 { height } else { 1.0 })).collect::<Vec<_>>();
+        let source = TreeSource::default().remembering();
+        let trees = |meshes: &[TriangleMesh]| -> Vec<Arc<Blas>> {
+            meshes.iter().map(|mesh| source.clone().shared_tree(mesh.into(), NodeLayout::Wide8)).collect()
+        };
+        let old = trees(&meshes(1.0));
+        assert_eq!(source.made(), 100);
+        let new = trees(&meshes(2.0));
+        assert_eq!(source.made(), 101);
+        let same = (0..100).filter(|&i| Arc::ptr_eq(&old[i], &new[i])).count();
+        assert_eq!((same, new[42].bounds.max.y), (99, 2.0));
+        drop((old, new));
+        trees(&meshes(2.0));
+        assert_eq!(source.made(), 201);
+        let forgetful = TreeSource::default();
+        let tree = |mesh: &TriangleMesh| forgetful.shared_tree(mesh.into(), NodeLayout::Wide8);
+        let (mesh, _held) = (mesh(0, 1.0), tree(&mesh(0, 1.0)));
+        tree(&mesh);
+        assert_eq!(forgetful.made(), 2);
+    }
 
     #[test]
     fn a_tree_gets_the_best_quality_that_there_is_memory_for() {

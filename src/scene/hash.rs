@@ -12,7 +12,9 @@ impl Scene {
         let Self {
             name: _,
             names: _,
+            placed: _,
             subjects: _,
+            viewpoints: _,
             settings,
             environment,
             fog,

@@ -46,7 +46,7 @@ use curve::Curve;
 pub use desc::{Face, Rotations};
 use glam::{Affine3, Quat, Vec3};
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -76,6 +76,8 @@ pub struct Scene {
     pub instances: Vec<Instance>,
     /// Names of instances and materials.
     pub names: Names,
+    /// Which entries of the scene file made which instances, in the order of both.
+    pub placed: Vec<PlacedRun>,
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
@@ -92,6 +94,8 @@ pub struct Scene {
     pub camera: Camera,
     /// Other cameras that take over from [`Self::camera`], at increasing times.
     pub cuts: Vec<Cut>,
+    /// All cameras of the scene's file by name, where it has several.
+    pub viewpoints: Vec<(String, Camera)>,
     /// What changes by keys in the scene's file.
     pub timeline: Option<Arc<dyn Timeline>>,
     /// Whether the timeline has the cameras at each time, and those here are as at the first frame.
@@ -104,6 +108,13 @@ pub struct Scene {
     pub warnings: Vec<String>,
     /// Hints at animations and cameras of the file that are not used, one line each.
     pub notes: Vec<String>,
+}
+
+/// The instances that one entry of a scene file's `instances` made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedRun {
+    pub instances: Range<u32>,
+    pub entry: u32,
 }
 
 /// Settings from the scene file; the command line may override each.

@@ -73,13 +73,24 @@ impl Scene {
     /// Calls `visit` with the name of every instance, in their order. Instances without a name are named after their mesh.
     pub fn visit_instance_names(&self, mut visit: impl FnMut(&str)) {
         let mut name = String::new();
-        for (index, instance) in self.instances.iter().enumerate() {
+        for index in 0..self.instances.len() {
             name.clear();
-            if !self.names.write(index, &mut name) {
-                let mesh = self.meshes.get(instance.mesh as usize);
-                let _ = write!(name, "{}.{index}", mesh.map_or("mesh", |mesh| &mesh.name));
-            }
+            self.write_instance_name(index, &mut name);
             visit(&name);
+        }
+    }
+
+    /// The name of one instance.
+    pub fn instance_name(&self, index: usize) -> String {
+        let mut name = String::new();
+        self.write_instance_name(index, &mut name);
+        name
+    }
+
+    fn write_instance_name(&self, index: usize, name: &mut String) {
+        if !self.names.write(index, name) {
+            let mesh = self.instances.get(index).and_then(|instance| self.meshes.get(instance.mesh as usize));
+            let _ = write!(name, "{}.{index}", mesh.map_or("mesh", |mesh| &mesh.name));
         }
     }
 

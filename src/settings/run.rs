@@ -18,7 +18,7 @@ use std::{
 };
 
 /// What is asked of the pictures of any scene.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct PictureOptions {
     pub load: LoadOptions,
     pub picture: RenderOptions,

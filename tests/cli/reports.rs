@@ -28,6 +28,43 @@ fn info_tells_people_and_programs() {
 }
 
 #[test]
+fn info_lists_the_files_of_a_scene() {
+    let place = Place::new(1);
+    fs::create_dir(place.path("models")).unwrap();
+    fs::write(place.path("models/a.obj"), "mtllib a.mtl gone.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n")
+        .unwrap();
+    fs::write(place.path("models/a.mtl"), "newmtl m\nmap_Kd a.png\n").unwrap();
+    fs::write(place.path("models/a.png"), png()).unwrap();
+    let text = "(meshes: {\"a\": Obj(file: \"./models/../models/a.obj\")}, instances: [Single(of: \"a\")])";
+    fs::write(place.path("files.ron"), text).unwrap();
+    let files = place.ok(&["info", "files.ron", "--files"]).json();
+    let list: Vec<(String, Option<u64>)> = files
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| (file["path"].as_str().unwrap().to_owned(), file["bytes"].as_u64()))
+        .collect();
+    let file = |name: &str| {
+        let path = place.path("").canonicalize().unwrap().join(name);
+        let bytes = fs::metadata(&path).ok().map(|found| found.len());
+        (path.display().to_string(), bytes)
+    };
+    let names = ["files.ron", "models/a.mtl", "models/a.obj", "models/a.png", "models/gone.mtl"];
+    assert_eq!(list, names.map(file));
+    place.fails(&["info", "files.ron", "--files", "--json"], 2, "--json");
+    place.fails(&["info", "nowhere.ron", "--files"], 1, "nowhere.ron");
+}
+
+/// A picture of one white pixel.
+fn png() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_image_data(&[255; 3]).unwrap();
+    bytes
+}
+
+#[test]
 fn check_accepts_a_good_scene() {
     let place = Place::new(6);
     let run = place.ok(&["check", "scene.ron"]);

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 ///
 /// XXH3 of 128 bits, which does not collide by chance: a thousand million trees have one chance in 10²⁰. It does not
 /// withstand deliberate attacks, but neither does a folder that attackers can write to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeKey(pub(super) u128);
 
 impl TreeKey {

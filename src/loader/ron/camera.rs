@@ -27,7 +27,7 @@ pub fn convert(
     chosen: Option<&str>,
 ) -> Result<(Camera, Vec<Cut>, Vec<usize>), LoadError> {
     let root = Place::ROOT;
-    let (all, cuts) = (root.key("cameras"), root.key("cuts"));
+    let cuts = root.key("cuts");
     if let Some(name) = chosen
         && file.cameras.index(name).is_none()
     {
@@ -40,8 +40,7 @@ pub fn convert(
     if file.camera.is_some() && !file.cameras.0.is_empty() {
         return Err(source.error(&root.key("camera"), "both `camera` and `cameras`: remove one"));
     }
-    let convert = |(number, name): (usize, &str)| one(source, &file.cameras.0[number].1, &all.key(name), scene, names);
-    let cameras: Vec<Camera> = file.cameras.names().enumerate().map(convert).collect::<Result<_, _>>()?;
+    let cameras: Vec<Camera> = self::all(source, file, scene, names)?.into_iter().map(|(_, camera)| camera).collect();
     let mut shots = Vec::new();
     for (i, cut) in file.cuts.iter().enumerate() {
         let place = cuts.index(i);
@@ -67,6 +66,21 @@ pub fn convert(
             Ok((first.clone(), shots.iter().map(cut).collect(), numbers.collect()))
         }
     }
+}
+
+/// All of the file's `cameras`.
+///
+/// # Errors
+/// As [`convert`].
+pub fn all(
+    source: &Source,
+    file: &SceneFile,
+    scene: &Scene,
+    names: &Names,
+) -> Result<Vec<(String, Camera)>, LoadError> {
+    let all = Place::ROOT.key("cameras");
+    let named = file.cameras.names().zip(&file.cameras.0);
+    named.map(|(name, (_, desc))| Ok((name.to_owned(), one(source, desc, &all.key(name), scene, names)?))).collect()
 }
 
 /// The camera at `place`. Only the settings of `scene` count; everything else that cameras need of it is in `names`.
@@ -225,17 +239,7 @@ impl Checks<'_> {
     }
 
     fn pace(&self, pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, LoadError> {
-        let ease = match pace {
-            PaceDesc::Constant => Ease::Linear,
-            PaceDesc::Smooth => Ease::Smooth,
-            PaceDesc::Bezier(x1, y1, x2, y2) => {
-                if ![x1, x2].iter().all(|x| (0.0..=1.0).contains(&x.0)) {
-                    return self.fail(&self.place.key("pace"), "x1 and x2 must be 0 to 1");
-                }
-                Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
-            }
-        };
-        Ok(Pace { ease, times: even_times(keys).into() })
+        paced(pace, keys).map_err(|message| self.source.error(&self.place.key("pace"), message))
     }
 
     fn times(&self, keys: &[SplineKey], place: &Place) -> Result<Vec<f32>, LoadError> {
@@ -259,6 +263,30 @@ impl Checks<'_> {
         }
         Ok(times)
     }
+}
+
+/// The pace of a flight through `keys`, of which there are at least two, as scene files write it: `constant`, `smooth` or
+/// `bezier(0.4, 0, 0.2, 1)`.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn pace_of(text: &str, keys: &[CameraKey]) -> Result<Pace, String> {
+    let desc = ::ron::from_str(text).map_err(|error| format!("the pace: {}", error.code))?;
+    paced(desc, keys)
+}
+
+fn paced(pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, String> {
+    let ease = match pace {
+        PaceDesc::Constant => Ease::Linear,
+        PaceDesc::Smooth => Ease::Smooth,
+        PaceDesc::Bezier(x1, y1, x2, y2) => {
+            if ![x1, x2].iter().all(|x| (0.0..=1.0).contains(&x.0)) {
+                return Err("x1 and x2 must be 0 to 1".to_owned());
+            }
+            Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
+        }
+    };
+    Ok(Pace { ease, times: even_times(keys).into() })
 }
 
 /// The times at which the eye has passed each of [`PACE_STEPS`] even parts of its path.

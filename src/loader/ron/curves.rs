@@ -6,6 +6,7 @@ use crate::{
     loader::{
         LoadError,
         budget::Budget,
+        files,
         gltf::{self, GltfOptions, Model},
         obj::polylines::{Polyline, polylines},
         options::choose,
@@ -86,7 +87,7 @@ impl Reader<'_> {
         let path = self.source.resolve(file);
         let message = match crate::loader::extension(&path) {
             e if !extensions.contains(&e.as_str()) => format!("is no .{} file", extensions.join(" or .")),
-            _ if !path.exists() => "does not exist: check the path".to_owned(),
+            _ if !files::exists(&path) => "does not exist: check the path".to_owned(),
             _ => return Ok(path),
         };
         Err(self.source.error(&place.key("file"), format!("the file of the curve, {}, {message}", path.display())))

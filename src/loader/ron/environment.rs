@@ -1,7 +1,7 @@
 //! The `environment` section, checked, images read.
 
 use super::{file::Source, source::Place};
-use crate::loader::{LoadError, image, sky};
+use crate::loader::{LoadError, files, image, sky};
 use crate::scene::{
     Environment, FloatImage, Light, Stars,
     desc::{EnvironmentDesc, EnvironmentImage, Finite, Moon, SunSky},
@@ -87,7 +87,7 @@ fn check_sky(source: &Source, e: &SunSky, place: &Place) -> Result<(), LoadError
 fn check_picture(source: &Source, e: &EnvironmentImage, place: &Place) -> Result<(), LoadError> {
     within(source, e.intensity, &place.key("intensity"), (0.0, 1e6))?;
     let path = source.resolve(&e.file);
-    if !path.is_file() {
+    if !(files::exists(&path) && path.is_file()) {
         let message = format!("the image {} does not exist: check the path", path.display());
         return Err(source.error(&place.key("file"), message));
     }

@@ -72,7 +72,7 @@ pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<Scen
 
 impl Source {
     /// Finds the keys of the text and parses it as it is in the first frame.
-    fn first(&mut self) -> Result<SceneFile, Fault> {
+    pub fn first(&mut self) -> Result<SceneFile, Fault> {
         self.keys = Keys::find(&self.text)?;
         let file = self.at(0.0)?;
         match file.render.start.0 {

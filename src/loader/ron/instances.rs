@@ -7,7 +7,7 @@ use super::{
 };
 use crate::loader::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
 use crate::scene::{
-    Instance, NONE, Node, Track, cut,
+    Instance, NONE, Node, PlacedRun, Track, cut,
     desc::SceneFile,
     rig::{Appearance, ShownBy},
 };
@@ -31,6 +31,8 @@ pub struct Unrolled {
     pub motions: Used<UsedMotion>,
     /// The instances of the first copy of each named group; none of those that are not placed.
     pub groups: Vec<Range<u32>>,
+    /// The instances that each entry of the file made.
+    pub placed: Vec<PlacedRun>,
     /// Instances that are not always shown, in their order, and the switches that show them.
     pub appearances: Vec<Appearance>,
     pub switches: Vec<Track<bool>>,
@@ -113,19 +115,20 @@ pub fn unroll(
         out: Unrolled { groups: vec![0..0; file.groups.0.len()], ..Unrolled::default() },
     };
     unroller.out.instances.reserve_exact(total as usize);
-    let mut starts = Vec::new();
     for item in &resolved.top {
-        starts.push((unroller.out.instances.len(), unroller.out.nodes.len()));
+        let first = unroller.out.instances.len() as u32;
         unroller.item(item, Frame { node: NONE, local: Affine3::IDENTITY, material: NONE, stem: NONE });
+        let instances = first..unroller.out.instances.len() as u32;
+        unroller.out.placed.push(PlacedRun { instances, entry: item.entry as u32 });
     }
     unroller.out.appearances.sort_by_key(|appearance| appearance.instance);
     match first_degenerate(&unroller.out) {
         None => Ok(unroller.out),
         Some(instance) => {
-            let item = starts.partition_point(|s| s.0 <= instance) - 1;
-            let entry = resolved.top[item].entry;
+            let run = unroller.out.placed.iter().find(|run| run.instances.contains(&(instance as u32)));
+            let place = run.map_or(top, |run| top.index(run.entry as usize));
             let message = "the transform has no inverse: scales are too small, too large or flat";
-            Err(source.error(&top.index(entry), message))
+            Err(source.error(&place, message))
         }
     }
 }

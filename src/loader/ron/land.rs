@@ -5,7 +5,7 @@ use crate::{
     loader::{
         LoadError,
         budget::{self, Budget},
-        image,
+        files, image,
         land::{
             ground::Ground,
             ribbon::{MOST_STEPS, Ribbon},
@@ -82,7 +82,7 @@ impl Land<'_> {
 
     fn of_picture(&self, file: &str, desc: &TerrainDesc, place: &Place) -> Result<Terrain, LoadError> {
         let path = self.source.resolve(file);
-        if !path.exists() {
+        if !files::exists(&path) {
             let message = format!("the picture of heights {} does not exist: check the path", path.display());
             return self.fail(&place.key("file"), message);
         }

@@ -52,6 +52,7 @@ use crate::{
         rig::{Clip, DeformingMesh, Palette},
     },
 };
+pub use camera::pace_of;
 use curves::Curves;
 use environment::Pictures;
 use file::Source;
@@ -130,7 +131,9 @@ fn convert(
     scene.names.materials = materials;
     let names = Names::of(&scene);
     let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
+    let viewpoints = camera::all(source, file, &scene, &names)?;
     drop(names);
+    scene.viewpoints = viewpoints;
     (scene.camera, scene.cuts) = (camera, cuts);
     if let Some(script) = Script::new(source, &scene, (&rows, table), &lamps, shots)? {
         scene.camera_has_keys = script.has_cameras();
@@ -184,6 +187,7 @@ fn place(
         instances: instances.collect(),
     });
     scene.subjects = subjects.collect();
+    scene.placed = unrolled.placed;
     (scene.appearances, scene.switches) = (unrolled.appearances, unrolled.switches);
     let names = Names::of(scene);
     let mut turning = scene.motions.clone();
@@ -532,7 +536,7 @@ fn parse_mesh(
     let path = source.resolve(&desc.file);
     let fail = |message: String| Err(source.error(&place.key("file"), message));
     let name = path.display();
-    if !path.exists() {
+    if !super::files::exists(&path) {
         return fail(format!("the mesh file {name} does not exist: check the path"));
     }
     let Some(format) = meshes::format_of(&super::extension(&path)) else {

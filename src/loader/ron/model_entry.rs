@@ -6,7 +6,7 @@ use crate::{
     loader::{
         LoadError,
         budget::Budget,
-        extension,
+        extension, files,
         gltf::{self, GltfOptions, Model},
         options::choose,
     },
@@ -31,7 +31,7 @@ pub fn parse(
 ) -> Result<Model, LoadError> {
     let path = source.resolve(&desc.file);
     let message = match extension(&path).as_str() {
-        "gltf" | "glb" if path.exists() => {
+        "gltf" | "glb" if files::exists(&path) => {
             let options = GltfOptions {
                 scene: desc.scene.clone(),
                 variant: desc.variant.clone(),

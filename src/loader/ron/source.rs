@@ -113,6 +113,13 @@ impl Value {
     }
 }
 
+/// The first byte at or behind `at` that is neither white space nor in a comment.
+pub fn skip_space(text: &str, at: usize) -> usize {
+    let mut scanner = Scanner { text, at };
+    scanner.skip_space();
+    scanner.at
+}
+
 /// Line and column of the value at `place`, or of the innermost value around it that the text has.
 pub fn position_of(text: &str, place: &Place) -> (usize, usize) {
     let Some(root) = Value::of_file(text) else {

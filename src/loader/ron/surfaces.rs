@@ -9,7 +9,7 @@ use super::{
     source::Place,
 };
 use crate::{
-    loader::{LoadError, image, land::distances::Outlines, meshes::MeshSource, suggest},
+    loader::{LoadError, files, image, land::distances::Outlines, meshes::MeshSource, suggest},
     scene::{
         Shape,
         desc::{self, Align, ColorChannel, Finite, Sample},
@@ -188,7 +188,7 @@ impl<'a> Resolver<'a> {
     fn mask(&self, file: &str, at: Sample, mesh: &MeshSource, place: &Place) -> Result<Mask, LoadError> {
         self.check_surface(at, "`mask`", place)?;
         let path = self.source.resolve(file);
-        if !path.exists() {
+        if !files::exists(&path) {
             let message = format!("the mask {} does not exist: check the path", path.display());
             return Err(self.fail(place, message));
         }

@@ -92,6 +92,7 @@ impl<'a> Stage<'a> {
         let sets = ModelSets::read(&self.options.overrides, &scene.settings, &table.names)?;
         let set = sets.as_ref().map(ModelSets::environment).transpose()?.flatten();
         let ground = self.ground();
+        scene.own_lights = scene.lights.len();
         surroundings::light(scene, model.environment.as_ref(), set, self.environment.take())?;
         if let Some(sets) = &sets {
             sets.replace(&mut table)?;

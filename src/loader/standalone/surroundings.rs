@@ -1,7 +1,7 @@
 //! The environment and the lights around a standalone model.
 
 use crate::{
-    loader::{LoadError, image, options::EnvironmentChoice, sky},
+    loader::{LoadError, files, image, options::EnvironmentChoice, sky},
     scene::{Environment, FloatImage, Light, Metering, Scene, Stars, desc::SunSky},
 };
 use glam::Vec3;
@@ -62,7 +62,7 @@ fn constant(radiance: Vec3) -> Environment {
 }
 
 fn picture(path: &Path) -> Result<Environment, LoadError> {
-    if !path.is_file() {
+    if !(files::exists(path) && path.is_file()) {
         let message = "the picture of --environment does not exist: check the path";
         return Err(LoadError::file(path, message));
     }

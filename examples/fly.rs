@@ -1,0 +1,212 @@
+//! Flies through a scene as a page of `throng view` does, and reports how many pictures come and how late they are.
+//!
+//!     cargo run --release --example fly -- target/release/throng scenes/dragon_of_dragons.ron --size 960x540
+//!
+//! `--line 5,60` sends everything through a line of 5 Mbit/s that takes 60 ms there and back. Flags after `--` go to `throng view`.
+
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    env,
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, Sender, channel},
+    thread,
+    time::{Duration, Instant},
+};
+use throng::view::read_picture;
+use tungstenite::{Message, WebSocket, handshake::client::generate_key, protocol::Role};
+
+/// Cameras per second, as browsers draw.
+const RATE: f64 = 60.0;
+/// Time of the flight that does not count, in which the server learns how fast it is.
+const WARM_UP: f64 = 3.0;
+
+fn main() {
+    let mut arguments = env::args().skip(1);
+    let (mut paths, mut size, mut seconds, mut line) = (Vec::new(), [960, 540], 10.0, None);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().expect("a value");
+        match argument.as_str() {
+            "--size" => size = pair(&value(), 'x').map(|side| side as u32),
+            "--seconds" => seconds = value().parse().expect("seconds"),
+            "--line" => line = Some(pair(&value(), ',')),
+            "--" => break,
+            _ => paths.push(argument),
+        }
+    }
+    let [program, scene] = &paths[..] else {
+        panic!("usage: fly PROGRAM SCENE [--size WxH] [--seconds N] [--line MBIT,MS]")
+    };
+    let mut command = Command::new(program);
+    command.args(["view", scene, "--port", "0", "--no-open"]).args(arguments).stdout(Stdio::piped());
+    let mut server = Running(command.spawn().expect("the program starts"));
+    let mut link = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut link).expect("a link");
+    let (host, token) =
+        link.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?token=")).expect("a link");
+    let host = line.map_or_else(|| host.to_owned(), |[megabits, delay]| shaped(host, megabits * 125e3, delay / 2e3));
+    fly(connect(&host, token), size, seconds);
+}
+
+/// A process that ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn pair(text: &str, separator: char) -> [f64; 2] {
+    let (a, b) = text.split_once(separator).expect("two numbers");
+    [a, b].map(|number| number.parse().expect("a number"))
+}
+
+/// Opens the page's WebSocket.
+fn connect(host: &str, token: &str) -> WebSocket<TcpStream> {
+    let mut stream = TcpStream::connect(host).expect("a connection");
+    stream.set_nodelay(true).unwrap();
+    let page = ask(&mut stream, &format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    let cookie = page.lines().find_map(|line| line.strip_prefix("Set-Cookie: ")).expect("a cookie");
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let mut stream = TcpStream::connect(host).expect("a connection");
+    stream.set_nodelay(true).unwrap();
+    let key = generate_key();
+    let request = format!(
+        "GET /socket HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\nConnection: Upgrade\r\n\
+         Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+    );
+    let answer = ask(&mut stream, &request);
+    assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+    WebSocket::from_raw_socket(stream, Role::Client, None)
+}
+
+/// Sends a request and returns the head of the answer.
+fn ask(stream: &mut TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).expect("the request is sent");
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("an answer");
+        head.extend(byte);
+    }
+    String::from_utf8_lossy(&head).into_owned()
+}
+
+fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
+    let begin = Instant::now();
+    let mut say = |socket: &mut WebSocket<TcpStream>, message: Value| {
+        socket.send(Message::Text(message.to_string().into())).expect("a message is sent")
+    };
+    let scene = loop {
+        if let Message::Text(text) = socket.read().expect("a message") {
+            let message: Value = serde_json::from_str(&text).unwrap();
+            if message["is"] == "scene" {
+                break message;
+            }
+        }
+    };
+    println!("{} on {}", scene["name"], scene["device"]);
+    say(&mut socket, json!({"do": "start", "size": size}));
+    let triple = |value: &Value| [0, 1, 2].map(|i| value[i].as_f64().unwrap());
+    let (eye, target) = (triple(&scene["camera"]["eye"]), triple(&scene["camera"]["target"]));
+    let radius = ((eye[0] - target[0]).powi(2) + (eye[2] - target[2]).powi(2)).sqrt();
+    let first = (eye[0] - target[0]).atan2(eye[2] - target[2]);
+    let mut sent = BTreeMap::new();
+    let (mut key, mut shown, mut lags, mut bytes, mut sizes) = (0u32, 0u32, Vec::new(), 0, BTreeMap::<_, u32>::new());
+    let mut times = Vec::new();
+    socket.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
+    while begin.elapsed().as_secs_f64() < seconds + WARM_UP {
+        let now = begin.elapsed().as_secs_f64();
+        if now * RATE >= f64::from(key) {
+            key += 1;
+            let angle = first + 0.4 * now;
+            let eye = [target[0] + radius * angle.sin(), eye[1], target[2] + radius * angle.cos()];
+            say(
+                &mut socket,
+                json!({"do": "camera", "eye": eye, "target": target, "fov": scene["camera"]["fov"], "key": key}),
+            );
+            sent.insert(key, now);
+        }
+        match socket.read() {
+            Ok(Message::Binary(message)) => {
+                let (header, stripes) = read_picture(&message).expect("a picture");
+                for stripe in stripes {
+                    image::load_from_memory(stripe.data).expect("an image");
+                }
+                say(&mut socket, json!({"do": "shown", "picture": header.picture}));
+                let now = begin.elapsed().as_secs_f64();
+                if now > WARM_UP {
+                    // All cameras that no picture before showed are seen now, or what came of them.
+                    lags.extend(sent.range(shown + 1..=header.key.max(shown)).map(|(_, at)| 1e3 * (now - at)));
+                    times.push(now);
+                    *sizes.entry((header.width, header.height, header.samples)).or_default() += 1;
+                    bytes += message.len();
+                }
+                shown = shown.max(header.key);
+            }
+            Ok(_) => {}
+            Err(tungstenite::Error::Io(error))
+                if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    lags.sort_by(f64::total_cmp);
+    let at = |share: f64| lags.get((share * lags.len() as f64) as usize).copied().unwrap_or(f64::NAN);
+    let worst = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+    let (count, kilobytes) = (times.len() as f64, bytes as f64 / 1e3);
+    println!("{:.1} pictures/s, {:.0} kB each", count / seconds, kilobytes / count.max(1.0));
+    println!("lag: {:.0} ms in the median, {:.0} ms at 95 %, {:.0} ms at most", at(0.5), at(0.95), at(0.9999));
+    println!("longest time without a picture: {:.0} ms", 1e3 * worst);
+    println!("sizes and samples: {sizes:?}");
+}
+
+/// Passes connections on to `host` through a line of so many bytes per second that takes so many seconds each way. Returns its own host.
+fn shaped(host: &str, rate: f64, delay: f64) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let own = listener.local_addr().unwrap().to_string();
+    let host = host.to_owned();
+    thread::spawn(move || {
+        for near in listener.incoming().flatten() {
+            let far = TcpStream::connect(&host).expect("a connection");
+            for (from, to) in [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)] {
+                let (sender, receiver) = channel();
+                let back = from.try_clone().unwrap();
+                thread::spawn(move || take(from, &sender, rate, delay));
+                thread::spawn(move || pass(to, back, &receiver));
+            }
+        }
+    });
+    own
+}
+
+/// Reads as fast as the line carries it, and no more than fits on it.
+fn take(mut from: TcpStream, sender: &Sender<(Instant, Vec<u8>)>, rate: f64, delay: f64) {
+    let mut free = Instant::now();
+    let mut part = [0; 1400];
+    while let Ok(count @ 1..) = from.read(&mut part) {
+        free = free.max(Instant::now()) + Duration::from_secs_f64(count as f64 / rate);
+        if sender.send((free + Duration::from_secs_f64(delay), part[..count].to_vec())).is_err() {
+            break;
+        }
+        // Routers have room for some tenths of a second.
+        let ahead = free.saturating_duration_since(Instant::now());
+        thread::sleep(ahead.saturating_sub(Duration::from_millis(100)));
+    }
+}
+
+fn pass(mut to: TcpStream, back: TcpStream, receiver: &Receiver<(Instant, Vec<u8>)>) {
+    let mut waiting = VecDeque::new();
+    while let Some((time, part)) = waiting.pop_front().or_else(|| receiver.recv().ok()) {
+        thread::sleep(time.saturating_duration_since(Instant::now()));
+        if to.write_all(&part).is_err() {
+            break;
+        }
+        waiting.extend(receiver.try_iter());
+    }
+    let _ = to.shutdown(Shutdown::Both);
+    let _ = back.shutdown(Shutdown::Both);
+}

@@ -1,0 +1,121 @@
+//! `throng view`: serves a page in which a browser shows a scene.
+
+use super::{
+    Exit,
+    args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
+    console,
+};
+use crate::{
+    preview::{Preview, Source, typed_flags},
+    settings::{PictureOptions, RenderOptions},
+    view::{Port, Server},
+};
+use anyhow::Context;
+use std::{
+    env,
+    net::{IpAddr, Ipv4Addr},
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+/// The port that is tried first.
+const USUAL_PORT: u16 = 8080;
+
+const VIEW_HELP: &str = "\
+Prints a link, and opens it where there is a desktop. Whoever has the link may do everything; it is for this machine alone
+unless --bind says otherwise. From another machine, forward the port: ssh -L 8080:localhost:8080 HOST. Ctrl-C ends it.
+
+Examples:
+  throng view scenes/dragon_of_dragons.ron
+  throng view model.glb --environment sky.hdr --integrator path";
+
+/// Fly through a scene in the browser
+#[derive(clap::Args)]
+#[command(after_long_help = VIEW_HELP)]
+pub struct PreviewArgs {
+    /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
+    #[arg(value_name = "SCENE")]
+    path: PathBuf,
+    /// Port of the server; 0 is any that is free [default: 8080, or the next that is free]
+    #[arg(long, value_name = "PORT", help_heading = "Server")]
+    port: Option<u16>,
+    /// Address that the server is reached at; others than 127.0.0.1 let other machines in
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), help_heading = "Server")]
+    bind: IpAddr,
+    /// Do not open a browser
+    #[arg(long, help_heading = "Server")]
+    no_open: bool,
+    #[command(flatten)]
+    load: LoadArgs,
+    #[command(flatten)]
+    picture: RenderOptions,
+    #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
+    trees: TreeArgs,
+}
+
+impl PreviewArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        end_at_once_when_told()?;
+        let device = self.device.open(false, console::note)?;
+        let trees = self.trees.open()?.remembering();
+        let options = PictureOptions {
+            load: self.load.options(),
+            picture: self.picture,
+            trees: trees.clone(),
+            ..PictureOptions::default()
+        };
+        let flags =
+            typed_flags(&env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect::<Vec<_>>());
+        let preview = Preview::start(Source { path: self.path, options, flags }, device)?;
+        warn_of_trees(&trees, console::note);
+        let port = match self.port {
+            Some(port) => Port::Exactly(port),
+            None => Port::From(USUAL_PORT),
+        };
+        let server = Server::bind(preview, self.bind, port).with_context(|| {
+            let fix = "choose another --port, or 0 for any, and a --bind of this machine";
+            format!("cannot serve at {} port {}: {fix}", self.bind, self.port.unwrap_or(USUAL_PORT))
+        })?;
+        if !self.bind.is_loopback() {
+            console::note(
+                "throng: warning: other machines can reach this server, and what it shows goes over the network as it is; whoever \
+                 has the link may change and save",
+            );
+        }
+        let link = server.link();
+        console::print(&link)?;
+        if !self.no_open && has_desktop() {
+            open(&link);
+        }
+        server.serve();
+        Ok(Exit::Done)
+    }
+}
+
+/// There is nothing to finish: files are written whole or not at all.
+fn end_at_once_when_told() -> anyhow::Result<()> {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // SAFETY: `_exit` is all that the handler does, and signal handlers may do that.
+        let registered =
+            unsafe { signal_hook::low_level::register(signal, || signal_hook::low_level::exit(Exit::Done as i32)) };
+        registered.context("cannot catch Ctrl-C")?;
+    }
+    Ok(())
+}
+
+/// Whether somebody sits at this machine's screen.
+fn has_desktop() -> bool {
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
+    !is_remote && (cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+}
+
+/// Opens a link in the browser. Who has none has the link.
+fn open(link: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(opener);
+    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = command.spawn();
+}

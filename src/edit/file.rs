@@ -1,0 +1,132 @@
+//! A scene file on the disk, which is written only as long as nobody else has changed it.
+
+use super::EditError;
+use crate::{
+    files::read_regular,
+    output::{OutputError, fill_atomically},
+};
+use std::{
+    fs,
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The text of a scene file, and what the disk had when it was read or written last.
+#[derive(Clone, Debug)]
+pub struct SceneText {
+    path: PathBuf,
+    text: String,
+    /// A hash of the file; None if there was none.
+    known: Option<u128>,
+}
+
+impl SceneText {
+    /// Reads a scene file.
+    ///
+    /// # Errors
+    /// [`EditError::Read`] if it cannot be read or is no text.
+    pub fn read(path: &Path) -> Result<Self, EditError> {
+        let fail = |error| EditError::Read { path: path.to_owned(), error };
+        let bytes = read_regular(path).map_err(fail)?;
+        let known = Some(xxh3_128(&bytes));
+        let text = String::from_utf8(bytes).map_err(|error| fail(io::Error::new(ErrorKind::InvalidData, error)))?;
+        Ok(Self { path: path.to_owned(), text, known })
+    }
+
+    /// A scene file that is still to be written. Writing it is refused if there is one by then.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), text: String::new(), known: None }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the disk still has what was read or written last.
+    pub fn is_current(&self) -> bool {
+        match read_regular(&self.path) {
+            Ok(bytes) => self.known == Some(xxh3_128(&bytes)),
+            Err(error) => error.kind() == ErrorKind::NotFound && self.known.is_none(),
+        }
+    }
+
+    /// Replaces the file by one that has `text`, whole or not at all; `anyway` even if it has changed since it was read. Its permissions
+    /// stay, and where its name is a link, the file that the link leads to is replaced.
+    ///
+    /// # Errors
+    /// [`EditError::Changed`] if the disk has something else by now, and [`EditError::Write`].
+    pub fn write(&mut self, text: String, anyway: bool) -> Result<(), EditError> {
+        if !anyway && !self.is_current() {
+            return Err(EditError::Changed { path: self.path.clone() });
+        }
+        let permissions = fs::metadata(&self.path).map(|found| found.permissions());
+        let written = fill_atomically(&self.path, |mut file| {
+            file.write_all(text.as_bytes())?;
+            match permissions {
+                Ok(permissions) => file.set_permissions(permissions),
+                Err(_) => Ok(()),
+            }
+        });
+        written.map_err(|error: OutputError| EditError::Write(error))?;
+        self.known = Some(xxh3_128(text.as_bytes()));
+        self.text = text;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_somebody_else_has_changed_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.ron");
+        fs::write(&path, "one").unwrap();
+        let mut file = SceneText::read(&path).unwrap();
+        file.write("two".to_owned(), false).unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap(), file.text()), ("two".to_owned(), "two"));
+        fs::write(&path, "three").unwrap();
+        assert!(!file.is_current());
+        let error = file.write("four".to_owned(), false).unwrap_err();
+        assert!(matches!(error, EditError::Changed { .. }), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "three");
+        file.write("four".to_owned(), true).unwrap();
+        assert!(file.is_current());
+        fs::remove_file(&path).unwrap();
+        assert!(file.write("five".to_owned(), false).is_err());
+    }
+
+    #[test]
+    fn a_new_file_takes_no_others_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.ron");
+        let mut file = SceneText::new(&path);
+        assert!(file.is_current());
+        file.write("one".to_owned(), false).unwrap();
+        let mut other = SceneText::new(&path);
+        assert!(other.write("two".to_owned(), false).is_err());
+        let gone = SceneText::read(&dir.path().join("gone")).unwrap_err().to_string();
+        assert!(gone.contains("gone: the file cannot be read"), "{gone}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("a.ron"), dir.path().join("b.ron"));
+        fs::write(&path, "one").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("a.ron", &link).unwrap();
+        SceneText::read(&link).unwrap().write("two".to_owned(), false).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

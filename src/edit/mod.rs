@@ -1,0 +1,65 @@
+//! Changes to scene files that people have written: a value, a camera or a placement is replaced where it stands in the text, and every
+//! other byte stays as it was, comments and all.
+//!
+//! Texts go in and come out. [`SceneText`] alone reads and writes files.
+
+mod bare;
+mod camera;
+mod fields;
+mod file;
+mod flight;
+mod number;
+mod placement;
+mod schema;
+mod values;
+
+pub use bare::{ModelChoices, path_for, scene_for};
+pub use camera::{save_flight, saved_flight};
+pub use file::SceneText;
+pub use flight::{Flight, Optics, PaceChoice, Waypoint};
+pub use placement::{Placed, Transform, instance_named, moved, placement_of};
+pub use values::{EditableValue, ValueKind, save_values, values};
+
+use crate::{
+    loader::{
+        LoadError,
+        ron::{file::Source, source},
+    },
+    output::OutputError,
+    scene::desc::SceneFile,
+};
+use std::{io, path::PathBuf};
+
+/// Why a scene file is not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The text is no scene, before the change or after it. Lines and columns count from 1.
+    #[error("line {line}, column {column}: {message}")]
+    Text { line: usize, column: usize, message: String },
+    /// A value that does not fit, by the path that `--set` gives it.
+    #[error(transparent)]
+    Value(LoadError),
+    /// A flight that no camera can have.
+    #[error("the flight cannot be saved: {0}")]
+    Flight(String),
+    #[error("there is no camera `{name}` in the scene file: {hint}")]
+    UnknownCamera { name: String, hint: String },
+    #[error("this cannot be moved: {why}")]
+    NotMovable { why: String },
+    #[error("{}: the file has changed since it was read: load it again, or write it anyway", .path.display())]
+    Changed { path: PathBuf },
+    #[error("{}: the file cannot be read: {error}", .path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Write(OutputError),
+}
+
+/// Reads a text as the scene that it is in the first frame.
+fn parsed(text: &str) -> Result<SceneFile, EditError> {
+    let mut source = Source { text: text.to_owned(), ..Source::default() };
+    source.first().map_err(|(at, message)| {
+        let (line, column) = source::line_and_column(text, at);
+        EditError::Text { line, column, message }
+    })
+}

@@ -1,0 +1,193 @@
+//! Placements of a scene file that can be moved: which one made an instance, where it puts it, and how to put it elsewhere.
+
+use super::{
+    EditError,
+    number::{number, point},
+    parsed,
+};
+use crate::{
+    loader::ron::source::{Items, Step, Value},
+    scene::{
+        Scene,
+        desc::{Common, Placement},
+    },
+};
+use glam::{EulerRot, Vec3};
+
+/// Where a placement puts what it places: scaled first, then rotated, then translated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transform {
+    pub translate: Vec3,
+    /// Degrees about x, then y, then z.
+    pub rotate: Vec3,
+    pub scale: Vec3,
+}
+
+/// The entry of `instances` that made an instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// Its number in `instances`, from 0.
+    pub entry: usize,
+    /// `Single`, `Grid` and so on.
+    pub kind: String,
+    /// None if it cannot be moved.
+    pub transform: Option<Transform>,
+    /// Why it cannot be moved; empty if it can.
+    pub why_not: String,
+}
+
+/// The instance with this name, as Cryptomatte and `picked` have it. Takes time in proportion to the number of instances.
+pub fn instance_named(scene: &Scene, name: &str) -> Option<u32> {
+    let (mut number, mut found) = (0, None);
+    scene.visit_instance_names(|other| {
+        if found.is_none() && other == name {
+            found = Some(number);
+        }
+        number += 1;
+    });
+    found
+}
+
+/// The entry of `text` that made `instance` of `scene`, which was loaded from that text. None for what no entry makes: lamps and models
+/// without a scene file.
+pub fn placement_of(text: &str, scene: &Scene, instance: u32) -> Option<Placed> {
+    let run = scene.placed.iter().find(|run| run.instances.contains(&instance))?;
+    let (file, root) = (parsed(text).ok()?, Value::of_file(text)?);
+    let entry = run.entry as usize;
+    let value = root.child(Step::Key("instances"))?.child(Step::Index(entry))?;
+    let placement = file.instances.get(entry)?;
+    let common = placement.common();
+    let why_not = obstacle(placement, &common);
+    let transform = why_not.is_empty().then(|| Transform {
+        translate: common.translate.0,
+        rotate: written_degrees(text, value).unwrap_or_else(|| {
+            let (z, y, x) = common.rotate.0.to_euler(EulerRot::ZYX);
+            Vec3::new(x, y, z).map(f32::to_degrees)
+        }),
+        scale: common.scale.0,
+    });
+    Some(Placed { entry, kind: kind(placement).to_owned(), transform, why_not })
+}
+
+fn kind(placement: &Placement) -> &'static str {
+    match placement {
+        Placement::Single(_) => "Single",
+        Placement::Grid(_) => "Grid",
+        Placement::Scatter(_) => "Scatter",
+        Placement::Random(_) => "Random",
+        Placement::Along(_) => "Along",
+        Placement::Group(_) => "Group",
+    }
+}
+
+/// Why a placement cannot be moved; empty if it can.
+fn obstacle(placement: &Placement, common: &Common) -> String {
+    if !matches!(placement, Placement::Single(_) | Placement::Group(_)) {
+        return format!("it is one of the copies that a `{}` makes: change that in the scene file", kind(placement));
+    }
+    if let Some(drop) = common.drop {
+        return format!("it is dropped onto `{}`, wherever it is", drop.on);
+    }
+    match common.parent {
+        Some(parent) => format!("`{parent}` carries it"),
+        None => String::new(),
+    }
+}
+
+/// The rotation as the file has it, if it is three numbers: others may be the same rotation.
+fn written_degrees(text: &str, placement: &Value) -> Option<Vec3> {
+    let Items::Plain(parts) = &placement.child(Step::Key("rotate"))?.items else {
+        return None;
+    };
+    let parts: Option<Vec<f32>> = parts.iter().map(|part| text[part.span.clone()].parse().ok()).collect();
+    <[f32; 3]>::try_from(parts?).ok().map(Vec3::from)
+}
+
+/// The values that put a placement at `to`, by their paths, for `--set` and [`super::save_values`]: those that differ from what it has.
+///
+/// # Errors
+/// [`EditError::NotMovable`] for placements that cannot be moved, and for scales that there are not.
+pub fn moved(placed: &Placed, to: &Transform) -> Result<Vec<(String, String)>, EditError> {
+    let fail = |why: &str| Err(EditError::NotMovable { why: why.to_owned() });
+    let Some(from) = placed.transform else {
+        return fail(&placed.why_not);
+    };
+    if ![to.translate, to.rotate, to.scale].iter().all(|v| v.is_finite()) {
+        return fail("all numbers must be finite");
+    }
+    if to.scale.cmpeq(Vec3::ZERO).any() {
+        return fail("a scale must not be 0");
+    }
+    let path = |field: &str| format!("instances.{}.{field}", placed.entry);
+    let mut values = Vec::new();
+    if to.translate != from.translate {
+        values.push((path("translate"), point(to.translate)));
+    }
+    if to.rotate != from.rotate {
+        values.push((path("rotate"), point(to.rotate)));
+    }
+    if to.scale != from.scale {
+        let even = to.scale == Vec3::splat(to.scale.x);
+        values.push((path("scale"), if even { number(to.scale.x) } else { point(to.scale) }));
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{edit::save_values, loader};
+
+    const TEXT: &str = r##"(
+    meshes: { "ball": Sphere, "plane": Quad() },
+    groups: { "pair": [Single(of: "ball"), Single(of: "ball", translate: (2, 0, 0))] },
+    instances: [
+        Single(of: "plane"), // the ground
+        Single(of: "pair", translate: (1, 2, 3), rotate: (0, 270, 0), scale: (1, 2, 1)),
+        Grid(of: "ball", count: (2, 1, 1), spacing: (3, 0, 0)),
+        Group(of: [Single(of: "ball")], rotate: (axis: (0, 1, 0), degrees: 90)),
+        Single(of: "ball", translate: (0, 5, 0), drop: "plane"),
+    ],
+)"##;
+
+    fn scene(text: &str) -> Scene {
+        loader::build("test", &text.parse().unwrap()).unwrap()
+    }
+
+    fn placed(name: &str) -> Placed {
+        let scene = scene(TEXT);
+        placement_of(TEXT, &scene, instance_named(&scene, name).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn instances_lead_to_the_entry_that_made_them() {
+        let pair = placed("pair/ball.1");
+        assert_eq!((pair.entry, pair.kind.as_str()), (1, "Single"));
+        let transform = pair.transform.unwrap();
+        assert_eq!(transform.translate, Vec3::new(1.0, 2.0, 3.0));
+        assert_eq!((transform.rotate.y, transform.scale.y), (270.0, 2.0));
+        let copy = placed("ball.1");
+        assert_eq!((copy.entry, copy.kind.as_str(), copy.transform), (2, "Grid", None));
+        assert!(copy.why_not.contains("that a `Grid` makes"), "{}", copy.why_not);
+        let group = placed("ball.2");
+        assert_eq!(group.entry, 3);
+        assert!((group.transform.unwrap().rotate - Vec3::Y * 90.0).length() < 1e-4);
+        assert!(placed("ball.3").why_not.contains("dropped onto `plane`"));
+        assert!(instance_named(&scene(TEXT), "ball.9").is_none());
+    }
+
+    #[test]
+    fn a_placement_is_moved_where_it_stands() {
+        let plane = placed("plane");
+        let to = Transform { translate: Vec3::Y * -0.5, rotate: Vec3::ZERO, scale: Vec3::splat(4.0) };
+        let values = moved(&plane, &to).unwrap();
+        let saved = save_values(TEXT, &values).unwrap();
+        let expected =
+            TEXT.replace("Single(of: \"plane\")", "Single(scale: 4, translate: (0, -0.5, 0), of: \"plane\")");
+        assert_eq!(saved, expected);
+        let scene = scene(&saved);
+        assert_eq!(placement_of(&saved, &scene, 0).unwrap().transform, Some(to));
+        assert!(moved(&plane, &Transform { scale: Vec3::ZERO, ..to }).is_err());
+        assert!(moved(&placed("ball.0"), &to).is_err());
+    }
+}

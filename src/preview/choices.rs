@@ -1,0 +1,164 @@
+//! Settings that a viewer changed, on top of those of the command line and the scene.
+
+use crate::{
+    aov::Aov,
+    choice::Choice,
+    device::FrameSettings,
+    scene::{Integrator, Shutter, ToneMap},
+    settings::{Exposure, PictureOptions, Size},
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, str::FromStr};
+
+/// What a viewer chose; None is as without the choice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choices {
+    exposure: Option<Exposure>,
+    integrator: Option<Integrator>,
+    tone_map: Option<ToneMap>,
+    samples: Option<u32>,
+    bounces: Option<u32>,
+    shutter: Option<Shutter>,
+    white_balance: Option<f32>,
+    clamp_indirect: Option<f32>,
+    wireframe: Option<f32>,
+    /// The AOV that is shown instead of the picture.
+    pub view: Option<Aov>,
+}
+
+impl Choices {
+    /// Changes one of them; null is none.
+    ///
+    /// # Errors
+    /// Names that there are not, and values that they do not have. Whether numbers are in range is seen when they are used.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        let fail = |what: String| format!("`{name}`: {what}");
+        match name {
+            "exposure" => self.exposure = parsed(value).map_err(fail)?,
+            "integrator" => self.integrator = chosen(value).map_err(fail)?,
+            "tone_map" => self.tone_map = chosen(value).map_err(fail)?,
+            "samples" => self.samples = parsed(value).map_err(fail)?,
+            "bounces" => self.bounces = parsed(value).map_err(fail)?,
+            "shutter" => self.shutter = parsed(value).map_err(fail)?,
+            "white_balance" => self.white_balance = parsed(value).map_err(fail)?,
+            "clamp_indirect" => self.clamp_indirect = parsed(value).map_err(fail)?,
+            "wireframe" => self.wireframe = parsed(value).map_err(fail)?,
+            "view" => self.view = chosen(value).map_err(fail)?,
+            _ => return Err(format!("there is no setting `{name}`")),
+        }
+        Ok(())
+    }
+
+    /// Options of pictures of this size.
+    pub fn options(&self, base: &PictureOptions, (width, height): (u32, u32)) -> PictureOptions {
+        let mut options = base.clone();
+        let picture = &mut options.picture;
+        picture.size = Some(Size { width, height });
+        picture.exposure = self.exposure.or(picture.exposure);
+        picture.integrator = self.integrator.or(picture.integrator);
+        picture.tone_map = self.tone_map.or(picture.tone_map);
+        picture.samples = self.samples.or(picture.samples);
+        picture.bounces = self.bounces.or(picture.bounces);
+        picture.shutter = self.shutter.or(picture.shutter);
+        picture.clamp_indirect = self.clamp_indirect.or(picture.clamp_indirect);
+        picture.wireframe = self.wireframe.or(picture.wireframe);
+        picture.film.white_balance = self.white_balance.or(picture.film.white_balance);
+        options
+    }
+
+    /// The flags of the command line that make the same choices.
+    pub fn flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        let mut add = |flag: &str, value: Option<String>| flags.extend(value.map(|value| format!("{flag} {value}")));
+        add(
+            "--exposure",
+            self.exposure.map(|exposure| match exposure {
+                Exposure::Fixed(stops) => format!("{stops:?}"),
+                Exposure::Automatic(0.0) => "auto".to_owned(),
+                Exposure::Automatic(more) => format!("auto{more:+?}"),
+            }),
+        );
+        add("--integrator", self.integrator.map(|it| it.to_string()));
+        add("--tone-map", self.tone_map.map(|it| it.to_string()));
+        add("--samples", self.samples.map(|it| it.to_string()));
+        add("--bounces", self.bounces.map(|it| it.to_string()));
+        add("--shutter", self.shutter.map(|it| format!("{:?},{:?}", it.span()[0], it.span()[1])));
+        add("--white-balance", self.white_balance.map(|it| format!("{it:?}")));
+        add("--clamp-indirect", self.clamp_indirect.map(|it| format!("{it:?}")));
+        flags.extend(self.wireframe.map(|it| format!("--wireframe={it:?}")));
+        flags
+    }
+}
+
+/// Settings as viewers are told, with the view that is shown.
+pub fn told(settings: &FrameSettings, view: Option<Aov>) -> BTreeMap<&'static str, Value> {
+    let shutter = settings.shutter.map(|shutter| shutter.span());
+    BTreeMap::from([
+        ("exposure", json!(settings.exposure)),
+        ("integrator", json!(settings.integrator.name())),
+        ("tone_map", json!(settings.tone_map.name())),
+        ("samples", json!(settings.samples)),
+        ("bounces", json!(settings.bounces)),
+        ("shutter", json!(shutter.map_or(0.0, |[open, close]| close - open))),
+        ("white_balance", json!(settings.film.white_balance)),
+        ("clamp_indirect", json!(settings.clamp_indirect)),
+        ("wireframe", json!(settings.wireframe)),
+        ("view", json!(view.map(Aov::name))),
+    ])
+}
+
+/// A value as text.
+fn text(value: &Value) -> Result<Option<String>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.clone())),
+        Value::Number(number) => Ok(Some(number.to_string())),
+        _ => Err("write a number or a text".to_owned()),
+    }
+}
+
+fn parsed<T: FromStr>(value: &Value) -> Result<Option<T>, String>
+where
+    T::Err: ToString,
+{
+    text(value)?.map(|text| text.parse().map_err(|error: T::Err| error.to_string())).transpose()
+}
+
+fn chosen<T: Choice>(value: &Value) -> Result<Option<T>, String> {
+    let Some(text) = text(value)? else {
+        return Ok(None);
+    };
+    let found = T::VALUES.iter().copied().find(|choice| choice.described().0 == text);
+    found.map(Some).ok_or_else(|| format!("there is no `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_set_by_name_and_null_unsets_them() {
+        let mut choices = Choices::default();
+        for (name, value) in [
+            ("exposure", json!(1.5)),
+            ("integrator", json!("path")),
+            ("tone_map", json!("agx")),
+            ("samples", json!(64)),
+            ("shutter", json!(0.5)),
+            ("view", json!("depth")),
+        ] {
+            choices.set(name, &value).unwrap();
+        }
+        let flags = choices.flags().join(" ");
+        assert_eq!(flags, "--exposure 1.5 --integrator path --tone-map agx --samples 64 --shutter -0.25,0.25");
+        for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "view"] {
+            choices.set(name, &Value::Null).unwrap();
+        }
+        assert_eq!(choices, Choices::default());
+        for (name, value) in
+            [("exposure", json!([1])), ("integrator", json!("no")), ("samples", json!(-1)), ("colour", json!(1))]
+        {
+            assert!(choices.set(name, &value).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Paths that cameras fly: that of a scene, and that through a viewer's waypoints, by the code that flies scene files' splines.
+
+use super::{Answer, Track, View, Waypoint, camera};
+use crate::{
+    anim::{CameraPose, Moment, camera_at, camera_pose},
+    loader,
+    scene::{Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Pace, Projection, SENSOR_HEIGHT, Scene},
+};
+use glam::Vec3;
+
+/// Points of a path that is drawn.
+const MOST_POINTS: u32 = 512;
+/// Waypoints of one path.
+const MOST_KEYS: usize = 10_000;
+
+/// A viewer's path: a camera as a scene file's `Spline` would be loaded.
+#[derive(Clone, Debug)]
+pub struct Flight {
+    camera: Camera,
+}
+
+impl Flight {
+    /// The flight through `keys` in `scene`; None if there are fewer than two. `pace` is null, `constant` or `smooth`.
+    ///
+    /// # Errors
+    /// Keys that are out of order or show nothing.
+    pub fn new(scene: &Scene, keys: &[Waypoint], pace: Option<&str>) -> Result<Option<Self>, String> {
+        if keys.len() > MOST_KEYS {
+            return Err(format!("a path has at most {MOST_KEYS} waypoints"));
+        }
+        for (i, key) in keys.iter().enumerate() {
+            camera::check(&as_view(key, &scene.camera)).map_err(|error| format!("waypoint {}: {error}", i + 1))?;
+            if !key.time.is_finite() || i > 0 && key.time <= keys[i - 1].time {
+                return Err(format!("waypoint {}: the times of waypoints must increase", i + 1));
+            }
+        }
+        if keys.len() < 2 {
+            return Ok(None);
+        }
+        let own = &scene.camera;
+        let path: Vec<CameraKey> =
+            keys.iter().map(|k| CameraKey { time: k.time, eye: k.eye.into(), target: k.target.into() }).collect();
+        let pace: Option<Pace> = pace.map(|name| loader::pace_of(name, &path)).transpose()?;
+        let mut made = Camera {
+            path: CameraPath::Spline { keys: path, pace },
+            up: own.up,
+            projection: own.projection,
+            lens: own.lens.clone(),
+            ..Camera::default()
+        };
+        let span = match own.projection {
+            Projection::Perspective { fov_y } => Some(fov_y),
+            Projection::Orthographic { height } => Some(height),
+            Projection::Equirectangular => None,
+        };
+        let given = |key: &Waypoint| match own.projection {
+            Projection::Perspective { .. } => key.fov.map(f32::to_radians),
+            _ => key.fov,
+        };
+        made.tracks.span = track(keys, span, given);
+        let f_stops = keys.iter().find_map(|key| key.f_stop);
+        let radii = keys.iter().find_map(|key| key.radius);
+        if made.lens.is_none() {
+            let aperture = match (f_stops, radii) {
+                (Some(number), _) => Some(Aperture::FStop { number, sensor: SENSOR_HEIGHT }),
+                (None, radius) => radius.map(Aperture::Radius),
+            };
+            made.lens = aperture.map(|aperture| Lens { aperture, focus: Focus::Target, iris: Iris::default() });
+        }
+        if let Some(lens) = &made.lens {
+            let aperture = |key: &Waypoint| match lens.aperture {
+                Aperture::FStop { .. } => key.f_stop,
+                Aperture::Radius(_) => key.radius,
+            };
+            made.tracks.aperture = track(keys, Some(lens.aperture.value()), aperture);
+            made.tracks.focus = track(keys, Some(lens.focus.clone()), |key| key.focus.map(Focus::Distance));
+        }
+        Ok(Some(Self { camera: made }))
+    }
+
+    /// Time of the last waypoint in seconds.
+    pub fn end(&self) -> f32 {
+        match &self.camera.path {
+            CameraPath::Spline { keys, .. } => keys.last().map_or(0.0, |key| key.time),
+            _ => 0.0,
+        }
+    }
+
+    pub fn pose(&self, scene: &Scene, time: f32) -> CameraPose {
+        camera_pose(scene, &self.camera, &Moment::of(scene, time))
+    }
+
+    /// Points along the path of the eye.
+    pub fn points(&self, scene: &Scene) -> Vec<[f32; 3]> {
+        let CameraPath::Spline { keys, .. } = &self.camera.path else {
+            return Vec::new();
+        };
+        let (first, last) = (keys[0].time, keys[keys.len() - 1].time);
+        let time = |i: u32| first + (last - first) * i as f32 / (MOST_POINTS - 1) as f32;
+        (0..MOST_POINTS).map(|i| self.pose(scene, time(i)).eye.into()).collect()
+    }
+}
+
+/// Where keys have a value, all of them get one: that of the camera if they have none.
+fn track<T: Clone>(keys: &[Waypoint], own: Option<T>, given: impl Fn(&Waypoint) -> Option<T>) -> Vec<(f32, T)> {
+    let Some(own) = own.filter(|_| keys.iter().any(|key| given(key).is_some())) else {
+        return Vec::new();
+    };
+    keys.iter().map(|key| (key.time, given(key).unwrap_or_else(|| own.clone()))).collect()
+}
+
+fn as_view(key: &Waypoint, own: &Camera) -> View {
+    View {
+        eye: key.eye,
+        target: key.target,
+        up: own.up.into(),
+        fov: key.fov.filter(|_| matches!(own.projection, Projection::Perspective { .. })),
+        focus: key.focus,
+        f_stop: key.f_stop,
+        radius: key.radius,
+        ..View::default()
+    }
+}
+
+/// The path of the scene's own camera, with the keys and the pace of its spline.
+pub fn own_path(scene: &Scene) -> Answer {
+    let frames = scene.settings.frames.max(1);
+    let count = frames.min(MOST_POINTS);
+    let frame = |i: u32| 1 + (u64::from(i) * u64::from(frames - 1) / u64::from((count - 1).max(1))) as u32;
+    let pose = |i: u32| camera_at(scene, &Moment::of(scene, scene.time_of(frame(i))));
+    let mut points: Vec<[f32; 3]> = (0..count).map(|i| pose(i).eye.into()).collect();
+    points.dedup();
+    let (keys, pace) = match &scene.camera.path {
+        CameraPath::Spline { keys, pace } => (
+            keys.iter().map(|key| waypoint(&scene.camera, key)).collect(),
+            pace.as_ref().and_then(|pace| written(pace.ease)),
+        ),
+        _ => (Vec::new(), None),
+    };
+    Answer::Path { of: Track::Scene, points, keys, pace }
+}
+
+/// A pace as scene files have it.
+fn written(ease: Ease) -> Option<String> {
+    match ease {
+        Ease::Linear => Some("constant".to_owned()),
+        Ease::Smooth => Some("smooth".to_owned()),
+        Ease::Bezier([x1, y1, x2, y2]) => Some(format!("bezier({x1}, {y1}, {x2}, {y2})")),
+        Ease::Step | Ease::CatmullRom => None,
+    }
+}
+
+/// A key of a camera as viewers know it.
+fn waypoint(camera: &Camera, key: &CameraKey) -> Waypoint {
+    let at = |track: &[(f32, f32)]| track.iter().find(|(time, _)| *time == key.time).map(|(_, value)| *value);
+    let span = at(&camera.tracks.span);
+    let aperture = at(&camera.tracks.aperture);
+    let focus = camera.tracks.focus.iter().find(|(time, _)| *time == key.time);
+    let is_f_stop = matches!(camera.lens.as_ref().map(|lens| lens.aperture), Some(Aperture::FStop { .. }));
+    Waypoint {
+        eye: key.eye.into(),
+        target: key.target.into(),
+        time: key.time,
+        fov: match camera.projection {
+            Projection::Perspective { .. } => span.map(f32::to_degrees),
+            _ => span,
+        },
+        focus: focus.and_then(|(_, focus)| match focus {
+            Focus::Distance(distance) => Some(*distance),
+            Focus::Point(point) => Some(point.distance(Vec3::from(key.eye))),
+            Focus::Target | Focus::On(_) => None,
+        }),
+        f_stop: aperture.filter(|_| is_f_stop),
+        radius: aperture.filter(|_| !is_f_stop),
+    }
+}

@@ -1,0 +1,53 @@
+//! What is under a point of a picture.
+
+use super::Picked;
+use crate::{
+    abi::{Hit, Ray},
+    device::{Device, DeviceError, Frame, RayKind},
+    math::{Aabb, affine_from_rows},
+    scene::{Mesh, Scene, Shape},
+};
+
+/// Looks along the middle of the lens through a point of a picture of `frame` (0 to 1, from the top left) that is `aspect` times as wide as
+/// high. Returns the index of the instance with what is known about it; None if nothing is there.
+///
+/// # Errors
+/// Those of tracing a ray.
+pub fn pick(
+    scene: &Scene,
+    frame: &Frame,
+    ([x, y], aspect): ([f32; 2], f32),
+    device: &mut dyn Device,
+) -> Result<Option<(u32, Picked)>, DeviceError> {
+    let camera = frame.camera();
+    let (origin, direction) = camera.ray(2.0 * x - 1.0, 1.0 - 2.0 * y, aspect);
+    let ray = Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY };
+    let mut hits = [Hit::default()];
+    device.trace(frame, RayKind::Closest, &[ray], &mut hits, 1)?;
+    let [hit] = hits;
+    let Some(instance) = scene.instances.get(hit.instance as usize).filter(|_| hit.t >= 0.0) else {
+        return Ok(None);
+    };
+    let record = &frame.tlas.records[hit.record as usize];
+    let shown = scene.meshes.get(record.mesh as usize);
+    let bounds = shown.map_or(Aabb::EMPTY, Mesh::bounds).transformed(&affine_from_rows(&record.world_from_object));
+    let slot = match shown.map(|mesh| &mesh.shape) {
+        Some(Shape::Triangles(mesh)) => mesh.slots.get(hit.prim as usize).copied().unwrap_or(0),
+        _ => 0,
+    };
+    let material = scene.material_slots.get((instance.slot_base + slot) as usize);
+    let point = origin + hit.t * direction;
+    let picked = Picked {
+        instance: scene.instance_name(hit.instance as usize),
+        mesh: scene.meshes.get(instance.mesh as usize).map_or_else(String::new, |mesh| mesh.name.clone()),
+        material: material.map_or_else(String::new, |&row| scene.material_name(row as usize)),
+        distance: hit.t,
+        depth: (point - camera.eye).dot(camera.basis().0),
+        point: point.into(),
+        centre: bounds.center().into(),
+        radius: 0.5 * bounds.diagonal(),
+        movable: false,
+        transform: None,
+    };
+    Ok(Some((hit.instance, picked)))
+}

@@ -1,0 +1,103 @@
+//! A picture that becomes a file: of what a viewer sees, at a size and with samples of its own.
+
+use super::{Answer, Link, StillFormat, film::Film, stage::Stage};
+use crate::{
+    Error,
+    device::{Frame, Rendered, Stop},
+    output::{EncodeError, Encoding, FileFormat, Picture, Pixels},
+    render::{RenderError, RenderJob},
+};
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Time that samples are taken at a time, and time between two reports.
+const SLICE: Duration = Duration::from_millis(100);
+const REPORTING: Duration = Duration::from_millis(250);
+
+pub struct Still {
+    pub link: Arc<Link>,
+    ask: u32,
+    format: StillFormat,
+    job: RenderJob,
+    film: Film,
+    slice: u32,
+    reported: Instant,
+}
+
+impl StillFormat {
+    pub fn file_format(self) -> FileFormat {
+        match self {
+            Self::Png => FileFormat::Png,
+            Self::Exr => FileFormat::Exr,
+        }
+    }
+}
+
+impl Still {
+    pub fn new(link: Arc<Link>, (ask, format): (u32, StillFormat), job: RenderJob, frame: Frame) -> Self {
+        let film = Film::new(frame, job.settings.clone());
+        Self { link, ask, format, job, film, slice: 1, reported: Instant::now() }
+    }
+
+    /// Takes the next samples. Returns whether there is nothing left to do.
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<bool, Error> {
+        let start = Instant::now();
+        let number = self.film.frame.number;
+        let advanced = self.film.advance(stage.device.as_mut(), self.slice, stop);
+        let rendered = advanced.map_err(|source| RenderError::Device { frame: number, source })?;
+        let Some(rendered) = rendered else { return Ok(false) };
+        if self.film.is_done() {
+            self.finish(rendered);
+            return Ok(true);
+        }
+        match start.elapsed() {
+            took if took < SLICE / 2 => self.slice = self.slice.saturating_mul(2),
+            took if took > SLICE * 2 => self.slice = (self.slice / 2).max(1),
+            _ => {}
+        }
+        if self.reported.elapsed() >= REPORTING {
+            let share = self.film.samples() as f32 / self.film.settings.samples as f32;
+            self.link.answer(Answer::Still { ask: self.ask, share: Some(share), link: None, file: None });
+            self.reported = Instant::now();
+        }
+        Ok(false)
+    }
+
+    /// Encodes the file on a thread of its own.
+    fn finish(&mut self, mut rendered: Rendered) {
+        self.job.complete(&mut rendered);
+        let (link, ask, format) = (self.link.clone(), self.ask, self.format.file_format());
+        let metadata = self.job.output.metadata(&self.job, self.film.frame.number);
+        let (width, height) = (self.film.settings.width, self.film.settings.height);
+        let (kind, transparent) = (self.job.pixels, self.job.is_transparent());
+        let manifests = std::mem::take(&mut self.job.output.manifests);
+        let encode = move || {
+            let picture = Picture {
+                width,
+                height,
+                pixels: Pixels::from_bytes(kind, &rendered.pixels),
+                aovs: &rendered.aovs,
+                transparent,
+                blocks: None,
+                manifests: &manifests,
+                metadata: &metadata,
+            };
+            let encoded: Result<Vec<u8>, EncodeError> = format.encode(&picture, &Encoding::default());
+            link.answer(match encoded {
+                Ok(file) => {
+                    Answer::Still { ask, share: None, link: None, file: Some((file.into(), format.extension())) }
+                }
+                Err(error) => Answer::error(error),
+            });
+        };
+        if let Err(error) = thread::Builder::new().name("still".into()).spawn(encode) {
+            self.link.answer(Answer::error(error));
+        }
+    }
+}

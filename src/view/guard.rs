@@ -1,0 +1,162 @@
+//! Who may see and steer: only those who have the token, from pages of this server.
+//!
+//! The token comes in the link and is exchanged for a cookie, so that it does not stay in the address. Other sites that a browser shows can
+//! neither read the cookie nor send it along (`SameSite=Strict`); names that were made to lead here are not among the hosts that
+//! are served (DNS rebinding).
+
+use super::http::Get;
+use std::{fmt::Write as _, io, net::SocketAddr};
+
+/// Bytes of randomness in a token.
+const TOKEN_BYTES: usize = 24;
+
+pub struct Guard {
+    token: String,
+    address: SocketAddr,
+}
+
+/// What a request may do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everything.
+    Known,
+    /// It brings the token and gets a cookie for it.
+    Arrives,
+    /// Nothing but to read that it needs the link.
+    Stranger,
+    /// It comes from another site, or by a wrong name.
+    Wrong(&'static str),
+}
+
+impl Guard {
+    /// # Errors
+    /// If the system has no randomness.
+    pub fn new(address: SocketAddr) -> io::Result<Self> {
+        let mut random = [0; TOKEN_BYTES];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let mut token = String::new();
+        for byte in random {
+            let _ = write!(token, "{byte:02x}");
+        }
+        Ok(Self { token, address })
+    }
+
+    pub fn link(&self) -> String {
+        let host = match self.address.ip() {
+            ip if ip.is_unspecified() => format!("localhost:{}", self.address.port()),
+            _ => self.address.to_string(),
+        };
+        format!("http://{host}/?token={}", self.token)
+    }
+
+    /// Value of the `Set-Cookie` header. Ports do not tell cookies apart, so the name has the port.
+    pub fn cookie(&self) -> String {
+        format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.token)
+    }
+
+    fn cookie_name(&self) -> String {
+        format!("throng_{}", self.address.port())
+    }
+
+    pub fn access(&self, request: &Get) -> Access {
+        if !request.host().is_some_and(|host| self.serves(host)) {
+            return Access::Wrong("this server is not known by that name: use the link that throng view printed");
+        }
+        if request.origin().is_some() && !self.is_same_origin(request) {
+            return Access::Wrong("this server is not for other sites");
+        }
+        if request.path() == "/" && request.query("token").is_some_and(|token| equal(token, &self.token)) {
+            return Access::Arrives;
+        }
+        match request.cookie(&self.cookie_name()).is_some_and(|token| equal(token, &self.token)) {
+            true => Access::Known,
+            false => Access::Stranger,
+        }
+    }
+
+    /// Whether a request with an origin comes from a page of this server. Browsers send one with each WebSocket.
+    pub fn is_same_origin(&self, request: &Get) -> bool {
+        let origin = request.origin().and_then(|origin| origin.strip_prefix("http://"));
+        origin.is_some() && origin == request.host()
+    }
+
+    /// Whether `host` is a name or an address of this server. A server for other machines may have any address, but no other name than its
+    /// machine's. A tunnel may have another port at its other end.
+    fn serves(&self, host: &str) -> bool {
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
+            _ => host,
+        };
+        let literal = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let is_local = name.eq_ignore_ascii_case("localhost");
+        match literal.parse::<std::net::IpAddr>() {
+            Ok(ip) if self.address.ip().is_loopback() => ip.is_loopback(),
+            Ok(_) => true,
+            Err(_) if self.address.ip().is_loopback() => is_local,
+            Err(_) => is_local || gethostname::gethostname().to_string_lossy().eq_ignore_ascii_case(name),
+        }
+    }
+}
+
+/// Compares in a time that does not tell where texts differ.
+fn equal(a: &str, b: &str) -> bool {
+    let differing = a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    a.len() == b.len() && std::hint::black_box(differing) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(address: &str) -> Guard {
+        Guard { token: "secret".into(), address: address.parse().unwrap() }
+    }
+
+    fn access(guard: &Guard, path: &str, headers: &str) -> Access {
+        let text = format!("GET {path} HTTP/1.1\r\n{headers}\r\n");
+        guard.access(&Get::parse(text.as_bytes()).unwrap().unwrap().0)
+    }
+
+    #[test]
+    fn only_the_token_or_its_cookie_lets_in() {
+        let guard = guard("127.0.0.1:8080");
+        let host = "Host: 127.0.0.1:8080\r\n";
+        assert_eq!(access(&guard, "/?token=secret", host), Access::Arrives);
+        assert_eq!(access(&guard, "/?token=secre", host), Access::Stranger);
+        assert_eq!(access(&guard, "/view.js?token=secret", host), Access::Stranger);
+        assert_eq!(access(&guard, "/", host), Access::Stranger);
+        let cookie = |name: &str| format!("{host}Cookie: a=b; {name}\r\n");
+        assert_eq!(access(&guard, "/", &cookie("throng_8080=secret")), Access::Known);
+        assert_eq!(access(&guard, "/", &cookie("throng_8081=secret")), Access::Stranger);
+        assert_eq!(access(&guard, "/", &cookie("throng_8080=secret2")), Access::Stranger);
+    }
+
+    #[test]
+    fn other_names_and_other_sites_are_refused() {
+        let local = guard("127.0.0.1:8080");
+        let allowed = |guard: &Guard, headers: &str| !matches!(access(guard, "/", headers), Access::Wrong(_));
+        for good in ["localhost:8080", "LOCALHOST", "127.0.0.1:9999", "[::1]:8080", "127.0.0.1"] {
+            assert!(allowed(&local, &format!("Host: {good}\r\n")), "{good}");
+        }
+        for bad in ["evil.example:8080", "192.168.0.3:8080", "localhost.evil.example", "127.0.0.1.nip.io:8080", ""] {
+            assert!(!allowed(&local, &format!("Host: {bad}\r\n")), "{bad}");
+        }
+        assert!(!allowed(&local, ""));
+        let origin = |origin: &str| format!("Host: localhost:8080\r\nOrigin: {origin}\r\n");
+        assert!(allowed(&local, &origin("http://localhost:8080")));
+        for bad in ["http://localhost:8081", "https://localhost:8080", "null", "http://evil.example", "localhost:8080"]
+        {
+            assert!(!allowed(&local, &origin(bad)), "{bad}");
+        }
+        let open = guard("0.0.0.0:80");
+        assert!(allowed(&open, "Host: 10.1.2.3\r\n") && !allowed(&open, "Host: evil.example\r\n"));
+    }
+
+    #[test]
+    fn links_lead_to_this_machine() {
+        assert_eq!(guard("0.0.0.0:80").link(), "http://localhost:80/?token=secret");
+        assert_eq!(guard("[::1]:81").link(), "http://[::1]:81/?token=secret");
+        let made = Guard::new("127.0.0.1:1".parse().unwrap()).unwrap();
+        assert_eq!(made.token.len(), 48);
+    }
+}

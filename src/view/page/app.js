@@ -1,0 +1,40 @@
+// What all parts of the page share: the connection, the scene, and events between the parts.
+
+import { Connection } from "./connection.js";
+import { Events } from "./events.js";
+
+export class App extends Events {
+  /** The last `scene` message, or null before the first. */
+  scene = null;
+
+  constructor() {
+    super();
+    this.on("scene", (scene) => (this.scene = scene));
+  }
+
+  /** Opens the connection, once every part listens. */
+  connect() {
+    this.connection = new Connection(this);
+  }
+
+  send(message) {
+    this.connection?.send(message);
+  }
+
+  /** A line that goes away by itself. */
+  say(text) {
+    this.emit("said", text);
+  }
+
+  /** Frames, frames per second and the first frame's time of the animation. */
+  get clock() {
+    const { frames = 1, fps = 24, start = 0 } = this.scene ?? {};
+    return { frames, fps, start };
+  }
+
+  /** Width over height of the picture. */
+  get aspect() {
+    const [width, height] = this.scene?.size ?? [16, 9];
+    return width / height;
+  }
+}

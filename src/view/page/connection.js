@@ -1,0 +1,54 @@
+// The WebSocket to the server, opened again whenever it closes.
+//
+// Emits "opened", "closed", "binary" with an ArrayBuffer, and each JSON message by what it `is`.
+
+const FIRST_WAIT = 250;
+const LONGEST_WAIT = 4000;
+/** Poses wait while more than this is still unsent, so that the newest goes out when the line is free. */
+const CROWDED = 4096;
+
+export class Connection {
+  #events;
+  #socket = null;
+  #wait = FIRST_WAIT;
+
+  constructor(events) {
+    this.#events = events;
+    this.#open();
+  }
+
+  get open() {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  get crowded() {
+    return !this.open || this.#socket.bufferedAmount > CROWDED;
+  }
+
+  send(message) {
+    if (this.open) this.#socket.send(JSON.stringify(message));
+  }
+
+  #open() {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${scheme}//${location.host}/socket`);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.#wait = FIRST_WAIT;
+      this.#events.emit("opened");
+    };
+    socket.onmessage = ({ data }) => this.#receive(data);
+    socket.onclose = () => {
+      this.#events.emit("closed");
+      setTimeout(() => this.#open(), this.#wait);
+      this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
+    };
+    this.#socket = socket;
+  }
+
+  #receive(data) {
+    if (typeof data !== "string") return this.#events.emit("binary", data);
+    const message = JSON.parse(data);
+    this.#events.emit(message.is, message);
+  }
+}

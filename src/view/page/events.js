@@ -1,0 +1,14 @@
+// Who tells whom: messages by the name of what they say.
+
+export class Events {
+  #listeners = new Map();
+
+  on(name, listener) {
+    const known = this.#listeners.get(name) ?? [];
+    this.#listeners.set(name, [...known, listener]);
+  }
+
+  emit(name, what) {
+    for (const listener of this.#listeners.get(name) ?? []) listener(what);
+  }
+}

@@ -1,0 +1,170 @@
+// Names what is under the pointer, and selects, frames or focuses on it.
+//
+// Emits "selected" with what was picked, or null.
+
+import { depth, frame } from "./camera.js";
+import { element, short } from "./dom.js";
+
+const REST = 140;
+const CLICK_PIXELS = 4;
+const PATIENCE = 1500;
+
+export class Pointer {
+  /** What was picked last by a click. */
+  selected = null;
+  #app;
+  #viewpoint;
+  #flight;
+  #gizmo;
+  #view;
+  #label;
+  #asked = new Map();
+  #ask = 0;
+  #at = null;
+  #timer;
+  #pressed = null;
+
+  constructor(app, { viewpoint, flight, gizmo, view, label }) {
+    this.#app = app;
+    this.#viewpoint = viewpoint;
+    this.#flight = flight;
+    this.#gizmo = gizmo;
+    this.#view = view;
+    this.#label = label;
+    app.on("picked", (thing) => this.#answer(thing));
+    app.on("moved", () => this.#hide());
+    view.addEventListener("pointerdown", (event) => this.#press(event));
+    view.addEventListener("pointermove", (event) => this.#hover(event));
+    view.addEventListener("pointerup", (event) => this.#release(event));
+    view.addEventListener("pointercancel", () => this.#flight.end());
+    view.addEventListener("pointerleave", () => this.#leave());
+    view.addEventListener("dblclick", () => this.frameIt());
+  }
+
+  /** What is at a point of the picture; null if the server doesn't tell. */
+  pick(at) {
+    this.#ask += 1;
+    const ask = this.#ask;
+    this.#app.send({ do: "pick", at, ask });
+    return new Promise((resolve) => {
+      this.#asked.set(ask, resolve);
+      setTimeout(() => this.#answer({ ask, instance: null, lost: true }), PATIENCE);
+    });
+  }
+
+  /** What the pointer is at, or the middle of the picture without a pointer. */
+  pickHere() {
+    return this.pick(this.#at ?? [0.5, 0.5]);
+  }
+
+  async frameIt() {
+    const thing = await this.pickHere();
+    if (!thing.instance) return this.#app.say("There is nothing to frame");
+    this.select(thing);
+    this.frame(thing);
+  }
+
+  frame({ centre, radius }) {
+    this.#viewpoint.glideTo(frame(this.#viewpoint.camera, centre, radius, this.#app.aspect));
+  }
+
+  async selectHere() {
+    this.select(await this.pickHere());
+  }
+
+  async focusHere() {
+    const thing = await this.pickHere();
+    if (!thing.point) return this.#app.say("There is nothing to focus on");
+    this.focusOn(thing.point);
+  }
+
+  focusOn(point) {
+    const { camera } = this.#viewpoint;
+    const focus = Math.max(1e-4, depth(camera, point));
+    this.#viewpoint.set({ ...camera, focus });
+    const sharp = camera.f_stop === null && camera.radius === null && this.#app.scene?.lens === "none";
+    this.#app.say(`Focus at ${short(focus)}${sharp ? "; an f-stop in the panel blurs the rest" : ""}`);
+    this.#app.emit("focused", point);
+  }
+
+  select(thing) {
+    this.selected = thing?.instance ? thing : null;
+    this.#app.emit("selected", this.selected);
+  }
+
+  #answer(thing) {
+    const resolve = this.#asked.get(thing.ask);
+    this.#asked.delete(thing.ask);
+    resolve?.(thing);
+  }
+
+  #press(event) {
+    this.#view.focus({ preventScroll: true });
+    this.#hide();
+    event.preventDefault();
+    this.#view.setPointerCapture(event.pointerId);
+    this.#at = this.#place(event);
+    if (event.button === 0 && this.#gizmo.grab(this.#at)) return;
+    this.#pressed = { x: event.clientX, y: event.clientY, moved: false };
+    const plainLook = event.button === 0 && !event.altKey && !event.shiftKey;
+    this.#flight.begin(event, plainLook ? Promise.resolve(null) : this.pick(this.#at).then((thing) => thing.point ?? null));
+  }
+
+  async #release(event) {
+    this.#flight.end();
+    if (this.#gizmo.letGo()) return;
+    const pressed = this.#pressed;
+    this.#pressed = null;
+    if (!pressed || pressed.moved || event.button !== 0 || this.#flight.locked) return;
+    if (event.shiftKey) return this.focusHere();
+    this.select(await this.pick(this.#place(event)));
+  }
+
+  #hover(event) {
+    this.#at = this.#place(event);
+    if (this.#gizmo.drag(this.#at)) return;
+    const pressed = this.#pressed;
+    if (pressed) {
+      pressed.moved ||= Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > CLICK_PIXELS;
+      return;
+    }
+    this.#hide();
+    if (event.pointerType !== "touch" && !this.#flight.locked) this.#timer = setTimeout(() => this.#name(), REST);
+  }
+
+  async #name() {
+    if (!this.#at || this.#flight.moving || this.#app.playing || this.#ask > 0 && this.#asked.size > 0) return;
+    const at = this.#at;
+    const thing = await this.pick(at);
+    if (thing.instance && this.#at === at) this.#show(thing, at);
+  }
+
+  #show({ instance, mesh, material, distance }, [x, y]) {
+    const about = [mesh, material, Number.isFinite(distance) ? `${short(distance)} away` : null];
+    this.#label.replaceChildren(
+      element("strong", {}, instance),
+      ...about.filter(Boolean).map((text) => element("span", {}, text)),
+    );
+    const style = this.#label.style;
+    style.setProperty("--x", `${x * 100}%`);
+    style.setProperty("--y", `${y * 100}%`);
+    this.#label.classList.toggle("left", x > 0.6);
+    this.#label.classList.toggle("above", y > 0.75);
+    this.#label.hidden = false;
+  }
+
+  #hide() {
+    clearTimeout(this.#timer);
+    this.#label.hidden = true;
+  }
+
+  #leave() {
+    this.#hide();
+    this.#at = null;
+  }
+
+  #place(event) {
+    const box = this.#view.getBoundingClientRect();
+    return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+  }
+}

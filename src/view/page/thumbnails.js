@@ -1,0 +1,108 @@
+// Small pictures of waypoints, taken from the canvas whenever it shows what a waypoint sees. They survive a reload of the page.
+//
+// Emits "thumbnail" whenever a waypoint got its first.
+
+import { distance } from "./vectors.js";
+import { frameAt } from "./times.js";
+
+const HEIGHT = 90;
+const STORED = "thumbnails";
+/** Frames that are dropped while the scene plays may be those of waypoints; the next will do until there is a better one. */
+const NEIGHBOUR = 0;
+
+export class Thumbnails {
+  #app;
+  #picture;
+  #viewpoint;
+  #waypoints;
+  #playback;
+  #taken = new Map();
+  #storing;
+  #stored = JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
+
+  constructor(app, { picture, viewpoint, waypoints, playback }) {
+    this.#app = app;
+    this.#picture = picture;
+    this.#viewpoint = viewpoint;
+    this.#waypoints = waypoints;
+    this.#playback = playback;
+    app.on("drawn", (drawn) => this.#look(drawn));
+    app.on("waypoints", () => this.#recall());
+    // After the scene changed, any picture is better than those of before.
+    app.on("scene", () => this.#taken.forEach((taken) => (taken.worth = NEIGHBOUR)));
+    // What is on screen is at most a few moments old; it will do until there is a picture of the very place.
+    app.on("placed-waypoint", (key) => this.#take(key, NEIGHBOUR));
+  }
+
+  /** The canvas with what a waypoint sees, or null as long as that was never shown. */
+  of(id) {
+    return this.#taken.get(id)?.canvas ?? null;
+  }
+
+  #look(drawn) {
+    for (const key of this.#waypoints.keys) {
+      const worth = this.#worth(drawn, key);
+      if (worth !== null) this.#take(key, worth);
+    }
+  }
+
+  /** How good a picture of `key` this is: its samples. Null if it shows something else. */
+  #worth({ key: serial, frame, samples }, key) {
+    const { follow } = this.#playback;
+    const own = follow === "waypoints" || (follow === "scene" && !this.#waypoints.changed);
+    if (own) {
+      const away = Math.abs(frame - frameAt(key.time, this.#app.clock));
+      return away === 0 ? samples : away === 1 ? NEIGHBOUR : null;
+    }
+    const pose = this.#viewpoint.poseOf(serial);
+    const near = 1e-4 * (1 + distance(key.eye, key.target));
+    return pose && distance(pose.eye, key.eye) < near && distance(pose.target, key.target) < near ? samples : null;
+  }
+
+  #take(key, worth) {
+    const before = this.#taken.get(key.id);
+    const place = placeOf(key);
+    if (before?.place === place && before.worth >= worth) return;
+    const { width, height } = this.#picture.canvas;
+    const canvas = before?.canvas ?? document.createElement("canvas");
+    Object.assign(canvas, { width: Math.round((HEIGHT * width) / height), height: HEIGHT });
+    canvas.getContext("2d").drawImage(this.#picture.canvas, 0, 0, canvas.width, canvas.height);
+    this.#taken.set(key.id, { canvas, place, worth });
+    if (!before) this.#app.emit("thumbnail", key.id);
+    this.#store();
+  }
+
+  #store() {
+    const known = this.#waypoints.keys.map((key) => this.#taken.get(key.id)).filter(Boolean);
+    clearTimeout(this.#storing);
+    this.#storing = setTimeout(() => {
+      this.#stored = Object.fromEntries(known.map(({ place, canvas }) => [place, canvas.toDataURL("image/jpeg", 0.7)]));
+      sessionStorage.setItem(STORED, JSON.stringify(this.#stored));
+    }, 300);
+  }
+
+  #recall() {
+    for (const key of this.#waypoints.keys) {
+      const link = this.#stored[placeOf(key)];
+      if (link && !this.#taken.has(key.id)) this.#load(key.id, placeOf(key), link);
+    }
+  }
+
+  #load(id, place, link) {
+    const image = new Image();
+    image.onload = () => {
+      if (this.#taken.has(id)) return;
+      const canvas = document.createElement("canvas");
+      Object.assign(canvas, { width: image.width, height: image.height });
+      canvas.getContext("2d").drawImage(image, 0, 0);
+      this.#taken.set(id, { canvas, place, worth: NEIGHBOUR });
+      this.#app.emit("thumbnail", id);
+    };
+    image.src = link;
+  }
+}
+
+/** What a key sees, as text that rounding in files does not change. */
+function placeOf({ eye, target, fov }) {
+  return [...eye, ...target, fov ?? 0].map((x) => Number(x.toPrecision(4)) + 0).join();
+}

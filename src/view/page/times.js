@@ -1,0 +1,84 @@
+// Frames, seconds and places on the timeline, and keys in the order of their times. Every function is pure.
+//
+// A clock is { frames, fps, start }: frame 1 is at `start` seconds, 0 if it is left out.
+
+/** The time of a frame. */
+export const secondsOf = (frame, { fps, start = 0 }) => start + (frame - 1) / fps;
+
+/** The frame nearest to a time, within an animation of `frames`. */
+export function frameAt(seconds, { frames, fps, start = 0 }) {
+  return Math.max(1, Math.min(frames, Math.round((seconds - start) * fps) + 1));
+}
+
+/** Place of a time from 0 to 1; the last frame is at 1. */
+export function shareOf(seconds, { frames, fps, start = 0 }) {
+  return frames > 1 ? Math.max(0, Math.min(1, ((seconds - start) * fps) / (frames - 1))) : 0;
+}
+
+/** The time at a place from 0 to 1, on a frame. */
+export function timeAt(share, clock) {
+  const frame = 1 + Math.round(Math.max(0, Math.min(1, share)) * (clock.frames - 1));
+  return secondsOf(frame, clock);
+}
+
+/** Frames with a mark on the timeline, and whether each has a label, so that neither stand nearer than `mark` and `label` pixels. */
+export function ticks({ frames }, width, mark = 7, label = 56) {
+  const nice = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
+  const step = (pixels) => nice.find((n) => n * width >= pixels * Math.max(1, frames - 1)) ?? frames;
+  const [marks, labels] = [step(mark), step(label)];
+  const made = [{ frame: 1, labelled: true }];
+  for (let frame = marks; frame <= frames; frame += marks) {
+    if (frame > 1) made.push({ frame, labelled: frame % labels === 0 && frame - 1 >= labels / 2 && frame < 0.98 * frames });
+  }
+  return made;
+}
+
+/** Keys in the order of their times, which differ by half a frame at least. */
+export function inOrder(keys, fps) {
+  const sorted = [...keys].sort((a, b) => a.time - b.time);
+  let least = -Infinity;
+  return sorted.map((key) => {
+    const time = Math.max(key.time, least);
+    least = time + 0.5 / fps;
+    return time === key.time ? key : { ...key, time };
+  });
+}
+
+/**
+ * Keys with one more, at its own time if no key is there. Else it comes after that key: halfway to the next, or by the mean gap, and at
+ * the end of the animation all before it move together to make room.
+ */
+export function withKey(keys, key, clock) {
+  const { frames, fps, start = 0 } = clock;
+  const free = 0.5 / fps;
+  const at = keys.findIndex((other) => Math.abs(other.time - key.time) < free);
+  if (at < 0) return inOrder([...keys, key], fps);
+  const onFrame = (time) => start + Math.round((time - start) * fps) / fps;
+  const next = keys[at + 1];
+  if (next) return inOrder([...keys, { ...key, time: onFrame((keys[at].time + next.time) / 2) }], fps);
+  const last = keys[at].time;
+  const end = secondsOf(frames, clock);
+  const gap = keys.length > 1 ? (last - keys[0].time) / (keys.length - 1) : 1;
+  // A scene that stands still has no end that a flight would have to keep to.
+  if (frames === 1 || last + gap <= end + free) return [...keys, { ...key, time: onFrame(last + gap) }];
+  if (last < end - free) return [...keys, { ...key, time: end }];
+  const share = keys.length / (keys.length + 1);
+  const closer = (time) => onFrame(start + (time - start) * share);
+  return inOrder([...keys.map((other) => ({ ...other, time: closer(other.time) })), { ...key, time: end }], fps);
+}
+
+/** The clock of a timeline on which all keys have a place, even those after the animation's end. */
+export function clockWith(keys, { frames, fps, start = 0 }) {
+  const last = Math.max(start, ...keys.map((key) => key.time));
+  return { fps, start, frames: Math.max(frames, Math.round((last - start) * fps) + 1) };
+}
+
+/** Keys with the poses of two exchanged, each at the other's time. */
+export function swapped(keys, a, b) {
+  if (!keys[a] || !keys[b]) return keys;
+  const at = (i) => (i === a ? { ...keys[b], time: keys[a].time } : i === b ? { ...keys[a], time: keys[b].time } : keys[i]);
+  return keys.map((_, i) => at(i));
+}
+
+/** Seconds for people: two digits after the point. */
+export const inSeconds = (seconds) => `${seconds.toFixed(2)} s`;

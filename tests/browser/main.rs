@@ -1,0 +1,147 @@
+//! The page of `throng view` in a real browser: headless Chromium flies, records a flight, saves it and watches the file change.
+//! Skipped where there is no Chromium.
+
+mod chromium;
+#[path = "../process/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod process;
+mod viewer;
+
+use serde_json::Value;
+use std::path::Path;
+use viewer::{READY, SceneFile, Viewer};
+
+const BALLS: &str = r#"// This comment stays.
+(
+    render: (size: (160, 90), samples: 4, frames: 49, fps: 24, integrator: whitted),
+    environment: Gradient(zenith: (0.3, 0.5, 1.0), horizon: (1.0, 1.0, 1.0), nadir: (0.2, 0.2, 0.2)),
+    materials: { "paint": Diffuse(color: (0.8, 0.1, 0.1)) },
+    meshes: { "ball": Sphere },
+    // A single ball in the middle of the picture.
+    instances: [Single(of: "ball", material: "paint", scale: 2)],
+    camera: LookAt(eye: (0, 1, 12), target: (0, 0, 0), fov: 40), // to be replaced
+)
+"#;
+
+#[test]
+fn a_flight_is_flown_recorded_saved_and_played() {
+    let scene = SceneFile::new(BALLS);
+    let viewer = Viewer::start(&scene.path, &[]);
+    let Some(mut page) = viewer.page(1280, 720) else { return };
+
+    // Fly: ahead, until the camera is there and a picture shows it.
+    page.key_down("w", "KeyW", 0);
+    page.wait_for("throng.viewpoint.camera.eye[2] < 11");
+    page.key_up("w", "KeyW", 0);
+    page.wait_for("document.body.classList.contains('finished')");
+
+    // Three waypoints, at different places and times.
+    for (count, (key, code)) in [("d", "KeyD"), ("e", "KeyE"), ("a", "KeyA")].into_iter().enumerate() {
+        page.press("k", "KeyK");
+        page.wait_for(&format!("document.querySelectorAll('#keys .key').length === {}", count + 1));
+        page.value("globalThis.before = throng.viewpoint.camera.eye");
+        page.key_down(key, code, 0);
+        page.wait_for("throng.viewpoint.camera.eye.some((x, i) => Math.abs(x - before[i]) > 0.5)");
+        page.key_up(key, code, 0);
+    }
+    page.wait_for("document.querySelectorAll('#keys .key canvas').length > 0");
+    assert_eq!(page.value("throng.waypoints.changed"), true);
+
+    // Save: the camera is a spline now, and the rest of the file is as it was.
+    page.press_with_control("s", "KeyS");
+    page.wait_for("document.getElementById('toast').textContent.startsWith('Saved to')");
+    let saved = scene.text();
+    assert!(saved.contains("Spline"), "{saved}");
+    let (before, after) = BALLS.split_once("LookAt(eye: (0, 1, 12), target: (0, 0, 0), fov: 40)").unwrap();
+    assert!(saved.starts_with(before) && saved.ends_with(after), "{saved}");
+
+    // Load the page again: the same flight comes back from the file.
+    let keys = page.value(KEYS);
+    page.reload();
+    page.wait_for("throng.waypoints.keys.length === 3 && !throng.waypoints.changed");
+    page.wait_for(READY);
+    assert_near(&page.value(KEYS), &keys);
+
+    // Play: frames and camera move along the path.
+    page.press("0", "Digit0");
+    page.wait_for("throng.playback.follow === 'scene'");
+    page.press(" ", "Space");
+    page.wait_for("throng.playback.playing && throng.playback.frame > 1");
+    page.value("globalThis.before = [throng.playback.frame, throng.viewpoint.camera.eye]");
+    page.wait_for(
+        "throng.playback.frame !== before[0] && throng.viewpoint.camera.eye.some((x, i) => x !== before[1][i])",
+    );
+    page.press(" ", "Space");
+    page.wait_for("!throng.playback.playing");
+    page.assert_no_failures();
+}
+
+#[test]
+fn edits_of_the_file_are_seen_and_so_are_its_errors() {
+    let scene = SceneFile::new(BALLS);
+    let viewer = Viewer::start(&scene.path, &[]);
+    let Some(mut page) = viewer.page(1280, 720) else { return };
+    page.wait_for(&format!("{MIDDLE}[0] > 2 * {MIDDLE}[1]"));
+
+    scene.edit("(0.8, 0.1, 0.1)", "(0.1, 0.8, 0.1)");
+    page.wait_for(&format!("{MIDDLE}[1] > 2 * {MIDDLE}[0]"));
+
+    let shown = "!document.getElementById('banner').hidden && document.getElementById('banner').textContent";
+    scene.edit("meshes:", "mashes:");
+    page.wait_for(&format!("({shown} || '').includes('balls.ron:6:')"));
+    // The picture of before is still there.
+    assert_eq!(page.value(&format!("{MIDDLE}[1] > 2 * {MIDDLE}[0]")), true);
+
+    scene.edit("mashes:", "meshes:");
+    page.wait_for("document.getElementById('banner').hidden");
+    page.assert_no_failures();
+}
+
+#[test]
+fn the_pure_parts_of_the_page_calculate_right() {
+    let scene = SceneFile::new(BALLS);
+    let viewer = Viewer::start(&scene.path, &[]);
+    let Some(mut page) = viewer.page(640, 480) else { return };
+    let checks = page.value(include_str!("checks.js"));
+    let checks = checks.as_object().expect("the checks run");
+    let failed: Vec<&String> = checks.iter().filter(|(_, holds)| **holds != true).map(|(name, _)| name).collect();
+    assert!(checks.len() > 10 && failed.is_empty(), "{failed:?}");
+}
+
+/// Writes the picture of the README.
+#[test]
+#[ignore = "writes docs/view.jpg: just view-picture"]
+fn the_picture_of_the_readme() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let viewer = Viewer::start(&root.join("scenes/dragon_of_dragons.ron"), &["--samples", "64"]);
+    let Some(mut page) = viewer.page(1280, 720) else { return };
+    // Each waypoint is seen once, so that all have thumbnails.
+    let count = page.value("throng.waypoints.keys.length").as_u64().unwrap();
+    for number in 0..count {
+        page.value(&format!("throng.waypoints.goTo(throng.waypoints.keys[{number}].id)"));
+        page.wait_for(&format!("document.querySelectorAll('#keys .key')[{number}].querySelector('canvas') !== null"));
+    }
+    page.press("n", "KeyN");
+    page.value("throng.viewpoint.glideTo({ ...throng.viewpoint.home, eye: [30, 62, 118], yaw: -0.16, pitch: -0.2 })");
+    page.value("throng.waypoints.choose(throng.waypoints.keys[6].id); throng.playback.seek(61)");
+    page.wait_for("!document.body.classList.contains('finished')");
+    page.wait_for("document.body.classList.contains('finished') && !document.querySelector('.toast.shown')");
+    page.screenshot(&root.join("docs/view.jpg"), 80);
+}
+
+/// The keys of the flight.
+const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";
+
+/// Red, green and blue in the middle of the picture.
+const MIDDLE: &str = "(() => {
+    const canvas = document.getElementById('picture');
+    return canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;
+})()";
+
+#[track_caller]
+fn assert_near(a: &Value, b: &Value) {
+    let numbers = |value: &Value| -> Vec<f64> { value.as_array().unwrap().iter().filter_map(Value::as_f64).collect() };
+    let (a, b) = (numbers(a), numbers(b));
+    assert_eq!(a.len(), b.len());
+    assert!(a.iter().zip(&b).all(|(x, y)| (x - y).abs() < 1e-4 * (1.0 + y.abs())), "{a:?} is not {b:?}");
+}

@@ -1,0 +1,160 @@
+//! `throng view` under test, and pages that are no browser.
+
+use crate::{
+    common::Place,
+    process::{Process, wait_until},
+};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+use throng::view::{PictureHeader, read_picture};
+use tungstenite::{Message, WebSocket, protocol::Role};
+
+/// Longer than any answer takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server.
+pub struct Server {
+    pub process: Process,
+    pub host: String,
+    pub token: String,
+}
+
+/// What came of a picture.
+pub struct Shown {
+    pub header: PictureHeader,
+    /// RGB.
+    pub pixels: Vec<u8>,
+}
+
+impl Server {
+    /// Serves `scene.ron` of `place`.
+    pub fn start(place: &Place, flags: &[&str]) -> Self {
+        let args = [&["view", "scene.ron", "--port", "0", "--no-open"], flags].concat();
+        let out = place.path("link");
+        let process = Process::start_with_stdout(&mut place.command(&args), fs::File::create(&out).unwrap());
+        let mut link = String::new();
+        wait_until("a link", || {
+            link = fs::read_to_string(&out).unwrap();
+            link.ends_with('\n')
+        });
+        let rest = link.trim().strip_prefix("http://").unwrap();
+        let (host, token) = rest.split_once("/?token=").unwrap();
+        Self { process, host: host.to_owned(), token: token.to_owned() }
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Sends a request with these headers besides `Host`, and returns the answer.
+    pub fn get(&self, path: &str, headers: &str) -> String {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n", self.host))
+    }
+
+    /// Sends `request` and reads to the end of the connection.
+    pub fn ask(&self, request: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// The cookie header that the token is exchanged for.
+    pub fn cookie(&self) -> String {
+        let answer = self.get(&format!("/?token={}", self.token), "");
+        let cookie =
+            answer.lines().find_map(|line| line.strip_prefix("Set-Cookie: ")).unwrap_or_else(|| panic!("{answer}"));
+        assert!(answer.starts_with("HTTP/1.1 303") && answer.contains("\r\nLocation: /\r\n"), "{answer}");
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        format!("Cookie: {}\r\n", cookie.split(';').next().unwrap())
+    }
+
+    /// The answer to a request for the WebSocket, and its stream.
+    pub fn handshake(&self, headers: &str) -> (String, TcpStream) {
+        let mut stream = self.connect();
+        let request = format!(
+            "GET /socket HTTP/1.1\r\n{headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|count| count > 0) {
+            head.extend(byte);
+        }
+        (String::from_utf8_lossy(&head).into_owned(), stream)
+    }
+
+    /// Opens a page.
+    pub fn open(&self) -> Page {
+        let host = &self.host;
+        let (answer, stream) = self.handshake(&format!("Host: {host}\r\nOrigin: http://{host}\r\n{}", self.cookie()));
+        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+        Page { socket: WebSocket::from_raw_socket(stream, Role::Client, None) }
+    }
+}
+
+/// A page that is open.
+pub struct Page {
+    pub socket: WebSocket<TcpStream>,
+}
+
+impl Page {
+    pub fn say(&mut self, message: &Value) {
+        self.socket.send(Message::Text(message.to_string().into())).unwrap();
+    }
+
+    /// Asks for pictures of this size.
+    pub fn start(&mut self, width: u32, height: u32) {
+        self.say(&json!({"do": "start", "size": [width, height]}));
+    }
+
+    /// The next message for which `found` has something. Pictures are acknowledged.
+    pub fn wait<T>(&mut self, what: &str, mut found: impl FnMut(Result<&Value, &Shown>) -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
+            let found = match self.socket.read().unwrap_or_else(|error| panic!("{what}: {error}")) {
+                Message::Text(text) => found(Ok(&serde_json::from_str(&text).unwrap())),
+                Message::Binary(message) => {
+                    let (header, stripes) = read_picture(&message).unwrap();
+                    self.say(&json!({"do": "shown", "picture": header.picture}));
+                    let decode = |data: &[u8]| image::load_from_memory(data).unwrap().into_rgb8().into_raw();
+                    let pixels = stripes.iter().flat_map(|stripe| decode(stripe.data)).collect();
+                    found(Err(&Shown { header, pixels }))
+                }
+                _ => None,
+            };
+            if let Some(found) = found {
+                return found;
+            }
+        }
+    }
+
+    /// The next answer of this kind.
+    pub fn answer(&mut self, kind: &str) -> Value {
+        self.wait(kind, |message| message.ok().filter(|answer| answer["is"] == kind).cloned())
+    }
+
+    /// The next picture for which `wanted` holds.
+    pub fn picture(&mut self, wanted: impl Fn(&PictureHeader) -> bool) -> Shown {
+        let found = |message: Result<&Value, &Shown>| {
+            let shown = message.err().filter(|shown| wanted(&shown.header))?;
+            Some(Shown { header: shown.header, pixels: shown.pixels.clone() })
+        };
+        self.wait("a picture", found)
+    }
+
+    /// The next picture without loss.
+    pub fn finished(&mut self) -> Shown {
+        self.picture(|header| header.is_finished() && header.is_png())
+    }
+}

@@ -1,0 +1,229 @@
+//! `throng view`: who is let in, what happens to those who misbehave, and that pictures end as renders do.
+#![cfg(unix)]
+
+use crate::{
+    common::{Place, decode, scene},
+    page::Server,
+    process::wait_until,
+};
+use serde_json::json;
+use std::{fs, io::Write, net::TcpListener};
+use tungstenite::Message;
+
+#[test]
+fn only_who_has_the_link_is_let_in() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    for path in ["/", "/main.js", "/style.css", "/socket", "/still/1.png", "/?token=", "/?token=0"] {
+        let answer = server.get(path, "");
+        assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
+        assert!(answer.contains("needs the whole link") && !answer.contains("Set-Cookie"), "{path}: {answer}");
+    }
+    let cookie = server.cookie();
+    let page = server.get("/", &cookie);
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("Content-Security-Policy: default-src 'self'"), "{page}");
+    assert!(server.get("/style.css", &cookie).starts_with("HTTP/1.1 200"));
+    for path in ["/../Cargo.toml", "/no", "/still/1.png", "//"] {
+        assert!(server.get(path, &cookie).starts_with("HTTP/1.1 404"), "{path}");
+    }
+    assert!(server.get("/socket", &cookie).starts_with("HTTP/1.1 400"));
+    assert!(server.ask("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n").starts_with("HTTP/1.1 405"));
+    assert!(server.ask("nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
+}
+
+#[test]
+fn other_sites_and_other_names_are_refused() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    let (cookie, host) = (server.cookie(), &server.host);
+    let answer = server.ask(&format!("GET / HTTP/1.1\r\nHost: evil.example\r\n{cookie}\r\n"));
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    let handshake = |headers: &str| server.handshake(headers).0;
+    let good = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
+    assert!(handshake(&format!("{good}{cookie}")).starts_with("HTTP/1.1 101"));
+    for bad in [
+        good.clone(),
+        format!("Host: {host}\r\n{cookie}"),
+        format!("Host: {host}\r\nOrigin: http://evil.example\r\n{cookie}"),
+        format!("Host: {host}\r\nOrigin: null\r\n{cookie}"),
+        format!("Host: evil.example\r\nOrigin: http://evil.example\r\n{cookie}"),
+        format!("Host: {host}\r\nOrigin: http://localhost:1\r\n{cookie}"),
+    ] {
+        let answer = handshake(&bad);
+        assert!(answer.starts_with("HTTP/1.1 40"), "{bad}{answer}");
+    }
+}
+
+#[test]
+fn a_finished_picture_is_that_of_a_render() {
+    let place = Place::new(3);
+    let server = Server::start(&place, &["--samples", "5"]);
+    let rendered = |flags: &[&str]| {
+        let args = ["render", "scene.ron", "-o", "still.png", "--samples", "5", "--size", "80x50", "--checkpoint"];
+        let _ = fs::remove_file(place.path("still.png.film"));
+        place.ok(&[&args[..], flags].concat());
+        decode(&place.path("still.png"))
+    };
+    let mut page = server.open();
+    let scene = page.answer("scene");
+    assert_eq!((&scene["frames"], &scene["samples"], &scene["size"]), (&json!(3), &json!(5), &json!([64, 36])));
+    page.start(80, 50);
+    let own = page.finished();
+    assert_eq!((own.header.samples, own.header.frame), (5, 1));
+    assert!(own.pixels == rendered(&[]));
+
+    page.say(&json!({"do": "time", "frame": 2}));
+    let eye = json!({"do": "camera", "eye": [3, 2.1, 9], "target": [0.1, 0, 0], "fov": 55, "f_stop": 0.01, "focus": 8, "key": 7});
+    page.say(&eye);
+    page.say(&json!({"do": "set", "name": "integrator", "value": "path"}));
+    let flown = page.picture(|header| header.is_finished() && header.key == 7);
+    let flags = ["-f", "2", "--eye", "3,2.1,9", "--target", "0.1,0,0", "--fov", "55"];
+    let lens = ["--aperture", "0.01", "--focus", "8", "--integrator", "path"];
+    let expected = rendered(&[&flags[..], &lens].concat());
+    assert!(flown.pixels == expected);
+
+    // Exposure changes the display alone, more samples go on.
+    page.say(&json!({"do": "set", "name": "exposure", "value": 1}));
+    let brighter = page.finished();
+    assert!(brighter.pixels == rendered(&[&flags[..], &lens, &["--exposure", "1"]].concat()));
+    page.say(&json!({"do": "still", "format": "png", "ask": 3, "size": [40, 30]}));
+    let link = page.wait("a still", |message| message.ok()?["link"].as_str().map(str::to_owned));
+    let still = server.get(&link, &server.cookie());
+    assert!(
+        still.contains("Content-Type: image/png") && still.contains("attachment"),
+        "{}",
+        &still[..still.len().min(300)]
+    );
+    assert!(server.get(&link, &server.cookie()).starts_with("HTTP/1.1 404"));
+    page.say(&json!({"do": "command", "of": "still"}));
+    let line = page.answer("command")["text"].as_str().unwrap().to_owned();
+    let words: Vec<&str> = line.split(' ').skip(1).collect();
+    place.ok(&[&words[..], &["--checkpoint"]].concat());
+    assert!(decode(&place.path("scene.png")) == brighter.pixels, "{line}");
+}
+
+#[test]
+fn pages_ask_what_is_there() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    let mut page = server.open();
+    page.start(64, 36);
+    page.finished();
+    page.say(&json!({"do": "pick", "at": [0.5, 0.5], "ask": 1}));
+    let hit = page.answer("picked");
+    assert_eq!((&hit["ask"], &hit["mesh"], &hit["material"]), (&json!(1), &json!("ball"), &json!("red")));
+    assert!(hit["instance"].as_str().unwrap().starts_with("ball"), "{hit}");
+    assert!((hit["radius"].as_f64().unwrap() - 3f64.sqrt()).abs() < 1e-3, "{hit}");
+    page.say(&json!({"do": "pick", "at": [0.01, 0.01], "ask": 2}));
+    let miss = page.answer("picked");
+    assert_eq!((&miss["ask"], miss.get("instance")), (&json!(2), None));
+    for view in ["depth", "normal", "instance", "motion"] {
+        page.say(&json!({"do": "set", "name": "view", "value": view}));
+        page.finished();
+    }
+    let keys = json!([{"eye": [0, 4, 12], "target": [0, 0, 0], "time": 0}, {"eye": [5, 4, 12], "target": [0, 0, 0], "time": 2}]);
+    page.say(&json!({"do": "waypoints", "keys": keys}));
+    let path = page.wait("a path", |message| message.ok().filter(|answer| answer["of"] == "waypoints").cloned());
+    assert!(path["points"].as_array().unwrap().len() > 10);
+    page.say(&json!({"do": "follow", "path": "waypoints"}));
+    page.say(&json!({"do": "time", "frame": 49}));
+    let camera = page.wait("the end of the flight", |message| {
+        message.ok().filter(|answer| answer["is"] == "camera" && answer["eye"] == json!([5.0, 4.0, 12.0])).cloned()
+    });
+    assert_eq!(camera["target"], json!([0.0, 0.0, 0.0]));
+}
+
+#[test]
+fn mistakes_of_one_page_are_told_to_it_and_nobody_else_notices() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    let mut good = server.open();
+    good.start(64, 36);
+    good.finished();
+    let mut bad = server.open();
+    for message in [
+        "{",
+        "[]",
+        r#"{"do":"fly"}"#,
+        r#"{"do":"time","frame":"x"}"#,
+        r#"{"do":"camera","eye":[0,0,0],"target":[0,0,0]}"#,
+    ] {
+        bad.socket.send(Message::Text(message.into())).unwrap();
+        let error = bad.answer("error");
+        assert_eq!(error["lasting"], false, "{message}");
+    }
+    bad.start(30, 20);
+    bad.finished();
+    // Too large: the page is closed.
+    let _ = bad.socket.send(Message::Text("x".repeat(2 << 20).into()));
+    wait_until("the end of the page", || bad.socket.read().is_err());
+    // Torn frames and bytes that are none.
+    let (_, mut stream) =
+        server.handshake(&format!("Host: {0}\r\nOrigin: http://{0}\r\n{1}", server.host, server.cookie()));
+    stream.write_all(&[0xff; 64]).unwrap();
+    good.say(&json!({"do": "camera", "eye": [0, 4, 11], "target": [0, 0, 0], "key": 5}));
+    good.picture(|header| header.is_finished() && header.key == 5);
+}
+
+#[test]
+fn neither_slow_readers_nor_a_hundred_connections_disturb_a_page() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    let cookie = server.cookie();
+    let mut good = server.open();
+    good.start(64, 36);
+    good.finished();
+    // These never read what they are sent, and never acknowledge.
+    let mut slow: Vec<_> = (0..3).map(|_| server.open()).collect();
+    for page in &mut slow {
+        page.start(4000, 3000);
+        page.say(&json!({"do": "play", "playing": true, "loop": true}));
+    }
+    let crowd: Vec<_> = (0..100).map(|_| server.connect()).collect();
+    for key in 1..20 {
+        good.say(&json!({"do": "camera", "eye": [0, 4, 12.0 + f64::from(key)], "target": [0, 0, 0], "key": key}));
+        good.picture(|header| header.key == key);
+    }
+    drop((crowd, slow));
+    wait_until("places for others", || server.get("/", &cookie).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a_port_that_is_taken_is_an_error_and_control_c_is_none() {
+    let place = Place::new(1);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    place.fails(&["view", "scene.ron", "--no-open", "--port", &port], 1, &port);
+    place.fails(&["view", "none.ron", "--no-open", "--port", "0"], 1, "none.ron");
+    let server = Server::start(&place, &[]);
+    let mut page = server.open();
+    page.start(64, 36);
+    page.finished();
+    server.process.send(libc::SIGINT);
+    let ended = server.process.finish();
+    assert_eq!(ended.status.code(), Some(0));
+}
+
+#[test]
+fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    let mut page = server.open();
+    page.answer("scene");
+    page.start(64, 36);
+    let before = page.finished();
+    let write = |text: &str| fs::write(place.path("scene.ron"), text).unwrap();
+    write(&scene(1).replace("(0.8, 0.2, 0.2)", "(0.1, 0.2, 0.9)"));
+    assert_eq!(page.answer("scene")["loaded"], 1);
+    assert!(page.finished().pixels != before.pixels);
+    write(&scene(1).replace("Diffuse(color", "Diffus(color"));
+    let error = page.answer("error");
+    assert_eq!(error["lasting"], true);
+    assert!(error["message"].as_str().unwrap().contains("scene.ron:4:"), "{error}");
+    // Who comes now is told as well, and sees the scene as it was.
+    let mut other = server.open();
+    assert_eq!(other.answer("error")["lasting"], true);
+    write(&scene(1));
+    assert_eq!(page.answer("scene")["loaded"], 2);
+    assert!(page.finished().pixels == before.pixels);
+}
