@@ -22,6 +22,7 @@ pub mod denoise;
 pub mod device;
 pub mod diff;
 mod error;
+pub mod farm;
 pub mod files;
 pub mod film;
 mod guard;

@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 7] = [
+const FIRST: [(&str, &[&str]); 10] = [
     (
         "render",
         &[
@@ -26,6 +26,9 @@ const FIRST: [(&str, &[&str]); 7] = [
     ("bench", &["dump", "repeat", "report", "device", "json"]),
     ("diff", &["map", "limit", "pixels_per_degree", "json", "quiet"]),
     ("new", &["template"]),
+    ("farm", &["chunk", "timeout", "program", "output", "frames", "samples", "video"]),
+    ("completions", &[]),
+    ("man", &["output"]),
 ];
 
 /// The program's command line.
