@@ -24,6 +24,7 @@ pub mod device;
 pub mod diff;
 pub mod edit;
 mod error;
+pub mod farm;
 pub mod files;
 pub mod film;
 mod guard;

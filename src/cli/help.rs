@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 8] = [
+const FIRST: [(&str, &[&str]); 11] = [
     (
         "render",
         &[
@@ -27,6 +27,9 @@ const FIRST: [(&str, &[&str]); 8] = [
     ("bench", &["dump", "repeat", "report", "device", "json"]),
     ("diff", &["map", "limit", "pixels_per_degree", "json", "quiet"]),
     ("new", &["template"]),
+    ("farm", &["chunk", "timeout", "program", "output", "frames", "samples", "video"]),
+    ("completions", &[]),
+    ("man", &["output"]),
 ];
 
 /// The program's command line.

@@ -7,13 +7,25 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicI32, Ordering},
     },
+    thread,
+    time::Duration,
 };
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether there is work that a run would finish before it ends.
 static WORKING: AtomicBool = AtomicBool::new(false);
+
+/// Whether it was SIGTERM that asked the run to stop.
+static TERMINATED: AtomicBool = AtomicBool::new(false);
+/// The exit code of a run that was stopped and can go on.
+static STOP_CODE: AtomicI32 = AtomicI32::new(Exit::Stopped as i32);
+
+/// The exit code of a run that was stopped and can go on: [`Exit::Stopped`], or as [`install`] was told.
+pub fn stop_code() -> i32 {
+    STOP_CODE.load(Ordering::SeqCst)
+}
 
 /// Sets up signals before anything else. From now on a SIGUSR1 does not end the process, and a file that grows too large is a write
 /// error, so that the unfinished file can be removed. Where memory is limited, running out of it is a failure like others.
@@ -51,8 +63,14 @@ pub fn asked_to_show() -> &'static AtomicBool {
 /// Installs the handlers. From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`, on a thread
 /// of its own. Before [`work_begins`] it also ends the process, as there is nothing to lose. A second one ends the process at once,
 /// whatever it is waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to
-/// ignore (`nohup`) stay ignored.
-pub fn install(on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<AtomicBool>> {
+/// ignore (`nohup`) stay ignored. After a SIGTERM, which schedulers send before they kill, the process ends after `grace` in any case.
+/// Whatever is stopped exits with `code`.
+pub fn install(
+    code: u8,
+    grace: Duration,
+    on_first: impl FnOnce() + Send + 'static,
+) -> anyhow::Result<Arc<AtomicBool>> {
+    STOP_CODE.store(code.into(), Ordering::SeqCst);
     let stop = Arc::new(AtomicBool::new(false));
     let register = || -> io::Result<()> {
         let signals = signals();
@@ -60,14 +78,15 @@ pub fn install(on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<A
             let stop = stop.clone();
             // A single atomic step, as two signals may be handled at the same time on two threads.
             let handle = move || {
+                TERMINATED.fetch_or(signal == consts::SIGTERM, Ordering::SeqCst);
                 if stop.swap(true, Ordering::SeqCst) {
-                    signal_hook::low_level::exit(Exit::Stopped as i32);
+                    signal_hook::low_level::exit(stop_code());
                 }
             };
             // SAFETY: an atomic operation and `_exit` are all that the handler does, and signal handlers may do both.
             unsafe { signal_hook::low_level::register(signal, handle)? };
         }
-        call_once(&signals, on_first)
+        call_once(&signals, grace, on_first)
     };
     register().context("cannot catch Ctrl-C")?;
     Ok(stop)
@@ -78,10 +97,10 @@ pub fn work_begins() {
     WORKING.store(true, Ordering::SeqCst);
 }
 
-/// Calls `on_first` after the first of `signals`. Signal handlers may do next to nothing, so a thread waits for them.
+/// Calls `on_first` after the first of `signals`, and ends the process `grace` after a SIGTERM. Signal handlers may do next to nothing, so a thread waits for them.
 #[cfg(unix)]
-fn call_once(signals: &[i32], on_first: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    use std::{io::Read, os::unix::net::UnixStream, thread};
+fn call_once(signals: &[i32], grace: Duration, on_first: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    use std::{io::Read, os::unix::net::UnixStream};
     let (mut told, tell) = UnixStream::pair()?;
     for &signal in signals {
         signal_hook::low_level::pipe::register(signal, tell.try_clone()?)?;
@@ -90,7 +109,11 @@ fn call_once(signals: &[i32], on_first: impl FnOnce() + Send + 'static) -> io::R
         if told.read_exact(&mut [0]).is_ok() {
             on_first();
             if !WORKING.load(Ordering::SeqCst) {
-                signal_hook::low_level::exit(Exit::Stopped as i32);
+                signal_hook::low_level::exit(stop_code());
+            }
+            if TERMINATED.load(Ordering::SeqCst) {
+                thread::sleep(grace);
+                signal_hook::low_level::exit(stop_code());
             }
         }
     };
@@ -99,7 +122,7 @@ fn call_once(signals: &[i32], on_first: impl FnOnce() + Send + 'static) -> io::R
 }
 
 #[cfg(not(unix))]
-fn call_once(_: &[i32], _: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn call_once(_: &[i32], _: Duration, _: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 

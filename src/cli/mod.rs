@@ -8,6 +8,7 @@ mod compare;
 mod console;
 mod diff;
 mod events;
+mod farm;
 mod help;
 mod info;
 mod interrupt;
@@ -25,6 +26,7 @@ mod remaining;
 mod render;
 mod report;
 mod resume;
+mod shell;
 mod trace;
 mod version;
 mod view;
@@ -60,6 +62,9 @@ enum Command {
     Bench(bench::BenchArgs),
     Diff(diff::DiffArgs),
     New(new::NewArgs),
+    Farm(Box<farm::FarmArgs>),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 /// The exit code of the program.
@@ -70,6 +75,16 @@ pub enum Exit {
     Usage = 2,
     /// `EX_TEMPFAIL` of sysexits.h: the same command with `--skip-existing` goes on where this one stopped.
     Stopped = 75,
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            // Flags that set it take no other numbers.
+            Self::Stopped => interrupt::stop_code() as u8,
+            other => other as u8,
+        }
+    }
 }
 
 /// Stack size, in bytes, of the thread that does the work. The main thread's stack is as small as the system or its user wants.
@@ -92,7 +107,7 @@ pub fn run() -> ExitCode {
             Exit::Failed
         }
     };
-    ExitCode::from(exit as u8)
+    ExitCode::from(exit.code())
 }
 
 fn parse_and_run() -> Exit {
@@ -127,6 +142,9 @@ impl Command {
             Self::Bench(args) => args.run(),
             Self::Diff(args) => with_threads(|| args.run()),
             Self::New(args) => args.run(),
+            Self::Farm(args) => args.run(),
+            Self::Completions(args) => args.run(),
+            Self::Man(args) => args.run(),
         }
     }
 }

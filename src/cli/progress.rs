@@ -20,6 +20,8 @@ pub enum ProgressMode {
     Bar,
     /// One JSON object per line on standard output.
     Json,
+    /// The lines of Open Job Description on standard output.
+    Openjd,
     /// Nothing but the summary.
     None,
 }
@@ -46,8 +48,9 @@ impl Progress {
     pub fn new(mode: ProgressMode, quiet: bool) -> Self {
         let display = match mode {
             ProgressMode::Json => Display::Json,
+            ProgressMode::Openjd => Display::Bar(Bar::of(ProgressBar::hidden(), true)),
             ProgressMode::Auto | ProgressMode::Bar if !quiet && io::stderr().is_terminal() => {
-                Display::Bar(Bar { bar: ProgressBar::no_length(), state: Arc::default() })
+                Display::Bar(Bar::of(ProgressBar::no_length(), false))
             }
             _ => Display::Nothing,
         };
@@ -142,8 +145,18 @@ impl Progress {
     /// Removes the bar.
     pub fn finish(&self) {
         match &self.display {
-            Display::Bar(Bar { bar, .. }) if !self.of_many => bar.finish_and_clear(),
+            Display::Bar(bar) if !self.of_many => {
+                bar.tell_engine(&bar.state());
+                bar.bar.finish_and_clear();
+            }
             _ => {}
+        }
+    }
+
+    /// Tells an engine why the run failed; people read it elsewhere.
+    pub fn tell_failure(&self, error: &str) {
+        if let Display::Bar(Bar { is_for_engine: true, .. }) = &self.display {
+            engine_line(&format!("openjd_fail: {error}"));
         }
     }
 }
@@ -153,10 +166,17 @@ fn print_line(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The bar on a terminal, whose position is the share of all samples of all frames.
+/// A line for the engine that runs the program. One that does not listen does not stop the rendering.
+fn engine_line(line: &str) {
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// The bar on a terminal, whose position is the share of all samples of all frames; or lines for an engine, which say the same.
 #[derive(Clone)]
 struct Bar {
     bar: ProgressBar,
+    is_for_engine: bool,
     state: Arc<Mutex<State>>,
 }
 
@@ -207,8 +227,14 @@ impl State {
 const STEPS: u64 = 10_000;
 /// Time between two looks at how far the device is.
 const LOOK: Duration = Duration::from_millis(250);
+/// Time between two lines for an engine.
+const TELL: Duration = Duration::from_secs(5);
 
 impl Bar {
+    fn of(bar: ProgressBar, is_for_engine: bool) -> Self {
+        Self { bar, is_for_engine, state: Arc::default() }
+    }
+
     /// Locks in spite of panics elsewhere, which are reported there.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -222,14 +248,27 @@ impl Bar {
         self.bar.enable_steady_tick(LOOK);
     }
 
+    /// Tells the engine how far the run is: <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>.
+    fn tell_engine(&self, state: &State) {
+        if self.is_for_engine && state.all.total > 0 {
+            let percent = state.position() / state.all.total as f64 * 100.0;
+            engine_line(&format!("openjd_progress: {percent:.1}\nopenjd_status: {}", state.message()));
+        }
+    }
+
     /// Moves the bar on, from a thread of its own. Without room for one, the bar does not move.
     fn follow(&self) {
         let this = self.clone();
         let (begun, start) = (Instant::now(), self.state().all.done as f64);
         let follow = move || {
             let (mut remaining, mut furthest) = (Remaining::default(), 0.0);
+            let mut told: Option<Instant> = None;
             while !this.bar.is_finished() {
                 let state = this.state();
+                if told.is_none_or(|told| told.elapsed() >= TELL) {
+                    this.tell_engine(&state);
+                    told = Some(Instant::now());
+                }
                 let (message, total) = (state.message(), state.all.total as f64);
                 // A frame that is traced but not written yet is not lost when the next one begins.
                 furthest = f64::max(furthest, state.position());

@@ -3,22 +3,23 @@
 use super::{
     Exit,
     args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
-    compare, interrupt,
+    compare, console, interrupt,
     models::{self, Inputs, Outcome},
     progress::{Progress, ProgressMode},
     report::Reporter,
 };
 use crate::{
-    device::Device,
+    device::{Device, FrameSettings},
     output::{Destination, Stream},
     pixels::PixelType,
     render::RenderJob,
-    scene::rig::RefitPolicy,
-    settings::{AovOptions, Exposure, FrameOptions, OngoingOptions, PictureOptions, RenderOptions, Run, SettingsError},
+    scene::{Scene, rig::RefitPolicy},
+    settings::{AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run, SettingsError},
 };
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
+    time::Duration,
 };
 
 const EVENTS_HELP: &str = "\
@@ -103,6 +104,12 @@ struct MessageArgs {
     /// How to show progress
     #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     progress: ProgressMode,
+    /// Exit code of a run that was stopped and can go on, for engines that know another than 75
+    #[arg(long, value_name = "N", default_value_t = Exit::Stopped as u8, hide_default_value = true)]
+    stop_code: u8,
+    /// Time after a SIGTERM in which the run ends by itself, keeping what is finished; then it is ended
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    grace: u32,
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -112,17 +119,34 @@ struct MessageArgs {
     verbose: u8,
 }
 
+/// Frames that are not rendered here.
+pub struct Planned {
+    pub path: PathBuf,
+    pub scene: Arc<Scene>,
+    pub plan: FramePlan,
+    pub settings: FrameSettings,
+}
+
 impl RenderArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let progress = Progress::new(self.messages.progress, self.messages.quiet);
-        let stop = interrupt::install({
+        let result = self.run_with(&progress);
+        if let Err(error) = &result {
+            progress.tell_failure(&console::one_line(error));
+        }
+        result
+    }
+
+    fn run_with(self, progress: &Progress) -> anyhow::Result<Exit> {
+        let MessageArgs { stop_code, grace, .. } = self.messages;
+        let stop = interrupt::install(stop_code, Duration::from_secs(grace.into()), {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
         })?;
         let inputs = Inputs::of(&self.inputs)?;
         self.check_standard_output()?;
         match (&inputs, self.compare) {
-            (Inputs::One(path), true) => return self.compare(path, &progress, &stop),
+            (Inputs::One(path), true) => return self.compare(path, progress, &stop),
             (Inputs::Several(_), true) => return Err(SettingsError::CompareSeveral.into()),
             (Inputs::Several(paths), false) => self.frames.check_scenes(paths)?,
             (Inputs::One(_), false) => {}
@@ -132,9 +156,9 @@ impl RenderArgs {
         let mut render =
             |path: &Path, progress: &Progress| self.render(path, &options, device.as_mut(), (progress, &stop));
         match inputs {
-            Inputs::One(path) => Ok(render(&path, &progress)?.exit),
+            Inputs::One(path) => Ok(render(&path, progress)?.exit),
             Inputs::Several(paths) => {
-                let exit = models::render_all(&paths, &progress, &stop, render)?;
+                let exit = models::render_all(&paths, progress, &stop, render)?;
                 warn_of_trees(&options.trees, |line| progress.note(line));
                 Ok(exit)
             }
@@ -179,10 +203,22 @@ impl RenderArgs {
         })
     }
 
-    /// Refuses to write pictures and JSON progress both to standard output, as lines would lie between the pictures.
+    /// The scene and what is asked of its frames, for machines that render them elsewhere.
+    pub fn plan(&self) -> anyhow::Result<Planned> {
+        let Inputs::One(path) = Inputs::of(&self.inputs)? else {
+            anyhow::bail!("a job renders one scene: write a job for each");
+        };
+        let options = self.options()?;
+        let scene = Arc::new(options.load(&path)?);
+        let plan = self.frames.resolve(&scene)?;
+        let settings = options.job_of(scene.clone(), &plan, false)?.settings;
+        Ok(Planned { path, scene, plan, settings })
+    }
+
+    /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
         let pictures = matches!(self.frames.output, Some(Destination::Stream(Stream::Stdout, _)));
-        match pictures && self.messages.progress == ProgressMode::Json {
+        match pictures && matches!(self.messages.progress, ProgressMode::Json | ProgressMode::Openjd) {
             true => Err(SettingsError::StandardOutput),
             false => Ok(()),
         }

@@ -1,5 +1,6 @@
 //! The command line that continues a run where it stopped.
 
+use crate::farm;
 use std::ffi::{OsStr, OsString};
 
 const FLAG: &str = "--skip-existing";
@@ -17,12 +18,8 @@ pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> Str
 }
 
 fn quote(arg: &OsStr) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&b);
     match arg.to_str() {
-        Some(text) if !text.is_empty() && text.bytes().all(plain) => text.to_owned(),
-        Some(text) if !text.contains(char::is_control) => {
-            format!("'{}'", text.replace('\'', r"'\''"))
-        }
+        Some(text) if !text.contains(char::is_control) => farm::quote(text),
         _ => quote_bytes(arg.as_encoded_bytes()),
     }
 }

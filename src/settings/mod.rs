@@ -71,7 +71,7 @@ pub enum SettingsError {
     Opaque { extension: &'static str },
     #[error("--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output")]
     VideoDepth,
-    #[error("standard output has the pictures and cannot have --progress json, too")]
+    #[error("standard output has the pictures and cannot have --progress json or openjd, too")]
     StandardOutput,
     #[error("--checkpoint and --write-partial keep files beside those of frames; give frames their own with --output")]
     Ongoing,

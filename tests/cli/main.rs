@@ -12,6 +12,7 @@ mod compare;
 mod damaged;
 mod devices;
 mod errors;
+mod farm;
 mod film;
 mod flags;
 mod help;

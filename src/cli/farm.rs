@@ -1,0 +1,161 @@
+//! `throng farm`: writes a job for the engine of a render farm.
+
+use super::{
+    Exit,
+    render::{Planned, RenderArgs},
+    shell,
+};
+use crate::farm::Job;
+use anyhow::Context;
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches,
+    parser::ValueSource,
+};
+use std::ffi::{OsStr, OsString};
+
+const EXAMPLES: &str = "\
+Examples:
+  throng farm openjd scenes/million.ron -o out/####.png --video film.mp4 > job.yaml
+  throng farm slurm scenes/million.ron -o out/####.png --chunk 20 > job.sh && bash job.sh
+
+docs/farm.md tells what a task may rely on, and has recipes for other engines.";
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Engine {
+    /// A template of Open Job Description, which AWS Deadline Cloud and others take
+    Openjd,
+    /// A script for Slurm that submits itself as an array job
+    Slurm,
+}
+
+/// Print a job that renders frames on many machines
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct FarmArgs {
+    /// The engine
+    #[arg(value_enum, value_name = "ENGINE")]
+    engine: Engine,
+    #[command(flatten)]
+    given: Given,
+    /// Frames of a task
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Job")]
+    chunk: u32,
+    /// Time that a task may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Job")]
+    timeout: u32,
+    /// The program, as the machines of the farm find it
+    #[arg(long, value_name = "PATH", default_value = "throng", help_heading = "Job")]
+    program: String,
+    #[command(flatten)]
+    render: RenderArgs,
+}
+
+/// Flags that a job has in places of its own, or that make no sense there.
+const PLACED: [&str; 8] =
+    ["output", "frames", "samples", "device", "skip_existing", "progress", "stop_code", "compare"];
+/// Flags of what is made of all frames.
+const JOINED: [&str; 4] = ["video", "video_codec", "sheet", "sheet_frames"];
+
+impl FarmArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let Planned { path, scene, plan, settings } = self.render.plan()?;
+        let output = match plan.pattern() {
+            Some(files) => files.to_string(),
+            None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
+            None => anyhow::bail!("machines of a farm write files of frames: add -o frames/####.png, and --video for the film"),
+        };
+        let mut frames = plan.asked;
+        frames.sort_unstable();
+        let mut flags = self.given.without(&[&PLACED[..], &JOINED].concat());
+        // Who gives a number of samples wants that many, unless a noise is given, too.
+        if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
+            flags.push(format!("--noise={noise}").into());
+        }
+        let job = Job {
+            name: scene.name.clone(),
+            program: self.program,
+            scene: path.to_str().context("the scene's name is not UTF-8, and jobs are text: rename it")?.to_owned(),
+            frames,
+            chunk: self.chunk,
+            output,
+            samples: settings.samples,
+            device: self.given.value("device").unwrap_or("auto").to_owned(),
+            flags,
+            joined: JOINED.iter().filter_map(|flag| self.given.words(flag)).flatten().cloned().collect(),
+            timeout: self.timeout,
+        };
+        let text = match self.engine {
+            Engine::Openjd => job.openjd()?,
+            Engine::Slurm => job.slurm()?,
+        };
+        shell::print(text.as_bytes())
+    }
+}
+
+/// The flags of `throng render` as they were given, by the names of their fields.
+struct Given(Vec<(String, Vec<OsString>)>);
+
+impl Given {
+    fn words(&self, name: &str) -> Option<&Vec<OsString>> {
+        self.0.iter().find(|(given, _)| given == name).map(|(_, words)| words)
+    }
+
+    /// The value of a flag that has one.
+    fn value(&self, name: &str) -> Option<&str> {
+        self.words(name)?.first()?.to_str()?.split_once('=').map(|(_, value)| value)
+    }
+
+    fn without(&self, names: &[&str]) -> Vec<OsString> {
+        let kept = self.0.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+        kept.flat_map(|(_, words)| words.iter().cloned()).collect()
+    }
+}
+
+impl Args for Given {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let render = RenderArgs::augment_args(Command::new("render"));
+        let flags = render.get_arguments().filter(|arg| !arg.is_positional());
+        let is_given = |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        Ok(Self(flags.filter(is_given).map(|arg| (arg.get_id().to_string(), words_of(arg, matches))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// A flag with its values, as words of a command line.
+fn words_of(arg: &Arg, matches: &ArgMatches) -> Vec<OsString> {
+    let (id, flag) = (arg.get_id().as_str(), format!("--{}", arg.get_long().unwrap_or_default()));
+    match arg.get_action() {
+        ArgAction::Count => vec![flag.into(); matches.get_count(id).into()],
+        ArgAction::SetTrue | ArgAction::SetFalse => vec![flag.into()],
+        _ => {
+            let occurrences = matches.get_raw_occurrences(id).into_iter().flatten();
+            occurrences.flat_map(|values| with_values(&flag, values)).collect()
+        }
+    }
+}
+
+fn with_values<'a>(flag: &str, values: impl Iterator<Item = &'a OsStr>) -> Vec<OsString> {
+    let values: Vec<&OsStr> = values.collect();
+    match &values[..] {
+        [value] => {
+            let mut word = OsString::from(format!("{flag}="));
+            word.push(value);
+            vec![word]
+        }
+        values => std::iter::once(OsStr::new(flag)).chain(values.iter().copied()).map(OsStr::to_owned).collect(),
+    }
+}

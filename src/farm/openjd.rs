@@ -1,0 +1,172 @@
+//! Open Job Description: <https://github.com/OpenJobDescription/openjd-specifications>, template schema 2023-09 and the extension
+//! TASK_CHUNKING (RFC 0001).
+
+use super::{Job, JobError, ranges, texts};
+use serde::Serialize;
+use std::{
+    ffi::OsString,
+    path::{Component, Path},
+};
+
+pub fn template(job: &Job) -> Result<String, JobError> {
+    let (folder, name) = match job.output.rsplit_once('/') {
+        Some(("", name)) => ("/", name),
+        Some((folder, name)) => (folder, name),
+        None => (".", &job.output[..]),
+    };
+    let render = |frames: &str, more: &[&str]| -> Result<String, JobError> {
+        let scene = "{{Param.Scene}}";
+        let output = "{{Param.OutputFolder}}/{{Param.OutputName}}";
+        let mut args = vec!["render", scene, "--frames", frames, "--output", output];
+        args.extend(["--samples", "{{Param.Samples}}", "--device", "{{Param.Devices}}"]);
+        args.extend(["--skip-existing", "--progress", "openjd"]);
+        args.extend(literal(&job.flags)?);
+        args.extend_from_slice(more);
+        Ok(script(&args, job.timeout))
+    };
+    let mut text = format!(
+        "# Made by `throng farm openjd`.
+specificationVersion: jobtemplate-2023-09
+extensions: [TASK_CHUNKING]
+name: {name}
+parameterDefinitions:
+- name: Scene
+  type: PATH
+  objectType: FILE
+  dataFlow: IN
+  description: The scene; what it reads is listed by `throng info SCENE --files`.
+{scene}- name: Frames
+  type: STRING
+  description: Frames to render, such as 1-48:2,60.
+  default: {frames}
+- name: OutputFolder
+  type: PATH
+  objectType: DIRECTORY
+  dataFlow: OUT
+  description: Folder of the frames, which all machines share.
+{folder}- name: OutputName
+  type: STRING
+  description: 'Names of the frames in it: #### is the number.'
+  default: {pattern}
+- name: Samples
+  type: INT
+  minValue: 1
+  description: Samples per pixel.
+  default: {samples}
+- name: Devices
+  type: STRING
+  description: auto, cpu, cuda, or some GPUs like cuda:0,1.
+  default: {device}
+- name: Chunk
+  type: INT
+  minValue: 1
+  description: Greatest number of frames of a task.
+  default: {chunk}
+- name: Program
+  type: STRING
+  description: The program, as workers find it.
+  default: {program}
+steps:
+- name: Render
+  parameterSpace:
+    taskParameterDefinitions:
+    - name: Frame
+      type: CHUNK[INT]
+      range: '{{{{Param.Frames}}}}'
+      chunks: {{defaultTaskCount: '{{{{Param.Chunk}}}}', targetRuntimeSeconds: 0, rangeConstraint: NONCONTIGUOUS}}
+",
+        name = quoted(&job.name),
+        scene = path_default(&job.scene),
+        frames = quoted(&ranges(&job.frames)),
+        folder = path_default(folder),
+        pattern = quoted(name),
+        samples = job.samples,
+        device = quoted(&job.device),
+        chunk = job.chunk,
+        program = quoted(&job.program),
+    );
+    text += &render("{{Task.Param.Frame}}", &[])?;
+    let joined = literal(&job.joined)?;
+    if !joined.is_empty() {
+        text += "# Of all frames, which are read back.\n- name: Join\n  dependencies: [{dependsOn: Render}]\n";
+        text += &render("{{Param.Frames}}", &joined)?;
+    }
+    Ok(text)
+}
+
+/// The script of a step that runs the program with `args`. A task that is to end has the time that the program takes at most by default,
+/// and some more.
+fn script(args: &[&str], timeout: u32) -> String {
+    let args: Vec<String> = args.iter().map(|arg| format!("        - {}\n", quoted(arg))).collect();
+    format!(
+        "  script:
+    actions:
+      onRun:
+        command: '{{{{Param.Program}}}}'
+        timeout: {timeout}
+        cancelation: {{mode: NOTIFY_THEN_TERMINATE, notifyPeriodInSeconds: 30}}
+        args:
+{}",
+        args.concat()
+    )
+}
+
+/// The default of a path parameter. Templates may not lead out of their own folder by themselves: such paths are given with the job.
+fn path_default(path: &str) -> String {
+    let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    match Path::new(path).components().all(stays) {
+        true => format!("  default: {}\n", quoted(path)),
+        false => format!("  # No default, as it is not in the folder of this file. It was {}\n", quoted(path)),
+    }
+}
+
+/// Flags as they are; there is no way to write braces that open a parameter.
+fn literal(flags: &[OsString]) -> Result<Vec<&str>, JobError> {
+    let texts = texts(flags)?;
+    match texts.iter().find(|text| text.contains("{{")) {
+        Some(text) => Err(JobError::Braces { text: (*text).to_owned() }),
+        None => Ok(texts),
+    }
+}
+
+/// A string of YAML, as JSON writes it.
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    let written = text.serialize(&mut serde_json::Serializer::new(&mut out));
+    written.expect("strings can be serialized");
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::job, *};
+
+    #[test]
+    fn a_task_renders_a_chunk_and_the_last_step_joins_them() {
+        let joined = Job { joined: vec!["--video=town.mp4".into()], ..job() };
+        let text = joined.openjd().unwrap();
+        for line in [
+            "  default: \"scenes/town.ron\"\n",
+            "  default: \"1-24\"\n",
+            "        - \"{{Task.Param.Frame}}\"\n",
+            "        - \"--set=camera.fov=\\\"it's\\\"\"\n",
+            "  dependencies: [{dependsOn: Render}]\n",
+            "        - \"--video=town.mp4\"\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        assert!(!job().openjd().unwrap().contains("Join"));
+    }
+
+    #[test]
+    fn paths_that_lead_elsewhere_have_no_default() {
+        let text = Job { scene: "/home/a/town.ron".into(), ..job() }.openjd().unwrap();
+        assert!(!text.contains("default: \"/home"), "{text}");
+    }
+
+    #[test]
+    fn braces_that_would_be_a_parameter_are_refused() {
+        let job = Job { flags: vec!["--set=a={{1".into()], ..job() };
+        assert!(job.openjd().unwrap_err().to_string().contains("--set=a={{1"));
+    }
+}

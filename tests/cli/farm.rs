@@ -1,0 +1,103 @@
+//! `throng farm`: jobs for engines, and what these rely on.
+
+use super::{
+    common::{ENDLESS, Place, Run},
+    process::{self, Process, wait_until},
+};
+use std::{fs, process::Command};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_throng");
+
+#[test]
+fn a_job_has_the_flags_of_render() {
+    let place = Place::new(24);
+    let flags = ["-o", "out/####.png", "-f", "1-20:2,24", "--size", "32x18", "--bounces=2", "--set", "render.fps=12", "-vv"];
+    for engine in ["openjd", "slurm"] {
+        let job = place.ok(&[&["farm", engine, "scene.ron", "--chunk", "3", "--video", "a b.webp"][..], &flags].concat());
+        for text in ["1-19:2,24", "--size=32x18", "--bounces=2", "--set=render.fps=12", "--verbose", "a b.webp"] {
+            assert!(job.stdout.contains(text), "no {text} in {}", job.stdout);
+        }
+    }
+    assert!(place.names(".").iter().all(|name| name == "scene.ron"), "nothing is rendered");
+}
+
+#[test]
+fn what_cannot_be_a_job_is_refused() {
+    let place = Place::new(4);
+    place.fails(&["farm", "openjd", "scene.ron", "-o", "film.mp4"], 1, "add -o frames/####.png");
+    place.fails(&["farm", "openjd", "none.ron"], 1, "none.ron");
+    place.fails(&["farm", "slurm", "scene.ron", "-f", "1-9"], 1, "frame 9 does not exist");
+    place.fails(&["farm", "slurm", "scene.ron", "--chunk", "0"], 2, "--chunk");
+    place.fails(&["farm", "deadline", "scene.ron"], 2, "deadline");
+}
+
+#[test]
+fn an_engine_is_told_the_progress_and_failures() {
+    let place = Place::new(3);
+    let run = place.ok(&["render", "scene.ron", "-o", "out/", "--progress", "openjd"]);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(lines.contains(&"openjd_progress: 100.0") && lines.contains(&"openjd_status: 3/3 frames"), "{lines:?}");
+    assert!(lines.iter().all(|line| line.starts_with("openjd_")), "{lines:?}");
+    let run = place.fails(&["render", "none.ron", "-o", "out/", "--progress", "openjd"], 1, "none.ron");
+    assert!(run.stdout.starts_with("openjd_fail: ") && run.stdout.contains("none.ron"), "{}", run.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_task_has_the_code_that_its_engine_knows() {
+    let place = Place::new(ENDLESS);
+    let process = place.start_endless(&["--stop-code", "99", "--grace", "1"]);
+    process.send(libc::SIGTERM);
+    let run: Run = process.finish().into();
+    assert_eq!(run.code, 99, "{}", run.stderr);
+    place.assert_no_parts("out");
+}
+
+/// A run of the job of `scene.ron` by Open Job Description's own command line.
+fn openjd(place: &Place) -> Command {
+    let mut command = process::command("openjd");
+    let program = format!("Program={PROGRAM}");
+    command.args(["run", "job.yaml", "--step", "Render", "-p", &program]).current_dir(place.path("."));
+    command
+}
+
+#[cfg(unix)]
+#[test]
+fn an_engine_makes_the_bits_of_one_run_though_it_is_killed() {
+    if process::command("openjd").arg("--version").output().is_err() {
+        println!("skipped: there is no openjd on the PATH (pip install openjd-cli)");
+        return;
+    }
+    let place = Place::new(24);
+    place.ok(&["render", "scene.ron", "-o", "whole/####.png"]);
+    let job = place.ok(&["farm", "openjd", "scene.ron", "-o", "out/####.png", "--chunk", "5"]);
+    fs::write(place.path("job.yaml"), job.stdout).unwrap();
+    for frames in [3, 11] {
+        let process = Process::start(&mut openjd(&place));
+        wait_until("frames of the job", || place.names("out").len() >= frames);
+        drop(process);
+    }
+    let run = Run::of(&mut openjd(&place));
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    // A task of an engine that was killed may still be at work on its last frame.
+    wait_until("the last frames", || place.names("out").iter().filter(|name| name.ends_with(".png")).count() == 24);
+    assert_eq!(place.frames("whole"), place.frames("out"));
+}
+
+#[test]
+fn shells_and_man_know_the_flags() {
+    let place = Place::new(1);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.ok(&["completions", shell]).stdout;
+        assert!(script.contains("skip-existing") && script.contains("throng"), "{shell}");
+    }
+    place.fails(&["completions", "tcsh"], 2, "tcsh");
+    assert!(place.ok(&["man"]).stdout.contains(".TH throng"));
+    place.ok(&["man", "-o", "man/man1"]);
+    let pages = place.names("man/man1");
+    assert!(pages.contains(&"throng.1".to_owned()) && pages.contains(&"throng-render.1".to_owned()), "{pages:?}");
+    let page = fs::read_to_string(place.path("man/man1/throng-render.1")).unwrap();
+    assert!(page.contains("skip\\-existing"), "{page}");
+    fs::write(place.path("file"), "").unwrap();
+    place.fails(&["man", "-o", "file"], 1, "file");
+}
