@@ -4,6 +4,14 @@
 build:
     cargo build --release
 
+# Build the wheel for pip, for Linux with glibc 2.28 or newer
+wheel *target:
+    scripts/wheel {{target}}
+
+# Make the archive of a release
+dist *target:
+    scripts/dist {{target}}
+
 # Install nvcc in .cuda, for builds with kernels for NVIDIA GPUs
 cuda-toolkit:
     .ci/cuda-toolkit

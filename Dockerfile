@@ -1,0 +1,14 @@
+# throng with its scenes. GPUs: docker run --gpus all, with the NVIDIA container toolkit.
+FROM rust:1.95-bookworm AS build
+RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-pip && rm -rf /var/lib/apt/lists/*
+WORKDIR /throng
+COPY . .
+RUN .ci/cuda-toolkit && cargo build --release --locked
+
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*
+COPY --from=build /throng/target/release/throng /usr/local/bin/throng
+COPY scenes /usr/local/share/throng/scenes
+COPY assets /usr/local/share/throng/assets
+WORKDIR /data
+ENTRYPOINT ["throng"]
