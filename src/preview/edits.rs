@@ -37,8 +37,20 @@ impl Edits {
         self.changes.clone().into_iter().collect()
     }
 
-    pub fn change(&mut self, values: BTreeMap<String, String>) {
+    /// Takes values in place of the file's, unless the text would be no scene with them.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn change(&mut self, values: BTreeMap<String, String>) -> Result<(), String> {
+        let before = self.changes.clone();
         self.changes.extend(values);
+        if self.text.is_some()
+            && let Err(error) = self.changed()
+        {
+            self.changes = before;
+            return Err(error.to_string());
+        }
+        Ok(())
     }
 
     pub fn forget(&mut self) {

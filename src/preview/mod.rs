@@ -190,10 +190,10 @@ impl Engine {
                 self.eyes[index].link.answer(Answer::Command { text });
             }
             Command::Values {} => self.eyes[index].link.answer(Answer::Values { values: self.edits.values() }),
-            Command::Change { values } => {
-                self.edits.change(values);
-                self.load_changed();
-            }
+            Command::Change { values } => match self.edits.change(values) {
+                Ok(()) => self.load_changed(),
+                Err(message) => self.eyes[index].link.answer(Answer::error(message)),
+            },
             Command::Place { instance, translate, rotate, scale } => {
                 match self.edits.place(&self.stage.scene, &instance, Moved { translate, rotate, scale }) {
                     Ok(()) => self.load_changed(),

@@ -205,6 +205,44 @@ fn a_port_that_is_taken_is_an_error_and_control_c_is_none() {
 }
 
 #[test]
+fn changes_are_shown_at_once_and_saved_when_asked() {
+    let place = Place::new(1);
+    let server = Server::start(&place, &[]);
+    let file = || fs::read_to_string(place.path("scene.ron")).unwrap();
+    let written = file();
+    let mut page = server.open();
+    page.start(64, 36);
+    page.finished();
+    page.say(&json!({"do": "values"}));
+    let values = page.answer("values");
+    let is_color = |value: &&serde_json::Value| value["path"] == "materials.red.color";
+    assert!(values["values"].as_array().unwrap().iter().find(is_color).is_some(), "{values}");
+    page.say(&json!({"do": "change", "values": {"materials.red.colr": "(0, 1, 0)"}}));
+    assert_eq!(page.answer("error")["lasting"], false);
+    page.say(&json!({"do": "change", "values": {"materials.red.color": "(0, 1, 0)"}}));
+    assert_eq!(page.answer("scene")["loaded"], 1);
+    assert_eq!(file(), written);
+    page.say(&json!({"do": "save", "what": "values"}));
+    assert_eq!(page.answer("saved")["file"], "scene.ron");
+    assert_eq!(file(), written.replace("(0.8, 0.2, 0.2)", "(0, 1, 0)"));
+    let keys = json!([{"eye": [0, 4, 12], "target": [0, 0, 0], "time": 0}, {"eye": [5, 4, 12], "target": [0, 0, 0], "time": 1}]);
+    page.say(&json!({"do": "waypoints", "keys": keys}));
+    page.say(&json!({"do": "save", "what": "camera"}));
+    page.answer("saved");
+    place.ok(&["check", "scene.ron"]);
+    assert!(file().contains("Spline(") && file().contains("frames: 25"), "{}", file());
+    // Text that cannot be loaded, so that it is never the scene's.
+    fs::write(place.path("scene.ron"), "(").unwrap();
+    page.say(&json!({"do": "save", "what": "camera"}));
+    let refused = page.answer("refused");
+    assert_eq!(refused["choices"], json!(["anyway", "reload"]), "{refused}");
+    fs::write(place.path("scene.ron"), scene(1)).unwrap();
+    page.say(&json!({"do": "save", "what": "camera", "anyway": true}));
+    page.answer("saved");
+    assert!(file().contains("Spline("));
+}
+
+#[test]
 fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
     let place = Place::new(1);
     let server = Server::start(&place, &[]);
