@@ -5,13 +5,13 @@ use super::{
     render::{Planned, RenderArgs},
     shell,
 };
-use crate::farm::Job;
+use crate::farm::{Flag, Job, Role};
 use anyhow::Context;
-use clap::{
-    Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches,
-    parser::ValueSource,
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
 };
-use std::ffi::{OsStr, OsString};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,14 +62,17 @@ impl FarmArgs {
         let output = match plan.pattern() {
             Some(files) => files.to_string(),
             None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
-            None => anyhow::bail!("machines of a farm write files of frames: add -o frames/####.png, and --video for the film"),
+            None => anyhow::bail!(
+                "machines of a farm write files of frames: add -o frames/####.png, and --video for the film"
+            ),
         };
         let mut frames = plan.asked;
         frames.sort_unstable();
-        let mut flags = self.given.without(&[&PLACED[..], &JOINED].concat());
+        let is_of_tasks = |name: &str| !PLACED.contains(&name) && !JOINED.contains(&name);
+        let mut flags = self.given.flags(is_of_tasks);
         // Who gives a number of samples wants that many, unless a noise is given, too.
         if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
-            flags.push(format!("--noise={noise}").into());
+            flags.push(Flag::Word(format!("--noise={noise}").into()));
         }
         let job = Job {
             name: scene.name.clone(),
@@ -81,7 +84,7 @@ impl FarmArgs {
             samples: settings.samples,
             device: self.given.value("device").unwrap_or("auto").to_owned(),
             flags,
-            joined: JOINED.iter().filter_map(|flag| self.given.words(flag)).flatten().cloned().collect(),
+            joined: self.given.flags(|name| JOINED.contains(&name)),
             timeout: self.timeout,
         };
         let text = match self.engine {
@@ -105,9 +108,25 @@ impl Given {
         self.words(name)?.first()?.to_str()?.split_once('=').map(|(_, value)| value)
     }
 
-    fn without(&self, names: &[&str]) -> Vec<OsString> {
-        let kept = self.0.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-        kept.flat_map(|(_, words)| words.iter().cloned()).collect()
+    /// Those flags that `is_wanted` is true for.
+    fn flags(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Flag> {
+        let wanted = self.0.iter().filter(|(name, _)| is_wanted(name));
+        wanted.flat_map(|(name, words)| words.iter().map(|word| flag_of(name, word))).collect()
+    }
+}
+
+/// A word of a command line, or a flag with a path: files that there are may be given with any flag.
+fn flag_of(name: &str, word: &OsStr) -> Flag {
+    let parts = word.to_str().and_then(|word| word.split_once('='));
+    let role = match (name, parts) {
+        ("video" | "sheet", _) => Some(Role::Output),
+        ("cache", _) => Some(Role::Folder),
+        (_, Some((_, value))) if Path::new(value).is_file() => Some(Role::Input),
+        _ => None,
+    };
+    match (role, parts) {
+        (Some(role), Some((flag, path))) => Flag::Path { flag: flag.to_owned(), path: path.into(), role },
+        _ => Flag::Word(word.to_owned()),
     }
 }
 

@@ -65,11 +65,7 @@ pub fn asked_to_show() -> &'static AtomicBool {
 /// whatever it is waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to
 /// ignore (`nohup`) stay ignored. After a SIGTERM, which schedulers send before they kill, the process ends after `grace` in any case.
 /// Whatever is stopped exits with `code`.
-pub fn install(
-    code: u8,
-    grace: Duration,
-    on_first: impl FnOnce() + Send + 'static,
-) -> anyhow::Result<Arc<AtomicBool>> {
+pub fn install(code: u8, grace: Duration, on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<AtomicBool>> {
     STOP_CODE.store(code.into(), Ordering::SeqCst);
     let stop = Arc::new(AtomicBool::new(false));
     let register = || -> io::Result<()> {

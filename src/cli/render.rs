@@ -14,7 +14,10 @@ use crate::{
     pixels::PixelType,
     render::RenderJob,
     scene::{Scene, rig::RefitPolicy},
-    settings::{AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run, SettingsError},
+    settings::{
+        AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run,
+        SettingsError,
+    },
 };
 use std::{
     path::{Path, PathBuf},

@@ -64,7 +64,9 @@ impl ManArgs {
 /// Prints a text whole; a reader that closed the pipe has seen enough.
 pub fn print(text: &[u8]) -> anyhow::Result<Exit> {
     match io::stdout().write_all(text) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to standard output"),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
         _ => Ok(Exit::Done),
     }
 }

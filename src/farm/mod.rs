@@ -29,11 +29,31 @@ pub struct Job {
     /// The devices of `--device`.
     pub device: String,
     /// All other flags of `throng render`, for every task.
-    pub flags: Vec<OsString>,
+    pub flags: Vec<Flag>,
     /// Flags of what is made of all frames at the end: videos and contact sheets.
-    pub joined: Vec<OsString>,
+    pub joined: Vec<Flag>,
     /// Time that a task may take, in seconds.
     pub timeout: u32,
+}
+
+/// A flag of `throng render`.
+#[derive(Clone, Debug)]
+pub enum Flag {
+    /// A word of the command line.
+    Word(OsString),
+    /// A flag such as `--environment` with a path.
+    Path { flag: String, path: OsString, role: Role },
+}
+
+/// What a path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A file that is read.
+    Input,
+    /// A file that is written.
+    Output,
+    /// A folder that is read and written.
+    Folder,
 }
 
 /// Why a job cannot be written.
@@ -67,8 +87,8 @@ impl Job {
     }
 }
 
-fn texts(flags: &[OsString]) -> Result<Vec<&str>, JobError> {
-    flags.iter().map(|flag| flag.to_str().ok_or_else(|| JobError::NotText { text: flag.clone() })).collect()
+fn text(text: &OsString) -> Result<&str, JobError> {
+    text.to_str().ok_or_else(|| JobError::NotText { text: text.clone() })
 }
 
 /// Frames in increasing order as `--frames` and Open Job Description write them: `1-10,12,20-30:5`.
@@ -104,7 +124,7 @@ pub(crate) fn job() -> Job {
         output: "out/####.png".into(),
         samples: 16,
         device: "auto".into(),
-        flags: vec!["--size=960x540".into(), "--set=camera.fov=\"it's\"".into()],
+        flags: ["--size=960x540", "--set=camera.fov=\"it's\""].map(|word| Flag::Word(word.into())).into(),
         joined: Vec::new(),
         timeout: 3600,
     }

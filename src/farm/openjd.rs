@@ -1,12 +1,9 @@
 //! Open Job Description: <https://github.com/OpenJobDescription/openjd-specifications>, template schema 2023-09 and the extension
 //! TASK_CHUNKING (RFC 0001).
 
-use super::{Job, JobError, ranges, texts};
+use super::{Flag, Job, JobError, Role, ranges, text};
 use serde::Serialize;
-use std::{
-    ffi::OsString,
-    path::{Component, Path},
-};
+use std::path::{Component, Path};
 
 pub fn template(job: &Job) -> Result<String, JobError> {
     let (folder, name) = match job.output.rsplit_once('/') {
@@ -14,15 +11,17 @@ pub fn template(job: &Job) -> Result<String, JobError> {
         Some((folder, name)) => (folder, name),
         None => (".", &job.output[..]),
     };
-    let render = |frames: &str, more: &[&str]| -> Result<String, JobError> {
+    let mut paths = Vec::new();
+    let flags = words(&job.flags, &mut paths)?;
+    let joined = words(&job.joined, &mut paths)?;
+    let render = |frames: &str, more: &[String]| {
         let scene = "{{Param.Scene}}";
         let output = "{{Param.OutputFolder}}/{{Param.OutputName}}";
         let mut args = vec!["render", scene, "--frames", frames, "--output", output];
         args.extend(["--samples", "{{Param.Samples}}", "--device", "{{Param.Devices}}"]);
         args.extend(["--skip-existing", "--progress", "openjd"]);
-        args.extend(literal(&job.flags)?);
-        args.extend_from_slice(more);
-        Ok(script(&args, job.timeout))
+        args.extend(flags.iter().chain(more).map(String::as_str));
+        script(&args, job.timeout)
     };
     let mut text = format!(
         "# Made by `throng farm openjd`.
@@ -66,7 +65,7 @@ parameterDefinitions:
   type: STRING
   description: The program, as workers find it.
   default: {program}
-steps:
+{paths}steps:
 - name: Render
   parameterSpace:
     taskParameterDefinitions:
@@ -84,12 +83,12 @@ steps:
         device = quoted(&job.device),
         chunk = job.chunk,
         program = quoted(&job.program),
+        paths = paths.concat(),
     );
-    text += &render("{{Task.Param.Frame}}", &[])?;
-    let joined = literal(&job.joined)?;
+    text += &render("{{Task.Param.Frame}}", &[]);
     if !joined.is_empty() {
         text += "# Of all frames, which are read back.\n- name: Join\n  dependencies: [{dependsOn: Render}]\n";
-        text += &render("{{Param.Frames}}", &joined)?;
+        text += &render("{{Param.Frames}}", &joined);
     }
     Ok(text)
 }
@@ -120,13 +119,38 @@ fn path_default(path: &str) -> String {
     }
 }
 
-/// Flags as they are; there is no way to write braces that open a parameter.
-fn literal(flags: &[OsString]) -> Result<Vec<&str>, JobError> {
-    let texts = texts(flags)?;
-    match texts.iter().find(|text| text.contains("{{")) {
-        Some(text) => Err(JobError::Braces { text: (*text).to_owned() }),
-        None => Ok(texts),
+/// Flags as words of a command line. Paths in them become parameters, whose definitions are added to `paths`: tasks run in folders of their
+/// own, and engines map paths.
+fn words(flags: &[Flag], paths: &mut Vec<String>) -> Result<Vec<String>, JobError> {
+    let word = |flag: &Flag| match flag {
+        Flag::Word(word) => literal(text(word)?),
+        Flag::Path { flag, path, role } => {
+            let name = format!("{}{}", camel_case(flag), paths.len() + 1);
+            let (kind, flow) = match role {
+                Role::Input => ("FILE", "IN"),
+                Role::Output => ("FILE", "OUT"),
+                Role::Folder => ("DIRECTORY", "INOUT"),
+            };
+            let default = path_default(text(path)?);
+            paths.push(format!("- name: {name}\n  type: PATH\n  objectType: {kind}\n  dataFlow: {flow}\n{default}"));
+            Ok(format!("{flag}={{{{Param.{name}}}}}"))
+        }
+    };
+    flags.iter().map(word).collect()
+}
+
+/// A word as it is; there is no way to write braces that open a parameter.
+fn literal(word: &str) -> Result<String, JobError> {
+    match word.contains("{{") {
+        true => Err(JobError::Braces { text: word.to_owned() }),
+        false => Ok(word.to_owned()),
     }
+}
+
+/// `--video-codec` as `VideoCodec`.
+fn camel_case(flag: &str) -> String {
+    let words = flag.split('-').filter(|word| !word.is_empty());
+    words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }
 
 /// A string of YAML, as JSON writes it.
@@ -143,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_task_renders_a_chunk_and_the_last_step_joins_them() {
-        let joined = Job { joined: vec!["--video=town.mp4".into()], ..job() };
+        let video = Flag::Path { flag: "--video".into(), path: "town.mp4".into(), role: Role::Output };
+        let joined = Job { joined: vec![video], ..job() };
         let text = joined.openjd().unwrap();
         for line in [
             "  default: \"scenes/town.ron\"\n",
@@ -151,7 +176,8 @@ mod tests {
             "        - \"{{Task.Param.Frame}}\"\n",
             "        - \"--set=camera.fov=\\\"it's\\\"\"\n",
             "  dependencies: [{dependsOn: Render}]\n",
-            "        - \"--video=town.mp4\"\n",
+            "- name: Video1\n  type: PATH\n  objectType: FILE\n  dataFlow: OUT\n  default: \"town.mp4\"\n",
+            "        - \"--video={{Param.Video1}}\"\n",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
@@ -166,7 +192,7 @@ mod tests {
 
     #[test]
     fn braces_that_would_be_a_parameter_are_refused() {
-        let job = Job { flags: vec!["--set=a={{1".into()], ..job() };
+        let job = Job { flags: vec![Flag::Word("--set=a={{1".into())], ..job() };
         assert!(job.openjd().unwrap_err().to_string().contains("--set=a={{1"));
     }
 }

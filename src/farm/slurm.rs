@@ -1,20 +1,15 @@
 //! Slurm: a script that is an array job, and submits itself.
 
-use super::{Job, JobError, quote, ranges, texts};
+use super::{Flag, Job, JobError, quote, ranges, text};
 
 pub fn script(job: &Job) -> Result<String, JobError> {
-    let words = |flags: &[_]| -> Result<String, JobError> {
-        Ok(texts(flags)?.iter().map(|flag| format!(" {}", quote(flag))).collect())
-    };
     let chunks: Vec<String> = job.tasks().map(|frames| quote(&ranges(frames))).collect();
-    let joined = match &job.joined[..] {
-        [] => String::new(),
-        flags => words(flags)?,
-    };
+    let joined = words(&job.joined)?;
     let (submit, join) = match joined.is_empty() {
         true => ("sbatch \"$0\"".to_owned(), String::new()),
         false => (
-            "array=$(sbatch --parsable \"$0\")\n    sbatch --array=0 --dependency=\"afterok:$array\" \"$0\" join".to_owned(),
+            "array=$(sbatch --parsable \"$0\")\n    sbatch --array=0 --dependency=\"afterok:$array\" \"$0\" join"
+                .to_owned(),
             format!(
                 "\nif [ \"${{1-}}\" = join ]; then\n    render --frames {}{joined}\n    exit\nfi\n",
                 quote(&ranges(&job.frames))
@@ -69,6 +64,17 @@ render --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}"
     ))
 }
 
+/// Flags as words of a command line, each after a space.
+fn words(flags: &[Flag]) -> Result<String, JobError> {
+    let word = |flag: &Flag| -> Result<String, JobError> {
+        Ok(match flag {
+            Flag::Word(word) => format!(" {}", quote(text(word)?)),
+            Flag::Path { flag, path, .. } => format!(" {}", quote(&format!("{flag}={}", text(path)?))),
+        })
+    };
+    flags.iter().map(word).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{super::job, *};
@@ -90,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_film_is_made_after_all_tasks() {
-        let text = Job { joined: vec!["--video=town 1.mp4".into()], ..job() }.slurm().unwrap();
+        let text = Job { joined: vec![Flag::Word("--video=town 1.mp4".into())], ..job() }.slurm().unwrap();
         assert!(text.contains("render --frames 1-24 '--video=town 1.mp4'"), "{text}");
         assert!(text.contains("--dependency=\"afterok:$array\"") && is_bash(&text), "{text}");
     }

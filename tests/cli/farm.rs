@@ -11,9 +11,11 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_throng");
 #[test]
 fn a_job_has_the_flags_of_render() {
     let place = Place::new(24);
-    let flags = ["-o", "out/####.png", "-f", "1-20:2,24", "--size", "32x18", "--bounces=2", "--set", "render.fps=12", "-vv"];
+    let flags =
+        ["-o", "out/####.png", "-f", "1-20:2,24", "--size", "32x18", "--bounces=2", "--set", "render.fps=12", "-vv"];
     for engine in ["openjd", "slurm"] {
-        let job = place.ok(&[&["farm", engine, "scene.ron", "--chunk", "3", "--video", "a b.webp"][..], &flags].concat());
+        let job =
+            place.ok(&[&["farm", engine, "scene.ron", "--chunk", "3", "--video", "a b.webp"][..], &flags].concat());
         for text in ["1-19:2,24", "--size=32x18", "--bounces=2", "--set=render.fps=12", "--verbose", "a b.webp"] {
             assert!(job.stdout.contains(text), "no {text} in {}", job.stdout);
         }
