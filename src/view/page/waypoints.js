@@ -62,6 +62,13 @@ export class Waypoints {
     this.#change(left);
   }
 
+  /** Begins a flight of its own. */
+  clear() {
+    this.chosen = null;
+    this.#change([]);
+    this.#app.say("No waypoints: K sets the first");
+  }
+
   update(id, fields) {
     this.#change(this.keys.map((key) => (key.id === id ? { ...key, ...fields } : key)));
   }
