@@ -44,7 +44,7 @@ With --json, standard output has one document with the keys
 
 With --files, it has a list of objects with the keys
   path                absolute
-  bytes               length of the file; null for one that the scene names and does without, such as a missing .mtl";
+  bytes               length of the file";
 
 /// Tell what is in a scene: counts, memory, camera, warnings
 #[derive(clap::Args)]
@@ -107,8 +107,10 @@ impl InfoArgs {
     }
 
     fn list_files(&self) -> anyhow::Result<Exit> {
-        let (loaded, files) = files::recording(|| self.scene.load());
+        let (loaded, mut files) = files::recording(|| self.scene.load());
         loaded?;
+        // Those that the scene does without, such as a missing .mtl, are none of it.
+        files.retain(|file| file.bytes.is_some());
         console::print(&serde_json::to_string_pretty(&files).context("cannot write the list as JSON")?)?;
         Ok(Exit::Done)
     }
