@@ -6,7 +6,6 @@ use crate::{
     loader,
     scene::{Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Pace, Projection, SENSOR_HEIGHT, Scene},
 };
-use glam::Vec3;
 
 /// Points of a path that is drawn.
 const MOST_POINTS: u32 = 512;
@@ -167,7 +166,7 @@ fn waypoint(camera: &Camera, key: &CameraKey) -> Waypoint {
         },
         focus: focus.and_then(|(_, focus)| match focus {
             Focus::Distance(distance) => Some(*distance),
-            Focus::Point(point) => Some(point.distance(Vec3::from(key.eye))),
+            Focus::Point(point) => Some(point.distance(key.eye)),
             Focus::Target | Focus::On(_) => None,
         }),
         f_stop: aperture.filter(|_| is_f_stop),

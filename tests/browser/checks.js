@@ -1,6 +1,7 @@
 // Evaluated in the page: what its pure parts calculate, as whether each sentence holds.
 (async () => {
   const camera = await import("/camera.js");
+  const vectors = await import("/vectors.js");
   const times = await import("/times.js");
   const shell = await import("/shell.js");
   const colours = await import("/colours.js");
@@ -35,6 +36,7 @@
     "a parallel camera shows as much at its target": near(camera.spanAt(parallel, 1), camera.spanAt(flying, flying.distance)),
     "another axis is up if the scene says so": near(camera.nearestAxis([0.1, 0, 0.9]), [0, 0, 1]),
     "halfway between is halfway": near(camera.between(flying, camera.fly(flying, 0, 2, 0), 0.5).eye, [1, 3, 9]),
+    "coordinates are round": vectors.rounded(1e-16, 12) === 0 && vectors.rounded(-1.59271623, 12) === -1.5927 && vectors.rounded(45.6789012, 0.5) === 45.678901,
     "an arrow follows the pointer": near(camera.nearestOnLine({ origin: [3, 0, 5], direction: [0, 0, -1] }, [0, 0, 0], [1, 0, 0]), 3),
     "the last frame is at the end": times.shareOf(2, clock) === 1 && times.timeAt(1, clock) === 2,
     "times beyond the end are at the end": times.frameAt(99, clock) === 49 && times.frameAt(-1, clock) === 1,

@@ -113,18 +113,23 @@ fn the_pure_parts_of_the_page_calculate_right() {
 #[ignore = "writes docs/view.jpg: just view-picture"]
 fn the_picture_of_the_readme() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let viewer = Viewer::start(&root.join("scenes/dragon_of_dragons.ron"), &["--samples", "64"]);
+    let viewer = Viewer::start(&root.join("scenes/dragon_of_dragons.ron"), &[]);
     let Some(mut page) = viewer.page(1280, 720) else { return };
-    // Each waypoint is seen once, so that all have thumbnails.
+    // The time of each waypoint is seen once, so that all have thumbnails.
     let count = page.value("throng.waypoints.keys.length").as_u64().unwrap();
     for number in 0..count {
-        page.value(&format!("throng.waypoints.goTo(throng.waypoints.keys[{number}].id)"));
+        page.value(&format!("throng.playback.seek(1 + Math.round(24 * throng.waypoints.keys[{number}].time))"));
+        page.wait_for("document.body.classList.contains('finished')");
         page.wait_for(&format!("document.querySelectorAll('#keys .key')[{number}].querySelector('canvas') !== null"));
     }
     page.press("n", "KeyN");
-    page.value("throng.viewpoint.glideTo({ ...throng.viewpoint.home, eye: [30, 62, 118], yaw: -0.16, pitch: -0.2 })");
+    page.value("throng.settings.set('samples', 64)");
     page.value("throng.waypoints.choose(throng.waypoints.keys[6].id); throng.playback.seek(61)");
-    page.wait_for("!document.body.classList.contains('finished')");
+    page.value(
+        "import('/camera.js').then(({ fromPose }) => throng.viewpoint.set(fromPose({
+            eye: [-8, 62, 152], target: [36, 24, 20], up: [0, 1, 0], fov: 46 })))",
+    );
+    page.wait_for("document.getElementById('state').textContent.startsWith('64 of 64 samples')");
     page.wait_for("document.body.classList.contains('finished') && !document.querySelector('.toast.shown')");
     page.screenshot(&root.join("docs/view.jpg"), 80);
 }

@@ -49,6 +49,7 @@ export function makeActions({ app, viewpoint, flight, pointer, playback, waypoin
       add: { title: "Set a waypoint", keys: ["K"], codes: ["KeyK"], run: () => waypoints.add() },
       replace: { title: "Replace the chosen one", keys: ["Shift+K"], codes: ["Shift+KeyK"], run: () => waypoints.replace() },
       remove: { title: "Delete the chosen one", keys: ["Delete"], codes: ["Delete", "Backspace"], run: () => waypoints.remove() },
+      clear: { title: "Delete all", keys: ["Shift+Delete"], codes: ["Shift+Delete", "Shift+Backspace"], run: () => waypoints.clear() },
       previous: { title: "Go to the one before", keys: [","], codes: ["Comma"], run: () => waypoints.goToNeighbour(-1) },
       next: { title: "Go to the next", keys: ["."], codes: ["Period"], run: () => waypoints.goToNeighbour(1) },
       retime: { title: "On a thumbnail: retime", keys: ["←", "→", "Drag"] },

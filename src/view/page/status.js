@@ -55,7 +55,7 @@ export class Status {
     const lag = this.#lags.map(({ lag }) => lag).sort((a, b) => a - b)[this.#lags.length >> 1];
     const parts = [
       samples === undefined ? null : `${samples}${of ? ` of ${of}` : ""} samples`,
-      finished ? "finished" : rate >= 1 ? `${Math.round(rate)} pictures/s` : null,
+      finished ? "finished" : rate >= 1 ? `${Math.round(rate)} ${rate < 1.5 ? "picture" : "pictures"}/s` : null,
       lag === undefined ? null : `${Math.round(lag)} ms`,
     ];
     const text = this.#app.connection?.open ? parts.filter(Boolean).join(" · ") : "not connected";

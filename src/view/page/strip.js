@@ -166,7 +166,7 @@ export class Strip {
       const { time } = this.#waypoints.keys.find((key) => key.id === id);
       this.#waypoints.update(id, { time: Math.max(start, time + (by * (event.shiftKey ? 10 : 1)) / fps) });
     } else if (event.key === "Enter") this.#waypoints.goTo(id);
-    else if (event.key === "Delete" || event.key === "Backspace") this.#removeHere(id);
+    else if ((event.key === "Delete" || event.key === "Backspace") && !event.shiftKey) this.#removeHere(id);
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -21,3 +21,9 @@ export function normalize(a, otherwise = [0, 0, -1]) {
 
 /** The sum of vectors times numbers: `combine([a, 2], [b, 3])`. */
 export const combine = (...terms) => terms.reduce((sum, [v, s]) => add(sum, scale(v, s)), [0, 0, 0]);
+
+/** A coordinate rounded to what nobody sees in a picture of things that are `size` large or far. */
+export function rounded(x, size) {
+  const step = 10 ** (Math.floor(Math.log10(size)) - 5);
+  return Number((Math.round(x / step) * step).toPrecision(9)) + 0;
+}

@@ -3,7 +3,7 @@
 // A key is { id, eye, target, time, fov?, focus?, f_stop?, radius? }; for a parallel camera, `fov` is the height of the view. Emits "waypoints" whenever keys or the chosen one changed.
 
 import { fromPose, toPose } from "./camera.js";
-import { distance } from "./vectors.js";
+import { distance, rounded } from "./vectors.js";
 import { frameAt, inOrder, swapped, withKey } from "./times.js";
 
 const OPTICS = ["fov", "focus", "f_stop", "radius"];
@@ -62,6 +62,13 @@ export class Waypoints {
     this.#change(left);
   }
 
+  /** Begins a flight of its own. */
+  clear() {
+    this.chosen = null;
+    this.#change([]);
+    this.#app.say("No waypoints: K sets the first");
+  }
+
   update(id, fields) {
     this.#change(this.keys.map((key) => (key.id === id ? { ...key, ...fields } : key)));
   }
@@ -113,7 +120,8 @@ export class Waypoints {
     // What is as the scene's camera has it follows the file.
     optics.fov = Math.abs(span(camera) - span(this.#viewpoint.home)) < 1e-4 ? undefined : span(camera);
     if (camera.roll) this.#app.say("Waypoints have no roll: all of a flight has that of the scene's camera");
-    return { eye, target, ...optics };
+    const tidy = (point) => point.map((x) => rounded(x, camera.distance));
+    return { eye: tidy(eye), target: tidy(target), ...optics };
   }
 
   #meet() {
