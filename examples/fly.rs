@@ -98,7 +98,7 @@ fn ask(stream: &mut TcpStream, request: &str) -> String {
 
 fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
     let begin = Instant::now();
-    let mut say = |socket: &mut WebSocket<TcpStream>, message: Value| {
+    let say = |socket: &mut WebSocket<TcpStream>, message: Value| {
         socket.send(Message::Text(message.to_string().into())).expect("a message is sent")
     };
     let scene = loop {
