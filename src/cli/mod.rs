@@ -39,7 +39,9 @@ use std::{env, process::ExitCode, thread};
 /// Renders scenes in which the same meshes appear thousands to millions of times.
 #[derive(Parser)]
 #[command(name = "throng", max_term_width = 100, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.")]
+#[command(after_help = "\
+Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.
+For shells there are throng completions SHELL and throng man.")]
 struct Cli {
     /// None: the version is asked for.
     #[command(subcommand)]
@@ -48,7 +50,7 @@ struct Cli {
     #[arg(short = 'V', long)]
     version: bool,
     /// With --version, also how it was built and which devices there are
-    #[arg(short, long, requires = "version")]
+    #[arg(short, long, requires = "version", hide_short_help = true)]
     verbose: bool,
 }
 
@@ -63,7 +65,9 @@ enum Command {
     Diff(diff::DiffArgs),
     New(new::NewArgs),
     Farm(Box<farm::FarmArgs>),
+    #[command(hide = true)]
     Completions(shell::CompletionsArgs),
+    #[command(hide = true)]
     Man(shell::ManArgs),
 }
 

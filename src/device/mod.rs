@@ -433,7 +433,7 @@ pub trait Device: Send {
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError>;
 
     /// Waits for the oldest frame under way. Once `stop` says so, gives up on it with [`DeviceError::Stopped`].
-    /// An error loses all frames under way; only [`Device::load`] may follow.
+    /// An error loses all frames under way. After any but `Stopped`, only [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and

@@ -28,7 +28,7 @@ fn usage_errors_exit_with_2() {
             &["render", "scene.ron", "--layers", "albedo,colour"],
             "[possible values: albedo, normal, depth, position, motion, variance, instance, material, alpha, shadow, wireframe, all]",
         ),
-        (&["render", "scene.ron", "--progress", "x"], "[possible values: auto, bar, json, none]"),
+        (&["render", "scene.ron", "--progress", "x"], "[possible values: auto, bar, json, openjd, none]"),
         (&["render", "scene.ron", "--size", "10"], "write width and height like 1920x1080"),
         (&["render", "scene.ron", "--size", "0x9"], "must be 1 to 65535 pixels on each side"),
         (&["render", "scene.ron", "--size", "9x65536"], "must be 1 to 65535 pixels"),

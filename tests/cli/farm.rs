@@ -28,7 +28,7 @@ fn what_cannot_be_a_job_is_refused() {
     let place = Place::new(4);
     place.fails(&["farm", "openjd", "scene.ron", "-o", "film.mp4"], 1, "add -o frames/####.png");
     place.fails(&["farm", "openjd", "none.ron"], 1, "none.ron");
-    place.fails(&["farm", "slurm", "scene.ron", "-f", "1-9"], 1, "frame 9 does not exist");
+    place.fails(&["farm", "slurm", "scene.ron", "-f", "1-9"], 2, "frame 9 does not exist");
     place.fails(&["farm", "slurm", "scene.ron", "--chunk", "0"], 2, "--chunk");
     place.fails(&["farm", "deadline", "scene.ron"], 2, "deadline");
 }

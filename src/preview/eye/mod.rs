@@ -1,13 +1,14 @@
 //! One viewer's picture: its camera, its time, its settings, and how far it is.
 
+mod work;
+
 use super::{
-    Answer, Command, Limits, Link, Made, Picture, PictureKind, State, StillFormat, Track, View, camera,
+    Answer, Command, Link, Made, State, StillFormat, Track, View, camera,
     choices::Choices,
     clock::Clock,
     command_line::{self, quoted, view_flags},
     edits::{self, Edits},
     film::Film,
-    layers,
     pace::Pace,
     path::{Flight, own_path},
     stage::{Source, Stage},
@@ -16,9 +17,9 @@ use super::{
 use crate::{
     Error,
     anim::{CameraPose, Moment, camera_pose},
-    device::{DeviceError, Frame, FrameSettings, Rendered, Stop},
+    device::{Frame, FrameSettings},
     pixels::PixelType,
-    render::{Measured, RenderError, RenderJob, sampling},
+    render::{Measured, RenderJob, sampling},
     scene::{Projection, ranges::FRAMES},
 };
 use serde_json::Value;
@@ -391,158 +392,10 @@ impl Eye {
         Ok(())
     }
 
-    /// When there is something to do after [`Self::update`].
-    pub fn due(&self, now: Instant) -> Due {
-        if self.size.is_none() || self.is_broken {
-            return Due::Never;
-        }
-        let tick = self.clock.next_due(now).map_or(Due::Never, Due::At);
-        match &self.progress {
-            Progress::Changed if self.link.is_ready() => Due::Moving,
-            Progress::Quick { at, .. } if now < *at + SETTLING => tick.min(Due::At(*at + SETTLING)),
-            Progress::Quick { .. } => Due::Still,
-            Progress::Filming(film) if !film.is_done() || !self.state.done => {
-                match film.is_done() && !self.link.is_ready() {
-                    true => tick,
-                    false => Due::Still,
-                }
-            }
-            Progress::Changed | Progress::Filming(_) | Progress::Ended => tick,
-        }
-    }
-
-    /// Does what is due.
-    ///
-    /// # Errors
-    /// Those of rendering.
-    pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
-        let (Some(size), Some((frame, settings))) = (self.size, self.current.clone()) else {
-            return Ok(());
-        };
-        match std::mem::replace(&mut self.progress, Progress::Ended) {
-            Progress::Changed => {
-                let Limits { pixels, .. } = self.link.limits();
-                let (quick, samples) = self.pace.moving(size, pixels);
-                self.pace.begin();
-                self.quick(stage, (quick, samples), PictureKind::Moving, &|| false)?;
-            }
-            Progress::Quick { size: last, at } => match self.pace.coarse(size, last) {
-                Some(next) => {
-                    if !self.quick(stage, (next, 1), PictureKind::Still, stop)? {
-                        self.progress = Progress::Quick { size: last, at };
-                    }
-                }
-                None => {
-                    self.least = if last == size { self.state.samples.min(settings.samples) } else { 0 };
-                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings)));
-                }
-            },
-            Progress::Filming(mut film) => {
-                let filmed = self.film(&mut film, stage, stop);
-                self.progress = Progress::Filming(film);
-                filmed?;
-            }
-            Progress::Ended => {}
-        }
-        self.report(false);
-        Ok(())
-    }
-
-    /// Renders and shows a picture that is not gone on with. Returns whether it was not interrupted.
-    fn quick(
-        &mut self,
-        stage: &mut Stage,
-        (size, samples): ((u32, u32), u32),
-        kind: PictureKind,
-        stop: &Stop,
-    ) -> Result<bool, Error> {
-        let Some((frame, settings)) = &self.current else { return Ok(false) };
-        let settings = FrameSettings {
-            width: size.0,
-            height: size.1,
-            samples: samples.min(settings.samples),
-            noise: None,
-            ..settings.clone()
-        };
-        let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
-        let device = stage.device.as_mut();
-        // A frame that is not gone on with leaves its sums on the device.
-        let rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
-            Err(DeviceError::Stopped) => return Ok(false),
-            other => other.map_err(|source| RenderError::Device { frame: number, source })?,
-        };
-        self.pace.took(size, samples, start.elapsed());
-        self.progress = Progress::Quick { size, at: Instant::now() };
-        self.state.samples = samples;
-        self.show(stage, (size, number), rendered, kind);
-        Ok(true)
-    }
-
-    /// Takes the next samples of the whole picture, and shows it if that is due.
-    fn film(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
-        let size = (film.settings.width, film.settings.height);
-        let (before, start) = (film.samples(), Instant::now());
-        let number = film.frame.number;
-        let more = self.pace.slice(size);
-        let advanced = film.advance(stage.device.as_mut(), more, stop);
-        let Some(rendered) = advanced.map_err(|source| RenderError::Device { frame: number, source })? else {
-            return Ok(());
-        };
-        self.pace.took(size, film.samples() - before, start.elapsed());
-        self.pace.lengthen();
-        self.state.samples = film.samples();
-        let due = self.shown.is_none_or(|shown| shown.elapsed() >= SHOWING) && film.samples() >= self.least;
-        if self.link.is_ready() && (due || film.is_done()) {
-            let kind = if film.is_done() { PictureKind::Finished } else { PictureKind::Still };
-            self.show(stage, (size, number), rendered, kind);
-            self.state.done = film.is_done();
-            if film.is_done() {
-                self.report(true);
-            }
-        }
-        Ok(())
-    }
-
-    fn show(
-        &mut self,
-        stage: &Stage,
-        ((width, height), frame): ((u32, u32), u32),
-        mut rendered: Rendered,
-        kind: PictureKind,
-    ) {
-        let Some(job) = &self.job else { return };
-        let layer = self.choices.view.and_then(|view| rendered.aovs.iter().find(|image| image.aov == view));
-        let pixels = match layer {
-            Some(image) => layers::shown(image, &stage.bounds),
-            None => {
-                job.complete(&mut rendered);
-                rendered.pixels
-            }
-        };
-        let samples = self.state.samples;
-        self.link.show(Picture { width, height, pixels, samples, key: self.key, frame, kind });
-        self.state.size = [width, height];
-        self.shown = Some(Instant::now());
-    }
-
     /// Nothing is tried again before something changes.
     pub fn give_up(&mut self, error: &Error) {
         (self.progress, self.is_broken) = (Progress::Changed, true);
         self.link.answer(Answer::error(error));
-    }
-
-    /// Tells how far the picture is, if that is due.
-    fn report(&mut self, now: bool) {
-        let due = self.reported.is_none_or(|at| at.elapsed() >= REPORTING);
-        if !now && !due {
-            return;
-        }
-        let Limits { pictures_per_second, lag_ms, .. } = self.link.limits();
-        self.state.playing = self.clock.is_playing();
-        self.state.pictures_per_second = pictures_per_second;
-        self.state.lag_ms = lag_ms;
-        self.link.answer(Answer::State(self.state.clone()));
-        self.reported = Some(Instant::now());
     }
 
     /// A picture of what is seen, for a file. Sizes and samples that are not given are those of the viewer's picture.

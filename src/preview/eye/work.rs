@@ -1,0 +1,160 @@
+//! Work on a viewer's picture: quick ones while something moves, then coarse ones of more and more pixels, then one sample after the other.
+
+use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING};
+use crate::{
+    Error,
+    device::{DeviceError, FrameSettings, Rendered, Stop},
+    preview::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage},
+    render::RenderError,
+};
+use std::time::Instant;
+
+impl Eye {
+    /// When there is something to do after [`Self::update`].
+    pub fn due(&self, now: Instant) -> Due {
+        if self.size.is_none() || self.is_broken {
+            return Due::Never;
+        }
+        let tick = self.clock.next_due(now).map_or(Due::Never, Due::At);
+        match &self.progress {
+            Progress::Changed if self.link.is_ready() => Due::Moving,
+            Progress::Quick { at, .. } if now < *at + SETTLING => tick.min(Due::At(*at + SETTLING)),
+            Progress::Quick { .. } => Due::Still,
+            Progress::Filming(film) if !film.is_done() || !self.state.done => {
+                match film.is_done() && !self.link.is_ready() {
+                    true => tick,
+                    false => Due::Still,
+                }
+            }
+            Progress::Changed | Progress::Filming(_) | Progress::Ended => tick,
+        }
+    }
+
+    /// Does what is due.
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
+        let (Some(size), Some((frame, settings))) = (self.size, self.current.clone()) else {
+            return Ok(());
+        };
+        match std::mem::replace(&mut self.progress, Progress::Ended) {
+            Progress::Changed => {
+                let Limits { pixels, .. } = self.link.limits();
+                let (quick, samples) = self.pace.moving(size, pixels);
+                self.pace.begin();
+                self.quick(stage, (quick, samples), PictureKind::Moving, &|| false)?;
+            }
+            Progress::Quick { size: last, at } => match self.pace.coarse(size, last) {
+                Some(next) => {
+                    if !self.quick(stage, (next, 1), PictureKind::Still, stop)? {
+                        self.progress = Progress::Quick { size: last, at };
+                    }
+                }
+                None => {
+                    self.least = if last == size { self.state.samples.min(settings.samples) } else { 0 };
+                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings)));
+                }
+            },
+            Progress::Filming(mut film) => {
+                let filmed = self.film(&mut film, stage, stop);
+                self.progress = Progress::Filming(film);
+                filmed?;
+            }
+            Progress::Ended => {}
+        }
+        self.report(false);
+        Ok(())
+    }
+
+    /// Renders and shows a picture that is not gone on with. Returns whether it was not interrupted.
+    fn quick(
+        &mut self,
+        stage: &mut Stage,
+        (size, samples): ((u32, u32), u32),
+        kind: PictureKind,
+        stop: &Stop,
+    ) -> Result<bool, Error> {
+        let Some((frame, settings)) = &self.current else { return Ok(false) };
+        let settings = FrameSettings {
+            width: size.0,
+            height: size.1,
+            samples: samples.min(settings.samples),
+            noise: None,
+            ..settings.clone()
+        };
+        let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
+        let device = stage.device.as_mut();
+        // A frame that is not gone on with leaves its sums on the device.
+        let rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
+            Err(DeviceError::Stopped) => return Ok(false),
+            other => other.map_err(|source| RenderError::Device { frame: number, source })?,
+        };
+        self.pace.took(size, samples, start.elapsed());
+        self.progress = Progress::Quick { size, at: Instant::now() };
+        self.state.samples = samples;
+        self.show(stage, (size, number), rendered, kind);
+        Ok(true)
+    }
+
+    /// Takes the next samples of the whole picture, and shows it if that is due.
+    fn film(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
+        let size = (film.settings.width, film.settings.height);
+        let (before, start) = (film.samples(), Instant::now());
+        let number = film.frame.number;
+        let more = self.pace.slice(size);
+        let advanced = film.advance(stage.device.as_mut(), more, stop);
+        let Some(rendered) = advanced.map_err(|source| RenderError::Device { frame: number, source })? else {
+            return Ok(());
+        };
+        self.pace.took(size, film.samples() - before, start.elapsed());
+        self.pace.lengthen();
+        self.state.samples = film.samples();
+        let due = self.shown.is_none_or(|shown| shown.elapsed() >= SHOWING) && film.samples() >= self.least;
+        if self.link.is_ready() && (due || film.is_done()) {
+            let kind = if film.is_done() { PictureKind::Finished } else { PictureKind::Still };
+            self.show(stage, (size, number), rendered, kind);
+            self.state.done = film.is_done();
+            if film.is_done() {
+                self.report(true);
+            }
+        }
+        Ok(())
+    }
+
+    fn show(
+        &mut self,
+        stage: &Stage,
+        ((width, height), frame): ((u32, u32), u32),
+        mut rendered: Rendered,
+        kind: PictureKind,
+    ) {
+        let Some(job) = &self.job else { return };
+        let layer = self.choices.view.and_then(|view| rendered.aovs.iter().find(|image| image.aov == view));
+        let pixels = match layer {
+            Some(image) => layers::shown(image, &stage.bounds),
+            None => {
+                job.complete(&mut rendered);
+                rendered.pixels
+            }
+        };
+        let samples = self.state.samples;
+        self.link.show(Picture { width, height, pixels, samples, key: self.key, frame, kind });
+        self.state.size = [width, height];
+        self.shown = Some(Instant::now());
+    }
+
+    /// Tells how far the picture is, if that is due.
+    pub(super) fn report(&mut self, now: bool) {
+        let due = self.reported.is_none_or(|at| at.elapsed() >= REPORTING);
+        if !now && !due {
+            return;
+        }
+        let Limits { pictures_per_second, lag_ms, .. } = self.link.limits();
+        self.state.playing = self.clock.is_playing();
+        self.state.pictures_per_second = pictures_per_second;
+        self.state.lag_ms = lag_ms;
+        self.link.answer(Answer::State(self.state.clone()));
+        self.reported = Some(Instant::now());
+    }
+}
