@@ -30,7 +30,7 @@ enum Engine {
 
 /// Print a job that renders frames on many machines
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub struct FarmArgs {
     /// The engine
     #[arg(value_enum, value_name = "ENGINE")]

@@ -1,7 +1,7 @@
 //! `docs/flags.md`: the flags of all commands as documentation, made from the flags themselves.
 
 use super::Cli;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, Id};
 use std::fmt::Write;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/flags.md");
@@ -22,14 +22,22 @@ fn reference() -> String {
     let mut text =
         "# Flags\n\nMade from the program's own help by `just docs`; `throng COMMAND --help` says the same.\n"
             .to_owned();
-    for command in Cli::command().get_subcommands_mut() {
-        command.build();
-        add_command(&mut text, command);
+    let mut cli = Cli::command();
+    cli.build();
+    let render = cli.find_subcommand("render").expect("the main command");
+    for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
+        // Jobs take all flags of the command that they run.
+        let told: Vec<&Id> = match command.get_name() {
+            "farm" => render.get_arguments().filter(|arg| !arg.is_positional()).map(Arg::get_id).collect(),
+            _ => Vec::new(),
+        };
+        add_command(&mut text, command, &told);
     }
     text
 }
 
-fn add_command(text: &mut String, command: &Command) {
+/// Adds a command with its flags, but for those that are `told` by `throng render`.
+fn add_command(text: &mut String, command: &Command, told: &[&Id]) {
     let about = command.get_about().map(ToString::to_string);
     let name = command.get_name();
     let positionals = command.get_positionals().map(value_of);
@@ -38,7 +46,7 @@ fn add_command(text: &mut String, command: &Command) {
     let about = about.unwrap_or_default();
     writeln!(text, "\n## `throng {name} {usage}`\n\n{about}.").unwrap();
     let mut headings: Vec<&str> = Vec::new();
-    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
+    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help" && !told.contains(&arg.get_id());
     let arguments = || command.get_arguments().filter(is_shown);
     for arg in arguments() {
         let heading = heading_of(arg);
@@ -51,6 +59,9 @@ fn add_command(text: &mut String, command: &Command) {
         for arg in arguments().filter(|arg| heading_of(arg) == heading) {
             writeln!(text, "| {} | {} |", name_of(arg), cell(&meaning(arg))).unwrap();
         }
+    }
+    if !told.is_empty() {
+        text.push_str("\nIt takes all flags of `throng render`, too.\n");
     }
     if let Some(more) = command.get_after_help() {
         writeln!(text, "\n```text\n{}\n```", more.to_string().trim_end()).unwrap();

@@ -12,7 +12,7 @@ use std::{
 
 /// Print completions for a shell
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   throng completions bash > ~/.local/share/bash-completion/completions/throng
   throng completions zsh > ~/.zfunc/_throng        (with ~/.zfunc in fpath)
@@ -33,7 +33,7 @@ impl CompletionsArgs {
 
 /// Print the manual page, or write those of all commands
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   throng man | man -l -
   throng man -o ~/.local/share/man/man1")]
