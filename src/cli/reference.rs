@@ -44,7 +44,7 @@ fn add_command(text: &mut String, command: &Command, told: &[&Id]) {
     let usage: Vec<String> = positionals.collect();
     let usage = usage.join(" ");
     let about = about.unwrap_or_default();
-    writeln!(text, "\n## `throng {name} {usage}`\n\n{about}.").unwrap();
+    writeln!(text, "\n## `{}`\n\n{about}.", format!("throng {name} {usage}").trim_end()).unwrap();
     let mut headings: Vec<&str> = Vec::new();
     let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help" && !told.contains(&arg.get_id());
     let arguments = || command.get_arguments().filter(is_shown);
