@@ -21,6 +21,8 @@ const MOST_ANSWERS: usize = 1024;
 pub struct Bell {
     /// Whether a command waits that makes the picture under way outdated.
     pub(super) urgent: AtomicBool,
+    /// Whether a scene is being loaded, which has the processor until it is: what stands still waits.
+    pub(super) loading: AtomicBool,
     pub(super) quit: AtomicBool,
     pub(super) thread: OnceLock<Thread>,
 }

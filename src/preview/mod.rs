@@ -144,8 +144,12 @@ impl Engine {
                     eye.give_up(&error);
                 }
             }
+            let is_loading = self.bell.loading.load(Ordering::Relaxed);
             match self.next() {
-                (Due::Still, _) | (Due::At(_) | Due::Never, _) if self.is_stills_turn() => self.work_on_still(),
+                (Due::Still, _) if is_loading => thread::park_timeout(IDLE),
+                (Due::Still | Due::At(_) | Due::Never, _) if !is_loading && self.is_stills_turn() => {
+                    self.work_on_still();
+                }
                 (Due::Moving | Due::Still, index) => self.work(index),
                 (Due::At(time), _) => thread::park_timeout(time.saturating_duration_since(Instant::now())),
                 (Due::Never, _) => thread::park_timeout(IDLE),

@@ -8,13 +8,13 @@ use crate::{Error, accel::NodeLayout};
 use std::{
     fs, io,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     thread,
     time::{Duration, SystemTime},
 };
 
 /// Time between two looks at the files.
-const INTERVAL: Duration = Duration::from_millis(250);
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The watch over the files of a scene.
 pub struct Watch {
@@ -112,7 +112,10 @@ impl Shared {
             if !is_ordered && current == stamps {
                 continue;
             }
+            self.bell.loading.store(true, Ordering::Relaxed);
+            self.bell.urgent.store(true, Ordering::Relaxed);
             let (loaded, files) = source.prepare(self.layout);
+            self.bell.loading.store(false, Ordering::Relaxed);
             // A file that changed while it was read is seen next time, since its stamp is older.
             stamps = current;
             if loaded.is_ok() {
