@@ -86,6 +86,24 @@ fn an_engine_makes_the_bits_of_one_run_though_it_is_killed() {
     assert_eq!(place.frames("whole"), place.frames("out"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_cluster_makes_the_bits_of_one_run_and_then_the_film() {
+    if !process::command("sinfo").output().is_ok_and(|found| found.status.success()) {
+        println!("skipped: there is no Slurm cluster (sinfo fails)");
+        return;
+    }
+    let place = Place::new(24);
+    place.ok(&["render", "scene.ron", "-o", "whole/####.png"]);
+    let flags = ["-o", "out/####.png", "--chunk", "5", "--video", "film.webp", "--program", PROGRAM];
+    let job = place.ok(&[&["farm", "slurm", "scene.ron"][..], &flags].concat());
+    fs::write(place.path("job.sh"), job.stdout).unwrap();
+    let submitted = Run::of(process::command("bash").arg("job.sh").current_dir(place.path(".")));
+    assert_eq!(submitted.code, 0, "{}", submitted.stderr);
+    wait_until("the film", || place.path("film.webp").exists());
+    assert_eq!(place.frames("whole"), place.frames("out"));
+}
+
 #[test]
 fn shells_and_man_know_the_flags() {
     let place = Place::new(1);
