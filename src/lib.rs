@@ -41,6 +41,7 @@ pub mod probe;
 #[expect(dead_code, reason = "the rest is for tests/cli")]
 #[path = "../tests/process/mod.rs"]
 mod process;
+mod quoting;
 pub mod render;
 pub mod renderer;
 pub mod scene;

@@ -70,7 +70,7 @@ impl FarmArgs {
         frames.sort_unstable();
         let is_of_tasks = |name: &str| !PLACED.contains(&name) && !JOINED.contains(&name);
         let mut flags = self.given.flags(is_of_tasks);
-        // Who gives a number of samples wants that many, unless a noise is given, too.
+        // Jobs always name samples, which would leave out the scene's noise if it were not named as well.
         if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
             flags.push(Flag::Word(format!("--noise={noise}").into()));
         }

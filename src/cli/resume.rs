@@ -1,6 +1,6 @@
 //! The command line that continues a run where it stopped.
 
-use crate::farm;
+use crate::quoting;
 use std::ffi::{OsStr, OsString};
 
 const FLAG: &str = "--skip-existing";
@@ -19,7 +19,7 @@ pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> Str
 
 fn quote(arg: &OsStr) -> String {
     match arg.to_str() {
-        Some(text) if !text.contains(char::is_control) => farm::quote(text),
+        Some(text) if !text.contains(char::is_control) => quoting::quote(text),
         _ => quote_bytes(arg.as_encoded_bytes()),
     }
 }

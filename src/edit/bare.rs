@@ -22,7 +22,7 @@ use std::{
     path::{self, Path, PathBuf},
 };
 
-/// What was chosen for the scene of a model.
+/// Choices for the scene of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelChoices {
     /// None for the camera that the model is shown with.

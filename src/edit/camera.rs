@@ -246,7 +246,7 @@ impl<'a> Style<'a> {
         format!("[{newline}{keys}{indent}]")
     }
 
-    /// What the new camera's optics are, and the fields of the old one that change for them.
+    /// The new camera's optics, and the fields of the old one that change for them.
     fn optics(&self, old_lens: Option<&str>, desc: Option<&CameraDesc>, flight: &Flight) -> Option<(Kinds, Changes)> {
         let mut wanted = flight.optics;
         if let [only] = flight.waypoints.as_slice() {
@@ -301,7 +301,7 @@ impl<'a> Style<'a> {
     }
 }
 
-/// What kind of optics a camera has.
+/// The kind of optics that a camera has.
 struct Kinds {
     is_perspective: bool,
     is_orthographic: bool,

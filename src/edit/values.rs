@@ -21,7 +21,7 @@ const MOST: usize = 5000;
 /// Settings of `render` that are listed even where the file leaves them out.
 const SETTINGS: [&str; 7] = ["exposure", "samples", "bounces", "integrator", "tone_map", "filter", "white_balance"];
 
-/// What a value looks like.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueKind {
@@ -41,13 +41,13 @@ pub enum ValueKind {
 pub struct EditableValue {
     /// The key that `--set` has for it.
     pub path: String,
-    /// What stands in the file, in RON; empty for a setting that is left out and has no value by itself.
+    /// Its text in the file, in RON; empty for a setting that is left out and has no value by itself.
     pub text: String,
     pub kind: ValueKind,
     /// The words of a choice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What the format's description says about it.
+    /// The sentence of the format's description about it.
     pub doc: String,
 }
 

@@ -1,12 +1,9 @@
 //! Jobs for the engines of render farms: the frames of a scene in chunks, and what is made of all of them at the end.
 //!
-//! What a task may rely on is in docs/farm.md.
+//! docs/farm.md tells on what a task may rely.
 
 mod openjd;
-mod shell;
 mod slurm;
-
-pub use shell::quote;
 
 use std::{ffi::OsString, fmt::Write};
 
@@ -45,7 +42,7 @@ pub enum Flag {
     Path { flag: String, path: OsString, role: Role },
 }
 
-/// What a path is for.
+/// The use of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A file that is read.

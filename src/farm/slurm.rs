@@ -1,6 +1,7 @@
 //! Slurm: a script that is an array job, and submits itself.
 
-use super::{Flag, Job, JobError, quote, ranges, text};
+use super::{Flag, Job, JobError, ranges, text};
+use crate::quoting::quote;
 
 pub fn script(job: &Job) -> Result<String, JobError> {
     let chunks: Vec<String> = job.tasks().map(|frames| quote(&ranges(frames))).collect();

@@ -11,7 +11,7 @@ use glam::Vec3;
 /// Checks that a view can be rendered.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If something is wrong with it: what it is.
 pub fn check(view: &View) -> Result<(), String> {
     let [eye, target, up] = [view.eye, view.target, view.up].map(Vec3::from);
     let reach = eye.abs().max(target.abs()).max_element();

@@ -10,7 +10,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
 
-/// What a viewer chose; None is as without the choice.
+/// The choices of a viewer; None is as without the choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choices {
     exposure: Option<Exposure>,

@@ -1,4 +1,4 @@
-//! What viewers ask of the loop, and what it tells them. docs/view.md describes each as JSON.
+//! Commands of viewers to the loop, and its answers. docs/view.md describes each as JSON.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -171,7 +171,7 @@ pub struct Waypoint {
     pub radius: Option<f32>,
 }
 
-/// What a viewer is told besides pictures.
+/// Everything that a viewer is told besides pictures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Answer {
@@ -229,7 +229,7 @@ impl Answer {
     }
 }
 
-/// What is known about a scene.
+/// Facts about a scene.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SceneFacts {
     pub name: String,
@@ -279,7 +279,7 @@ pub struct State {
     pub done: bool,
 }
 
-/// What is under a point.
+/// The surface under a point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picked {
     pub instance: String,
@@ -315,7 +315,7 @@ pub struct Picture {
 pub enum PictureKind {
     /// Soon to be replaced.
     Moving,
-    /// Of something that stands still.
+    /// A picture of something that stands still.
     Still,
     /// With all samples.
     Finished,

@@ -1,17 +1,18 @@
 //! The command lines that make what a viewer sees.
 
 use super::View;
+use crate::quoting::quote;
 use std::path::Path;
 
-/// Flags of `throng view` that are of the server, and whether they have a value.
-const OF_THE_SERVER: [(&str, bool); 3] = [("--port", true), ("--bind", true), ("--no-open", false)];
+/// Flags of `throng view` that are of the server.
+const OF_THE_SERVER: [&str; 3] = ["--port", "--bind", "--no-open"];
 
 /// The line that renders `scene` with `typed` flags, of which those in `chosen` take the place. Each is one flag, with its value after a space
 /// or `=`.
 pub fn render(scene: &Path, typed: &[String], chosen: &[String]) -> String {
     let is_replaced = |flag: &String| chosen.iter().any(|other| name(other) == name(flag));
     let kept = typed.iter().filter(|flag| !is_replaced(flag));
-    let mut line = format!("throng render {}", quoted(&scene.display().to_string()));
+    let mut line = format!("throng render {}", quote(&scene.display().to_string()));
     for flag in kept.chain(chosen) {
         line.push(' ');
         line.push_str(flag);
@@ -26,18 +27,18 @@ pub fn typed(arguments: &[String]) -> Vec<String> {
         match argument.starts_with("--") || flags.is_empty() {
             true if argument.contains('=') => {
                 let (flag, value) = argument.split_once('=').unwrap_or((argument, ""));
-                flags.push(format!("{flag}={}", quoted(value)));
+                flags.push(format!("{flag}={}", quote(value)));
             }
             true => flags.push(argument.clone()),
             false => {
                 if let Some(last) = flags.last_mut() {
                     last.push(' ');
-                    last.push_str(&quoted(argument));
+                    last.push_str(&quote(argument));
                 }
             }
         }
     }
-    flags.retain(|flag| flag.starts_with("--") && OF_THE_SERVER.iter().all(|(server, _)| *server != name(flag)));
+    flags.retain(|flag| flag.starts_with("--") && !OF_THE_SERVER.contains(&name(flag)));
     flags
 }
 
@@ -63,15 +64,6 @@ fn name(flag: &str) -> &str {
     flag.split(['=', ' ']).next().unwrap_or(flag)
 }
 
-/// Text as a word of a shell's command line.
-pub fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:+=@%#".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +87,6 @@ mod tests {
             View { eye: [1.0, 2.5, -3.0], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov: Some(40.0), ..View::default() };
         let flags = view_flags(&view).join(" ");
         assert_eq!(flags, "--eye 1.0,2.5,-3.0 --target 0.0,0.0,0.0 --up 0.0,1.0,0.0 --fov 40.0");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quote("it's"), r"'it'\''s'");
     }
 }

@@ -40,7 +40,7 @@ impl Edits {
     /// Takes values in place of the file's, unless the text would be no scene with them.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If something is wrong with them: what it is.
     pub fn change(&mut self, values: BTreeMap<String, String>) -> Result<(), String> {
         let before = self.changes.clone();
         self.changes.extend(values);

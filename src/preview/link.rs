@@ -57,7 +57,7 @@ struct Inner {
     closed: bool,
 }
 
-/// What the line to a viewer can carry.
+/// The capacity of the line to a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Pixels of pictures of something that moves; None: as many as wanted.
@@ -66,7 +66,7 @@ pub struct Limits {
     pub lag_ms: f32,
 }
 
-/// What comes next for a viewer.
+/// The next thing for a viewer.
 #[derive(Debug)]
 pub enum Next {
     Answer(Answer),
@@ -106,7 +106,7 @@ impl Link {
         self.bell.ring();
     }
 
-    /// What comes next: answers first, then, if the viewer takes them, pictures. Waits for it that long at most.
+    /// The next thing: answers first, then, if the viewer takes them, pictures. Waits for it that long at most.
     pub fn next(&self, takes_pictures: bool, patience: Duration) -> Next {
         let mut inner = self.inner();
         if inner.ready != takes_pictures {

@@ -1,4 +1,4 @@
-//! What is under a point of a picture.
+//! The surface under a point of a picture.
 
 use super::Picked;
 use crate::{

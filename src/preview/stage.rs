@@ -114,7 +114,7 @@ impl Stage {
         Ok(job)
     }
 
-    /// What viewers are told about the scene in the file at `path`.
+    /// Everything that viewers are told about the scene in the file at `path`.
     pub fn facts(&self, path: &Path) -> SceneFacts {
         let scene = &*self.scene;
         let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));

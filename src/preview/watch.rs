@@ -38,7 +38,7 @@ struct Orders {
     ended: bool,
 }
 
-/// What a file looks like from outside.
+/// A file as it looks from outside.
 #[derive(Clone, Debug, PartialEq)]
 struct Stamp {
     path: PathBuf,

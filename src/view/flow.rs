@@ -170,7 +170,7 @@ impl Flow {
         this.min(*before)
     }
 
-    /// What the loop has to know.
+    /// The limits that the loop has to know.
     pub fn limits(&self) -> Limits {
         Limits {
             pixels: self.pixels.map(|pixels| pixels as u32),

@@ -15,7 +15,7 @@ pub struct Guard {
     address: SocketAddr,
 }
 
-/// What a request may do.
+/// The rights of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everything.

@@ -59,7 +59,7 @@ pub struct Server {
     shared: Arc<Shared>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Shared {
     preview: Preview,
     guard: Guard,

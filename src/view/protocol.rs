@@ -22,7 +22,7 @@ pub enum Request {
 
 impl Request {
     /// # Errors
-    /// What is wrong with the text.
+    /// If something is wrong with the text: what it is.
     pub fn parse(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Kind<'a> {

@@ -6,7 +6,7 @@ use super::{
     Answer, Command, Link, Made, State, StillFormat, Track, View, camera,
     choices::Choices,
     clock::Clock,
-    command_line::{self, quoted, view_flags},
+    command_line::{self, view_flags},
     edits::{self, Edits},
     film::Film,
     pace::Pace,
@@ -19,6 +19,7 @@ use crate::{
     anim::{CameraPose, Moment, camera_pose},
     device::{Frame, FrameSettings},
     pixels::PixelType,
+    quoting::quote,
     render::{Measured, RenderJob, sampling},
     scene::{Projection, ranges::FRAMES},
 };
@@ -36,7 +37,7 @@ const REPORTING: Duration = Duration::from_millis(250);
 /// Greatest side of pictures, in pixels.
 const LARGEST_SIDE: u32 = 8192;
 
-/// What a viewer's camera does as time goes on.
+/// The way of a viewer's camera as time goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follow {
     /// It is that of the scene.
@@ -81,7 +82,7 @@ struct Posed {
     settings: FrameSettings,
 }
 
-/// What samples depend on.
+/// Everything that samples depend on.
 #[derive(PartialEq)]
 struct Sampled {
     number: u32,
@@ -426,7 +427,7 @@ impl Eye {
         Ok(Some(Still::new(self.link.clone(), of, job, frame)))
     }
 
-    /// What is to be saved as the scene's camera.
+    /// The flight that is to be saved as the scene's camera.
     pub fn flight(&self, stage: &Stage) -> crate::edit::Flight {
         let seen = self.current.as_ref().map(|(frame, _)| camera::view(frame.camera())).unwrap_or_default();
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
@@ -440,7 +441,7 @@ impl Eye {
         let name = crate::loader::name_of(&source.path);
         let mut flags = self.choices.flags();
         let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
-            flags.push(format!("-o {}", quoted(&format!("{name}.mp4"))));
+            flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
             return command_line::render(&source.path, &source.flags, &flags);
         };
         match &self.view {
@@ -455,7 +456,7 @@ impl Eye {
         }
         flags.push(format!("--size {}x{}", settings.width, settings.height));
         flags.push(format!("-f {}", frame.number));
-        flags.push(format!("-o {}", quoted(&format!("{name}.png"))));
+        flags.push(format!("-o {}", quote(&format!("{name}.png"))));
         command_line::render(&source.path, &source.flags, &flags)
     }
 }

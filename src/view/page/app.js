@@ -1,4 +1,4 @@
-// What all parts of the page share: the connection, the scene, and events between the parts.
+// Shared by all parts of the page: the connection, the scene, and events between the parts.
 
 import { Connection } from "./connection.js";
 import { Events } from "./events.js";

@@ -1,4 +1,4 @@
-// What is drawn over the picture: the paths and their keys, what is selected, and the gizmo.
+// Drawings over the picture: the paths and their keys, what is selected, and the gizmo.
 
 import { projector } from "./camera.js";
 

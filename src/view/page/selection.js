@@ -1,4 +1,4 @@
-// What was picked, in the panel, with numbers for where it stands if it can be moved.
+// The picked instance, in the panel, with numbers for where it stands if it can be moved.
 
 import { debounced, element, exact, short } from "./dom.js";
 import { button } from "./icons.js";

@@ -1,4 +1,4 @@
-// What the page tells in passing: the state line, errors that last, and lines that go away.
+// Words of the page in passing: the state line, errors that last, and lines that go away.
 
 import { byId, element } from "./dom.js";
 import { button } from "./icons.js";
