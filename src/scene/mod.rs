@@ -505,6 +505,8 @@ pub struct Camera {
     /// Along and about right, up and back.
     pub shake: Option<Noise>,
     pub projection: Projection,
+    /// Index in a glTF file of the camera whose clips change the projection.
+    pub driver: Option<u32>,
     /// None for a pinhole: everything is sharp.
     pub lens: Option<Lens>,
     /// Animated values of the projection and the lens.
@@ -521,6 +523,7 @@ impl Default for Camera {
             roll: 0.0,
             shake: None,
             projection: Projection::default(),
+            driver: None,
             lens: None,
             tracks: LensTracks::default(),
         }
