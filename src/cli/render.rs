@@ -214,7 +214,10 @@ impl RenderArgs {
         let options = self.options()?;
         let scene = Arc::new(options.load(&path)?);
         let plan = self.frames.resolve(&scene)?;
-        anyhow::ensure!(plan.film().is_none(), "a job renders frames, and not parts of one; choose an --output of frames");
+        anyhow::ensure!(
+            plan.film().is_none(),
+            "a job renders frames, and not parts of one; choose an --output of frames"
+        );
         let settings = options.job_of(scene.clone(), &plan, false)?.settings;
         Ok(Planned { path, scene, plan, settings })
     }

@@ -15,11 +15,7 @@ pub struct Piece {
 ///
 /// # Errors
 /// [`MergeError::Overlap`] if two pieces have the same samples, and [`MergeError::Gap`] if some are missing.
-pub fn check(
-    pieces: &[Piece],
-    within: Region,
-    wanted: Option<Vec<Range<u32>>>,
-) -> Result<Vec<Range<u32>>, MergeError> {
+pub fn check(pieces: &[Piece], within: Region, wanted: Option<Vec<Range<u32>>>) -> Result<Vec<Range<u32>>, MergeError> {
     let cells = cells(pieces, within)?;
     let all = || cells.iter().fold(Vec::new(), |all, (_, samples)| union(all, samples));
     let wanted = wanted.unwrap_or_else(all);

@@ -224,11 +224,7 @@ impl Join {
 }
 
 fn piece(film: &FilmFile) -> Piece {
-    Piece {
-        name: film.path.display().to_string(),
-        region: film.header.region(),
-        samples: film.header.samples.clone(),
-    }
+    Piece { name: film.path.display().to_string(), region: film.header.region(), samples: film.header.samples.clone() }
 }
 
 /// Checks that a film is of the same picture as the first one, and that it can be joined.

@@ -34,8 +34,8 @@ pub use film::{FilmFile, FilmHeader, FilmPicture, FilmWriter, PackedRows, write_
 pub use format::FileFormat;
 pub use in_order::{Existing, InOrder, Prepare, Sink};
 pub use pattern::{Pattern, PatternError};
-pub use png::{StreamWriter, begin as begin_png, rows as png_rows};
 pub use picture::{Manifests, Metadata, Picture, Pixels, Texts};
+pub use png::{StreamWriter, begin as begin_png, rows as png_rows};
 pub use read_back::read_back;
 pub use sheet::{SheetLayout, choose, open_sheet, parse_sheet};
 pub use video::{VideoFormat, VideoName, VideoSettings, open_video};

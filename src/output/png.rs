@@ -2,8 +2,8 @@
 
 use super::{EncodeError, Metadata, Picture, Pixels, Texts, picture::with_alpha};
 use crate::{files::open_regular, pixels::PixelType};
-use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, SrgbRenderingIntent};
 pub use png::StreamWriter;
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, SrgbRenderingIntent};
 use std::{
     io::{self, BufReader, Read, Seek, SeekFrom},
     path::Path,

@@ -6,8 +6,8 @@ mod files;
 mod film;
 mod limits;
 mod memory;
-mod run;
 mod part;
+mod run;
 mod several;
 
 pub use files::FileOptions;

@@ -15,9 +15,13 @@ pub struct SampleRange {
 pub enum PartError {
     #[error("write the first and the last sample like 1-32")]
     Form,
-    #[error("--sample-range: the picture has {samples} samples, and {range} reaches beyond them; give --samples for all parts together")]
+    #[error(
+        "--sample-range: the picture has {samples} samples, and {range} reaches beyond them; give --samples for all parts together"
+    )]
     Beyond { range: SampleRange, samples: u32 },
-    #[error("--sample-range takes a part of a picture's samples, which throng merge joins: choose an --output like a.film")]
+    #[error(
+        "--sample-range takes a part of a picture's samples, which throng merge joins: choose an --output like a.film"
+    )]
     NoFilm,
     #[error("--output: a film holds the samples of one picture; choose it with --frames, like -f 1")]
     Frames,

@@ -215,7 +215,8 @@ fn what_cannot_be_a_part_is_wrong_usage() {
 fn an_interrupted_part_is_gone_on_with() {
     use crate::{common::Run, process::Process};
     let place = Place::new(1);
-    let args = ["render", "scene.ron", "-f", "1", "--samples", "1000000", "--sample-range", "3-1000000", "-o", "a.film"];
+    let args =
+        ["render", "scene.ron", "-f", "1", "--samples", "1000000", "--sample-range", "3-1000000", "-o", "a.film"];
     // A run that is stopped before its first sample keeps nothing.
     while !place.path("a.film").exists() {
         let process = Process::start(&mut place.command(&args));

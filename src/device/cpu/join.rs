@@ -33,8 +33,7 @@ impl Developer {
         let words = Accumulation::sum_words(settings);
         let places = |words: usize| (to * words..(to + count) * words, from * words..(from + count) * words);
         let add = |sums: &mut [u32], others: &[u32]| {
-            let params =
-                FilmParams { sums: sums.as_mut_ptr(), other_sums: others.as_ptr(), ..film_params(settings) };
+            let params = FilmParams { sums: sums.as_mut_ptr(), other_sums: others.as_ptr(), ..film_params(settings) };
             // SAFETY: so many pixels are in both.
             unsafe { call(self.0.join_sums, &Params { film: params, ..Zeroable::zeroed() }, count) };
         };
@@ -82,7 +81,8 @@ impl Developer {
         }
         // Floats, whichever type the pixels have: memory that is aligned for both.
         let mut pixels = vec![0f32; (count * settings.pixel_bytes()).div_ceil(4)];
-        let mut params = Params { display: display_params(settings), film: film_params(settings), ..Zeroable::zeroed() };
+        let mut params =
+            Params { display: display_params(settings), film: film_params(settings), ..Zeroable::zeroed() };
         params.film.sums = film.sums.as_mut_ptr();
         params.film.half_sums = if film.odd.is_empty() { null_mut() } else { film.odd.as_mut_ptr() };
         params.film.pixels = pixels.as_mut_ptr().cast();

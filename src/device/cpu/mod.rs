@@ -2,12 +2,11 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Accumulation, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered, Stop,
-    WorkCounts,
+    Accumulation, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered,
+    Stop, WorkCounts,
     adaptive::{self, Passes},
-    frame_aovs,
+    frame_aovs, layer_words,
     material_tables::{MaterialTables, PosedCache},
-    layer_words,
     params::{TILE_ITEMS, aspect, display_params, film_params, pixel_items},
     tables::Tables,
 };

@@ -19,8 +19,8 @@ use crate::{
     accel::NodeLayout,
     aov::channels::FileRows,
     device::{
-        Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
-        Rendered, Stop,
+        Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, Frame, FrameSettings, OwnRays, RayCounts,
+        RayKind, Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
         material_tables::{MaterialTables, PosedCache},

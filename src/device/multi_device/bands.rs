@@ -27,12 +27,7 @@ pub fn bands(settings: &FrameSettings, devices: usize) -> Vec<Band> {
     let tiles_y = height.div_ceil(TILE);
     let count = tiles_y.min(PER_DEVICE * devices as u32);
     let rows = tiles_y.div_ceil(count.max(1)) * TILE;
-    let band = |first_row| Band {
-        first_row,
-        rows: rows.min(height - first_row),
-        width,
-        tiles_x: width.div_ceil(TILE),
-    };
+    let band = |first_row| Band { first_row, rows: rows.min(height - first_row), width, tiles_x: width.div_ceil(TILE) };
     (0..height).step_by(rows.max(1) as usize).map(band).collect()
 }
 
@@ -50,7 +45,8 @@ impl Band {
         let words = row * self.first_row as usize..row * (self.first_row + self.rows) as usize;
         let part = |sums: &[u32]| sums.get(words.clone()).unwrap_or_default().to_vec();
         let tiles = self.tiles();
-        let own = |all: &Vec<u32>| all.iter().filter(|tile| tiles.contains(tile)).map(|tile| tile - tiles.start).collect();
+        let own =
+            |all: &Vec<u32>| all.iter().filter(|tile| tiles.contains(tile)).map(|tile| tile - tiles.start).collect();
         Accumulation {
             sums: part(&film.sums),
             odd: part(&film.odd),

@@ -105,9 +105,7 @@ fn number_of(words: &[u32]) -> i128 {
     match *words {
         [low] => i128::from(low as i32),
         [low, high] => i128::from((u64::from(high) << 32 | u64::from(low)) as i64),
-        [low, middle, high] => {
-            i128::from(high as i32) << 64 | i128::from(u64::from(middle) << 32 | u64::from(low))
-        }
+        [low, middle, high] => i128::from(high as i32) << 64 | i128::from(u64::from(middle) << 32 | u64::from(low)),
         _ => 0,
     }
 }
