@@ -8,7 +8,8 @@
 //! [`Renderer`] is the short way; it and the command line are made of the same parts, which are public as well.
 //!
 //! Dependencies between the modules point one way:
-//! `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`, and `cli → view → preview → {settings, edit}`;
+//! `cli → merge → render`, `{cli, renderer} → settings → render → {device, anim, output} → accel → scene → math`, and
+//! `cli → view → preview → {settings, edit}`;
 //! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`; `edit` depends on `loader`,
 //! `output` and `anim`.
 
@@ -32,6 +33,7 @@ pub mod light;
 pub mod loader;
 pub mod math;
 mod memory;
+pub mod merge;
 pub mod output;
 pub mod pixels;
 pub mod preview;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use std::ops::Deref;
 
 /// The type of a colour channel of a finished pixel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PixelType {
     /// Display values from 0 to 255.

@@ -12,13 +12,17 @@ constexpr uint32_t kDimensionFilter = 0;
 THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) | (x >> 2 & 4u); }
 
 // Finds the pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a
-// batch see the same things. Returns false for the items that hang over the right and lower edge.
+// batch see the same things. Returns false for the items that hang over the right and lower edge of the film.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
     uint32_t tiles_x = (params.film.width + 7) / 8, tile = params.film.tiles ? params.film.tiles[item / 64] : item / 64, inner = item % 64;
-    x = tile % tiles_x * 8 + even_bits(inner);
-    y = tile / tiles_x * 8 + even_bits(inner >> 1);
-    return x < params.film.width && y < params.film.height;
+    const uint32_t film_x = tile % tiles_x * 8 + even_bits(inner), film_y = tile / tiles_x * 8 + even_bits(inner >> 1);
+    x = params.film.left + film_x;
+    y = params.film.top + film_y;
+    return film_x < params.film.width && film_y < params.film.height;
 }
+
+// Place of a pixel of the picture in the film, which may be of a region alone.
+THRONG_INLINE uint32_t film_pixel(const Params& params, uint32_t x, uint32_t y) { return (y - params.film.top) * params.film.width + (x - params.film.left); }
 
 // Inverse error function in single precision (Giles 2010).
 THRONG_DEVICE float inverse_erf(float x) {
@@ -105,7 +109,7 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
 }
 
 THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
-    float sx = 2.0f * x / float(params.film.width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.film.height);
+    float sx = 2.0f * x / float(params.film.picture_width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.film.picture_height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);

@@ -78,11 +78,7 @@ struct Batch<render_pixel> {
             }
             closest_hits(params, rays, count, hits, thread);
             with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
-            for (uint32_t i = 0; i < count; i++) {
-                FilmSum sum(params, y[i] * params.film.width + x[i]);
-                sum.add(params, x[i], y[i], sample, paths[i].radiance);
-                sum.store();
-            }
+            for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].radiance);
         }
     }
 
@@ -137,35 +133,35 @@ struct Batch<render_pixel> {
 };
 
 // Camera rays of squares of 4x4 pixels go as packets here, too.
-template <>
-struct Batch<gather_aovs> {
+template <bool exact>
+struct AovBatch {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
         each_packet(begin, end, [&](uint32_t first, uint32_t count) { gather_square(params, first, count, thread); });
     }
 
     static void gather_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
         const FrameAovs& out = *params.film.aovs;
-        uint32_t x[kPacketRays], y[kPacketRays], samples[kPacketRays], count = 0, most = 0;
+        uint32_t x[kPacketRays], y[kPacketRays], ends[kPacketRays], count = 0, last = 0;
         uint64_t pixels[kPacketRays];
         for (uint32_t item = first; item < first + items; item++) {
             if (!item_pixel(params, item, x[count], y[count])) continue;
-            const uint64_t pixel = uint64_t(y[count]) * params.film.width + x[count];
+            const uint64_t pixel = film_pixel(params, x[count], y[count]);
             if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
             pixels[count] = pixel;
-            samples[count] = aov_samples(params, pixel);
-            if (samples[count] > most) most = samples[count];
+            ends[count] = aov_sample_end(params, pixel);
+            if (ends[count] > last) last = ends[count];
             count++;
         }
         if (!has_met_aovs(out)) return;
-        AovSums sums[kPacketRays];
-        for (uint32_t sample = 0; sample < most; sample++) {
+        AovSums<exact> sums[kPacketRays];
+        for (uint32_t sample = params.film.sample_begin; sample < last; sample++) {
             Ray rays[kPacketRays];
             Hit hits[kPacketRays];
             float weights[kPacketRays];
             Path paths[kPacketRays];
             uint32_t of[kPacketRays], asked = 0;
             for (uint32_t i = 0; i < count; i++) {
-                if (sample >= samples[i]) continue;
+                if (sample >= ends[i]) continue;
                 paths[asked] = camera_path(params, x[i], y[i], sample);
                 rays[asked] = paths[asked].ray;
                 weights[asked] = aov_weight(params, paths[asked].sampler);
@@ -174,9 +170,14 @@ struct Batch<gather_aovs> {
             closest_hits(params, rays, asked, hits, thread);
             for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, paths[k], hits[k], weights[k], thread);
         }
-        for (uint32_t i = 0; i < count; i++) sums[i].store(out, pixels[i]);
+        for (uint32_t i = 0; i < count; i++) store_aovs(out, sums[i], pixels[i]);
     }
 };
+
+template <>
+struct Batch<gather_aovs> : AovBatch<false> {};
+template <>
+struct Batch<gather_exact_aovs> : AovBatch<true> {};
 
 #endif
 

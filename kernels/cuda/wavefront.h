@@ -8,15 +8,13 @@ namespace THRONG_NAMESPACE {
 
 // Pixel and sample of path `p`: the samples of a pixel lie side by side. False for items that hang over the edge.
 struct PathPlace {
-    uint32_t x, y, pixel, sample;
+    uint32_t x, y, sample;
 };
 
 THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t p, PathPlace& place) {
     uint32_t samples = params.film.sample_end - params.film.sample_begin;
     place.sample = params.film.sample_begin + p % samples;
-    bool inside = item_pixel(params, w.first_item + p / samples, place.x, place.y);
-    place.pixel = place.y * params.film.width + place.x;
-    return inside;
+    return item_pixel(params, w.first_item + p / samples, place.x, place.y);
 }
 
 // Puts the camera ray of path `p` into the first queue, whose entries are the paths in order. Paths over the edge get a ray
@@ -129,14 +127,21 @@ THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint
     w.paths[p] = state;
 }
 
-// Adds the finished samples of the `index`th item to the film.
-THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
-    uint32_t x, y, samples = params.film.sample_end - params.film.sample_begin;
-    if (!item_pixel(params, w.first_item + index, x, y)) return;
-    FilmSum sum(params, y * params.film.width + x);
+// Adds the finished samples of the `index`th item, which is pixel (x, y), to the film.
+template <class Sum>
+THRONG_INLINE void finish_samples(const Params& params, const Wavefront& w, uint32_t index, uint32_t x, uint32_t y) {
+    const uint32_t samples = params.film.sample_end - params.film.sample_begin;
+    Sum sum(params, film_pixel(params, x, y));
     for (uint32_t s = 0; s < samples; s++)
         sum.add(params, x, y, params.film.sample_begin + s, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + s])));
     sum.store();
+}
+
+THRONG_DEVICE void finish_item(const Params& params, const Wavefront& w, uint32_t index) {
+    uint32_t x, y;
+    if (!item_pixel(params, w.first_item + index, x, y)) return;
+    if (params.film.exact) finish_samples<ExactFilmSum>(params, w, index, x, y);
+    else finish_samples<FilmSum>(params, w, index, x, y);
 }
 
 }

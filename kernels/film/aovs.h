@@ -9,7 +9,9 @@ namespace THRONG_NAMESPACE {
 constexpr uint32_t kMatteNames = 16;
 constexpr uint32_t kMatteRanks = MATTE_RANKS;
 
-// How much of a pixel each name covers.
+// How much of a pixel each name covers. Of more names than there is room for, the first ones count, or if sums are exact, whatever the
+// order of samples, the least.
+template <bool exact>
 struct Matte {
     uint32_t names[kMatteNames];
     float shares[kMatteNames];
@@ -18,12 +20,34 @@ struct Matte {
     THRONG_DEVICE void add(uint32_t name, float weight) {
         uint32_t i = 0;
         while (i < count && names[i] != name) i++;
-        if (i == kMatteNames) return;
-        if (i == count) {
+        if (i == kMatteNames) {
+            if (!exact) return;
+            i = 0;
+            for (uint32_t k = 1; k < kMatteNames; k++)
+                if (names[k] > names[i]) i = k;
+            if (name > names[i]) return;
+            names[i] = name;
+            shares[i] = 0.0f;
+        } else if (i == count) {
             names[count++] = name;
             shares[i] = 0.0f;
         }
         shares[i] += weight;
+    }
+    // Writes names and shares, the least name first.
+    THRONG_DEVICE void save(uint32_t* words) const {
+        words[0] = count;
+        for (uint32_t i = 0; i < kMatteNames; i++) words[1 + 2 * i] = words[2 + 2 * i] = 0u;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t place = 0;
+            for (uint32_t k = 0; k < count; k++) place += names[k] < names[i] ? 1u : 0u;
+            words[1 + 2 * place] = names[i];
+            words[2 + 2 * place] = uint32_t(int(shares[i]));
+        }
+    }
+    // Adds what was written.
+    THRONG_DEVICE void join(const uint32_t* words) {
+        for (uint32_t i = 0; i < words[0] && i < kMatteNames; i++) add(words[1 + 2 * i], float(int(words[2 + 2 * i])));
     }
     // Writes the greatest shares in order, as pairs of name and share.
     THRONG_DEVICE void store(float* out, float scale) {
@@ -49,8 +73,8 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     const bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     const float depth = parallel ? weight : dot(to, load3(camera.forward));
     if (!(depth > 0.0f)) return false;
-    out.x = 0.5f * float(params.film.width) * dot(to, right) / (dot(right, right) * depth);
-    out.y = 0.5f * float(params.film.height) * dot(to, up) / (dot(up, up) * depth);
+    out.x = 0.5f * float(params.film.picture_width) * dot(to, right) / (dot(right, right) * depth);
+    out.y = 0.5f * float(params.film.picture_height) * dot(to, up) / (dot(up, up) * depth);
     return true;
 }
 
@@ -122,7 +146,7 @@ THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& pa
 
 // Width of a pixel in scene units at a point that a camera sees.
 THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera, Vec3 point) {
-    const float rows = float(params.film.height), half_height = length(load3(camera.up));
+    const float rows = float(params.film.picture_height), half_height = length(load3(camera.up));
     if (camera.kind == CAMERA_ORTHOGRAPHIC) return 2.0f * half_height / rows;
     const Vec3 to = point - load3(camera.origin);
     return camera.kind == CAMERA_EQUIRECTANGULAR ? kPi / rows * length(to) : 2.0f * half_height / rows * dot(to, load3(camera.forward));
@@ -159,22 +183,90 @@ THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& 
     return nearest < min(half_width, 0.3f * inner_radius);
 }
 
-// Sums over the samples of a pixel.
+// A sum of values up to a power of two, and one of any light. They are floats, or exact.
+template <bool exact, uint32_t most_bits>
+struct BoundedTotal {
+    float total = 0.0f;
+    THRONG_INLINE void add(float x) { total += x; }
+    THRONG_INLINE float value() const { return total; }
+    THRONG_INLINE void save(uint32_t*) const {}
+    THRONG_INLINE void join(const uint32_t*) {}
+};
+
+template <uint32_t most_bits>
+struct BoundedTotal<true, most_bits> {
+    // A million of the greatest values have room in 62 bits.
+    static constexpr float kMost = float(1u << most_bits), kUnits = float(1ull << (42u - most_bits));
+    int64_t total = 0;
+    THRONG_INLINE void add(float x) { total += wide_of(x, kUnits, kMost); }
+    THRONG_INLINE float value() const { return float(total) * (1.0f / kUnits); }
+    THRONG_INLINE void save(uint32_t* words) const { store_wide(words, total); }
+    THRONG_INLINE void join(const uint32_t* words) { total = int64_t(uint64_t(total) + uint64_t(load_wide(words))); }
+};
+
+template <bool exact>
+struct LightTotal {
+    float total = 0.0f;
+    THRONG_INLINE void add(float x) { total += x; }
+    THRONG_INLINE float value() const { return total; }
+    THRONG_INLINE void save(uint32_t*) const {}
+    THRONG_INLINE void join(const uint32_t*) {}
+};
+
+template <>
+struct LightTotal<true> {
+    Exact total{0, 0};
+    THRONG_INLINE void add(float x) { total = sum_of(total, exact_of(x)); }
+    THRONG_INLINE float value() const { return float_of(total); }
+    THRONG_INLINE void save(uint32_t* words) const { store_exact(words, total); }
+    THRONG_INLINE void join(const uint32_t* words) { total = sum_of(total, load_exact(words)); }
+};
+
+// Whether a vector comes first in some order of all vectors.
+THRONG_INLINE bool is_before(Vec3 a, Vec3 b) {
+    const uint32_t u[3] = {float_bits(a.x), float_bits(a.y), float_bits(a.z)}, v[3] = {float_bits(b.x), float_bits(b.y), float_bits(b.z)};
+    return u[0] != v[0] ? u[0] < v[0] : u[1] != v[1] ? u[1] < v[1] : u[2] < v[2];
+}
+
+// Sums over the samples of a pixel. Numbers of samples are exact as floats.
+template <bool exact>
 struct AovSums {
-    Vec3 albedo, normal, nearest;
-    float depth, motion[4], weights;
+    BoundedTotal<exact, 2> albedo[3], normal[3];
+    // In pixels.
+    BoundedTotal<exact, 22> motion[4];
+    Vec3 nearest;
+    float depth, weights;
     // Samples that show a surface, those that show a shadow catcher, and those on edges.
     float covered, caught, edges;
     // Light that would arrive at shadow catchers, what is blocked of it, and the environment behind them.
-    float open, blocked;
-    Vec3 behind;
-    Matte instances, materials;
+    LightTotal<exact> open, blocked, behind[3];
+    Matte<exact> instances, materials;
 
     THRONG_DEVICE AovSums() {
-        albedo = normal = nearest = behind = vec3(0.0f);
+        nearest = vec3(0.0f);
         depth = kInfinity;
-        motion[0] = motion[1] = motion[2] = motion[3] = weights = covered = caught = edges = open = blocked = 0.0f;
+        weights = covered = caught = edges = 0.0f;
         instances.count = materials.count = 0;
+    }
+
+    template <class Total>
+    THRONG_INLINE static void add3(Total* totals, Vec3 v) {
+        totals[0].add(v.x);
+        totals[1].add(v.y);
+        totals[2].add(v.z);
+    }
+
+    template <class Total>
+    THRONG_INLINE static Vec3 value3(const Total* totals) {
+        return vec3(totals[0].value(), totals[1].value(), totals[2].value());
+    }
+
+    // Keeps the point if it is nearer than all before; of equally near ones that of the first sample or, if sums are exact, the first in an
+    // order of its own.
+    THRONG_INLINE void add_point(float along, Vec3 position) {
+        if (!(along < depth) && !(exact && along == depth && is_before(position, nearest))) return;
+        depth = along;
+        nearest = position;
     }
 
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
@@ -183,18 +275,14 @@ struct AovSums {
         const Vec3 direction = load3(ray.direction);
         Vec3 position = vec3(0.0f);
         if (hit.t < 0.0f) {
-            albedo += vec3(weight);
+            add3(albedo, vec3(weight));
         } else {
             const Surface s = make_surface(params, ray, hit);
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
             position = s.position;
-            if (out.albedo) albedo += aov_albedo(params, s, material) * weight;
-            if (out.normal) normal += mapped_normal(params, s, material) * weight;
-            const float along = depth_of(params, time_of(ray), position);
-            if (along < depth) {
-                depth = along;
-                nearest = position;
-            }
+            if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);
+            if (out.normal) add3(normal, mapped_normal(params, s, material) * weight);
+            add_point(depth_of(params, time_of(ray), position), position);
             if (out.instance) instances.add(out.instance_names[hit.instance], weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
@@ -215,47 +303,100 @@ struct AovSums {
         Path bounce = path;
         for (bounce.depth = 0; bounce.depth < kCatcherLights; bounce.depth++) {
             const CaughtLight light = light_at_catcher(params, bounce, s, thread.stack);
-            open += light.open * weight;
-            blocked += light.blocked * weight;
+            open.add(light.open * weight);
+            blocked.add(light.blocked * weight);
         }
-        behind += behind_hole(params, load3(path.ray.direction)) * weight;
+        add3(behind, behind_hole(params, load3(path.ray.direction)) * weight);
     }
 
     // Adds motion as Cycles has it: back to where a point was, and from where it will be.
     THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
         const Vec2 back = motion_to(params, out, out.before, hit, time, position, direction), on = motion_to(params, out, out.after, hit, time, position, direction);
-        motion[0] += back.x * weight;
-        motion[1] += back.y * weight;
-        motion[2] -= on.x * weight;
-        motion[3] -= on.y * weight;
+        motion[0].add(back.x * weight);
+        motion[1].add(back.y * weight);
+        motion[2].add(-(on.x * weight));
+        motion[3].add(-(on.y * weight));
     }
 
     THRONG_DEVICE void store(const FrameAovs& out, uint64_t pixel) {
         const float scale = 1.0f / max(weights, 1.0f);
         if (out.albedo) {
-            const Vec3 c = albedo * scale;
+            const Vec3 c = value3(albedo) * scale;
             store3(out.albedo + 3 * pixel, vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f)));
         }
-        if (out.normal) store3(out.normal + 3 * pixel, normal * scale);
+        if (out.normal) store3(out.normal + 3 * pixel, value3(normal) * scale);
         if (out.depth) out.depth[pixel] = depth;
         if (out.position) store3(out.position + 3 * pixel, nearest);
         if (out.motion)
-            for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k] * scale;
+            for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k].value() * scale;
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
-        const float shade = open > 0.0f ? clamp(blocked / open, 0.0f, 1.0f) : 0.0f;
+        const float light = open.value(), shade = light > 0.0f ? clamp(blocked.value() / light, 0.0f, 1.0f) : 0.0f;
         if (out.alpha) out.alpha[pixel] = clamp((covered + caught * shade) * scale, 0.0f, 1.0f);
         if (out.wireframe) out.wireframe[pixel] = clamp(edges * scale, 0.0f, 1.0f);
-        if (out.shadow) store3(out.shadow + 3 * pixel, behind * (shade * scale));
+        if (out.shadow) store3(out.shadow + 3 * pixel, value3(behind) * (shade * scale));
+    }
+
+    // Calls `with` with each exact sum and its words, in the order of the AOVs; counts and the nearest point have functions of their own.
+    template <class Words, class Total, class Count, class Point, class Names>
+    THRONG_INLINE void each(const FrameAovs& out, Words* words, Total with, Count with_count, Point with_point, Names with_names) {
+        if (out.albedo)
+            for (int k = 0; k < 3; k++, words += 2) with(albedo[k], words);
+        if (out.normal)
+            for (int k = 0; k < 3; k++, words += 2) with(normal[k], words);
+        if (out.depth || out.position) {
+            with_point(words);
+            words += 4;
+        }
+        if (out.motion)
+            for (int k = 0; k < 4; k++, words += 2) with(motion[k], words);
+        if (out.instance) {
+            with_names(instances, words);
+            words += 1 + 2 * kMatteNames;
+        }
+        if (out.material) {
+            with_names(materials, words);
+            words += 1 + 2 * kMatteNames;
+        }
+        if (out.alpha || out.shadow) {
+            with_count(covered, words);
+            with_count(caught, words + 1);
+            with(open, words + 2);
+            with(blocked, words + 5);
+            for (int k = 0; k < 3; k++) with(behind[k], words + 8 + 3 * k);
+            words += 17;
+        }
+        if (out.wireframe) with_count(edges, words);
+    }
+
+    // Writes the sums to the words of a pixel.
+    THRONG_DEVICE void save(const FrameAovs& out, uint32_t* words) {
+        each(
+            out, words, [](const auto& total, uint32_t* at) { total.save(at); }, [](float count, uint32_t* at) { *at = uint32_t(int(count)); },
+            [&](uint32_t* at) {
+                at[0] = float_bits(depth);
+                at[1] = float_bits(nearest.x);
+                at[2] = float_bits(nearest.y);
+                at[3] = float_bits(nearest.z);
+            },
+            [](const auto& matte, uint32_t* at) { matte.save(at); });
+    }
+
+    // Adds the sums in the words of a pixel, but for the weights.
+    THRONG_DEVICE void join(const FrameAovs& out, const uint32_t* words) {
+        each(
+            out, words, [](auto& total, const uint32_t* at) { total.join(at); }, [](float& count, const uint32_t* at) { count += float(int(*at)); },
+            [&](const uint32_t* at) { add_point(bits_float(at[0]), vec3(bits_float(at[1]), bits_float(at[2]), bits_float(at[3]))); },
+            [](auto& matte, const uint32_t* at) { matte.join(at); });
     }
 };
 
 // Variance of the mean of all samples, estimated from the means of both halves, each of which has twice the variance.
 THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
-    const float *all = params.film.sums + 4 * pixel, *half = params.film.half_sums + 4 * pixel;
-    const float odd = half[3], even = all[3] - odd;
+    const PixelSum all = pixel_sum(params, params.film.sums, pixel), half = pixel_sum(params, params.film.half_sums, pixel);
+    const float odd = half.weights, even = all.weights - odd;
     if (!(odd > 0.0f) || !(even > 0.0f)) return vec3(0.0f);
-    const Vec3 d = (load3(half) * (1.0f / odd) - (load3(all) - load3(half)) * (1.0f / even)) * 0.5f;
+    const Vec3 d = (half.light * (1.0f / odd) - (all.light - half.light) * (1.0f / even)) * 0.5f;
     return d * d;
 }
 
@@ -264,29 +405,65 @@ THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
     return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha || out.shadow || out.wireframe;
 }
 
-// Number of samples of a pixel's AOVs, which is the film's. If some samples count negatively, the film does not hold their number,
-// and it is `sample_end`.
-THRONG_INLINE uint32_t aov_samples(const Params& params, uint64_t pixel) {
-    return params.picture.filter_signed ? params.film.sample_end : uint32_t(params.film.sums[4 * pixel + 3]);
+// The end of the samples of a pixel's AOVs, which are the film's and begin at `sample_begin`. If some samples count negatively, the film does
+// not hold their number, and it is `sample_end`.
+THRONG_INLINE uint32_t aov_sample_end(const Params& params, uint64_t pixel) {
+    if (params.picture.filter_signed) return params.film.sample_end;
+    return params.film.sample_begin + uint32_t(pixel_sum(params, params.film.sums, pixel).weights);
 }
 
 THRONG_INLINE float aov_weight(const Params& params, const Sampler& sampler) { return params.picture.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
 
+// Writes the AOVs of a pixel and, if they are asked for, the exact sums that these are made of.
+template <bool exact>
+THRONG_DEVICE void store_aovs(const FrameAovs& out, AovSums<exact>& sums, uint64_t pixel) {
+    // Mattes are used up when they are stored.
+    if (exact && out.sums) sums.save(out, out.sums + out.sum_words * pixel);
+    sums.store(out, pixel);
+}
+
 // Gathers all AOVs of one pixel.
-THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) {
+template <bool exact>
+THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
     const FrameAovs& out = *params.film.aovs;
-    const uint64_t pixel = uint64_t(y) * params.film.width + x;
+    const uint64_t pixel = film_pixel(params, x, y);
     if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
     if (!has_met_aovs(out)) return;
-    const uint32_t samples = aov_samples(params, pixel);
-    AovSums sums;
-    for (uint32_t sample = 0; sample < samples; sample++) {
+    const uint32_t end = aov_sample_end(params, pixel);
+    AovSums<exact> sums;
+    for (uint32_t sample = params.film.sample_begin; sample < end; sample++) {
         const Path path = camera_path(params, x, y, sample);
         const Hit hit = closest_hit(params, path.ray, thread.stack);
         sums.add(params, out, path, hit, aov_weight(params, path.sampler), thread);
     }
+    store_aovs(out, sums, pixel);
+}
+
+THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<false>(params, item, thread); }
+
+// The same with exact sums.
+THRONG_DEVICE void gather_exact_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<true>(params, item, thread); }
+
+// Adds the exact sums of AOVs of a pixel of another film.
+THRONG_DEVICE void join_aovs(const Params& params, uint32_t pixel, Thread&) {
+    const FrameAovs& out = *params.film.aovs;
+    const uint64_t first = out.sum_words * uint64_t(pixel);
+    AovSums<true> sums;
+    sums.join(out, out.sums + first);
+    sums.join(out, out.other_sums + first);
+    sums.save(out, out.sums + first);
+}
+
+// Makes the AOVs of a pixel from exact sums.
+THRONG_DEVICE void finish_aovs(const Params& params, uint32_t pixel, Thread&) {
+    const FrameAovs& out = *params.film.aovs;
+    if (out.variance) store3(out.variance + 3 * uint64_t(pixel), pixel_variance(params, pixel));
+    if (!has_met_aovs(out)) return;
+    AovSums<true> sums;
+    sums.join(out, out.sums + out.sum_words * uint64_t(pixel));
+    sums.weights = pixel_sum(params, params.film.sums, pixel).weights;
     sums.store(out, pixel);
 }
 

@@ -1,6 +1,7 @@
 // The film: sums of radiance in linear float, and their conversion to display values.
 #pragma once
 #include "integrator/integrate.h"
+#include "film/exact.h"
 #include "film/tone.h"
 
 namespace THRONG_NAMESPACE {
@@ -14,6 +15,18 @@ THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     return radiance * (1.0f / brightest) * limit;
 }
 
+// A sample on its way to the film.
+struct WeightedSample {
+    Vec3 light;
+    float weight;
+};
+
+THRONG_DEVICE WeightedSample weighted_sample(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
+    const Vec3 light = clamp_sample(radiance, params.picture.radiance_clamp);
+    const bool negative = params.picture.filter_signed && is_negative(params, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed));
+    return negative ? WeightedSample{-light, -1.0f} : WeightedSample{light, 1.0f};
+}
+
 // Sums of a pixel's samples and their weights and, if noise is measured, of those with odd numbers alone.
 struct FilmSum {
     float *all, *half;
@@ -21,22 +34,20 @@ struct FilmSum {
     float weights, odd_weights;
 
     THRONG_INLINE FilmSum(const Params& params, uint32_t pixel) {
-        all = params.film.sums + 4 * uint64_t(pixel);
-        half = params.film.half_sums ? params.film.half_sums + 4 * uint64_t(pixel) : nullptr;
+        all = reinterpret_cast<float*>(params.film.sums) + 4 * uint64_t(pixel);
+        half = params.film.half_sums ? reinterpret_cast<float*>(params.film.half_sums) + 4 * uint64_t(pixel) : nullptr;
         total = load3(all);
         odd = half ? load3(half) : vec3(0.0f);
         weights = all[3];
         odd_weights = half ? half[3] : 0.0f;
     }
     THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
-        Vec3 light = clamp_sample(radiance, params.picture.radiance_clamp);
-        const bool negative = params.picture.filter_signed && is_negative(params, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed));
-        if (negative) light = -light;
-        total += light;
-        weights += negative ? -1.0f : 1.0f;
+        const WeightedSample s = weighted_sample(params, x, y, sample, radiance);
+        total += s.light;
+        weights += s.weight;
         if (!(sample & 1u)) return;
-        odd += light;
-        odd_weights += negative ? -1.0f : 1.0f;
+        odd += s.light;
+        odd_weights += s.weight;
     }
     THRONG_INLINE void store() {
         store3(all, total);
@@ -47,22 +58,90 @@ struct FilmSum {
     }
 };
 
+// The same with exact sums: three numbers of three words each, and the sum of weights as an integer.
+struct ExactFilmSum {
+    uint32_t *all, *half;
+    Exact total[3], odd[3];
+    int weights, odd_weights;
+
+    THRONG_INLINE ExactFilmSum(const Params& params, uint32_t pixel) {
+        all = params.film.sums + EXACT_SUM_WORDS * uint64_t(pixel);
+        half = params.film.half_sums ? params.film.half_sums + EXACT_SUM_WORDS * uint64_t(pixel) : nullptr;
+        for (int k = 0; k < 3; k++) {
+            total[k] = load_exact(all + 3 * k);
+            odd[k] = half ? load_exact(half + 3 * k) : Exact{0, 0};
+        }
+        weights = int(all[9]);
+        odd_weights = half ? int(half[9]) : 0;
+    }
+    THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
+        const WeightedSample s = weighted_sample(params, x, y, sample, radiance);
+        const Exact light[3] = {exact_of(s.light.x), exact_of(s.light.y), exact_of(s.light.z)};
+        for (int k = 0; k < 3; k++) total[k] = sum_of(total[k], light[k]);
+        weights += int(s.weight);
+        if (!half || !(sample & 1u)) return;
+        for (int k = 0; k < 3; k++) odd[k] = sum_of(odd[k], light[k]);
+        odd_weights += int(s.weight);
+    }
+    THRONG_INLINE void store() {
+        for (int k = 0; k < 3; k++) store_exact(all + 3 * k, total[k]);
+        all[9] = uint32_t(weights);
+        if (!half) return;
+        for (int k = 0; k < 3; k++) store_exact(half + 3 * k, odd[k]);
+        half[9] = uint32_t(odd_weights);
+    }
+};
+
+// Adds one sample of a pixel to the film.
+THRONG_INLINE void add_to_film(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
+    const uint32_t pixel = film_pixel(params, x, y);
+    if (params.film.exact) {
+        ExactFilmSum sum(params, pixel);
+        sum.add(params, x, y, sample, radiance);
+        sum.store();
+    } else {
+        FilmSum sum(params, pixel);
+        sum.add(params, x, y, sample, radiance);
+        sum.store();
+    }
+}
+
 // Adds samples [sample_begin, sample_end) of one pixel to the film.
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    FilmSum sum(params, y * params.film.width + x);
     for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++)
-        sum.add(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
-    sum.store();
+        add_to_film(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
+}
+
+// The sums of a pixel as floats.
+struct PixelSum {
+    Vec3 light;
+    float weights;
+};
+
+THRONG_INLINE PixelSum pixel_sum(const Params& params, const uint32_t* sums, uint64_t pixel) {
+    if (!params.film.exact) {
+        const float* sum = reinterpret_cast<const float*>(sums) + 4 * pixel;
+        return PixelSum{load3(sum), sum[3]};
+    }
+    const uint32_t* words = sums + EXACT_SUM_WORDS * pixel;
+    return PixelSum{vec3(float_of(load_exact(words)), float_of(load_exact(words + 3)), float_of(load_exact(words + 6))), float(int(words[9]))};
+}
+
+// Adds the exact sums of a pixel of another film.
+THRONG_DEVICE void join_sums(const Params& params, uint32_t pixel, Thread&) {
+    const uint64_t first = EXACT_SUM_WORDS * uint64_t(pixel);
+    for (uint32_t k = 0; k < 9; k += 3) join_exact(params.film.sums + first + k, params.film.other_sums + first + k);
+    params.film.sums[first + 9] += params.film.other_sums[first + 9];
 }
 
 // How noisy a pixel is: the difference between the mean of all samples and that of half of them, relative to what the eye
 // sees of it (Dammertz et al. 2010).
 THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
-    const float *all = params.film.sums + 4 * uint64_t(pixel), *half = params.film.half_sums + 4 * uint64_t(pixel);
-    const float samples = max(all[3], 1.0f), odd = max(half[3], 1.0f);
-    Vec3 mean = load3(all) * (params.display.exposure / samples), other = load3(half) * (params.display.exposure / odd);
+    const PixelSum all = pixel_sum(params, params.film.sums, pixel), half = pixel_sum(params, params.film.half_sums, pixel);
+    const float samples = max(all.weights, 1.0f), odd = max(half.weights, 1.0f);
+    Vec3 mean = all.light * (params.display.exposure / samples), other = half.light * (params.display.exposure / odd);
     // Colours brighter than white look like white.
     Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
     Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
@@ -76,7 +155,7 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
         uint32_t x, y;
         if (!item_pixel(params, item, x, y)) continue;
-        const float error = pixel_error(params, y * params.film.width + x);
+        const float error = pixel_error(params, film_pixel(params, x, y));
         squares += error * error;
         fourth_powers += error * error * error * error;
     }
@@ -86,8 +165,8 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
 // Converts one pixel of the film to RGB. Where pixels are transparent, display colours are those of what covers them (straight alpha),
 // as the curve has to bend these, while floats are the share that it adds to the pixel (premultiplied).
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
-    const float* sum = params.film.sums + 4 * uint64_t(pixel);
-    Vec3 c = load3(sum) * (1.0f / max(sum[3], 1.0f));
+    const PixelSum sum = pixel_sum(params, params.film.sums, pixel);
+    Vec3 c = sum.light * (1.0f / max(sum.weights, 1.0f));
     const uint64_t first = 3 * uint64_t(pixel);
     if (params.film.shadow) {
         const Vec3 lit = c - load3(params.film.shadow + first);

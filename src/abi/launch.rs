@@ -154,6 +154,7 @@ border! {
 
     /// The scene at the time of a frame.
     #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
     pub struct OtherFrame {
         pub camera: CameraRecord,
         pub reserved: [u32; 4],
@@ -166,6 +167,7 @@ border! {
 
     /// Where the AOVs of a frame go, each null unless it is asked for, and what they need besides. Pixels in rows from the top.
     #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
     pub struct FrameAovs {
         pub albedo: *mut f32,
         pub normal: *mut f32,
@@ -178,6 +180,10 @@ border! {
         pub alpha: *mut f32,
         pub shadow: *mut f32,
         pub wireframe: *mut f32,
+        /// Exact sums that the AOVs are made of, `sum_words` words per pixel; null unless they are asked for.
+        pub sums: *mut u32,
+        /// `join_aovs`: the sums to add, laid out alike.
+        pub other_sums: *const u32,
         /// Hashes of the names of all instances of the scene, and of all rows of the material table.
         pub instance_names: *const u32,
         pub material_names: *const u32,
@@ -185,6 +191,7 @@ border! {
         pub after: OtherFrame,
         /// The frame's own time, where rays have times of their own; else without transforms.
         pub now: OtherFrame,
+        pub sum_words: u64,
     }
 
     /// Tables of a scene, the same in all of its frames.
@@ -336,10 +343,12 @@ border! {
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct FilmParams {
-        /// Sums of radiance, RGBA per pixel.
-        pub sums: *mut f32,
+        /// Sums of radiance and the number of samples: the bits of four floats per pixel or, if sums are exact, `EXACT_SUM_WORDS`.
+        pub sums: *mut u32,
         /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
-        pub half_sums: *mut f32,
+        pub half_sums: *mut u32,
+        /// `join_sums`: the exact sums to add.
+        pub other_sums: *const u32,
         /// `measure_tile`: noise of every tile.
         pub tile_errors: *mut f32,
         /// The tiles that are sampled; null for all of the picture.
@@ -357,8 +366,15 @@ border! {
         /// Size in pixels.
         pub width: u32,
         pub height: u32,
+        /// Size of the whole picture, and the film's place in it.
+        pub picture_width: u32,
+        pub picture_height: u32,
+        pub left: u32,
+        pub top: u32,
         pub sample_begin: u32,
         pub sample_end: u32,
+        /// 1 if sums are exact.
+        pub exact: u32,
     }
 
     /// Rays that are traced by themselves.

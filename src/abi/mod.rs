@@ -150,6 +150,8 @@ constants! {
     pub const FILTER_STEPS: u32 = 1024;
     /// Names that a matte keeps of a pixel.
     pub const MATTE_RANKS: u32 = 6;
+    /// Words of the exact sums of a pixel: three numbers of 96 bits, and the sum of weights.
+    pub const EXACT_SUM_WORDS: u32 = 10;
 
     /// Types of finished pixels; floats are what the film holds, without exposure and tone curve.
     pub const PIXELS_U8: u32 = 0;

@@ -8,7 +8,7 @@ use crate::pixels::Floats;
 
 choice! {
     /// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Aov {
         /// Share of light that the surface reflects, linear; 1 where nothing is hit.
@@ -93,6 +93,12 @@ impl AovSet {
 impl serde::Serialize for AovSet {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for AovSet {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <Vec<Aov> as serde::Deserialize>::deserialize(deserializer).map(|aovs| aovs.into_iter().collect())
     }
 }
 

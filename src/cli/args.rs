@@ -92,6 +92,12 @@ impl DeviceArgs {
         Err(SettingsError::ManyDevices { count }.into())
     }
 
+    /// The same, but makes one device of several, which share the work.
+    pub fn open_together(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
+        let devices = self.open_all(verbose, tell)?;
+        device::together(devices).context("cannot open the device")
+    }
+
     /// Opens all devices of the list, in its order.
     pub fn open_all(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
         let mut devices = Vec::new();

@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 11] = [
+const FIRST: [(&str, &[&str]); 12] = [
     (
         "render",
         &[
@@ -28,6 +28,7 @@ const FIRST: [(&str, &[&str]); 11] = [
     ("diff", &["map", "limit", "pixels_per_degree", "json", "quiet"]),
     ("new", &["template"]),
     ("farm", &["chunk", "timeout", "program", "output", "frames", "video"]),
+    ("merge", &["output", "color_depth", "exr_compression", "json", "quiet"]),
     ("completions", &[]),
     ("man", &["output"]),
 ];

@@ -13,6 +13,7 @@ mod help;
 mod info;
 mod interrupt;
 mod lens_args;
+mod merge;
 mod model_args;
 mod model_info;
 mod model_text;
@@ -31,7 +32,7 @@ mod trace;
 mod version;
 mod view;
 
-use crate::{device, loader::LoadError, memory, settings::SettingsError};
+use crate::{device, loader::LoadError, memory, merge::MergeError, settings::SettingsError};
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
 use std::{env, process::ExitCode, thread};
@@ -65,6 +66,7 @@ enum Command {
     Diff(diff::DiffArgs),
     New(new::NewArgs),
     Farm(Box<farm::FarmArgs>),
+    Merge(merge::MergeArgs),
     #[command(hide = true)]
     Completions(shell::CompletionsArgs),
     #[command(hide = true)]
@@ -147,6 +149,7 @@ impl Command {
             Self::Diff(args) => with_threads(|| args.run()),
             Self::New(args) => args.run(),
             Self::Farm(args) => args.run(),
+            Self::Merge(args) => with_threads(|| args.run()),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
         }
@@ -163,6 +166,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     let usage = error.downcast_ref::<crate::Error>().is_some_and(crate::Error::is_usage)
         || error.downcast_ref::<SettingsError>().is_some_and(SettingsError::is_usage)
         || error.downcast_ref::<LoadError>().is_some_and(LoadError::is_usage)
+        || error.downcast_ref::<MergeError>().is_some_and(MergeError::is_usage)
         || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
     match usage {
         true => Exit::Usage,

@@ -154,7 +154,7 @@ impl RenderArgs {
             (Inputs::Several(paths), false) => self.frames.check_scenes(paths)?,
             (Inputs::One(_), false) => {}
         }
-        let mut device = self.device.open(self.messages.verbose > 0, |line| progress.note(line))?;
+        let mut device = self.device.open_together(self.messages.verbose > 0, |line| progress.note(line))?;
         let options = self.options()?;
         let mut render =
             |path: &Path, progress: &Progress| self.render(path, &options, device.as_mut(), (progress, &stop));
@@ -198,7 +198,7 @@ impl RenderArgs {
     fn options(&self) -> anyhow::Result<PictureOptions> {
         Ok(PictureOptions {
             load: self.load.options(),
-            picture: self.picture.clone(),
+            picture: RenderOptions { region: self.ongoing.region, ..self.picture.clone() },
             aovs: self.aovs.clone(),
             refit: self.refit,
             trees: self.trees.open()?,
@@ -214,6 +214,10 @@ impl RenderArgs {
         let options = self.options()?;
         let scene = Arc::new(options.load(&path)?);
         let plan = self.frames.resolve(&scene)?;
+        anyhow::ensure!(
+            plan.film().is_none(),
+            "a job renders frames, and not parts of one; choose an --output of frames"
+        );
         let settings = options.job_of(scene.clone(), &plan, false)?.settings;
         Ok(Planned { path, scene, plan, settings })
     }

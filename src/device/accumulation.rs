@@ -1,24 +1,65 @@
 //! An unfinished picture that can be put aside and continued later: sums of samples, and how far it is.
 
 use super::{FrameSettings, adaptive::Passes};
-use crate::aov::Aov;
+use crate::{
+    abi::EXACT_SUM_WORDS,
+    aov::{Aov, AovSet},
+};
+use std::ops::Range;
+
+/// Words of the sums of a pixel: the bits of floats.
+const FLOAT_SUM_WORDS: usize = 4;
 
 /// The samples of a picture so far. Continuing from them gives the same bits as not having stopped, as long as settings ask for an
-/// [open end](FrameSettings::open_ended) and the device is of the same kind.
+/// [open end](FrameSettings::open_ended) and the device is of the same kind. Sums are exact then (`kernels/film/exact.h`), so that those of
+/// other samples may be added, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accumulation {
-    /// Sums of radiance and the number of samples, four floats per pixel; row-major, the top row first.
-    pub sums: Vec<f32>,
+    /// Sums of radiance and the number of samples: [`Self::sum_words`] per pixel, row-major, the top row first.
+    pub sums: Vec<u32>,
     /// The same sums over the samples with odd numbers alone; empty unless noise is measured or its variance is an AOV.
-    pub odd: Vec<f32>,
+    pub odd: Vec<u32>,
+    /// The sums that AOVs are made of, [`layer_words`] per pixel; empty unless the picture is finished and
+    /// [settings](FrameSettings::layer_sums) ask for them.
+    pub layers: Vec<u32>,
     pub state: AccumulationState,
+    /// The copy of these sums that a device may still have.
+    pub copy: DeviceCopy,
+}
+
+/// A name that a device gives to sums when it hands them out, and none if they were changed elsewhere since. It does not count when films are
+/// compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeviceCopy(#[cfg(throng_cuda)] u64);
+
+#[cfg(throng_cuda)]
+impl DeviceCopy {
+    /// A name that nothing has had.
+    pub fn fresh() -> Self {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Whether it is the name of the same sums.
+    pub fn is(self, other: Self) -> bool {
+        self.0 != 0 && self.0 == other.0
+    }
+}
+
+impl PartialEq for DeviceCopy {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The progress of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccumulationState {
-    /// Number of samples that every pixel has or, where only noisy tiles go on, every pixel of these.
+    /// Number of samples before the first one, which are not part of this picture.
+    pub first: u32,
+    /// Number at which samples end that every pixel has or, where only noisy tiles go on, every pixel of these.
     pub samples: u32,
     /// Number of samples at which the current pass began.
     pub pass: u32,
@@ -26,36 +67,99 @@ pub struct AccumulationState {
     pub tiles: Option<Vec<u32>>,
 }
 
+/// Words of the exact sums that the AOVs of a pixel are made of, as `AovSums` in the kernels has them. Variance is made of the film.
+pub fn layer_words(aovs: AovSet) -> usize {
+    layer_columns(aovs).iter().map(|&words| usize::from(words)).sum()
+}
+
+/// Words of each of these sums.
+pub fn layer_columns(aovs: AovSet) -> Vec<u8> {
+    const MATTE: [u8; 33] = [1; 33];
+    let has = |aov| aovs.contains(aov);
+    let parts: [(bool, &[u8]); 8] = [
+        (has(Aov::Albedo), &[2; 3]),
+        (has(Aov::Normal), &[2; 3]),
+        (has(Aov::Depth) || has(Aov::Position), &[1; 4]),
+        (has(Aov::Motion), &[2; 4]),
+        (has(Aov::Instance), &MATTE),
+        (has(Aov::Material), &MATTE),
+        (has(Aov::Alpha) || has(Aov::Shadow), &[1, 1, 3, 3, 3, 3, 3]),
+        (has(Aov::Wireframe), &[1]),
+    ];
+    parts.into_iter().filter(|(has, _)| *has).flat_map(|(_, words)| words).copied().collect()
+}
+
+/// The words of a pixel's layers without samples: sums of nothing, and infinite depth.
+fn empty_layer(aovs: AovSet) -> Vec<u32> {
+    let mut words = vec![0; layer_words(aovs)];
+    let before = aovs.iter().filter(|aov| matches!(aov, Aov::Albedo | Aov::Normal)).collect();
+    if let (true, Some(depth)) =
+        (aovs.contains(Aov::Depth) || aovs.contains(Aov::Position), words.get_mut(layer_words(before)))
+    {
+        *depth = f32::INFINITY.to_bits();
+    }
+    words
+}
+
 impl Accumulation {
+    /// An accumulation without samples, and with the layers of none if they are asked for, to which films can be added.
+    pub fn for_joining(settings: &FrameSettings) -> Self {
+        let layers = match settings.layer_sums {
+            true => empty_layer(settings.aovs).repeat(settings.film_pixels()),
+            false => Vec::new(),
+        };
+        Self { layers, ..Self::new(settings) }
+    }
+
     /// An accumulation without samples.
     pub fn new(settings: &FrameSettings) -> Self {
-        let floats = Self::floats(settings);
+        Self::from_sample(settings, 0)
+    }
+
+    /// An accumulation without samples, to which those from number `first` on are added.
+    pub fn from_sample(settings: &FrameSettings, first: u32) -> Self {
         Self {
-            sums: vec![0.0; floats],
-            odd: vec![0.0; Self::odd_floats(settings)],
-            state: AccumulationState::default(),
+            sums: vec![0; Self::words(settings)],
+            odd: vec![0; Self::odd_words(settings)],
+            layers: Vec::new(),
+            state: AccumulationState { first, samples: first, ..AccumulationState::default() },
+            copy: DeviceCopy::default(),
         }
     }
 
-    /// Number of floats in each of the sums.
-    pub fn floats(settings: &FrameSettings) -> usize {
-        settings.width as usize * settings.height as usize * 4
+    /// Words of the sums of a pixel.
+    pub fn sum_words(settings: &FrameSettings) -> usize {
+        if settings.open_ended { EXACT_SUM_WORDS as usize } else { FLOAT_SUM_WORDS }
     }
 
-    fn odd_floats(settings: &FrameSettings) -> usize {
-        match settings.noise.is_some() || settings.aovs.contains(Aov::Variance) {
-            true => Self::floats(settings),
-            false => 0,
-        }
+    /// Number of words in each of the sums.
+    pub fn words(settings: &FrameSettings) -> usize {
+        settings.film_pixels() * Self::sum_words(settings)
+    }
+
+    /// Whether sums of samples with odd numbers are kept.
+    pub fn has_odd(settings: &FrameSettings) -> bool {
+        settings.noise.is_some() || settings.aovs.contains(Aov::Variance)
+    }
+
+    fn odd_words(settings: &FrameSettings) -> usize {
+        if Self::has_odd(settings) { Self::words(settings) } else { 0 }
+    }
+
+    /// Number of words of the sums that AOVs are made of; 0 if these are not asked for.
+    pub fn layers_words(settings: &FrameSettings) -> usize {
+        if settings.layer_sums { settings.film_pixels() * layer_words(settings.aovs) } else { 0 }
     }
 
     /// Whether it belongs to pictures with these settings; one that has been read from a file may not.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
-        let floats = Self::floats(settings);
-        let tiles = settings.width.div_ceil(8) * settings.height.div_ceil(8);
+        let words = Self::words(settings);
+        let (width, height) = settings.film_size();
+        let tiles = width.div_ceil(8) * height.div_ceil(8);
         let mut listed = self.state.tiles.iter().flatten();
-        self.sums.len() == floats
-            && self.odd.len() == Self::odd_floats(settings)
+        self.sums.len() == words
+            && self.odd.len() == Self::odd_words(settings)
+            && self.state.first <= self.state.samples
             && Passes::resume(u32::MAX, settings.noise, self.state.clone()).is_sound()
             && listed.all(|&tile| tile < tiles)
     }
@@ -71,5 +175,10 @@ impl AccumulationState {
     pub fn has(&self, samples: u32) -> bool {
         let is_calm = self.tiles.as_ref().is_some_and(Vec::is_empty);
         is_calm || self.samples >= samples
+    }
+
+    /// The numbers of the samples that every pixel has.
+    pub fn range(&self) -> Range<u32> {
+        self.first..self.samples
     }
 }

@@ -34,7 +34,7 @@ impl Passes {
 
     /// Whether passes can reach this state; one that has been read from a file may be anything.
     pub fn is_sound(&self) -> bool {
-        let AccumulationState { samples, pass, tiles } = &self.state;
+        let AccumulationState { samples, pass, tiles, .. } = &self.state;
         let sorted = |tiles: &Vec<u32>| tiles.is_sorted_by(|a, b| a < b);
         match self.target {
             Some(_) => {

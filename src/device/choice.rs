@@ -193,8 +193,11 @@ fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
     together(devices?)
 }
 
-/// Makes one device of several.
-fn together(mut devices: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, DeviceError> {
+/// Makes one device of several, which share the work.
+///
+/// # Errors
+/// If there is none, or if they need different trees.
+pub fn together(mut devices: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, DeviceError> {
     match (devices.pop(), devices.is_empty()) {
         (Some(device), true) => Ok(device),
         (last, _) => {

@@ -16,7 +16,7 @@ impl Developer {
         settings: &FrameSettings,
         pixels: PixelType,
     ) -> Result<Vec<u8>, DeviceError> {
-        let count = settings.width as usize * settings.height as usize;
+        let count = settings.film_pixels();
         if radiance.len() != 3 * count || alpha.is_some_and(|alpha| alpha.len() != count) {
             return Err(DeviceError::Failed("a picture has another size".into()));
         }

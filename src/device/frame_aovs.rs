@@ -33,11 +33,14 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
         alpha: null_mut(),
         shadow: null_mut(),
         wireframe: null_mut(),
+        sums: null_mut(),
+        other_sums: null(),
         instance_names: null(),
         material_names: null(),
         before: other(0),
         after: other(1),
         now: other(2),
+        sum_words: 0,
     }
 }
 

@@ -21,6 +21,7 @@ mod multi_device;
 mod params;
 mod pool;
 mod progress;
+mod region;
 mod tables;
 
 use crate::{
@@ -42,17 +43,22 @@ use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
-pub use accumulation::{Accumulation, AccumulationState};
-pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads};
+pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer};
 pub use multi_device::MultiDevice;
 pub use progress::FrameProgress;
+pub use region::{Region, RegionError};
 
 /// Settings of a frame's picture, the same for all frames of a run.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FrameSettings {
+    /// Size of the whole picture.
     pub width: u32,
     pub height: u32,
+    /// The part of the picture that is rendered; none for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<Region>,
     pub samples: u32,
     pub bounces: u32,
     pub seed: u32,
@@ -70,13 +76,13 @@ pub struct FrameSettings {
     pub noise: Option<f32>,
     /// Limit of the radiance that a light adds after the first bounce; `None` if nothing is cut off.
     pub clamp_indirect: Option<f32>,
-    /// Makes samples independent of how many there will be, so that a picture can get more later. Costs a little of the evenness
-    /// of noise among neighbours.
+    /// Makes samples independent of how many there will be, so that a picture can get more later, and their sums exact, so that these are the
+    /// same in whatever order and by whichever devices samples are added. Costs a little of the evenness of noise among neighbours.
     pub open_ended: bool,
     pub pixels: PixelType,
     /// Leaves out the environment where the camera sees it. Where alpha is among the AOVs, display colours are divided by it; floats
     /// never are.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transparent: bool,
     /// Draws the edges of triangles, so many pixels wide, if [`Aov::Wireframe`] is among the AOVs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +92,10 @@ pub struct FrameSettings {
     /// Gathers AOVs of unfinished pictures, too. Not serialized, because it changes no finished picture.
     #[serde(skip)]
     pub unfinished_aovs: bool,
+    /// Keeps the exact sums that AOVs of a finished picture are made of ([`Accumulation::layers`]), so that they can be joined with those of
+    /// other samples. Takes an open end. Not serialized, because it changes no picture.
+    #[serde(skip)]
+    pub layer_sums: bool,
     /// Asks for the rows of files, compressed, instead of pixels and AOVs. Devices that do not make them or have too little
     /// memory return pixels and AOVs. Not serialized, because it changes how a file is made and not what it shows.
     #[serde(skip)]
@@ -100,6 +110,7 @@ impl From<&RenderDefaults> for FrameSettings {
         Self {
             width: scene.width,
             height: scene.height,
+            region: None,
             samples: scene.samples,
             bounces: scene.bounces,
             seed: scene.seed,
@@ -118,6 +129,7 @@ impl From<&RenderDefaults> for FrameSettings {
             wireframe: None,
             aovs: AovSet::default(),
             unfinished_aovs: false,
+            layer_sums: false,
             file_rows: None,
             shutter: scene.shutter.filter(Shutter::is_open),
         }
@@ -371,6 +383,17 @@ pub enum DeviceError {
 }
 
 impl FrameSettings {
+    /// Width and height of what is rendered: the picture, or a region of it.
+    pub fn film_size(&self) -> (u32, u32) {
+        self.region.map_or((self.width, self.height), |region| (region.width, region.height))
+    }
+
+    /// Number of pixels that are rendered.
+    pub fn film_pixels(&self) -> usize {
+        let (width, height) = self.film_size();
+        width as usize * height as usize
+    }
+
     /// Bytes of a finished pixel.
     pub fn pixel_bytes(&self) -> usize {
         3 * self.pixels.bytes()

@@ -1,4 +1,7 @@
-//! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission.
+//! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission. A single picture is shared
+//! out among them in bands.
+
+mod bands;
 
 use super::{Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop, WorkCounts};
 use crate::{
@@ -6,7 +9,16 @@ use crate::{
     accel::NodeLayout,
     scene::Scene,
 };
-use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+use bands::{bands, joined_films, joined_pictures};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 /// Devices that take frames from one queue.
 ///
@@ -22,6 +34,20 @@ pub struct MultiDevice {
 struct Member {
     device: Box<dyn Device>,
     under_way: usize,
+}
+
+/// A picture that several devices work on.
+struct Shared<'a> {
+    /// The first band that nobody has taken.
+    next: AtomicUsize,
+    /// Films and pictures of bands, by their first rows.
+    taken: Mutex<BTreeMap<u32, (Accumulation, Rendered)>>,
+    film: &'a Accumulation,
+}
+
+/// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Member {
@@ -130,7 +156,7 @@ impl Device for MultiDevice {
         collected.map_err(|error| error.on(&member.device.describe()))
     }
 
-    /// Runs on the first device.
+    /// Shares the picture out in bands of rows, which devices take one after the other. Pixels do not depend on who renders them.
     fn add_samples(
         &mut self,
         frame: &Frame,
@@ -139,8 +165,38 @@ impl Device for MultiDevice {
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
-        let first = self.members[0].device.as_mut();
-        first.add_samples(frame, settings, film, until, stop)
+        if !film.fits(settings) {
+            return Err(DeviceError::Failed("the film is of another picture".into()));
+        }
+        let start = Instant::now();
+        let bands = bands(settings, self.members.len());
+        let shared = Shared { next: AtomicUsize::new(0), taken: Mutex::default(), film };
+        let render = |member: &mut Member| -> Result<(), DeviceError> {
+            while let Some(band) = bands.get(shared.next.fetch_add(1, Ordering::Relaxed)) {
+                let mut own = band.film_of(shared.film, settings);
+                let settings = band.settings(settings);
+                let rendered = member.device.add_samples(frame, &settings, &mut own, until, stop);
+                let rendered = rendered.map_err(|error| error.on(&member.device.describe()))?;
+                lock(&shared.taken).insert(band.first_row, (own, rendered));
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .members
+                .iter_mut()
+                .map(|member| thread::Builder::new().spawn_scoped(scope, || render(member)))
+                .collect();
+            threads.into_iter().try_for_each(|thread| {
+                let failed = |error| DeviceError::Failed(format!("cannot start a thread: {error}"));
+                let rendered = thread.map_err(failed)?.join();
+                rendered.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })?;
+        let taken = shared.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (films, rendered): (Vec<_>, Vec<_>) = taken.into_values().unzip();
+        *film = joined_films(films, &bands);
+        Ok(Rendered { time: start.elapsed(), ..joined_pictures(rendered) })
     }
 
     /// Returns the rays of the first device.

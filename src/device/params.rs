@@ -137,9 +137,11 @@ pub fn display_params(settings: &FrameSettings) -> DisplayParams {
 
 /// A film of a picture, which devices fill in.
 pub fn film_params(settings: &FrameSettings) -> FilmParams {
+    let (width, height) = settings.film_size();
     FilmParams {
         sums: null_mut(),
         half_sums: null_mut(),
+        other_sums: null(),
         tile_errors: null_mut(),
         tiles: null(),
         pixels: null_mut(),
@@ -147,10 +149,15 @@ pub fn film_params(settings: &FrameSettings) -> FilmParams {
         alpha: null(),
         shadow: null(),
         wireframe: null(),
-        width: settings.width,
-        height: settings.height,
+        width,
+        height,
+        picture_width: settings.width,
+        picture_height: settings.height,
+        left: settings.region.map_or(0, |region| region.x),
+        top: settings.region.map_or(0, |region| region.y),
         sample_begin: 0,
         sample_end: 0,
+        exact: settings.open_ended.into(),
     }
 }
 
@@ -168,7 +175,8 @@ pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
     }
 }
 
-fn aspect(settings: &FrameSettings) -> f32 {
+/// How many times as wide as high the whole picture is.
+pub fn aspect(settings: &FrameSettings) -> f32 {
     settings.width as f32 / settings.height as f32
 }
 
@@ -177,9 +185,10 @@ pub const TILE_ITEMS: u32 = 64;
 
 /// Work items of a picture: those of all 8×8 tiles, those that hang over the edge included.
 pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
-    let tiles = u64::from(settings.width.div_ceil(8)) * u64::from(settings.height.div_ceil(8));
+    let (width, height) = settings.film_size();
+    let tiles = u64::from(width.div_ceil(8)) * u64::from(height.div_ceil(8));
     u32::try_from(tiles * u64::from(TILE_ITEMS))
-        .map_err(|_| DeviceError::Failed(format!("{} × {} is too large a picture", settings.width, settings.height)))
+        .map_err(|_| DeviceError::Failed(format!("{width} × {height} is too large a picture")))
 }
 
 /// The integrator's number in `PictureParams`.

@@ -18,6 +18,8 @@ pub enum Destination {
     /// One picture after the other.
     Stream(Stream, FileFormat),
     Video(VideoName),
+    /// A film, which holds the samples of a picture.
+    Film(PathBuf),
 }
 
 /// A stream that takes pictures one after the other.
@@ -30,7 +32,7 @@ pub enum Stream {
 
 impl Destination {
     /// Parses a destination. `-` is standard output, for PNG files or, as `-.jpg`, for others. Names of pipes and devices stand for these,
-    /// and extensions of videos for a video. Everything else names files of frames, see [`Pattern::parse`].
+    /// extensions of videos for a video, and `.film` for the samples of a picture. Everything else names files of frames, see [`Pattern::parse`].
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref();
         let path = Path::new(text);
@@ -44,6 +46,9 @@ impl Destination {
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         let still = FileFormat::from_extension(&extension);
+        if extension.eq_ignore_ascii_case("film") {
+            return Ok(Self::Film(path.to_owned()));
+        }
         match VideoFormat::from_extension(&extension) {
             Some(_) if still.is_none() => VideoName::parse_video(text).map(Self::Video),
             _ if is_special(path) => {
@@ -60,7 +65,8 @@ impl Destination {
             Self::Files(files) => files.check_scene_count(scenes),
             Self::Video(video) => video.check_scene_count(scenes),
             Self::Stream(stream, _) if scenes > 1 => Err(PatternError::OneStream(stream.to_string())),
-            Self::Stream(..) => Ok(()),
+            Self::Film(path) if scenes > 1 => Err(PatternError::OneFilm(path.display().to_string())),
+            Self::Stream(..) | Self::Film(_) => Ok(()),
         }
     }
 
@@ -69,6 +75,7 @@ impl Destination {
         match self {
             Self::Files(files) => Some(files.path_for(1, scene)),
             Self::Video(video) => Some(video.path(scene)),
+            Self::Film(path) => Some(path.clone()),
             Self::Stream(..) => None,
         }
     }
@@ -93,6 +100,7 @@ impl fmt::Display for Destination {
             Self::Stream(Stream::Stdout, format) => write!(f, "-.{}", format.extension()),
             Self::Stream(Stream::Node(path), _) => path.display().fmt(f),
             Self::Video(video) => video.fmt(f),
+            Self::Film(path) => path.display().fmt(f),
         }
     }
 }

@@ -53,6 +53,8 @@ pub enum PatternError {
     NoScene { pattern: String, fix: String },
     #[error("{0} has one place for the pictures of all models; try `{{model}}.png`")]
     OneStream(String),
+    #[error("{0} is a film of one picture, and there are several models; render them in runs of their own")]
+    OneFilm(String),
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
 }

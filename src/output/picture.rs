@@ -121,7 +121,8 @@ fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
 
 /// The names behind the hashes of Cryptomatte AOVs: JSON objects from a name to its hash in eight hexadecimal digits.
 /// Empty where an AOV is not written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Manifests {
     pub instances: String,
     pub materials: String,
@@ -139,7 +140,8 @@ impl Manifests {
 }
 
 /// The origin of a picture. The same work gives the same metadata, so that files come out byte for byte the same.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Metadata {
     /// The program and its version.
     pub software: String,

@@ -1,7 +1,8 @@
 //! PNG frames: RGB or RGBA of 8 or 16 bits with texts, and the check that a file is complete.
 
 use super::{EncodeError, Metadata, Picture, Pixels, Texts, picture::with_alpha};
-use crate::files::open_regular;
+use crate::{files::open_regular, pixels::PixelType};
+pub use png::StreamWriter;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, SrgbRenderingIntent};
 use std::{
     io::{self, BufReader, Read, Seek, SeekFrom},
@@ -24,18 +25,43 @@ pub fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     encoder.set_filter(Filter::Sub);
     encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
     add_texts(&mut encoder, picture.metadata).map_err(EncodeError::encoder)?;
-    let (depth, bytes) = match &picture.pixels {
-        Pixels::U8(_) => (BitDepth::Eight, picture.bytes()?),
-        Pixels::U16(values) => {
-            let with_alpha = alpha.map(|alpha| with_alpha(values, alpha, |alpha| (alpha * 65_535.0).round() as u16));
-            (BitDepth::Sixteen, big_endian(with_alpha.as_deref().unwrap_or(values)).into())
-        }
-        Pixels::F32(_) => return Err(EncodeError::Kind(picture.pixels.kind())),
+    let depth = match picture.pixels.kind() {
+        PixelType::U16 => BitDepth::Sixteen,
+        PixelType::U8 | PixelType::F32 => BitDepth::Eight,
     };
+    let bytes = rows(picture)?;
     encoder.set_depth(depth);
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&bytes));
     written.map_err(EncodeError::encoder)?;
     Ok(file)
+}
+
+/// Begins a file of rows that come one after the other, with the size, the metadata and the kind of pixels of `picture`. What is written to it
+/// are rows as [`rows`] makes them; [`StreamWriter::finish`] ends it.
+pub fn begin<W: io::Write>(to: W, picture: &Picture, kind: PixelType) -> Result<StreamWriter<'static, W>, EncodeError> {
+    let mut encoder = Encoder::new(to, picture.width, picture.height);
+    encoder.set_color(if picture.transparent { ColorType::Rgba } else { ColorType::Rgb });
+    encoder.set_depth(if kind == PixelType::U16 { BitDepth::Sixteen } else { BitDepth::Eight });
+    encoder.set_compression(Compression::Fast);
+    encoder.set_filter(Filter::Sub);
+    encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
+    add_texts(&mut encoder, picture.metadata).map_err(EncodeError::encoder)?;
+    let writer = encoder.write_header().map_err(EncodeError::encoder)?;
+    writer.into_stream_writer().map_err(EncodeError::encoder)
+}
+
+/// The rows of a picture, without compression.
+pub fn rows(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
+    match (&picture.pixels, picture.alpha()) {
+        (Pixels::U8(_), _) => picture.bytes().map(std::borrow::Cow::into_owned),
+        (Pixels::U16(values), Some(alpha)) => Ok(big_endian(&with_alpha(values, alpha, to_16_bits))),
+        (Pixels::U16(values), None) => Ok(big_endian(values)),
+        (Pixels::F32(_), _) => Err(EncodeError::Kind(picture.pixels.kind())),
+    }
+}
+
+fn to_16_bits(alpha: f32) -> u16 {
+    (alpha * 65_535.0).round() as u16
 }
 
 fn big_endian(values: &[u16]) -> Vec<u8> {

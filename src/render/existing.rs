@@ -74,7 +74,7 @@ impl Outputs {
         let Some((found, told)) = files.format().read_origin(&path) else {
             return Ok(false);
         };
-        let wanted = (job.settings.width, job.settings.height);
+        let wanted = job.settings.film_size();
         let other_size = found != wanted;
         let difference = match other_size {
             true => Some(format!("has {}x{} pixels and not {}x{}", found.0, found.1, wanted.0, wanted.1)),

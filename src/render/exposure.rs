@@ -208,6 +208,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
     FrameSettings {
         width: side(settings.width),
         height: side(settings.height),
+        region: None,
         samples: SAMPLES,
         exposure: 0.0,
         noise: None,

@@ -10,11 +10,14 @@ use super::{
 use crate::{
     aov::Aov,
     device::{Accumulation, Device, DeviceError, Frame, FrameSettings, PixelType, RayCounts, Rendered},
-    output::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint, write_checkpoint},
+    output::{
+        CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
+    },
     scene::{Paths, ToneMap},
 };
 use std::{
     fs,
+    ops::Range,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -22,6 +25,8 @@ use std::{
 
 /// Time that one call of the device takes, about: signals are handled between calls.
 const SLICE: Duration = Duration::from_millis(500);
+/// Most times as many samples as the last call took that the next one takes.
+const MOST_GROWTH: u32 = 16;
 /// Time between two checkpoints.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -33,10 +38,19 @@ pub struct Ongoing<'a> {
     pub partial_interval: Option<Duration>,
     /// Once set, the unfinished frame is written as it stands, and the flag is cleared.
     pub asked: &'a AtomicBool,
+    /// The file that the samples of the only frame go to, instead of a picture, and which of them are taken.
+    pub part: Option<(PathBuf, Range<u32>)>,
 }
 
-/// Renders all frames as [`super::run`] does. With checkpoints, a stopped run keeps the samples of its unfinished frame. Then the
-/// settings have to ask for an [open end](FrameSettings::open_ended).
+impl Ongoing<'_> {
+    /// Whether samples are kept in files, which others are added to later.
+    fn keeps(&self) -> bool {
+        self.checkpoint || self.part.is_some()
+    }
+}
+
+/// Renders all frames as [`super::run`] does. With checkpoints, a stopped run keeps the samples of its unfinished frame, as one that makes a part
+/// of a picture does. Then the settings have to ask for an [open end](FrameSettings::open_ended).
 ///
 /// # Errors
 /// Those of [`super::run`], and checkpoints that are damaged or of another picture.
@@ -54,7 +68,7 @@ pub fn run_ongoing(
     observer.frames_begin(device.progress());
     let loop_start = Instant::now();
     let mut summary = Summary { busy: Busy::of(1, device.device_count(), 1), ..Summary::default() };
-    let scene = match ongoing.checkpoint {
+    let scene = match ongoing.keeps() {
         true => format!("{:016x}", job.scene.content_hash()),
         false => String::new(),
     };
@@ -62,8 +76,12 @@ pub fn run_ongoing(
     while let Some(frame) = frames.next(0) {
         let index = summary.frames as usize;
         let posed = poser.pose(frame);
-        let settings = exposures.settings_of(&job.settings, frame);
+        let mut settings = exposures.settings_of(&job.settings, frame);
         let keeper = Keeper::new(job, &settings, ongoing, (&scene, frame));
+        if let Some((_, samples)) = &ongoing.part {
+            settings.samples = samples.end;
+            settings.layer_sums = true;
+        }
         let rendered = render_frame(job, &settings, &keeper, device, (index, posed), stop)?;
         let Some(report) = rendered else {
             summary.stopped = true;
@@ -103,7 +121,7 @@ fn render_frame(
             keeper.put_aside(&film)?;
             return Ok(None);
         }
-        if keeper.ongoing.checkpoint {
+        if keeper.ongoing.keeps() {
             kept.clone_from(&film);
         }
         let until = pace.next(film.state.samples, settings.samples);
@@ -138,8 +156,12 @@ fn render_frame(
         }
     };
     (rendered.rays, rendered.time) = (rays, time);
-    if film.state.samples > begun {
+    if film.state.samples > begun || keeper.ongoing.part.is_some() {
         keeper.put_aside(&film)?;
+    }
+    if let Some((path, _)) = &keeper.ongoing.part {
+        let work = (milliseconds(posed.time), &posed.trees);
+        return Ok(Some(write::report_of_part((keeper.frame, path), &rendered, work)));
     }
     let finished = Finished {
         index,
@@ -186,7 +208,9 @@ impl Pace {
 
     fn took(&mut self, time: Duration) {
         if time < SLICE / 2 {
-            self.samples = self.samples.saturating_mul(2);
+            // Each call has a price, most of all on fast devices: few of them are short.
+            let times = (SLICE.as_nanos() / time.as_nanos().max(1)).clamp(2, MOST_GROWTH.into());
+            self.samples = self.samples.saturating_mul(times as u32);
         } else if time > SLICE * 2 {
             self.samples = (self.samples / 2).max(1);
         }
@@ -200,6 +224,8 @@ struct Keeper<'a> {
     checkpoint: PathBuf,
     partial: PathBuf,
     identity: CheckpointIdentity,
+    /// The picture that the film is to become.
+    picture: FilmPicture,
 }
 
 impl<'a> Keeper<'a> {
@@ -210,7 +236,7 @@ impl<'a> Keeper<'a> {
         Self {
             ongoing,
             frame,
-            checkpoint: checkpoint_path(&path),
+            checkpoint: ongoing.part.as_ref().map_or_else(|| checkpoint_path(&path), |(path, _)| path.clone()),
             partial: partial_path(&path),
             identity: CheckpointIdentity {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -218,27 +244,47 @@ impl<'a> Keeper<'a> {
                 frame,
                 settings: format!("{:?}", sampling(settings)),
             },
+            picture: FilmPicture {
+                settings: settings.clone(),
+                aovs: job.aovs,
+                metadata: job.output.metadata(job, frame),
+                manifests: job.output.manifests.clone(),
+            },
         }
     }
 
     /// The film of the checkpoint, or an empty one if there is none.
     fn begin(&self, settings: &FrameSettings) -> Result<Accumulation, CheckpointError> {
-        if !self.ongoing.checkpoint {
+        if !self.ongoing.keeps() {
             return Ok(Accumulation::new(settings));
         }
-        let most_floats = 2 * Accumulation::floats(settings);
-        match read_checkpoint(&self.checkpoint, &self.identity, most_floats)? {
-            None => Ok(Accumulation::new(settings)),
-            Some(film) if film.fits(settings) => Ok(film),
-            Some(_) => Err(CheckpointError::Damaged { path: self.checkpoint.clone() }),
+        let part = self.ongoing.part.as_ref().map(|(_, samples)| samples);
+        let first = part.map_or(0, |samples| samples.start);
+        match read_checkpoint(&self.checkpoint, &self.identity)? {
+            None => Ok(Accumulation::from_sample(settings, first)),
+            Some(film) if !film.fits(settings) => Err(CheckpointError::Damaged { path: self.checkpoint.clone() }),
+            Some(film) if film.state.first != first || part.is_some_and(|samples| film.state.samples > samples.end) => {
+                let why = format!("it has samples {}-{}", film.state.first + 1, film.state.samples);
+                Err(CheckpointError::Other { path: self.checkpoint.clone(), why })
+            }
+            Some(film) => Ok(film),
         }
     }
 
     fn put_aside(&self, film: &Accumulation) -> Result<(), CheckpointError> {
-        if self.ongoing.checkpoint && film.state.samples > 0 {
-            write_checkpoint(&self.checkpoint, &self.identity, film)?;
+        if !self.ongoing.keeps() || film.state.range().is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let samples = self.ongoing.part.as_ref().map_or(self.picture.settings.samples, |(_, samples)| samples.end);
+        let header = FilmHeader {
+            of: self.identity.clone(),
+            picture: self.picture.clone(),
+            state: film.state.clone(),
+            samples: vec![film.state.range()],
+            finished: film.state.has(samples),
+            has_layers: !film.layers.is_empty(),
+        };
+        Ok(write_film(&self.checkpoint, &header, film)?)
     }
 
     /// Whether the picture is to be written as it stands; `shown` is when that was done last.
@@ -293,6 +339,7 @@ pub fn sampling(settings: &FrameSettings) -> FrameSettings {
         film: settings.film.sampling(),
         pixels: PixelType::U8,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
+        layer_sums: false,
         ..settings.clone()
     }
 }
@@ -436,9 +483,7 @@ mod tests {
             let mut film = Accumulation::new(&whole);
             let at_once = add(&whole, &mut film, first + more);
             prop_assert_eq!(in_pieces, at_once);
-            let bits = |film: &Accumulation| film.sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            prop_assert_eq!(bits(&pieces), bits(&film));
-            prop_assert_eq!(pieces.state, film.state);
+            prop_assert_eq!(pieces, film);
         }
     }
 
@@ -466,13 +511,14 @@ mod tests {
     fn pieces_grow_while_they_are_quick_and_never_go_beyond_the_end() {
         let mut pace = Pace::default();
         assert_eq!(pace.next(0, 100), 1);
+        pace.took(Duration::from_millis(200));
+        assert_eq!(pace.next(1, 100), 3);
         pace.took(Duration::from_millis(1));
-        pace.took(Duration::from_millis(1));
-        assert_eq!(pace.next(1, 100), 5);
+        assert_eq!(pace.next(1, 100), 33);
         assert_eq!(pace.next(99, 100), 100);
         assert_eq!(pace.next(256, 100), 256);
         pace.took(Duration::from_secs(9));
-        assert_eq!(pace.next(1, 100), 3);
+        assert_eq!(pace.next(1, 100), 17);
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Outputs {
 
     /// Gives each output in `to` all frames of `asked`, in this order. Those that the job does not have exist as files.
     pub fn add_in_order(job: &mut RenderJob, asked: &[u32], to: Vec<InOrder>) {
-        let size = (job.settings.width, job.settings.height);
+        let size = job.settings.film_size();
         let mut positions = Vec::new();
         for (position, &frame) in asked.iter().enumerate() {
             if job.frames.get(positions.len()) == Some(&frame) {
@@ -138,9 +138,10 @@ impl Outputs {
     }
 
     fn picture<'a>(&'a self, job: &RenderJob, rendered: &'a Rendered, metadata: &'a Metadata) -> Picture<'a> {
+        let (width, height) = job.settings.film_size();
         Picture {
-            width: job.settings.width,
-            height: job.settings.height,
+            width,
+            height,
             pixels: Pixels::from_bytes(job.pixels, &rendered.pixels),
             aovs: &rendered.aovs,
             transparent: job.is_transparent(),

@@ -136,7 +136,7 @@ impl Poser {
     /// Builds TLASes of moving scenes in haste where a GPU traces few paths per frame, as care would take longer than it saves. The
     /// picture is the same: integrators that scale with the scene's bounds keep exact boxes.
     pub fn choose_care(&mut self, settings: &FrameSettings) {
-        let pixels = u64::from(settings.width) * u64::from(settings.height);
+        let pixels = settings.film_pixels() as u64;
         let paths = pixels.saturating_mul(u64::from(settings.samples));
         let many_paths = paths > PATHS_FOR_CARE * self.scene.instances.len() as u64;
         let exact = settings.integrator.scales_with_bounds();

@@ -14,6 +14,7 @@ use crate::{
 use std::{
     collections::BTreeMap,
     mem,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Receiver},
     time::Instant,
 };
@@ -46,7 +47,7 @@ pub fn writer_count(job: &RenderJob) -> usize {
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
-    let frame_bytes = u64::from(job.settings.width) * u64::from(job.settings.height) * pixel_bytes as u64;
+    let frame_bytes = job.settings.film_pixels() as u64 * pixel_bytes as u64;
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
     let shared = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
@@ -103,6 +104,27 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
     })
 }
 
+/// The report of a part of a frame, which is in its film. `work` is the time of posing it and what its trees took.
+pub fn report_of_part(
+    (frame, path): (u32, &Path),
+    rendered: &Rendered,
+    (pose_ms, trees): (f64, &TreeWork),
+) -> FrameReport {
+    FrameReport {
+        frame,
+        path: path.to_owned(),
+        pose_ms,
+        trace_ms: milliseconds(rendered.time),
+        write_ms: 0.0,
+        rays: rendered.rays,
+        refits: trees.followed.refits,
+        rebuilds: trees.rebuilds(),
+        sah_ratio: trees.followed.worst_ratio,
+        follow_ms: milliseconds(trees.followed.time),
+        blank: None,
+    }
+}
+
 /// Makes the pixels and AOVs of a frame's file from those of the device.
 pub fn finish_pixels(
     job: &RenderJob,
@@ -127,7 +149,7 @@ fn denoise(
     let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
     denoising
         .denoiser
-        .denoise((settings.width, settings.height), &mut radiance, &rendered.aovs)
+        .denoise(settings.film_size(), &mut radiance, &rendered.aovs)
         .map_err(|source| RenderError::Denoise { frame, source })?;
     develop(job, denoising, (frame, &settings), &radiance, rendered)
 }

@@ -191,7 +191,7 @@ pub enum Metering {
 
 choice! {
     /// How a shiny surface dims what lies below it, such as paint below varnish.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Layering = Reciprocal {
         /// By what it reflects both on the way in and on the way out: light goes both ways alike.

@@ -3,7 +3,7 @@
 use std::{fmt::Display, ops::RangeInclusive};
 
 /// Width and height of a picture, in pixels.
-pub const SIDE: RangeInclusive<u32> = 1..=65_535;
+pub const SIDE: RangeInclusive<u32> = 1..=65_536;
 pub const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
 pub const BOUNCES: RangeInclusive<u32> = 0..=1000;
 pub const FRAMES: RangeInclusive<u32> = 1..=1_000_000;

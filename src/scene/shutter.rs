@@ -3,7 +3,7 @@
 use std::{num::ParseFloatError, str::FromStr};
 
 /// When the shutter opens and closes, in frames relative to the frame's time. Light counts equally throughout.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Shutter {
     open: f32,
     close: f32,

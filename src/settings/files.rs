@@ -42,7 +42,7 @@ pub struct FileOptions {
 }
 
 #[cfg(feature = "cli")]
-fn parse_depth(text: &str) -> Result<ColorDepth, String> {
+pub(crate) fn parse_depth(text: &str) -> Result<ColorDepth, String> {
     match text {
         "8" => Ok(ColorDepth::Bits8),
         "16" => Ok(ColorDepth::Bits16),
@@ -97,14 +97,15 @@ pub(super) fn format_of(output: Option<&Destination>) -> Option<FileFormat> {
     match output? {
         Destination::Files(files) => Some(files.format()),
         Destination::Stream(_, format) => Some(*format),
-        Destination::Video(_) => None,
+        Destination::Video(_) | Destination::Film(_) => None,
     }
 }
 
 impl FramePlan {
     /// Whether all files can have pictures of the size that `settings` ask for.
     pub fn check_size(&self, settings: &FrameSettings) -> Result<(), SettingsError> {
-        let side = settings.width.max(settings.height);
+        let (width, height) = settings.film_size();
+        let side = width.max(height);
         let frames = format_of(self.output.as_ref());
         let frames = frames.map(|format| (format.extension(), format.longest_side()));
         let videos = self.videos().map(VideoName::format);
@@ -138,7 +139,7 @@ impl FramePlan {
     }
 
     fn sheet_layout(&self, settings: &FrameSettings) -> SheetLayout {
-        let (width, height) = (settings.width, settings.height);
+        let (width, height) = settings.film_size();
         SheetLayout::new(&self.asked, self.files.sheet_count(), width, height)
     }
 
@@ -186,9 +187,10 @@ impl FramePlan {
     fn video_settings(&self, job: &RenderJob) -> VideoSettings {
         let (scene, settings) = (&job.scene, &job.settings);
         let comment = format!("throng {}, {} samples", env!("CARGO_PKG_VERSION"), settings.samples);
+        let (width, height) = settings.film_size();
         VideoSettings {
-            width: settings.width,
-            height: settings.height,
+            width,
+            height,
             transparent: job.is_transparent(),
             fps: scene.settings.fps,
             frames: self.asked.len(),

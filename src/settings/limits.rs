@@ -116,7 +116,7 @@ mod tests {
     fn sizes_parse() {
         let size = |width, height| Size { width, height };
         assert_eq!("1920x1080".parse::<Size>().unwrap(), size(1920, 1080));
-        assert_eq!("1X65535".parse::<Size>().unwrap(), size(1, 65_535));
+        assert_eq!("1X65536".parse::<Size>().unwrap(), size(1, 65_536));
     }
 
     #[test]
@@ -125,9 +125,9 @@ mod tests {
             let error = text.parse::<Size>().unwrap_err().to_string();
             assert!(error.contains("like 1920x1080"), "{text}: {error}");
         }
-        for text in ["0x10", "10x0", "65536x1"] {
+        for text in ["0x10", "10x0", "65537x1"] {
             let error = text.parse::<Size>().unwrap_err().to_string();
-            assert_eq!(error, "must be 1 to 65535 pixels on each side");
+            assert_eq!(error, "must be 1 to 65536 pixels on each side");
         }
     }
 

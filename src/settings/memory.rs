@@ -1,14 +1,29 @@
 //! Whether a picture fits into this machine, asked before the work starts rather than by the kernel's OOM killer.
 
 use super::SettingsError;
-use crate::memory::total_bytes;
+use crate::{
+    device::{Accumulation, FrameSettings, layer_words},
+    memory::total_bytes,
+};
 
 /// An estimate: the float film, and the output pixels of the frames that are under way at the same time.
 const BYTES_PER_PIXEL: u64 = 32;
 
+/// The same for a picture whose samples are kept in a file: the film, a copy of it, and its layers.
+pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
+    let sums = Accumulation::sum_words(settings) * if Accumulation::has_odd(settings) { 2 } else { 1 };
+    let layers = if settings.layer_sums { layer_words(settings.aovs) } else { 0 };
+    let words = 2 * (sums + layers) + settings.aovs.channels() + 3;
+    check_bytes(settings.film_size(), 4 * words as u64)
+}
+
 /// Machines that do not tell how much memory they have are trusted to have enough.
 pub fn check(width: u32, height: u32) -> Result<(), SettingsError> {
-    let needed = u64::from(width) * u64::from(height) * BYTES_PER_PIXEL;
+    check_bytes((width, height), BYTES_PER_PIXEL)
+}
+
+fn check_bytes((width, height): (u32, u32), per_pixel: u64) -> Result<(), SettingsError> {
+    let needed = u64::from(width) * u64::from(height) * per_pixel;
     match total_bytes() {
         Some(available) if needed > available => Err(SettingsError::Memory { width, height, needed, available }),
         _ => Ok(()),

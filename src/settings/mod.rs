@@ -6,18 +6,22 @@ mod files;
 mod film;
 mod limits;
 mod memory;
+mod part;
 mod run;
 mod several;
 
 pub use files::FileOptions;
+#[cfg(feature = "cli")]
+pub(crate) use files::parse_depth;
 pub use film::{AovName, AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
+pub use part::{PartError, SampleRange};
 pub use run::{PictureOptions, Run};
 
 #[cfg(feature = "cli")]
 use crate::scene::ranges;
 use crate::{
-    device::{FrameSettings, PixelType},
+    device::{FrameSettings, PixelType, Region, RegionError},
     memory::describe,
     output::{
         Destination, FileFormat, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose,
@@ -30,7 +34,10 @@ use crate::{
 };
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -77,15 +84,19 @@ pub enum SettingsError {
     Ongoing,
     #[error("--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1")]
     ManyDevices { count: usize },
-    #[error("--layers go into .exr files; choose such an --output")]
+    #[error("--layers go into .exr and .film files; choose such an --output")]
     Layers,
+    #[error("--region: {0}")]
+    Region(#[from] RegionError),
+    #[error(transparent)]
+    Part(#[from] PartError),
     #[error("--denoise is for pictures of light: use it with --integrator path or whitted")]
     DenoisedView,
     #[error("the render settings: {name} is {value}; it must be {allowed}")]
     Scene { name: &'static str, value: String, allowed: String },
     #[error(
         "a picture of {width}x{height} pixels needs about {} of memory and this machine has {}; \
-         choose a smaller --size",
+         choose a smaller --size, or make parts with --region",
         describe(*.needed),
         describe(*.available)
     )]
@@ -112,6 +123,8 @@ impl SettingsError {
                 | Self::TooLarge { .. }
                 | Self::LargeSheet { .. }
                 | Self::StandardOutput
+                | Self::Region(_)
+                | Self::Part(_)
                 | Self::Ongoing
         )
     }
@@ -177,6 +190,9 @@ pub struct RenderOptions {
     pub wireframe: Option<f32>,
     #[cfg_attr(feature = "cli", command(flatten))]
     pub film: FilmOptions,
+    /// The part of the picture that is rendered; none for all of it.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub region: Option<Region>,
 }
 
 impl RenderOptions {
@@ -189,6 +205,7 @@ impl RenderOptions {
         let settings = FrameSettings {
             width: size.width,
             height: size.height,
+            region: self.region,
             samples: self.samples.unwrap_or(usual.samples),
             bounces: self.bounces.unwrap_or(usual.bounces),
             seed: self.seed.unwrap_or(usual.seed),
@@ -211,7 +228,11 @@ impl RenderOptions {
             ..usual
         };
         limits::check(&settings)?;
-        memory::check(settings.width, settings.height)?;
+        if let Some(region) = &settings.region {
+            region.check((settings.width, settings.height))?;
+        }
+        let (width, height) = settings.film_size();
+        memory::check(width, height)?;
         Ok(settings)
     }
 }
@@ -271,6 +292,14 @@ pub struct OngoingOptions {
     /// does so at once
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = limits::parse_interval))]
     pub write_partial: Option<Duration>,
+    /// Take only these of the --samples of a picture, counted from 1, into a file like a.film. throng merge joins such parts to the
+    /// picture. The same command goes on after an interruption
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FIRST-LAST"))]
+    pub sample_range: Option<SampleRange>,
+    /// Render only this rectangle of the picture: its first column and row, counted from 0, its width and its height. It takes the memory of
+    /// the rectangle alone; throng merge joins those in files like a.film to the picture
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,WIDTH,HEIGHT"))]
+    pub region: Option<Region>,
 }
 
 /// Work for [`crate::render::run`].
@@ -293,7 +322,11 @@ impl FrameOptions {
     /// Whether the output is the name of a single picture. A WebP file may be an animation.
     fn is_one_picture(&self) -> bool {
         let is_one = |files: &Pattern| !files.has_frame() && files.format() != FileFormat::WebP;
-        matches!(&self.output, Some(Destination::Files(files)) if is_one(files)) && !self.files.any()
+        match &self.output {
+            Some(Destination::Files(files)) => is_one(files) && !self.files.any(),
+            Some(Destination::Film(_)) => true,
+            _ => false,
+        }
     }
 
     /// Does not look at the disk.
@@ -334,7 +367,8 @@ impl OngoingOptions {
     /// Refuses to keep samples or partial pictures where frames have no files, beside which they are. A frame with other samples than
     /// are asked for is continued, by one run at a time.
     pub fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
-        if plan.pattern().is_none() && (self.checkpoint || self.write_partial.is_some()) {
+        let is_film = plan.film().is_some();
+        if plan.pattern().is_none() && (self.checkpoint && !is_film || self.write_partial.is_some()) {
             return Err(SettingsError::Ongoing);
         }
         plan.divided |= self.checkpoint;
@@ -359,8 +393,19 @@ impl FramePlan {
         }
     }
 
+    /// The film that the samples of the only frame go to, instead of a picture.
+    pub fn film(&self) -> Option<&Path> {
+        match &self.output {
+            Some(Destination::Film(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     /// The type of pixels that frames' files take; videos and sheets make do with it.
     pub fn pixels(&self) -> PixelType {
+        if self.film().is_some() {
+            return PixelType::F32;
+        }
         let depth = self.files.encoding().depth;
         let format = files::format_of(self.output.as_ref());
         let pixels = format.and_then(|format| format.pixels(depth));
@@ -379,6 +424,7 @@ impl FramePlan {
             }
             planned.push(Planned::new(path, format!("frame {frame}")));
         }
+        planned.extend(self.film().map(|film| Planned::new(film.to_owned(), "the film")));
         let video = |video: &VideoName| Planned::new(video.path(scene), "the video");
         planned.extend(self.videos().map(video));
         let sheet = |sheet: &Pattern| Planned::new(sheet.path_for(0, scene), "the sheet");
@@ -408,6 +454,7 @@ impl FramePlan {
             (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),
             (Some(Destination::Files(files)), _) => Some(files.describe(scene)),
             (Some(Destination::Stream(stream, _)), _) => Some(stream.to_string()),
+            (Some(Destination::Film(path)), _) => Some(path.display().to_string()),
             _ => None,
         };
         let videos = self.videos().map(|video| video.describe(scene));

@@ -1,6 +1,6 @@
 //! From choices to a run: the scene is loaded for them, the job is made, and all that can be wrong with it is told before it begins.
 
-use super::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError, Size};
+use super::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError, Size, memory};
 use crate::{
     Error,
     aov::{Aov, AovSet, cryptomatte},
@@ -75,7 +75,7 @@ impl PictureOptions {
         let settings = self.picture.resolve(&scene.settings)?;
         let denoising = self.denoising(&settings)?;
         let background = self.aovs.background.as_ref();
-        let background = background.map(|choice| choice.open((settings.width, settings.height))).transpose()?;
+        let background = background.map(|choice| choice.open(settings.film_size())).transpose()?;
         output.manifests = manifests(layers, &scene);
         let aovs = layers.with(transparent.then_some(Aov::Alpha));
         let shadowed = !self.aovs.cuts_out() && scene.catches_shadows();
@@ -158,10 +158,17 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let mut plan = frames.resolve(&scene)?;
         ongoing.apply_to(&mut plan, frames.mismatched)?;
-        let piecewise = in_pieces(&plan, ongoing, device, asked);
+        let mut piecewise = in_pieces(&plan, ongoing, device, asked);
         let makes_blocks = device.makes_blocks() && piecewise.is_none() && !plan.files.any();
         let mut job = options.job_of(scene, &plan, makes_blocks)?;
-        job.settings.open_ended = ongoing.checkpoint;
+        let part = ongoing.part(&plan, &job).map_err(SettingsError::from)?;
+        job.settings.open_ended = ongoing.checkpoint || part.is_some();
+        if job.settings.open_ended {
+            memory::check_film(&FrameSettings { layer_sums: part.is_some(), ..job.settings.clone() })?;
+        }
+        if let Some(piecewise) = &mut piecewise {
+            piecewise.part = part;
+        }
         plan.prepare(&job, ongoing)?;
         let note = plan.skip(&mut job)?;
         Ok(Self { job, plan, note, ongoing: piecewise })
@@ -197,17 +204,19 @@ impl<'a> Run<'a> {
 }
 
 /// Options for a run whose frames are kept or written before they are finished; none for other runs. A run of a single frame always
-/// writes it as it stands on request, except on devices with a queue: these are fast, and faster still without interruptions.
+/// writes it as it stands on request, except on one device with a queue: that is fast, and faster still without interruptions. Several devices
+/// share such a frame.
 fn in_pieces<'a>(
     plan: &FramePlan,
-    &OngoingOptions { checkpoint, write_partial }: &OngoingOptions,
+    &OngoingOptions { checkpoint, write_partial, .. }: &OngoingOptions,
     device: &dyn Device,
     asked: &'a AtomicBool,
 ) -> Option<Ongoing<'a>> {
     let has_file = plan.pattern().is_some();
-    let alone = has_file && plan.total() == 1 && device.queue_depth() == 1;
-    let wanted = checkpoint || write_partial.is_some() || alone;
-    wanted.then_some(Ongoing { checkpoint, partial_interval: write_partial, asked })
+    let is_slow_or_several = device.queue_depth() == 1 || device.device_count() > 1;
+    let alone = has_file && plan.total() == 1 && is_slow_or_several;
+    let wanted = checkpoint || write_partial.is_some() || alone || plan.film().is_some();
+    wanted.then_some(Ongoing { checkpoint, partial_interval: write_partial, asked, part: None })
 }
 
 impl FramePlan {

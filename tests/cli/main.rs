@@ -21,6 +21,7 @@ mod inputs;
 mod interrupt;
 mod limits;
 mod mattes;
+mod merge;
 mod models;
 mod new;
 mod outputs;

@@ -50,7 +50,7 @@ fn faults_in_the_text_have_line_and_column() {
 fn faults_in_the_meaning_have_line_and_column() {
     let table = [
         ("(render: (samples: 0),\nBALL)", "s.ron:1:20: samples is 0; it must be 1 to 1048576"),
-        ("(render: (size: (0, 4)), BALL)", "s.ron:1:17: width is 0; it must be 1 to 65535"),
+        ("(render: (size: (0, 4)), BALL)", "s.ron:1:17: width is 0; it must be 1 to 65536"),
         ("(render: (size: (70000, 4)), BALL)", "s.ron:1:17: width is 70000"),
         ("(render: (frames: 0), BALL)", "s.ron:1:19: frames is 0; it must be 1 to 1000000"),
         ("(render: (frames: 4294967295), BALL)", "s.ron:1:19: frames is 4294967295"),

@@ -4,9 +4,11 @@ use super::common::{ball, mesh, on_each_device, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
-    device::{Accumulation, Device, Frame, FrameSettings},
+    aov::Aov,
+    device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered},
+    pixels::PixelType,
     render::Poser,
-    scene::{Environment, Integrator, Scene},
+    scene::{Environment, Integrator, PixelFilter, Scene},
 };
 
 fn lit_ball() -> Scene {
@@ -97,5 +99,75 @@ fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have(
         let (at_once, picture) = in_pieces(device, &frame, &many, &[20]);
         assert!(film == at_once, "{}", device.describe());
         assert!(more.unwrap().pixels == picture, "{}", device.describe());
+    });
+}
+
+/// Adds samples `range` to an empty film, and returns it with the picture and the AOVs.
+fn part(
+    device: &mut dyn Device,
+    frame: &Frame,
+    settings: &FrameSettings,
+    range: std::ops::Range<u32>,
+) -> (Accumulation, Rendered) {
+    let mut film = Accumulation::from_sample(settings, range.start);
+    let settings = FrameSettings { samples: range.end, ..settings.clone() };
+    let rendered = device.add_samples(frame, &settings, &mut film, range.end, &|| false);
+    (film, rendered.unwrap())
+}
+
+#[test]
+fn parts_are_joined_to_the_film_and_the_layers_of_all_samples() {
+    let scene = Arc::new(lit_ball());
+    let mut settings = settings(40, 24, Integrator::Path);
+    (settings.samples, settings.open_ended, settings.layer_sums) = (21, true, true);
+    settings.pixels = PixelType::F32;
+    settings.film.filter = PixelFilter::Mitchell;
+    settings.aovs = Aov::ALL.into_iter().filter(|&aov| aov != Aov::Motion).collect();
+    let developer = Developer::new().unwrap();
+    on_each_device(|device| {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
+        let (whole, rendered) = part(device, &frame, &settings, 0..21);
+        let ranges = [0..1, 1..4, 4..15, 15..21];
+        let parts = ranges.map(|range| part(device, &frame, &settings, range).0);
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
+            let mut joined = Accumulation::for_joining(&settings);
+            for index in order {
+                developer.join(&settings, (&mut joined, 0), (&parts[index], 0), 40 * 24);
+            }
+            let name = device.describe();
+            assert!(joined.sums == whole.sums && joined.odd == whole.odd, "{name}: {order:?}");
+            assert!(joined.layers == whole.layers, "{name}: {order:?}");
+            let (pixels, aovs) = developer.finish(&settings, &mut joined);
+            assert!(pixels == rendered.pixels, "{name}");
+            for (found, expected) in aovs.iter().zip(&rendered.aovs) {
+                assert!(found == expected, "{name}: {:?}", found.aov);
+            }
+        }
+    });
+}
+
+#[test]
+fn regions_have_the_pixels_of_the_whole_picture() {
+    let scene = Arc::new(lit_ball());
+    let mut settings = settings(40, 24, Integrator::Path);
+    settings.aovs = [Aov::Normal].into_iter().collect();
+    on_each_device(|device| {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
+        for open_ended in [false, true] {
+            let settings = FrameSettings { open_ended, ..settings.clone() };
+            let samples = settings.samples;
+            let (_, whole) = part(device, &frame, &settings, 0..samples);
+            let region = Region { x: 11, y: 3, width: 19, height: 13 };
+            let cut = FrameSettings { region: Some(region), ..settings };
+            let (_, found) = part(device, &frame, &cut, 0..samples);
+            for row in 0..13 {
+                let (own, of) = (row * 19, (row + 3) * 40 + 11);
+                let (own, of) = (3 * own..3 * (own + 19), 3 * of..3 * (of + 19));
+                assert!(found.pixels[own.clone()] == whole.pixels[of.clone()], "{}: {row}", device.describe());
+                assert!(found.aovs[0].values[own] == whole.aovs[0].values[of], "{}: {row}", device.describe());
+            }
+        }
     });
 }

@@ -2,18 +2,18 @@
 //! rayon's threads. It is the oracle that other devices are compared with.
 
 use super::{
-    Accumulation, Device, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered, Stop,
-    WorkCounts,
+    Accumulation, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered,
+    Stop, WorkCounts,
     adaptive::{self, Passes},
-    frame_aovs,
+    frame_aovs, layer_words,
     material_tables::{MaterialTables, PosedCache},
-    params::{TILE_ITEMS, display_params, film_params, pixel_items},
+    params::{TILE_ITEMS, aspect, display_params, film_params, pixel_items},
     tables::Tables,
 };
 use crate::{
     abi::{FilmParams, Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
-    aov::{Aov, AovImage, AovSet},
+    aov::{Aov, AovImage},
     light::LightCache,
     pixels::Floats,
     scene::Scene,
@@ -29,6 +29,7 @@ use std::{
 /// A kernel: handles items `begin..end` on the calling thread.
 type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 
+mod join;
 mod launch;
 
 mod kernels {
@@ -193,19 +194,23 @@ impl CpuDevice {
         &self,
         launch: &mut Launch<'_>,
         frame: &Frame,
-        aovs: AovSet,
-        items: u32,
+        settings: &FrameSettings,
+        (items, layers): (u32, &mut Vec<u32>),
         stop: &Stop,
     ) -> Result<Vec<AovImage>, DeviceError> {
-        let (width, height) = (launch.params.film.width, launch.params.film.height);
-        let pixels = width as usize * height as usize;
+        let (aovs, pixels) = (settings.aovs, settings.film_pixels());
         let mut images: Vec<(Aov, Vec<f32>)> =
             aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
         if images.is_empty() {
             return Ok(Vec::new());
         }
         let tables = self.tables()?;
-        let mut record = frame_aovs::record(frame, width as f32 / height as f32);
+        let mut record = frame_aovs::record(frame, aspect(settings));
+        layers.resize(Accumulation::layers_words(settings), 0);
+        if !layers.is_empty() {
+            record.sums = layers.as_mut_ptr();
+            record.sum_words = layer_words(aovs) as u64;
+        }
         for (aov, values) in &mut images {
             *frame_aovs::target(&mut record, *aov) = values.as_mut_ptr();
         }
@@ -221,8 +226,12 @@ impl CpuDevice {
             other.apply(record, tables);
         }
         launch.params.film.aovs = &raw const record;
-        // SAFETY: the images are of the picture's size, and what the record leads to besides lives until the end of this function.
-        unsafe { launch.run(self.kernels.gather_aovs, items, PIXEL_BATCH, stop) };
+        let kernel = match settings.open_ended {
+            true => self.kernels.gather_exact_aovs,
+            false => self.kernels.gather_aovs,
+        };
+        // SAFETY: images and layers are of the picture's size, and what the record leads to besides lives until the end of this function.
+        unsafe { launch.run(kernel, items, PIXEL_BATCH, stop) };
         launch.params.film.aovs = null();
         let images = images.into_iter().map(|(aov, values)| AovImage { aov, values: values.into() });
         Ok(images.collect())
@@ -266,6 +275,7 @@ impl Developer {
             sums: film.as_mut_ptr().cast(),
             pixels: pixels.as_mut_ptr().cast(),
             alpha: alpha.map_or(null(), <[f32]>::as_ptr),
+            exact: 0,
             ..film_params(settings)
         };
         let display = display_params(settings);
@@ -368,23 +378,25 @@ impl Device for CpuDevice {
         let shining = self.shining(frame, settings);
         let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
-        let pixel_count = u64::from(settings.width) * u64::from(settings.height);
+        let pixel_count = settings.film_pixels();
         let tile_count = pixel_items(settings)? / TILE_ITEMS;
         // Floats, whichever type the pixels have: memory that is aligned for both.
-        let mut pixels = vec![0f32; (pixel_count as usize * settings.pixel_bytes()).div_ceil(4)];
+        let mut pixels = vec![0f32; (pixel_count * settings.pixel_bytes()).div_ceil(4)];
         launch.params.film.sums = film.sums.as_mut_ptr();
         launch.params.film.pixels = pixels.as_mut_ptr().cast();
         if !film.odd.is_empty() {
             launch.params.film.half_sums = film.odd.as_mut_ptr();
         }
+        film.copy = DeviceCopy::default();
         let state = std::mem::take(&mut film.state);
+        let first = state.first;
         let mut passes = Passes::resume(until, settings.noise, state);
         let measured = if passes.is_adaptive() { tile_count } else { 0 };
         let mut errors = vec![0f32; measured as usize];
         if passes.is_adaptive() {
             launch.params.film.tile_errors = errors.as_mut_ptr();
         }
-        let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel);
+        let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(first));
         let mut rays = RayCounts::default();
         while !passes.is_over() {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
@@ -411,10 +423,11 @@ impl Device for CpuDevice {
         }
         let aovs = match film.is_done(settings) || settings.unfinished_aovs {
             true => {
+                launch.params.film.sample_begin = first;
                 launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
                 let items = tile_count * TILE_ITEMS;
                 // SAFETY: the film fits the settings.
-                unsafe { self.gather_aovs(&mut launch, frame, settings.aovs, items, stop)? }
+                unsafe { self.gather_aovs(&mut launch, frame, settings, (items, &mut film.layers), stop)? }
             }
             false => Vec::new(),
         };
@@ -432,7 +445,7 @@ impl Device for CpuDevice {
         if stop() {
             return Err(DeviceError::Stopped);
         }
-        let bytes = pixel_count as usize * settings.pixel_bytes();
+        let bytes = pixel_count * settings.pixel_bytes();
         Ok(Rendered {
             pixels: Floats::from(pixels).into_bytes().slice(..bytes),
             aovs,

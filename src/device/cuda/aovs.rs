@@ -8,7 +8,7 @@ use super::{
 use crate::{
     abi::{FrameAovs, OtherFrame, Params},
     aov::{Aov, AovImage, AovSet},
-    device::{Frame, OtherPose, frame_aovs},
+    device::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words, params::aspect},
     pixels::Floats,
     scene::Scene,
 };
@@ -26,6 +26,8 @@ const RAYS_PER_LAUNCH: u32 = 1 << 22;
 pub struct AovMemory {
     /// All AOVs of a frame, one after the other.
     images: Array,
+    /// The exact sums that they are made of, if these are kept.
+    sums: Array,
     /// The kernel's record and the tables of other frames.
     tables: Array,
     staging: Pinned,
@@ -39,23 +41,28 @@ impl AovMemory {
     /// Bytes on the GPU that this has already.
     pub fn bytes_held(&self) -> usize {
         let shapes = self.shapes.iter().map(Shapes::bytes_held);
-        let own = [&self.images, &self.tables, &self.names];
+        let own = [&self.images, &self.sums, &self.tables, &self.names];
         own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
     }
 
-    /// Makes room for `aovs` of a frame, and queues the upload of the tables that the kernel reads. Nothing that was queued before
+    /// Makes room for the AOVs of a frame, and queues the upload of the tables that the kernel reads. Nothing that was queued before
     /// may use what is here.
     pub fn prepare(
         &mut self,
         tables: &SceneTables,
         frame: &Frame,
-        aovs: AovSet,
+        settings: &FrameSettings,
         params: &mut Params,
         stream: &Stream,
     ) -> CudaResult<()> {
-        let (width, height) = (params.film.width, params.film.height);
-        let mut record = frame_aovs::record(frame, width as f32 / height as f32);
-        let pixels = width as usize * height as usize;
+        let (aovs, pixels) = (settings.aovs, settings.film_pixels());
+        let mut record = frame_aovs::record(frame, aspect(settings));
+        let sums = Accumulation::layers_words(settings);
+        if sums > 0 {
+            self.sums.reserve(sums * size_of::<u32>())?;
+            record.sums = self.sums.at(0);
+            record.sum_words = layer_words(aovs) as u64;
+        }
         self.images.reserve(image_bytes(aovs, pixels))?;
         for aov in aovs.iter() {
             *frame_aovs::target(&mut record, aov) = self.image(aovs, pixels, aov);
@@ -74,6 +81,11 @@ impl AovMemory {
     pub fn image(&self, aovs: AovSet, pixels: usize, aov: Aov) -> *mut f32 {
         let before = aovs.iter().take_while(|&before| before != aov);
         self.images.at(image_bytes(before.collect(), pixels))
+    }
+
+    /// Copies the exact sums of the last frame.
+    pub fn read_sums(&self, to: &mut [u32]) -> CudaResult<()> {
+        self.sums.read(bytemuck::cast_slice_mut(to))
     }
 
     fn name(&mut self, tables: &SceneTables) -> CudaResult<()> {
@@ -174,7 +186,8 @@ pub fn image_bytes(aovs: AovSet, pixels: usize) -> usize {
 }
 
 /// Upper bound on the bytes that the AOVs of a frame take on the GPU.
-pub fn aov_bytes(tables: &SceneTables, frame: &Frame, aovs: AovSet, pixels: usize) -> usize {
+pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings) -> usize {
+    let (aovs, pixels) = (settings.aovs, settings.film_pixels());
     if aovs.is_empty() {
         return 0;
     }
@@ -189,6 +202,7 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, aovs: AovSet, pixels: usiz
     let others = frame.others.iter().flat_map(|others| others.iter());
     let scene = tables.scene();
     image_bytes(aovs, pixels)
+        + Accumulation::layers_words(settings) * size_of::<u32>()
         + others.map(other).sum::<usize>()
         + 4 * (scene.instances.len() + scene.materials.len())
         + 8 * ALIGNMENT

@@ -17,10 +17,10 @@ use super::{
 use crate::{
     abi::{Hit, Params, Ray},
     accel::NodeLayout,
-    aov::{Aov, channels::FileRows},
+    aov::channels::FileRows,
     device::{
-        Accumulation, AccumulationState, Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
-        Rendered, Stop,
+        Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, Frame, FrameSettings, OwnRays, RayCounts,
+        RayKind, Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
         material_tables::{MaterialTables, PosedCache},
@@ -235,17 +235,18 @@ impl CudaDevice {
     ) -> Result<Cut, DeviceError> {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
-        let pixels = settings.width as usize * settings.height as usize;
-        let (tlas, picture) = Slot::bytes(&frame.tlas, pixels, settings.pixel_bytes());
+        let (tlas, picture) = Slot::bytes(&frame.tlas, settings);
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
         need.add("motion", shutter_bytes(frame) * SLOTS);
-        let has_half = settings.noise.is_some() || settings.aovs.contains(Aov::Variance);
-        let halves = if has_half { pixels * 16 } else { 0 };
+        let halves = match Accumulation::has_odd(settings) {
+            true => size_of::<u32>() * Accumulation::words(settings),
+            false => 0,
+        };
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
         need.add("lights", lights * 9 / 8 * SLOTS);
-        let aovs = aov_bytes(self.scene()?, frame, settings.aovs, pixels);
+        let aovs = aov_bytes(self.scene()?, frame, settings);
         need.add("layers", aovs * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
@@ -259,8 +260,7 @@ impl CudaDevice {
             Ok(mem_get_info()?.0 + own)
         })?;
         // If memory is short, the host can make the files from pixels and AOVs.
-        let size = (settings.width, settings.height);
-        let blocks = file_rows.map_or(0, |rows| exr_bytes(&rows, size));
+        let blocks = file_rows.map_or(0, |rows| exr_bytes(&rows, settings.film_size()));
         match need.total() + blocks * SLOTS < free / 2 {
             true => need.add("files", blocks * SLOTS),
             false => *file_rows = None,
@@ -320,6 +320,7 @@ impl CudaDevice {
         params.film = film_params(settings);
         params.frame.moves = frame.moves().into();
         let until = film.map_or(settings.samples, |(_, until)| until);
+        params.film.sample_begin = film.map_or(0, |(film, _)| film.state.first);
         params.film.sample_end = adaptive::samples_of_all(settings).min(until);
         let (tables, emitters) = self.own_tables(frame).ok_or_else(no_scene)?;
         let tables = tables.as_ref();
@@ -342,15 +343,16 @@ impl CudaDevice {
                 slot.light(lights, &mut params)?;
             }
             if let Some(scene) = &device.scene {
-                slot.prepare_aovs(scene, frame, settings.aovs, &mut params)?;
+                slot.prepare_aovs(scene, frame, settings, &mut params)?;
             }
             let samples = match film {
                 Some((_, until)) if settings.unfinished_aovs => until,
                 _ => settings.samples,
             };
-            let task = Task { cut, passes, samples, aovs: settings.aovs, file_rows, started, own_rays };
+            let holds_film = film.is_some_and(|(film, _)| film.copy.is(slot.copy));
+            let task = Task { cut, passes, samples, aovs: settings.aovs, file_rows, started, own_rays, holds_film };
             slot.start(params, task)?;
-            if let Some((film, _)) = film {
+            if let Some((film, _)) = film.filter(|(film, _)| !holds_film && !film.state.range().is_empty()) {
                 slot.go_on_from(film)?;
             }
             slot.pump(&device.kernels)?;
@@ -482,8 +484,14 @@ impl Device for CudaDevice {
         let slot = self.start(frame, settings, Some((film, until)), None)?;
         let mut picture = self.wait(stop)?;
         film.state = std::mem::take(&mut picture.state);
+        film.layers.clear();
+        if film.is_done(settings) {
+            film.layers.resize(Accumulation::layers_words(settings), 0);
+        }
         self.with("copying the film", |device| {
             device.slots[slot].read_film(film)?;
+            film.copy = DeviceCopy::fresh();
+            device.slots[slot].copy = film.copy;
             device.rendered(picture)
         })
     }

@@ -234,7 +234,7 @@ upload! {
     MeshRecord: 3, 2;
     TextureRecord: 1, 6;
     ExrChannel: 1, 4;
-    FrameAovs: 22, 78;
+    FrameAovs: 24, 80;
 }
 
 /// Returns all bytes of some data.

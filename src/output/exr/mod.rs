@@ -12,13 +12,17 @@ mod rows;
 pub use complete::{is_complete_exr, read_origin};
 
 use super::{EncodeError, Encoding, ExrCompression, Picture};
-use crate::aov::channels::{FileBlocks, FileRows};
+use crate::aov::{
+    AovSet,
+    channels::{FileBlocks, FileRows},
+};
 use channels::Channel;
 use flate2::{Compression, write::ZlibEncoder};
 use rows::RowPacker;
 use std::{
     fs::File,
     io::{self, Write as _},
+    ops::Range,
     panic::resume_unwind,
     sync::{
         Condvar, Mutex, MutexGuard, PoisonError,
@@ -151,7 +155,11 @@ impl<'a> Plan<'a> {
             if index >= self.count {
                 break;
             }
-            self.make_block(index, &mut memory);
+            let per_block = self.rows.per_block as usize;
+            let first = index * per_block;
+            let rows = first..(first + per_block).min(self.picture.height as usize);
+            let width = self.picture.width as usize;
+            make_block(&self.channels, width, (rows, first as u32), self.compression, &mut memory);
             let Some(offset) = blocks.place(index, memory.block.len()) else {
                 break;
             };
@@ -161,33 +169,85 @@ impl<'a> Plan<'a> {
         memory.give_back();
         Ok(())
     }
+}
 
-    /// Makes a block: the first row's number, the size of what follows, and the rows, plain if compression does not make them smaller.
-    fn make_block(&self, index: usize, memory: &mut Memory) {
-        let Memory { packer, block: out } = memory;
-        let per_block = self.rows.per_block as usize;
-        let first = index * per_block;
-        let rows = first..(first + per_block).min(self.picture.height as usize);
-        let width = self.picture.width as usize;
-        out.clear();
-        out.extend((first as u32).to_le_bytes());
-        out.extend([0; 4]);
-        let body = out.len();
-        match self.compression {
-            ExrCompression::None => {}
-            ExrCompression::Rle => rle::compress(packer.predict(&self.channels, width, rows.clone()), out),
-            ExrCompression::Zips | ExrCompression::Zip => {
-                deflate(packer.predict(&self.channels, width, rows.clone()), out)
-            }
-        }
-        let plain = rows.len() * width * rows::bytes_of(&self.channels);
-        if self.compression == ExrCompression::None || out.len() - body >= plain {
-            out.truncate(body);
-            packer.append_plain(&self.channels, width, rows, out);
-        }
-        let size = (out.len() - body) as u32;
-        out[body - 4..body].copy_from_slice(&size.to_le_bytes());
+/// A file that is made of bands of rows, each by itself.
+pub struct BandFile {
+    head: Vec<u8>,
+    /// Where each block begins that was written, and where the last one ends.
+    offsets: Vec<u64>,
+    end: u64,
+}
+
+impl BandFile {
+    /// The file of a picture that has this size and metadata, and `aovs`; its pixels come band by band.
+    pub fn new(picture: &Picture, aovs: AovSet, encoding: &Encoding) -> Self {
+        let rows = encoding.exr_rows(aovs, picture.transparent);
+        let head = header::write(picture, aovs, rows.channels().iter(), encoding.compression);
+        let count = u64::from(picture.height.div_ceil(rows.per_block));
+        let end = head.len() as u64 + 8 * count;
+        Self { head, offsets: Vec::new(), end }
     }
+
+    /// Makes the blocks of a band, which begins with row `first` of the file's, a multiple of the rows of a block.
+    pub fn blocks(band: &Picture, first: u32, encoding: &Encoding) -> Result<Vec<Vec<u8>>, EncodeError> {
+        let aovs = band.aovs.iter().map(|image| image.aov);
+        let rows = encoding.exr_rows(aovs.collect(), band.transparent);
+        let channels = channels::of(band, &rows)?;
+        let mut memory = Memory::take();
+        let make = |start: u32| {
+            let rows = start as usize..(start + rows.per_block).min(band.height) as usize;
+            make_block(&channels, band.width as usize, (rows, first + start), encoding.compression, &mut memory);
+            memory.block.clone()
+        };
+        let blocks = (0..band.height).step_by(rows.per_block as usize).map(make).collect();
+        memory.give_back();
+        Ok(blocks)
+    }
+
+    /// Writes the next blocks.
+    pub fn add(&mut self, blocks: &[Vec<u8>], file: &impl WriteAt) -> io::Result<()> {
+        for block in blocks {
+            file.write_at(self.end, block)?;
+            self.offsets.push(self.end);
+            self.end += block.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes what comes before the blocks.
+    pub fn finish(mut self, file: &impl WriteAt) -> io::Result<()> {
+        self.head.extend(self.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
+        file.write_at(0, &self.head)
+    }
+}
+
+/// Makes a block of rows of a picture: the number that the first one has in the file, the size of what follows, and the rows, plain if
+/// compression does not make them smaller.
+fn make_block(
+    channels: &[Channel],
+    width: usize,
+    (rows, number): (Range<usize>, u32),
+    compression: ExrCompression,
+    memory: &mut Memory,
+) {
+    let Memory { packer, block: out } = memory;
+    out.clear();
+    out.extend(number.to_le_bytes());
+    out.extend([0; 4]);
+    let body = out.len();
+    match compression {
+        ExrCompression::None => {}
+        ExrCompression::Rle => rle::compress(packer.predict(channels, width, rows.clone()), out),
+        ExrCompression::Zips | ExrCompression::Zip => deflate(packer.predict(channels, width, rows.clone()), out),
+    }
+    let plain = rows.len() * width * rows::bytes_of(channels);
+    if compression == ExrCompression::None || out.len() - body >= plain {
+        out.truncate(body);
+        packer.append_plain(channels, width, rows, out);
+    }
+    let size = (out.len() - body) as u32;
+    out[body - 4..body].copy_from_slice(&size.to_le_bytes());
 }
 
 /// Appends `data` as a zlib stream. More effort than the least saves a twentieth of the size in more than twice the time.

@@ -112,7 +112,7 @@ impl SceneFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "render", default, deny_unknown_fields)]
 pub struct RenderDesc {
-    /// Width and height in pixels, each 1 to 65535. Default (960, 540).
+    /// Width and height in pixels, each 1 to 65536. Default (960, 540).
     pub size: (u32, u32),
     /// Samples per pixel, 1 to 1048576. Default 8.
     pub samples: u32,

@@ -17,10 +17,13 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{ExrParams, InstanceRecord, Params, RayTally, Unit},
+    abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, Params, RayTally, Unit},
     accel::Tlas,
     aov::{Aov, AovSet, channels::FileRows},
-    device::{Frame, FrameSettings, OwnRays, adaptive::Passes, material_tables::MaterialTables, params::TILE_ITEMS},
+    device::{
+        Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, adaptive::Passes, material_tables::MaterialTables,
+        params::TILE_ITEMS,
+    },
     light::LocalTree,
 };
 use cust::{
@@ -62,6 +65,8 @@ pub struct Slot {
     aovs: AovMemory,
     exr: ExrMemory,
     film: Array,
+    /// The name of the sums in `film` and `film_half`, if these were handed out and are unchanged.
+    pub copy: DeviceCopy,
     /// Sums of half of the samples, where noise or variance is measured.
     film_half: Array,
     /// For pictures that are sampled adaptively: the noise of all tiles, and the tiles of a pass.
@@ -92,6 +97,8 @@ pub struct Task {
     pub started: Event,
     /// Lists that the frame's rays are added to, which only a wavefront does.
     pub own_rays: Option<OwnRays>,
+    /// Whether the slot has the sums that the frame goes on from.
+    pub holds_film: bool,
 }
 
 /// The remaining work for the frame in a slot.
@@ -162,6 +169,7 @@ impl Slot {
             aovs: AovMemory::default(),
             exr: ExrMemory::default(),
             film: Array::default(),
+            copy: DeviceCopy::default(),
             film_half: Array::default(),
             errors: Array::default(),
             tiles: Array::default(),
@@ -185,8 +193,10 @@ impl Slot {
     }
 
     /// Bytes on the GPU for a TLAS and a picture.
-    pub fn bytes(tlas: &Tlas, pixels: usize, pixel_bytes: usize) -> (usize, usize) {
-        (size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]), pixels * (16 + pixel_bytes))
+    pub fn bytes(tlas: &Tlas, settings: &FrameSettings) -> (usize, usize) {
+        let film = size_of::<u32>() * Accumulation::words(settings);
+        let tlas = size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]);
+        (tlas, film + settings.film_pixels() * settings.pixel_bytes())
     }
 
     /// Bytes on the GPU that this slot has already.
@@ -248,12 +258,12 @@ impl Slot {
         &mut self,
         tables: &SceneTables,
         frame: &Frame,
-        aovs: AovSet,
+        settings: &FrameSettings,
         params: &mut Params,
     ) -> CudaResult<()> {
-        match aovs.is_empty() {
+        match settings.aovs.is_empty() {
             true => Ok(()),
-            false => self.aovs.prepare(tables, frame, aovs, params, &self.stream),
+            false => self.aovs.prepare(tables, frame, settings, params, &self.stream),
         }
     }
 
@@ -283,17 +293,20 @@ impl Slot {
 
     /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
-        let Task { cut, passes, samples, aovs, file_rows, started, own_rays } = task;
-        let pixels = params.film.width as usize * params.film.height as usize;
-        self.film.reserve(pixels * 16)?;
+        let Task { cut, passes, samples, aovs, file_rows, started, own_rays, holds_film } = task;
+        self.copy = DeviceCopy::default();
+        let film = film_bytes(&params);
+        self.film.reserve(film)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
-        self.film.clear_later(pixels * 16, &self.stream)?;
+        if !holds_film {
+            self.film.clear_later(film, &self.stream)?;
+        }
         self.tally.clear_later(size_of::<RayTally>(), &self.stream)?;
         params.film.sums = self.film.at(0);
         if passes.is_adaptive() || aovs.contains(Aov::Variance) {
-            self.prepare_half(&mut params)?;
+            self.prepare_half(&mut params, holds_film)?;
         }
         if passes.is_adaptive() {
             self.prepare_measuring(&mut params)?;
@@ -459,7 +472,13 @@ impl Slot {
     }
 }
 
-/// Number of tiles in the whole picture.
+/// Bytes of the sums of samples.
+fn film_bytes(params: &Params) -> usize {
+    let words = if params.film.exact != 0 { EXACT_SUM_WORDS as usize } else { 4 };
+    params.film.width as usize * params.film.height as usize * words * size_of::<u32>()
+}
+
+/// Number of tiles in the whole film.
 fn tile_count(params: &Params) -> u32 {
     params.film.width.div_ceil(8) * params.film.height.div_ceil(8)
 }

@@ -55,7 +55,7 @@ impl Slot {
         // SAFETY: see `run_loop`.
         unsafe {
             kernels.launch_items(
-                "throng_gather_aovs",
+                if params.film.exact != 0 { "throng_gather_exact_aovs" } else { "throng_gather_aovs" },
                 next - start,
                 &self.stream,
                 arguments![params, start, next, none],
@@ -72,9 +72,12 @@ impl Slot {
         self.film_half.write(0, bytes_of(&film.odd))
     }
 
-    /// Copies the sums of the frame that was taken last to `film`, which has their size.
+    /// Copies the sums of the frame that was taken last to `film`, which has their size; those of layers only if there is room for them.
     pub fn read_film(&self, film: &mut Accumulation) -> CudaResult<()> {
         self.film.read(bytemuck::cast_slice_mut(&mut film.sums))?;
+        if !film.layers.is_empty() {
+            self.aovs.read_sums(&mut film.layers)?;
+        }
         if film.odd.is_empty() {
             return Ok(());
         }

@@ -1,0 +1,72 @@
+//! `throng merge`: joins films of parts of a picture.
+
+use super::Exit;
+use crate::{
+    merge,
+    output::{ColorDepth, Encoding, ExrCompression},
+    settings::parse_depth,
+};
+use std::{io::Write, path::PathBuf};
+
+const HELP: &str = "\
+Parts are made by throng render with -o PART.film and --sample-range or --region, on any machine and in any order. They have
+to be of the same scene and frame with the same settings and seed. A picture takes all of its samples, each once. The result is
+the same to the bit in whatever order and groups parts are joined, and the same as of one run with --checkpoint.
+
+Examples:
+  throng render scene.ron -f 1 --samples 64 --sample-range 1-32 -o a.film
+  throng render scene.ron -f 1 --samples 64 --sample-range 33-64 -o b.film
+  throng merge a.film b.film -o still.exr";
+
+/// Join parts of a picture, which are in films
+#[derive(clap::Args)]
+#[command(after_long_help = HELP)]
+pub struct MergeArgs {
+    /// Films of parts of one picture
+    #[arg(value_name = "FILM", required = true)]
+    films: Vec<PathBuf>,
+    /// The file to write: the picture as .png or .exr, or a .film of what the parts have together
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Bits per colour: 8 or 16 in .png; 16 (half floats) or 32 in .exr [default: 8, in .exr 16]
+    #[arg(long, value_name = "BITS", value_parser = parse_depth)]
+    color_depth: Option<ColorDepth>,
+    /// How .exr files are compressed, in any case without loss
+    #[arg(long, value_name = "NAME", value_enum)]
+    exr_compression: Option<ExrCompression>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print nothing
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+impl MergeArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let usual = Encoding::default();
+        let encoding = Encoding {
+            depth: self.color_depth.unwrap_or(usual.depth),
+            compression: self.exr_compression.unwrap_or(usual.compression),
+            ..usual
+        };
+        let merged = merge::merge(&self.films, &self.output, &encoding)?;
+        let text = match self.json {
+            true => serde_json::to_string(&merged)?,
+            false => format!(
+                "{}: {}x{}, samples {}, of {} film{}",
+                self.output.display(),
+                merged.width,
+                merged.height,
+                merged.samples,
+                merged.films,
+                if merged.films == 1 { "" } else { "s" }
+            ),
+        };
+        if !self.quiet {
+            // A reader that closed the pipe has seen enough.
+            let _ = writeln!(std::io::stdout(), "{text}");
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,269 @@
+//! Films in files: the sums of a picture's samples, or of a part of them, with everything that a picture is made of them by.
+//!
+//! A file has a line that names its kind, the length of a JSON header (u32), the header and its checksum (u64); then the place behind each row
+//! (u64, from the start of the file), and the rows (`packing`), each with a checksum. All numbers are little-endian. It is written like frames:
+//! there is a whole file or none. Rows can be read in any order, and little memory is taken for them.
+
+mod packing;
+
+pub use packing::Columns;
+
+use super::{CheckpointError, CheckpointIdentity, Manifests, Metadata, OutputError, atomic::fill_atomically};
+use crate::{
+    aov::AovSet,
+    device::{Accumulation, AccumulationState, FrameSettings, Region, layer_columns},
+    files::{open_regular, read_exact_at},
+};
+use packing::Checksum;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+const MAGIC: &[u8] = b"throng film 2\n";
+/// Films of earlier versions.
+const OLD_MAGIC: &[u8] = b"throng film 1\n";
+/// Most bytes of the header: far more than the tiles of the largest picture take, or the names of a million instances.
+const MAX_HEADER: usize = 256 << 20;
+/// Rows that are packed at once.
+const ROWS_AT_ONCE: usize = 64;
+
+/// Everything about a film but its sums.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilmHeader {
+    pub of: CheckpointIdentity,
+    pub picture: FilmPicture,
+    pub state: AccumulationState,
+    /// The samples that all pixels have, as ascending ranges apart from each other.
+    pub samples: Vec<Range<u32>>,
+    /// Whether it has all samples that its run was to take.
+    pub finished: bool,
+    /// Whether there are the sums of layers.
+    pub has_layers: bool,
+}
+
+/// The picture that a film is to become.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilmPicture {
+    /// The frame's own settings. Pixels are of the type that the file of the picture takes.
+    pub settings: FrameSettings,
+    /// AOVs that go to the picture's file, of those that the settings ask for.
+    pub aovs: AovSet,
+    pub metadata: Metadata,
+    pub manifests: Manifests,
+}
+
+impl FilmHeader {
+    /// The pixels of the film.
+    pub fn region(&self) -> Region {
+        let settings = &self.picture.settings;
+        settings.region.unwrap_or(Region::of_picture((settings.width, settings.height)))
+    }
+
+    /// The words of its pixels.
+    pub fn columns(&self) -> Columns {
+        let settings = &self.picture.settings;
+        let sums = vec![3, 3, 3, 1];
+        let odd = if Accumulation::has_odd(settings) { sums.clone() } else { Vec::new() };
+        let layers = if self.has_layers { layer_columns(settings.aovs) } else { Vec::new() };
+        Columns::new([sums, odd, layers])
+    }
+}
+
+/// A film that is being written, row by row.
+pub struct FilmWriter<'a> {
+    file: &'a File,
+    table: u64,
+    ends: Vec<u64>,
+    end: u64,
+}
+
+impl<'a> FilmWriter<'a> {
+    pub fn new(mut file: &'a File, header: &FilmHeader) -> io::Result<Self> {
+        let json = serde_json::to_vec(header)?;
+        let length = u32::try_from(json.len()).map_err(|_| ErrorKind::FileTooLarge)?;
+        let mut head = [MAGIC, &length.to_le_bytes(), &json].concat();
+        let mut sum = Checksum::default();
+        sum.add(&head);
+        head.extend(sum.0.to_le_bytes());
+        file.write_all(&head)?;
+        let table = head.len() as u64;
+        let rows = header.region().height;
+        let end = table + 8 * u64::from(rows);
+        file.seek(SeekFrom::Start(end))?;
+        Ok(Self { file, table, ends: Vec::with_capacity(rows as usize), end })
+    }
+
+    /// Appends packed rows.
+    pub fn add(&mut self, rows: &PackedRows) -> io::Result<()> {
+        self.file.write_all(&rows.bytes)?;
+        self.ends.extend(rows.ends.iter().map(|&end| self.end + end as u64));
+        self.end += rows.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes the table, after the last row.
+    pub fn finish(mut self) -> io::Result<()> {
+        let table: Vec<u8> = self.ends.iter().flat_map(|end| end.to_le_bytes()).collect();
+        self.file.seek(SeekFrom::Start(self.table))?;
+        self.file.write_all(&table)
+    }
+}
+
+/// Rows as they are in files.
+#[derive(Default)]
+pub struct PackedRows {
+    bytes: Vec<u8>,
+    /// The end of each.
+    ends: Vec<usize>,
+}
+
+impl PackedRows {
+    /// Packs the rows `rows` of a film, whose sums begin with row `rows.start`: all parts of its columns.
+    pub fn new(columns: &Columns, rows: Range<usize>, width: usize, parts: [&[u32]; 3]) -> Self {
+        let mut packed = Self::default();
+        for row in rows.clone() {
+            let local = row - rows.start..row - rows.start + 1;
+            let part = |k: usize| &parts[k][columns.range(k, width, &local)];
+            columns.pack(row as u32, [part(0), part(1), part(2)], width, &mut packed.bytes);
+            packed.ends.push(packed.bytes.len());
+        }
+        packed
+    }
+}
+
+/// Writes `film` to `path`.
+///
+/// # Errors
+/// When the file cannot be written; an earlier one is left as it is.
+pub fn write_film(path: &Path, header: &FilmHeader, film: &Accumulation) -> Result<(), OutputError> {
+    let (columns, region) = (header.columns(), header.region());
+    let (width, height) = (region.width as usize, region.height as usize);
+    fill_atomically(path, |file| {
+        let mut writer = FilmWriter::new(file, header)?;
+        let pieces: Vec<Range<usize>> =
+            (0..height).step_by(ROWS_AT_ONCE).map(|row| row..height.min(row + ROWS_AT_ONCE)).collect();
+        for pieces in pieces.chunks(2 * rayon::current_num_threads()) {
+            let pack = |rows: &Range<usize>| {
+                let parts = [&film.sums[..], &film.odd, &film.layers];
+                let part = |k: usize| &parts[k][columns.range(k, width, rows)];
+                PackedRows::new(&columns, rows.clone(), width, [part(0), part(1), part(2)])
+            };
+            let packed: Vec<PackedRows> = pieces.par_iter().map(pack).collect();
+            packed.iter().try_for_each(|rows| writer.add(rows))?;
+        }
+        writer.finish()
+    })
+}
+
+/// A film in a file.
+pub struct FilmFile {
+    pub path: PathBuf,
+    pub header: FilmHeader,
+    columns: Columns,
+    file: File,
+    /// Where each row begins, and where the last one ends.
+    places: Vec<u64>,
+}
+
+impl FilmFile {
+    /// Opens a film and checks all but its rows.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or is not a film of this version.
+    pub fn open(path: &Path) -> Result<Self, CheckpointError> {
+        let failed = |error| CheckpointError::Read { path: path.to_owned(), error };
+        let damaged = || CheckpointError::Damaged { path: path.to_owned() };
+        let (file, length) = open_regular(path).map_err(failed)?;
+        let mut head = [0; MAGIC.len() + 4];
+        read_exact_at(&file, &mut head, 0).map_err(|_| damaged())?;
+        let size = match head.split_last_chunk::<4>() {
+            Some((magic, size)) if magic == MAGIC => u32::from_le_bytes(*size) as usize,
+            Some((magic, _)) if magic == OLD_MAGIC => {
+                let why = "it was made by another version of the program".to_owned();
+                return Err(CheckpointError::Other { path: path.to_owned(), why });
+            }
+            _ => return Err(damaged()),
+        };
+        if size > MAX_HEADER || (head.len() + size + 8) as u64 > length {
+            return Err(damaged());
+        }
+        let mut bytes = vec![0; head.len() + size + 8];
+        read_exact_at(&file, &mut bytes, 0).map_err(failed)?;
+        let (json, sum) = bytes.split_last_chunk::<8>().ok_or_else(damaged)?;
+        let mut expected = Checksum::default();
+        expected.add(json);
+        if expected.0 != u64::from_le_bytes(*sum) {
+            return Err(damaged());
+        }
+        let header: FilmHeader = serde_json::from_slice(&json[head.len()..]).map_err(|_| damaged())?;
+        let settings = &header.picture.settings;
+        let region = header.region();
+        if !settings.open_ended || region.width == 0 || region.check((settings.width, settings.height)).is_err() {
+            return Err(damaged());
+        }
+        let columns = header.columns();
+        let table = bytes.len() as u64;
+        let first = table + 8 * u64::from(region.height);
+        if first > length {
+            return Err(damaged());
+        }
+        let mut ends = vec![0; 8 * region.height as usize];
+        read_exact_at(&file, &mut ends, table).map_err(failed)?;
+        let ends = ends.as_chunks::<8>().0.iter().map(|end| u64::from_le_bytes(*end));
+        let places: Vec<u64> = std::iter::once(first).chain(ends).collect();
+        let most = columns.most_bytes(region.width as usize) as u64;
+        let is_row = |pair: &[u64]| pair[1].checked_sub(pair[0]).is_some_and(|size| size <= most);
+        if !places.windows(2).all(is_row) || places.last() != Some(&length) {
+            return Err(damaged());
+        }
+        Ok(Self { path: path.to_owned(), header, columns, file, places })
+    }
+
+    /// Reads some of its rows, counted from its first.
+    ///
+    /// # Errors
+    /// When they cannot be read or are damaged.
+    pub fn read(&self, rows: Range<usize>) -> Result<Accumulation, CheckpointError> {
+        let mut read = Accumulation { state: self.header.state.clone(), ..Accumulation::default() };
+        self.read_into(rows, &mut read)?;
+        Ok(read)
+    }
+
+    /// Reads the sums of some rows into memory that is there.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_into(&self, rows: Range<usize>, to: &mut Accumulation) -> Result<(), CheckpointError> {
+        let width = self.header.region().width as usize;
+        let start = self.places[rows.start];
+        let mut bytes = vec![0; (self.places[rows.end] - start) as usize];
+        let failed = |error| CheckpointError::Read { path: self.path.clone(), error };
+        read_exact_at(&self.file, &mut bytes, start).map_err(failed)?;
+        let [sums, odd, layers] = self.columns.words().map(|words| words * width);
+        to.sums.resize(sums * rows.len(), 0);
+        to.odd.resize(odd * rows.len(), 0);
+        to.layers.resize(layers * rows.len(), 0);
+        for (i, row) in rows.enumerate() {
+            let place = |row: usize| (self.places[row] - start) as usize;
+            let bytes = &bytes[place(row)..place(row + 1)];
+            let parts = [
+                &mut to.sums[i * sums..(i + 1) * sums],
+                &mut to.odd[i * odd..(i + 1) * odd],
+                &mut to.layers[i * layers..(i + 1) * layers],
+            ];
+            let read = self.columns.unpack(row as u32, bytes, width, parts);
+            read.ok_or_else(|| CheckpointError::Damaged { path: self.path.clone() })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
