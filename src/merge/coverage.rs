@@ -32,8 +32,11 @@ pub fn check(pieces: &[Piece], within: Region, wanted: Option<Vec<Range<u32>>>) 
     Err(MergeError::Gap { samples: text(&missing), place, more })
 }
 
+/// A rectangle, and its samples.
+type Cell = (Region, Vec<Range<u32>>);
+
 /// Cuts a region into cells, each of which every piece covers as a whole or not at all, and finds their samples.
-fn cells(pieces: &[Piece], within: Region) -> Result<Vec<(Region, Vec<Range<u32>>)>, MergeError> {
+fn cells(pieces: &[Piece], within: Region) -> Result<Vec<Cell>, MergeError> {
     let edges = |begin: fn(&Region) -> u32, end: fn(&Region) -> u32| {
         let regions = pieces.iter().map(|piece| piece.region).chain([within]);
         let mut edges: Vec<u32> = regions.flat_map(|region| [begin(&region), end(&region)]).collect();
