@@ -12,44 +12,54 @@
 //! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`; `edit` depends on `loader`,
 //! `output` and `anim`.
 
-pub mod abi;
-pub mod accel;
-pub mod anim;
-pub mod aov;
-pub mod choice;
+#![warn(missing_docs)]
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "the rest is for the command line"))]
+
+#[allow(dead_code, reason = "some of it is for kernels, build.rs and tests")]
+mod abi;
+mod accel;
+mod anim;
+mod aov;
+mod choice;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
-pub mod denoise;
-pub mod device;
-pub mod diff;
+mod denoise;
+mod device;
+mod diff;
 pub mod edit;
 mod error;
-pub mod farm;
-pub mod files;
-pub mod film;
+mod farm;
+mod files;
+mod film;
 mod guard;
-pub mod light;
+mod light;
 pub mod loader;
-pub mod math;
+mod math;
 mod memory;
-pub mod output;
-pub mod pixels;
-pub mod preview;
+mod output;
+mod pixels;
+mod preview;
 #[cfg(feature = "test-seams")]
-pub mod probe;
+mod probe;
 #[cfg(test)]
 #[expect(dead_code, reason = "the rest is for tests/cli")]
 #[path = "../tests/process/mod.rs"]
 mod process;
 mod quoting;
-pub mod render;
-pub mod renderer;
+mod render;
+mod renderer;
+pub mod report;
 pub mod scene;
+#[cfg(feature = "test-seams")]
+pub mod seams;
 pub mod settings;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "view")]
-pub mod view;
+mod view;
 
+pub use device::{DeviceChoice, DeviceNameError};
 pub use error::Error;
-pub use renderer::{Image, Renderer};
+pub use glam;
+pub use renderer::{Channel, Hit, Image, Ray, Renderer};

@@ -76,12 +76,8 @@ impl NodeArray {
         each_width!(self, n => n.as_ptr().cast())
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         each_width!(self, n => n.len())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     pub fn bytes(&self) -> usize {

@@ -43,7 +43,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
-pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads};
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads};
 pub use cpu::{CpuDevice, Developer};
 pub use multi_device::MultiDevice;
 pub use progress::FrameProgress;
@@ -165,6 +165,7 @@ impl Frame {
     /// # Safety
     /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
     /// scene's instances.
+    #[cfg(feature = "test-seams")]
     pub unsafe fn of_trees(scene: Arc<Scene>, camera: CameraPose, blas: Vec<Arc<Blas>>, tlas: Tlas) -> Self {
         Self {
             scene,

@@ -29,7 +29,7 @@ pub use destination::{Destination, Stream};
 pub use encoding::{ColorDepth, EncodeError, Encoding, ExrCompression};
 pub use error::OutputError;
 pub use format::FileFormat;
-pub use in_order::{Existing, InOrder, Prepare, Sink};
+pub use in_order::{Existing, InOrder, Sink};
 pub use pattern::{Pattern, PatternError};
 pub use picture::{Manifests, Metadata, Picture, Pixels, Texts};
 pub use read_back::read_back;

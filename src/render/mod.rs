@@ -50,6 +50,7 @@ pub use ongoing::{Ongoing, run_ongoing, sampling};
 pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
+pub use ray_files::{RayError, check_rays};
 use std::{
     collections::VecDeque,
     io,
@@ -63,7 +64,7 @@ use std::{
     time::{Duration, Instant},
 };
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
-pub use tree_source::{Lowered, TreeSource};
+pub use tree_source::TreeSource;
 use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.
@@ -135,9 +136,8 @@ pub struct FrameReport {
 /// ```
 /// use throng::{
 ///     Renderer,
-///     output::Destination,
-///     render::{FrameObserver, FrameReport},
-///     settings::FrameOptions,
+///     report::{FrameObserver, FrameReport},
+///     settings::{Destination, FrameOptions},
 /// };
 /// use std::sync::atomic::AtomicBool;
 ///

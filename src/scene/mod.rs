@@ -4,9 +4,9 @@
 //! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
 //! colours in linear Rec.709.
 
-pub mod animated;
+pub(crate) mod animated;
 mod clay;
-pub mod curve;
+pub(crate) mod curve;
 mod demand;
 pub mod desc;
 mod film;
@@ -18,26 +18,30 @@ mod lit;
 mod material;
 mod material_values;
 mod names;
-pub mod ranges;
+pub(crate) mod ranges;
 mod references;
-pub mod rig;
+pub(crate) mod rig;
 mod shutter;
 mod timeline;
 mod track;
 
-pub use clay::CLAY;
-pub use demand::VertexDemand;
+pub(crate) use clay::CLAY;
+pub(crate) use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
 pub use fog::{Fog, Thinning};
-pub use integrator::{Integrator, Paths, Shows};
-pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT};
-pub use lit::LightSource;
+pub use integrator::Integrator;
+pub(crate) use integrator::{Paths, Shows};
+pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
+pub(crate) use lens::{MAX_BLADES, SENSOR_HEIGHT};
+pub(crate) use lit::LightSource;
 pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
-pub use names::{Names, cut};
+pub use names::Names;
+pub(crate) use names::cut;
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};
-pub use timeline::{Changes, Timeline};
-pub use track::{Ease, Ends, Interpolate, Key, Position, Track};
+pub(crate) use timeline::{Changes, Timeline};
+pub use track::{Ease, Ends, Key, Track};
+pub(crate) use track::Position;
 
 use crate::choice::choice;
 use crate::math::Aabb;

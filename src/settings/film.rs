@@ -96,7 +96,7 @@ pub enum AovName {
 
 impl AovOptions {
     /// The layers that are to be written.
-    pub fn aovs(&self) -> AovSet {
+    pub(crate) fn aovs(&self) -> AovSet {
         let one = |name: &AovName| match name {
             AovName::One(aov) => vec![*aov],
             AovName::All => Aov::ALL.to_vec(),
@@ -105,7 +105,7 @@ impl AovOptions {
     }
 
     /// Whether devices have to leave out the environment.
-    pub fn cuts_out(&self) -> bool {
+    pub(crate) fn cuts_out(&self) -> bool {
         self.transparent || self.background.is_some()
     }
 }

@@ -9,24 +9,26 @@ mod memory;
 mod run;
 mod several;
 
+pub use crate::{
+    aov::Aov,
+    output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName},
+    render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList},
+    scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy},
+};
 pub use files::FileOptions;
 pub use film::{AovName, AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
-pub use run::{PictureOptions, Run};
+pub use run::PictureOptions;
+pub(crate) use run::Run;
 
 #[cfg(feature = "cli")]
 use crate::scene::ranges;
 use crate::{
     device::{FrameSettings, PixelType},
     memory::describe,
-    output::{
-        Destination, FileFormat, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose,
-    },
-    render::{
-        AutoExposure, Mismatched, RenderJob, SkipExisting,
-        frames::{FrameList, FramesError},
-    },
-    scene::{Integrator, Layering, Metering, RenderDefaults, Scene, Shutter, ToneMap},
+    output::{FileFormat, OutputError, PatternError, Planned, checkpoint_path, choose},
+    render::{AutoExposure, RenderJob, SkipExisting, frames::FramesError},
+    scene::{Metering, RenderDefaults, Scene},
 };
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -182,7 +184,7 @@ pub struct RenderOptions {
 impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like typed ones, and the picture has to fit
     /// into the machine's memory.
-    pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
+    pub(crate) fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
         let usual = FrameSettings::from(scene);
         let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
         let integrator = self.integrator.unwrap_or(usual.integrator);
@@ -218,7 +220,7 @@ impl RenderOptions {
 
 impl RenderOptions {
     /// How exposures are measured, if they are.
-    pub fn auto_exposure(&self, scene: &RenderDefaults) -> Option<AutoExposure> {
+    pub(crate) fn auto_exposure(&self, scene: &RenderDefaults) -> Option<AutoExposure> {
         match (self.exposure, scene.metering) {
             (Some(Exposure::Automatic(more)), _) => Some(AutoExposure::Full(more)),
             (Some(Exposure::Fixed(_)), _) | (None, Metering::Off) => None,
@@ -261,7 +263,7 @@ pub struct FrameOptions {
 /// What is done with frames before they are finished.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
-pub struct OngoingOptions {
+pub(crate) struct OngoingOptions {
     /// Keep the samples of each frame beside it, in a file named like it with .film at the end. The same command goes on from
     /// there after an interruption, and so does one with more --samples after the frame was finished. The noise is another than
     /// without this flag, and a little less even: samples are placed so that there may always be more
@@ -275,7 +277,7 @@ pub struct OngoingOptions {
 
 /// Work for [`crate::render::run`].
 #[derive(Clone, Debug)]
-pub struct FramePlan {
+pub(crate) struct FramePlan {
     /// None: frames go to videos and sheets alone.
     pub output: Option<Destination>,
     pub files: FileOptions,
@@ -297,7 +299,7 @@ impl FrameOptions {
     }
 
     /// Does not look at the disk.
-    pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
+    pub(crate) fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         limits::check_frames(scene.settings.frames)?;
         let mut asked = match &self.frames {
             Some(list) => list.resolve(scene.settings.frames)?,
@@ -333,7 +335,7 @@ impl FrameOptions {
 impl OngoingOptions {
     /// Refuses to keep samples or partial pictures where frames have no files, beside which they are. A frame with other samples than
     /// are asked for is continued, by one run at a time.
-    pub fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
+    pub(crate) fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
         if plan.pattern().is_none() && (self.checkpoint || self.write_partial.is_some()) {
             return Err(SettingsError::Ongoing);
         }
@@ -347,12 +349,12 @@ impl OngoingOptions {
 
 impl FramePlan {
     /// The number of frames that were asked for.
-    pub fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.asked.len()
     }
 
     /// The files of frames, if there are any.
-    pub fn pattern(&self) -> Option<&Pattern> {
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
         match &self.output {
             Some(Destination::Files(files)) => Some(files),
             _ => None,
@@ -360,7 +362,7 @@ impl FramePlan {
     }
 
     /// The type of pixels that frames' files take; videos and sheets make do with it.
-    pub fn pixels(&self) -> PixelType {
+    pub(crate) fn pixels(&self) -> PixelType {
         let depth = self.files.encoding().depth;
         let format = files::format_of(self.output.as_ref());
         let pixels = format.and_then(|format| format.pixels(depth));
@@ -368,7 +370,7 @@ impl FramePlan {
     }
 
     /// All files that will be written: those of frames, with their samples where these are kept; then videos and sheets.
-    pub fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
+    pub(crate) fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
         let mut planned = Vec::new();
         for &frame in &self.asked {
             let Some(files) = self.pattern() else { break };
@@ -390,7 +392,7 @@ impl FramePlan {
     ///
     /// # Errors
     /// If one is another frame, and that is to be refused.
-    pub fn skip(&mut self, job: &mut RenderJob) -> Result<Option<&'static str>, OutputError> {
+    pub(crate) fn skip(&mut self, job: &mut RenderJob) -> Result<Option<&'static str>, OutputError> {
         let Some(skip) = self.skip_existing else {
             return Ok(None);
         };
@@ -403,7 +405,7 @@ impl FramePlan {
     }
 
     /// For people: the one file, or the pattern of all; then videos and sheets.
-    pub fn describe_output(&self, scene: &str) -> String {
+    pub(crate) fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
             (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),
             (Some(Destination::Files(files)), _) => Some(files.describe(scene)),

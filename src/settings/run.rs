@@ -36,7 +36,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Those of [`loader::load_with`].
-    pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
+    pub(crate) fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         let mut options = self.load.clone();
         options.model.stage.size = self.picture.size.map(|size: Size| (size.width, size.height));
         options.model.cut_out = self.aovs.cuts_out();
@@ -49,7 +49,7 @@ impl PictureOptions {
     }
 
     /// Whether a scene is to be turned to clay before it is rendered. Those that [`Self::load`] loads are already.
-    pub fn shows_clay(&self, scene: &Scene) -> bool {
+    pub(crate) fn shows_clay(&self, scene: &Scene) -> bool {
         self.picture.integrator.unwrap_or(scene.settings.integrator) == Integrator::Clay
     }
 
@@ -57,7 +57,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If files have no place for what is asked for, and as [`Self::job`].
-    pub fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
+    pub(crate) fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
         let pixels = plan.pixels();
         if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
             return Err(SettingsError::Layers.into());
@@ -72,7 +72,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If settings are out of range or contradict each other, and if the background or the denoiser cannot be loaded.
-    pub fn job(
+    pub(crate) fn job(
         &self,
         scene: Arc<Scene>,
         pixels: PixelType,
@@ -144,7 +144,7 @@ fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
 }
 
 /// The frames of a scene on their way to files. Nothing is rendered yet, and no video is open.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub job: RenderJob,
     pub plan: FramePlan,
     /// A line for people, if frames exist that cannot be kept.

@@ -4,9 +4,11 @@ use super::common::{ball, mesh, on_each_device, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
-    device::{Accumulation, Device, Frame, FrameSettings},
-    render::Poser,
     scene::{Environment, Integrator, Scene},
+    seams::{
+        device::{Accumulation, Device, Frame, FrameSettings},
+        render::Poser,
+    },
 };
 
 fn lit_ball() -> Scene {

@@ -111,6 +111,26 @@ placement! {
     Single {}
 }
 
+impl Single {
+    /// A copy of the mesh or group of that name, as it is.
+    pub fn new(of: impl Into<String>) -> Self {
+        Self {
+            of: Of::Name(of.into()),
+            translate: Point::default(),
+            rotate: Rotation::default(),
+            scale: Scale::default(),
+            material: None,
+            materials: Vec::new(),
+            choose: Choose::default(),
+            motion: None,
+            drop: None,
+            parent: None,
+            visible: always(),
+            mix_seed: 0,
+        }
+    }
+}
+
 placement! {
     /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`: several things placed as one. It is the same as
     /// `Single`, by a name that reads better with lists.
