@@ -12,7 +12,7 @@
 //! `loader` depends on `scene`, `math` and the part of `anim` that poses models; `accel` does not depend on `device`; `edit` depends on `loader`,
 //! `output` and `anim`.
 
-#![warn(missing_docs)]
+#![cfg_attr(not(feature = "test-seams"), warn(missing_docs))]
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "the rest is for the command line"))]
 
 #[allow(dead_code, reason = "some of it is for kernels, build.rs and tests")]

@@ -134,6 +134,7 @@ border! {
         pub scatter_anisotropy: f32,
         /// Share of what the volume takes that it scatters; 0: it absorbs all.
         pub scatter_albedo: [f32; 3],
+        /// Zeros that fill the record up.
         pub reserved: [u32; 2],
     }
 

@@ -287,12 +287,16 @@ pub struct StageTimes {
 /// How many rays of each kind a frame cast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RayCounts {
+    /// Rays from the camera.
     pub primary: u64,
+    /// Rays that go on from a surface or in a medium.
     pub bounce: u64,
+    /// Rays to lights.
     pub shadow: u64,
 }
 
 impl RayCounts {
+    /// All rays.
     pub fn total(&self) -> u64 {
         self.primary + self.bounce + self.shadow
     }

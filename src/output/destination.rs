@@ -14,9 +14,11 @@ use std::{
 /// The destination of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
+    /// Files of their own.
     Files(Pattern),
     /// One picture after the other.
     Stream(Stream, FileFormat),
+    /// One video of all frames.
     Video(VideoName),
 }
 

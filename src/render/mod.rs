@@ -112,12 +112,18 @@ pub struct Denoising {
 /// One finished frame.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct FrameReport {
+    /// Number of the frame, from 1.
     pub frame: u32,
+    /// The file that it is in.
     #[serde(serialize_with = "crate::files::serialize_lossy")]
     pub path: PathBuf,
+    /// Milliseconds of posing: transforms, shapes and trees.
     pub pose_ms: f64,
+    /// Milliseconds on the device.
     pub trace_ms: f64,
+    /// Milliseconds of encoding and writing.
     pub write_ms: f64,
+    /// Rays that were traced for it.
     pub rays: RayCounts,
     /// Number of BLASes that were refitted to their deforming mesh.
     pub refits: u32,
@@ -183,11 +189,15 @@ pub struct Summary {
     pub skipped: Skipped,
     /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
+    /// Rays of all frames.
     pub rays: RayCounts,
+    /// Refits of all frames.
     pub refits: u64,
+    /// Rebuilds of all frames.
     pub rebuilds: u64,
     /// Greatest of all frames, see [`FrameReport::sah_ratio`].
     pub sah_ratio: f32,
+    /// What the stages of the loop spent their time on.
     pub busy: Busy,
     /// True when `stop` ended the run before its last frame.
     pub stopped: bool,

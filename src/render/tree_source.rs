@@ -51,6 +51,7 @@ impl fmt::Display for Lowered {
 }
 
 impl TreeSource {
+    /// A source of trees that are built at this quality, or taken from the cache.
     pub fn new(quality: Quality, cache: Option<TreeCache>) -> Self {
         Self { quality, cache: cache.map(Arc::new), ..Self::default() }
     }

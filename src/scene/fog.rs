@@ -21,7 +21,9 @@ pub struct Fog {
 /// Density above y = `base` falls by a factor of e per `height`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thinning {
+    /// Height y below which fog is densest.
     pub base: f32,
+    /// In scene units.
     pub height: f32,
 }
 

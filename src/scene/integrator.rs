@@ -60,7 +60,7 @@ pub enum Shows {
 }
 
 impl Integrator {
-    pub fn paths(self) -> Paths {
+    pub(crate) fn paths(self) -> Paths {
         match self {
             Self::Path | Self::Clay => Paths::Scattered,
             Self::Whitted => Paths::Reflected,
@@ -76,7 +76,7 @@ impl Integrator {
         }
     }
 
-    pub fn shows(self) -> Shows {
+    pub(crate) fn shows(self) -> Shows {
         match self {
             Self::Path | Self::Clay | Self::Whitted => Shows::Radiance,
             Self::Ao | Self::Albedo => Shows::Linear,

@@ -16,6 +16,7 @@ impl Interpolate for Vec4 {}
 pub enum Ease {
     /// Stays as it was until the key's time.
     Step,
+    /// By even steps.
     #[default]
     Linear,
     /// Starts and ends slowly: 3t² - 2t³.
@@ -41,10 +42,12 @@ choice! {
     }
 }
 
+/// A value at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<T> {
     /// Seconds.
     pub time: f32,
+    /// The value that is reached then.
     pub value: T,
     /// The way from the key before to this one.
     pub ease: Ease,
@@ -53,7 +56,9 @@ pub struct Key<T> {
 /// Keys at increasing times, at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track<T> {
+    /// In the order of their times.
     pub keys: Vec<Key<T>>,
+    /// What comes before the first key and after the last.
     pub ends: Ends,
 }
 

@@ -89,6 +89,7 @@ fn parse_background(text: std::ffi::OsString) -> Result<BackgroundChoice, String
 /// An entry of [`AovOptions::aovs`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AovName {
+    /// This one.
     One(Aov),
     /// All that there are.
     All,
@@ -136,6 +137,7 @@ impl ValueEnum for AovName {
 /// `--exposure`: in stops, or such that frames are of an even brightness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exposure {
+    /// In stops: 1 doubles the brightness.
     Fixed(f32),
     /// With so many stops added to what is measured.
     Automatic(f32),

@@ -10,6 +10,7 @@ mod run;
 mod several;
 
 pub use crate::{
+    accel::Quality,
     aov::Aov,
     output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName},
     render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList},
@@ -34,6 +35,8 @@ use crate::{
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, time::Duration};
 
+/// Why choices cannot be followed.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("--frames: {0}")]
@@ -177,6 +180,7 @@ pub struct RenderOptions {
     /// Draw the edges of triangles over the picture, 1 pixel wide or as wide as this
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = limits::within(limits::EDGE_WIDTH)))]
     pub wireframe: Option<f32>,
+    /// How samples make up pixels.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub film: FilmOptions,
 }
@@ -256,6 +260,7 @@ pub struct FrameOptions {
     /// [default: refuse, or with --checkpoint render]
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum, requires = "skip_existing"))]
     pub mismatched: Option<Mismatched>,
+    /// How files are made.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub files: FileOptions,
 }

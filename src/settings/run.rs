@@ -20,11 +20,15 @@ use std::{
 /// What is asked of the pictures of any scene.
 #[derive(Clone, Default)]
 pub struct PictureOptions {
+    /// How files are loaded.
     pub load: LoadOptions,
+    /// How frames look.
     pub picture: RenderOptions,
+    /// What there is besides the colours of light: AOVs, alpha, backgrounds.
     pub aovs: AovOptions,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     pub refit: Option<RefitPolicy>,
+    /// How trees are built, and where they are kept.
     pub trees: TreeSource,
     /// The denoiser, loaded when it is first needed and kept from scene to scene.
     pub denoising: OnceLock<Arc<Denoising>>,

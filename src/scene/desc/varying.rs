@@ -14,6 +14,7 @@ use std::{fmt, marker::PhantomData};
 /// Keys may stand for numbers, colours, points and words in `environment`, `lights`, `materials`, `air`, `camera` and `cameras`; for `exposure`
 /// and `white_balance` of `render`; for `visible` of placements and `distance` of `Follow`. Words, names, `true` and `false` change in
 /// steps. Between keys, values stay within what is valid: those that would leave it are held at the range of their keys.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying<T> {
     Always(T),
