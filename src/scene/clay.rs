@@ -9,7 +9,7 @@ pub const CLAY: Vec3 = Vec3::new(0.46, 0.33, 0.25);
 impl Scene {
     /// Makes everything of clay except for what a standalone model stands on, and clears the air. Light that materials emit stays, and so
     /// do their cutouts and what cameras see of them.
-    pub fn turn_to_clay(&mut self) {
+    pub(crate) fn turn_to_clay(&mut self) {
         self.fog = None;
         let stage = self.stage.and_then(|stage| self.instances.get(stage as usize));
         let stage = stage.and_then(|instance| self.material_slots.get(instance.slot_base as usize).copied());

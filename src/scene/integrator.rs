@@ -87,12 +87,12 @@ impl Integrator {
     }
 
     /// Whether lights are sampled from tables and trees, which have to be made for it.
-    pub fn samples_lights(self) -> bool {
+    pub(crate) fn samples_lights(self) -> bool {
         self.paths() == Paths::Scattered
     }
 
     /// Whether lengths are measured by the bounds of the scene, which must then be exact.
-    pub fn scales_with_bounds(self) -> bool {
+    pub(crate) fn scales_with_bounds(self) -> bool {
         matches!(self, Self::Ao | Self::Depth)
     }
 }

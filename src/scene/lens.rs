@@ -33,7 +33,7 @@ impl Default for Projection {
 
 impl Projection {
     /// The same projection with another [`LensTracks::span`].
-    pub fn with_span(self, span: f32) -> Self {
+    pub(crate) fn with_span(self, span: f32) -> Self {
         match self {
             Self::Perspective { .. } => Self::Perspective { fov_y: span },
             Self::Orthographic { .. } => Self::Orthographic { height: span },
@@ -85,7 +85,7 @@ impl Aperture {
     }
 
     /// The number that [`LensTracks`] animate: the f-number or the radius.
-    pub fn value(self) -> f32 {
+    pub(crate) fn value(self) -> f32 {
         match self {
             Self::FStop { number, .. } => number,
             Self::Radius(radius) => radius,
@@ -93,7 +93,7 @@ impl Aperture {
     }
 
     /// The same kind of aperture with another [`Self::value`].
-    pub fn with_value(self, value: f32) -> Self {
+    pub(crate) fn with_value(self, value: f32) -> Self {
         match self {
             Self::FStop { sensor, .. } => Self::FStop { number: value, sensor },
             Self::Radius(_) => Self::Radius(value),

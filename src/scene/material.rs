@@ -89,7 +89,7 @@ impl Material {
     }
 
     /// Calls `change` with each map that the material may read, [`NONE`] in place of those that it lacks.
-    pub fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
+    pub(crate) fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
         change(&mut self.color_map);
         change(&mut self.emission_map);
         if self.kind == MaterialKind::Layered {
@@ -98,19 +98,19 @@ impl Material {
     }
 
     /// Whether the Whitted integrator takes the material, which is layered, for a mirror.
-    pub fn is_polished(&self) -> bool {
+    pub(crate) fn is_polished(&self) -> bool {
         let l = &self.lobes;
         let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
         polished && self.kind == MaterialKind::Layered
     }
 
     /// Whether light may be scattered in the volume behind the surface.
-    pub fn has_scattering_volume(&self) -> bool {
+    pub(crate) fn has_scattering_volume(&self) -> bool {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }
 
     /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
-    pub fn uses_tangents(&self) -> bool {
+    pub(crate) fn uses_tangents(&self) -> bool {
         let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
         self.kind == MaterialKind::Layered && turns

@@ -772,7 +772,7 @@ impl Scene {
     }
 
     /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).
-    pub fn camera_of(&self, time: f32) -> (&Camera, usize) {
+    pub(crate) fn camera_of(&self, time: f32) -> (&Camera, usize) {
         let number = self.cuts.partition_point(|cut| cut.time <= time);
         match number.checked_sub(1).and_then(|cut| self.cuts.get(cut)) {
             Some(cut) => (&cut.camera, number),

@@ -158,7 +158,7 @@ choice! {
 
 impl StageOptions {
     /// The rotation of the model: what points up comes to point to +Y, then it is rotated.
-    pub fn rotation(&self) -> Quat {
+    pub(crate) fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
         Quat::from_euler(EulerRot::ZYX, z, y, x) * upright
@@ -167,7 +167,7 @@ impl StageOptions {
 
 impl ModelOptions {
     /// The options that concern reading a glTF file.
-    pub fn gltf(&self) -> GltfOptions {
+    pub(crate) fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
@@ -309,7 +309,7 @@ impl LoadOptions {
     ///
     /// # Errors
     /// The first such flag, and what to do instead.
-    pub fn check(&self, kind: Kind) -> Result<(), LoadError> {
+    pub(crate) fn check(&self, kind: Kind) -> Result<(), LoadError> {
         let model = &self.model;
         let gltf = "only .gltf and .glb models have";
         let only_gltf = [

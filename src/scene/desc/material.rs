@@ -338,7 +338,7 @@ type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
 impl Pbr {
     /// The numbers that lobes take as they are.
     #[rustfmt::skip]
-    pub fn numbers(&self) -> [Number; 15] {
+    pub(crate) fn numbers(&self) -> [Number; 15] {
         [
             ("normal_scale", self.normal_scale, NORMAL_SCALE, |l| &mut l.normal_scale),
             ("ior", self.ior, IOR, |l| &mut l.ior),
@@ -360,7 +360,7 @@ impl Pbr {
 
     /// The colours, at most 1, that lobes take as they are.
     #[rustfmt::skip]
-    pub fn colors(&self) -> [ColorField; 2] {
+    pub(crate) fn colors(&self) -> [ColorField; 2] {
         [
             ("diffuse_transmission_color", self.diffuse_transmission_color, |l| &mut l.diffuse_transmission_color),
             ("sheen_color", self.sheen_color, |l| &mut l.sheen_color),

@@ -52,7 +52,7 @@ pub use placement::{
 };
 pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};
 pub use shutter::ShutterDesc;
-pub use values::{BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
+pub use values::{AxisAngle, BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
 pub use varying::Varying;
 
 use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
@@ -105,7 +105,7 @@ pub struct SceneFile {
 
 impl SceneFile {
     /// The camera that the film begins with, unless that is a turntable around everything.
-    pub fn first_camera(&self) -> Option<&CameraDesc> {
+    pub(crate) fn first_camera(&self) -> Option<&CameraDesc> {
         self.camera.as_ref().or_else(|| self.cameras.0.first().map(|(_, camera)| camera))
     }
 }
@@ -454,7 +454,7 @@ pub struct MeshFile {
 
 impl MeshFile {
     /// The same file as a model at rest.
-    pub fn as_model(&self) -> GltfFile {
+    pub(crate) fn as_model(&self) -> GltfFile {
         let Self { file, material, fit, .. } = self.clone();
         GltfFile { file, material, fit, ..GltfFile::default() }
     }

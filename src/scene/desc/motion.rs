@@ -237,7 +237,7 @@ impl Default for Turns {
 
 impl Turns {
     /// The rotation, however it was written.
-    pub fn rotation(self) -> Quat {
+    pub(crate) fn rotation(self) -> Quat {
         match self {
             Self::Angles(degrees) => {
                 let [x, y, z] = degrees.to_array().map(f32::to_radians);

@@ -215,13 +215,13 @@ impl<'de> Deserialize<'de> for Rotation {
 }
 
 /// `(axis: (1, 1, 0), degrees: 30)`: a rotation about an axis.
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AxisAngle {
+pub struct AxisAngle {
     /// Axis, of any length but 0.
-    axis: Point,
+    pub axis: Point,
     /// Angle in degrees, counter-clockwise where the axis points to the viewer.
-    degrees: Finite,
+    pub degrees: Finite,
 }
 
 struct RotationVisitor;

@@ -23,7 +23,7 @@ pub enum Varying<T> {
 
 impl<T: Copy> Varying<T> {
     /// The track, of a single key for what does not change.
-    pub fn track(&self) -> Track<T> {
+    pub(crate) fn track(&self) -> Track<T> {
         match self {
             Self::Always(value) => {
                 Track { keys: vec![Key { time: 0.0, value: *value, ease: Ease::Step }], ends: Ends::Hold }
