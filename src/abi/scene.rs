@@ -70,7 +70,9 @@ border! {
         pub reserved: [u32; 2],
     }
 
-    /// The lobes of a material, as glTF's extensions name and define them; maps are indices of [`MapRecord`]s or [`NO_INDEX`].
+    /// The lobes of a material, as glTF's extensions name and define them; maps are indices of the scene's maps, or
+    /// `NO_INDEX`, which is `u32::MAX`.
+    #[allow(missing_docs, reason = "the extensions of glTF define them")]
     #[repr(C, align(16))]
     #[derive(PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LobesRecord {
@@ -134,7 +136,6 @@ border! {
         pub scatter_anisotropy: f32,
         /// Share of what the volume takes that it scatters; 0: it absorbs all.
         pub scatter_albedo: [f32; 3],
-        /// Zeros that fill the record up.
         pub reserved: [u32; 2],
     }
 

@@ -75,7 +75,8 @@ impl TreeSource {
     }
 
     /// Number of trees so far that were built or read from files.
-    pub(crate) fn made(&self) -> u32 {
+    #[cfg(test)]
+    fn made(&self) -> u32 {
         self.made.load(Ordering::Relaxed)
     }
 

@@ -154,7 +154,7 @@ impl Default for Iris {
 pub struct LensTracks {
     /// Vertical field of view in radians, or height of an orthographic view.
     pub span: Vec<(f32, f32)>,
-    /// F-numbers or radii, as [`Aperture::value`].
+    /// F-numbers or radii, as the aperture has it.
     pub aperture: Vec<(f32, f32)>,
     /// Focus of the lens, interpolated as a distance.
     pub focus: Vec<(f32, Focus)>,

@@ -105,6 +105,7 @@ impl Material {
     }
 
     /// Whether light may be scattered in the volume behind the surface.
+    #[cfg_attr(not(throng_cuda), allow(dead_code))]
     pub(crate) fn has_scattering_volume(&self) -> bool {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }

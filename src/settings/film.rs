@@ -86,7 +86,7 @@ fn parse_background(text: std::ffi::OsString) -> Result<BackgroundChoice, String
     }
 }
 
-/// An entry of [`AovOptions::aovs`].
+/// An entry of [`AovOptions::aovs`](field@AovOptions::aovs).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AovName {
     /// This one.

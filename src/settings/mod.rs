@@ -244,6 +244,7 @@ pub struct FrameOptions {
     /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number, `{scene}` or
     /// `{model}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
     /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
+    #[allow(rustdoc::broken_intra_doc_links, reason = "these brackets are for people")]
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true))]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all]
