@@ -18,26 +18,27 @@ use std::{
 use throng::seams::view::read_picture;
 use tungstenite::{Message, WebSocket, handshake::client::generate_key, protocol::Role};
 
-/// Cameras per second, as browsers draw.
+/// Cameras per second unless told otherwise, as most browsers draw.
 const RATE: f64 = 60.0;
 /// Time of the flight that does not count, in which the server learns how fast it is.
 const WARM_UP: f64 = 3.0;
 
 fn main() {
     let mut arguments = env::args().skip(1);
-    let (mut paths, mut size, mut seconds, mut line) = (Vec::new(), [960, 540], 10.0, None);
+    let (mut paths, mut size, mut seconds, mut rate, mut line) = (Vec::new(), [960, 540], 10.0, RATE, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value");
         match argument.as_str() {
             "--size" => size = pair(&value(), 'x').map(|side| side as u32),
             "--seconds" => seconds = value().parse().expect("seconds"),
+            "--rate" => rate = value().parse().expect("cameras per second"),
             "--line" => line = Some(pair(&value(), ',')),
             "--" => break,
             _ => paths.push(argument),
         }
     }
     let [program, scene] = &paths[..] else {
-        panic!("usage: fly PROGRAM SCENE [--size WxH] [--seconds N] [--line MBIT,MS]")
+        panic!("usage: fly PROGRAM SCENE [--size WxH] [--seconds N] [--rate N] [--line MBIT,MS]")
     };
     let mut command = Command::new(program);
     command.args(["view", scene, "--port", "0", "--no-open"]).args(arguments).stdout(Stdio::piped());
@@ -47,7 +48,7 @@ fn main() {
     let (host, token) =
         link.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/?token=")).expect("a link");
     let host = line.map_or_else(|| host.to_owned(), |[megabits, delay]| shaped(host, megabits * 125e3, delay / 2e3));
-    fly(connect(&host, token), size, seconds);
+    fly(connect(&host, token), size, (seconds, rate));
 }
 
 /// A process that ends with this.
@@ -96,7 +97,7 @@ fn ask(stream: &mut TcpStream, request: &str) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
+fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, f64)) {
     let begin = Instant::now();
     let say = |socket: &mut WebSocket<TcpStream>, message: Value| {
         socket.send(Message::Text(message.to_string().into())).expect("a message is sent")
@@ -121,7 +122,7 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], seconds: f64) {
     socket.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
     while begin.elapsed().as_secs_f64() < seconds + WARM_UP {
         let now = begin.elapsed().as_secs_f64();
-        if now * RATE >= f64::from(key) {
+        if now * rate >= f64::from(key) {
             key += 1;
             let angle = first + 0.4 * now;
             let eye = [target[0] + radius * angle.sin(), eye[1], target[2] + radius * angle.cos()];

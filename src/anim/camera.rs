@@ -111,7 +111,7 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
         let forward = (target - eye).normalize_or(Vec3::NEG_Z);
         up = Quat::from_axis_angle(forward, camera.roll) * up;
     }
-    let mut projection = projection_at(scene, camera.projection, moment);
+    let mut projection = projection_at(scene, camera, moment);
     if let Some(span) = within_keys(&camera.tracks.span, time) {
         projection = projection.with_span(span);
     }

@@ -5,7 +5,7 @@ use super::{
     clip::{Keys, interpolate},
 };
 use crate::scene::{
-    Changes, Environment, Fog, Light, Material, NONE, Projection, Scene, TextureMap,
+    Camera, Changes, Environment, Fog, Light, Material, NONE, Projection, Scene, TextureMap,
     animated::{
         Animated, AnimatedLight, AnimatedMaterial, CameraValue, LightValue, MapUse, MaterialBase, PlaceValue,
         PunctualLight, PunctualShape, Target, TexturePlace, Track,
@@ -31,11 +31,31 @@ pub struct PosedTables {
 /// Materials, maps, lights and environment of `scene` at `moment`, a pure function of both; none if no track and no key of its file changes
 /// any. Where several clips animate the same value, the last one wins.
 pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
-    let changes = scene.timeline.as_ref().map(|timeline| timeline.at(moment.time())).unwrap_or_default();
+    let changes = changes(scene, moment);
     let drives = |d: &Animated| !d.materials.is_empty() || !d.lights.is_empty();
-    if changes == Changes::default() && !scene.animated.iter().any(drives) {
-        return None;
+    let is_posed = changes != Changes::default() || scene.animated.iter().any(drives);
+    is_posed.then(|| tables_with(scene, moment, changes))
+}
+
+/// The tables of `scene` at `moment` if everything is of clay but what a standalone model stands on, and the air is clear.
+pub fn clay_tables(scene: &Scene, moment: &Moment) -> PosedTables {
+    let mut tables = tables_with(scene, moment, changes(scene, moment));
+    tables.fog = None;
+    let stage = scene.stage.and_then(|stage| scene.instances.get(stage as usize));
+    let stage = stage.and_then(|instance| scene.material_slots.get(instance.slot_base as usize).copied());
+    for (row, material) in (0..).zip(&mut tables.materials) {
+        if Some(row) != stage && !material.unlit {
+            *material = material.in_clay();
+        }
     }
+    tables
+}
+
+fn changes(scene: &Scene, moment: &Moment) -> Changes {
+    scene.timeline.as_ref().map(|timeline| timeline.at(moment.time())).unwrap_or_default()
+}
+
+fn tables_with(scene: &Scene, moment: &Moment, changes: Changes) -> PosedTables {
     let mut tables = PosedTables {
         materials: scene.materials.clone(),
         maps: scene.maps.clone(),
@@ -61,7 +81,7 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
             tables.animate_lights(animated, &values, moment);
         }
     }
-    Some(tables)
+    tables
 }
 
 /// The scene's lights with `changes`: its own, and then those of its environment.
@@ -72,18 +92,19 @@ fn lights(scene: &Scene, changes: &Changes) -> Vec<Light> {
     [own, suns].concat()
 }
 
-/// A camera's `projection` at `moment`, with the field of view or height that clips give it.
-pub fn projection_at(scene: &Scene, mut projection: Projection, moment: &Moment) -> Projection {
+/// A camera's projection at `moment`, with the field of view or height that clips give it.
+pub fn projection_at(scene: &Scene, camera: &Camera, moment: &Moment) -> Projection {
+    let mut projection = camera.projection;
+    if camera.driver.is_none() {
+        return projection;
+    }
     for animated in &scene.animated {
         let actor = scene.actors.get(animated.actor as usize);
-        let (Some(actor), Some(own)) = (actor, animated.camera) else {
-            continue;
-        };
-        for (target, [x, ..]) in values_at(actor, moment.time()) {
-            let Target::Camera { camera, value } = target else {
-                continue;
-            };
-            if camera == own {
+        let values = actor.map(|actor| values_at(actor, moment.time())).unwrap_or_default();
+        for (target, [x, ..]) in values {
+            if let Target::Camera { camera: driver, value } = target
+                && Some(driver) == camera.driver
+            {
                 set_projection(&mut projection, value, x);
             }
         }

@@ -240,6 +240,7 @@ fn only_the_camera_in_use_zooms() {
     let tracks =
         vec![zoom(0, CameraValue::FovY, 0.5), zoom(1, CameraValue::FovY, 2.0), zoom(1, CameraValue::HalfHeight, -6.0)];
     let mut scene = scene(vec![tracks]);
+    scene.camera.driver = Some(1);
     let seen = |scene: &Scene| camera_at(scene, &Moment::of(scene, 1.0)).projection;
     assert_eq!(seen(&scene), Projection::Perspective { fov_y: 1.0 });
     scene.camera.projection = Projection::Orthographic { height: 1.0 };

@@ -185,7 +185,7 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
 /// The integrator's number in `PictureParams`.
 fn integrator_number(integrator: Integrator) -> u32 {
     match integrator {
-        // Clay is in the scene's materials.
+        // Clay is in the materials of frames.
         Integrator::Path | Integrator::Clay => abi::INTEGRATOR_PATH,
         Integrator::Whitted => abi::INTEGRATOR_WHITTED,
         Integrator::Ao => abi::INTEGRATOR_AO,

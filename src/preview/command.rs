@@ -67,8 +67,10 @@ pub enum Command {
         #[serde(default)]
         scale: Option<Value>,
     },
-    /// Asks for a file of the picture that is seen.
+    /// Asks for a file of the picture that is seen, or of a frame of the film.
     Still {
+        #[serde(default)]
+        frame: Option<u32>,
         #[serde(default)]
         size: Option<[u32; 2]>,
         #[serde(default)]

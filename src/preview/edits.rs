@@ -2,7 +2,7 @@
 
 use super::{Picked, View, Waypoint};
 use crate::{
-    edit::{self, EditError, Flight, ModelChoices, Optics, PaceChoice, SceneText, Transform},
+    edit::{self, EditError, EditableValue, Flight, ModelChoices, Optics, PaceChoice, SceneText, Transform},
     loader::LoadOptions,
     scene::Scene,
 };
@@ -37,11 +37,11 @@ impl Edits {
         self.changes.clone().into_iter().collect()
     }
 
-    /// Takes values in place of the file's, unless the text would be no scene with them.
+    /// Takes values in place of the file's, unless the text would be no scene with them. Returns whether they are others than before.
     ///
     /// # Errors
     /// If something is wrong with them: what it is.
-    pub fn change(&mut self, values: BTreeMap<String, String>) -> Result<(), String> {
+    pub fn change(&mut self, values: BTreeMap<String, String>) -> Result<bool, String> {
         let before = self.changes.clone();
         self.changes.extend(values);
         if self.text.is_some()
@@ -50,7 +50,7 @@ impl Edits {
             self.changes = before;
             return Err(error.to_string());
         }
-        Ok(())
+        Ok(self.changes != before)
     }
 
     pub fn forget(&mut self) {
@@ -63,10 +63,20 @@ impl Edits {
         edit::save_values(text, &self.overrides())
     }
 
-    /// The values that can be changed, as viewers are told.
+    /// The values that can be changed, as viewers are told: those that were changed with what is `saved` in the file.
     pub fn values(&self) -> Vec<Value> {
+        let saved = edit::values(self.text.as_ref().map_or("", SceneText::text));
+        let saved: BTreeMap<&str, &str> = saved.iter().map(|value| (&*value.path, &*value.text)).collect();
         let text = self.changed().unwrap_or_default();
-        edit::values(&text).iter().filter_map(|value| serde_json::to_value(value).ok()).collect()
+        let told = |value: &EditableValue| {
+            let mut told = serde_json::to_value(value).ok()?;
+            let before = self.changes.contains_key(&value.path).then(|| saved.get(&*value.path)).flatten();
+            if let Some(before) = before.filter(|before| **before != value.text) {
+                told["saved"] = json!(before);
+            }
+            Some(told)
+        };
+        edit::values(&text).iter().filter_map(told).collect()
     }
 
     /// Adds to what was picked whether it can be moved, and where it is.

@@ -182,9 +182,9 @@ impl Engine {
                 self.edits.forget();
                 self.load_changed();
             }
-            Command::Still { size, samples, format, ask } => {
+            Command::Still { frame, size, samples, format, ask } => {
                 let eye = &mut self.eyes[index];
-                match eye.still((size, samples), (ask, format), &mut self.stage) {
+                match eye.still((frame, size, samples), (ask, format), &mut self.stage) {
                     Ok(still) => self.stills.extend(still),
                     Err(error) => eye.link.answer(Answer::error(error)),
                 }
@@ -195,7 +195,8 @@ impl Engine {
             }
             Command::Values {} => self.eyes[index].link.answer(Answer::Values { values: self.edits.values() }),
             Command::Change { values } => match self.edits.change(values) {
-                Ok(()) => self.load_changed(),
+                Ok(true) => self.load_changed(),
+                Ok(false) => {}
                 Err(message) => self.eyes[index].link.answer(Answer::error(message)),
             },
             Command::Place { instance, translate, rotate, scale } => {

@@ -119,9 +119,6 @@ impl Stage {
         let scene = &*self.scene;
         let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
         let settings = self.options.picture.resolve(&scene.settings);
-        // Clay takes another scene.
-        let integrators =
-            Integrator::ALL.into_iter().filter(|&it| it != Integrator::Clay || self.options.shows_clay(scene));
         SceneFacts {
             name: scene.name.clone(),
             file: path.display().to_string(),
@@ -129,7 +126,7 @@ impl Stage {
             fps: scene.settings.fps,
             start: scene.settings.start,
             cameras: scene.viewpoints.iter().map(|(name, _)| name.clone()).collect(),
-            integrators: integrators.map(Integrator::name).collect(),
+            integrators: Integrator::ALL.map(Integrator::name).to_vec(),
             views: Aov::ALL.map(Aov::name).to_vec(),
             tone_maps: ToneMap::VALUES.iter().map(|it| it.name()).collect(),
             bounds: Bounds { min: self.bounds.min.into(), max: self.bounds.max.into() },

@@ -5,6 +5,7 @@ use crate::{
     device::{CpuDevice, FrameSettings},
     pixels::PixelType,
     render::{LoadedScene, Outputs},
+    scene::Integrator,
     settings::{PictureOptions, Size},
 };
 use serde_json::json;
@@ -104,6 +105,15 @@ fn what_stands_still_ends_as_a_render_does() {
         options.picture.samples = Some(11);
     };
     assert!(more.pixels == shown.rendered(4, with_more));
+
+    link.send(Command::Set { name: "integrator".into(), value: json!("clay") });
+    let in_clay = |options: &mut PictureOptions| {
+        with_more(options);
+        options.picture.integrator = Some(Integrator::Clay);
+    };
+    let clay = shown.rendered(4, in_clay);
+    assert!(more.pixels[..] != clay);
+    assert!(finished(&link, |picture| picture.pixels != more.pixels).pixels == clay);
 }
 
 #[test]

@@ -327,6 +327,7 @@ fn measure(
     poser.set_policy(job.refit);
     poser.set_shutter(job.settings.shutter);
     poser.set_aovs(job.settings.aovs);
+    poser.set_integrator(job.settings.integrator);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }

@@ -3,10 +3,10 @@
 use super::{TreeSource, deforming::DeformingMeshes, other_poses::other_poses};
 use crate::{
     accel::{Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
-    anim::{self, Moment, OrderedInstances, ShutterTime},
+    anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime},
     aov::{Aov, AovSet},
     device::{Frame, FrameSettings},
-    scene::{Mesh, Scene, Shutter, rig::RefitPolicy},
+    scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy},
 };
 use glam::Affine3;
 use rayon::prelude::*;
@@ -42,6 +42,8 @@ pub struct Poser {
     careful: bool,
     /// Whether frames have the poses of the frames before and after them.
     tells_motion: bool,
+    /// Whether frames show forms alone.
+    in_clay: bool,
     builder: TlasBuilder,
     /// TLASes of earlier frames, to be filled again once nobody else holds them.
     recent: Vec<Arc<Tlas>>,
@@ -111,6 +113,11 @@ impl Poser {
         self.tells_motion = aovs.contains(Aov::Motion);
     }
 
+    /// Poses frames for `integrator`.
+    pub fn set_integrator(&mut self, integrator: Integrator) {
+        self.in_clay = integrator == Integrator::Clay;
+    }
+
     /// Another poser of the same scene, which shares the trees of meshes.
     pub fn sibling(&self) -> Self {
         let mut sibling = Self::with_trees(
@@ -122,7 +129,7 @@ impl Poser {
         sibling.careful = self.careful;
         sibling.policy = self.policy;
         (sibling.shutter, sibling.own_shutter) = (self.shutter, self.own_shutter);
-        sibling.tells_motion = self.tells_motion;
+        (sibling.tells_motion, sibling.in_clay) = (self.tells_motion, self.in_clay);
         sibling
     }
 
@@ -159,6 +166,7 @@ impl Poser {
             world_from_object,
             careful: true,
             tells_motion: false,
+            in_clay: false,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
         }
@@ -206,7 +214,7 @@ impl Poser {
             tlas,
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
-            tables: anim::posed_tables(&self.scene, &self.moment).map(Arc::new),
+            tables: self.tables().map(Arc::new),
             camera_keys: self
                 .shutter_time(number)
                 .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
@@ -215,6 +223,13 @@ impl Poser {
                 .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
         };
         Posed { frame, time: start.elapsed(), trees: TreeWork { followed, new_tlas: rebuild.is_some() } }
+    }
+
+    fn tables(&self) -> Option<PosedTables> {
+        match self.in_clay {
+            true => Some(anim::clay_tables(&self.scene, &self.moment)),
+            false => anim::posed_tables(&self.scene, &self.moment),
+        }
     }
 
     /// Brings deforming meshes and their BLASes to the moment, or over the time that the shutter is open.

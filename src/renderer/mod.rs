@@ -200,13 +200,7 @@ impl Renderer {
     pub fn scene(&mut self) -> Result<&Arc<Scene>, Error> {
         let scene = match (self.scene.take(), &self.source) {
             (Some(scene), _) => scene,
-            (None, Source::Scene(scene)) => {
-                let mut scene = scene.clone();
-                if self.options.shows_clay(&scene) {
-                    Arc::make_mut(&mut scene).turn_to_clay();
-                }
-                scene
-            }
+            (None, Source::Scene(scene)) => scene.clone(),
             (None, Source::File(path)) => {
                 device::start_threads(self.threads).map_err(Error::Device)?;
                 Arc::new(self.options.load(path)?)

@@ -639,6 +639,8 @@ pub struct Camera {
     pub shake: Option<Noise>,
     /// How it makes a picture of what is in front of it.
     pub projection: Projection,
+    /// Index in a glTF file of the camera whose clips change the projection.
+    pub driver: Option<u32>,
     /// None for a pinhole: everything is sharp.
     pub lens: Option<Lens>,
     /// Animated values of the projection and the lens.
@@ -655,6 +657,7 @@ impl Default for Camera {
             roll: 0.0,
             shake: None,
             projection: Projection::default(),
+            driver: None,
             lens: None,
             tracks: LensTracks::default(),
         }

@@ -10,7 +10,7 @@ use crate::{
     output::{Manifests, OutputError, prepare_distinct},
     pixels::PixelType,
     render::{self, Denoising, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource},
-    scene::{Integrator, Scene, Shows, rig::RefitPolicy},
+    scene::{Scene, Shows, rig::RefitPolicy},
 };
 use std::{
     path::Path,
@@ -45,16 +45,7 @@ impl PictureOptions {
         options.model.stage.size = self.picture.size.map(|size: Size| (size.width, size.height));
         options.model.cut_out = self.aovs.cuts_out();
         options.model.shadow_catcher = self.aovs.shadow_catcher;
-        let mut scene = loader::load_with(path, &options)?;
-        if self.shows_clay(&scene) {
-            scene.turn_to_clay();
-        }
-        Ok(scene)
-    }
-
-    /// Whether a scene is to be turned to clay before it is rendered. Those that [`Self::load`] loads are already.
-    pub(crate) fn shows_clay(&self, scene: &Scene) -> bool {
-        self.picture.integrator.unwrap_or(scene.settings.integrator) == Integrator::Clay
+        loader::load_with(path, &options)
     }
 
     /// The job of all frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.

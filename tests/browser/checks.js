@@ -2,6 +2,7 @@
 (async () => {
   const camera = await import("/camera.js");
   const vectors = await import("/vectors.js");
+  const turns = await import("/turns.js");
   const times = await import("/times.js");
   const shell = await import("/shell.js");
   const colours = await import("/colours.js");
@@ -22,6 +23,8 @@
   const framed = camera.frame(flying, [5, 5, 5], 2, 16 / 9);
   const parallel = camera.toggleParallel(flying);
   const keys = [0, 1, 2].map((time) => ({ id: time, time }));
+  const angles = [20, -35, 140];
+  const onRing = (angle) => ({ origin: [Math.cos(angle), Math.sin(angle), 5], direction: [0, 0, -1] });
   const added = times.withKey(keys, { id: 9, time: 2 }, clock);
 
   return {
@@ -38,6 +41,11 @@
     "halfway between is halfway": near(camera.between(flying, camera.fly(flying, 0, 2, 0), 0.5).eye, [1, 3, 9]),
     "coordinates are round": vectors.rounded(1e-16, 12) === 0 && vectors.rounded(-1.59271623, 12) === -1.5927 && vectors.rounded(45.6789012, 0.5) === 45.678901,
     "an arrow follows the pointer": near(camera.nearestOnLine({ origin: [3, 0, 5], direction: [0, 0, -1] }, [0, 0, 0], [1, 0, 0]), 3),
+    "a turn about x comes first and one about z last": near(turns.columnsOf([90, 0, 90])[1], [0, 0, 1]) && near(turns.columnsOf([90, 0, 90])[0], [0, 1, 0]),
+    "no turn leaves the angles": near(turns.turned(angles, [0, 1, 0], 0), angles),
+    "turns about an axis of the world add up": near(turns.columnsOf(turns.turned(turns.turned(angles, [0, 1, 0], 0.7), [0, 1, 0], -0.7)).flat().map((x) => x.toFixed(4)), turns.columnsOf(angles).flat().map((x) => x.toFixed(4))),
+    "a steep turn has angles": near(turns.columnsOf(turns.turned([10, 90, 0], [1, 0, 0], 0)).flat().map((x) => x.toFixed(4)), turns.columnsOf([10, 90, 0]).flat().map((x) => x.toFixed(4))),
+    "a ring turns by the angle that the pointer goes around it": near(turns.angleAbout([0, 0, 1], [0, 0, 0], onRing(1.1)) - turns.angleAbout([0, 0, 1], [0, 0, 0], onRing(0.4)), 0.7) && turns.angleAbout([1, 0, 0], [0, 0, 0], onRing(0)) === null,
     "the last frame is at the end": times.shareOf(2, clock) === 1 && times.timeAt(1, clock) === 2,
     "times beyond the end are at the end": times.frameAt(99, clock) === 49 && times.frameAt(-1, clock) === 1,
     "the first frame has a label": times.ticks(clock, 900)[0].labelled && times.ticks({ frames: 1, fps: 24 }, 900).length === 1,

@@ -98,6 +98,29 @@ fn edits_of_the_file_are_seen_and_so_are_its_errors() {
 }
 
 #[test]
+fn a_changed_value_loads_the_scene_once_and_is_saved_when_asked() {
+    let scene = SceneFile::new(BALLS);
+    let viewer = Viewer::start(&scene.path, &[]);
+    let Some(mut page) = viewer.page(1280, 720) else { return };
+    page.wait_for(&format!("{READY} && {MIDDLE}[0] > 2 * {MIDDLE}[1]"));
+    page.wait_for(&format!("{PAINT} !== null"));
+    page.value("globalThis.scenes = 0; throng.app.on('scene', () => scenes++)");
+    page.value(&format!("{PAINT}.value = '(0.1, 0.1, 0.8)'; {PAINT}.dispatchEvent(new Event('input'))"));
+    page.wait_for(&format!("{MIDDLE}[2] > 2 * {MIDDLE}[0] && document.body.classList.contains('finished')"));
+    assert_eq!(page.value("scenes"), 1);
+    assert_eq!(scene.text(), BALLS);
+
+    // Another page knows what is not saved yet.
+    page.reload();
+    page.wait_for(&format!("{READY} && {MIDDLE}[2] > 2 * {MIDDLE}[0]"));
+    page.wait_for("document.querySelector('.count').textContent === '1 changed'");
+    page.press_with_control("s", "KeyS");
+    page.wait_for("document.getElementById('toast').textContent.startsWith('Saved to')");
+    assert_eq!(scene.text(), BALLS.replace("(0.8, 0.1, 0.1)", "(0.1, 0.1, 0.8)"));
+    page.assert_no_failures();
+}
+
+#[test]
 fn the_pure_parts_of_the_page_calculate_right() {
     let scene = SceneFile::new(BALLS);
     let viewer = Viewer::start(&scene.path, &[]);
@@ -136,6 +159,9 @@ fn the_picture_of_the_readme() {
 
 /// The keys of the flight.
 const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";
+
+/// The field of the colour of the paint.
+const PAINT: &str = r#"document.querySelector('input[aria-label="materials.paint.color"]')"#;
 
 /// Red, green and blue in the middle of the picture.
 const MIDDLE: &str = "(() => {

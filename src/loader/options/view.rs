@@ -18,12 +18,13 @@ pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
         let middle = || framing::swept_bounds(scene).center();
         let target = view.target.unwrap_or_else(middle);
         let up = checked(eye, target, view.up.unwrap_or(Vec3::Y))?;
-        let Camera { projection, lens, .. } = scene.camera.clone();
+        let Camera { projection, driver, lens, .. } = scene.camera.clone();
         let projection = match projection {
             Projection::Orthographic { .. } => Projection::default(),
             other => other,
         };
-        scene.camera = Camera { path: CameraPath::Still { eye, target }, up, projection, lens, ..Camera::default() };
+        let path = CameraPath::Still { eye, target };
+        scene.camera = Camera { path, up, projection, driver, lens, ..Camera::default() };
         scene.cuts.clear();
     }
     let cuts = std::mem::take(&mut scene.cuts);
@@ -54,6 +55,7 @@ fn field_of_view(scene: &mut Scene, degrees: f32, wanted: Option<Projecting>) ->
     }
     let fov_y = degrees.to_radians();
     scene.camera.projection = Projection::Perspective { fov_y };
+    scene.camera.driver = None;
     scene.camera.tracks.span.clear();
     Ok(())
 }

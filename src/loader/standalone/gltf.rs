@@ -91,6 +91,7 @@ pub fn scene_of(
     let mut stage = Stage::new(options);
     stage.environment = model.environment;
     stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
+    build.scene.viewpoints = model.cameras.iter().map(|c| (c.name.clone(), camera(c, &mut build))).collect();
     if let Some(Focusing::On(name)) = &options.view.lens.focus {
         build.name_node(name);
     }
@@ -137,6 +138,7 @@ fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
                 Projection::Orthographic { height: 2.0 * half_height }
             }
         },
+        driver: Some(camera.camera),
         ..Camera::default()
     }
 }

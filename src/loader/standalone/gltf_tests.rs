@@ -2,7 +2,7 @@
 
 use super::gltf::{Choices, scene_of};
 use crate::{
-    anim::{Deformed, Moment, camera_at, posed_tables, shape, shown_instances, world_transforms},
+    anim::{Deformed, Moment, camera_at, camera_pose, posed_tables, shape, shown_instances, world_transforms},
     loader::{
         LoadOptions,
         gltf::tests::{builder::*, environment::colored, pointers::blinking},
@@ -283,6 +283,10 @@ fn cameras_of_the_file_are_chosen_by_name_and_follow_their_node() {
     let pose = camera_at(&plan, &Moment::of(&plan, 1.0));
     assert_eq!(pose.eye, Vec3::new(5.0, 0.0, 0.0));
     assert_eq!(pose.projection, Projection::Orthographic { height: 4.0 });
+    let [(_, own), (_, other)] = &eye.viewpoints[..] else { panic!("{:?}", eye.viewpoints) };
+    let moment = Moment::of(&eye, 1.0);
+    assert_eq!(camera_pose(&eye, own, &moment), camera_at(&eye, &moment));
+    assert_eq!(camera_pose(&eye, other, &moment), pose);
     let error = with("Eyes").unwrap_err();
     assert_eq!(error, "there is no camera `Eyes`: did you mean `Eye`? the cameras are Eye, Plan");
 }

@@ -399,13 +399,14 @@ impl Eye {
         self.link.answer(Answer::error(error));
     }
 
-    /// A picture of what is seen, for a file. Sizes and samples that are not given are those of the viewer's picture.
+    /// A picture of what is seen, or of a frame through the scene's own camera, for a file. Sizes and samples that are not given are those
+    /// of the viewer's picture.
     ///
     /// # Errors
     /// Settings that are out of range, and those of posing a frame.
     pub fn still(
         &mut self,
-        (size, samples): (Option<[u32; 2]>, Option<u32>),
+        (number, size, samples): (Option<u32>, Option<[u32; 2]>, Option<u32>),
         of: (u32, StillFormat),
         stage: &mut Stage,
     ) -> Result<Option<Still>, Error> {
@@ -418,12 +419,14 @@ impl Eye {
             StillFormat::Exr => PixelType::F32,
         };
         let mut job = stage.job(&options, pixels)?;
-        job.frames = vec![seen.number];
+        let is_own = self.follow == Follow::Scene || number.is_some();
+        let number = number.map_or(seen.number, |number| number.clamp(1, stage.scene.settings.frames));
+        job.frames = vec![number];
         // The exposure of other shapes of pictures is another one.
-        let known = (seen.number, &mut Measured::default());
+        let known = (number, &mut Measured::default());
         let (frame, settings) = stage.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
         job.settings = settings;
-        let frame = if self.follow == Follow::Scene { frame } else { frame.seen_by(*seen.camera()) };
+        let frame = if is_own { frame } else { frame.seen_by(*seen.camera()) };
         Ok(Some(Still::new(self.link.clone(), of, job, frame)))
     }
 

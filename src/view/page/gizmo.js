@@ -1,18 +1,13 @@
-// Three arrows on the selected instance, which move it along the world's axes where its placement allows that.
+// Handles on the selected instance, which move, turn and scale it where its placement allows that.
 //
-// Emits "gizmo" when it changed, and "placing" with the new translation while an arrow is dragged.
+// Emits "gizmo" when it changed, and "placing" with what changes of the transform while a handle is dragged.
 
-import { nearestOnLine, projector, rayThrough, spanAt } from "./camera.js";
-import { add, combine, distance, scale } from "./vectors.js";
+import { projector, spanAt } from "./camera.js";
+import { handlesAt } from "./handles.js";
+import { add } from "./vectors.js";
 
-const AXES = [
-  { along: [1, 0, 0], colour: "#e5705f" },
-  { along: [0, 1, 0], colour: "#8cc265" },
-  { along: [0, 0, 1], colour: "#5f9be5" },
-];
-/** Lengths as shares of the picture's height. */
-const ARROW = 0.14;
-const REACH = 0.018;
+/** How near the pointer has to be, as a share of the picture's height. */
+const REACH = 0.014;
 
 export class Gizmo {
   #app;
@@ -28,20 +23,19 @@ export class Gizmo {
     app.on("placed", ({ instance, by }) => this.#follow(instance, by));
   }
 
-  /** Takes hold of an arrow that is under a point of the picture. */
+  /** Takes hold of the handle that is under a point of the picture. */
   grab(at) {
-    const axis = this.#movable ? AXES.find((axis) => this.#isOn(axis, at)) : undefined;
-    if (!axis) return false;
-    const { translate } = this.#thing.transform;
-    this.#held = { axis, start: this.#along(axis, at), centre: this.#centre, translate };
+    const handle = this.#handleAt(at);
+    if (!handle) return false;
+    this.#held = { handle, from: handle.measure(at), transform: this.#thing.transform };
     return true;
   }
 
   drag(at) {
     if (!this.#held) return false;
-    const { axis, start, translate } = this.#held;
-    const by = this.#alongFrom(this.#held.centre, axis, at) - start;
-    this.#app.emit("placing", add(translate, scale(axis.along, by)));
+    const { handle, from, transform } = this.#held;
+    const to = handle.measure(at);
+    if (to !== null) this.#app.emit("placing", handle.change(transform, from, to));
     return true;
   }
 
@@ -55,13 +49,13 @@ export class Gizmo {
     if (!this.#thing) return;
     const middle = at(this.#centre);
     if (middle.depth <= 0) return;
-    this.#ring(context, middle, height);
-    if (!this.#movable) return;
-    for (const axis of AXES) this.#arrow(context, middle, at(this.#tip(axis)), axis.colour);
+    this.#bounds(context, middle, height);
+    for (const handle of this.#handles) this.#draw(context, handle, handle.line.map(at));
   }
 
-  get #movable() {
-    return this.#thing?.movable && this.#thing.transform;
+  get #handles() {
+    const { movable, transform } = this.#thing ?? {};
+    return movable && transform ? handlesAt(this.#centre, this.#viewpoint.camera, this.#app.aspect) : [];
   }
 
   #show(thing) {
@@ -76,34 +70,20 @@ export class Gizmo {
     this.#app.emit("gizmo");
   }
 
-  #size() {
-    return ARROW * spanAt(this.#viewpoint.camera, Math.max(1e-6, distance(this.#centre, this.#viewpoint.camera.eye)));
-  }
-
-  #tip(axis) {
-    return combine([this.#centre, 1], [axis.along, this.#size()]);
-  }
-
-  #along(axis, at) {
-    return this.#alongFrom(this.#centre, axis, at);
-  }
-
-  #alongFrom(origin, axis, at) {
-    return nearestOnLine(rayThrough(this.#viewpoint.camera, at, this.#app.aspect), origin, axis.along);
-  }
-
-  #isOn(axis, [x, y]) {
+  /** The handle that is nearest to a point of the picture, within reach and where it can be dragged. */
+  #handleAt(at) {
     const { aspect } = this.#app;
     const project = projector(this.#viewpoint.camera, aspect);
-    const [ax, ay] = project(this.#centre);
-    const [bx, by] = project(this.#tip(axis));
-    const [dx, dy, px, py] = [(bx - ax) * aspect, by - ay, (x - ax) * aspect, y - ay];
-    // What is near the middle belongs to no arrow.
-    const share = Math.max(0.2, Math.min(1.1, (px * dx + py * dy) / (dx * dx + dy * dy || 1)));
-    return Math.hypot(px - share * dx, py - share * dy) < REACH;
+    const near = (handle) => {
+      const points = handle.line.map(project).map(([x, y]) => [(x - at[0]) * aspect, y - at[1]]);
+      return Math.min(...points.slice(1).map((point, i) => fromSegment(points[i], point)));
+    };
+    const within = this.#handles.map((handle) => ({ handle, distance: near(handle) }));
+    const usable = within.filter(({ handle, distance }) => distance < REACH && handle.measure(at) !== null);
+    return usable.sort((a, b) => a.distance - b.distance)[0]?.handle;
   }
 
-  #ring(context, { x, y, depth }, height) {
+  #bounds(context, { x, y, depth }, height) {
     const radius = (this.#thing.radius / spanAt(this.#viewpoint.camera, depth)) * height;
     if (!(radius > 3 && radius < 2 * height)) return;
     Object.assign(context, { strokeStyle: "rgba(227, 182, 103, 0.55)", lineWidth: 1 });
@@ -112,16 +92,29 @@ export class Gizmo {
     context.stroke();
   }
 
-  #arrow(context, from, to, colour) {
-    const angle = Math.atan2(to.y - from.y, to.x - from.x);
-    Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth: 2.5 });
+  #draw(context, { kind, colour }, points) {
+    const lineWidth = { arrow: 2.5, ring: 1.5, square: 3 }[kind];
+    Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineWidth });
+    context.globalAlpha = kind === "ring" ? 0.7 : 1;
     context.beginPath();
-    context.moveTo(from.x, from.y);
-    context.lineTo(to.x, to.y);
+    points.forEach(({ x, y }) => context.lineTo(x, y));
     context.stroke();
+    context.globalAlpha = 1;
+    if (kind === "arrow") this.#head(context, ...points);
+  }
+
+  #head(context, from, to) {
+    const angle = Math.atan2(to.y - from.y, to.x - from.x);
     context.beginPath();
     context.moveTo(to.x + 9 * Math.cos(angle), to.y + 9 * Math.sin(angle));
     for (const side of [2.4, -2.4]) context.lineTo(to.x + 6 * Math.cos(angle + side), to.y + 6 * Math.sin(angle + side));
     context.fill();
   }
+}
+
+/** Distance of the origin from the line between two points. */
+function fromSegment([ax, ay], [bx, by]) {
+  const [dx, dy] = [bx - ax, by - ay];
+  const share = Math.max(0, Math.min(1, -(ax * dx + ay * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(ax + share * dx, ay + share * dy);
 }

@@ -67,12 +67,13 @@ export class Overlay {
       return { x: x * width, y: y * height, depth };
     };
     if (this.#focus) this.#cross(at(this.#focus));
+    if (this.#app.playing) return;
+    this.#gizmo.draw(this.#context, at, height);
     // A camera on its path would look along the line.
-    if (!this.shown || this.#app.playing || this.#app.following) return;
+    if (!this.shown || this.#app.following) return;
     this.#line(at, this.#paths.scene, SCENE, this.#waypoints.changed);
     if (this.#waypoints.changed || !this.#paths.scene?.length) this.#line(at, this.#paths.waypoints, OWN);
     this.#waypoints.keys.forEach((key, i) => this.#key(at, key, i + 1));
-    this.#gizmo.draw(this.#context, at, height);
   }
 
   #line(at, points, colour, faint = false) {

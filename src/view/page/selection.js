@@ -21,7 +21,7 @@ export class Selection {
     this.#section = section;
     this.#body = body;
     app.on("selected", (thing) => this.#show(thing));
-    app.on("placing", (translate) => this.#move({ ...this.#thing.transform, translate }, true));
+    app.on("placing", (change) => this.#drag(change));
   }
 
   #show(thing) {
@@ -56,14 +56,21 @@ export class Selection {
 
   #typed(name) {
     const numbers = this.#inputs.get(name).map((input) => Number(input.value));
-    this.#move({ ...this.#thing.transform, [name]: numbers.length === 1 ? numbers[0] : numbers }, false);
+    this.#move({ [name]: numbers.length === 1 ? numbers[0] : numbers });
   }
 
-  #move(transform, show) {
+  #drag(change) {
+    this.#move(change);
+    for (const [name, numbers] of Object.entries(change)) {
+      this.#inputs.get(name)?.forEach((input, i) => (input.value = exact(numbers[i])));
+    }
+  }
+
+  #move(change) {
+    const transform = { ...this.#thing.transform, ...change };
     const by = sub(transform.translate, this.#thing.transform.translate);
     this.#thing.transform = transform;
     this.#place({ do: "place", instance: this.#thing.instance, ...transform });
     this.#app.emit("placed", { instance: this.#thing.instance, by });
-    if (show) this.#inputs.get("translate")?.forEach((input, i) => (input.value = exact(transform.translate[i])));
   }
 }

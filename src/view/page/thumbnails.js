@@ -1,4 +1,5 @@
-// Small pictures of waypoints, taken from the canvas whenever it shows what a waypoint sees. They survive a reload of the page.
+// Small pictures of waypoints, taken from the canvas whenever it shows what a waypoint sees; those of the scene's own keys are asked for
+// while nothing else is to be done. They survive a reload of the page.
 //
 // Emits "thumbnail" whenever a waypoint got its first.
 
@@ -9,6 +10,11 @@ const HEIGHT = 90;
 const STORED = "thumbnails";
 /** Frames that are dropped while the scene plays may be those of waypoints; the next will do until there is a better one. */
 const NEIGHBOUR = 0;
+const ASKED_SAMPLES = 4;
+/** Time in milliseconds without movement before pictures are asked for. */
+const REST = 400;
+/** Asks of others are smaller. */
+const FIRST_ASK = 1_000_000;
 
 export class Thumbnails {
   #app;
@@ -18,6 +24,9 @@ export class Thumbnails {
   #playback;
   #taken = new Map();
   #storing;
+  #moved = 0;
+  #asked = null;
+  #ask = FIRST_ASK;
   #stored = JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
 
   constructor(app, { picture, viewpoint, waypoints, playback }) {
@@ -26,12 +35,18 @@ export class Thumbnails {
     this.#viewpoint = viewpoint;
     this.#waypoints = waypoints;
     this.#playback = playback;
-    app.on("drawn", (drawn) => this.#look(drawn));
+    app.on("drawn", (drawn) => {
+      this.#look(drawn);
+      this.#request();
+    });
+    app.on("moved", () => (this.#moved = performance.now()));
     app.on("waypoints", () => this.#recall());
     // After the scene changed, any picture is better than those of before.
     app.on("scene", () => this.#taken.forEach((taken) => (taken.worth = NEIGHBOUR)));
     // What is on screen is at most a few moments old; it will do until there is a picture of the very place.
     app.on("placed-waypoint", (key) => this.#take(key, NEIGHBOUR));
+    app.on("still", (still) => still.link && this.#receive(still));
+    app.on("opened", () => (this.#asked = null));
   }
 
   /** The canvas with what a waypoint sees, or null as long as that was never shown. */
@@ -72,6 +87,27 @@ export class Thumbnails {
     this.#store();
   }
 
+  /** Asks for the picture of a key of the scene that has none. */
+  #request() {
+    const missing = this.#waypoints.keys.find((key) => !this.#taken.has(key.id));
+    const rests = !this.#app.playing && performance.now() - this.#moved > REST;
+    if (!missing || !rests || this.#waypoints.changed || this.#asked) return;
+    this.#ask += 1;
+    this.#asked = { ask: this.#ask, key: missing };
+    const { width, height } = this.#picture.canvas;
+    const size = [Math.round((HEIGHT * width) / height), HEIGHT];
+    const frame = frameAt(missing.time, this.#app.clock);
+    this.#app.send({ do: "still", size, samples: ASKED_SAMPLES, format: "png", ask: this.#ask, frame });
+  }
+
+  async #receive({ ask, link }) {
+    if (ask !== this.#asked?.ask) return;
+    const { key } = this.#asked;
+    await this.#load(key.id, placeOf(key), link);
+    this.#asked = null;
+    this.#request();
+  }
+
   #store() {
     const known = this.#waypoints.keys.map((key) => this.#taken.get(key.id)).filter(Boolean);
     clearTimeout(this.#storing);
@@ -88,17 +124,16 @@ export class Thumbnails {
     }
   }
 
-  #load(id, place, link) {
+  async #load(id, place, link) {
     const image = new Image();
-    image.onload = () => {
-      if (this.#taken.has(id)) return;
-      const canvas = document.createElement("canvas");
-      Object.assign(canvas, { width: image.width, height: image.height });
-      canvas.getContext("2d").drawImage(image, 0, 0);
-      this.#taken.set(id, { canvas, place, worth: NEIGHBOUR });
-      this.#app.emit("thumbnail", id);
-    };
     image.src = link;
+    await image.decode();
+    if (this.#taken.has(id)) return;
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: image.width, height: image.height });
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    this.#taken.set(id, { canvas, place, worth: NEIGHBOUR });
+    this.#app.emit("thumbnail", id);
   }
 }
 

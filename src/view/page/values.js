@@ -14,6 +14,7 @@ export class Values {
   #actions;
   #told;
   #values = [];
+  #met = false;
   #changed = {};
   #rows = new Map();
   #apply = debounced(120, (values) => this.#app.send({ do: "change", values }));
@@ -33,7 +34,8 @@ export class Values {
       button({ text: "Copy flags", label: "Copy as --set flags", onclick: () => this.#copy() }),
       button({ text: "Undo", label: "Undo all changes", onclick: () => this.#revert() }));
     body.append(this.#actions, this.#filter, this.#list);
-    app.on("scene", () => this.#ask());
+    app.on("scene", () => app.send({ do: "values" }));
+    app.on("closed", () => (this.#met = false));
     app.on("values", ({ values }) => this.#take(values));
     app.on("placed", ({ instance }) => {
       this.#placed.add(instance);
@@ -57,15 +59,17 @@ export class Values {
     this.#saved();
   }
 
-  #ask() {
-    this.#app.send({ do: "values" });
+  /** Brings together what the server and the page hold for changed, after they had lost each other. */
+  #meet(values) {
+    this.#met = true;
+    for (const { path, text, saved } of values) if (saved !== undefined) this.#changed[path] ??= text;
     if (Object.keys(this.#changed).length > 0) this.#app.send({ do: "change", values: this.#changed });
   }
 
   #take(values) {
-    // The server tells values as they are changed; what is to be undone is known here.
+    if (!this.#met) this.#meet(values);
     const before = (path) => (path in this.#changed ? this.#original(path) : undefined);
-    this.#values = values.map((value) => ({ ...value, text: before(value.path) ?? value.text }));
+    this.#values = values.map(({ saved, ...value }) => ({ ...value, text: saved ?? before(value.path) ?? value.text }));
     this.#section.hidden = values.length === 0;
     if (!this.#list.contains(document.activeElement)) this.#build();
     this.#show();
