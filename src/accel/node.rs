@@ -39,6 +39,7 @@ pub enum NodeLayout {
 }
 
 impl NodeLayout {
+    #[cfg(feature = "test-seams")]
     pub const ALL: [Self; 4] = [Self::Wide4, Self::Wide8, Self::Wide16, Self::Compressed8];
 }
 
