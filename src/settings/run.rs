@@ -31,7 +31,7 @@ pub struct PictureOptions {
     /// How trees are built, and where they are kept.
     pub trees: TreeSource,
     /// The denoiser, loaded when it is first needed and kept from scene to scene.
-    pub denoising: OnceLock<Arc<Denoising>>,
+    pub(crate) denoising: OnceLock<Arc<Denoising>>,
 }
 
 impl PictureOptions {
