@@ -34,7 +34,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         frames: Some("1-40:8".parse()?),
         ..FrameOptions::default()
     };
-    let mut renderer = Renderer::open("assets/flapping_dragon.glb")?.size(160, 90).samples(2);
+    let mut renderer = Renderer::open("assets/flapping_dragon.glb")?
+        .size(160, 90)
+        .samples(2)
+        .with(|options| options.load.model.animation.clips = vec!["Fly".into()]);
     let enough = AtomicBool::new(false);
     let summary = renderer.write_with(&frames, &mut Watcher { rays: 0, enough: &enough }, &enough)?;
     println!("{} of {} frames in {:.1?}", summary.frames, renderer.scene()?.settings.frames, summary.elapsed);
