@@ -3,13 +3,15 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::{path::Path, sync::Arc};
 use throng::{
-    aov::{Aov, AovSet},
-    device::{CpuDevice, Device, FrameSettings, PixelType, Rendered},
-    film::FilmSettings,
     loader,
-    output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
-    render::Poser,
     scene::{Integrator, RenderDefaults, ToneMap},
+    seams::{
+        aov::{Aov, AovSet},
+        device::{CpuDevice, Device, FrameSettings, PixelType, Rendered},
+        film::FilmSettings,
+        output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
+        render::Poser,
+    },
 };
 
 const SIZE: (u32, u32) = (1920, 1080);

@@ -6,15 +6,15 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use glam::{Affine3, Affine3A, Quat, Vec3};
 use std::{hint::black_box, path::Path, sync::Arc};
 use throng::{
-    abi::{Hit, Ray},
-    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality},
-    anim::{self, BindPose, CameraPose, Deformed},
-    device::{CpuDevice, Device, Frame, RayKind},
     loader,
-    math::hash_unit,
-    render::Poser,
-    scene::{
-        Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh,
+    scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
+    seams::{
+        abi::{Hit, Ray},
+        accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality},
+        anim::{self, BindPose, CameraPose, Deformed},
+        device::{CpuDevice, Device, Frame, RayKind},
+        math::hash_unit,
+        render::Poser,
         rig::{Deformers, MorphTarget},
     },
 };

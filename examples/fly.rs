@@ -15,7 +15,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng::view::read_picture;
+use throng::seams::view::read_picture;
 use tungstenite::{Message, WebSocket, handshake::client::generate_key, protocol::Role};
 
 /// Cameras per second unless told otherwise, as most browsers draw.

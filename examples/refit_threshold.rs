@@ -9,13 +9,15 @@ use anyhow::{Context, Result};
 use glam::{Affine3, Quat, Vec3};
 use std::{fmt::Write, path::Path, sync::Arc, time::Instant};
 use throng::{
-    abi::{Hit, Ray},
-    accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality},
-    anim::CameraPose,
-    device::{CpuDevice, Device, Frame, RayKind},
     loader,
-    math::{Aabb, hash_unit},
     scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
+    seams::{
+        abi::{Hit, Ray},
+        accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality},
+        anim::CameraPose,
+        device::{CpuDevice, Device, Frame, RayKind},
+        math::{Aabb, hash_unit},
+    },
 };
 
 /// Turns between the lowest and the highest point.
@@ -272,7 +274,7 @@ fn plot(rows: &[Row]) -> String {
             bottom + 18.0
         ));
     }
-    let factor = f64::from(throng::accel::REFIT_FACTOR);
+    let factor = f64::from(throng::seams::accel::REFIT_FACTOR);
     line(format!(
         "<path d=\"M{:.1} {}V{MARGIN}\" stroke=\"#c33\" stroke-dasharray=\"5 4\"/>",
         x(factor),

@@ -19,7 +19,7 @@ macro_rules! choice {
     ) => {
         $(#[$meta])*
         pub enum $name {
-            $($(#[doc = $doc])* $value,)*
+            $($(#[doc = $doc])* #[doc = concat!("\n\nNamed `", $text, "`.")] $value,)*
         }
 
         $(impl Default for $name {

@@ -5,7 +5,7 @@ use crate::{
     device::DeviceError,
     loader::LoadError,
     output::{OutputError, PatternError},
-    render::{CacheError, RenderError},
+    render::{CacheError, RayError, RenderError},
     scene::LostReference,
     settings::SettingsError,
 };
@@ -33,6 +33,9 @@ pub enum Error {
     /// There is no such device, or it cannot be opened.
     #[error("cannot open the device: {0}")]
     Device(#[source] DeviceError),
+    /// A ray that has no direction, or a number that is not finite.
+    #[error(transparent)]
+    Ray(#[from] RayError),
     /// A frame could not be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),

@@ -3,9 +3,12 @@
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, path::PathBuf};
 use throng::{
-    anim::{BindPose, Deformed, RigPose, deform},
-    loader::gltf::{GltfOptions, Model, load_model},
-    scene::{NONE, rig::Playback},
+    scene::NONE,
+    seams::{
+        anim::{BindPose, Deformed, RigPose, deform},
+        gltf::{GltfOptions, Model, load_model},
+        rig::Playback,
+    },
 };
 
 /// Clips of the bull and their speed in metres per second, as `examples/make_animals/bull/gait.rs` has it.

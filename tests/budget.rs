@@ -5,9 +5,11 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 use throng::{
-    accel::{Blas, NodeLayout, Quality, build_bytes, most_boxes},
-    math::hash_unit,
     scene::TriangleMesh,
+    seams::{
+        accel::{Blas, NodeLayout, Quality, build_bytes, most_boxes},
+        math::hash_unit,
+    },
 };
 
 struct Counting;

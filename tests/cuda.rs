@@ -7,19 +7,20 @@
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers};
 use std::sync::Arc;
 use throng::{
-    abi::{Hit, Ray},
-    accel::NodeLayout,
-    aov::{Aov, AovSet},
-    device::{
-        CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
-        cuda::{CudaDevice, gpus},
-    },
     loader::load,
-    output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
-    pixels::PixelType,
-    render::Poser,
     scene::{Integrator, Scene},
-    settings::RenderOptions,
+    seams::{
+        abi::{Hit, Ray},
+        accel::NodeLayout,
+        aov::{Aov, AovSet},
+        device::{
+            CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
+            cuda::{CudaDevice, gpus},
+        },
+        output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
+        pixels::PixelType,
+        render::Poser,
+    },
 };
 
 /// Waves of bounces, a single wave with shadow rays, and the other schedule: a loop per pixel.
@@ -50,8 +51,7 @@ fn scenes() -> Vec<Arc<Scene>> {
 }
 
 fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
-    let look = RenderOptions { samples: Some(SAMPLES), integrator: Some(integrator), ..RenderOptions::default() };
-    look.resolve(&scene.settings).unwrap()
+    FrameSettings { samples: SAMPLES, integrator, ..FrameSettings::from(&scene.settings) }
 }
 
 /// With motion blur where the scene asks for it.

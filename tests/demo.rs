@@ -5,9 +5,9 @@ use std::{
     path::Path,
 };
 use throng::{
-    anim::{Moment, camera_at, shown_meshes, world_transforms},
     loader::load,
     scene::{CameraPath, MaterialKind, Scene, Shape},
+    seams::anim::{Moment, camera_at, shown_meshes, world_transforms},
 };
 
 fn demo(file: &str) -> Scene {

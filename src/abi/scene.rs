@@ -70,7 +70,9 @@ border! {
         pub reserved: [u32; 2],
     }
 
-    /// The lobes of a material, as glTF's extensions name and define them; maps are indices of [`MapRecord`]s or [`NO_INDEX`].
+    /// The lobes of a material, as glTF's extensions name and define them; maps are indices of the scene's maps, or
+    /// `NO_INDEX`, which is `u32::MAX`.
+    #[allow(missing_docs, reason = "the extensions of glTF define them")]
     #[repr(C, align(16))]
     #[derive(PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LobesRecord {

@@ -3,15 +3,19 @@
 use super::*;
 
 border! {
-    /// A ray in world space; also the record of `.ray` files. `t` is in units of the direction's length.
-    ///
-    /// Rays of frames with motion carry their time within the shutter in place of `t_min` (kernels' `Time`, geom/motion.h), and begin at 0.
+    // Rays of frames with motion carry their time within the shutter in place of `t_min` (kernels' `Time`, geom/motion.h), and begin at 0.
+    /// A ray in world space; also the record of `.ray` files. Its points are `origin + t * direction` for every `t` from `t_min` to `t_max`,
+    /// so `t` is in lengths of the direction.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct Ray {
+        /// Point in scene units.
         pub origin: [f32; 3],
+        /// Not negative.
         pub t_min: f32,
+        /// Vector of any length from 1e-15 to 1e15.
         pub direction: [f32; 3],
+        /// Infinity for a ray without an end.
         pub t_max: f32,
     }
 

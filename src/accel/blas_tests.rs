@@ -128,7 +128,7 @@ fn triangles_with_corners_in_common_share_them_where_sixteen_can_be_picked_from(
         let BlasShape::Triangles { packs, .. } = blas.shape else {
             panic!("of packs");
         };
-        assert_eq!(leaves, packs.len() * 320);
+        assert_eq!(leaves, packs.count() * 320);
         (matches!(packs, Packs::Shared(_)), leaves, cost)
     };
     let (shared, bytes, cost) = of(NodeLayout::Wide16, Quality::High, false);

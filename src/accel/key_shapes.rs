@@ -114,7 +114,7 @@ mod tests {
             let keys = blas.keys();
             assert_eq!((keys.segments, keys.vertices), (2, 4));
             match &blas.shape {
-                BlasShape::Triangles { packs, .. } => assert_eq!(packs.len(), 3),
+                BlasShape::Triangles { packs, .. } => assert_eq!(packs.count(), 3),
                 BlasShape::Compressed { triangles, .. } => assert_eq!(triangles.len(), 6),
                 BlasShape::Sphere => panic!("no sphere"),
             }

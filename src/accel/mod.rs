@@ -27,18 +27,19 @@ mod surface;
 mod tlas;
 mod validate;
 
-pub use blas::{Blas, BlasBytes, BlasShape, Quality};
+pub use blas::{Blas, BlasShape, Quality};
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use build::{budget::build_bytes, spatial::most_boxes};
 pub use compressed::{
     blas::{PoolOffset, pool_offsets},
     quantize::SLACK,
-    slots::Arrangement,
 };
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
 pub use pack::Packs;
-pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
+#[cfg(feature = "test-seams")]
+pub use refit::policy::rebuild_quality;
+pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats};
 pub use shutter::{ShutterKeys, ShutterSpan};
 pub use stored::TreeKey;
 pub use surface::Surface;

@@ -39,6 +39,7 @@ pub enum NodeLayout {
 }
 
 impl NodeLayout {
+    #[cfg(feature = "test-seams")]
     pub const ALL: [Self; 4] = [Self::Wide4, Self::Wide8, Self::Wide16, Self::Compressed8];
 }
 
@@ -76,12 +77,8 @@ impl NodeArray {
         each_width!(self, n => n.as_ptr().cast())
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         each_width!(self, n => n.len())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     pub fn bytes(&self) -> usize {

@@ -37,7 +37,7 @@ pub fn blas_overlap(blas: &Blas) -> Option<f32> {
         BlasShape::Sphere => return Some(0.0),
     };
     let leaves = match blas.keys() {
-        MeshKeys { segments: 0, .. } => packs.len(),
+        MeshKeys { segments: 0, .. } => packs.count(),
         MeshKeys { leaves, .. } => leaves as usize,
     };
     Some(each_kind!(packs, packs => overlap_of(tree, &packs[..leaves])))

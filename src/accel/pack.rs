@@ -30,12 +30,8 @@ macro_rules! each_kind {
 pub(super) use each_kind;
 
 impl Packs {
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         each_kind!(self, packs => packs.len())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Address of the first pack, for the kernels.

@@ -28,9 +28,8 @@ mod turning;
 
 pub use camera::{CameraPose, along_spline, camera_at, camera_pose};
 pub use catmull_rom::catmull_rom;
-pub use clip::sample;
 pub use deform::{BindPose, Deformed, deform};
-pub use lens::{PosedLens, lens_at, within_keys};
+pub use lens::lens_at;
 pub use moment::Moment;
 pub use order::OrderedInstances;
 pub use rig_pose::RigPose;

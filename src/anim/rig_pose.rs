@@ -48,6 +48,7 @@ impl RigPose {
     }
 
     /// `root_from_node` of all nodes.
+    #[cfg(test)]
     pub fn worlds(&self) -> &[Affine3A] {
         &self.worlds
     }

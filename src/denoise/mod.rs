@@ -26,7 +26,6 @@ pub enum DenoiseError {
 /// Each frame is denoised on its own, so any frame can be rendered on its own. Its guides are denoised first and then trusted, which
 /// keeps edges and textures as they are from frame to frame.
 pub struct Denoiser {
-    description: String,
     work: Mutex<Work>,
 }
 
@@ -52,16 +51,7 @@ impl Denoiser {
     /// # Errors
     /// When the library is missing, of another version, or finds no device.
     pub fn load() -> Result<Self, DenoiseError> {
-        let oidn = Oidn::load()?;
-        Ok(Self {
-            description: format!("Open Image Denoise {}", oidn.description),
-            work: Mutex::new(Work { oidn, plan: None }),
-        })
-    }
-
-    /// Description for people: "Open Image Denoise 2.3.3 on the CPU".
-    pub fn describe(&self) -> &str {
-        &self.description
+        Ok(Self { work: Mutex::new(Work { oidn: Oidn::load()?, plan: None }) })
     }
 
     /// The AOVs that a device has to gather for denoised frames with `AOVs`.

@@ -63,8 +63,6 @@ pub struct Oidn {
     device: Handle,
     call: Functions,
     _library: Library,
-    /// Version and device: "2.3.3 on the CPU".
-    pub description: String,
 }
 
 // SAFETY: the API may be called from any thread, by one at a time: it is not `Sync`, and without it nothing can be done to images and
@@ -83,14 +81,12 @@ impl Oidn {
             (call.commit_device)(device);
             device
         };
-        let mut oidn = Self { device, call, _library: library, description: String::new() };
+        let oidn = Self { device, call, _library: library };
         oidn.check()?;
         let [major, minor, patch] = [c"versionMajor", c"versionMinor", c"versionPatch"].map(|name| oidn.int(name));
-        let version = format!("{major}.{minor}.{patch}");
         if major != 2 {
-            return Err(DenoiseError::Version(format!("it is version {version}")));
+            return Err(DenoiseError::Version(format!("it is version {major}.{minor}.{patch}")));
         }
-        oidn.description = format!("{version} on {}", device_name(oidn.int(c"type")));
         Ok(oidn)
     }
 
@@ -207,17 +203,6 @@ pub struct Filter(Handle);
 unsafe impl Send for Image {}
 // SAFETY: as for the library.
 unsafe impl Send for Filter {}
-
-fn device_name(kind: c_int) -> &'static str {
-    match kind {
-        1 => "the CPU",
-        2 => "a GPU (SYCL)",
-        3 => "a GPU (CUDA)",
-        4 => "a GPU (HIP)",
-        5 => "a GPU (Metal)",
-        _ => "an unknown device",
-    }
-}
 
 fn open() -> Result<Library, DenoiseError> {
     let mut first = None;

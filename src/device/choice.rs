@@ -9,6 +9,7 @@ use std::{error::Error, fmt, num::NonZero, str::FromStr, thread};
 pub enum DeviceChoice {
     /// All GPUs, or the processor where there is none.
     Auto,
+    /// The processor.
     Cpu,
     /// The GPUs of these ordinals, which differ; all GPUs if the list is empty.
     Cuda(Vec<u32>),
@@ -18,6 +19,8 @@ pub enum DeviceChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceList(Vec<DeviceChoice>);
 
+/// Why a text names no device.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceNameError {
     #[error("`{0}` is not a device; write auto, cpu, cuda or cuda:0,1")]

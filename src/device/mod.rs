@@ -44,7 +44,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
-pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads, together};
+pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer};
 pub use multi_device::MultiDevice;
 pub use progress::FrameProgress;
@@ -177,6 +177,7 @@ impl Frame {
     /// # Safety
     /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
     /// scene's instances.
+    #[cfg(feature = "test-seams")]
     pub unsafe fn of_trees(scene: Arc<Scene>, camera: CameraPose, blas: Vec<Arc<Blas>>, tlas: Tlas) -> Self {
         Self {
             scene,
@@ -298,12 +299,16 @@ pub struct StageTimes {
 /// How many rays of each kind a frame cast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RayCounts {
+    /// Rays from the camera.
     pub primary: u64,
+    /// Rays that go on from a surface or in a medium.
     pub bounce: u64,
+    /// Rays to lights.
     pub shadow: u64,
 }
 
 impl RayCounts {
+    /// All rays.
     pub fn total(&self) -> u64 {
         self.primary + self.bounce + self.shadow
     }

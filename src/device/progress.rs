@@ -11,17 +11,17 @@ pub struct FrameProgress {
 
 impl FrameProgress {
     /// Goes on with a frame that has `done` of `all` samples.
-    pub fn begin(&self, done: u64, all: u64) {
+    pub(crate) fn begin(&self, done: u64, all: u64) {
         self.all.store(all, Relaxed);
         self.done.store(done, Relaxed);
     }
 
-    pub fn add(&self, samples: u64) {
+    pub(crate) fn add(&self, samples: u64) {
         self.done.fetch_add(samples, Relaxed);
     }
 
     /// Tells that no frame is under way.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         self.begin(0, 0);
     }
 

@@ -11,7 +11,7 @@ mod map;
 mod read;
 
 pub use map::draw_map;
-pub use read::{LinearImage, ReadError, read};
+pub use read::{LinearImage, read};
 
 use exposure::exposures;
 use glam::Vec3;

@@ -39,10 +39,12 @@ impl SceneText {
         Self { path: path.to_owned(), text: String::new(), known: None }
     }
 
+    /// The text as it was read or written last.
     pub fn text(&self) -> &str {
         &self.text
     }
 
+    /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -6,7 +6,9 @@ use glam::Vec3;
 /// A place of the camera on its way. Optics that are left out are those of the whole camera.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waypoint {
+    /// Where the camera is.
     pub eye: Vec3,
+    /// Point in the middle of the picture.
     pub target: Vec3,
     /// Seconds. All waypoints have a time or none has: they are then spread evenly over the animation.
     pub time: Option<f32>,
@@ -14,6 +16,7 @@ pub struct Waypoint {
     pub fov: Option<f32>,
     /// Height of the view, of an orthographic camera.
     pub height: Option<f32>,
+    /// Focal length over diameter of the aperture.
     pub f_stop: Option<f32>,
     /// Radius of the aperture.
     pub radius: Option<f32>,
@@ -46,7 +49,9 @@ pub enum PaceChoice {
     Keep,
     /// The times of the waypoints set the speed.
     ByTimes,
+    /// At one speed.
     Constant,
+    /// Slowly at first and at last.
     Smooth,
     /// x1, y1, x2 and y2 of the curve of distance over time, as CSS has it.
     Bezier([f32; 4]),
@@ -55,8 +60,11 @@ pub enum PaceChoice {
 /// The flight of a camera: one waypoint for one that stands still, more for one that flies along a spline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flight {
+    /// Where the camera passes, at least one.
     pub waypoints: Vec<Waypoint>,
+    /// Optics of the whole flight.
     pub optics: Optics,
+    /// How it gets along.
     pub pace: PaceChoice,
 }
 

@@ -31,6 +31,7 @@ use crate::{
 use std::{io, path::PathBuf};
 
 /// Why a scene file is not changed.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {

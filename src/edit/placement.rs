@@ -17,9 +17,11 @@ use glam::{EulerRot, Vec3};
 /// Where a placement puts what it places: scaled first, then rotated, then translated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
+    /// In scene units.
     pub translate: Vec3,
     /// Degrees about x, then y, then z.
     pub rotate: Vec3,
+    /// Factors along x, y and z.
     pub scale: Vec3,
 }
 

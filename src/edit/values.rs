@@ -25,6 +25,7 @@ const SETTINGS: [&str; 7] = ["exposure", "samples", "bounces", "integrator", "to
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueKind {
+    /// One number.
     Number,
     /// `(r, g, b)` or `"#rrggbb"`.
     Colour,
@@ -43,6 +44,7 @@ pub struct EditableValue {
     pub path: String,
     /// Its text in the file, in RON; empty for a setting that is left out and has no value by itself.
     pub text: String,
+    /// How it is edited.
     pub kind: ValueKind,
     /// The words of a choice.
     #[serde(skip_serializing_if = "Vec::is_empty")]

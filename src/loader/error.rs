@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The error of [`crate::loader::load`].
+#[allow(missing_docs, reason = "fields are what their names say")]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

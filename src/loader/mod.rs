@@ -9,7 +9,7 @@ mod files;
 mod fit;
 mod folders;
 mod framing;
-pub mod gltf;
+pub(crate) mod gltf;
 mod image;
 mod indexed;
 mod land;
@@ -32,6 +32,7 @@ pub(crate) mod suggest;
 mod tangents;
 mod transform;
 
+pub use crate::files::{InputFile, recording};
 pub use error::LoadError;
 pub(crate) use framing::world_bounds;
 pub(crate) use image::load_radiance;
@@ -68,7 +69,7 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
 ///
 /// # Errors
 /// As [`load_with`].
-pub fn load_inspected(
+pub(crate) fn load_inspected(
     path: &Path,
     options: &LoadOptions,
     inspect: impl FnOnce(&gltf::Model),
@@ -112,7 +113,7 @@ fn complete(mut scene: Scene, path: &Path, view: &ViewOptions) -> Result<Scene, 
 ///
 /// # Errors
 /// If the folder cannot be read or has no such file.
-pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+pub(crate) fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let failed = |error: io::Error| LoadError::file(folder, format!("the folder cannot be read: {error}"));
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
     let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -126,7 +127,7 @@ pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
 }
 
 /// The name of the scene in the file at `path`, for `{scene}` in output patterns: the file's without its extension.
-pub fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -134,7 +135,7 @@ pub fn name_of(path: &Path) -> String {
 ///
 /// # Errors
 /// What is wrong with the name, and which ones are right.
-pub fn check_kind(path: &Path) -> Result<(), LoadError> {
+pub(crate) fn check_kind(path: &Path) -> Result<(), LoadError> {
     kind_of(path)?;
     match path.exists() {
         true => Ok(()),
@@ -143,7 +144,7 @@ pub fn check_kind(path: &Path) -> Result<(), LoadError> {
 }
 
 /// Whether [`load_with`] takes the file for glTF.
-pub fn is_gltf(path: &Path) -> bool {
+pub(crate) fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
 }
 

@@ -14,9 +14,11 @@ use std::{
 /// The destination of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
+    /// Files of their own.
     Files(Pattern),
     /// One picture after the other.
     Stream(Stream, FileFormat),
+    /// One video of all frames.
     Video(VideoName),
     /// A film, which holds the samples of a picture.
     Film(PathBuf),
@@ -60,7 +62,7 @@ impl Destination {
     }
 
     /// Checks that all of several scenes have a place: a file or a video for each.
-    pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
+    pub(crate) fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         match self {
             Self::Files(files) => files.check_scene_count(scenes),
             Self::Video(video) => video.check_scene_count(scenes),
@@ -71,7 +73,7 @@ impl Destination {
     }
 
     /// The file of the first frame, or the video, of a scene; none for streams.
-    pub fn first_file(&self, scene: &str) -> Option<PathBuf> {
+    pub(crate) fn first_file(&self, scene: &str) -> Option<PathBuf> {
         match self {
             Self::Files(files) => Some(files.path_for(1, scene)),
             Self::Video(video) => Some(video.path(scene)),
@@ -81,7 +83,7 @@ impl Destination {
     }
 
     /// Adapts the destination to the number of frames: a WebP file without a place for their numbers becomes an animation of all.
-    pub fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
+    pub(crate) fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {
             Self::Files(files) if files.check_frame_count(frames).is_err() => match files.format() {
                 FileFormat::WebP => Ok(Self::Video(files.with_format(VideoFormat::WebP))),
@@ -117,7 +119,7 @@ impl fmt::Display for Stream {
 
 impl Stream {
     /// Opens the stream for pictures in the order of frames. A pipe is opened only for the first of them.
-    pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
+    pub(crate) fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
         let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
         let sink = Writer { stream: self.clone(), to: None };
         let path = self.to_string().into();

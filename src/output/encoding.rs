@@ -47,6 +47,7 @@ pub enum ColorDepth {
     /// 8, and half floats in OpenEXR files.
     #[default]
     Usual,
+    /// Integers of 8 bits.
     Bits8,
     /// Integers in PNG files, half floats in OpenEXR files.
     Bits16,

@@ -32,7 +32,7 @@ pub use error::OutputError;
 pub use exr::BandFile;
 pub use film::{FilmFile, FilmHeader, FilmPicture, FilmWriter, PackedRows, write_film};
 pub use format::FileFormat;
-pub use in_order::{Existing, InOrder, Prepare, Sink};
+pub use in_order::{Existing, InOrder, Sink};
 pub use pattern::{Pattern, PatternError};
 pub use picture::{Manifests, Metadata, Picture, Pixels, Texts};
 pub use png::{StreamWriter, begin as begin_png, rows as png_rows};

@@ -119,7 +119,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Checks that there is a place for the scene's name if there are several scenes.
-    pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
+    pub(crate) fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         if scenes <= 1 || self.has_scene() {
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Checks that there is a place for the frame number if there are several frames.
-    pub fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
+    pub(crate) fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
         if frames <= 1 || self.has_frame() {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// The kind of file.
-    pub fn format(&self) -> F {
+    pub(crate) fn format(&self) -> F {
         self.format
     }
 
@@ -169,7 +169,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Describes to people where the frames of `scene` are, with `#` for the digits of the frame number.
-    pub fn describe(&self, scene: &str) -> String {
+    pub(crate) fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Scene(_) => scene.to_owned(),
             other => other.to_string(),

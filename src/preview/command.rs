@@ -79,7 +79,8 @@ pub enum Command {
         ask: u32,
     },
     /// Asks for the command line that makes what is seen.
-    Command {
+    #[serde(rename = "command")]
+    Line {
         of: Made,
     },
     /// Others may follow this viewer's camera.

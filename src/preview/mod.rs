@@ -189,7 +189,7 @@ impl Engine {
                     Err(error) => eye.link.answer(Answer::error(error)),
                 }
             }
-            Command::Command { of } => {
+            Command::Line { of } => {
                 let text = self.eyes[index].command_line(of, &self.source);
                 self.eyes[index].link.answer(Answer::Command { text });
             }

@@ -32,7 +32,7 @@ impl BackgroundChoice {
     ///
     /// # Errors
     /// When the picture is missing, damaged or too large.
-    pub fn open(&self, size: (u32, u32)) -> Result<Background, LoadError> {
+    pub(crate) fn open(&self, size: (u32, u32)) -> Result<Background, LoadError> {
         Ok(match self {
             Self::Color(color) => {
                 Background { backdrop: Backdrop::of_color(color.to_array()), name: format!("{:?}", color.to_array()) }

@@ -14,7 +14,9 @@ pub struct Busy {
     pub device_ms: f64,
     /// Sum over all writers.
     pub write_ms: f64,
+    /// Number of posers.
     pub posers: usize,
+    /// Number of devices.
     pub devices: usize,
     /// Number of writing threads.
     pub writers: usize,
@@ -29,6 +31,7 @@ pub struct BusyShares {
     pub device: f64,
     /// Average over the writers.
     pub write: f64,
+    /// Number of writing threads.
     pub writers: usize,
 }
 

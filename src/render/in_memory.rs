@@ -43,6 +43,13 @@ impl LoadedScene {
         Ok((self.poser.pose(number).frame, settings))
     }
 
+    /// Poses a frame for rays that are traced by themselves: as it is at its own time, whatever the shutter does.
+    pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
+        self.poser.set_policy(job.refit);
+        self.poser.set_shutter(None);
+        self.poser.pose(number).frame
+    }
+
     /// Renders a frame as [`super::run`] does, up to the pixels and AOVs of its file. `job` has that frame alone, of this scene; its other
     /// settings may differ from call to call. `device` is the one that loaded the scene last.
     ///

@@ -50,6 +50,7 @@ pub use ongoing::{Ongoing, run_ongoing, sampling};
 pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::PosedFrames;
+pub use ray_files::{RayError, check_rays};
 use std::{
     collections::VecDeque,
     io,
@@ -63,7 +64,7 @@ use std::{
     time::{Duration, Instant},
 };
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
-pub use tree_source::{Lowered, TreeSource};
+pub use tree_source::TreeSource;
 use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.
@@ -111,12 +112,18 @@ pub struct Denoising {
 /// One finished frame.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct FrameReport {
+    /// Number of the frame, from 1.
     pub frame: u32,
+    /// The file that it is in.
     #[serde(serialize_with = "crate::files::serialize_lossy")]
     pub path: PathBuf,
+    /// Milliseconds of posing: transforms, shapes and trees.
     pub pose_ms: f64,
+    /// Milliseconds on the device.
     pub trace_ms: f64,
+    /// Milliseconds of encoding and writing.
     pub write_ms: f64,
+    /// Rays that were traced for it.
     pub rays: RayCounts,
     /// Number of BLASes that were refitted to their deforming mesh.
     pub refits: u32,
@@ -135,9 +142,8 @@ pub struct FrameReport {
 /// ```
 /// use throng::{
 ///     Renderer,
-///     output::Destination,
-///     render::{FrameObserver, FrameReport},
-///     settings::FrameOptions,
+///     report::{FrameObserver, FrameReport},
+///     settings::{Destination, FrameOptions},
 /// };
 /// use std::sync::atomic::AtomicBool;
 ///
@@ -183,11 +189,15 @@ pub struct Summary {
     pub skipped: Skipped,
     /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
+    /// Rays of all frames.
     pub rays: RayCounts,
+    /// Refits of all frames.
     pub refits: u64,
+    /// Rebuilds of all frames.
     pub rebuilds: u64,
     /// Greatest of all frames, see [`FrameReport::sah_ratio`].
     pub sah_ratio: f32,
+    /// What the stages of the loop spent their time on.
     pub busy: Busy,
     /// True when `stop` ended the run before its last frame.
     pub stopped: bool,

@@ -31,14 +31,20 @@ pub enum RayFileError {
     Magic { path: PathBuf },
     #[error("{}: the header promises {rays} rays, which takes {expected} bytes, but the file has {found}", .path.display())]
     Size { path: PathBuf, rays: u64, expected: u128, found: u64 },
-    #[error("{}: ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long", .path.display())]
-    Ray { path: PathBuf, index: usize },
-    #[error("{}: ray {index} starts before its origin, at t_min = {t_min}; make t_min 0 and move the origin instead", .path.display())]
-    Start { path: PathBuf, index: usize, t_min: f32 },
+    #[error("{}: {error}", .path.display())]
+    Ray { path: PathBuf, error: RayError },
 }
 
-/// Reads all rays. Their numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and the squares of directions
-/// stay in the range of floats.
+/// Why a ray cannot be traced. Rays count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum RayError {
+    #[error("ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long")]
+    Number { index: usize },
+    #[error("ray {index} starts before its origin, at t_min = {t_min}; make t_min 0 and move the origin instead")]
+    Start { index: usize, t_min: f32 },
+}
+
+/// Reads all rays, which [`check_rays`] accepts.
 pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     let failed = |error| RayFileError::Read { path: path.to_owned(), error };
     let (mut file, found) = open_regular(path).map_err(failed)?;
@@ -59,17 +65,19 @@ pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
             *word = word.swap_bytes();
         }
     }
-    match data.iter().position(|r| !is_sound(r)) {
-        Some(index) => Err(fault(path.to_owned(), index, &data[index])),
-        None => Ok(data),
-    }
+    check_rays(&data).map_err(|error| RayFileError::Ray { path: path.to_owned(), error })?;
+    Ok(data)
 }
 
-/// The error for a ray that is not sound.
-fn fault(path: PathBuf, index: usize, ray: &Ray) -> RayFileError {
-    match ray.t_min {
-        t_min if t_min < 0.0 => RayFileError::Start { path, index, t_min },
-        _ => RayFileError::Ray { path, index },
+/// Makes sure that numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and the squares of directions stay in the
+/// range of floats.
+pub fn check_rays(rays: &[Ray]) -> Result<(), RayError> {
+    match rays.iter().position(|ray| !is_sound(ray)) {
+        Some(index) => Err(match rays[index].t_min {
+            t_min if t_min < 0.0 => RayError::Start { index, t_min },
+            _ => RayError::Number { index },
+        }),
+        None => Ok(()),
     }
 }
 

@@ -93,7 +93,7 @@ impl TreeCache {
     }
 
     /// Returns the tree that [`Blas::of_surface`] builds, to the bit. An error in writing it is kept for [`Self::failure`].
-    pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Blas {
+    pub(crate) fn tree(&self, surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Blas {
         let start = Instant::now();
         if surface.triangles.len() < FEWEST_TRIANGLES {
             return Blas::of_surface(surface, layout, quality);
@@ -124,12 +124,12 @@ impl TreeCache {
     }
 
     /// Counts of trees so far, without those of meshes so small that they are always built.
-    pub fn counts(&self) -> TreeCounts {
+    pub(crate) fn counts(&self) -> TreeCounts {
         TreeCounts { read: self.read.load(Ordering::Relaxed), built: self.built.load(Ordering::Relaxed) }
     }
 
     /// The first tree that could not be written; none is written after it.
-    pub fn failure(&self) -> Option<&CacheError> {
+    pub(crate) fn failure(&self) -> Option<&CacheError> {
         self.failure.get()
     }
 }

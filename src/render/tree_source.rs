@@ -51,6 +51,7 @@ impl fmt::Display for Lowered {
 }
 
 impl TreeSource {
+    /// A source of trees that are built at this quality, or taken from the cache.
     pub fn new(quality: Quality, cache: Option<TreeCache>) -> Self {
         Self { quality, cache: cache.map(Arc::new), ..Self::default() }
     }
@@ -63,7 +64,7 @@ impl TreeSource {
     }
 
     /// The tree of a mesh that keeps its shape; one that is held already, where this source remembers them and the mesh has not changed.
-    pub fn shared_tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Arc<Blas> {
+    pub(crate) fn shared_tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Arc<Blas> {
         match &self.kept {
             Some(kept) => {
                 let key = TreeKey::new(&surface, layout, self.quality);
@@ -74,12 +75,13 @@ impl TreeSource {
     }
 
     /// Number of trees so far that were built or read from files.
-    pub fn made(&self) -> u32 {
+    #[cfg(test)]
+    fn made(&self) -> u32 {
         self.made.load(Ordering::Relaxed)
     }
 
     /// Returns the tree that [`Blas::of_surface`] builds, to the bit.
-    pub fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
+    pub(crate) fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
         self.made.fetch_add(1, Ordering::Relaxed);
         let triangles = surface.triangles.len();
         let boxes = match self.quality {
@@ -118,17 +120,17 @@ impl TreeSource {
     }
 
     /// The first tree that got less quality than was asked for.
-    pub fn lowered(&self) -> Option<&Lowered> {
+    pub(crate) fn lowered(&self) -> Option<&Lowered> {
         self.lowered.get()
     }
 
     /// Counts of trees read and built so far, if there is a cache.
-    pub fn counts(&self) -> Option<TreeCounts> {
+    pub(crate) fn counts(&self) -> Option<TreeCounts> {
         self.cache.as_ref().map(|cache| cache.counts())
     }
 
     /// The first tree that could not be written to the cache.
-    pub fn failure(&self) -> Option<&CacheError> {
+    pub(crate) fn failure(&self) -> Option<&CacheError> {
         self.cache.as_ref().and_then(|cache| cache.failure())
     }
 }

@@ -75,10 +75,12 @@ impl<T: Channel> Image<T> {
         Self { width, height, transparent, pixels, metadata }
     }
 
+    /// Pixels from left to right.
     pub fn width(&self) -> u32 {
         self.width
     }
 
+    /// Pixels from top to bottom.
     pub fn height(&self) -> u32 {
         self.height
     }

@@ -4,23 +4,29 @@
 //! command line uses, too.
 
 mod image;
+mod rays;
 #[cfg(test)]
 mod tests;
 
+pub use crate::abi::Ray;
 pub use image::{Channel, Image};
+pub use rays::Hit;
 
 use crate::{
-    Error,
-    device::{self, Device, DeviceChoice},
+    Error, abi,
+    device::{self, Device, DeviceChoice, Frame, RayKind},
     loader,
     output::Destination,
+    pixels::PixelType,
     render::{
-        FrameObserver, LoadedScene, Outputs, RenderJob, Summary,
+        FrameObserver, LoadedScene, Outputs, RenderError, RenderJob, Summary, check_rays,
         frames::{FrameList, FramesError},
     },
     scene::{Integrator, Scene, desc::SceneFile},
     settings::{FrameOptions, OngoingOptions, PictureOptions, Run, SettingsError, Size},
 };
+use rayon::prelude::*;
+use rays::Surfaces;
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
@@ -219,6 +225,42 @@ impl Renderer {
         self.image(number)
     }
 
+    /// The nearest hit of each ray with the scene as it is in a frame, from 1; None where there is nothing.
+    ///
+    /// Things are where they are at the frame's time, whatever the shutter does. Materials do not count: glass is hit, and so is what a
+    /// texture cuts out. A call poses the frame and copies all rays to the device, so one with many rays is faster than many with one.
+    ///
+    /// ```
+    /// use throng::{Ray, Renderer};
+    ///
+    /// let mut renderer = Renderer::open("assets/link.obj")?;
+    /// let down = Ray::new([0.0, 10.0, 0.0], [0.0, -1.0, 0.0]);
+    /// // Through the hole of the link, and onto the ground.
+    /// let ground = renderer.trace(1, &[down])?[0].expect("a hit");
+    /// assert_eq!(ground.normal, [0.0, 1.0, 0.0]);
+    /// let scene = renderer.scene()?;
+    /// println!("{} is {} below", scene.instance_name(ground.instance as usize), ground.distance);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::frame`], and rays that have no direction, or numbers that are not finite.
+    pub fn trace(&mut self, number: u32, rays: &[Ray]) -> Result<Vec<Option<Hit>>, Error> {
+        let (scene, frame, hits) = self.query(number, RayKind::Closest, rays)?;
+        let surfaces = Surfaces::new(&scene, &frame);
+        Ok(rays.par_iter().zip(&hits).map(|(ray, hit)| surfaces.hit(ray, hit)).collect())
+    }
+
+    /// Whether each ray meets anything from its `t_min` to its `t_max`, in less time than [`Self::trace`] takes to find what. What is true of
+    /// its rays is true of these.
+    ///
+    /// # Errors
+    /// As [`Self::trace`].
+    pub fn occluded(&mut self, number: u32, rays: &[Ray]) -> Result<Vec<bool>, Error> {
+        let (_, _, hits) = self.query(number, RayKind::Any, rays)?;
+        Ok(hits.iter().map(|hit| hit.t >= 0.0).collect())
+    }
+
     /// Writes frames where the command line would with this `--output`, such as `out/####.png` or `turn.mp4`: one picture where the name has
     /// no place for a number, else all frames. `observer` hears of each; `&mut ()` is one.
     ///
@@ -254,19 +296,44 @@ impl Renderer {
     }
 
     fn image<T: Channel>(&mut self, number: u32) -> Result<Image<T>, Error> {
+        self.on_device(number, T::TYPE, |job, ready, device| {
+            let rendered = ready.frame(job, device, number, &|| false)?;
+            let RenderJob { settings, output, .. } = job;
+            let size = (settings.width, settings.height);
+            Ok(Image::new(size, &rendered, job.is_transparent(), output.metadata(job, number)))
+        })
+    }
+
+    /// Traces rays, and returns the hits with the scene and the posed frame that they are in.
+    fn query(&mut self, number: u32, kind: RayKind, rays: &[Ray]) -> Result<(Arc<Scene>, Frame, Vec<abi::Hit>), Error> {
+        check_rays(rays)?;
+        self.on_device(number, PixelType::U8, |job, ready, device| {
+            let frame = ready.still(job, number);
+            let mut hits = vec![abi::Hit::default(); rays.len()];
+            let traced = device.trace(&frame, kind, rays, &mut hits, 1);
+            traced.map_err(|source| RenderError::Device { frame: number, source })?;
+            Ok((job.scene.clone(), frame, hits))
+        })
+    }
+
+    /// Does `work` for frame `number` with the scene on the device, and keeps both if it went well.
+    fn on_device<T>(
+        &mut self,
+        number: u32,
+        pixels: PixelType,
+        work: impl FnOnce(&RenderJob, &mut LoadedScene, &mut dyn Device) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let scene = self.scene()?.clone();
         check_number(number, scene.settings.frames)?;
-        let job = self.options.job(scene, T::TYPE, (vec![number], Outputs::default()), false)?;
+        let job = self.options.job(scene, pixels, (vec![number], Outputs::default()), false)?;
         let mut device = self.take_device()?;
         let mut ready = match self.ready.take() {
             Some(ready) => ready,
             None => LoadedScene::new(&job, device.as_mut())?,
         };
-        let rendered = ready.frame(&job, device.as_mut(), number, &|| false)?;
+        let done = work(&job, &mut ready, device.as_mut())?;
         (self.opened, self.ready) = (Some(device), Some(ready));
-        let RenderJob { settings, output, .. } = &job;
-        let size = (settings.width, settings.height);
-        Ok(Image::new(size, &rendered, job.is_transparent(), output.metadata(&job, number)))
+        Ok(done)
     }
 
     /// The device, which is opened now if it was not before. It comes back when all went well: after an error it may have lost its scene.

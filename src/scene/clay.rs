@@ -8,7 +8,7 @@ pub const CLAY: Vec3 = Vec3::new(0.46, 0.33, 0.25);
 
 impl Material {
     /// Clay in place of this material. The light that it emits stays, and so do its cutouts and what cameras see of it.
-    pub fn in_clay(&self) -> Self {
+    pub(crate) fn in_clay(&self) -> Self {
         Self {
             color: CLAY,
             opacity: self.opacity,

@@ -23,7 +23,7 @@ choice! {
 
 impl PixelFilter {
     /// Default width of the filter from one end to the other, in pixels.
-    pub fn width(self) -> f32 {
+    pub(crate) fn width(self) -> f32 {
         match self {
             Self::Box => 1.0,
             Self::Tent => 2.0,

@@ -21,25 +21,27 @@ pub struct Fog {
 /// Density above y = `base` falls by a factor of e per `height`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thinning {
+    /// Height y below which fog is densest.
     pub base: f32,
+    /// In scene units.
     pub height: f32,
 }
 
 impl Fog {
     /// Whether it is seen at all.
-    pub fn is_seen(&self) -> bool {
+    pub(crate) fn is_seen(&self) -> bool {
         self.density > 0.0
     }
 
     /// Whether all light from infinitely far away is lost in it.
-    pub fn hides_the_sky(&self) -> bool {
+    pub(crate) fn hides_the_sky(&self) -> bool {
         self.is_seen() && self.thinning.is_none() && self.top.is_none()
     }
 }
 
 impl Scene {
     /// Whether the scene has fog that is seen.
-    pub fn is_foggy(&self) -> bool {
+    pub(crate) fn is_foggy(&self) -> bool {
         self.fog.is_some_and(|fog| fog.is_seen())
     }
 }

@@ -60,7 +60,7 @@ pub enum Shows {
 }
 
 impl Integrator {
-    pub fn paths(self) -> Paths {
+    pub(crate) fn paths(self) -> Paths {
         match self {
             Self::Path | Self::Clay => Paths::Scattered,
             Self::Whitted => Paths::Reflected,
@@ -76,7 +76,7 @@ impl Integrator {
         }
     }
 
-    pub fn shows(self) -> Shows {
+    pub(crate) fn shows(self) -> Shows {
         match self {
             Self::Path | Self::Clay | Self::Whitted => Shows::Radiance,
             Self::Ao | Self::Albedo => Shows::Linear,
@@ -87,12 +87,12 @@ impl Integrator {
     }
 
     /// Whether lights are sampled from tables and trees, which have to be made for it.
-    pub fn samples_lights(self) -> bool {
+    pub(crate) fn samples_lights(self) -> bool {
         self.paths() == Paths::Scattered
     }
 
     /// Whether lengths are measured by the bounds of the scene, which must then be exact.
-    pub fn scales_with_bounds(self) -> bool {
+    pub(crate) fn scales_with_bounds(self) -> bool {
         matches!(self, Self::Ao | Self::Depth)
     }
 }

@@ -11,10 +11,12 @@ pub const MAX_BLADES: u32 = 64;
 /// How a camera projects the scene. The width of the view follows from the picture's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
+    /// As eyes see: what is farther is smaller.
     Perspective {
         /// Vertical field of view in radians.
         fov_y: f32,
     },
+    /// Along parallel rays: distance makes nothing smaller.
     Orthographic {
         /// Height of the view, in scene units.
         height: f32,
@@ -31,7 +33,7 @@ impl Default for Projection {
 
 impl Projection {
     /// The same projection with another [`LensTracks::span`].
-    pub fn with_span(self, span: f32) -> Self {
+    pub(crate) fn with_span(self, span: f32) -> Self {
         match self {
             Self::Perspective { .. } => Self::Perspective { fov_y: span },
             Self::Orthographic { .. } => Self::Orthographic { height: span },
@@ -43,16 +45,24 @@ impl Projection {
 /// A thin lens, which blurs whatever is nearer or farther than its focus.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
+    /// How far it is open.
     pub aperture: Aperture,
+    /// Where it is sharp.
     pub focus: Focus,
+    /// The shape of its opening.
     pub iris: Iris,
 }
 
 /// How far a lens is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aperture {
-    /// Focal length over diameter. The focal length follows from the field of view and the height of the sensor, in scene units.
-    FStop { number: f32, sensor: f32 },
+    /// By the f-number. The focal length follows from the field of view and the height of the sensor, in scene units.
+    FStop {
+        /// Focal length over diameter.
+        number: f32,
+        /// Height of the sensor, in scene units.
+        sensor: f32,
+    },
     /// Radius in scene units; 0 for a pinhole.
     Radius(f32),
 }
@@ -75,7 +85,7 @@ impl Aperture {
     }
 
     /// The number that [`LensTracks`] animate: the f-number or the radius.
-    pub fn value(self) -> f32 {
+    pub(crate) fn value(self) -> f32 {
         match self {
             Self::FStop { number, .. } => number,
             Self::Radius(radius) => radius,
@@ -83,7 +93,7 @@ impl Aperture {
     }
 
     /// The same kind of aperture with another [`Self::value`].
-    pub fn with_value(self, value: f32) -> Self {
+    pub(crate) fn with_value(self, value: f32) -> Self {
         match self {
             Self::FStop { sensor, .. } => Self::FStop { number: value, sensor },
             Self::Radius(_) => Self::Radius(value),
@@ -98,6 +108,7 @@ pub enum Focus {
     Target,
     /// A distance along the camera's axis in scene units, above 0.
     Distance(f32),
+    /// A point in world space.
     Point(Vec3),
     /// The mean of points, wherever they move; never empty.
     On(Arc<[Anchor]>),
@@ -106,10 +117,18 @@ pub enum Focus {
 /// A point that moves with an instance or a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
-    /// `point` in the object space of an instance.
-    Instance { instance: u32, point: Vec3 },
+    /// A point of an instance.
+    Instance {
+        /// Index into [`super::Scene::instances`].
+        instance: u32,
+        /// In object space.
+        point: Vec3,
+    },
     /// The origin of one of the scene's nodes.
-    Node { node: u32 },
+    Node {
+        /// Index into [`super::Scene::nodes`].
+        node: u32,
+    },
 }
 
 /// The shape of the aperture, which shows in highlights that are out of focus.
@@ -135,7 +154,7 @@ impl Default for Iris {
 pub struct LensTracks {
     /// Vertical field of view in radians, or height of an orthographic view.
     pub span: Vec<(f32, f32)>,
-    /// F-numbers or radii, as [`Aperture::value`].
+    /// F-numbers or radii, as the aperture has it.
     pub aperture: Vec<(f32, f32)>,
     /// Focus of the lens, interpolated as a distance.
     pub focus: Vec<(f32, Focus)>,

@@ -15,7 +15,7 @@ pub enum LightSource {
 
 impl Scene {
     /// Indices of the materials that instances have, ascending.
-    pub fn used_materials(&self) -> Vec<usize> {
+    pub(crate) fn used_materials(&self) -> Vec<usize> {
         let mut used = vec![false; self.materials.len()];
         for &row in &self.material_slots {
             if let Some(used) = used.get_mut(row as usize) {
@@ -26,12 +26,12 @@ impl Scene {
     }
 
     /// Whether any shadow catcher is in use.
-    pub fn catches_shadows(&self) -> bool {
+    pub(crate) fn catches_shadows(&self) -> bool {
         self.used_materials().iter().any(|&row| self.materials[row].to_camera == ToCamera::ShadowCatcher)
     }
 
     /// Lights that clips or keys animate count as lights, however dark they begin.
-    pub fn light_source(&self) -> LightSource {
+    pub(crate) fn light_source(&self) -> LightSource {
         let used = self.used_materials();
         let mut emissive = self.at_any_time(&used).filter(|material| material.emission.max_element() > 0.0);
         let keyed = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_lights());
@@ -45,7 +45,7 @@ impl Scene {
     }
 
     /// The integrator of a scene that names none: the fastest that has its light and shows its materials and its fog.
-    pub fn suitable_integrator(&self) -> Integrator {
+    pub(crate) fn suitable_integrator(&self) -> Integrator {
         let used = self.used_materials();
         let needs_paths = self.at_any_time(&used).any(|material| material.needs_paths());
         let keyed_fog = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_fog());
@@ -78,7 +78,7 @@ impl Light {
 
 impl Environment {
     /// Whether any light comes from it.
-    pub fn shines(&self) -> bool {
+    pub(crate) fn shines(&self) -> bool {
         let shines = |radiance: Vec3| radiance.max_element() > 0.0;
         match self {
             Self::Constant { radiance } => shines(*radiance),
@@ -96,7 +96,7 @@ const METALLIC: f32 = 0.8;
 impl Material {
     /// Whether the material looks like neither a matt surface nor a mirror, which are all that the Whitted integrator draws. Of
     /// roughness and metalness that textures give, nothing is known.
-    pub fn needs_paths(&self) -> bool {
+    pub(crate) fn needs_paths(&self) -> bool {
         let l = &self.lobes;
         let is_plain = l.metallic_roughness_map == NONE;
         let is_metal = is_plain && l.metallic >= 0.5 && l.roughness < METALLIC;

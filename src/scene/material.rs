@@ -8,6 +8,7 @@ use glam::{Affine2, Vec3};
 /// One row of the flat material table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
+    /// The law by which it reflects.
     pub kind: MaterialKind,
     /// Diffuse albedo, mirror tint or base colour, multiplied by `color_map`.
     pub color: Vec3,
@@ -15,15 +16,19 @@ pub struct Material {
     pub color_map: u32,
     /// Emitted radiance, multiplied by `emission_map`.
     pub emission: Vec3,
+    /// Index of a map, like [`Self::color_map`].
     pub emission_map: u32,
     /// Whether the emission is seen by cameras and mirrors, but lights nothing.
     pub unlit: bool,
     /// Whether back faces emit nothing.
     pub one_sided: bool,
+    /// From 0 to 1; what it means is up to [`Self::alpha`].
     pub opacity: f32,
+    /// What opacity does.
     pub alpha: Alpha,
     /// Whether back faces are meant to be visible. Both sides are rendered in any case.
     pub double_sided: bool,
+    /// What cameras see of it.
     pub to_camera: ToCamera,
     /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
     pub lobes: Lobes,
@@ -84,7 +89,7 @@ impl Material {
     }
 
     /// Calls `change` with each map that the material may read, [`NONE`] in place of those that it lacks.
-    pub fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
+    pub(crate) fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
         change(&mut self.color_map);
         change(&mut self.emission_map);
         if self.kind == MaterialKind::Layered {
@@ -93,25 +98,27 @@ impl Material {
     }
 
     /// Whether the Whitted integrator takes the material, which is layered, for a mirror.
-    pub fn is_polished(&self) -> bool {
+    pub(crate) fn is_polished(&self) -> bool {
         let l = &self.lobes;
         let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
         polished && self.kind == MaterialKind::Layered
     }
 
     /// Whether light may be scattered in the volume behind the surface.
-    pub fn has_scattering_volume(&self) -> bool {
+    #[cfg_attr(not(throng_cuda), allow(dead_code))]
+    pub(crate) fn has_scattering_volume(&self) -> bool {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }
 
     /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
-    pub fn uses_tangents(&self) -> bool {
+    pub(crate) fn uses_tangents(&self) -> bool {
         let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
         self.kind == MaterialKind::Layered && turns
     }
 }
 
+/// The law by which a material reflects light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaterialKind {
     /// Lambert's law.
@@ -125,6 +132,7 @@ pub enum MaterialKind {
 /// What cameras see of a material. Light, mirrors and glass meet it in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToCamera {
+    /// All of it.
     #[default]
     Visible,
     /// A hole in the picture, with an alpha of 0.
@@ -133,8 +141,10 @@ pub enum ToCamera {
     ShadowCatcher,
 }
 
+/// What a material makes of its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Alpha {
+    /// Nothing: all of the surface is there.
     Opaque,
     /// Opaque where alpha is at least this, else invisible.
     Mask(f32),

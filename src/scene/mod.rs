@@ -4,9 +4,9 @@
 //! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
 //! colours in linear Rec.709.
 
-pub mod animated;
+pub(crate) mod animated;
 mod clay;
-pub mod curve;
+pub(crate) mod curve;
 mod demand;
 pub mod desc;
 mod film;
@@ -18,26 +18,30 @@ mod lit;
 mod material;
 mod material_values;
 mod names;
-pub mod ranges;
+pub(crate) mod ranges;
 mod references;
-pub mod rig;
+pub(crate) mod rig;
 mod shutter;
 mod timeline;
 mod track;
 
-pub use clay::CLAY;
-pub use demand::VertexDemand;
+pub(crate) use clay::CLAY;
+pub(crate) use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
 pub use fog::{Fog, Thinning};
-pub use integrator::{Integrator, Paths, Shows};
-pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection, SENSOR_HEIGHT};
-pub use lit::LightSource;
+pub use integrator::Integrator;
+pub(crate) use integrator::{Paths, Shows};
+pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
+pub(crate) use lens::{MAX_BLADES, SENSOR_HEIGHT};
+pub(crate) use lit::LightSource;
 pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
-pub use names::{Names, cut};
+pub use names::Names;
+pub(crate) use names::cut;
 pub use references::LostReference;
 pub use shutter::{Shutter, ShutterError};
-pub use timeline::{Changes, Timeline};
-pub use track::{Ease, Ends, Interpolate, Key, Position, Track};
+pub(crate) use timeline::{Changes, Timeline};
+pub(crate) use track::Position;
+pub use track::{Ease, Ends, Key, Track};
 
 use crate::choice::choice;
 use crate::math::Aabb;
@@ -56,28 +60,36 @@ pub const NONE: u32 = u32::MAX;
 pub struct Scene {
     /// The file's stem, for `{scene}` in output patterns and for reports.
     pub name: String,
+    /// How pictures are made, unless the user says otherwise.
     pub settings: RenderDefaults,
+    /// Light from where no geometry is.
     pub environment: Environment,
     /// None for clear air.
     pub fog: Option<Fog>,
+    /// Lights besides the environment and surfaces that emit; for the Whitted integrator, these surfaces, too.
     pub lights: Vec<Light>,
     /// Number of `lights` that come before those of the environment, such as its sun.
     pub own_lights: usize,
+    /// The flat table of materials, whose rows [`Self::material_slots`] name.
     pub materials: Vec<Material>,
     /// How materials read textures.
     pub maps: Vec<TextureMap>,
+    /// Pictures that maps read.
     pub textures: Vec<Texture>,
+    /// Shapes, each once, however many instances show it.
     pub meshes: Vec<Mesh>,
     /// Material of each (instance, slot): `material_slots[instance.slot_base + triangle's slot]`.
     /// Instances that look alike share a run of slots.
     pub material_slots: Vec<u32>,
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
+    /// What is in the picture.
     pub instances: Vec<Instance>,
     /// Names of instances and materials.
     pub names: Names,
     /// Which entries of the scene file made which instances, in the order of both.
     pub placed: Vec<PlacedRun>,
+    /// Movements that nodes and instances have.
     pub motions: Vec<Motion>,
     /// Rigs in motion, which nodes and meshes follow.
     pub actors: Vec<Actor>,
@@ -91,6 +103,7 @@ pub struct Scene {
     pub deforming: Vec<DeformingMesh>,
     /// Runs of meshes that are the poses of one model.
     pub palettes: Vec<Palette>,
+    /// The camera of the first frame.
     pub camera: Camera,
     /// Other cameras that take over from [`Self::camera`], at increasing times.
     pub cuts: Vec<Cut>,
@@ -113,14 +126,18 @@ pub struct Scene {
 /// The instances that one entry of a scene file's `instances` made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedRun {
+    /// Their range in [`Scene::instances`].
     pub instances: Range<u32>,
+    /// Index of the entry.
     pub entry: u32,
 }
 
 /// Settings from the scene file; the command line may override each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderDefaults {
+    /// Pixels from left to right.
     pub width: u32,
+    /// Pixels from top to bottom.
     pub height: u32,
     /// Samples per pixel.
     pub samples: u32,
@@ -128,6 +145,7 @@ pub struct RenderDefaults {
     pub noise: Option<f32>,
     /// Greatest number of bounces after the first hit.
     pub bounces: u32,
+    /// Seed of all noise.
     pub seed: u32,
     /// Number of frames of the whole animation; frame numbers run from 1 to this.
     pub frames: u32,
@@ -135,15 +153,19 @@ pub struct RenderDefaults {
     pub fps: f32,
     /// Time of the first frame in seconds.
     pub start: f32,
+    /// How light is computed, or which view is shown.
     pub integrator: Integrator,
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
+    /// Whether [`Self::exposure`] is added to a measured one.
     pub metering: Metering,
     /// Limit of the radiance that a light adds after the first bounce; None if nothing is cut off.
     pub clamp_indirect: Option<f32>,
+    /// How radiance becomes display colours.
     pub tone_map: ToneMap,
     /// None for pictures without motion blur.
     pub shutter: Option<Shutter>,
+    /// How a pixel gathers the light around it.
     pub filter: PixelFilter,
     /// Width of the filter from one end to the other, in pixels; None for its usual width.
     pub filter_width: Option<f32>,
@@ -179,6 +201,7 @@ impl Default for RenderDefaults {
 /// Whether the exposure of frames is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum Metering {
+    /// As the scene says, unmeasured.
     #[default]
     Off,
     /// For light of a known brightness: makes dark subjects brighter and bright ones darker, by a stop at most, for the whole film alike.
@@ -204,20 +227,28 @@ choice! {
 /// Radiance from where no geometry is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Environment {
+    /// The same from everywhere.
     Constant {
+        /// Linear RGB.
         radiance: Vec3,
     },
     /// Interpolated over the elevation: nadir at -Y, horizon at y = 0, zenith at +Y.
     Gradient {
+        /// Radiance from straight up.
         zenith: Vec3,
+        /// Radiance from the horizon.
         horizon: Vec3,
+        /// Radiance from straight down.
         nadir: Vec3,
     },
     /// Latitude-longitude image of linear radiance. A unit direction d reads
     /// u = 0.5 + atan2(d.z, d.x) / 2π (+ rotation / 2π), v = acos(d.y) / π from the top.
     Image {
+        /// Radiance by direction.
         pixels: FloatImage,
+        /// Radians by which it is turned about +Y.
         rotation: f32,
+        /// Stars in front of it.
         stars: Stars,
     },
 }
@@ -242,36 +273,85 @@ impl Default for Environment {
 /// Linear RGB, row-major, first row at the top; `data.len() == width * height`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FloatImage {
+    /// Pixels from left to right.
     pub width: u32,
+    /// Pixels from top to bottom.
     pub height: u32,
+    /// Red, green and blue of each pixel.
     pub data: Vec<[f32; 3]>,
 }
 
+/// A source of light. Colours are linear RGB; directions are unit vectors in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Light {
-    /// Radiant intensity per colour; falls off with the square of the distance.
-    Point { position: Vec3, intensity: Vec3 },
-    /// A distant disc: unit direction towards it, its irradiance on a surface that faces it, and the disc's
-    /// angular radius (0 gives hard shadows and no visible disc). Camera and mirror rays see the disc.
-    Sun { direction: Vec3, irradiance: Vec3, angular_radius: f32 },
-    /// A sun of which a part is dark: the angle between the middle of the lit side and the viewer has this cosine, and the unit vector
-    /// `bright_limb`, across the direction, leads to the lit side. `irradiance` is that of what is lit.
-    Moon { direction: Vec3, irradiance: Vec3, angular_radius: f32, bright_limb: Vec3, phase_cosine: f32 },
-    /// A point light that shines into a cone about the unit `direction`: in full within the half-angle `inner`, not at all from
-    /// `outer` on, and in between by the formula of KHR_lights_punctual. `intensity` is that along the axis.
-    /// It is a disc of this `radius` across the direction that is not seen, or a point if that is 0.
-    Spot { position: Vec3, direction: Vec3, intensity: Vec3, inner: f32, outer: f32, radius: f32 },
-    /// An instance that emits light, for the Whitted integrator, which knows no other: a sphere or, with a unit `direction`, a disc that
-    /// shines into the half space there. `intensity` is that along the direction.
-    Lamp { position: Vec3, direction: Option<Vec3>, intensity: Vec3, radius: f32 },
+    /// A point whose light falls off with the square of the distance.
+    Point {
+        /// In scene units.
+        position: Vec3,
+        /// Radiant intensity.
+        intensity: Vec3,
+    },
+    /// A distant disc, which camera and mirror rays see.
+    Sun {
+        /// Towards it.
+        direction: Vec3,
+        /// On a surface that faces it.
+        irradiance: Vec3,
+        /// Radians; 0 gives hard shadows and no visible disc.
+        angular_radius: f32,
+    },
+    /// A sun of which a part is dark.
+    Moon {
+        /// Towards it.
+        direction: Vec3,
+        /// That of what is lit, on a surface that faces it.
+        irradiance: Vec3,
+        /// Radians.
+        angular_radius: f32,
+        /// Unit vector across the direction that leads to the lit side.
+        bright_limb: Vec3,
+        /// Cosine of the angle between the middle of the lit side and the viewer.
+        phase_cosine: f32,
+    },
+    /// A point light that shines into a cone: in full within `inner`, not at all from `outer` on, and in between by the formula of
+    /// KHR_lights_punctual.
+    Spot {
+        /// In scene units.
+        position: Vec3,
+        /// The axis of the cone.
+        direction: Vec3,
+        /// Radiant intensity along the axis.
+        intensity: Vec3,
+        /// Half-angle in radians.
+        inner: f32,
+        /// Half-angle in radians.
+        outer: f32,
+        /// Radius of a disc across the direction that is not seen; 0 for a point.
+        radius: f32,
+    },
+    /// An instance that emits light, for the Whitted integrator, which knows no other: a sphere, or a disc.
+    Lamp {
+        /// The middle, in scene units.
+        position: Vec3,
+        /// Of a disc: it shines into the half space there.
+        direction: Option<Vec3>,
+        /// Radiant intensity, of a disc along the direction.
+        intensity: Vec3,
+        /// In scene units.
+        radius: f32,
+    },
 }
 
 /// An image for materials. v = 0 is the bottom row of the picture, as in OBJ files; `data` starts at the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
+    /// Name for messages.
     pub name: String,
+    /// Texels from left to right.
     pub width: u32,
+    /// Texels from top to bottom.
     pub height: u32,
+    /// Row-major, the first row at the top.
     pub texels: Texels,
     /// How the texture continues beyond its edges, along u and along v.
     pub wrap: [Wrap; 2],
@@ -279,6 +359,7 @@ pub struct Texture {
     pub nearest: bool,
 }
 
+/// The texels of a texture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Texels {
     /// sRGB-encoded 8-bit RGB with linear alpha.
@@ -289,26 +370,34 @@ pub enum Texels {
     Linear(Vec<[f32; 4]>),
 }
 
+/// How a texture continues beyond its edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wrap {
+    /// Again and again.
     #[default]
     Repeat,
+    /// With the texels at its edge.
     Clamp,
+    /// Again and again, every other time mirrored.
     Mirror,
 }
 
 /// A shape that gets one BLAS, whatever the number of its instances.
 #[derive(Clone, Debug)]
 pub struct Mesh {
+    /// Name, as the scene file or the model has it.
     pub name: String,
+    /// Its geometry.
     pub shape: Shape,
     /// Number of material slots its triangles use (at least 1).
     pub slot_count: u32,
 }
 
+/// The geometry of a mesh.
 #[derive(Clone, Debug)]
 pub enum Shape {
+    /// A surface of triangles.
     Triangles(TriangleMesh),
     /// The analytic sphere of radius 1 about the origin of object space.
     Sphere,
@@ -317,6 +406,7 @@ pub enum Shape {
 /// Indexed triangles in object space, counter-clockwise seen from outside.
 #[derive(Clone, Debug, Default)]
 pub struct TriangleMesh {
+    /// Vertices in object space.
     pub positions: Vec<[f32; 3]>,
     /// Indices into `positions` (and into `normals` and `uvs` where present); never empty.
     pub triangles: Vec<[u32; 3]>,
@@ -364,6 +454,7 @@ impl Mesh {
 /// A frame that instances hang from: `world_from_node = world_from_parent · local · motion(t) · root_from_rig_node(t)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
+    /// The transform at rest, in the parent's space.
     pub local: Affine3,
     /// Index of an earlier node or [`NONE`] for the world.
     pub parent: u32,
@@ -376,9 +467,11 @@ pub struct Node {
 /// One placement of a mesh: `world_from_object = world_from_node · local · motion(t)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
+    /// The transform at rest, in the node's space.
     pub local: Affine3,
     /// Index into `nodes` or [`NONE`] for the world.
     pub node: u32,
+    /// Index into [`Scene::meshes`].
     pub mesh: u32,
     /// First of the mesh's `slot_count` entries in [`Scene::material_slots`].
     pub slot_base: u32,
@@ -391,63 +484,87 @@ pub struct Instance {
 pub struct Motion {
     /// Parts whose transforms are multiplied from left to right: the last one is applied to the object first.
     pub parts: Vec<MotionPart>,
+    /// How instances that share the motion differ.
     pub phase: Phase,
 }
 
+/// One way to move, as a function of time.
 #[derive(Clone, Debug)]
 pub enum MotionPart {
     /// Steady rotation about a unit axis, one turn per `period` seconds.
     Spin {
+        /// Unit vector.
         axis: Vec3,
+        /// Seconds for a turn.
         period: f32,
     },
     /// Rotation back and forth by up to `angle` radians, one swing per `period` seconds.
     Sway {
+        /// Unit vector.
         axis: Vec3,
+        /// Radians to either side.
         angle: f32,
+        /// Seconds for a swing.
         period: f32,
     },
     /// Translation along ± `offset`, one swing per `period` seconds.
     Bob {
+        /// In scene units.
         offset: Vec3,
+        /// Seconds for a swing.
         period: f32,
     },
     /// Interpolated poses.
     Keyframes {
+        /// Poses over time.
         track: Track<Keyframe>,
+        /// How rotations are interpolated.
         rotations: Rotations,
     },
+    /// Movement along a curve.
     Follow(Follower),
     /// Rotation that points +X at a thing or, without one, at a point.
     LookAt {
+        /// Point in scene units, where there is no thing.
         point: Vec3,
+        /// What is pointed at, wherever it moves.
         thing: Option<Follow>,
     },
+    /// Smooth random movement.
     Noise(Noise),
     /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
     /// The speed of each is drawn from `speeds`, a pure function of its index.
     Clip {
+        /// Poses of the clip.
         poses: PoseBuckets,
+        /// Least and greatest speed, in seconds of the clip per second.
         speeds: [f32; 2],
     },
 }
 
+/// A place, an orientation and a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keyframe {
+    /// In scene units.
     pub translation: Vec3,
+    /// Applied after the scale.
     pub rotation: Quat,
     /// Radians about x, then y, then z, of which `rotation` is the same; for [`Rotations::Euler`].
     pub angles: Vec3,
+    /// Factors along x, y and z.
     pub scale: Vec3,
 }
 
 /// Movement along a curve in the space that the object is placed in.
 #[derive(Clone, Debug)]
 pub struct Follower {
+    /// The curve that is followed.
     pub curve: Arc<Curve>,
+    /// Where on the curve it is at a time.
     pub travel: Travel,
     /// Distance by which this object is behind the first one.
     pub behind: f32,
+    /// What happens beyond the ends of the curve.
     pub ends: Ends,
     /// Where the object points with its +X axis.
     pub face: Face,
@@ -462,9 +579,12 @@ pub struct Follower {
 pub enum Travel {
     /// Units per second, and the distance at time 0.
     Speed {
+        /// Units per second.
         speed: f32,
+        /// Distance at time 0.
         start: f32,
     },
+    /// Distances by time.
     Keys(Track<f32>),
 }
 
@@ -477,6 +597,7 @@ pub struct Noise {
     pub rotation: Vec3,
     /// Seconds.
     pub period: f32,
+    /// Seed of the movement.
     pub seed: u32,
 }
 
@@ -485,14 +606,26 @@ pub struct Noise {
 pub enum Phase {
     /// The same phase for all instances.
     Same,
-    /// A random phase in [0, spread), a pure function of the seed and the instance's index.
-    Random { seed: u32, spread: f32 },
-    /// A plane wave: `dot(local translation, direction) / length`, with a unit direction.
-    Wave { direction: Vec3, length: f32 },
+    /// A random phase, a pure function of the seed and the instance's index.
+    Random {
+        /// Seed of the phases.
+        seed: u32,
+        /// Phases are below this, and not below 0.
+        spread: f32,
+    },
+    /// A plane wave: `dot(local translation, direction) / length`.
+    Wave {
+        /// Unit vector.
+        direction: Vec3,
+        /// Scene units from a crest to the next.
+        length: f32,
+    },
 }
 
+/// A camera, which may move.
 #[derive(Clone, Debug)]
 pub struct Camera {
+    /// Where it is and what it looks at.
     pub path: CameraPath,
     /// What the eye of a still camera follows.
     pub eye: Option<Follow>,
@@ -504,6 +637,7 @@ pub struct Camera {
     pub roll: f32,
     /// Along and about right, up and back.
     pub shake: Option<Noise>,
+    /// How it makes a picture of what is in front of it.
     pub projection: Projection,
     /// Index in a glTF file of the camera whose clips change the projection.
     pub driver: Option<u32>,
@@ -533,6 +667,7 @@ impl Default for Camera {
 /// A named thing that a lens can focus on.
 #[derive(Clone, Debug)]
 pub struct Subject {
+    /// Name, as the scene file or the model has it.
     pub name: String,
     /// Points whose mean is the middle of the subject.
     pub anchors: Vec<Anchor>,
@@ -540,23 +675,33 @@ pub struct Subject {
     pub instances: Vec<u32>,
 }
 
+/// Where a camera is, and where it looks, over time.
 #[derive(Clone, Debug)]
 pub enum CameraPath {
+    /// A camera at rest.
     Still {
+        /// Where the camera is.
         eye: Vec3,
+        /// Point in the middle of the picture.
         target: Vec3,
     },
     /// A circle about the axis `up` through `target`: `turns` turns over the whole animation, from `start` radians
     /// at the first frame (0 looks from +Z of the target, growing towards +X), `height` above the target.
     Orbit {
+        /// Point in the middle of the picture, on the axis of the circle.
         target: Vec3,
+        /// Distance of the eye from the axis.
         radius: f32,
+        /// Height of the eye above the target.
         height: f32,
+        /// Angle at the first frame in radians.
         start: f32,
+        /// Number of turns.
         turns: f32,
     },
     /// Catmull-Rom through keys of increasing time (at least 2).
     Spline {
+        /// Points that the camera passes.
         keys: Vec<CameraKey>,
         /// How the eye gets along the path from its first to its last key's time, by length; None: as the keys' times have it.
         pace: Option<Pace>,
@@ -586,21 +731,27 @@ pub struct Follow {
 pub struct Cut {
     /// Seconds.
     pub time: f32,
+    /// The one that is used from then on.
     pub camera: Camera,
 }
 
 /// How a camera gets along a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
+    /// The share of the path by the share of the time.
     pub ease: Ease,
     /// Times of the keyed flight at even steps of the length of its path.
     pub times: Arc<[f32]>,
 }
 
+/// A point that a camera passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraKey {
+    /// Seconds.
     pub time: f32,
+    /// Where the camera is.
     pub eye: Vec3,
+    /// Point in the middle of the picture.
     pub target: Vec3,
 }
 
@@ -624,7 +775,7 @@ impl Scene {
     }
 
     /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).
-    pub fn camera_of(&self, time: f32) -> (&Camera, usize) {
+    pub(crate) fn camera_of(&self, time: f32) -> (&Camera, usize) {
         let number = self.cuts.partition_point(|cut| cut.time <= time);
         match number.checked_sub(1).and_then(|cut| self.cuts.get(cut)) {
             Some(cut) => (&cut.camera, number),

@@ -28,13 +28,13 @@ struct InstanceName {
 
 impl Names {
     /// A new stem for [`Self::push`].
-    pub fn add_stem(&mut self, stem: String) -> u32 {
+    pub(crate) fn add_stem(&mut self, stem: String) -> u32 {
         self.stems.push(stem);
         self.stems.len() as u32 - 1
     }
 
     /// Names the next instance: `number` tells it from others of its stem, unless it is [`NONE`].
-    pub fn push(&mut self, stem: u32, number: u32) {
+    pub(crate) fn push(&mut self, stem: u32, number: u32) {
         self.instances.push(InstanceName { stem, number });
     }
 

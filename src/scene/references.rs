@@ -4,6 +4,7 @@ use super::{Environment, Instance, Mesh, MotionPart, NONE, Scene, Shape, Texels,
 use rayon::prelude::*;
 
 /// The part of a scene that refers to something missing.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LostReference {
     #[error("mesh `{0}` has triangles with vertices or material slots that it lacks")]

@@ -9,6 +9,8 @@ pub struct Shutter {
     close: f32,
 }
 
+/// Why a text is no shutter.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ShutterError {
     #[error("write how many frames long the shutter is open, like 0.5, or when it opens and closes, like -0.25,0.25")]

@@ -16,11 +16,12 @@ impl Interpolate for Vec4 {}
 pub enum Ease {
     /// Stays as it was until the key's time.
     Step,
+    /// By even steps.
     #[default]
     Linear,
     /// Starts and ends slowly: 3t² - 2t³.
     Smooth,
-    /// Along a Catmull-Rom spline through all keys, as [`crate::anim::catmull_rom`].
+    /// Along a Catmull-Rom spline through all keys.
     CatmullRom,
     /// By a cubic Bézier curve from (0, 0) to (1, 1) with these control points (x₁, y₁) and (x₂, y₂), as CSS Easing Functions Level 1
     /// has it; x₁ and x₂ are 0 to 1.
@@ -41,10 +42,12 @@ choice! {
     }
 }
 
+/// A value at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<T> {
     /// Seconds.
     pub time: f32,
+    /// The value that is reached then.
     pub value: T,
     /// The way from the key before to this one.
     pub ease: Ease,
@@ -53,7 +56,9 @@ pub struct Key<T> {
 /// Keys at increasing times, at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track<T> {
+    /// In the order of their times.
     pub keys: Vec<Key<T>>,
+    /// What comes before the first key and after the last.
     pub ends: Ends,
 }
 
@@ -68,7 +73,7 @@ pub enum Position {
 
 impl<T> Track<T> {
     /// Where `time` is, in seconds.
-    pub fn position(&self, time: f64) -> Position {
+    pub(crate) fn position(&self, time: f64) -> Position {
         let seconds = |i: usize| f64::from(self.keys[i].time);
         let last = self.keys.len() - 1;
         let (start, length) = (seconds(0), seconds(last) - seconds(0));
@@ -123,7 +128,7 @@ impl<T: Interpolate> Track<T> {
     }
 
     /// The cubic Hermite segment after `key` (see [`crate::anim::catmull_rom`]). The keys of a loop have neighbours beyond its ends.
-    pub fn spline(&self, key: usize, share: f32) -> T {
+    pub(crate) fn spline(&self, key: usize, share: f32) -> T {
         let keys = &self.keys;
         let last = keys.len() - 1;
         let (a, b) = (&keys[key], &keys[key + 1]);
@@ -149,7 +154,7 @@ impl<T: Interpolate> Track<T> {
 
 impl Ease {
     /// The share of the way to the next value when a `share` of the time has passed. Splines are not a matter of shares: theirs is linear.
-    pub fn share(self, share: f32) -> f32 {
+    pub(crate) fn share(self, share: f32) -> f32 {
         match self {
             Self::Step => 0.0,
             Self::Linear | Self::CatmullRom => share,

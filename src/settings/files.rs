@@ -52,7 +52,7 @@ pub(crate) fn parse_depth(text: &str) -> Result<ColorDepth, String> {
 }
 
 impl FileOptions {
-    pub fn encoding(&self) -> Encoding {
+    pub(crate) fn encoding(&self) -> Encoding {
         let usual = Encoding::default();
         Encoding {
             depth: self.color_depth.unwrap_or(usual.depth),
@@ -63,17 +63,17 @@ impl FileOptions {
     }
 
     /// Frames on the sheet.
-    pub fn sheet_count(&self) -> usize {
+    pub(crate) fn sheet_count(&self) -> usize {
         self.sheet_frames.unwrap_or(12).into()
     }
 
     /// Whether anything but files of frames is to be made.
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.video.is_some() || self.sheet.is_some()
     }
 
     /// Whether `output` has pixels of the depth that is asked for, and such that videos and sheets can be made of them, too.
-    pub fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
+    pub(crate) fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
         let depth = self.encoding().depth;
         let format = format_of(output);
         let sheet = self.sheet.as_ref().map(Pattern::format);

@@ -86,9 +86,10 @@ fn parse_background(text: std::ffi::OsString) -> Result<BackgroundChoice, String
     }
 }
 
-/// An entry of [`AovOptions::aovs`].
+/// An entry of [`AovOptions::aovs`](field@AovOptions::aovs).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AovName {
+    /// This one.
     One(Aov),
     /// All that there are.
     All,
@@ -96,7 +97,7 @@ pub enum AovName {
 
 impl AovOptions {
     /// The layers that are to be written.
-    pub fn aovs(&self) -> AovSet {
+    pub(crate) fn aovs(&self) -> AovSet {
         let one = |name: &AovName| match name {
             AovName::One(aov) => vec![*aov],
             AovName::All => Aov::ALL.to_vec(),
@@ -105,7 +106,7 @@ impl AovOptions {
     }
 
     /// Whether devices have to leave out the environment.
-    pub fn cuts_out(&self) -> bool {
+    pub(crate) fn cuts_out(&self) -> bool {
         self.transparent || self.background.is_some()
     }
 }
@@ -136,6 +137,7 @@ impl ValueEnum for AovName {
 /// `--exposure`: in stops, or such that frames are of an even brightness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exposure {
+    /// In stops: 1 doubles the brightness.
     Fixed(f32),
     /// With so many stops added to what is measured.
     Automatic(f32),

@@ -20,7 +20,9 @@ pub const DITHER: RangeInclusive<f32> = 0.0..=2.0;
 /// `--size 1920x1080`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
+    /// Pixels from left to right.
     pub width: u32,
+    /// Pixels from top to bottom.
     pub height: u32,
 }
 

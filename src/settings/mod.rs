@@ -10,27 +10,30 @@ mod part;
 mod run;
 mod several;
 
+pub use crate::{
+    accel::Quality,
+    aov::Aov,
+    output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName},
+    render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList},
+    scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy},
+};
 pub use files::FileOptions;
 #[cfg(feature = "cli")]
 pub(crate) use files::parse_depth;
 pub use film::{AovName, AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
 pub use part::{PartError, SampleRange};
-pub use run::{PictureOptions, Run};
+pub use run::PictureOptions;
+pub(crate) use run::Run;
 
 #[cfg(feature = "cli")]
 use crate::scene::ranges;
 use crate::{
     device::{FrameSettings, PixelType, Region, RegionError},
     memory::describe,
-    output::{
-        Destination, FileFormat, OutputError, Pattern, PatternError, Planned, VideoName, checkpoint_path, choose,
-    },
-    render::{
-        AutoExposure, Mismatched, RenderJob, SkipExisting,
-        frames::{FrameList, FramesError},
-    },
-    scene::{Integrator, Layering, Metering, RenderDefaults, Scene, Shutter, ToneMap},
+    output::{FileFormat, OutputError, PatternError, Planned, checkpoint_path, choose},
+    render::{AutoExposure, RenderJob, SkipExisting, frames::FramesError},
+    scene::{Metering, RenderDefaults, Scene},
 };
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -39,6 +42,8 @@ use std::{
     time::Duration,
 };
 
+/// Why choices cannot be followed.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("--frames: {0}")]
@@ -188,6 +193,7 @@ pub struct RenderOptions {
     /// Draw the edges of triangles over the picture, 1 pixel wide or as wide as this
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = limits::within(limits::EDGE_WIDTH)))]
     pub wireframe: Option<f32>,
+    /// How samples make up pixels.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub film: FilmOptions,
     /// The part of the picture that is rendered; none for all of it.
@@ -198,7 +204,7 @@ pub struct RenderOptions {
 impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like typed ones, and the picture has to fit
     /// into the machine's memory.
-    pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
+    pub(crate) fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
         let usual = FrameSettings::from(scene);
         let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
         let integrator = self.integrator.unwrap_or(usual.integrator);
@@ -239,7 +245,7 @@ impl RenderOptions {
 
 impl RenderOptions {
     /// How exposures are measured, if they are.
-    pub fn auto_exposure(&self, scene: &RenderDefaults) -> Option<AutoExposure> {
+    pub(crate) fn auto_exposure(&self, scene: &RenderDefaults) -> Option<AutoExposure> {
         match (self.exposure, scene.metering) {
             (Some(Exposure::Automatic(more)), _) => Some(AutoExposure::Full(more)),
             (Some(Exposure::Fixed(_)), _) | (None, Metering::Off) => None,
@@ -259,6 +265,7 @@ pub struct FrameOptions {
     /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number, `{scene}` or
     /// `{model}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
     /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
+    #[allow(rustdoc::broken_intra_doc_links, reason = "these brackets are for people")]
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true))]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all]
@@ -275,6 +282,7 @@ pub struct FrameOptions {
     /// [default: refuse, or with --checkpoint render]
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum, requires = "skip_existing"))]
     pub mismatched: Option<Mismatched>,
+    /// How files are made.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub files: FileOptions,
 }
@@ -282,7 +290,7 @@ pub struct FrameOptions {
 /// What is done with frames before they are finished.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
-pub struct OngoingOptions {
+pub(crate) struct OngoingOptions {
     /// Keep the samples of each frame beside it, in a file named like it with .film at the end. The same command goes on from
     /// there after an interruption, and so does one with more --samples after the frame was finished. The noise is another than
     /// without this flag, and a little less even: samples are placed so that there may always be more
@@ -304,7 +312,7 @@ pub struct OngoingOptions {
 
 /// Work for [`crate::render::run`].
 #[derive(Clone, Debug)]
-pub struct FramePlan {
+pub(crate) struct FramePlan {
     /// None: frames go to videos and sheets alone.
     pub output: Option<Destination>,
     pub files: FileOptions,
@@ -330,7 +338,7 @@ impl FrameOptions {
     }
 
     /// Does not look at the disk.
-    pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
+    pub(crate) fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         limits::check_frames(scene.settings.frames)?;
         let mut asked = match &self.frames {
             Some(list) => list.resolve(scene.settings.frames)?,
@@ -366,7 +374,7 @@ impl FrameOptions {
 impl OngoingOptions {
     /// Refuses to keep samples or partial pictures where frames have no files, beside which they are. A frame with other samples than
     /// are asked for is continued, by one run at a time.
-    pub fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
+    pub(crate) fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
         let is_film = plan.film().is_some();
         if plan.pattern().is_none() && (self.checkpoint && !is_film || self.write_partial.is_some()) {
             return Err(SettingsError::Ongoing);
@@ -381,12 +389,12 @@ impl OngoingOptions {
 
 impl FramePlan {
     /// The number of frames that were asked for.
-    pub fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.asked.len()
     }
 
     /// The files of frames, if there are any.
-    pub fn pattern(&self) -> Option<&Pattern> {
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
         match &self.output {
             Some(Destination::Files(files)) => Some(files),
             _ => None,
@@ -402,7 +410,7 @@ impl FramePlan {
     }
 
     /// The type of pixels that frames' files take; videos and sheets make do with it.
-    pub fn pixels(&self) -> PixelType {
+    pub(crate) fn pixels(&self) -> PixelType {
         if self.film().is_some() {
             return PixelType::F32;
         }
@@ -413,7 +421,7 @@ impl FramePlan {
     }
 
     /// All files that will be written: those of frames, with their samples where these are kept; then videos and sheets.
-    pub fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
+    pub(crate) fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
         let mut planned = Vec::new();
         for &frame in &self.asked {
             let Some(files) = self.pattern() else { break };
@@ -436,7 +444,7 @@ impl FramePlan {
     ///
     /// # Errors
     /// If one is another frame, and that is to be refused.
-    pub fn skip(&mut self, job: &mut RenderJob) -> Result<Option<&'static str>, OutputError> {
+    pub(crate) fn skip(&mut self, job: &mut RenderJob) -> Result<Option<&'static str>, OutputError> {
         let Some(skip) = self.skip_existing else {
             return Ok(None);
         };
@@ -449,7 +457,7 @@ impl FramePlan {
     }
 
     /// For people: the one file, or the pattern of all; then videos and sheets.
-    pub fn describe_output(&self, scene: &str) -> String {
+    pub(crate) fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
             (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),
             (Some(Destination::Files(files)), _) => Some(files.describe(scene)),

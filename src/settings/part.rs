@@ -11,6 +11,8 @@ pub struct SampleRange {
     last: u32,
 }
 
+/// Why a part of a picture cannot be rendered.
+#[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
     #[error("write the first and the last sample like 1-32")]

@@ -20,14 +20,18 @@ use std::{
 /// What is asked of the pictures of any scene.
 #[derive(Clone, Default)]
 pub struct PictureOptions {
+    /// How files are loaded.
     pub load: LoadOptions,
+    /// How frames look.
     pub picture: RenderOptions,
+    /// What there is besides the colours of light: AOVs, alpha, backgrounds.
     pub aovs: AovOptions,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     pub refit: Option<RefitPolicy>,
+    /// How trees are built, and where they are kept.
     pub trees: TreeSource,
     /// The denoiser, loaded when it is first needed and kept from scene to scene.
-    pub denoising: OnceLock<Arc<Denoising>>,
+    pub(crate) denoising: OnceLock<Arc<Denoising>>,
 }
 
 impl PictureOptions {
@@ -36,7 +40,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Those of [`loader::load_with`].
-    pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
+    pub(crate) fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         let mut options = self.load.clone();
         options.model.stage.size = self.picture.size.map(|size: Size| (size.width, size.height));
         options.model.cut_out = self.aovs.cuts_out();
@@ -48,7 +52,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If files have no place for what is asked for, and as [`Self::job`].
-    pub fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
+    pub(crate) fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
         let pixels = plan.pixels();
         if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
             return Err(SettingsError::Layers.into());
@@ -63,7 +67,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If settings are out of range or contradict each other, and if the background or the denoiser cannot be loaded.
-    pub fn job(
+    pub(crate) fn job(
         &self,
         scene: Arc<Scene>,
         pixels: PixelType,
@@ -135,7 +139,7 @@ fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
 }
 
 /// The frames of a scene on their way to files. Nothing is rendered yet, and no video is open.
-pub struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub job: RenderJob,
     pub plan: FramePlan,
     /// A line for people, if frames exist that cannot be kept.

@@ -12,7 +12,7 @@ impl FrameOptions {
     ///
     /// # Errors
     /// If a name has no place for the scene's, or two scenes have the same.
-    pub fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
+    pub(crate) fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
         let count = scenes.len();
         if let Some(output) = &self.output {
             output.check_scene_count(count)?;

@@ -9,7 +9,9 @@ mod http;
 mod page;
 mod protocol;
 
-pub use protocol::{HEADER_BYTES, MAGIC, PictureHeader, Request, Stripe, read_picture};
+use protocol::Request;
+#[cfg(feature = "test-seams")]
+pub use protocol::{PictureHeader, read_picture};
 
 use crate::preview::Preview;
 use bytes::Bytes;
@@ -19,7 +21,7 @@ use http::{Answered, Get};
 use std::{
     collections::BTreeMap,
     io,
-    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, AtomicUsize, Ordering},
@@ -55,7 +57,6 @@ pub enum Port {
 /// A server that is ready to serve.
 pub struct Server {
     listener: TcpListener,
-    address: SocketAddr,
     shared: Arc<Shared>,
 }
 
@@ -99,11 +100,7 @@ impl Server {
             stills: Mutex::default(),
             next_still: AtomicU32::new(1),
         };
-        Ok(Self { listener, address, shared: Arc::new(shared) })
-    }
-
-    pub fn address(&self) -> SocketAddr {
-        self.address
+        Ok(Self { listener, shared: Arc::new(shared) })
     }
 
     /// The link that opens the page. Whoever has it may do everything.

@@ -21,7 +21,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use throng::{
+use throng::seams::{
     device::{CpuDevice, cuda::gpus},
     render::compare::PictureDifference,
 };

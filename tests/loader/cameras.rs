@@ -2,9 +2,9 @@
 
 use super::*;
 use throng::{
-    anim::{self, Moment},
     loader::options::{Focusing, LensOptions, ViewOptions},
     scene::Projection,
+    seams::anim::{self, Moment},
 };
 
 /// Two balls, one of which moves, a group of them, and a camera.

@@ -3,8 +3,8 @@
 use crate::common::*;
 use glam::Vec3;
 use throng::{
-    probe::{ProbeSurface, evaluate, sample},
     scene::Lobes,
+    seams::probe::{ProbeSurface, evaluate, sample},
 };
 
 /// Mostly anything, often an end of the range.

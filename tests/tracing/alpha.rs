@@ -3,13 +3,15 @@
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
 use throng::{
-    aov::{Aov, AovSet},
-    device::{FrameSettings, PixelType, Rendered},
-    film::FilmSettings,
-    output::{Backdrop, Pixels},
     scene::{
         Alpha, Aperture, Camera, CameraPath, Environment, Focus, Instance, Integrator, Iris, Lens, Light, Motion,
         MotionPart, Phase, PixelFilter, Scene, Shutter, ToCamera,
+    },
+    seams::{
+        aov::{Aov, AovSet},
+        device::{FrameSettings, PixelType, Rendered},
+        film::FilmSettings,
+        output::{Backdrop, Pixels},
     },
 };
 

@@ -3,11 +3,13 @@
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::{
-    aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
-    device::{FrameSettings, Rendered},
     scene::{
         Camera, CameraKey, CameraPath, Ease, Ends, Environment, Integrator, Key, Keyframe, Motion, MotionPart, Names,
         Phase, PixelFilter, Projection, Rotations, Scene, Shutter, Track,
+    },
+    seams::{
+        aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
+        device::{FrameSettings, Rendered},
     },
 };
 

@@ -4,9 +4,8 @@ use crate::common::{Random, mesh, ray, scene, trace};
 use glam::{Affine3, DVec3, EulerRot, Quat, Vec3};
 use proptest::prelude::*;
 use throng::{
-    abi::Ray,
-    device::RayKind,
     scene::{Mesh, Shape},
+    seams::{abi::Ray, device::RayKind},
 };
 
 /// What a ray meets, in double precision.

@@ -4,13 +4,15 @@ use glam::{Affine3, Vec3};
 use proptest::test_runner::{Config, RngSeed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use throng::{
-    abi::{Hit, NO_INDEX, Ray},
-    aov::AovImage,
-    device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
-    film::FilmSettings,
-    math::hash_unit,
-    render::{Poser, compare::PictureDifference},
     scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, Scene, Shape, ToneMap, TriangleMesh},
+    seams::{
+        abi::{Hit, NO_INDEX, Ray},
+        aov::AovImage,
+        device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
+        film::FilmSettings,
+        math::hash_unit,
+        render::{Poser, compare::PictureDifference},
+    },
 };
 
 /// Reproducible numbers.

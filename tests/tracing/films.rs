@@ -4,11 +4,13 @@ use super::common::{ball, mesh, on_each_device, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
-    aov::Aov,
-    device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered},
-    pixels::PixelType,
-    render::Poser,
     scene::{Environment, Integrator, PixelFilter, Scene},
+    seams::{
+        aov::Aov,
+        device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered},
+        pixels::PixelType,
+        render::Poser,
+    },
 };
 
 fn lit_ball() -> Scene {

@@ -4,11 +4,11 @@ use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
 use throng::{
-    device::{FrameSettings, PixelType},
     scene::{
         Camera, CameraPath, Environment, Fog, Integrator, Light, Lobes, Material, MaterialKind, Mesh, Projection,
         Scene, Thinning,
     },
+    seams::device::{FrameSettings, PixelType},
 };
 
 const SIDE: u32 = 16;

@@ -3,8 +3,8 @@
 use super::common::{render, scene, settings, sphere};
 use glam::{Affine3, Vec2, Vec3};
 use throng::{
-    device::PixelType,
     scene::{Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene},
+    seams::device::PixelType,
 };
 
 const SIZE: u32 = 64;

@@ -3,8 +3,8 @@
 use crate::common::{render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
 use throng::{
-    device::{FrameSettings, PixelType},
     scene::{Camera, CameraPath, Environment, Integrator, Lobes, Material, MaterialKind, scatter_albedo},
+    seams::device::{FrameSettings, PixelType},
 };
 
 /// Mean radiance of a ball in a white environment, as seen from near by. Its surface does not bend light.

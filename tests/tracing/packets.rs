@@ -2,7 +2,10 @@
 
 use crate::common::{Random, ball, mesh, ray, scene, sphere, trace};
 use glam::{Affine3, Quat, Vec3};
-use throng::{abi::Ray, device::RayKind, scene::Scene};
+use throng::{
+    scene::Scene,
+    seams::{abi::Ray, device::RayKind},
+};
 
 const PACKET: usize = 16;
 

@@ -4,12 +4,14 @@ use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use std::{path::Path, sync::Arc};
 use throng::{
-    device::{CpuDevice, Device, FrameSettings, PixelType},
     loader::load,
-    render::Poser,
     scene::{
         Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Focus, Integrator, Iris, Key, Keyframe, Lens,
         LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Rotations, Scene, Shutter, Track,
+    },
+    seams::{
+        device::{CpuDevice, Device, FrameSettings, PixelType},
+        render::Poser,
     },
 };
 

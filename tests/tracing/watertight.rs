@@ -3,7 +3,7 @@
 
 use crate::common::{Random, ball, mesh, ray, scene, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
-use throng::{abi::Ray, device::RayKind};
+use throng::seams::{abi::Ray, device::RayKind};
 
 type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
 

@@ -4,10 +4,12 @@ use crate::common::{Random, ball, mesh, on_each_device, ray, scene, sphere};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
-    abi::Ray,
-    device::{CpuDevice, Device, RayKind, WorkCounts},
-    render::Poser,
     scene::Scene,
+    seams::{
+        abi::Ray,
+        device::{CpuDevice, Device, RayKind, WorkCounts},
+        render::Poser,
+    },
 };
 
 /// None if the device does not count.

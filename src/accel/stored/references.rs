@@ -28,7 +28,7 @@ const LEAVES_PER_TASK: usize = 1024;
 pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     let packs_per_task = packs.par_iter().with_min_len(LEAVES_PER_TASK);
     let named = packs.is_empty() == (triangles == 0) && packs_per_task.all(|pack| pack.is_sound(triangles));
-    let nodes = tree.nodes.len();
+    let nodes = tree.nodes.count();
     let shape = match tree.root {
         EMPTY_CHILD => nodes == 0 && packs.is_empty() && tree.depth == 0,
         LEAF => nodes == 0 && packs.len() == 1 && tree.depth == 0,

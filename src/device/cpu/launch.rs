@@ -306,7 +306,7 @@ fn blas_record(blas: &Blas) -> BlasRecord {
             nodes: tree.nodes.address().cast(),
             packs: packs.address().cast(),
             // Leaves that cover a mesh once have the area of its bounds in all.
-            leaf_width: (blas.bounds.half_area() / packs.len() as f32).sqrt(),
+            leaf_width: (blas.bounds.half_area() / packs.count() as f32).sqrt(),
             root: tree.root,
             shape: match packs {
                 Packs::Eight(_) => abi::SHAPE_TRIANGLES,

@@ -32,6 +32,7 @@ type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 mod join;
 mod launch;
 
+#[allow(dead_code, reason = "some kernels are launched on GPUs alone")]
 mod kernels {
     use super::{Kernel, Params, Thread};
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
@@ -77,6 +78,7 @@ impl CpuDevice {
 
     /// Uses the variant of that name. Variants differ in speed and in the steps that they count, never in their
     /// results.
+    #[cfg(feature = "test-seams")]
     pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
         kernels_named(name).map(Self::with_kernels)
     }

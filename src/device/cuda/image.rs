@@ -35,7 +35,6 @@ pub fn architectures() -> Vec<u32> {
 }
 
 /// Whether a GPU can run the kernels: machine code runs on its own generation from its own capability on, PTX on everything newer.
-#[cfg_attr(not(throng_cuda), allow(dead_code))]
 pub(super) fn runs_on(architectures: &[u32], (major, minor): (u32, u32)) -> bool {
     let gpu = major * 10 + minor;
     let native = |&arch: &u32| arch / 10 == major && arch <= gpu;

@@ -13,6 +13,7 @@ mod device;
 mod driver;
 #[cfg(throng_cuda)]
 mod exr;
+#[cfg_attr(not(throng_cuda), allow(dead_code))]
 mod image;
 #[cfg(throng_cuda)]
 mod kernels;
@@ -37,7 +38,8 @@ mod waves;
 
 #[cfg(throng_cuda)]
 pub use device::CudaDevice;
-pub use image::{architectures, image, moving_image};
+#[cfg(throng_cuda)]
+use image::architectures;
 
 use super::{Device, DeviceError};
 use std::sync::OnceLock;

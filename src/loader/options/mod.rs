@@ -19,7 +19,9 @@ pub struct LoadOptions {
     pub overrides: Vec<(String, String)>,
     /// Time of the first frame in seconds.
     pub start: Option<f32>,
+    /// The view that pictures show.
     pub view: ViewOptions,
+    /// How standalone models are presented.
     pub model: ModelOptions,
 }
 
@@ -30,20 +32,24 @@ pub struct ViewOptions {
     pub eye: Option<Vec3>,
     /// Point that the camera looks at; None for the middle of the scene.
     pub target: Option<Vec3>,
+    /// Direction that is up in the picture.
     pub up: Option<Vec3>,
     /// Vertical field of view in degrees.
     pub fov: Option<f32>,
+    /// Optics of the camera.
     pub lens: LensOptions,
 }
 
 /// Optics that replace those of the file's camera.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LensOptions {
+    /// How the scene is projected.
     pub projection: Option<Projecting>,
     /// Focal length over diameter of the aperture; 0 for a pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
     /// Radius of the aperture in scene units; 0 for a pinhole.
     pub radius: Option<f32>,
+    /// Where pictures are sharp.
     pub focus: Option<Focusing>,
     /// Corners of the aperture; 0 for a round one.
     pub blades: Option<u32>,
@@ -56,6 +62,7 @@ pub struct LensOptions {
 pub enum Focusing {
     /// A distance along the camera's axis, in scene units.
     Distance(f32),
+    /// A point in world space.
     Point(Vec3),
     /// The mesh, group or node of this name.
     On(String),
@@ -91,7 +98,9 @@ choice! {
 /// Options for standalone models, and for models in scene files where it says so.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
+    /// Clips that play.
     pub animation: AnimationOptions,
+    /// The camera that shows the model.
     pub camera: CameraChoice,
     /// None for the file's own, else a studio; or for hardly any light where the file has lights.
     pub environment: Option<EnvironmentChoice>,
@@ -107,6 +116,7 @@ pub struct ModelOptions {
     pub variant: Option<String>,
     /// Folders beside their own that models may refer to. Also for models in scene files.
     pub allow_dirs: Vec<PathBuf>,
+    /// Size, place and time.
     pub stage: StageOptions,
 }
 
@@ -123,11 +133,13 @@ pub struct StageOptions {
     pub turns: Option<f32>,
     /// Seconds that the film lasts; None for one round of the animation, or the usual turntable.
     pub duration: Option<f32>,
+    /// Frames per second.
     pub fps: Option<f32>,
     /// Axis of the file that points up; None for +Y.
     pub up: Option<Vec3>,
     /// Rotations of the model in degrees: about X, then Y, then Z.
     pub rotate: Option<Vec3>,
+    /// How much time pictures may take.
     pub preset: Option<Preset>,
 }
 
@@ -146,7 +158,7 @@ choice! {
 
 impl StageOptions {
     /// The rotation of the model: what points up comes to point to +Y, then it is rotated.
-    pub fn rotation(&self) -> Quat {
+    pub(crate) fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
         Quat::from_euler(EulerRot::ZYX, z, y, x) * upright
@@ -155,7 +167,7 @@ impl StageOptions {
 
 impl ModelOptions {
     /// The options that concern reading a glTF file.
-    pub fn gltf(&self) -> GltfOptions {
+    pub(crate) fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
@@ -176,6 +188,7 @@ pub struct AnimationOptions {
     pub speed: f32,
     /// Time of the clip at time 0, in seconds; None for its start, or its end if it is played backwards once.
     pub offset: Option<f32>,
+    /// Whether the clip begins anew when it is over.
     pub looped: bool,
 }
 
@@ -192,7 +205,9 @@ pub enum CameraChoice {
     /// A turntable around a model at rest, or a still camera in front of a model that moves.
     #[default]
     Automatic,
+    /// A turntable in any case.
     Turntable,
+    /// A camera at rest in any case.
     Still,
     /// Name or index of one of the file's cameras.
     Of(String),
@@ -294,7 +309,7 @@ impl LoadOptions {
     ///
     /// # Errors
     /// The first such flag, and what to do instead.
-    pub fn check(&self, kind: Kind) -> Result<(), LoadError> {
+    pub(crate) fn check(&self, kind: Kind) -> Result<(), LoadError> {
         let model = &self.model;
         let gltf = "only .gltf and .glb models have";
         let only_gltf = [

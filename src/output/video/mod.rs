@@ -80,6 +80,7 @@ impl VideoName {
         Self::parse_known(text, usual, VideoFormat::from_extension, "mp4")?.without_frame()
     }
 
+    /// The file, for a scene of this name.
     pub fn path(&self, scene: &str) -> PathBuf {
         self.path_for(0, scene)
     }

@@ -27,12 +27,12 @@ mod secondary;
 mod spread;
 mod trees;
 
-pub use compare::{RayDifference, TraceComparison, compare_traces};
-pub use document::{Measured, ReportPath, ReportPathError};
+pub use compare::{RayDifference, compare_traces};
+pub use document::{Measured, ReportPath};
 pub use render::RenderReport;
 pub use report::{BenchReport, Builds, TraceReport, WorkPerRay};
 pub use spread::Spread;
-pub use trees::{BlasStatistics, TlasStatistics, TreeBytes, TreeStatistics};
+pub use trees::TreeStatistics;
 
 /// Picture size of the bench's primary rays.
 pub const BENCH_SIZE: (u32, u32) = (1280, 720);

@@ -7,8 +7,11 @@ use std::{array, fmt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blank {
+    /// Nothing but black.
     Black,
+    /// Nothing but white.
     White,
+    /// Nothing but another colour.
     OneColor,
 }
 

@@ -14,6 +14,7 @@ use std::fmt;
 
 /// The `camera` section: a still camera, one that fits something, an orbit or a flight along a spline. Instead of `camera`, a file may have
 /// `cameras` by name, of which the first begins and which take over at `cuts`.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "camera")]
 pub enum CameraDesc {
@@ -25,7 +26,7 @@ pub enum CameraDesc {
 
 /// The fields that all kinds of camera share, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
-pub struct CommonOptics<'a> {
+pub(crate) struct CommonOptics<'a> {
     /// Vertical field of view in degrees.
     pub fov: Finite,
     pub up: Point,
@@ -89,7 +90,7 @@ macro_rules! camera {
 
 impl CameraDesc {
     /// The fields that all kinds of camera share.
-    pub fn optics(&self) -> CommonOptics<'_> {
+    pub(crate) fn optics(&self) -> CommonOptics<'_> {
         match self {
             Self::LookAt(c) => c.optics(),
             Self::Fit(c) => c.optics(),
@@ -186,6 +187,7 @@ pub struct CutDesc {
 /// Where a camera is or what it looks at: a point such as `(0, 1, 0)`; the name of a mesh or group that is placed, such as `"car"`, which is
 /// the middle of its first copy, or of the fifth instance with `"car:4"`; or a place by a thing that moves, such as
 /// `On(of: "car", offset: (-8, 3, 0), lag: 0.4)` (see [`AimOn`]).
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
     Point(Vec3),
@@ -326,6 +328,7 @@ impl Default for LensDesc {
 
 /// What a lens is focused on: a distance along the camera's axis, above 0; a point such as `(0, 1, 0)`; or the name of a mesh or group that is
 /// placed. `"dragon"` is the first instance of a mesh or copy of a group, `"dragon:4"` the fifth instance of a mesh.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FocusDesc {
     Distance(f32),

@@ -4,6 +4,7 @@ use super::{Finite, Point};
 use serde::Deserialize;
 
 /// An entry of the `curves` section, by its name: a line in world space that placements, meshes, motions and rules may follow.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "curves")]
 pub enum CurveDesc {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 ///
 /// Textures are picture files: PNG, JPEG, WebP, HDR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
 /// hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "materials")]
 pub enum MaterialDesc {
@@ -322,10 +323,10 @@ impl Default for Pbr {
 }
 
 /// Least and greatest value of weights and roughnesses.
-pub const UNIT: (f32, f32) = (0.0, 1.0);
-pub const IOR: (f32, f32) = (1.0, 10.0);
-pub const DISPERSION: (f32, f32) = (0.0, 10.0);
-pub const DEGREES: (f32, f32) = (-3600.0, 3600.0);
+pub(crate) const UNIT: (f32, f32) = (0.0, 1.0);
+pub(crate) const IOR: (f32, f32) = (1.0, 10.0);
+pub(crate) const DISPERSION: (f32, f32) = (0.0, 10.0);
+pub(crate) const DEGREES: (f32, f32) = (-3600.0, 3600.0);
 const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
 
 /// A field of a [`Pbr`]: its name, its value, the bounds of that, and where it goes.
@@ -337,7 +338,7 @@ type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
 impl Pbr {
     /// The numbers that lobes take as they are.
     #[rustfmt::skip]
-    pub fn numbers(&self) -> [Number; 15] {
+    pub(crate) fn numbers(&self) -> [Number; 15] {
         [
             ("normal_scale", self.normal_scale, NORMAL_SCALE, |l| &mut l.normal_scale),
             ("ior", self.ior, IOR, |l| &mut l.ior),
@@ -359,7 +360,7 @@ impl Pbr {
 
     /// The colours, at most 1, that lobes take as they are.
     #[rustfmt::skip]
-    pub fn colors(&self) -> [ColorField; 2] {
+    pub(crate) fn colors(&self) -> [ColorField; 2] {
         [
             ("diffuse_transmission_color", self.diffuse_transmission_color, |l| &mut l.diffuse_transmission_color),
             ("sheen_color", self.sheen_color, |l| &mut l.sheen_color),

@@ -34,9 +34,10 @@ mod values;
 mod varying;
 
 pub use air::{AirDesc, FogDesc};
+pub(crate) use camera::CommonOptics;
 pub use camera::{
-    Aim, AimOn, CameraDesc, CommonOptics, CutDesc, Fit, FocusDesc, LensDesc, LookAt, Orbit, PaceDesc, Parallel,
-    ProjectionDesc, Spline, SplineKey,
+    Aim, AimOn, CameraDesc, CutDesc, Fit, FocusDesc, LensDesc, LookAt, Orbit, PaceDesc, Parallel, ProjectionDesc,
+    Spline, SplineKey,
 };
 pub use curve::{BezierCurve, CatmullRomCurve, CurveDesc, GltfCurve, ObjCurve};
 pub use material::*;
@@ -44,13 +45,14 @@ pub use motion::{
     Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Rotations,
     Shake, Spin, Sway, Towards, Turns, Wave,
 };
+pub(crate) use placement::Common;
 pub use placement::{
-    Align, Along, Choose, ColorChannel, Common, DropDesc, Each, Face, Grid, Group, Jitter, Placement, Poisson, Random,
-    Rules, Sample, Scatter, Single, Surface, Turn,
+    Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Placement, Poisson, Random, Rules,
+    Sample, Scatter, Single, Surface, Turn,
 };
 pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};
 pub use shutter::ShutterDesc;
-pub use values::{BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
+pub use values::{AxisAngle, BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
 pub use varying::Varying;
 
 use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
@@ -103,7 +105,7 @@ pub struct SceneFile {
 
 impl SceneFile {
     /// The camera that the film begins with, unless that is a turntable around everything.
-    pub fn first_camera(&self) -> Option<&CameraDesc> {
+    pub(crate) fn first_camera(&self) -> Option<&CameraDesc> {
         self.camera.as_ref().or_else(|| self.cameras.0.first().map(|(_, camera)| camera))
     }
 }
@@ -167,6 +169,7 @@ impl Default for RenderDesc {
 }
 
 /// The `environment` section: light from all around, from where no geometry is.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "environment")]
 pub enum EnvironmentDesc {
@@ -283,6 +286,7 @@ pub struct EnvironmentImage {
 }
 
 /// An entry of the `lights` section, which is a list. Materials that are [`Emissive`] and the environment are light, too.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lights")]
 pub enum LightDesc {
@@ -294,6 +298,7 @@ pub enum LightDesc {
 }
 
 impl LightDesc {
+    /// The name by which others refer to the light, if it has one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Point(PointLight { name, .. })
@@ -403,6 +408,7 @@ pub struct DiscLight {
 }
 
 /// An entry of the `meshes` section, by its name: a shape in its own space, which placements copy into the scene.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "meshes")]
 pub enum MeshDesc {
@@ -448,7 +454,7 @@ pub struct MeshFile {
 
 impl MeshFile {
     /// The same file as a model at rest.
-    pub fn as_model(&self) -> GltfFile {
+    pub(crate) fn as_model(&self) -> GltfFile {
         let Self { file, material, fit, .. } = self.clone();
         GltfFile { file, material, fit, ..GltfFile::default() }
     }

@@ -22,6 +22,7 @@ pub struct MotionDesc {
 }
 
 /// Each entry of `parts` is one of the following.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "parts")]
 pub enum PartDesc {
@@ -220,6 +221,7 @@ pub struct KeyframeDesc {
 }
 
 /// A rotation as [`Rotation`], of which the angles are known.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Turns {
     /// Degrees about x, then y, then z.
@@ -234,7 +236,8 @@ impl Default for Turns {
 }
 
 impl Turns {
-    pub fn rotation(self) -> Quat {
+    /// The rotation, however it was written.
+    pub(crate) fn rotation(self) -> Quat {
         match self {
             Self::Angles(degrees) => {
                 let [x, y, z] = degrees.to_array().map(f32::to_radians);
@@ -270,6 +273,7 @@ impl<'de> Visitor<'de> for TurnsVisitor {
 }
 
 /// How far ahead each instance is in its motion, in periods (in seconds for keyframes, in lengths of the curve for `Follow`).
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "phase", rename_all = "snake_case")]
 pub enum PhaseDesc {

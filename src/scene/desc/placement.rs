@@ -8,6 +8,7 @@ use serde::{
 use std::fmt;
 
 /// An entry of `instances`, of a list in `groups`, or of a list that is the `of` of another placement.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "placement")]
 pub enum Placement {
@@ -21,7 +22,7 @@ pub enum Placement {
 
 /// The fields that all kinds of placement share, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Common<'a> {
+pub(crate) struct Common<'a> {
     pub of: &'a Of,
     pub translate: Point,
     pub rotate: Rotation,
@@ -109,6 +110,26 @@ macro_rules! placement {
 placement! {
     /// `Single(of: "dragon", translate: (0, 1, 0), scale: 0.5)`: one copy.
     Single {}
+}
+
+impl Single {
+    /// A copy of the mesh or group of that name, as it is.
+    pub fn new(of: impl Into<String>) -> Self {
+        Self {
+            of: Of::Name(of.into()),
+            translate: Point::default(),
+            rotate: Rotation::default(),
+            scale: Scale::default(),
+            material: None,
+            materials: Vec::new(),
+            choose: Choose::default(),
+            motion: None,
+            drop: None,
+            parent: None,
+            visible: always(),
+            mix_seed: 0,
+        }
+    }
 }
 
 placement! {
@@ -238,7 +259,7 @@ fn ones() -> (Finite, Finite) {
 
 impl Placement {
     /// The fields that all placements share.
-    pub fn common(&self) -> Common<'_> {
+    pub(crate) fn common(&self) -> Common<'_> {
         match self {
             Self::Single(p) => p.common(),
             Self::Grid(p) => p.common(),
@@ -277,6 +298,7 @@ pub struct Jitter {
 }
 
 /// `at: vertices`: the points of a mesh that copies are placed on.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "at", rename_all = "snake_case")]
 pub enum Sample {

@@ -105,6 +105,7 @@ fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<
 pub struct Color(pub Vec3);
 
 impl Color {
+    /// A linear colour.
     pub const fn new(r: f32, g: f32, b: f32) -> Self {
         Self(Vec3::new(r, g, b))
     }
@@ -214,13 +215,13 @@ impl<'de> Deserialize<'de> for Rotation {
 }
 
 /// `(axis: (1, 1, 0), degrees: 30)`: a rotation about an axis.
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AxisAngle {
+pub struct AxisAngle {
     /// Axis, of any length but 0.
-    axis: Point,
+    pub axis: Point,
     /// Angle in degrees, counter-clockwise where the axis points to the viewer.
-    degrees: Finite,
+    pub degrees: Finite,
 }
 
 struct RotationVisitor;
@@ -253,6 +254,7 @@ impl Rotation {
 
 /// What is placed: the name of a mesh or group, a list of placements written in place, or `{"oak": 3, "pine": 1}`: names
 /// of meshes and groups, of which each copy gets one at random, by their weights.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug)]
 pub enum Of {
     Name(String),
@@ -309,6 +311,7 @@ impl<T> Named<T> {
         self.0.iter().position(|(n, _)| n == name)
     }
 
+    /// The names in the file's order.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.iter().map(|(n, _)| n.as_str())
     }

@@ -14,6 +14,7 @@ use std::{fmt, marker::PhantomData};
 /// Keys may stand for numbers, colours, points and words in `environment`, `lights`, `materials`, `air`, `camera` and `cameras`; for `exposure`
 /// and `white_balance` of `render`; for `visible` of placements and `distance` of `Follow`. Words, names, `true` and `false` change in
 /// steps. Between keys, values stay within what is valid: those that would leave it are held at the range of their keys.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying<T> {
     Always(T),
@@ -22,7 +23,7 @@ pub enum Varying<T> {
 
 impl<T: Copy> Varying<T> {
     /// The track, of a single key for what does not change.
-    pub fn track(&self) -> Track<T> {
+    pub(crate) fn track(&self) -> Track<T> {
         match self {
             Self::Always(value) => {
                 Track { keys: vec![Key { time: 0.0, value: *value, ease: Ease::Step }], ends: Ends::Hold }

@@ -1,0 +1,6 @@
+//! What is told about a run: of each frame to a [`FrameObserver`], and of all of them in a [`Summary`].
+
+pub use crate::{
+    device::{FrameProgress, RayCounts},
+    render::{Busy, BusyShares, FrameObserver, FrameReport, Skipped, Summary, sanity::Blank},
+};

@@ -1,0 +1,25 @@
+//! Ways in to the crate's inner parts, for its own tests, benchmarks and examples.
+
+macro_rules! seams {
+    ($($name:ident: $($path:ident)::+;)+) => { $(pub mod $name { pub use $($path)::+::*; })+ };
+}
+
+seams! {
+    abi: crate::abi;
+    accel: crate::accel;
+    anim: crate::anim;
+    aov: crate::aov;
+    device: crate::device;
+    film: crate::film;
+    gltf: crate::loader::gltf;
+    light: crate::light;
+    math: crate::math;
+    output: crate::output;
+    pixels: crate::pixels;
+    probe: crate::probe;
+    render: crate::render;
+    rig: crate::scene::rig;
+}
+
+#[cfg(feature = "view")]
+seams! { view: crate::view; }
