@@ -22,6 +22,10 @@ pub mod cli;
 pub mod denoise;
 pub mod device;
 pub mod diff;
+#[cfg(feature = "test-seams")]
+pub mod disk;
+#[cfg(not(feature = "test-seams"))]
+mod disk;
 pub mod edit;
 mod error;
 pub mod farm;
