@@ -1,4 +1,5 @@
-# throng with its scenes. GPUs: docker run --gpus all, with the NVIDIA container toolkit.
+# throng with its scenes. `docker build -t throng .`, and then, with the NVIDIA container toolkit for GPUs:
+# docker run --gpus all -u "$(id -u)" -v "$PWD:/data" throng render scenes/dragon_of_dragons.ron
 FROM rust:1.95-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-pip && rm -rf /var/lib/apt/lists/*
 WORKDIR /throng
@@ -10,5 +11,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -r
 COPY --from=build /throng/target/release/throng /usr/local/bin/throng
 COPY scenes /usr/local/share/throng/scenes
 COPY assets /usr/local/share/throng/assets
+# Computing, and encoding videos.
+ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility,video
 WORKDIR /data
 ENTRYPOINT ["throng"]

@@ -8,7 +8,12 @@ build:
 wheel *target:
     scripts/wheel {{target}}
 
-# Make the archive of a release
+# Install the wheel in dist into an empty virtual environment and hold its first picture against that of a cargo build
+wheel-test *wheel:
+    cargo build --release
+    scripts/check-wheel {{wheel}}
+
+# Make the archive of a release, and the wheel
 dist *target:
     scripts/dist {{target}}
 
@@ -59,6 +64,10 @@ torture *flags:
 torture-short:
     cargo test --no-run
     cargo run --example torture -- --short
+
+# Simulate a thousand workers and a hundred thousand frames in one folder, for example: just farm-at-scale --no-locks
+farm-at-scale *flags:
+    cargo run --release --example farm_at_scale -- {{flags}}
 
 # The next three need a nightly compiler: rustup toolchain install nightly -c miri,rust-src
 

@@ -1,9 +1,10 @@
 //! Files of the system: opening them without ever waiting, and telling whether two names are one file.
 
+use crate::disk;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    fs::{self, File, Metadata, OpenOptions},
+    fs::{File, Metadata, OpenOptions},
     io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
     sync::{
@@ -19,9 +20,9 @@ use std::{
 /// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] for anything but a regular file, and those of opening a file.
 pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     // Opening a device may do things (a tape rewinds), so its kind is checked before.
-    check_regular(&fs::metadata(path)?)?;
+    check_regular(&disk::metadata(path)?)?;
     // If a pipe has taken the file's place since then, that does not make us wait either.
-    let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
+    let file = disk::open(without_waiting(OpenOptions::new().read(true)), path)?;
     let metadata = file.metadata()?;
     check_regular(&metadata)?;
     Ok((file, metadata.len()))
@@ -104,7 +105,7 @@ pub fn serialize_lossy<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok
 
 /// Whether `path`, behind all links, is something other than a file or a folder: a pipe, a device, a socket.
 pub fn is_special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+    disk::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// The identity of a file, which is the same for all of its names.
@@ -121,7 +122,7 @@ impl FileId {
     /// The identity of the file at `path` behind all links, or of the one that would be made there.
     pub fn of(path: &Path) -> Self {
         #[cfg(unix)]
-        if let Ok(found) = fs::metadata(path) {
+        if let Ok(found) = disk::metadata(path) {
             return Self::of_metadata(&found);
         }
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -232,6 +233,7 @@ fn plain(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn regular_files_are_read_and_nothing_else_is() {

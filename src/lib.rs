@@ -70,6 +70,7 @@ pub mod cli;
 mod denoise;
 mod device;
 mod diff;
+mod disk;
 pub mod edit;
 mod error;
 mod farm;

@@ -10,6 +10,7 @@ seams! {
     anim: crate::anim;
     aov: crate::aov;
     device: crate::device;
+    disk: crate::disk;
     film: crate::film;
     gltf: crate::loader::gltf;
     light: crate::light;
@@ -19,6 +20,7 @@ seams! {
     probe: crate::probe;
     render: crate::render;
     rig: crate::scene::rig;
+    run: crate::settings::run;
 }
 
 #[cfg(feature = "view")]

@@ -1,6 +1,9 @@
 //! Arguments that several subcommands share.
 
-use super::model_args::{ModelArgs, ViewArgs};
+use super::{
+    model_args::{ModelArgs, ViewArgs},
+    shipped,
+};
 use crate::{
     accel::Quality,
     device::{self, Device, DeviceList, Opened},
@@ -13,12 +16,13 @@ use crate::{
     settings::SettingsError,
 };
 use anyhow::Context;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{env, path::PathBuf};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
     /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
-    #[arg(value_name = "SCENE")]
+    #[arg(value_name = "SCENE", value_parser = PathBufValueParser::new().map(shipped::found))]
     pub path: PathBuf,
     #[command(flatten)]
     load: LoadArgs,

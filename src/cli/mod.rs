@@ -28,6 +28,7 @@ mod render;
 mod report;
 mod resume;
 mod shell;
+mod shipped;
 mod trace;
 mod version;
 mod view;

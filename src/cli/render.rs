@@ -7,6 +7,7 @@ use super::{
     models::{self, Inputs, Outcome},
     progress::{Progress, ProgressMode},
     report::Reporter,
+    shipped,
 };
 use crate::{
     device::{Device, FrameSettings},
@@ -19,6 +20,7 @@ use crate::{
         SettingsError,
     },
 };
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
@@ -37,8 +39,9 @@ With --progress json, standard output has one JSON object per line; `event` is o
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
            blank (black, white or one_color if the picture is nothing else; else null)
-  done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (being made
-           by other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds, sah_ratio, output,
+  done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (0; after a
+           stop, frames that other runs were making), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
+           sah_ratio, output,
            busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
            worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
            nearest to 1 is what the others wait for (pose includes waiting for threads that trace);
@@ -69,7 +72,7 @@ pub struct RenderArgs {
     ///
     /// Several are rendered one after the other, with their names in those of the pictures: -o 'thumbs/{model}.png'. One that fails does not
     /// end the rest
-    #[arg(value_name = "SCENE", required = true)]
+    #[arg(value_name = "SCENE", required = true, value_parser = PathBufValueParser::new().map(shipped::found))]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     load: LoadArgs,

@@ -3,7 +3,7 @@
 use super::{
     Exit,
     args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
-    console,
+    console, shipped,
 };
 use crate::{
     preview::{Preview, Source, typed_flags},
@@ -11,6 +11,7 @@ use crate::{
     view::{Port, Server},
 };
 use anyhow::Context;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{
     env,
     net::{IpAddr, Ipv4Addr},
@@ -34,7 +35,7 @@ Examples:
 #[command(after_long_help = VIEW_HELP)]
 pub struct PreviewArgs {
     /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
-    #[arg(value_name = "SCENE")]
+    #[arg(value_name = "SCENE", value_parser = PathBufValueParser::new().map(shipped::found))]
     path: PathBuf,
     /// Port of the server; 0 is any that is free [default: 8080, or the next that is free]
     #[arg(long, value_name = "PORT", help_heading = "Server")]

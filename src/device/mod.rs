@@ -172,6 +172,11 @@ pub struct OtherPose {
 }
 
 impl Frame {
+    /// Number of the frame, from 1.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Makes a frame in which nothing moves from given trees.
     ///
     /// # Safety

@@ -9,7 +9,10 @@
 //! content is written to them once it is complete.
 
 use super::OutputError;
-use crate::files::{is_at, is_special, open_regular, os_string};
+use crate::{
+    disk,
+    files::{is_at, is_special, open_regular, os_string},
+};
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
@@ -17,7 +20,7 @@ use std::{
     io::{self, BufWriter, ErrorKind, Seek, Write},
     path::{Path, PathBuf},
 };
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::NamedTempFile;
 
 const SUFFIX: &str = ".part";
 
@@ -27,8 +30,8 @@ const SUFFIX: &str = ".part";
 /// Nothing is forced to the disk, for speed. After a power failure a file may therefore be incomplete, which
 /// [`super::FileFormat::is_complete`] notices.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
-    fill_atomically(path, |file| {
-        let mut writer = BufWriter::new(file);
+    replace(path, |part| {
+        let mut writer = BufWriter::new(disk::Writer { path: part.path(), file: part.file() });
         fill(&mut writer)?;
         writer.flush()
     })
@@ -36,9 +39,13 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
 
 /// Like [`write_atomically`], for files that are not written from one end to the other.
 pub fn fill_atomically(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<(), OutputError> {
+    replace(path, |part| fill(part.file()))
+}
+
+fn replace(path: &Path, fill: impl FnOnce(&Part) -> io::Result<()>) -> Result<(), OutputError> {
     let replace = || {
         let mut part = Part::create(path)?;
-        fill(part.file())?;
+        fill(&part)?;
         part.persist()
     };
     replace().map_err(|error| OutputError::File { path: path.to_owned(), error })
@@ -48,8 +55,32 @@ pub fn fill_atomically(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) 
 pub struct Part {
     file: File,
     /// None once it has its name.
-    temporary: Option<TempPath>,
+    temporary: Option<Temporary>,
     target: Target,
+}
+
+/// The name of a file, which is removed when this is dropped. Empty: there is none.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            // A later run finds what cannot be removed.
+            let _ = disk::remove(&self.0);
+        }
+    }
+}
+
+impl Temporary {
+    /// Gives the file another name, after which it is not removed any more.
+    fn rename(mut self, to: &Path, file: &File) -> io::Result<()> {
+        match disk::rename(&self.0, to) {
+            // A server that is asked again, since its first answer was lost, finds no file to rename any more.
+            Err(error) if !is_at(file, to) => return Err(error),
+            _ => self.0 = PathBuf::new(),
+        }
+        Ok(())
+    }
 }
 
 /// The file or node that a name leads to.
@@ -64,13 +95,16 @@ pub(super) enum Target {
 impl Target {
     /// Finds the target of `path`, following links.
     pub fn of(path: &Path) -> io::Result<Self> {
-        if is_special(path) {
+        let kind = disk::symlink_metadata(path).map(|found| found.file_type());
+        let is_node = match kind {
+            Ok(kind) if kind.is_symlink() => is_special(path),
+            Ok(kind) if !kind.is_file() && !kind.is_dir() => true,
+            _ => return Ok(Self::File(path.to_owned())),
+        };
+        if is_node {
             return Ok(Self::Node(path.to_owned()));
         }
-        let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        if !is_link(path) {
-            return Ok(Self::File(path.to_owned()));
-        }
+        let is_link = |path: &Path| disk::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
         if let Ok(real) = path.canonicalize() {
             return Ok(Self::File(real));
         }
@@ -93,14 +127,13 @@ impl Part {
     /// Creates the temporary file for `target`, whose folder must exist.
     pub fn create(target: &Path) -> io::Result<Self> {
         let target = Target::of(target)?;
-        let part = match &target {
+        let (file, temporary) = match &target {
             Target::File(path) => {
                 let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
                 create_part(folder_of(path), name)?
             }
-            Target::Node(_) => NamedTempFile::new()?,
+            Target::Node(_) => kept(NamedTempFile::new()?)?,
         };
-        let (file, temporary) = part.into_parts();
         Ok(Self { file, temporary: Some(temporary), target })
     }
 
@@ -111,7 +144,7 @@ impl Part {
     /// Where the file is at the moment.
     pub fn path(&self) -> &Path {
         let (Target::File(path) | Target::Node(path)) = &self.target;
-        self.temporary.as_deref().unwrap_or(path)
+        self.temporary.as_ref().map_or(path, |temporary| &temporary.0)
     }
 
     /// Gives the file its name, in place of any file that has it, or writes it to its pipe or device. Later calls do nothing.
@@ -120,10 +153,13 @@ impl Part {
             return Ok(());
         };
         match &self.target {
-            Target::File(path) => temporary.persist(path).map_err(|e| e.error),
+            Target::File(path) => {
+                disk::flush(&temporary.0, &self.file)?;
+                temporary.rename(path, &self.file)
+            }
             Target::Node(path) => {
                 // Another program may have written it, under its temporary name.
-                let mut content = File::open(&temporary)?;
+                let mut content = File::open(&temporary.0)?;
                 content.rewind()?;
                 io::copy(&mut content, &mut open_node(path)?).map(drop)
             }
@@ -146,8 +182,8 @@ pub fn open_node(path: &Path) -> io::Result<File> {
 /// Number of tries: other processes may take a file that is not locked yet for a leftover, and remove it.
 const TRIES: u32 = 10;
 
-/// Creates a locked temporary file that removes itself when dropped.
-fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
+/// Creates a locked temporary file.
+fn create_part(folder: &Path, name: &OsStr) -> io::Result<(File, Temporary)> {
     let mut prefix = OsString::from(".");
     prefix.push(name);
     prefix.push(".");
@@ -159,21 +195,28 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
+    let create = || disk::create(&folder.join(name), || kept(builder.tempfile_in(folder)?));
     for _ in 1..TRIES {
-        let part = builder.tempfile_in(folder)?;
-        match part.as_file().try_lock() {
-            Ok(()) if is_at(part.as_file(), part.path()) => return Ok(part),
+        let (file, temporary) = create()?;
+        match disk::lock(&temporary.0, &file) {
+            Ok(()) if is_at(&file, &temporary.0) => return Ok((file, temporary)),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
             // Some network file systems have no locks. There no process removes leftovers.
-            Err(TryLockError::Error(_)) => return Ok(part),
+            Err(TryLockError::Error(_)) => return Ok((file, temporary)),
         }
     }
-    builder.tempfile_in(folder)
+    create()
+}
+
+/// Takes over the removal of a temporary file.
+fn kept(file: NamedTempFile) -> io::Result<(File, Temporary)> {
+    let (file, path) = file.into_parts();
+    Ok((file, Temporary(path.keep()?)))
 }
 
 /// Makes the folders of `paths`, checks that files can be created there and that no folder is in the way of a file,
-/// and removes temporary files that a killed process left for these paths. Called once before the work starts, so
-/// that a bad `--output` is reported before hours of rendering.
+/// and removes temporary files that a killed process left for these paths, as far as they are among the first names of a large
+/// folder. Called once before the work starts, so that a bad `--output` is reported before hours of rendering.
 pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
     let mut files = Vec::new();
     for path in paths {
@@ -189,7 +232,7 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
     for (folder, names) in group_by_folder(&files) {
         fs::create_dir_all(folder).map_err(|error| OutputError::Folder { path: folder.to_owned(), error })?;
         check_writable(folder, &names)?;
-        remove_leftovers(folder, |target| names.contains(target));
+        remove_leftovers(folder, LISTED + LISTED_PER_FILE * names.len(), |target| names.contains(target));
     }
     Ok(())
 }
@@ -199,7 +242,7 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
 pub fn prepare_folder(folder: &Path, ending: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     create_part(folder, OsStr::new(ending))?;
-    remove_leftovers(folder, |target| target.to_string_lossy().ends_with(ending));
+    remove_leftovers(folder, usize::MAX, |target| target.to_string_lossy().ends_with(ending));
     Ok(())
 }
 
@@ -222,7 +265,7 @@ fn folder_of(path: &Path) -> &Path {
 fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputError> {
     let failed = |name: &OsStr, error| OutputError::File { path: folder.join(name), error };
     for name in names {
-        if folder.join(name).is_dir() {
+        if disk::metadata(&folder.join(name)).is_ok_and(|found| found.is_dir()) {
             return Err(failed(name, ErrorKind::IsADirectory.into()));
         }
     }
@@ -232,12 +275,16 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
     }
 }
 
-/// Removes leftovers. They are harmless, so those that cannot be listed or removed are left alone.
-fn remove_leftovers(folder: &Path, is_ours: impl Fn(&OsStr) -> bool) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let file_name = entry.file_name();
-        if target_of_part(&file_name).is_some_and(|target| is_ours(&target)) {
-            remove_leftover(&entry.path());
+/// Names that are looked at for leftovers, in all and for each file to be written. Where ten thousand tasks of a farm each list a folder of a
+/// hundred thousand frames, its server does nothing else.
+const LISTED: usize = 1000;
+const LISTED_PER_FILE: usize = 16;
+
+/// Removes leftovers among the first `most` names of a folder. They are harmless, so those that cannot be listed or removed are left alone.
+fn remove_leftovers(folder: &Path, most: usize, is_ours: impl Fn(&OsStr) -> bool) {
+    for name in disk::list(folder, most).unwrap_or_default() {
+        if target_of_part(&name).is_some_and(|target| is_ours(&target)) {
+            remove_leftover(&folder.join(name));
         }
     }
 }
@@ -245,10 +292,10 @@ fn remove_leftovers(folder: &Path, is_ours: impl Fn(&OsStr) -> bool) {
 /// Removes a temporary file unless a living process holds the lock that [`create_part`] takes.
 fn remove_leftover(part: &Path) {
     if let Ok((file, _)) = open_regular(part)
-        && file.try_lock().is_ok()
+        && disk::lock(part, &file).is_ok()
     {
         // The file is still locked, so that any process that was about to lock it notices.
-        let _ = fs::remove_file(part);
+        let _ = disk::remove(part);
     }
 }
 
@@ -398,7 +445,7 @@ mod tests {
         }
         let in_use = create_part(&folder, OsStr::new("b.tree")).unwrap();
         prepare_folder(&folder, ".tree").unwrap();
-        assert!(in_use.path().exists());
+        assert!(in_use.1.0.exists());
         drop(in_use);
         assert_eq!(names_in(&folder), [".a.png.abc123.part", "a.tree"]);
     }
@@ -409,7 +456,7 @@ mod tests {
         let path = dir.path().join("a.png");
         let part = create_part(dir.path(), OsStr::new("a.png")).unwrap();
         prepare(std::slice::from_ref(&path)).unwrap();
-        assert!(part.path().exists());
+        assert!(part.1.0.exists());
     }
 
     #[test]

@@ -2,16 +2,19 @@
 //!
 //! The run that first makes `.0001.png.claim` and locks it has the frame: making a file that must not exist is atomic, on NFS as well.
 //! The file is locked while its process lives, and rewritten from time to time. It is stale, so that any run may take it over, if it is
-//! not locked and its host is this one, or it names none, or it has not been written for long, by the clock of the file system. Where
-//! a file system has no locks, or separate ones on each host, two runs may take over the same claim at the same moment; then both
-//! render the frame, to the same bits.
+//! not locked and its host is this one, or it names none; or if it has not been written for long, by the clock of the file system: its
+//! machine is gone, or its process hangs. Where a file system has no locks, or separate ones on each host, two runs may take over the
+//! same claim at the same moment; then both render the frame, to the same bits.
 
-use crate::files::{is_at, without_waiting};
+use crate::{
+    disk,
+    files::{is_at, without_waiting},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashMap,
     ffi::OsString,
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Seek, Write},
     path::{Path, PathBuf},
     process,
@@ -42,15 +45,11 @@ struct Owner {
 }
 
 impl Owner {
-    fn this_process() -> Self {
+    /// This process, for the claim at this path.
+    fn this_process(claim: &Path) -> Self {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self { host: host(), process: process::id(), time: time.map_or(0, |time| time.as_secs()) }
+        Self { host: disk::host(claim), process: process::id(), time: time.map_or(0, |time| time.as_secs()) }
     }
-}
-
-/// The name of this machine. Getting it opens no file, so that it is the same in a run without a free descriptor.
-fn host() -> String {
-    gethostname::gethostname().to_string_lossy().into_owned()
 }
 
 /// The files that this process has claimed.
@@ -70,9 +69,9 @@ impl Held {
     }
 
     fn renew(&self) {
-        for file in self.lock().values() {
+        for (claim, file) in self.lock().iter() {
             // At worst, a claim that cannot be written looks stale to others after a while.
-            let _ = write_owner(file);
+            let _ = write_owner(claim, file).and_then(|()| disk::flush(claim, file));
         }
     }
 }
@@ -87,8 +86,8 @@ impl Claims {
         for _ in 0..TRIES {
             match take(&claim)? {
                 Taken::Ours(file) => {
+                    self.start_renewing(disk::time(&claim, RENEWAL));
                     self.held.lock().insert(claim, file);
-                    self.start_renewing();
                     return Ok(true);
                 }
                 Taken::Others => return Ok(false),
@@ -106,7 +105,7 @@ impl Claims {
         }
     }
 
-    fn start_renewing(&self) {
+    fn start_renewing(&self, interval: Duration) {
         let mut renewing = self.renewing.lock().unwrap_or_else(PoisonError::into_inner);
         if renewing.is_some() {
             return;
@@ -114,7 +113,7 @@ impl Claims {
         let (end, ended) = channel();
         let held = Arc::downgrade(&self.held);
         let renew = move || {
-            while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                 Weak::upgrade(&held).iter().for_each(|held| held.renew());
             }
         };
@@ -135,17 +134,20 @@ impl Drop for Claims {
 /// Removes the claim that a killed process has left for a file that exists.
 pub fn remove_stale_claim(path: &Path) {
     let claim = claim_path(path);
-    if claim.exists()
+    if disk::metadata(&claim).is_ok()
         && let Ok(Taken::Ours(file)) = take(&claim)
     {
         remove(&claim, file);
     }
 }
 
-/// Removes a claim. Its lock ends after the name is gone, so that no process can take over a file that is no longer there.
+/// Removes a claim, unless another run has taken it over since. Its lock ends after the name is gone, so that no process can take over a
+/// file that is no longer there.
 fn remove(claim: &Path, file: File) {
-    // A claim that cannot be removed becomes stale.
-    let _ = fs::remove_file(claim);
+    if is_at(&file, claim) {
+        // A claim that cannot be removed becomes stale.
+        let _ = disk::remove(claim);
+    }
     drop(file);
 }
 
@@ -166,59 +168,62 @@ enum Taken {
 }
 
 fn take(claim: &Path) -> io::Result<Taken> {
-    let new = match File::create_new(claim) {
+    let new = match disk::create_new(claim) {
         Ok(file) => Some(file),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
         Err(error) => return Err(error),
     };
     let is_new = new.is_some();
-    let taken = take_over(claim, new);
-    if is_new && taken.is_err() {
-        let _ = fs::remove_file(claim);
+    match take_over(claim, new) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::StaleNetworkFileHandle) => {
+            Ok(Taken::Changed)
+        }
+        Err(error) => {
+            if is_new {
+                let _ = disk::remove(claim);
+            }
+            Err(error)
+        }
+        taken => taken,
     }
-    taken
 }
 
 /// Locks an existing claim: a stale one, or the one that this process just made (`new`). A claim whose process died before writing
-/// it has no owner.
+/// it has no owner. Claims that are gone meanwhile are errors.
 fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     let is_new = new.is_some();
     if let Some(new) = new {
         // NFS shows others what was written once the file is closed, as it is here.
-        write_owner(&new)?;
+        write_owner(claim, &new)?;
     }
-    let file = match without_waiting(OpenOptions::new().read(true).write(true)).open(claim) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Taken::Changed),
-        opened => opened?,
-    };
-    let is_locked = match lock(&file) {
+    let file = disk::open(without_waiting(OpenOptions::new().read(true).write(true)), claim)?;
+    let is_locked = match lock(claim, &file) {
         Ok(()) => true,
-        Err(TryLockError::WouldBlock) => return Ok(Taken::Others),
         // Without locks, the file alone has to do.
         Err(TryLockError::Error(_)) if is_new => return Ok(Taken::Ours(file)),
-        Err(TryLockError::Error(_)) => false,
+        Err(TryLockError::Error(_) | TryLockError::WouldBlock) => false,
     };
-    let is_free = is_locked && read_owner(&file).is_none_or(|owner| owner.host == host());
-    if !is_free && age(claim, &file)? < STALE {
+    let is_free = is_locked && read_owner(&file).is_none_or(|owner| owner.host == disk::host(claim));
+    if !is_free && age(claim, &file)? < disk::time(claim, STALE) {
         return Ok(Taken::Others);
     }
-    if !is_locked {
-        // If several runs come here, one of them will make the new claim.
-        fs::remove_file(claim)?;
-        return Ok(Taken::Changed);
-    }
-    // Its last owner may have removed it between our opening and locking it.
+    // Its last owner may have removed it since it was opened here, or another run may have taken it over.
     if !is_at(&file, claim) {
         return Ok(Taken::Changed);
     }
-    write_owner(&file)?;
+    if !is_locked {
+        // If several runs come here, one of them will make the new claim.
+        disk::remove(claim)?;
+        return Ok(Taken::Changed);
+    }
+    write_owner(claim, &file)?;
     Ok(Taken::Ours(file))
 }
 
 /// Locks a claim. Processes that check a claim have it locked for a moment, so one try is not enough.
-fn lock(file: &File) -> Result<(), TryLockError> {
+fn lock(claim: &Path, file: &File) -> Result<(), TryLockError> {
     for _ in 0..TRIES {
-        match file.try_lock() {
+        match disk::lock(claim, file) {
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
             other => return other,
         }
@@ -233,8 +238,8 @@ fn read_owner(mut file: &File) -> Option<Owner> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn write_owner(mut file: &File) -> io::Result<()> {
-    let text = serde_json::to_vec(&Owner::this_process())?;
+fn write_owner(claim: &Path, mut file: &File) -> io::Result<()> {
+    let text = serde_json::to_vec(&Owner::this_process(claim))?;
     file.rewind()?;
     file.write_all(&text)?;
     file.set_len(text.len() as u64)
@@ -243,7 +248,7 @@ fn write_owner(mut file: &File) -> io::Result<()> {
 /// Time since a claim was last written, by the clock of its file system, which a new file there shows.
 fn age(claim: &Path, file: &File) -> io::Result<Duration> {
     let folder = claim.parent().filter(|folder| *folder != Path::new(""));
-    let now = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let now = disk::create_unnamed(folder.unwrap_or(Path::new(".")))?;
     now.metadata()?
         .modified()?
         .duration_since(file.metadata()?.modified()?)
@@ -254,6 +259,11 @@ fn age(claim: &Path, file: &File) -> io::Result<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    fn host() -> String {
+        disk::host(Path::new(""))
+    }
 
     fn names(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()
@@ -279,7 +289,7 @@ mod tests {
     /// Makes a claim without a process.
     fn left_behind(path: &Path, host: String, age: Duration) {
         let claim = claim_path(path);
-        let owner = Owner { host, ..Owner::this_process() };
+        let owner = Owner { host, ..Owner::this_process(&claim) };
         fs::write(&claim, serde_json::to_vec(&owner).unwrap()).unwrap();
         let file = File::options().write(true).open(&claim).unwrap();
         file.set_modified(SystemTime::now() - age).unwrap();
@@ -302,6 +312,21 @@ mod tests {
         assert!(Claims::default().take(&path).unwrap());
         left_behind(&path, host(), Duration::ZERO);
         remove_stale_claim(&path);
+        assert_eq!(names(dir.path()), 0);
+    }
+
+    #[test]
+    fn what_a_hung_process_has_claimed_is_taken_over_and_left_alone_when_it_wakes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("0001.png");
+        let [hung, second, third] = [(); 3].map(|()| Claims::default());
+        assert!(hung.take(&path).unwrap());
+        let claim = File::options().write(true).open(claim_path(&path)).unwrap();
+        claim.set_modified(SystemTime::now() - STALE).unwrap();
+        assert!(second.take(&path).unwrap());
+        hung.release(&path);
+        assert!(!third.take(&path).unwrap());
+        drop(second);
         assert_eq!(names(dir.path()), 0);
     }
 

@@ -4,7 +4,10 @@ use super::{
     OutputError,
     atomic::{Target, prepare},
 };
-use crate::files::{FileId, inputs};
+use crate::{
+    disk,
+    files::{FileId, inputs},
+};
 use std::{
     collections::HashMap,
     ffi::OsString,
@@ -69,7 +72,7 @@ impl Place {
         let Target::File(path) = Target::of(path)? else {
             return Ok(None);
         };
-        if path.exists() {
+        if disk::metadata(&path).is_ok() {
             return Ok(Some(Self::File(FileId::of(&path))));
         }
         let folder = path.parent().unwrap_or(Path::new(""));

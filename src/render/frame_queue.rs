@@ -5,9 +5,17 @@ use crate::output::OutputError;
 use std::{
     collections::VecDeque,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
 };
 
-/// Hands out frames in order, to several takers in turn. Frames that other runs are working on are tried once more at the end.
+/// Time between two looks at frames that other runs are working on: a quarter of the time waited so far, within these.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
+/// Time between two looks at whether a run that waits has been stopped.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Hands out frames in order, to several takers in turn. Frames that other runs are working on come last: they are waited for until they
+/// exist, or their run has died and one of them is free.
 pub struct FrameQueue<'a> {
     begin: Box<dyn Fn(u32) -> Result<Begin, OutputError> + Sync + 'a>,
     takers: usize,
@@ -18,8 +26,6 @@ pub struct FrameQueue<'a> {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<u32>,
-    /// Frames at the end of `waiting` that another run was working on when they were tried first.
-    postponed: usize,
     skipped: Skipped,
     /// Index of the taker that is next.
     turn: usize,
@@ -33,8 +39,16 @@ struct State {
 pub struct Skipped {
     /// Frames that other runs made since this one began.
     pub appeared: u32,
-    /// Frames that other runs are working on.
+    /// Frames that other runs were working on when this one was stopped.
     pub elsewhere: u32,
+}
+
+/// What becomes of a taker that asks for a frame.
+enum Next {
+    Frame(u32),
+    /// Other runs are working on all that is left.
+    Wait,
+    End,
 }
 
 impl<'a> FrameQueue<'a> {
@@ -52,22 +66,40 @@ impl<'a> FrameQueue<'a> {
         Self { takers: count, ..self }
     }
 
-    /// Waits for the turn of `taker` and returns its next frame. None if there are no more.
-    pub fn next(&self, taker: usize) -> Option<u32> {
+    /// Waits for the turn of `taker` and returns its next frame. None if there are no more, or `ended` says so while this run waits for
+    /// others.
+    pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<u32> {
         let mut state = self.lock();
         while !state.closed && state.turn != taker {
             let waited = self.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
-        let frame = match state.closed {
-            true => None,
-            false => state.next(&self.begin),
-        };
+        let frame = self.first_free(&mut state, ended);
         state.closed = frame.is_none();
         state.turn = (state.turn + 1) % self.takers;
         drop(state);
         self.changed.notify_all();
         frame
+    }
+
+    fn first_free(&self, state: &mut State, ended: impl Fn() -> bool) -> Option<u32> {
+        let start = Instant::now();
+        while !state.closed {
+            match state.next(&self.begin) {
+                Next::Frame(frame) => return Some(frame),
+                Next::End => return None,
+                Next::Wait => {}
+            }
+            let until = Instant::now() + (start.elapsed() / 4).clamp(PAUSES[0], PAUSES[1]);
+            while Instant::now() < until {
+                if ended() {
+                    state.skipped.elsewhere = state.waiting.len() as u32;
+                    return None;
+                }
+                thread::sleep(SLICE);
+            }
+        }
+        None
     }
 
     /// Stops handing out frames, because a taker has ended.
@@ -93,28 +125,27 @@ impl<'a> FrameQueue<'a> {
 }
 
 impl State {
-    fn next(&mut self, begin: impl Fn(u32) -> Result<Begin, OutputError>) -> Option<u32> {
-        loop {
-            let frame = self.waiting.pop_front()?;
-            let is_last_try = self.waiting.len() < self.postponed;
+    fn next(&mut self, begin: impl Fn(u32) -> Result<Begin, OutputError>) -> Next {
+        let mut elsewhere = 0;
+        while elsewhere < self.waiting.len()
+            && let Some(frame) = self.waiting.pop_front()
+        {
             match begin(frame) {
-                Ok(Begin::Ours) => {
-                    self.postponed = self.postponed.min(self.waiting.len());
-                    return Some(frame);
-                }
+                Ok(Begin::Ours) => return Next::Frame(frame),
                 Ok(Begin::Exists) => self.skipped.appeared += 1,
-                Ok(Begin::Elsewhere) if is_last_try => self.skipped.elsewhere += 1,
                 Ok(Begin::Elsewhere) => {
                     self.waiting.push_back(frame);
-                    self.postponed += 1;
-                    continue;
+                    elsewhere += 1;
                 }
                 Err(error) => {
                     self.error = Some(error);
-                    return None;
+                    return Next::End;
                 }
             }
-            self.postponed = self.postponed.min(self.waiting.len());
+        }
+        match self.waiting.is_empty() {
+            true => Next::End,
+            false => Next::Wait,
         }
     }
 }
@@ -124,6 +155,10 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    fn never() -> bool {
+        false
+    }
+
     #[test]
     fn takers_get_frames_in_turn() {
         let frames: Vec<u32> = (1..=10).collect();
@@ -131,7 +166,7 @@ mod tests {
         let taken: Vec<Vec<u32>> = std::thread::scope(|scope| {
             let taker = |index| {
                 let queue = &queue;
-                scope.spawn(move || std::iter::from_fn(|| queue.next(index)).collect())
+                scope.spawn(move || std::iter::from_fn(|| queue.next(index, never)).collect())
             };
             let takers: Vec<_> = (0..3).map(taker).collect();
             takers.into_iter().map(|taker| taker.join().unwrap()).collect()
@@ -141,36 +176,43 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_other_runs_are_asked_for_once_more() {
+    fn frames_of_other_runs_come_last_and_are_waited_for() {
         let asked = AtomicU32::new(0);
         let begin = |frame| {
             let asked = asked.fetch_add(1, Ordering::Relaxed);
             Ok(match frame {
                 1 => Begin::Exists,
-                // The run that had it has died meanwhile.
-                2 if asked > 4 => Begin::Ours,
+                // The run that had it dies meanwhile.
+                2 if asked > 8 => Begin::Ours,
+                3 if asked > 8 => Begin::Exists,
                 2 | 3 => Begin::Elsewhere,
-                4 => Begin::Ours,
-                _ if asked > 4 => Begin::Exists,
-                _ => Begin::Elsewhere,
+                _ => Begin::Ours,
             })
         };
         let queue = FrameQueue::new(&[1, 2, 3, 4, 5], begin);
-        let taken: Vec<u32> = std::iter::from_fn(|| queue.next(0)).collect();
-        assert_eq!(taken, [4, 2]);
-        let skipped = Skipped { appeared: 2, elsewhere: 1 };
+        let taken: Vec<u32> = std::iter::from_fn(|| queue.next(0, never)).collect();
+        assert_eq!(taken, [4, 5, 2]);
+        let skipped = Skipped { appeared: 2, elsewhere: 0 };
         assert_eq!(queue.finish().unwrap(), skipped);
+    }
+
+    #[test]
+    fn a_stop_ends_the_wait_for_others() {
+        let queue = FrameQueue::new(&[1, 2, 3], |frame| Ok([Begin::Elsewhere, Begin::Ours][usize::from(frame == 2)]));
+        assert_eq!(queue.next(0, || true), Some(2));
+        assert_eq!(queue.next(0, || true), None);
+        assert_eq!(queue.finish().unwrap(), Skipped { appeared: 0, elsewhere: 2 });
     }
 
     #[test]
     fn after_an_error_or_an_end_nobody_gets_any_more() {
         let failed = |_| Err(OutputError::Earlier { path: "a.png".into() });
         let queue = FrameQueue::new(&[1, 2], failed).with_takers(2);
-        assert_eq!((queue.next(0), queue.next(1)), (None, None));
+        assert_eq!((queue.next(0, never), queue.next(1, never)), (None, None));
         assert!(queue.finish().is_err());
         let queue = FrameQueue::new(&[1, 2, 3], |_| Ok(Begin::Ours)).with_takers(2);
-        assert_eq!(queue.next(0), Some(1));
+        assert_eq!(queue.next(0, never), Some(1));
         queue.close();
-        assert_eq!((queue.next(1), queue.next(0)), (None, None));
+        assert_eq!((queue.next(1, never), queue.next(0, never)), (None, None));
     }
 }

@@ -185,7 +185,7 @@ impl FrameObserver for () {
 pub struct Summary {
     /// Number of frames written.
     pub frames: u32,
-    /// Numbers of frames left to other runs.
+    /// Numbers of frames that were other runs'.
     pub skipped: Skipped,
     /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
@@ -211,8 +211,7 @@ impl Summary {
 
     /// Whether frames of `job` are missing.
     fn is_short_of(&self, job: &RenderJob) -> bool {
-        let Skipped { appeared, elsewhere } = self.skipped;
-        ((self.frames + appeared + elsewhere) as usize) < job.frames.len()
+        ((self.frames + self.skipped.appeared) as usize) < job.frames.len()
     }
 
     fn add(&mut self, report: &FrameReport) {

@@ -73,7 +73,7 @@ pub fn run_ongoing(
         false => String::new(),
     };
     let frames = FrameQueue::of(job);
-    while let Some(frame) = frames.next(0) {
+    while let Some(frame) = frames.next(0, || stop.load(Ordering::Relaxed)) {
         let index = summary.frames as usize;
         let posed = poser.pose(frame);
         let mut settings = exposures.settings_of(&job.settings, frame);
@@ -91,6 +91,7 @@ pub fn run_ongoing(
         observer.frame_done(&report);
     }
     summary.skipped = frames.finish()?;
+    summary.stopped = summary.is_short_of(job);
     if !summary.stopped {
         job.output.finish()?;
     }

@@ -59,7 +59,7 @@ pub fn start<'scope, 'env>(
     let start_one = |(index, poser)| {
         let (to, from) = sync_channel(buffer);
         let pose = move || {
-            let next = || frames.next(index);
+            let next = || frames.next(index, ended);
             pose_frames(poser, std::iter::from_fn(next), &to, ended);
             frames.close();
         };

@@ -7,7 +7,7 @@ mod film;
 mod limits;
 mod memory;
 mod part;
-mod run;
+pub(crate) mod run;
 mod several;
 
 pub use crate::{
@@ -275,7 +275,8 @@ pub struct FrameOptions {
     pub frames: Option<FrameList>,
     /// Keep frames that exist and render only the missing ones.
     ///
-    /// Several runs with this flag may share a folder: each frame is rendered by one of them
+    /// Several runs with this flag may share a folder: each frame is rendered by one of them. A run ends when all of its frames exist; what a
+    /// run that died was working on is taken over by another one
     #[cfg_attr(feature = "cli", arg(long))]
     pub skip_existing: bool,
     /// What --skip-existing does with frames of another size or scene, or made with other settings, as far as their files tell

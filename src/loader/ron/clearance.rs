@@ -31,10 +31,13 @@ pub fn keep_out(keys: &mut Vec<CameraKey>, triangles: &[[Vec3; 3]]) {
         CameraKey { time, eye, target }
     };
     let path: Vec<CameraKey> = (0..=BETWEEN * (keys.len() - 1)).map(path).collect();
+    let cones: Vec<Cone> = triangles.iter().map(|triangle| Cone::around(middle, triangle)).collect();
     let way_out = |key: &CameraKey| {
         let from_middle = key.eye.as_dvec3() - middle;
         let distance = from_middle.length();
-        let crossings = crossings(middle, from_middle / distance, triangles);
+        let direction = from_middle / distance;
+        let ahead = triangles.iter().zip(&cones).filter(|(_, cone)| cone.has(direction)).map(|(triangle, _)| triangle);
+        let crossings = crossings(middle, direction, ahead);
         (outside(&crossings, distance, space) - distance) as f32
     };
     let ways: Vec<f32> = path.par_iter().map(way_out).collect();
@@ -64,8 +67,31 @@ fn outside(crossings: &[f64], distance: f64, space: f64) -> f64 {
     exit.map_or(distance, |(exit, _)| exit + space)
 }
 
+/// Directions from a point among which are all those to a triangle: rays have a common origin, and most pass most triangles by far.
+struct Cone {
+    axis: DVec3,
+    /// Least cosine of an angle to the axis.
+    cos: f64,
+}
+
+impl Cone {
+    fn around(point: DVec3, triangle: &[Vec3; 3]) -> Self {
+        let to = triangle.map(|corner| (corner.as_dvec3() - point).normalize());
+        let axis = (to[0] + to[1] + to[2]).normalize();
+        let cos = to.map(|to| to.dot(axis)).into_iter().fold(1.0, f64::min);
+        // A cone beyond 90 degrees is not convex, so the middle of a triangle need not be in it. Rounding is far less than 1e-9.
+        let cos = if cos > 1e-3 && axis.is_finite() { cos - 1e-9 } else { -1.0 };
+        Self { axis, cos }
+    }
+
+    /// Whether a direction may meet the triangle.
+    fn has(&self, direction: DVec3) -> bool {
+        direction.dot(self.axis) >= self.cos || self.cos == -1.0
+    }
+}
+
 /// Distances along a ray at which it crosses triangles, ascending (Möller and Trumbore 1997).
-fn crossings(origin: DVec3, direction: DVec3, triangles: &[[Vec3; 3]]) -> Vec<f64> {
+fn crossings<'a>(origin: DVec3, direction: DVec3, triangles: impl Iterator<Item = &'a [Vec3; 3]>) -> Vec<f64> {
     let crossing = |triangle: &[Vec3; 3]| {
         let [a, b, c] = triangle.map(|p| p.as_dvec3());
         let (e1, e2) = (b - a, c - a);
@@ -76,7 +102,7 @@ fn crossings(origin: DVec3, direction: DVec3, triangles: &[[Vec3; 3]]) -> Vec<f6
         let (u, v, t) = (from.dot(p) / det, direction.dot(q) / det, e2.dot(q) / det);
         (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 0.0).then_some(t)
     };
-    let mut all: Vec<f64> = triangles.iter().filter_map(crossing).collect();
+    let mut all: Vec<f64> = triangles.filter_map(crossing).collect();
     all.sort_unstable_by(f64::total_cmp);
     all
 }
@@ -104,6 +130,18 @@ mod tests {
 
     fn flight(points: &[Vec3]) -> Vec<CameraKey> {
         (0..).zip(points).map(|(i, &eye)| CameraKey { time: i as f32, eye, target: Vec3::ZERO }).collect()
+    }
+
+    #[test]
+    fn cones_leave_out_no_crossing() {
+        let middle = DVec3::new(0.1, -0.9999, 0.2);
+        let cube = cube();
+        for i in 0..2000 {
+            let angle = DVec3::new(f64::from(i) * 0.7, f64::from(i) * 1.3, f64::from(i) * 2.1);
+            let direction = DVec3::new(angle.x.sin(), angle.y.sin(), angle.z.sin()).normalize_or(DVec3::X);
+            let ahead = cube.iter().filter(|triangle| Cone::around(middle, triangle).has(direction));
+            assert_eq!(crossings(middle, direction, ahead), crossings(middle, direction, cube.iter()), "{direction}");
+        }
     }
 
     #[test]

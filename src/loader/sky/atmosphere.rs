@@ -101,12 +101,13 @@ impl Atmosphere {
         self.transmittance.read(transmittance_uv(radius, cos.max(horizon))) * (risen * risen * (3.0 - 2.0 * risen))
     }
 
-    /// Light scattered towards a viewer per km, for sunlight of irradiance 1, and the extinction per km.
-    pub fn scattered(&self, at: DVec3, sun: DVec3, cos_view_sun: f64) -> (Rgb, Rgb) {
+    /// Light scattered towards a viewer per km, for sunlight of irradiance 1, and the extinction per km. `phases` are those of the angle
+    /// between view and sun.
+    pub fn scattered(&self, at: DVec3, sun: DVec3, phases: &Phases) -> (Rgb, Rgb) {
         let radius = at.length();
         let medium = self.medium(radius - GROUND_RADIUS);
         let cos = at.dot(sun) / radius;
-        let once = medium.air * air_phase(cos_view_sun) + medium.haze * haze_phase(cos_view_sun);
+        let once = medium.air * phases.air + medium.haze * phases.haze;
         let again = self.multiple.read(multiple_uv(radius, cos));
         (once * self.sunlight(radius, cos) + (medium.air + medium.haze) * again, medium.extinction)
     }
@@ -174,6 +175,18 @@ pub fn step(i: usize, steps: usize, length: f64) -> (f64, f64) {
     let edge = |i: usize| length * (i as f64 / steps as f64).powi(2);
     let (near, far) = (edge(i), edge(i + 1));
     (0.5 * (near + far), far - near)
+}
+
+/// Shares of light that are scattered by an angle.
+pub struct Phases {
+    air: f64,
+    haze: f64,
+}
+
+impl Phases {
+    pub fn of(cos: f64) -> Self {
+        Self { air: air_phase(cos), haze: haze_phase(cos) }
+    }
 }
 
 fn air_phase(cos: f64) -> f64 {

@@ -9,7 +9,7 @@ mod atmosphere;
 mod night;
 
 use crate::scene::{Environment, FloatImage, Light, desc::SunSky};
-use atmosphere::{Atmosphere, GROUND_RADIUS, Rgb, step};
+use atmosphere::{Atmosphere, GROUND_RADIUS, Phases, Rgb, step};
 use glam::{DVec3, Vec3};
 use night::{Glow, Phase};
 use rayon::prelude::*;
@@ -161,12 +161,12 @@ impl<'a> Model<'a> {
         let eye = DVec3::Y * (GROUND_RADIUS + VIEWER);
         let ground = self.air.distance_to_ground(eye, direction);
         let end = ground.unwrap_or_else(|| self.air.distance_to_space(eye, direction));
-        let cos_sun = direction.dot(self.sun);
+        let phases = Phases::of(direction.dot(self.sun));
         let (mut light, mut through) = (Rgb::ZERO, Rgb::ONE);
         for i in 0..STEPS {
             let (distance, length) = step(i, STEPS, end);
             let at = eye + direction * distance;
-            let (source, extinction) = self.air.scattered(at, self.sun, cos_sun);
+            let (source, extinction) = self.air.scattered(at, self.sun, &phases);
             let passed = (-extinction * length).exp();
             light += through * source * (Rgb::ONE - passed) / extinction.max(Rgb::splat(1e-12));
             through *= passed;
