@@ -235,11 +235,10 @@ impl Renderer {
     ///
     /// let mut renderer = Renderer::open("assets/link.obj")?;
     /// let down = Ray::new([0.0, 10.0, 0.0], [0.0, -1.0, 0.0]);
-    /// // Through the hole of the link, and onto the ground.
-    /// let ground = renderer.trace(1, &[down])?[0].expect("a hit");
-    /// assert_eq!(ground.normal, [0.0, 1.0, 0.0]);
-    /// let scene = renderer.scene()?;
-    /// println!("{} is {} below", scene.instance_name(ground.instance as usize), ground.distance);
+    /// if let Some(hit) = renderer.trace(1, &[down])?[0] {
+    ///     let name = renderer.scene()?.instance_name(hit.instance as usize);
+    ///     println!("{name} is {} below, and faces {:?}", hit.distance, hit.normal);
+    /// }
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
