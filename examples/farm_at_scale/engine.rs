@@ -28,7 +28,7 @@ use throng::{
     loader,
     scene::Scene,
     seams::{disk::seam, render::Summary, run::Run},
-    settings::{Destination, FrameOptions, OngoingOptions, PictureOptions},
+    settings::{Destination, FrameOptions, PictureOptions},
 };
 
 /// One in so many tasks meets each of these fates.
@@ -235,7 +235,7 @@ impl Engine {
             };
             let painted = self.painted.clone();
             let mut painter = Painter { process: process.clone(), painted, hangs, under_way: VecDeque::new() };
-            let (never, ongoing) = (AtomicBool::new(false), OngoingOptions::default());
+            let (never, ongoing) = (AtomicBool::new(false), Default::default());
             let options = (&options, &ongoing);
             let mut run = Run::plan(&PictureOptions::default(), self.scene.clone(), options, &painter, &never)?;
             run.open()?;

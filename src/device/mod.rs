@@ -173,6 +173,7 @@ pub struct OtherPose {
 
 impl Frame {
     /// Number of the frame, from 1.
+    #[cfg(feature = "test-seams")]
     pub fn number(&self) -> u32 {
         self.number
     }

@@ -139,7 +139,7 @@ fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
 }
 
 /// The frames of a scene on their way to files. Nothing is rendered yet, and no video is open.
-pub(crate) struct Run<'a> {
+pub struct Run<'a> {
     pub job: RenderJob,
     pub plan: FramePlan,
     /// A line for people, if frames exist that cannot be kept.

@@ -28,7 +28,7 @@ fn header() -> FilmHeader {
             manifests: Manifests::default(),
         },
         state: AccumulationState { first: 2, samples: 5, pass: 2, tiles: Some(vec![1, 4]) },
-        samples: vec![2..5],
+        samples: std::iter::once(2..5).collect(),
         finished: true,
         has_layers: false,
     }
