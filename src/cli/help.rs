@@ -25,7 +25,7 @@ const FIRST: [(&str, &[&str]); 11] = [
     ("check", &["overrides", "json"]),
     ("trace", &["kind", "hits", "report", "repeat", "device", "json"]),
     ("bench", &["dump", "repeat", "report", "device", "json"]),
-    ("diff", &["map", "limit", "pixels_per_degree", "json", "quiet"]),
+    ("diff", &["sequence", "map", "limit", "pixels_per_degree", "json", "quiet"]),
     ("new", &["template"]),
     ("farm", &["chunk", "timeout", "program", "output", "frames", "video"]),
     ("completions", &[]),

@@ -7,6 +7,7 @@ mod choices;
 mod compare;
 mod console;
 mod diff;
+mod diff_films;
 mod events;
 mod farm;
 mod help;
