@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 11] = [
+const FIRST: [(&str, &[&str]); 12] = [
     (
         "render",
         &[
@@ -26,6 +26,7 @@ const FIRST: [(&str, &[&str]); 11] = [
     ("trace", &["kind", "hits", "report", "repeat", "device", "json"]),
     ("bench", &["dump", "repeat", "report", "device", "json"]),
     ("diff", &["sequence", "map", "limit", "pixels_per_degree", "json", "quiet"]),
+    ("denoise", &["output", "frames", "denoise_frames", "strength", "exposure", "tone_map", "quiet"]),
     ("new", &["template"]),
     ("farm", &["chunk", "timeout", "program", "output", "frames", "video"]),
     ("completions", &[]),

@@ -6,6 +6,7 @@ mod check;
 mod choices;
 mod compare;
 mod console;
+mod denoise;
 mod diff;
 mod diff_films;
 mod events;
@@ -64,6 +65,7 @@ enum Command {
     Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
     Diff(diff::DiffArgs),
+    Denoise(denoise::DenoiseArgs),
     New(new::NewArgs),
     Farm(Box<farm::FarmArgs>),
     #[command(hide = true)]
@@ -146,6 +148,7 @@ impl Command {
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
             Self::Diff(args) => with_threads(|| args.run()),
+            Self::Denoise(args) => with_threads(|| args.run()),
             Self::New(args) => args.run(),
             Self::Farm(args) => args.run(),
             Self::Completions(args) => args.run(),

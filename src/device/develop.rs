@@ -1,6 +1,7 @@
 //! Conversion of linear pixels to display pixels on the CPU, as a device does with its film, for pictures that are processed in between.
 
-use super::{DeviceError, FrameSettings, PixelType, cpu::Developer};
+use super::{DeviceError, FrameSettings, PixelType, cpu::Developer, params::display_params};
+use crate::abi::DisplayParams;
 use rayon::prelude::*;
 
 impl Developer {
@@ -16,7 +17,24 @@ impl Developer {
         settings: &FrameSettings,
         pixels: PixelType,
     ) -> Result<Vec<u8>, DeviceError> {
-        let count = settings.width as usize * settings.height as usize;
+        let settings = FrameSettings { pixels, ..settings.clone() };
+        let size = (settings.width, settings.height);
+        self.develop_for(radiance, alpha, size, display_params(&settings), pixels)
+    }
+
+    /// The same for a display alone, whose type of pixels is `pixels`.
+    ///
+    /// # Errors
+    /// When there are not as many pixels as `size` says.
+    pub fn develop_for(
+        &self,
+        radiance: &[f32],
+        alpha: Option<&[f32]>,
+        size: (u32, u32),
+        display: DisplayParams,
+        pixels: PixelType,
+    ) -> Result<Vec<u8>, DeviceError> {
+        let count = size.0 as usize * size.1 as usize;
         if radiance.len() != 3 * count || alpha.is_some_and(|alpha| alpha.len() != count) {
             return Err(DeviceError::Failed("a picture has another size".into()));
         }
@@ -27,8 +45,7 @@ impl Developer {
         // Kernels read four numbers per pixel of a film.
         let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();
-        let settings = FrameSettings { pixels, ..settings.clone() };
-        Ok(self.resolve(&mut film, alpha, &settings))
+        Ok(self.resolve(&mut film, alpha, size, display, 3 * pixels.bytes()))
     }
 }
 

@@ -44,8 +44,9 @@ use std::{sync::Arc, time::Duration};
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Note, Opened, open, start_threads};
-pub use cpu::{CpuDevice, Developer};
+pub use cpu::{CpuDevice, Developer, FilmFilter};
 pub use multi_device::MultiDevice;
+pub use params::tone_code;
 pub use progress::FrameProgress;
 
 /// Settings of a frame's picture, the same for all frames of a run.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Settings of the film, the same for all frames of a run.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FilmSettings {
     pub filter: PixelFilter,
     /// Width of the filter in pixels, from one end to the other; none: its usual width.

@@ -2,8 +2,8 @@
 
 use crate::common::Place;
 
-const COMMANDS: [&str; 11] =
-    ["render", "view", "info", "check", "trace", "bench", "diff", "new", "farm", "completions", "man"];
+const COMMANDS: [&str; 12] =
+    ["render", "view", "info", "check", "trace", "bench", "diff", "denoise", "new", "farm", "completions", "man"];
 /// Lines and columns of a screen.
 const SCREEN: (usize, usize) = (24, 100);
 

@@ -7,11 +7,11 @@ use super::{
     adaptive::{self, Passes},
     frame_aovs,
     material_tables::{MaterialTables, PosedCache},
-    params::{TILE_ITEMS, display_params, film_params, pixel_items},
+    params::{TILE_ITEMS, pixel_items},
     tables::Tables,
 };
 use crate::{
-    abi::{FilmParams, Hit, Params, Ray, RayWork, Thread},
+    abi::{DisplayParams, FilmParams, Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
     aov::{Aov, AovImage, AovSet},
     light::LightCache,
@@ -29,7 +29,10 @@ use std::{
 /// A kernel: handles items `begin..end` on the calling thread.
 type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 
+mod film_filter;
 mod launch;
+
+pub use film_filter::FilmFilter;
 
 mod kernels {
     use super::{Kernel, Params, Thread};
@@ -258,17 +261,25 @@ impl Developer {
     }
 
     /// Converts a film, which is sums of RGB and weights, to pixels. `alpha` has a value for each if they are transparent.
-    pub(super) fn resolve(&self, film: &mut [[f32; 4]], alpha: Option<&[f32]>, settings: &FrameSettings) -> Vec<u8> {
-        let bytes = film.len() * settings.pixel_bytes();
+    pub(super) fn resolve(
+        &self,
+        film: &mut [[f32; 4]],
+        alpha: Option<&[f32]>,
+        (width, height): (u32, u32),
+        display: DisplayParams,
+        pixel_bytes: usize,
+    ) -> Vec<u8> {
+        let bytes = film.len() * pixel_bytes;
         // Memory that is aligned for all types of pixels.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
         let film_params = FilmParams {
             sums: film.as_mut_ptr().cast(),
             pixels: pixels.as_mut_ptr().cast(),
             alpha: alpha.map_or(null(), <[f32]>::as_ptr),
-            ..film_params(settings)
+            width,
+            height,
+            ..Zeroable::zeroed()
         };
-        let display = display_params(settings);
         let launch = Launch::of(Params { display, film: film_params, ..Zeroable::zeroed() });
         // SAFETY: film, alpha and pixels are as long as that.
         unsafe {
