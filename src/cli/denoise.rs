@@ -47,7 +47,7 @@ pub struct DenoiseArgs {
     #[arg(long, value_name = "N", default_value_t = REACH, value_parser = clap::value_parser!(u32).range(0..=16))]
     denoise_frames: u32,
     /// How much of the differences between pixels is taken for noise
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = limits::within(0.01..=100.0))]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = limits::within(0.01f32..=100.0))]
     strength: f32,
     /// Stops brighter [default: that of the frames]
     #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = limits::within(ranges::EXPOSURE))]
