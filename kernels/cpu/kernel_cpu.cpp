@@ -1,5 +1,6 @@
 // Expands kernels.def for the CPU: each entry point works through a range of items on the calling thread.
 #include "cpu/batches.h"
+#include "denoise/denoise.h"
 
 #define THRONG_ENTRY(name) THRONG_JOIN(THRONG_JOIN(throng_, THRONG_VARIANT), THRONG_JOIN(_, name))
 

@@ -1,7 +1,7 @@
 // AOVs: what a frame tells about a pixel besides its colour. They come from the first hits of the same camera rays as the film's,
 // added up over all samples of a pixel at once.
 #pragma once
-#include "film/film.h"
+#include "film/mirrors.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -97,14 +97,36 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
     return transform_point(world_from_object, local);
 }
 
+// The image of a point (or with a `weight` of 0, of a direction) in the mirrors as they are in another frame.
+THRONG_DEVICE Vec3 image_of(const Params& params, const OtherFrame& other, const Mirrors& mirrors, Time time, Vec3 seen, float weight) {
+    for (uint32_t i = mirrors.count; i-- > 0;) {
+        Vec3 point = mirrors.points[i], normal = mirrors.normals[i];
+        if (other.transforms) {
+            Hit corner = mirrors.hits[i];
+            Vec3 corners[3];
+            for (int k = 0; k < 3; k++) {
+                corner.u = k == 1 ? 1.0f : 0.0f;
+                corner.v = k == 2 ? 1.0f : 0.0f;
+                corners[k] = other_position(params, other, corner, time, point);
+            }
+            point = corners[0];
+            normal = normalize_or(cross(corners[1] - point, corners[2] - point), normal);
+        }
+        seen = seen - normal * (2.0f * (dot(seen, normal) - weight * dot(point, normal)));
+    }
+    return seen;
+}
+
 // Motion in pixels of a point from the present frame to another one; none if it is behind either camera. A point that a ray hit at
-// the ray's own time is followed from where it is at the frame's time.
-THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const OtherFrame& other, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
+// the ray's own time is followed from where it is at the frame's time. What is seen in flat mirrors moves as its image does.
+THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const OtherFrame& other, const Mirrors& mirrors, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
     const bool met = hit.t >= 0.0f;
-    const Vec3 now = met && moves(params) ? other_position(params, out.now, hit, time, position) : position;
+    const float weight = met ? 1.0f : 0.0f;
+    const Vec3 now = !met ? direction : moves(params) ? other_position(params, out.now, hit, time, position) : position;
+    const Vec3 then = !met ? direction : other_position(params, other, hit, time, position);
     Vec2 here, there;
-    const bool seen = raster_point(params, params.picture.camera, met ? now : direction, met ? 1.0f : 0.0f, here)
-        && raster_point(params, other.camera, met ? other_position(params, other, hit, time, position) : direction, met ? 1.0f : 0.0f, there);
+    const bool seen = raster_point(params, params.picture.camera, image_of(params, out.now, mirrors, time, now, weight), weight, here)
+        && raster_point(params, other.camera, image_of(params, other, mirrors, time, then, weight), weight, there);
     return seen ? Vec2{there.x - here.x, there.y - here.y} : Vec2{0.0f, 0.0f};
 }
 
@@ -272,14 +294,12 @@ struct AovSums {
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
         const Ray& ray = path.ray;
         weights += weight;
-        const Vec3 direction = load3(ray.direction);
-        Vec3 position = vec3(0.0f);
         if (hit.t < 0.0f) {
             add3(albedo, vec3(weight));
         } else {
             const Surface s = make_surface(params, ray, hit);
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
-            position = s.position;
+            const Vec3 position = s.position;
             if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);
             if (out.normal) add3(normal, mapped_normal(params, s, material) * weight);
             add_point(depth_of(params, time_of(ray), position), position);
@@ -288,7 +308,7 @@ struct AovSums {
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, path, s, material.flags, weight, thread);
         }
-        if (out.motion) add_motion(params, out, hit, time_of(ray), position, direction, weight);
+        if (out.motion) add_motion(params, out, ray, hit, weight, thread.stack);
     }
 
     // Adds what covers the pixel where a sample hits a surface. The light that shadow catchers lack is a quotient of two sums over all
@@ -310,8 +330,13 @@ struct AovSums {
     }
 
     // Adds motion as Cycles has it: back to where a point was, and from where it will be.
-    THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const Hit& hit, Time time, Vec3 position, Vec3 direction, float weight) {
-        const Vec2 back = motion_to(params, out, out.before, hit, time, position, direction), on = motion_to(params, out, out.after, hit, time, position, direction);
+    THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, Ray ray, Hit hit, float weight, StackEntry* stack) {
+        Mirrors mirrors;
+        follow_mirrors(params, ray, hit, mirrors, stack);
+        const Vec3 direction = load3(ray.direction), position = hit.t < 0.0f ? vec3(0.0f) : make_surface(params, ray, hit).position;
+        const Time time = time_of(ray);
+        const Vec2 back = motion_to(params, out, out.before, mirrors, hit, time, position, direction),
+                   on = motion_to(params, out, out.after, mirrors, hit, time, position, direction);
         motion[0].add(back.x * weight);
         motion[1].add(back.y * weight);
         motion[2].add(-(on.x * weight));

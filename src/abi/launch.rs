@@ -388,6 +388,36 @@ border! {
         pub work: *mut RayWork,
     }
 
+    /// A frame in the window of the denoiser of films.
+    #[repr(C)]
+    pub struct DenoiseFrame {
+        /// `DENOISE_RECORD` floats per pixel: radiance, its variance, albedo and normal, three each, and motion to the frame before and
+        /// to the next, in pixels to the right and downwards. Null where there is no such frame.
+        pub records: *const f32,
+    }
+
+    /// Parameters of the denoiser of films.
+    #[repr(C)]
+    pub struct DenoiseParams {
+        /// 2 * `reach` + 1 frames, with the one that is denoised in the middle.
+        pub frames: *const DenoiseFrame,
+        /// Twelve planes between the steps: radiance divided by albedo, its variance, albedo and normal.
+        pub gathered: *mut f32,
+        /// Denoised radiance out, RGB per pixel.
+        pub radiance: *mut f32,
+        pub width: u32,
+        pub height: u32,
+        pub reach: u32,
+        /// How much of the noise is taken for differences between pixels.
+        pub strength: f32,
+        /// Differences of albedo and of normals that cost a weight of 1/e.
+        pub albedo_width: f32,
+        pub normal_width: f32,
+        /// Added to albedos that radiance is divided by.
+        pub albedo_floor: f32,
+        pub reserved: u32,
+    }
+
     /// Launch parameters of every kernel, in parts by who fills them. Parts that a kernel does not read are zero.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
@@ -402,5 +432,7 @@ border! {
         pub display: DisplayParams,
         pub film: FilmParams,
         pub query: QueryParams,
+        /// `denoise_*`.
+        pub denoise: *const DenoiseParams,
     }
 }

@@ -148,6 +148,12 @@ constants! {
     pub const FILTER_TABLE: u32 = 3;
     /// Intervals of such a table.
     pub const FILTER_STEPS: u32 = 1024;
+    /// Floats per pixel of a frame that is denoised with its neighbours, the pixels of a tile in which that happens, and how far from
+    /// a pixel others are averaged.
+    pub const DENOISE_RECORD: u32 = 16;
+    pub const DENOISE_TILE_WIDTH: u32 = 64;
+    pub const DENOISE_TILE_HEIGHT: u32 = 16;
+    pub const DENOISE_RADIUS: u32 = 4;
     /// Names that a matte keeps of a pixel.
     pub const MATTE_RANKS: u32 = 6;
     /// Words of the exact sums of a pixel: three numbers of 96 bits, and the sum of weights.

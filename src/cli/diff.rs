@@ -1,6 +1,6 @@
-//! `throng diff`: how different two pictures look to people.
+//! `throng diff`: how different two pictures or films look to people.
 
-use super::Exit;
+use super::{Exit, diff_films};
 use crate::{
     diff::{self, Difference, DifferenceStats},
     files::serialize_lossy,
@@ -18,9 +18,13 @@ const HELP: &str = "\
 The measure is FLIP (Andersson et al. 2020): from 0, where nobody sees a difference who switches between the pictures, to 1.
 Of .exr and .hdr files it is the greatest over all exposures (HDR-FLIP, 2021). The exit code is 0 where the mean is at
 most --limit, and 1 where it is greater; a picture that cannot be read is an error with exit code 1 and a text on standard
-error.";
+error.
 
-/// Compare two pictures
+With --sequence, mean and 99th percentile are those of all frames that both films have. Flicker is the mean over pixels and
+colours of the absolute difference between the films' changes from a frame to the next, as sRGB values from 0 to 1; frames
+that do not follow each other by number are no pair.";
+
+/// Compare two pictures or films
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct DiffArgs {
@@ -28,6 +32,9 @@ pub struct DiffArgs {
     a: PathBuf,
     /// What is compared with it, of the same size
     b: PathBuf,
+    /// Compare two films, frame by frame: A and B name their files, such as 'out/####.png'
+    #[arg(long, conflicts_with = "map")]
+    sequence: bool,
     /// Draw the difference of each pixel: .png, .jpg or .webp
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(parse_sheet))]
     map: Option<Pattern>,
@@ -69,38 +76,56 @@ struct Report<'a> {
     height: usize,
     #[serde(flatten)]
     stats: DifferenceStats,
+}
+
+/// What was found, and whether it is within the limit.
+#[derive(serde::Serialize)]
+struct Judged<'a, T> {
+    #[serde(flatten)]
+    found: &'a T,
     limit: f64,
     equal: bool,
 }
 
 impl DiffArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        if self.sequence {
+            return self.compare_films();
+        }
         let (a, b) = (diff::read(&self.a)?, diff::read(&self.b)?);
         let found = diff::compare(&a, &b, self.pixels_per_degree)?;
         if let Some(map) = &self.map {
             write_map(map, &found)?;
         }
-        // A limit of 0 takes only identical pictures, so differences count even if nobody can see them.
-        let equal = match self.limit {
-            0.0 => found.stats.differing == 0.0,
-            limit => found.stats.mean <= limit,
-        };
+        let equal = self.is_equal(found.stats.mean, found.stats.differing);
         self.print(&found, equal)?;
         Ok(if equal { Exit::Done } else { Exit::Failed })
+    }
+
+    fn compare_films(&self) -> anyhow::Result<Exit> {
+        let film = diff_films::compare(&self.a, &self.b, self.pixels_per_degree)?;
+        let equal = self.is_equal(film.stats.mean, film.stats.differing);
+        self.tell(&if self.json {
+            serde_json::to_string(&Judged { found: &film, limit: self.limit, equal })?
+        } else {
+            film.text()
+        });
+        Ok(if equal { Exit::Done } else { Exit::Failed })
+    }
+
+    /// A limit of 0 takes only identical pictures, so differences count even if nobody can see them.
+    fn is_equal(&self, mean: f64, differing: f64) -> bool {
+        match self.limit {
+            0.0 => differing == 0.0,
+            limit => mean <= limit,
+        }
     }
 
     fn print(&self, found: &Difference, equal: bool) -> anyhow::Result<()> {
         let stats = found.stats;
         let text = if self.json {
-            serde_json::to_string(&Report {
-                a: &self.a,
-                b: &self.b,
-                width: found.width,
-                height: found.height,
-                stats,
-                limit: self.limit,
-                equal,
-            })?
+            let report = Report { a: &self.a, b: &self.b, width: found.width, height: found.height, stats };
+            serde_json::to_string(&Judged { found: &report, limit: self.limit, equal })?
         } else {
             format!(
                 "FLIP: mean {:.6}, 99th percentile {:.6}, max {:.6}; RMSE {:.6}; {:.4} % of pixels differ",
@@ -111,11 +136,15 @@ impl DiffArgs {
                 100.0 * stats.differing
             )
         };
+        self.tell(&text);
+        Ok(())
+    }
+
+    fn tell(&self, text: &str) {
         if !self.quiet {
             // A reader that closed the pipe has seen enough.
             let _ = writeln!(std::io::stdout().lock(), "{text}");
         }
-        Ok(())
     }
 }
 

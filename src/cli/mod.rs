@@ -6,7 +6,9 @@ mod check;
 mod choices;
 mod compare;
 mod console;
+mod denoise;
 mod diff;
+mod diff_films;
 mod events;
 mod farm;
 mod help;
@@ -65,6 +67,7 @@ enum Command {
     Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
     Diff(diff::DiffArgs),
+    Denoise(denoise::DenoiseArgs),
     New(new::NewArgs),
     Farm(Box<farm::FarmArgs>),
     Merge(merge::MergeArgs),
@@ -148,6 +151,7 @@ impl Command {
             Self::Trace(args) => args.run(),
             Self::Bench(args) => args.run(),
             Self::Diff(args) => with_threads(|| args.run()),
+            Self::Denoise(args) => with_threads(|| args.run()),
             Self::New(args) => args.run(),
             Self::Farm(args) => args.run(),
             Self::Merge(args) => with_threads(|| args.run()),

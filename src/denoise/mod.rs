@@ -1,6 +1,11 @@
-//! Denoising by Open Image Denoise, where it is installed: of radiance, guided by the albedo and the normals of surfaces.
+//! Denoising of radiance, guided by the albedo and the normals of surfaces: frame by frame with Open Image Denoise, where it is
+//! installed, and by kernels of our own with the help of the frames around ([`film`]).
 
+pub mod film;
 mod oidn;
+mod read;
+
+pub use read::{FilmRead, FilmReadError, ShownAs, read_frame};
 
 use crate::aov::{Aov, AovImage, AovSet};
 use oidn::{Filter, Image, Oidn};

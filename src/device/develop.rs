@@ -1,6 +1,12 @@
 //! Conversion of linear pixels to display pixels on the CPU, as a device does with its film, for pictures that are processed in between.
 
-use super::{DeviceError, FrameSettings, PixelType, cpu::Developer};
+use super::{
+    DeviceError, FrameSettings, PixelType,
+    cpu::Developer,
+    params::{display_params, film_params},
+};
+use crate::abi::{DisplayParams, FilmParams};
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 impl Developer {
@@ -16,7 +22,35 @@ impl Developer {
         settings: &FrameSettings,
         pixels: PixelType,
     ) -> Result<Vec<u8>, DeviceError> {
-        let count = settings.film_pixels();
+        let settings = FrameSettings { pixels, ..settings.clone() };
+        self.develop_as(radiance, alpha, film_params(&settings), display_params(&settings), pixels)
+    }
+
+    /// The same for a display alone, whose type of pixels is `pixels`.
+    ///
+    /// # Errors
+    /// When there are not as many pixels as `size` says.
+    pub fn develop_for(
+        &self,
+        radiance: &[f32],
+        alpha: Option<&[f32]>,
+        (width, height): (u32, u32),
+        display: DisplayParams,
+        pixels: PixelType,
+    ) -> Result<Vec<u8>, DeviceError> {
+        let film = FilmParams { width, height, picture_width: width, picture_height: height, ..Zeroable::zeroed() };
+        self.develop_as(radiance, alpha, film, display, pixels)
+    }
+
+    fn develop_as(
+        &self,
+        radiance: &[f32],
+        alpha: Option<&[f32]>,
+        film_params: FilmParams,
+        display: DisplayParams,
+        pixels: PixelType,
+    ) -> Result<Vec<u8>, DeviceError> {
+        let count = film_params.width as usize * film_params.height as usize;
         if radiance.len() != 3 * count || alpha.is_some_and(|alpha| alpha.len() != count) {
             return Err(DeviceError::Failed("a picture has another size".into()));
         }
@@ -27,8 +61,7 @@ impl Developer {
         // Kernels read four numbers per pixel of a film.
         let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();
-        let settings = FrameSettings { pixels, ..settings.clone() };
-        Ok(self.resolve(&mut film, alpha, &settings))
+        Ok(self.resolve(&mut film, alpha, film_params, display, 3 * pixels.bytes()))
     }
 }
 

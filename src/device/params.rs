@@ -211,12 +211,20 @@ fn integrator_number(integrator: Integrator) -> u32 {
 
 /// Light is tone mapped; occlusion and albedo are encoded but not tone mapped; the other views are display values.
 fn tone_map(settings: &FrameSettings) -> u32 {
-    match (settings.integrator.shows(), settings.tone_map) {
-        (Shows::Radiance, ToneMap::Aces) => abi::TONE_ACES,
-        (Shows::Radiance, ToneMap::Agx) => abi::TONE_AGX,
-        (Shows::Radiance, ToneMap::PbrNeutral) => abi::TONE_PBR_NEUTRAL,
-        (Shows::Radiance, ToneMap::None) | (Shows::Linear, _) => abi::TONE_NONE,
-        (Shows::Display, _) => abi::TONE_DISPLAY,
+    match settings.integrator.shows() {
+        Shows::Radiance => tone_code(settings.tone_map),
+        Shows::Linear => abi::TONE_NONE,
+        Shows::Display => abi::TONE_DISPLAY,
+    }
+}
+
+/// The constant that kernels use for a tone curve.
+pub fn tone_code(tone_map: ToneMap) -> u32 {
+    match tone_map {
+        ToneMap::Aces => abi::TONE_ACES,
+        ToneMap::Agx => abi::TONE_AGX,
+        ToneMap::PbrNeutral => abi::TONE_PBR_NEUTRAL,
+        ToneMap::None => abi::TONE_NONE,
     }
 }
 

@@ -5,11 +5,13 @@
 
 mod color;
 mod exposure;
+mod film;
 mod filter;
 mod flip;
 mod map;
 mod read;
 
+pub use film::{FilmDifference, FilmStats};
 pub use map::draw_map;
 pub use read::{LinearImage, read};
 

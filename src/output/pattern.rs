@@ -20,7 +20,7 @@ pub struct Pattern<F = FileFormat> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+pub(super) enum Piece {
     Text(OsString),
     /// The frame number, padded with zeros to at least `width` digits.
     Frame {
@@ -57,6 +57,8 @@ pub enum PatternError {
     OneFilm(String),
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
+    #[error("`{0}` does not name the frames of a film in one folder; write it like frames/####.png")]
+    NotFrames(String),
 }
 
 /// Most digits of a frame number: more than enough for any u32.
@@ -195,7 +197,7 @@ impl fmt::Display for Piece {
     }
 }
 
-fn split(mut text: &[u8]) -> Result<Vec<Piece>, PatternError> {
+pub(super) fn split(mut text: &[u8]) -> Result<Vec<Piece>, PatternError> {
     let mut pieces = Vec::new();
     while let Some(at) = text.iter().position(|byte| b"#{}".contains(byte)) {
         if at > 0 {

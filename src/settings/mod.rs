@@ -4,7 +4,7 @@
 
 mod files;
 mod film;
-mod limits;
+pub(crate) mod limits;
 mod memory;
 mod part;
 mod plan;

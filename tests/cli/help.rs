@@ -2,8 +2,21 @@
 
 use crate::common::Place;
 
-const COMMANDS: [&str; 12] =
-    ["render", "view", "info", "check", "trace", "bench", "diff", "new", "farm", "merge", "completions", "man"];
+const COMMANDS: [&str; 13] = [
+    "render",
+    "view",
+    "info",
+    "check",
+    "trace",
+    "bench",
+    "diff",
+    "denoise",
+    "new",
+    "farm",
+    "merge",
+    "completions",
+    "man",
+];
 /// Lines and columns of a screen.
 const SCREEN: (usize, usize) = (24, 100);
 

@@ -10,6 +10,7 @@ mod checkpoint;
 mod common;
 mod compare;
 mod damaged;
+mod denoise;
 mod devices;
 mod errors;
 mod farm;

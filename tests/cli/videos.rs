@@ -117,3 +117,26 @@ fn diff_tells_by_its_exit_code_whether_pictures_are_alike() {
     place.fails(&["diff", "out/0001.png", "scene.ron"], 1, "scene.ron: cannot be read");
     place.fails(&["diff", "out/0001.png", "none.png"], 1, "none.png: ");
 }
+
+#[test]
+fn films_are_compared_frame_by_frame() {
+    let place = Place::new(3);
+    place.ok(&["render", "scene.ron", "-o", "a/"]);
+    place.ok(&["render", "scene.ron", "-o", "b/", "--frames", "1,2", "--samples", "1"]);
+    std::fs::copy(place.path("b/0002.png"), place.path("b/0009.png")).unwrap();
+    let same = place.ok(&["diff", "--sequence", "a/####.png", "a/####.png"]);
+    assert!(same.stdout.starts_with("3 frames: FLIP: mean 0.000000"), "{}", same.stdout);
+    assert!(same.stdout.ends_with("flicker 0.000000 over 2 pairs of frames\n"), "{}", same.stdout);
+    let run = place.run(&["diff", "--sequence", "a/####.png", "b/####.png", "--json"]);
+    let found = run.json();
+    assert_eq!((run.code, &found["frames"], &found["equal"]), (1, &2.into(), &false.into()));
+    assert_eq!((&found["only_a"], &found["only_b"]), (&[3].as_slice().into(), &[9].as_slice().into()));
+    for key in ["mean", "p99", "flicker"] {
+        assert!(found[key].as_f64().unwrap() > 0.0, "{key}: {found}");
+    }
+    let text = place.ok(&["diff", "--sequence", "a/####.png", "b/####.png", "--limit", "0.9"]).stdout;
+    assert!(text.contains("only in a/####.png: 3\nonly in b/####.png: 9"), "{text}");
+    place.fails(&["diff", "--sequence", "a/####.png", "c/####.png"], 1, "c/####.png");
+    place.fails(&["diff", "--sequence", "a/####.png", "a/#.jpg"], 1, "no frame is in both");
+    place.fails(&["diff", "--sequence", "a/0001.png", "a/0001.png"], 1, "write it like frames/####.png");
+}

@@ -197,6 +197,7 @@ impl<'a> Launch<'a> {
             display: Zeroable::zeroed(),
             film: Zeroable::zeroed(),
             query: Zeroable::zeroed(),
+            denoise: null(),
         };
         Self {
             params,

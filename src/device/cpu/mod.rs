@@ -7,11 +7,11 @@ use super::{
     adaptive::{self, Passes},
     frame_aovs, layer_words,
     material_tables::{MaterialTables, PosedCache},
-    params::{TILE_ITEMS, aspect, display_params, film_params, pixel_items},
+    params::{TILE_ITEMS, aspect, pixel_items},
     tables::Tables,
 };
 use crate::{
-    abi::{FilmParams, Hit, Params, Ray, RayWork, Thread},
+    abi::{DisplayParams, FilmParams, Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
     aov::{Aov, AovImage},
     light::LightCache,
@@ -29,8 +29,11 @@ use std::{
 /// A kernel: handles items `begin..end` on the calling thread.
 type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 
+mod film_filter;
 mod join;
 mod launch;
+
+pub use film_filter::FilmFilter;
 
 #[allow(dead_code, reason = "some kernels are launched on GPUs alone")]
 mod kernels {
@@ -268,9 +271,17 @@ impl Developer {
         chosen_kernels().map(Self)
     }
 
-    /// Converts a film, which is sums of RGB and weights, to pixels. `alpha` has a value for each if they are transparent.
-    pub(super) fn resolve(&self, film: &mut [[f32; 4]], alpha: Option<&[f32]>, settings: &FrameSettings) -> Vec<u8> {
-        let bytes = film.len() * settings.pixel_bytes();
+    /// Converts a film, which is sums of RGB and weights, to pixels. `alpha` has a value for each if they are transparent. `film_params` says
+    /// where they are in the picture.
+    pub(super) fn resolve(
+        &self,
+        film: &mut [[f32; 4]],
+        alpha: Option<&[f32]>,
+        film_params: FilmParams,
+        display: DisplayParams,
+        pixel_bytes: usize,
+    ) -> Vec<u8> {
+        let bytes = film.len() * pixel_bytes;
         // Memory that is aligned for all types of pixels.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
         let film_params = FilmParams {
@@ -278,9 +289,8 @@ impl Developer {
             pixels: pixels.as_mut_ptr().cast(),
             alpha: alpha.map_or(null(), <[f32]>::as_ptr),
             exact: 0,
-            ..film_params(settings)
+            ..film_params
         };
-        let display = display_params(settings);
         let launch = Launch::of(Params { display, film: film_params, ..Zeroable::zeroed() });
         // SAFETY: film, alpha and pixels are as long as that.
         unsafe {

@@ -170,6 +170,7 @@ impl CudaDevice {
             display: Zeroable::zeroed(),
             film: Zeroable::zeroed(),
             query: Zeroable::zeroed(),
+            denoise: std::ptr::null(),
         };
         self.pool.apply(&mut params);
         Ok(params)

@@ -1,0 +1,11 @@
+// Entry points of the denoiser of films: one item is one tile.
+#pragma once
+#include "denoise/gather.h"
+#include "denoise/means.h"
+
+namespace THRONG_NAMESPACE {
+
+THRONG_DEVICE void denoise_gather(const Params& params, uint32_t tile, Thread&) { gather_tile(*params.denoise, tile); }
+THRONG_DEVICE void denoise_average(const Params& params, uint32_t tile, Thread&) { average_tile(*params.denoise, tile); }
+
+}

@@ -1,0 +1,84 @@
+// Joint non-local means: the mean over pixels nearby whose surroundings look alike in what was gathered, as far as its noise lets that be
+// told, and whose guides do (Rousselle, Manzi and Zwicker 2013, "Robust Denoising using Feature and Color Information").
+#pragma once
+#include "denoise/tile.h"
+
+namespace THRONG_NAMESPACE {
+
+// Pixels are compared by the 3x3 pixels around them.
+constexpr int kPatch = 1;
+
+THRONG_INLINE float square(float x) { return x * x; }
+
+// Radiance divided by albedo, its variance, and guides of a tile with its margin.
+template <int margin>
+struct MeansTile {
+    TilePlane<margin> planes[12];
+};
+
+template <int margin>
+THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y, MeansTile<margin>& out) {
+    const uint64_t plane = uint64_t(params.width) * params.height;
+    for (int c = 0; c < 12; c++)
+        for (int y = -margin; y < kTileHeight + margin; y++) {
+            const float* row = params.gathered + c * plane + uint64_t(clamp_index(tile_y + y, int(params.height))) * params.width;
+            for (int x = -margin; x < kTileWidth + margin; x++) out.planes[c].at(x, y) = row[clamp_index(tile_x + x, int(params.width))];
+        }
+}
+
+// Filters one tile and multiplies by albedo again.
+THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
+    constexpr int margin = int(DENOISE_RADIUS) + kPatch + 1;
+    const int across = int((params.width + kTileWidth - 1) / kTileWidth), tile_x = int(tile) % across * kTileWidth, tile_y = int(tile) / across * kTileHeight;
+    MeansTile<margin> in;
+    load_tile(params, tile_x, tile_y, in);
+    // The variance of single pixels is itself noisy.
+    TilePlane<margin - 1> variance[3];
+    for (int c = 0; c < 3; c++) mean_filter<1>(in.planes[3 + c], variance[c]);
+    float weights[kTileHeight][kTileWidth], sums[3][kTileHeight][kTileWidth];
+    for (int y = 0; y < kTileHeight; y++)
+        for (int x = 0; x < kTileWidth; x++) {
+            weights[y][x] = 1.0f;
+            for (int c = 0; c < 3; c++) sums[c][y][x] = in.planes[c].at(x, y);
+        }
+    const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
+    for (int dy = -int(DENOISE_RADIUS); dy <= int(DENOISE_RADIUS); dy++)
+        for (int dx = -int(DENOISE_RADIUS); dx <= int(DENOISE_RADIUS); dx++) {
+            if (!dx && !dy) continue;
+            TilePlane<kPatch> distance;
+            for (int y = -kPatch; y < kTileHeight + kPatch; y++) {
+                float* row = &distance.at(-kPatch, y);
+                for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] = 0.0f;
+                for (int c = 0; c < 3; c++) {
+                    const float *a = &in.planes[c].at(-kPatch, y), *b = &in.planes[c].at(dx - kPatch, y + dy);
+                    const float *noise_a = &variance[c].at(-kPatch, y), *noise_b = &variance[c].at(dx - kPatch, y + dy);
+                    for (int x = 0; x < TilePlane<kPatch>::kRow; x++) {
+                        const float noise = noise_a[x] + noise_b[x], explained = 0.5f * (noise_a[x] + min(noise_a[x], noise_b[x]));
+                        row[x] += (square(a[x] - b[x]) - explained) / (1e-8f + width2 * noise);
+                    }
+                }
+            }
+            TilePlane<0> patches;
+            mean_filter<kPatch>(distance, patches);
+            for (int y = 0; y < kTileHeight; y++) {
+                float guides[kTileWidth];
+                for (int x = 0; x < kTileWidth; x++) guides[x] = max(patches.at(x, y) * (1.0f / 3.0f), 0.0f);
+                for (int c = 6; c < 12; c++) {
+                    const float *a = &in.planes[c].at(0, y), *b = &in.planes[c].at(dx, y + dy), scale = c < 9 ? albedo_scale : normal_scale;
+                    for (int x = 0; x < kTileWidth; x++) guides[x] += scale * square(a[x] - b[x]);
+                }
+                for (int x = 0; x < kTileWidth; x++) {
+                    const float weight = falloff(guides[x]);
+                    weights[y][x] += weight;
+                    for (int c = 0; c < 3; c++) sums[c][y][x] += weight * in.planes[c].at(x + dx, y + dy);
+                }
+            }
+        }
+    for (int y = 0; y < kTileHeight && tile_y + y < int(params.height); y++)
+        for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++) {
+            float* out = params.radiance + 3 * (uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x));
+            for (int c = 0; c < 3; c++) out[c] = sums[c][y][x] / weights[y][x] * (in.planes[6 + c].at(x, y) + params.albedo_floor);
+        }
+}
+
+}

@@ -1,0 +1,56 @@
+// Tiles in which the denoiser works: pixels with a margin, kept in memory of a tile's own, and the few operations on rows of them.
+#pragma once
+#include "util/vec.h"
+#include "abi.h"
+
+namespace THRONG_NAMESPACE {
+
+constexpr int kTileWidth = int(DENOISE_TILE_WIDTH), kTileHeight = int(DENOISE_TILE_HEIGHT);
+
+// Values of the pixels of a tile and `margin` pixels around it. Rows are long enough for whole vectors.
+template <int margin>
+struct TilePlane {
+    static constexpr int kRow = kTileWidth + 2 * margin, kRows = kTileHeight + 2 * margin;
+    float values[kRows][kRow];
+
+    // The value at (x, y) relative to the tile's first pixel.
+    THRONG_INLINE float& at(int x, int y) { return values[y + margin][x + margin]; }
+    THRONG_INLINE float at(int x, int y) const { return values[y + margin][x + margin]; }
+};
+
+THRONG_INLINE int clamp_index(int i, int count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
+
+// e to the power of -x for x >= 0, with a relative error below 1/3000, but not below 1e-12, as
+// numbers that are almost denormal are slow. Without branches and tables, so that loops over rows become vectors.
+THRONG_INLINE float falloff(float x) {
+    const float power = max(x * -1.44269504f, -40.0f);
+    const int whole = int(power);
+    const float f = power - float(whole);
+    const float mantissa = 1.0f + f * (0.69314718f + f * (0.24022651f + f * (0.05550411f + f * (0.00961813f + f * 0.00133336f))));
+    return mantissa * bits_float(uint32_t(whole + 127) << 23);
+}
+
+// Means over squares of 2 * radius + 1 pixels, for pixels whose squares are in the plane.
+template <int radius, int margin>
+THRONG_INLINE void mean_filter(const TilePlane<margin>& in, TilePlane<margin - radius>& out) {
+    constexpr int reach = margin - radius, kRow = TilePlane<margin - radius>::kRow;
+    constexpr float share = 1.0f / float((2 * radius + 1) * (2 * radius + 1));
+    float sums[TilePlane<margin>::kRows][kRow];
+    for (int y = -margin; y < kTileHeight + margin; y++) {
+        float* sum = sums[y + margin];
+        for (int x = 0; x < kRow; x++) sum[x] = 0.0f;
+        for (int d = -radius; d <= radius; d++)
+            for (int x = 0; x < kRow; x++) sum[x] += in.at(x - reach + d, y);
+    }
+    for (int y = -reach; y < kTileHeight + reach; y++) {
+        float* mean = &out.at(-reach, y);
+        for (int x = 0; x < kRow; x++) mean[x] = 0.0f;
+        for (int d = -radius; d <= radius; d++) {
+            const float* sum = sums[y + d + margin];
+            for (int x = 0; x < kRow; x++) mean[x] += sum[x];
+        }
+        for (int x = 0; x < kRow; x++) mean[x] *= share;
+    }
+}
+
+}

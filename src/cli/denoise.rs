@@ -1,0 +1,181 @@
+//! `throng denoise`: takes the noise out of the frames of a film.
+
+use super::{Exit, report::plural};
+use crate::{
+    denoise::{
+        FilmRead, ShownAs,
+        film::{FilmDenoiser, FilmFrame, REACH},
+        read_frame,
+    },
+    device::Developer,
+    files::remember_input,
+    film::FilmSettings,
+    output::{
+        ColorDepth, Encoding, FileFormat, FrameFiles, Manifests, Metadata, Pattern, Picture, Pixels, Planned,
+        prepare_distinct,
+    },
+    render::frames::FrameList,
+    scene::{ToneMap, ranges},
+    settings::limits,
+};
+use anyhow::Context;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+const HELP: &str = "\
+Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance. A frame depends on those around it alone,
+so any list of frames gives the same pictures. .png, .jpg and .webp files look as the frames' own settings say.";
+
+/// Take the noise out of the frames of a film, each with the help of those around it
+#[derive(clap::Args)]
+#[command(after_long_help = HELP)]
+pub struct DenoiseArgs {
+    /// The film's frames, such as 'frames/####.exr'
+    #[arg(value_name = "FRAMES")]
+    input: PathBuf,
+    /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr
+    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Pattern::parse))]
+    output: Pattern,
+    /// Frames to denoise, for example 1-48:2,60 [default: all]
+    #[arg(short, long, value_name = "LIST")]
+    frames: Option<FrameList>,
+    /// How many frames before and after a frame help
+    #[arg(long, value_name = "N", default_value_t = REACH, value_parser = clap::value_parser!(u32).range(0..=16))]
+    denoise_frames: u32,
+    /// How much of the differences between pixels is taken for noise
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = limits::within(0.01f32..=100.0))]
+    strength: f32,
+    /// Stops brighter [default: that of the frames]
+    #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = limits::within(ranges::EXPOSURE))]
+    exposure: Option<f32>,
+    /// How radiance is mapped to the colours of a display [default: that of the frames]
+    #[arg(long, value_name = "NAME")]
+    tone_map: Option<ToneMap>,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl DenoiseArgs {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        let start = Instant::now();
+        let name = self.input.display();
+        let files = FrameFiles::parse(&self.input)?.list().with_context(|| name.to_string())?;
+        let last = *files.keys().next_back().with_context(|| format!("{name}: there are no such files"))?;
+        let frames = match &self.frames {
+            Some(list) => list.resolve(last)?,
+            None => files.keys().copied().collect(),
+        };
+        if let Some(missing) = frames.iter().find(|frame| !files.contains_key(frame)) {
+            anyhow::bail!("{name}: frame {missing} is not there");
+        }
+        self.output.check_frame_count(frames.len())?;
+        files.values().for_each(|path| remember_input(path));
+        let planned = frames.iter().map(|&frame| Planned::new(self.path(frame), format!("frame {frame}")));
+        prepare_distinct(planned.collect())?;
+        let denoiser = FilmDenoiser::new(self.strength)?;
+        let developer = Developer::new()?;
+        let mut window = Window { files: &files, reach: self.denoise_frames, read: BTreeMap::new() };
+        for &frame in &frames {
+            let read = window.around(frame)?;
+            let radiance = denoiser.denoise(&read.window)?;
+            self.write(frame, read.middle, &radiance, &developer)?;
+        }
+        if !self.quiet {
+            let seconds = start.elapsed().as_secs_f64();
+            eprintln!("{} in {seconds:.1} s; see {}", plural(frames.len(), "frame"), self.output.describe("film"));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn path(&self, frame: u32) -> PathBuf {
+        self.output.path_for(frame, "film")
+    }
+
+    fn write(&self, frame: u32, from: &FilmRead, radiance: &[f32], developer: &Developer) -> anyhow::Result<()> {
+        let format = self.output.format();
+        let (width, height) = from.frame.size();
+        let pixels = match format {
+            FileFormat::Exr => Pixels::F32(radiance.into()),
+            FileFormat::Png | FileFormat::Jpeg | FileFormat::WebP => {
+                let shown = self.shown(from).with_context(|| format!("frame {frame}"))?;
+                let kind = format.pixels(ColorDepth::Usual).unwrap_or_default();
+                let display = shown.display_params(kind);
+                Pixels::U8(developer.develop_for(radiance, None, (width, height), display, kind)?.into())
+            }
+        };
+        let picture = Picture {
+            width,
+            height,
+            pixels,
+            aovs: &[],
+            transparent: false,
+            blocks: None,
+            manifests: &Manifests::default(),
+            metadata: &Metadata::default(),
+        };
+        Ok(format.write(&self.path(frame), &picture, &Encoding::default())?)
+    }
+
+    /// How a frame is shown: as its file says, but for what flags say.
+    fn shown(&self, from: &FilmRead) -> anyhow::Result<ShownAs> {
+        let own = from.shown.as_ref();
+        anyhow::ensure!(
+            self.exposure.is_some() || own.is_some_and(|own| !own.is_automatic),
+            "the file does not tell its exposure; say it with --exposure, or write .exr files"
+        );
+        let film = own.map_or_else(|| FilmSettings { dither: 1.0, ..FilmSettings::default() }, |own| own.film.clone());
+        let tone_map = self.tone_map.or(own.map(|own| own.tone_map)).unwrap_or(ToneMap::Aces);
+        let exposure = self.exposure.or(own.map(|own| own.exposure)).unwrap_or_default();
+        Ok(ShownAs { exposure, tone_map, film, is_automatic: false })
+    }
+}
+
+/// The frames that were read, as far as the next one needs them.
+struct Window<'a> {
+    files: &'a BTreeMap<u32, PathBuf>,
+    reach: u32,
+    read: BTreeMap<u32, FilmRead>,
+}
+
+/// A frame with those around it.
+struct Around<'a> {
+    middle: &'a FilmRead,
+    window: Vec<Option<&'a FilmFrame>>,
+}
+
+impl Window<'_> {
+    fn around(&mut self, frame: u32) -> anyhow::Result<Around<'_>> {
+        let span = i64::from(frame) - i64::from(self.reach)..=i64::from(frame) + i64::from(self.reach);
+        self.read.retain(|&other, _| span.contains(&i64::from(other)));
+        let numbers: Vec<Option<u32>> = span.map(|number| u32::try_from(number).ok()).collect();
+        for &number in numbers.iter().flatten() {
+            let Some(path) = self.files.get(&number).filter(|_| !self.read.contains_key(&number)) else { continue };
+            let read = read_frame(path)?;
+            self.check_size(path, &read)?;
+            self.read.insert(number, read);
+        }
+        let window = numbers.iter().map(|number| Some(&self.read.get(number.as_ref()?)?.frame)).collect();
+        let middle = self.read.get(&frame).with_context(|| format!("frame {frame} is not there"))?;
+        Ok(Around { middle, window })
+    }
+
+    fn check_size(&self, path: &Path, read: &FilmRead) -> anyhow::Result<()> {
+        let (size, other) = (read.frame.size(), self.read.values().next().map(|other| other.frame.size()));
+        match other {
+            Some(other) if other != size => anyhow::bail!(
+                "{}: {}x{} pixels, where its neighbours have {}x{}; render all frames with the same --size",
+                path.display(),
+                size.0,
+                size.1,
+                other.0,
+                other.1
+            ),
+            _ => Ok(()),
+        }
+    }
+}

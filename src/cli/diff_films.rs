@@ -1,0 +1,109 @@
+//! `throng diff --sequence`: how different two films look to people, given as the files of their frames.
+
+use crate::{
+    diff::{self, FilmDifference, FilmStats},
+    files::serialize_lossy,
+    output::FrameFiles,
+};
+use anyhow::Context;
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+/// The frames of two films that were compared, and what was found.
+#[derive(serde::Serialize)]
+pub struct FilmReport<'a> {
+    #[serde(serialize_with = "serialize_lossy")]
+    a: &'a Path,
+    #[serde(serialize_with = "serialize_lossy")]
+    b: &'a Path,
+    width: usize,
+    height: usize,
+    #[serde(flatten)]
+    pub stats: FilmStats,
+    /// Frames that one film alone has.
+    only_a: Vec<u32>,
+    only_b: Vec<u32>,
+}
+
+/// Compares the frames that both films have, in order.
+///
+/// # Errors
+/// When a folder or picture cannot be read, sizes differ, or no frame is in both.
+pub fn compare<'a>(a: &'a Path, b: &'a Path, pixels_per_degree: f32) -> anyhow::Result<FilmReport<'a>> {
+    let (first, second) = (frames(a)?, frames(b)?);
+    let mut film = FilmDifference::new(pixels_per_degree);
+    let mut size = (0, 0);
+    for (&frame, path) in &first {
+        let Some(other) = second.get(&frame) else { continue };
+        let (picture, compared) = (diff::read(path)?, diff::read(other)?);
+        size = picture.size();
+        film.add(frame, &picture, &compared).with_context(|| format!("frame {frame}"))?;
+    }
+    let stats = film.stats();
+    anyhow::ensure!(
+        stats.frames > 0,
+        "no frame is in both {} and {}; number their files alike",
+        a.display(),
+        b.display()
+    );
+    let only = |these: &BTreeMap<u32, PathBuf>, others: &BTreeMap<u32, PathBuf>| {
+        these.keys().copied().filter(|frame| !others.contains_key(frame)).collect()
+    };
+    let (width, height) = size;
+    Ok(FilmReport { a, b, width, height, stats, only_a: only(&first, &second), only_b: only(&second, &first) })
+}
+
+fn frames(name: &Path) -> anyhow::Result<BTreeMap<u32, PathBuf>> {
+    FrameFiles::parse(name)?.list().with_context(|| format!("{}", name.display()))
+}
+
+impl FilmReport<'_> {
+    /// A line of numbers, and one for each film that has frames which the other lacks.
+    pub fn text(&self) -> String {
+        let stats = &self.stats;
+        let mut text = format!(
+            "{} frame{}: FLIP: mean {:.6}, 99th percentile {:.6}; ",
+            stats.frames,
+            if stats.frames == 1 { "" } else { "s" },
+            stats.mean,
+            stats.p99
+        );
+        match stats.flicker {
+            Some(flicker) => {
+                let pairs = if stats.pairs == 1 { "pair" } else { "pairs" };
+                let _ = write!(text, "flicker {flicker:.6} over {} {pairs} of frames", stats.pairs);
+            }
+            None => text += "no two frames follow each other, so flicker is not known",
+        }
+        for (film, only) in [(self.a, &self.only_a), (self.b, &self.only_b)] {
+            if !only.is_empty() {
+                let _ = write!(text, "\nonly in {}: {}", film.display(), ranges(only));
+            }
+        }
+        text
+    }
+}
+
+/// Numbers in order as a list of ranges: `1-3, 7`.
+fn ranges(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
+    let run = |run: &[u32]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    };
+    runs.map(run).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_a_range() {
+        assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3, 7, 9-10");
+    }
+}

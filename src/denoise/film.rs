@@ -1,0 +1,202 @@
+//! Denoising of films: each frame with the help of those before and after it, which have seen the same surfaces with other noise.
+//!
+//! Pixels of neighbouring frames are brought to where their surface is now by motion vectors, weighed by how well they agree, and averaged
+//! (`kernels/denoise/gather.h`). What noise is left is taken out by non-local means with albedo and normals as guides
+//! (`kernels/denoise/means.h`). docs/denoise.md has measurements.
+
+use crate::{
+    abi::DENOISE_RECORD,
+    device::{DeviceError, FilmFilter},
+};
+use rayon::prelude::*;
+
+/// Number of frames before and after that a frame is denoised with.
+pub const REACH: u32 = 4;
+
+/// Floats per pixel.
+const RECORD: usize = DENOISE_RECORD as usize;
+
+/// A frame's radiance and AOVs as slices, row by row from the top.
+#[derive(Clone, Copy)]
+pub struct FilmLayers<'a> {
+    /// Linear RGB.
+    pub radiance: &'a [f32],
+    /// Variance of each of these.
+    pub variance: &'a [f32],
+    pub albedo: &'a [f32],
+    pub normal: &'a [f32],
+    /// As in [`crate::aov::Aov::Motion`].
+    pub motion: &'a [f32],
+}
+
+/// A frame, as the denoiser reads it: 64 bytes per pixel.
+pub struct FilmFrame {
+    size: (u32, u32),
+    records: Vec<f32>,
+}
+
+impl FilmFrame {
+    /// The frame with these layers; none if they are not of that size.
+    pub fn new(size: (u32, u32), layers: &FilmLayers) -> Option<Self> {
+        let (width, height) = (size.0 as usize, size.1 as usize);
+        let pixels = width.checked_mul(height).filter(|&pixels| pixels > 0)?;
+        let FilmLayers { radiance, variance, albedo, normal, motion } = *layers;
+        let of_three = [radiance, variance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels);
+        if !of_three || motion.len() != 4 * pixels {
+            return None;
+        }
+        let mut records = vec![0f32; RECORD * pixels];
+        let rows = records.par_chunks_mut(RECORD * width).enumerate();
+        rows.for_each(|(y, row)| {
+            for (x, record) in row.chunks_exact_mut(RECORD).enumerate() {
+                let pixel = y * width + x;
+                let noise = mean_around(variance, (width, height), (x, y));
+                let moved = &motion[4 * pixel..4 * pixel + 4];
+                let colors = |layer: &[f32]| [0, 1, 2].map(|c| finite(layer[3 * pixel + c]));
+                record[..3].copy_from_slice(&colors(radiance));
+                record[3..6].copy_from_slice(&noise);
+                record[6..9].copy_from_slice(&colors(albedo));
+                record[9..12].copy_from_slice(&colors(normal));
+                // From y upwards, and from where it will be, to y downwards and where that is.
+                record[12..].copy_from_slice(&[moved[0], -moved[1], -moved[2], moved[3]].map(finite));
+            }
+        });
+        Some(Self { size, records })
+    }
+
+    /// Width and height.
+    pub fn size(&self) -> (u32, u32) {
+        self.size
+    }
+}
+
+/// The value, or 0 for one that is no number or so great that its square is none.
+fn finite(value: f32) -> f32 {
+    if value.abs() < 1e18 { value } else { 0.0 }
+}
+
+/// Mean over the 3x3 pixels around one: the variance of a single pixel, told from two halves of its samples, is itself noisy.
+fn mean_around(variance: &[f32], (width, height): (usize, usize), (x, y): (usize, usize)) -> [f32; 3] {
+    let mut sum = [0f32; 3];
+    let mut count = 0.0;
+    for row in y.saturating_sub(1)..(y + 2).min(height) {
+        for column in x.saturating_sub(1)..(x + 2).min(width) {
+            let pixel = 3 * (row * width + column);
+            sum.iter_mut().zip(&variance[pixel..pixel + 3]).for_each(|(sum, value)| *sum += finite(*value).max(0.0));
+            count += 1.0;
+        }
+    }
+    sum.map(|sum| sum / count)
+}
+
+/// Denoises frames of films.
+pub struct FilmDenoiser {
+    filter: FilmFilter,
+    strength: f32,
+}
+
+impl FilmDenoiser {
+    /// With a `strength` of 1, differences are kept where noise does not explain them; more of it blurs more.
+    ///
+    /// # Errors
+    /// When `THRONG_CPU` asks for kernels that are not there.
+    pub fn new(strength: f32) -> Result<Self, DeviceError> {
+        Ok(Self { filter: FilmFilter::new()?, strength })
+    }
+
+    /// The radiance of the frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
+    /// A frame is followed into others through those in between, so what is beyond a missing one is not used.
+    ///
+    /// # Errors
+    /// When the frame in the middle is missing, or sizes differ.
+    pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
+        let middle = window.get(window.len() / 2).copied().flatten();
+        let size = middle.map_or((0, 0), FilmFrame::size);
+        let records: Vec<_> = window.iter().map(|frame| frame.map(|frame| &frame.records[..])).collect();
+        self.filter.filter(&records, size, self.strength)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::hash_unit;
+
+    const SIZE: (u32, u32) = (80, 40);
+
+    /// A frame of a pattern that moves `speed` pixels to the right per frame, with noise of up to `noise` up and down.
+    fn frame(number: u32, speed: f32, noise: f32) -> (Vec<f32>, FilmFrame) {
+        let pixels = (0..SIZE.0 * SIZE.1).map(|i| (i % SIZE.0, i / SIZE.0, i));
+        let shade = |x: u32, y: u32| {
+            let u = (x as f32 - speed * number as f32) * 0.7;
+            1.0 + 0.4 * u.sin() * (y as f32 * 0.5).cos()
+        };
+        let truth: Vec<f32> = pixels.clone().flat_map(|(x, y, _)| [shade(x, y); 3]).collect();
+        let noisy: Vec<f32> =
+            pixels.flat_map(|(x, y, i)| [shade(x, y) + noise * (2.0 * hash_unit(number, i) - 1.0); 3]).collect();
+        let count = (SIZE.0 * SIZE.1) as usize;
+        let layers = FilmLayers {
+            radiance: &noisy,
+            variance: &vec![noise * noise / 3.0; 3 * count],
+            albedo: &vec![0.5; 3 * count],
+            normal: &[0.0, 0.0, 1.0].repeat(count),
+            motion: &[-speed, 0.0, -speed, 0.0].repeat(count),
+        };
+        (truth, FilmFrame::new(SIZE, &layers).unwrap())
+    }
+
+    fn rms(a: &[f32], b: &[f32]) -> f32 {
+        let squares: f32 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+        (squares / a.len() as f32).sqrt()
+    }
+
+    #[test]
+    fn noise_goes_and_what_moves_stays_sharp() {
+        let film: Vec<_> = (0..9).map(|number| frame(number, 1.25, 0.3)).collect();
+        let denoiser = FilmDenoiser::new(1.0).unwrap();
+        let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
+        let truth = &film[4].0;
+        let raw =
+            rms(&(0..truth.len()).map(|i| film[4].1.records[RECORD * (i / 3) + i % 3]).collect::<Vec<_>>(), truth);
+        let alone = rms(&denoiser.denoise(&[window[4]]).unwrap(), truth);
+        let together = rms(&denoiser.denoise(&window).unwrap(), truth);
+        assert!(together < 0.5 * raw && together < alone && alone <= raw, "{raw} {alone} {together}");
+    }
+
+    #[test]
+    fn frames_without_noise_pass() {
+        let film: Vec<_> = (0..9).map(|number| frame(number, 3.0, 0.0)).collect();
+        let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
+        let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
+        assert!(rms(&found, &film[4].0) < 2e-3);
+    }
+
+    #[test]
+    fn what_motion_does_not_tell_leaves_no_trail() {
+        // The pattern moves, and the motion vectors say that it stands still.
+        let film: Vec<_> = (0..9).map(|number| frame(number, 4.0, 0.02)).collect();
+        let still: Vec<_> = film
+            .into_iter()
+            .map(|(truth, mut frame)| {
+                frame.records.chunks_exact_mut(RECORD).for_each(|record| record[12..].fill(0.0));
+                (truth, frame)
+            })
+            .collect();
+        let window: Vec<_> = still.iter().map(|(_, frame)| Some(frame)).collect();
+        let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
+        assert!(rms(&found, &still[4].0) < 0.02);
+    }
+
+    #[test]
+    fn missing_frames_and_odd_numbers_are_told_or_passed_over() {
+        let (_, mut one) = frame(0, 0.0, 0.1);
+        one.records[7] = 1e30;
+        let denoiser = FilmDenoiser::new(1.0).unwrap();
+        assert!(denoiser.denoise(&[None, Some(&one), None]).unwrap().iter().all(|value| value.is_finite()));
+        assert!(denoiser.denoise(&[Some(&one), None, None]).is_err());
+        assert!(denoiser.denoise(&[Some(&one), Some(&one)]).is_err());
+        assert!(denoiser.denoise(&[]).is_err());
+        let layers = FilmLayers { radiance: &[1.0; 3], variance: &[], albedo: &[], normal: &[], motion: &[] };
+        assert!(FilmFrame::new((1, 1), &layers).is_none());
+    }
+}

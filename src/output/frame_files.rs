@@ -1,0 +1,109 @@
+//! Files of frames that are there already: those in a folder whose names are a pattern's.
+
+use super::{
+    PatternError,
+    pattern::{Piece, split},
+};
+use crate::files::os_string;
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+/// A name with one place for the frame number, such as `frames/####.exr`, of files that are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameFiles {
+    folder: PathBuf,
+    before: Vec<u8>,
+    /// Least number of digits.
+    width: usize,
+    after: Vec<u8>,
+}
+
+impl FrameFiles {
+    /// # Errors
+    /// Where the name has no place for the frame number or several, or the folder has one.
+    pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
+        let text = text.as_ref().as_encoded_bytes();
+        let name_at = text.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+        let (folder, name) = text.split_at(name_at);
+        let several = || PatternError::NotFrames(String::from_utf8_lossy(text).into());
+        if split(folder)?.iter().any(|piece| !matches!(piece, Piece::Text(_))) {
+            return Err(several());
+        }
+        let (mut before, mut width, mut after) = (Vec::new(), None, Vec::new());
+        for piece in split(name)? {
+            match piece {
+                Piece::Text(text) if width.is_none() => before.extend(text.as_encoded_bytes()),
+                Piece::Text(text) => after.extend(text.as_encoded_bytes()),
+                Piece::Frame { width: digits } if width.is_none() => width = Some(digits),
+                Piece::Frame { .. } | Piece::Scene(_) => return Err(several()),
+            }
+        }
+        let width = width.ok_or_else(several)?;
+        Ok(Self { folder: Path::new(&os_string(folder)).to_owned(), before, width, after })
+    }
+
+    /// The files by the number of their frame.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed.
+    pub fn list(&self) -> io::Result<BTreeMap<u32, PathBuf>> {
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let mut found = BTreeMap::new();
+        for entry in std::fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            if let Some(frame) = self.frame_of(&name) {
+                found.insert(frame, self.folder.join(name));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Number of the frame whose file has this name. Numbers with more zeros in front than are asked for are other names.
+    fn frame_of(&self, name: &OsStr) -> Option<u32> {
+        let rest = name.as_encoded_bytes().strip_prefix(&self.before[..])?;
+        let digits = std::str::from_utf8(rest.strip_suffix(&self.after[..])?).ok()?;
+        let frame: u32 = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+        (digits == format!("{frame:0width$}", width = self.width)).then_some(frame)
+    }
+}
+
+/// The name with `#` for the digits of the frame number.
+impl fmt::Display for FrameFiles {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let name = [&self.before[..], "#".repeat(self.width).as_bytes(), &self.after].concat();
+        self.folder.join(os_string(&name)).display().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(pattern: &str, name: &str) -> Option<u32> {
+        FrameFiles::parse(pattern).unwrap().frame_of(OsStr::new(name))
+    }
+
+    #[test]
+    fn names_of_frames_are_told_from_others() {
+        assert_eq!(frame("out/####.png", "0007.png"), Some(7));
+        assert_eq!(frame("####.png", "12345.png"), Some(12345));
+        assert_eq!(frame("a_{frame}.exr", "a_7.exr"), Some(7));
+        for name in ["7.png", "00007.png", "+007.png", "0007.exr", "a0007.png", "99999999999.png", ".png"] {
+            assert_eq!(frame("####.png", name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_one_place_for_the_frame() {
+        for pattern in ["a.png", "##_##.png", "####/a.png", "{scene}_####.png"] {
+            let error = FrameFiles::parse(pattern).unwrap_err().to_string();
+            assert!(error.contains("frames/####.png"), "{pattern}: {error}");
+        }
+        let files = FrameFiles::parse("a/b_{frame:03}.png").unwrap();
+        assert_eq!(files.to_string(), "a/b_###.png");
+    }
+}

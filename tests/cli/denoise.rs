@@ -1,0 +1,56 @@
+//! `throng denoise`: films from EXR layers.
+
+use crate::common::{Place, decode};
+
+const LAYERS: [&str; 2] = ["--layers", "albedo,normal,motion,variance"];
+
+fn film(frames: u32) -> Place {
+    let place = Place::new(frames);
+    place.ok(&[&["render", "scene.ron", "-o", "raw/####.exr", "--samples", "4"], &LAYERS[..]].concat());
+    place
+}
+
+#[test]
+fn a_film_is_nearer_to_the_truth_without_its_noise() {
+    let place = film(5);
+    place.ok(&["denoise", "raw/####.exr", "-o", "clean/####.png"]);
+    assert_eq!(place.names("clean"), ["0001.png", "0002.png", "0003.png", "0004.png", "0005.png"]);
+    assert_eq!(decode(&place.path("clean/0003.png")).len(), 64 * 36 * 3);
+    place.ok(&["render", "scene.ron", "-o", "truth/", "--samples", "256"]);
+    place.ok(&["render", "scene.ron", "-o", "noisy/", "--samples", "4"]);
+    let mean = |film: &str| {
+        let found = place.run(&["diff", "--sequence", "truth/####.png", film, "--json"]).json();
+        found["mean"].as_f64().unwrap()
+    };
+    let (clean, noisy) = (mean("clean/####.png"), mean("noisy/####.png"));
+    assert!(clean < noisy, "{clean} {noisy}");
+}
+
+#[test]
+fn a_frame_depends_on_those_around_it_alone() {
+    let place = film(5);
+    place.ok(&["denoise", "raw/####.exr", "-o", "all/####.exr", "--denoise-frames", "1"]);
+    place.ok(&["denoise", "raw/####.exr", "-o", "one.exr", "--denoise-frames", "1", "-f", "3"]);
+    std::fs::remove_file(place.path("raw/0001.exr")).unwrap();
+    place.ok(&["denoise", "raw/####.exr", "-o", "some/####.exr", "--denoise-frames", "1", "--quiet"]);
+    for other in ["one.exr", "some/0003.exr"] {
+        place.ok(&["diff", "all/0003.exr", other]);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_denoised_are_told() {
+    let place = film(2);
+    let denoise = |input: &'static str| ["denoise", input, "-o", "clean/####.png"];
+    place.ok(&["render", "scene.ron", "-o", "bare/####.exr", "-f", "1"]);
+    place.fails(&denoise("bare/####.exr"), 1, "--layers albedo,normal,motion,variance");
+    place.fails(&denoise("none/####.exr"), 1, "none/####.exr");
+    place.fails(&denoise("raw/####.png"), 1, "there are no such files");
+    place.fails(&denoise("raw/0001.exr"), 1, "write it like frames/####.png");
+    place.fails(&["denoise", "raw/####.exr", "-o", "one.png"], 1, "no place for the frame number");
+    place.fails(&["denoise", "raw/####.exr", "-o", "raw/####.exr"], 1, "what was read as");
+    place.ok(&[&["render", "scene.ron", "-o", "raw/####.exr", "-f", "2", "--size", "32x18"], &LAYERS[..]].concat());
+    place.fails(&denoise("raw/####.exr"), 1, "32x18 pixels, where its neighbours have 64x36");
+    std::fs::write(place.path("raw/0002.exr"), b"v/1\x01 damaged").unwrap();
+    place.fails(&denoise("raw/####.exr"), 1, "cannot be read as OpenEXR");
+}
