@@ -4,7 +4,7 @@ use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
-const FIRST: [(&str, &[&str]); 12] = [
+const FIRST: [(&str, &[&str]); 13] = [
     (
         "render",
         &[

@@ -79,8 +79,7 @@ fn decode(path: &Path) -> Result<FilmRead, String> {
     let all = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer().all_attributes();
     let image = all.from_buffered(file).map_err(damaged)?;
     let layer = image.layer_data;
-    let settings =
-        layer.attributes.other.iter().chain(&image.attributes.other).find(|(name, _)| name.to_string() == "settings");
+    let settings = layer.attributes.other.iter().chain(&image.attributes.other).find(|(name, _)| *name == "settings");
     let shown = settings.and_then(|(_, value)| match value {
         AttributeValue::Text(text) => serde_json::from_str(&text.to_string()).ok(),
         _ => None,
