@@ -43,6 +43,7 @@ use std::{env, process::ExitCode, thread};
 /// Renders scenes in which the same meshes appear thousands to millions of times.
 #[derive(Parser)]
 #[command(name = "throng", max_term_width = 100, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
+#[command(override_usage = "throng <COMMAND>")]
 #[command(after_help = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.
 For shells there are throng completions SHELL and throng man.")]

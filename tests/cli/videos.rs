@@ -122,7 +122,7 @@ fn diff_tells_by_its_exit_code_whether_pictures_are_alike() {
 fn films_are_compared_frame_by_frame() {
     let place = Place::new(3);
     place.ok(&["render", "scene.ron", "-o", "a/"]);
-    place.ok(&["render", "scene.ron", "-o", "b/", "--frames", "1,2", "--samples", "1"]);
+    place.ok(&["render", "scene.ron", "-o", "b/", "--frames", "1,2", "--exposure", "1"]);
     std::fs::copy(place.path("b/0002.png"), place.path("b/0009.png")).unwrap();
     let same = place.ok(&["diff", "--sequence", "a/####.png", "a/####.png"]);
     assert!(same.stdout.starts_with("3 frames: FLIP: mean 0.000000"), "{}", same.stdout);
