@@ -1,5 +1,6 @@
 //! `throng diff --sequence`: how different two films look to people, given as the files of their frames.
 
+use super::report::plural;
 use crate::{
     diff::{self, FilmDifference, FilmStats},
     files::serialize_lossy,
@@ -65,16 +66,14 @@ impl FilmReport<'_> {
     pub fn text(&self) -> String {
         let stats = &self.stats;
         let mut text = format!(
-            "{} frame{}: FLIP: mean {:.6}, 99th percentile {:.6}; ",
-            stats.frames,
-            if stats.frames == 1 { "" } else { "s" },
+            "{}: FLIP: mean {:.6}, 99th percentile {:.6}; ",
+            plural(stats.frames as usize, "frame"),
             stats.mean,
             stats.p99
         );
         match stats.flicker {
             Some(flicker) => {
-                let pairs = if stats.pairs == 1 { "pair" } else { "pairs" };
-                let _ = write!(text, "flicker {flicker:.6} over {} {pairs} of frames", stats.pairs);
+                let _ = write!(text, "flicker {flicker:.6} over {} of frames", plural(stats.pairs as usize, "pair"));
             }
             None => text += "no two frames follow each other, so flicker is not known",
         }

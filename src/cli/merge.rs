@@ -1,6 +1,6 @@
 //! `throng merge`: joins films of parts of a picture.
 
-use super::Exit;
+use super::{Exit, report::plural};
 use crate::{
     merge,
     output::{ColorDepth, Encoding, ExrCompression},
@@ -54,13 +54,12 @@ impl MergeArgs {
         let text = match self.json {
             true => serde_json::to_string(&merged)?,
             false => format!(
-                "{}: {}x{}, samples {}, of {} film{}",
+                "{}: {}x{}, samples {}, of {}",
                 self.output.display(),
                 merged.width,
                 merged.height,
                 merged.samples,
-                merged.films,
-                if merged.films == 1 { "" } else { "s" }
+                plural(merged.films, "film")
             ),
         };
         if !self.quiet {

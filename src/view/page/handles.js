@@ -1,4 +1,4 @@
-// What the gizmo is dragged by: three arrows that move, three rings that turn, and a square in the middle that scales.
+// Handles of the gizmo: three arrows that move, three rings that turn, and a square in the middle that scales.
 //
 // A handle is { colour, line, measure, change }: a line of points in the world; where a point of the picture is along the handle, or null;
 // and what of a transform changes when it is dragged from one such place to another.
