@@ -96,11 +96,16 @@ pub fn webp(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
 
 /// One in eight keeps a checksum that is wrong.
 pub fn film(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
-    let (header, sums) = seal::film(file)?;
+    let (header, mut rows) = seal::film(file)?;
     Some(match random.below(8) {
         0 => bytes::mutated(file, random),
-        1..=4 => seal::sealed_film(&text::mutated(header, random)?, sums),
-        _ => seal::sealed_film(header, &bytes::mutated(sums, random)),
+        1..=4 => seal::sealed_film(&text::mutated(header, random)?, &rows),
+        _ => {
+            let at = random.below(rows.len());
+            let row = bytes::mutated(rows.get(at)?, random);
+            rows[at] = &row;
+            seal::sealed_film(header, &rows)
+        }
     })
 }
 
