@@ -398,6 +398,7 @@ border! {
 
     /// Parameters of the denoiser of films.
     #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
     pub struct DenoiseParams {
         /// 2 * `reach` + 1 frames, with the one that is denoised in the middle.
         pub frames: *const DenoiseFrame,

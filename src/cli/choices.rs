@@ -5,6 +5,7 @@ use crate::{
     accel::Quality,
     aov::Aov,
     choice::Choice,
+    denoise::Denoise,
     device::RayKind,
     loader::options::{Preset, Projecting},
     output::ExrCompression,
@@ -46,6 +47,7 @@ macro_rules! values_of_flags {
 
 values_of_flags!(
     Aov,
+    Denoise,
     ExrCompression,
     Integrator,
     Layering,

@@ -44,7 +44,7 @@ pub struct DenoiseArgs {
     #[arg(short, long, value_name = "LIST")]
     frames: Option<FrameList>,
     /// How many frames before and after a frame help
-    #[arg(long, value_name = "N", default_value_t = REACH, value_parser = clap::value_parser!(u32).range(0..=16))]
+    #[arg(long, value_name = "N", default_value_t = REACH, value_parser = limits::within(limits::DENOISE_FRAMES))]
     denoise_frames: u32,
     /// How much of the differences between pixels is taken for noise
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = limits::within(0.01f32..=100.0))]

@@ -6,10 +6,11 @@ use super::{
     compare, console, interrupt,
     models::{self, Inputs, Outcome},
     progress::{Progress, ProgressMode},
-    report::Reporter,
+    report::{Reporter, plural},
     shipped,
 };
 use crate::{
+    denoise::Denoise,
     device::{Device, FrameSettings},
     output::{Destination, Stream},
     pixels::PixelType,
@@ -62,7 +63,7 @@ Examples:
   throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture in that light
   throng render model.glb --animation Walk -o walk.mp4            an animation
   throng render models/ -o 'thumbs/{model}.png' --size 256x256     a picture of each model in a folder
-  throng render scene.ron --samples 256 --denoise --skip-existing  finished frames are kept: run it again to go on";
+  throng render scene.ron --denoise --skip-existing                finished frames are kept: run it again to go on";
 
 /// Render frames to pictures or videos
 #[derive(clap::Args)]
@@ -185,6 +186,12 @@ impl RenderArgs {
         if let Some(note) = run.note {
             progress.note(&format!("throng: note: {note}"));
         }
+        let around = run.job.traced_frames().len() - run.job.frames.len();
+        if around > 0 {
+            let frames = plural(around, "frame");
+            progress
+                .note(&format!("throng: note: {frames} around those asked for are traced, too: they help to denoise"));
+        }
         interrupt::work_begins();
         run.open()?;
         let mut reporter = Reporter::new(progress, &run.job, &run.plan, self.messages.verbose);
@@ -237,7 +244,8 @@ impl RenderArgs {
     fn compare(&self, path: &Path, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
         anyhow::ensure!(
-            !matches!(self.picture.exposure, Some(Exposure::Automatic(_))) && !self.aovs.denoise,
+            !matches!(self.picture.exposure, Some(Exposure::Automatic(_)))
+                && matches!(self.aovs.denoise, None | Some(Denoise::Off)),
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
         let options = self.options()?;

@@ -21,7 +21,7 @@ const RECORD: usize = DENOISE_RECORD as usize;
 pub struct FilmLayers<'a> {
     /// Linear RGB.
     pub radiance: &'a [f32],
-    /// Variance of each of these.
+    /// Variance of each of these; empty where it is not known, and then it is told from pixels nearby.
     pub variance: &'a [f32],
     pub albedo: &'a [f32],
     pub normal: &'a [f32],
@@ -41,10 +41,12 @@ impl FilmFrame {
         let (width, height) = (size.0 as usize, size.1 as usize);
         let pixels = width.checked_mul(height).filter(|&pixels| pixels > 0)?;
         let FilmLayers { radiance, variance, albedo, normal, motion } = *layers;
-        let of_three = [radiance, variance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels);
-        if !of_three || motion.len() != 4 * pixels {
+        let of_three = [radiance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels);
+        if !of_three || motion.len() != 4 * pixels || ![0, 3 * pixels].contains(&variance.len()) {
             return None;
         }
+        let told = if variance.is_empty() { told_variance(radiance, albedo, (width, height)) } else { Vec::new() };
+        let variance = if variance.is_empty() { &told } else { variance };
         let mut records = vec![0f32; RECORD * pixels];
         let rows = records.par_chunks_mut(RECORD * width).enumerate();
         rows.for_each(|(y, row)| {
@@ -73,6 +75,32 @@ impl FilmFrame {
 /// The value, or 0 for one that is no number or so great that its square is none.
 fn finite(value: f32) -> f32 {
     if value.abs() < 1e18 { value } else { 0.0 }
+}
+
+/// Added to albedos that radiance is divided by.
+const ALBEDO_FLOOR: f32 = 0.03;
+
+/// The variance of pixels as far as those around them tell it: what is left of radiance divided by albedo when planes are taken out
+/// (Immerkær 1996, "Fast Noise Variance Estimation").
+fn told_variance(radiance: &[f32], albedo: &[f32], (width, height): (usize, usize)) -> Vec<f32> {
+    let light = |x: usize, y: usize, c: usize| {
+        let i = 3 * (y.min(height - 1) * width + x.min(width - 1)) + c;
+        finite(radiance[i]) / (finite(albedo[i]) + ALBEDO_FLOOR)
+    };
+    let mut variance = vec![0f32; 3 * width * height];
+    variance.par_chunks_mut(3 * width).enumerate().for_each(|(y, row)| {
+        for (x, pixel) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            for (c, out) in pixel.iter_mut().enumerate() {
+                let columns = [x.saturating_sub(1), x, x + 1];
+                let across =
+                    |y: usize| light(columns[0], y, c) - 2.0 * light(columns[1], y, c) + light(columns[2], y, c);
+                let rest = across(y.saturating_sub(1)) - 2.0 * across(y) + across(y + 1);
+                let scale = finite(albedo[3 * (y * width + x) + c]) + ALBEDO_FLOOR;
+                *out = rest * rest * scale * scale / 36.0;
+            }
+        }
+    });
+    variance
 }
 
 /// Mean over the 3x3 pixels around one: the variance of a single pixel, told from two halves of its samples, is itself noisy.
@@ -104,17 +132,32 @@ impl FilmDenoiser {
         Ok(Self { filter: FilmFilter::new()?, strength })
     }
 
+    /// What frames have in common with the one in the middle of `window`: its radiance with the noise that is left then. Otherwise as
+    /// [`Self::denoise`].
+    ///
+    /// # Errors
+    /// As [`Self::denoise`].
+    pub fn gather(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
+        let (records, size) = records(window);
+        self.filter.gather(&records, size)
+    }
+
     /// The radiance of the frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
     /// A frame is followed into others through those in between, so what is beyond a missing one is not used.
     ///
     /// # Errors
     /// When the frame in the middle is missing, or sizes differ.
     pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
-        let middle = window.get(window.len() / 2).copied().flatten();
-        let size = middle.map_or((0, 0), FilmFrame::size);
-        let records: Vec<_> = window.iter().map(|frame| frame.map(|frame| &frame.records[..])).collect();
+        let (records, size) = records(window);
         self.filter.filter(&records, size, self.strength)
     }
+}
+
+/// The records of frames, and the size of the one in the middle.
+fn records<'a>(window: &[Option<&'a FilmFrame>]) -> (Vec<Option<&'a [f32]>>, (u32, u32)) {
+    let middle = window.get(window.len() / 2).copied().flatten();
+    let records = window.iter().map(|frame| frame.map(|frame| &frame.records[..])).collect();
+    (records, middle.map_or((0, 0), FilmFrame::size))
 }
 
 #[cfg(test)]
@@ -185,6 +228,17 @@ mod tests {
         let window: Vec<_> = still.iter().map(|(_, frame)| Some(frame)).collect();
         let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
         assert!(rms(&found, &still[4].0) < 0.02);
+    }
+
+    #[test]
+    fn noise_is_told_where_nobody_has_counted_it() {
+        let noise: Vec<f32> = (0..3 * 64 * 64).map(|i| 2.0 + 0.6 * (hash_unit(3, i) - 0.5)).collect();
+        let told = told_variance(&noise, &vec![0.7; noise.len()], (64, 64));
+        let mean = told.iter().sum::<f32>() / told.len() as f32;
+        assert!((mean - 0.03).abs() < 0.003, "{mean}");
+        let plane: Vec<f32> = (0..3 * 64 * 64).map(|i| (i / 3 % 64) as f32).collect();
+        let told = told_variance(&plane, &vec![1.0; plane.len()], (64, 64));
+        assert!(told[3 * (64 * 30 + 30)] < 1e-6);
     }
 
     #[test]

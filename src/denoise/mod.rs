@@ -1,5 +1,5 @@
-//! Denoising of radiance, guided by the albedo and the normals of surfaces: frame by frame with Open Image Denoise, where it is
-//! installed, and by kernels of our own with the help of the frames around ([`film`]).
+//! Denoising of radiance with the help of the frames around ([`film`]), guided by the albedo and the normals of surfaces: by kernels of our
+//! own, or with Open Image Denoise, where it is installed.
 
 pub mod film;
 mod oidn;
@@ -7,29 +7,107 @@ mod read;
 
 pub use read::{FilmRead, ShownAs, read_frame};
 
-use crate::aov::{Aov, AovImage, AovSet};
+use crate::{
+    aov::{Aov, AovImage, AovSet},
+    choice::choice,
+    device::{Developer, DeviceError},
+};
+use film::{FilmDenoiser, FilmFrame};
 use oidn::{Filter, Image, Oidn};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+choice! {
+    /// How noise is taken out of frames.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Denoise = Film {
+        /// By the frames around and what pixels nearby have in common.
+        Film = "film",
+        /// By the frames around and Open Image Denoise 2, which has to be installed; OIDN_DIR names its folder.
+        Oidn = "oidn",
+        /// Not at all.
+        Off = "off",
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum DenoiseError {
     #[error(
-        "--denoise needs Open Image Denoise 2, which cannot be loaded ({0}); install it \
-         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or render without --denoise"
+        "--denoise oidn needs Open Image Denoise 2, which cannot be loaded ({0}); install it \
+         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or choose --denoise film, which needs nothing"
     )]
     Missing(String),
     #[error(
-        "--denoise needs version 2 of Open Image Denoise, and this is another ({0}); set OIDN_DIR to the folder of version 2"
+        "--denoise oidn needs version 2 of Open Image Denoise, and this is another ({0}); set OIDN_DIR to the folder of version 2"
     )]
     Version(String),
     #[error("Open Image Denoise failed: {0}")]
-    Failed(String),
+    Oidn(String),
+    #[error("it has no layer {0}, which denoising takes")]
+    Layer(Aov),
+    #[error("it was not traced")]
+    Untraced,
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
-/// Denoises frames, one at a time.
+/// Denoises the frames of a run and makes the pixels of their files.
+pub struct Denoising {
+    film: FilmDenoiser,
+    oidn: Option<Arc<Denoiser>>,
+    /// Number of frames before a frame, and of those after, that it is denoised with.
+    pub reach: u32,
+    pub developer: Developer,
+}
+
+impl Denoising {
+    /// Layers that frames are seen by from others.
+    pub const FILM: [Aov; 4] = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Variance];
+
+    /// # Errors
+    /// When `THRONG_CPU` asks for kernels that are not there.
+    pub fn new(oidn: Option<Arc<Denoiser>>, reach: u32) -> Result<Self, DeviceError> {
+        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, developer: Developer::new()? })
+    }
+
+    pub fn method(&self) -> Denoise {
+        if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Film }
+    }
+
+    /// The AOVs that a device has to gather for denoised frames with `aovs`.
+    pub fn aovs_for(aovs: AovSet) -> AovSet {
+        aovs.iter().chain(Self::FILM).collect()
+    }
+
+    /// Those of them that a frame still needs when others have seen it.
+    pub fn aovs_after(&self, aovs: AovSet) -> AovSet {
+        let guides: &[Aov] = if self.oidn.is_some() { &Denoiser::GUIDES } else { &[] };
+        aovs.iter().chain(guides.iter().copied()).collect()
+    }
+
+    /// The radiance of the frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
+    ///
+    /// # Errors
+    /// When the frame in the middle is missing, sizes differ, or the library fails.
+    pub fn denoise(
+        &self,
+        size: (u32, u32),
+        window: &[Option<Arc<FilmFrame>>],
+        aovs: &[AovImage],
+    ) -> Result<Vec<f32>, DenoiseError> {
+        let window: Vec<_> = window.iter().map(Option::as_deref).collect();
+        let Some(oidn) = &self.oidn else {
+            return Ok(self.film.denoise(&window)?);
+        };
+        let mut radiance = self.film.gather(&window)?;
+        oidn.denoise(size, &mut radiance, aovs)?;
+        Ok(radiance)
+    }
+}
+
+/// Denoises single frames with Open Image Denoise.
 ///
-/// Each frame is denoised on its own, so any frame can be rendered on its own. Its guides are denoised first and then trusted, which
-/// keeps edges and textures as they are from frame to frame.
+/// Guides are denoised first and then trusted, which keeps edges and textures as they are from frame to frame.
 pub struct Denoiser {
     work: Mutex<Work>,
 }
@@ -59,11 +137,6 @@ impl Denoiser {
         Ok(Self { work: Mutex::new(Work { oidn: Oidn::load()?, plan: None }) })
     }
 
-    /// The AOVs that a device has to gather for denoised frames with `AOVs`.
-    pub fn aovs_for(aovs: AovSet) -> AovSet {
-        aovs.iter().chain(Self::GUIDES).collect()
-    }
-
     /// Denoises `radiance`, linear RGB in rows. `AOVs` has the guides for as many pixels.
     ///
     /// # Errors
@@ -78,16 +151,14 @@ impl Denoiser {
         let guide = |aov: Aov| {
             let found = aovs.iter().find(|image| image.aov == aov);
             let values = found.map(|image| &image.values[..]);
-            values
-                .filter(|values| values.len() == radiance.len())
-                .ok_or_else(|| DenoiseError::Failed(format!("no {aov} to be guided by")))
+            values.filter(|values| values.len() == radiance.len()).ok_or(DenoiseError::Layer(aov))
         };
         let [albedo, normal] = Self::GUIDES.map(guide);
         let inputs = [&*radiance, albedo?, normal?];
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         work.plan(size)?;
         let Work { oidn, plan: Some(plan) } = &*work else {
-            return Err(DenoiseError::Failed("no filter".into()));
+            return Err(DenoiseError::Oidn("no filter".into()));
         };
         for (image, pixels) in plan.images.iter().zip(inputs) {
             oidn.write(image, pixels);
@@ -177,8 +248,9 @@ mod tests {
 
     #[test]
     fn guides_are_asked_for_beside_other_layers() {
-        let aovs = Denoiser::aovs_for([Aov::Depth].into_iter().collect());
-        let names: Vec<_> = aovs.iter().map(Aov::name).collect();
-        assert_eq!(names, ["albedo", "normal", "depth"]);
+        let depth = [Aov::Depth].into_iter().collect();
+        let names = |aovs: AovSet| aovs.iter().map(Aov::name).collect::<Vec<_>>();
+        assert_eq!(names(Denoising::aovs_for(depth)), ["albedo", "normal", "depth", "motion", "variance"]);
+        assert_eq!(names(Denoising::new(None, 4).unwrap().aovs_after(depth)), ["depth"]);
     }
 }

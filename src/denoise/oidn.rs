@@ -106,7 +106,7 @@ impl Oidn {
         };
         match code {
             0 if !self.device.is_null() => Ok(()),
-            _ => Err(DenoiseError::Failed(text.unwrap_or_default())),
+            _ => Err(DenoiseError::Oidn(text.unwrap_or_default())),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reads frames for the denoiser of films: OpenEXR files with the layers that it needs.
+//! Reads frames for the denoiser of films: OpenEXR files with the layers that it needs, ours or those of other renderers.
 
 use super::film::{FilmFrame, FilmLayers};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     scene::ToneMap,
 };
 use exr::{
-    image::{AnyChannels, FlatSamples, Layer},
+    image::{AnyChannel, AnyChannels, FlatSamples, Layer},
     meta::{MetaData, attribute::AttributeValue},
     prelude::{ReadChannels as _, ReadLayers as _, read},
 };
@@ -33,7 +33,7 @@ pub struct ShownAs {
     pub exposure: f32,
     pub tone_map: ToneMap,
     pub film: FilmSettings,
-    /// Whether the exposure was measured on the film itself, so that `exposure` is not all of it.
+    /// Whether the exposure was measured on the film itself and the file does not tell it, so that `exposure` is not all of it.
     #[serde(default, rename = "auto_exposure", deserialize_with = "is_there")]
     pub is_automatic: bool,
 }
@@ -57,7 +57,7 @@ pub struct FilmReadError {
     reason: String,
 }
 
-/// Reads an OpenEXR file with the layers albedo, normal, motion and variance.
+/// Reads an OpenEXR file with the layers albedo, normal and motion, and variance, if it has that.
 ///
 /// # Errors
 /// When the file cannot be read or lacks one of them.
@@ -79,11 +79,16 @@ fn decode(path: &Path) -> Result<FilmRead, String> {
     let all = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer().all_attributes();
     let image = all.from_buffered(file).map_err(damaged)?;
     let layer = image.layer_data;
-    let settings = layer.attributes.other.iter().chain(&image.attributes.other).find(|(name, _)| *name == "settings");
-    let shown = settings.and_then(|(_, value)| match value {
+    let attributes = || layer.attributes.other.iter().chain(&image.attributes.other);
+    let attribute = |wanted: &str| attributes().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    let mut shown: Option<ShownAs> = attribute("settings").and_then(|value| match value {
         AttributeValue::Text(text) => serde_json::from_str(&text.to_string()).ok(),
         _ => None,
     });
+    let measured = attribute("exposure");
+    if let (Some(shown), Some(AttributeValue::F32(stops))) = (&mut shown, measured) {
+        *shown = ShownAs { exposure: *stops, is_automatic: false, ..shown.clone() };
+    }
     Ok(FilmRead { frame: frame(&layer)?, shown })
 }
 
@@ -103,27 +108,60 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
 
 fn frame(layer: &Layer<AnyChannels<FlatSamples>>) -> Result<FilmFrame, String> {
     let pixels = layer.size.area();
-    let values = |names: &[String]| interleaved(&layer.channel_data, names, pixels);
-    let of = |layer: &str, letters: &str| {
-        let names: Vec<String> = letters.chars().map(|letter| format!("{layer}.{letter}")).collect();
-        values(&names)
-            .ok_or_else(|| format!("has no layer {layer}; render frames with --layers albedo,normal,motion,variance"))
+    let values = |wanted: &Wanted| wanted.names(&layer.channel_data).and_then(|names| interleaved(&names, pixels));
+    let needed = |wanted: &Wanted| {
+        let layer = wanted.called;
+        values(wanted)
+            .ok_or_else(|| format!("has no {layer}; render frames with --layers albedo,normal,motion,variance"))
     };
-    let radiance = values(&["R", "G", "B"].map(String::from)).ok_or("has no channels R, G and B")?;
-    let (variance, albedo) = (of("variance", "RGB")?, of("albedo", "RGB")?);
-    let (normal, motion) = (of("normal", "XYZ")?, of("motion", "XYZW")?);
+    let (radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).unwrap_or_default());
+    let (albedo, normal, motion) = (needed(&ALBEDO)?, needed(&NORMAL)?, needed(&MOTION)?);
     let layers =
         FilmLayers { radiance: &radiance, variance: &variance, albedo: &albedo, normal: &normal, motion: &motion };
     let size = (layer.size.width() as u32, layer.size.height() as u32);
     FilmFrame::new(size, &layers).ok_or_else(|| "has no pixels".into())
 }
 
-/// The values of channels, pixel by pixel; none if one is missing or has fewer pixels.
-fn interleaved(channels: &AnyChannels<FlatSamples>, names: &[String], pixels: usize) -> Option<Vec<f32>> {
-    let mut values = vec![0f32; names.len() * pixels];
-    for (offset, name) in names.iter().enumerate() {
-        let channel = channels.list.iter().find(|channel| channel.name.to_string() == *name)?;
-        let places = values.iter_mut().skip(offset).step_by(names.len());
+/// Channels that belong together.
+struct Wanted {
+    /// As messages name them.
+    called: &'static str,
+    /// Names of the layer: ours, and those of other renderers, in which the name of a view layer may come first.
+    layers: &'static [&'static str],
+    letters: &'static str,
+}
+
+// Cycles has Combined, Denoising Albedo, Denoising Normal and Vector; Mitsuba has albedo and sh_normal.
+const RADIANCE: Wanted = Wanted { called: "channels R, G and B", layers: &["", "Combined"], letters: "RGB" };
+const ALBEDO: Wanted = Wanted { called: "layer albedo", layers: &["albedo", "Denoising Albedo"], letters: "RGB" };
+const NORMAL: Wanted =
+    Wanted { called: "layer normal", layers: &["normal", "Denoising Normal", "sh_normal"], letters: "XYZ" };
+const MOTION: Wanted = Wanted { called: "layer motion", layers: &["motion", "Vector"], letters: "XYZW" };
+const VARIANCE: Wanted = Wanted { called: "layer variance", layers: &["variance"], letters: "RGB" };
+
+impl Wanted {
+    /// The channels of the first layer that is there.
+    fn names<'a>(&self, channels: &'a AnyChannels<FlatSamples>) -> Option<Vec<&'a AnyChannel<FlatSamples>>> {
+        let find = |layer: &str| {
+            let channel = |letter: char| {
+                let is_it = |name: &str| {
+                    let (before, last) = name.rsplit_once('.').unwrap_or(("", name));
+                    let view = before.strip_suffix(layer);
+                    last.chars().eq([letter]) && view.is_some_and(|view| view.is_empty() || view.ends_with('.'))
+                };
+                channels.list.iter().find(|channel| is_it(&channel.name.to_string()))
+            };
+            self.letters.chars().map(channel).collect()
+        };
+        self.layers.iter().find_map(|layer| find(layer))
+    }
+}
+
+/// The values of channels, pixel by pixel; none if one has fewer pixels.
+fn interleaved(channels: &[&AnyChannel<FlatSamples>], pixels: usize) -> Option<Vec<f32>> {
+    let mut values = vec![0f32; channels.len() * pixels];
+    for (offset, channel) in channels.iter().enumerate() {
+        let places = values.iter_mut().skip(offset).step_by(channels.len());
         let samples = &channel.sample_data;
         if samples.len() != pixels {
             return None;
@@ -131,4 +169,45 @@ fn interleaved(channels: &AnyChannels<FlatSamples>, names: &[String], pixels: us
         places.zip(samples.values_as_f32()).for_each(|(place, value)| *place = value);
     }
     Some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use exr::{
+        image::Image,
+        prelude::{Text, WritableImage as _},
+    };
+
+    fn read_with(names: &[&str]) -> Result<FilmRead, FilmReadError> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.exr");
+        let channel = |name: &&str| {
+            let name = Text::new_or_none(*name).unwrap();
+            AnyChannel::new(name, FlatSamples::F32(vec![0.5; 6 * 4]))
+        };
+        let channels = AnyChannels::sort(names.iter().map(channel).collect());
+        Image::from_channels((6, 4), channels).write().to_file(&path).unwrap();
+        read_frame(&path)
+    }
+
+    #[test]
+    fn layers_of_other_renderers_are_known_by_their_names() {
+        let cycles = |more: &str| {
+            let layers = ["Combined.RGB", "Denoising Albedo.RGB", "Denoising Normal.XYZ", more];
+            let names: Vec<String> = layers
+                .iter()
+                .filter_map(|layer| layer.rsplit_once('.'))
+                .flat_map(|(layer, letters)| letters.chars().map(move |letter| format!("ViewLayer.{layer}.{letter}")))
+                .collect();
+            read_with(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let read = cycles("Vector.XYZW").unwrap();
+        assert_eq!(read.frame.size(), (6, 4));
+        assert!(read.shown.is_none());
+        let error = cycles("Depth.Z").err().unwrap().to_string();
+        assert!(error.contains("has no layer motion"), "{error}");
+        let error = read_with(&["Y"]).err().unwrap().to_string();
+        assert!(error.contains("has no channels R, G and B"), "{error}");
+    }
 }

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct FrameProgress {
     done: AtomicU64,
     all: AtomicU64,
+    /// Number of frames that were traced on the way to the one that is written, and how many more than one are.
+    parts: AtomicU64,
+    more_parts: AtomicU64,
 }
 
 impl FrameProgress {
@@ -25,10 +28,18 @@ impl FrameProgress {
         self.begin(0, 0);
     }
 
+    /// Tells that the frame under way is one of `parts` that are traced on the way to the one that is written, after so many others.
+    pub(crate) fn set_part(&self, before: u32, parts: u32) {
+        self.parts.store(before.into(), Relaxed);
+        self.more_parts.store(parts.saturating_sub(1).into(), Relaxed);
+    }
+
     /// The share of the frame that is done, from 0 to 1.
     pub fn share(&self) -> f64 {
-        let [done, all] = [&self.done, &self.all].map(|count| count.load(Relaxed) as f64);
-        if all > 0.0 { (done / all).min(1.0) } else { 0.0 }
+        let counts = [&self.done, &self.all, &self.parts, &self.more_parts];
+        let [done, all, parts, more_parts] = counts.map(|count| count.load(Relaxed) as f64);
+        let part = if all > 0.0 { (done / all).min(1.0) } else { 0.0 };
+        ((parts + part) / (more_parts + 1.0)).min(1.0)
     }
 }
 
@@ -46,7 +57,9 @@ mod tests {
         assert_eq!(progress.share(), 0.5);
         progress.add(100);
         assert_eq!(progress.share(), 1.0);
+        progress.set_part(2, 4);
+        assert_eq!(progress.share(), 0.75);
         progress.end();
-        assert_eq!(progress.share(), 0.0);
+        assert_eq!(progress.share(), 0.5);
     }
 }

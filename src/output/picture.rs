@@ -155,6 +155,9 @@ pub struct Metadata {
     pub frame: u32,
     /// The time of the scene that the frame shows.
     pub seconds: f64,
+    /// Stops by which the frame is exposed, where the settings leave that to the frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<f32>,
 }
 
 impl Metadata {
@@ -223,6 +226,7 @@ pub(crate) mod testing {
             settings: r#"{"samples":4}"#.into(),
             frame: 7,
             seconds: 0.25,
+            exposure: None,
         }
     }
 

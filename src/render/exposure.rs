@@ -82,8 +82,8 @@ impl Exposures {
             // Otherwise the run has its own.
             && job.settings.film.white_balance == job.scene.settings.white_balance
         {
-            let white = |&frame: &u32| Some((frame, timeline.white_balance(job.scene.time_of(frame))?));
-            measured.white_balances = job.frames.iter().filter_map(white).collect();
+            let white = |frame: u32| Some((frame, timeline.white_balance(job.scene.time_of(frame))?));
+            measured.white_balances = job.traced_frames().into_iter().filter_map(white).collect();
         }
         Ok(measured)
     }
@@ -96,22 +96,23 @@ impl Exposures {
     ) -> Result<BTreeMap<u32, f32>, RenderError> {
         let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
         let stage = job.scene.stage.and_then(ids);
+        let frames = job.traced_frames();
         let more = match job.auto_exposure {
             None => return Ok(BTreeMap::new()),
             Some(AutoExposure::Keyed) => {
                 let timeline = job.scene.timeline.as_ref();
                 let exposure = |&frame: &u32| Some((frame, timeline?.exposure(job.scene.time_of(frame))?));
-                return Ok(job.frames.iter().filter_map(exposure).collect());
+                return Ok(frames.iter().filter_map(exposure).collect());
             }
             Some(AutoExposure::Gentle) => {
                 let stops = measure_frame(job, device, (poser, known), (1, stage), stop)?;
                 let exposure = job.settings.exposure + gentle(stops);
-                return Ok(job.frames.iter().map(|&frame| (frame, exposure)).collect());
+                return Ok(frames.into_iter().map(|frame| (frame, exposure)).collect());
             }
             Some(AutoExposure::Full(more)) => more,
         };
         let step = step(job);
-        let wanted: BTreeSet<u32> = job.frames.iter().flat_map(|&f| keys(f, step)).collect();
+        let wanted: BTreeSet<u32> = frames.iter().flat_map(|&f| keys(f, step)).collect();
         let mut keys = BTreeMap::new();
         for key in wanted {
             let frame = (key * step + 1).min(job.scene.settings.frames);
@@ -119,7 +120,7 @@ impl Exposures {
             keys.insert(key, stops);
         }
         let exposure = |&frame: &u32| (frame, more + between(&keys, frame, step));
-        Ok(job.frames.iter().map(exposure).collect())
+        Ok(frames.iter().map(exposure).collect())
     }
 
     /// The settings of the job with the frame's own exposure and white balance.

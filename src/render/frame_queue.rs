@@ -1,6 +1,10 @@
-//! The frames of a run, each handed out when work on it begins.
+//! The frames of a run, each handed out when work on it begins, with the steps to it.
 
-use super::{RenderJob, existing::Begin};
+use super::{
+    RenderJob,
+    existing::Begin,
+    window::{Reach, Step, Steps},
+};
 use crate::output::OutputError;
 use std::{
     collections::VecDeque,
@@ -14,7 +18,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)
 /// Time between two looks at whether a run that waits has been stopped.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Hands out frames in order, to several takers in turn. Frames that other runs are working on come last: they are waited for until they
+/// Hands out the steps to frames in order, to several takers in turn. Frames that other runs are working on come last: they are waited for until they
 /// exist, or their run has died and one of them is free.
 pub struct FrameQueue<'a> {
     begin: Box<dyn Fn(u32) -> Result<Begin, OutputError> + Sync + 'a>,
@@ -23,9 +27,11 @@ pub struct FrameQueue<'a> {
     changed: Condvar,
 }
 
-#[derive(Default)]
 struct State {
     waiting: VecDeque<u32>,
+    /// Steps that are left to the frame that was begun last.
+    under_way: VecDeque<Step>,
+    steps: Steps,
     skipped: Skipped,
     /// Index of the taker that is next.
     turn: usize,
@@ -43,7 +49,7 @@ pub struct Skipped {
     pub elsewhere: u32,
 }
 
-/// What becomes of a taker that asks for a frame.
+/// What becomes of a taker that asks for a step to a frame.
 enum Next {
     Frame(u32),
     /// Other runs are working on all that is left.
@@ -53,33 +59,46 @@ enum Next {
 
 impl<'a> FrameQueue<'a> {
     pub fn of(job: &'a RenderJob) -> Self {
-        Self::new(&job.frames, |frame| job.output.begin(job, frame))
+        Self::new(&job.frames, job.reach(), |frame| job.output.begin(job, frame))
     }
 
-    fn new(frames: &[u32], begin: impl Fn(u32) -> Result<Begin, OutputError> + Sync + 'a) -> Self {
-        let state = State { waiting: frames.iter().copied().collect(), ..State::default() };
+    fn new(frames: &[u32], reach: Reach, begin: impl Fn(u32) -> Result<Begin, OutputError> + Sync + 'a) -> Self {
+        let state = State {
+            waiting: frames.iter().copied().collect(),
+            under_way: VecDeque::new(),
+            steps: Steps::new(reach),
+            skipped: Skipped::default(),
+            turn: 0,
+            closed: false,
+            error: None,
+        };
         Self { begin: Box::new(begin), takers: 1, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Sets the number of takers, each of which gets every `count`th frame.
+    /// Sets the number of takers, each of which gets every `count`th step.
     pub fn with_takers(self, count: usize) -> Self {
         Self { takers: count, ..self }
     }
 
-    /// Waits for the turn of `taker` and returns its next frame. None if there are no more, or `ended` says so while this run waits for
+    /// Waits for the turn of `taker` and returns its next step. None if there are no more, or `ended` says so while this run waits for
     /// others.
-    pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<u32> {
+    pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<Step> {
         let mut state = self.lock();
         while !state.closed && state.turn != taker {
             let waited = self.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
-        let frame = self.first_free(&mut state, ended);
-        state.closed = frame.is_none();
+        if state.under_way.is_empty()
+            && let Some(frame) = self.first_free(&mut state, ended)
+        {
+            state.under_way = state.steps.to(frame);
+        }
+        let step = if state.closed { None } else { state.under_way.pop_front() };
+        state.closed = step.is_none();
         state.turn = (state.turn + 1) % self.takers;
         drop(state);
         self.changed.notify_all();
-        frame
+        step
     }
 
     fn first_free(&self, state: &mut State, ended: impl Fn() -> bool) -> Option<u32> {
@@ -155,18 +174,25 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    const ALONE: Reach = Reach { frames: 0, last: 99 };
+
     fn never() -> bool {
         false
+    }
+
+    /// The frame that the taker traces next.
+    fn next(queue: &FrameQueue, taker: usize, ended: impl Fn() -> bool) -> Option<u32> {
+        queue.next(taker, ended).and_then(|step| step.trace)
     }
 
     #[test]
     fn takers_get_frames_in_turn() {
         let frames: Vec<u32> = (1..=10).collect();
-        let queue = FrameQueue::new(&frames, |_| Ok(Begin::Ours)).with_takers(3);
+        let queue = FrameQueue::new(&frames, ALONE, |_| Ok(Begin::Ours)).with_takers(3);
         let taken: Vec<Vec<u32>> = std::thread::scope(|scope| {
             let taker = |index| {
                 let queue = &queue;
-                scope.spawn(move || std::iter::from_fn(|| queue.next(index, never)).collect())
+                scope.spawn(move || std::iter::from_fn(|| next(queue, index, never)).collect())
             };
             let takers: Vec<_> = (0..3).map(taker).collect();
             takers.into_iter().map(|taker| taker.join().unwrap()).collect()
@@ -189,8 +215,8 @@ mod tests {
                 _ => Begin::Ours,
             })
         };
-        let queue = FrameQueue::new(&[1, 2, 3, 4, 5], begin);
-        let taken: Vec<u32> = std::iter::from_fn(|| queue.next(0, never)).collect();
+        let queue = FrameQueue::new(&[1, 2, 3, 4, 5], ALONE, begin);
+        let taken: Vec<u32> = std::iter::from_fn(|| next(&queue, 0, never)).collect();
         assert_eq!(taken, [4, 5, 2]);
         let skipped = Skipped { appeared: 2, elsewhere: 0 };
         assert_eq!(queue.finish().unwrap(), skipped);
@@ -198,21 +224,22 @@ mod tests {
 
     #[test]
     fn a_stop_ends_the_wait_for_others() {
-        let queue = FrameQueue::new(&[1, 2, 3], |frame| Ok([Begin::Elsewhere, Begin::Ours][usize::from(frame == 2)]));
-        assert_eq!(queue.next(0, || true), Some(2));
-        assert_eq!(queue.next(0, || true), None);
+        let queue =
+            FrameQueue::new(&[1, 2, 3], ALONE, |frame| Ok([Begin::Elsewhere, Begin::Ours][usize::from(frame == 2)]));
+        assert_eq!(next(&queue, 0, || true), Some(2));
+        assert_eq!(next(&queue, 0, || true), None);
         assert_eq!(queue.finish().unwrap(), Skipped { appeared: 0, elsewhere: 2 });
     }
 
     #[test]
     fn after_an_error_or_an_end_nobody_gets_any_more() {
         let failed = |_| Err(OutputError::Earlier { path: "a.png".into() });
-        let queue = FrameQueue::new(&[1, 2], failed).with_takers(2);
-        assert_eq!((queue.next(0, never), queue.next(1, never)), (None, None));
+        let queue = FrameQueue::new(&[1, 2], ALONE, failed).with_takers(2);
+        assert_eq!((next(&queue, 0, never), next(&queue, 1, never)), (None, None));
         assert!(queue.finish().is_err());
-        let queue = FrameQueue::new(&[1, 2, 3], |_| Ok(Begin::Ours)).with_takers(2);
-        assert_eq!(queue.next(0, never), Some(1));
+        let queue = FrameQueue::new(&[1, 2, 3], ALONE, |_| Ok(Begin::Ours)).with_takers(2);
+        assert_eq!(next(&queue, 0, never), Some(1));
         queue.close();
-        assert_eq!((queue.next(1, never), queue.next(0, never)), (None, None));
+        assert_eq!((next(&queue, 1, never), next(&queue, 0, never)), (None, None));
     }
 }

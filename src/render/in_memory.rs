@@ -1,8 +1,16 @@
 //! Frames that go to memory, one at a time, instead of to files.
 
-use super::{Measured, Poser, RenderError, RenderJob, TreeSource, load, measure, write};
+use super::{
+    Measured, Poser, RenderError, RenderJob, TreeSource,
+    exposure::Exposures,
+    load, measure,
+    pose::Posed,
+    window::{Complete, Steps, Traced, Window},
+    write,
+};
 use crate::{
     accel::NodeLayout,
+    denoise::DenoiseError,
     device::{Device, Frame, FrameSettings, Rendered, Stop},
     scene::Scene,
 };
@@ -62,10 +70,33 @@ impl LoadedScene {
         number: u32,
         stop: &Stop,
     ) -> Result<Rendered, RenderError> {
-        let (frame, settings) = self.pose(job, device, (number, &mut Measured::default()), stop)?;
+        let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
+        let mut window = Window::new(job);
+        let mut complete = None;
+        for step in Steps::new(job.reach()).to(number) {
+            let traced = match step.trace {
+                Some(number) => Some(self.trace((job, &exposures), device, number, stop)?),
+                None => None,
+            };
+            complete = window.take(step, traced)?;
+        }
+        let untraced = RenderError::Denoise { frame: number, source: DenoiseError::Untraced };
+        let mut complete: Complete = complete.ok_or(untraced)?;
+        write::finish_pixels(job, &mut complete)?;
+        Ok(complete.traced.rendered)
+    }
+
+    fn trace(
+        &mut self,
+        (job, exposures): (&RenderJob, &Exposures),
+        device: &mut dyn Device,
+        number: u32,
+        stop: &Stop,
+    ) -> Result<Traced, RenderError> {
+        let settings = exposures.settings_of(&job.settings, number);
+        let Posed { frame, time: pose_time, trees } = self.poser.pose(number);
         let rendered = device.submit(frame, &settings).and_then(|()| device.collect(stop));
-        let mut rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
-        write::finish_pixels(job, (number, settings.exposure), &mut rendered)?;
-        Ok(rendered)
+        let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
+        Ok(Traced { number, settings, rendered, pose_time, trees })
     }
 }

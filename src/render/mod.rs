@@ -25,12 +25,13 @@ mod ray_files;
 mod tests;
 mod tree_cache;
 mod tree_source;
+mod window;
 mod write;
 
 use crate::{
     aov::AovSet,
-    denoise::{DenoiseError, Denoiser},
-    device::{Developer, Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Rendered, Stop},
+    denoise::{DenoiseError, Denoising},
+    device::{Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Rendered, Stop},
     memory,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
@@ -49,10 +50,10 @@ pub use material_counts::MaterialCounts;
 pub use ongoing::{Ongoing, run_ongoing, sampling};
 pub use outputs::Outputs;
 pub use pose::Poser;
-use pose_stage::PosedFrames;
+use pose_stage::{PosedFrames, PosedStep};
 pub use ray_files::{RayError, check_rays};
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     io,
     path::PathBuf,
     sync::{
@@ -65,6 +66,7 @@ use std::{
 };
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
 pub use tree_source::TreeSource;
+use window::{Reach, Step, Traced, Window};
 use write::{Finished, Ledger};
 
 /// Everything `run` needs to know.
@@ -77,7 +79,7 @@ pub struct RenderJob {
     pub pixels: PixelType,
     /// AOVs that are written; devices may have to gather more.
     pub aovs: AovSet,
-    /// Denoises frames before they are written. That takes their radiance, so `settings` ask for it.
+    /// Denoises frames before they are written. That takes their radiance and layers of those around, so `settings` ask for them.
     pub denoising: Option<Arc<Denoising>>,
     /// What is behind the scene in frames, which are opaque then; `settings` ask for transparent ones with alpha. None: they are as they
     /// ask.
@@ -96,17 +98,22 @@ impl RenderJob {
         self.settings.transparent && self.background.is_none()
     }
 
+    /// How far around a frame those are that it is made of.
+    fn reach(&self) -> Reach {
+        let frames = self.denoising.as_ref().map_or(0, |denoising| denoising.reach);
+        Reach { frames, last: self.scene.settings.frames }
+    }
+
+    /// The frames that are traced: those that are written, and those that these are denoised with.
+    pub fn traced_frames(&self) -> BTreeSet<u32> {
+        self.reach().all(&self.frames)
+    }
+
     /// Makes the pixels of a picture's file from those of a device: lays the background under them, and leaves out AOVs that were only needed
     /// for that.
     pub fn complete(&self, rendered: &mut Rendered) {
         write::complete(self, rendered);
     }
-}
-
-/// Denoises the radiance of frames and makes the pixels of their files from it.
-pub struct Denoising {
-    pub denoiser: Denoiser,
-    pub developer: Developer,
 }
 
 /// One finished frame.
@@ -375,12 +382,10 @@ fn run_stages(
     })
 }
 
-/// A frame that the device is working on.
+/// A step whose frame, if there is one, the device is working on.
 struct UnderWay {
-    frame: u32,
-    exposure: f32,
-    pose_time: Duration,
-    trees: pose::TreeWork,
+    step: Step,
+    traced: Option<(FrameSettings, Duration, pose::TreeWork)>,
 }
 
 /// Second stage: keeps the device's queue full, as results can wait. When a frame cannot be submitted, those before it are
@@ -392,49 +397,56 @@ fn trace_frames(
     finished: &SyncSender<Finished>,
     stop: &Stop,
 ) -> Result<(), RenderError> {
-    let mut under_way = VecDeque::new();
+    let mut under_way: VecDeque<UnderWay> = VecDeque::new();
     let mut submitted = Ok(());
-    for index in 0.. {
+    let mut window = Window::new(job);
+    let progress = device.progress();
+    let mut index = 0;
+    loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Some(posed) = posed.recv() else { break };
-            let settings = exposures.settings_of(&job.settings, posed.frame.number);
-            submitted = submit(&settings, device, posed, &mut under_way);
+            submitted = submit((job, exposures), device, posed, &mut under_way);
         }
-        let Some(next) = under_way.pop_front() else {
+        let Some(UnderWay { step, traced }) = under_way.pop_front() else {
             break;
         };
-        let rendered = match device.collect(stop) {
-            Ok(rendered) => rendered,
-            Err(DeviceError::Stopped) if submitted.is_err() => break,
-            Err(source) => {
-                let frame = next.frame;
-                return Err(RenderError::Device { frame, source });
+        if let Some(progress) = &progress {
+            progress.set_part(step.part.0, step.part.1);
+        }
+        let traced = match (step.trace, traced) {
+            (Some(number), Some((settings, pose_time, trees))) => match device.collect(stop) {
+                Ok(rendered) => Some(Traced { number, settings, rendered, pose_time, trees }),
+                Err(DeviceError::Stopped) if submitted.is_err() => break,
+                Err(source) => return Err(RenderError::Device { frame: number, source }),
+            },
+            _ => None,
+        };
+        if let Some(complete) = window.take(step, traced)? {
+            if finished.send(Finished { index, complete }).is_err() {
+                break;
             }
-        };
-        let frame = Finished {
-            index,
-            frame: next.frame,
-            exposure: next.exposure,
-            rendered,
-            pose_ms: milliseconds(next.pose_time),
-            trees: next.trees,
-        };
-        if finished.send(frame).is_err() {
-            break;
+            index += 1;
         }
     }
     submitted
 }
 
 fn submit(
-    settings: &FrameSettings,
+    (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
-    posed: pose::Posed,
+    (step, posed): PosedStep,
     under_way: &mut VecDeque<UnderWay>,
 ) -> Result<(), RenderError> {
-    let frame = posed.frame.number;
-    device.submit(posed.frame, settings).map_err(|source| RenderError::Device { frame, source })?;
-    under_way.push_back(UnderWay { frame, exposure: settings.exposure, pose_time: posed.time, trees: posed.trees });
+    let traced = match posed {
+        Some(posed) => {
+            let frame = posed.frame.number;
+            let settings = exposures.settings_of(&job.settings, frame);
+            device.submit(posed.frame, &settings).map_err(|source| RenderError::Device { frame, source })?;
+            Some((settings, posed.time, posed.trees))
+        }
+        None => None,
+    };
+    under_way.push_back(UnderWay { step, traced });
     Ok(())
 }
 

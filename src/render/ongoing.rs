@@ -5,6 +5,7 @@ use super::{
     Busy, FrameObserver, FrameQueue, FrameReport, RenderError, RenderJob, Summary, milliseconds,
     pose::Posed,
     prepare,
+    window::{Complete, Traced, Window},
     write::{self, Finished},
 };
 use crate::{
@@ -73,22 +74,29 @@ pub fn run_ongoing(
         false => String::new(),
     };
     let frames = FrameQueue::of(job);
-    while let Some(frame) = frames.next(0, || stop.load(Ordering::Relaxed)) {
-        let index = summary.frames as usize;
-        let posed = poser.pose(frame);
-        let mut settings = exposures.settings_of(&job.settings, frame);
-        let keeper = Keeper::new(job, &settings, ongoing, (&scene, frame));
-        if let Some((_, samples)) = &ongoing.part {
-            settings.samples = samples.end;
-            settings.layer_sums = true;
+    let progress = device.progress();
+    let mut window = Window::new(job);
+    while let Some(step) = frames.next(0, || stop.load(Ordering::Relaxed)) {
+        if let Some(progress) = &progress {
+            progress.set_part(step.part.0, step.part.1);
         }
-        let rendered = render_frame(job, &settings, &keeper, device, (index, posed), stop)?;
-        let Some(report) = rendered else {
-            summary.stopped = true;
-            break;
+        let keeper =
+            |frame: u32| Keeper::new(job, &exposures.settings_of(&job.settings, frame), ongoing, (&scene, frame));
+        let traced = match step.trace {
+            None => None,
+            Some(frame) => {
+                let traced = trace_frame(job, &keeper(frame), device, poser.pose(frame), stop)?;
+                if traced.is_none() {
+                    break;
+                }
+                traced
+            }
         };
-        summary.add(&report);
-        observer.frame_done(&report);
+        if let Some(complete) = window.take(step, traced)? {
+            let report = finish_frame(job, &keeper(step.frame), (summary.frames as usize, complete))?;
+            summary.add(&report);
+            observer.frame_done(&report);
+        }
     }
     summary.skipped = frames.finish()?;
     summary.stopped = summary.is_short_of(job);
@@ -100,15 +108,15 @@ pub fn run_ongoing(
     Ok(summary)
 }
 
-/// Renders and writes one frame. None if it was stopped.
-fn render_frame(
+/// Traces one frame. None if it was stopped.
+fn trace_frame(
     job: &RenderJob,
-    settings: &FrameSettings,
     keeper: &Keeper,
     device: &mut dyn Device,
-    (index, posed): (usize, Posed),
+    posed: Posed,
     stop: &AtomicBool,
-) -> Result<Option<FrameReport>, RenderError> {
+) -> Result<Option<Traced>, RenderError> {
+    let settings = &keeper.settings();
     let mut film = keeper.begin(settings)?;
     let begun = film.state.samples;
     // A device that is stopped leaves its film in an undefined state.
@@ -122,7 +130,7 @@ fn render_frame(
             keeper.put_aside(&film)?;
             return Ok(None);
         }
-        if keeper.ongoing.keeps() {
+        if keeper.keeps() {
             kept.clone_from(&film);
         }
         let until = pace.next(film.state.samples, settings.samples);
@@ -160,21 +168,24 @@ fn render_frame(
     if film.state.samples > begun || keeper.ongoing.part.is_some() {
         keeper.put_aside(&film)?;
     }
+    let Posed { time: pose_time, trees, .. } = posed;
+    Ok(Some(Traced { number: keeper.frame, settings: settings.clone(), rendered, pose_time, trees }))
+}
+
+/// Writes one frame, unless its samples are in a film of their own.
+fn finish_frame(
+    job: &RenderJob,
+    keeper: &Keeper,
+    (index, complete): (usize, Complete),
+) -> Result<FrameReport, RenderError> {
     if let Some((path, _)) = &keeper.ongoing.part {
-        let work = (milliseconds(posed.time), &posed.trees);
-        return Ok(Some(write::report_of_part((keeper.frame, path), &rendered, work)));
+        let Traced { rendered, pose_time, trees, .. } = &complete.traced;
+        let work = (milliseconds(*pose_time), trees);
+        return Ok(write::report_of_part((keeper.frame, path), rendered, work));
     }
-    let finished = Finished {
-        index,
-        frame: keeper.frame,
-        exposure: settings.exposure,
-        rendered,
-        pose_ms: milliseconds(posed.time),
-        trees: posed.trees,
-    };
-    let report = write::write_frame(job, finished)?;
+    let report = write::write_frame(job, Finished { index, complete })?;
     keeper.clean_up();
-    Ok(Some(report))
+    Ok(report)
 }
 
 /// The unfinished picture with its alpha, which takes some time.
@@ -222,6 +233,8 @@ impl Pace {
 struct Keeper<'a> {
     ongoing: &'a Ongoing<'a>,
     frame: u32,
+    /// Whether the frame is written, and not only made for others; those have no names.
+    is_written: bool,
     checkpoint: PathBuf,
     partial: PathBuf,
     identity: CheckpointIdentity,
@@ -237,6 +250,7 @@ impl<'a> Keeper<'a> {
         Self {
             ongoing,
             frame,
+            is_written: job.frames.contains(&frame),
             checkpoint: ongoing.part.as_ref().map_or_else(|| checkpoint_path(&path), |(path, _)| path.clone()),
             partial: partial_path(&path),
             identity: CheckpointIdentity {
@@ -254,9 +268,22 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    fn keeps(&self) -> bool {
+        self.is_written && self.ongoing.keeps()
+    }
+
+    /// The settings of what is traced now: those of the picture, or of a part of its samples.
+    fn settings(&self) -> FrameSettings {
+        let settings = self.picture.settings.clone();
+        match &self.ongoing.part {
+            Some((_, samples)) => FrameSettings { samples: samples.end, layer_sums: true, ..settings },
+            None => settings,
+        }
+    }
+
     /// The film of the checkpoint, or an empty one if there is none.
     fn begin(&self, settings: &FrameSettings) -> Result<Accumulation, CheckpointError> {
-        if !self.ongoing.keeps() {
+        if !self.keeps() {
             return Ok(Accumulation::new(settings));
         }
         let part = self.ongoing.part.as_ref().map(|(_, samples)| samples);
@@ -273,7 +300,7 @@ impl<'a> Keeper<'a> {
     }
 
     fn put_aside(&self, film: &Accumulation) -> Result<(), CheckpointError> {
-        if !self.ongoing.keeps() || film.state.range().is_empty() {
+        if !self.keeps() || film.state.range().is_empty() {
             return Ok(());
         }
         let samples = self.ongoing.part.as_ref().map_or(self.picture.settings.samples, |(_, samples)| samples.end);
@@ -290,6 +317,9 @@ impl<'a> Keeper<'a> {
 
     /// Whether the picture is to be written as it stands; `shown` is when that was done last.
     fn is_asked(&self, shown: Instant) -> bool {
+        if !self.is_written {
+            return false;
+        }
         let interval = self.ongoing.partial_interval;
         let due = interval.is_some_and(|interval| shown.elapsed() >= interval);
         self.ongoing.asked.swap(false, Ordering::Relaxed) || due

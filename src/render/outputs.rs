@@ -1,8 +1,9 @@
 //! The files that the frames of a run are written to, and the metadata in them.
 
-use super::{AutoExposure, RenderJob, SkipExisting, write};
+use super::{AutoExposure, RenderJob, SkipExisting, window::Traced, write};
 use crate::{
     aov::{AovSet, channels::FileRows},
+    denoise::Denoise,
     device::{FrameSettings, Rendered},
     output::{
         Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
@@ -72,12 +73,14 @@ impl Outputs {
     pub(super) fn write(
         &self,
         job: &RenderJob,
-        (index, frame): (usize, u32),
-        rendered: &Rendered,
+        index: usize,
+        Traced { number: frame, settings, rendered, .. }: &Traced,
     ) -> Result<PathBuf, OutputError> {
+        let frame = *frame;
         let position = self.positions.get(index).copied().unwrap_or(index);
         let mut waited_for = WaitedFor { outputs: self, position: Some(position) };
-        let metadata = self.metadata(job, frame);
+        let exposure = job.auto_exposure.map(|_| settings.exposure);
+        let metadata = Metadata { exposure, ..self.metadata(job, frame) };
         let picture = self.picture(job, rendered, &metadata);
         let written = self.write_file(job, &picture);
         self.end(job, frame);
@@ -180,8 +183,8 @@ struct Settings<'a> {
     settings: &'a FrameSettings,
     #[serde(skip_serializing_if = "Option::is_none")]
     auto_exposure: Option<AutoExposure>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    denoised: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    denoise: Option<(Denoise, u32)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     background: Option<&'a str>,
 }
@@ -190,7 +193,7 @@ fn origin(job: &RenderJob) -> Metadata {
     let settings = Settings {
         settings: &job.settings,
         auto_exposure: job.auto_exposure,
-        denoised: job.denoising.is_some(),
+        denoise: job.denoising.as_ref().map(|denoising| (denoising.method(), denoising.reach)),
         background: job.background.as_ref().map(|background| &background.name[..]),
     };
     Metadata {

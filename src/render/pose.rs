@@ -68,14 +68,20 @@ pub struct Posed {
 pub struct TreeWork {
     /// Refits and rebuilds of the BLASes of deforming meshes.
     pub followed: RefitStats,
-    /// Whether the TLAS was built.
-    pub new_tlas: bool,
+    /// How often the TLAS was built.
+    pub tlas_builds: u32,
 }
 
 impl TreeWork {
     /// Number of trees built afresh.
     pub fn rebuilds(&self) -> u32 {
-        self.followed.rebuilds + u32::from(self.new_tlas)
+        self.followed.rebuilds + self.tlas_builds
+    }
+
+    /// Adds the work of another frame.
+    pub fn add(&mut self, other: &Self) {
+        self.followed = self.followed.union(other.followed);
+        self.tlas_builds += other.tlas_builds;
     }
 }
 
@@ -222,7 +228,7 @@ impl Poser {
                 .tells_motion
                 .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
         };
-        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, new_tlas: rebuild.is_some() } }
+        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuild.is_some().into() } }
     }
 
     fn tables(&self) -> Option<PosedTables> {

@@ -3,6 +3,7 @@
 use super::{
     frame_queue::FrameQueue,
     pose::{Posed, Poser},
+    window::Step,
 };
 use std::{
     io,
@@ -29,22 +30,25 @@ pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
     posers
 }
 
-/// Posed frames, in the order in which they were asked for.
+/// Steps with the posed frames that are traced in them, in the order in which they were asked for.
 pub struct PosedFrames {
-    receivers: Vec<Receiver<Posed>>,
+    receivers: Vec<Receiver<PosedStep>>,
     next: usize,
 }
 
+/// A step, and the posed frame that is traced in it.
+pub type PosedStep = (Step, Option<Posed>);
+
 impl PosedFrames {
-    /// The next posed frame. None after the last one, or if the stage has ended early.
-    pub fn recv(&mut self) -> Option<Posed> {
+    /// The next step. None after the last one, or if the stage has ended early.
+    pub fn recv(&mut self) -> Option<PosedStep> {
         let posed = self.receivers[self.next].recv().ok();
         self.next = (self.next + 1) % self.receivers.len();
         posed
     }
 }
 
-/// Starts the stage. Each of `n` posers poses every `n`th frame, up to `buffer` ahead of the one that waits to be taken. The stage
+/// Starts the stage. Each of `n` posers takes every `n`th step, up to `buffer` ahead of the one that waits to be taken. The stage
 /// ends when `ended` says so, or when nobody takes frames any more.
 ///
 /// # Errors
@@ -72,14 +76,14 @@ pub fn start<'scope, 'env>(
 
 fn pose_frames(
     mut poser: Poser,
-    mut frames: impl Iterator<Item = u32>,
-    posed: &SyncSender<Posed>,
+    mut steps: impl Iterator<Item = Step>,
+    posed: &SyncSender<PosedStep>,
     ended: impl Fn() -> bool,
 ) {
     while !ended()
-        && let Some(number) = frames.next()
+        && let Some(step) = steps.next()
     {
-        if posed.send(poser.pose(number)).is_err() {
+        if posed.send((step, step.trace.map(|number| poser.pose(number)))).is_err() {
             return;
         }
     }
@@ -101,7 +105,7 @@ mod tests {
             let queue = FrameQueue::of(&job).with_takers(count);
             let numbers: Vec<u32> = thread::scope(|scope| {
                 let mut posed = start(scope, posers, &queue, 0, &|| false).unwrap();
-                std::iter::from_fn(|| posed.recv().map(|p| p.frame.number)).collect()
+                std::iter::from_fn(|| posed.recv()?.1.map(|p| p.frame.number)).collect()
             });
             assert_eq!(numbers, job.frames, "{count} posers");
         }

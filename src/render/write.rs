@@ -1,10 +1,14 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
 use super::{
-    Busy, Denoising, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds, pose::TreeWork, sanity,
+    Busy, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds,
+    pose::TreeWork,
+    sanity,
+    window::{Complete, Traced},
 };
 use crate::{
     aov::channels::pixel_bytes,
+    denoise::Denoising,
     device::{FrameSettings, Rendered},
     memory,
     output::Pixels,
@@ -28,12 +32,7 @@ const PART_OF_MEMORY: u64 = 32;
 pub struct Finished {
     /// Index of the frame among those of the run, from 0 and without gaps.
     pub index: usize,
-    pub frame: u32,
-    /// Exposure in stops.
-    pub exposure: f32,
-    pub rendered: Rendered,
-    pub pose_ms: f64,
-    pub trees: TreeWork,
+    pub complete: Complete,
 }
 
 /// Greatest number of files written at a time where several threads encode each, so that serial parts do not hold up the rest.
@@ -50,7 +49,9 @@ pub fn writer_count(job: &RenderJob) -> usize {
     let frame_bytes = job.settings.film_pixels() as u64 * pixel_bytes as u64;
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
-    let shared = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
+    let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
+    // Denoisers use all threads, too.
+    let shared = with_layers || job.denoising.is_some();
     usize::try_from(fit)
         .unwrap_or(usize::MAX)
         .min(if shared { SHARED_FILES } else { usize::MAX })
@@ -84,22 +85,23 @@ pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, l
 /// Encodes and writes one frame.
 pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
-    let Finished { frame, exposure, mut rendered, .. } = finished;
-    finish_pixels(job, (frame, exposure), &mut rendered)?;
+    let Finished { index, mut complete } = finished;
+    finish_pixels(job, &mut complete)?;
     let shows_light = job.settings.integrator.shows() == Shows::Radiance;
-    let blank = shows_light.then(|| sanity::blank(&rendered.pixels, job.pixels)).flatten();
-    let path = job.output.write(job, (finished.index, frame), &rendered)?;
+    let blank = shows_light.then(|| sanity::blank(&complete.traced.rendered.pixels, job.pixels)).flatten();
+    let path = job.output.write(job, index, &complete.traced)?;
+    let Traced { number: frame, rendered, pose_time, trees, .. } = complete.traced;
     Ok(FrameReport {
         frame,
         path,
-        pose_ms: finished.pose_ms,
+        pose_ms: milliseconds(pose_time),
         trace_ms: milliseconds(rendered.time),
         write_ms: milliseconds(start.elapsed()),
         rays: rendered.rays,
-        refits: finished.trees.followed.refits,
-        rebuilds: finished.trees.rebuilds(),
-        sah_ratio: finished.trees.followed.worst_ratio,
-        follow_ms: milliseconds(finished.trees.followed.time),
+        refits: trees.followed.refits,
+        rebuilds: trees.rebuilds(),
+        sah_ratio: trees.followed.worst_ratio,
+        follow_ms: milliseconds(trees.followed.time),
         blank,
     })
 }
@@ -126,32 +128,15 @@ pub fn report_of_part(
 }
 
 /// Makes the pixels and AOVs of a frame's file from those of the device.
-pub fn finish_pixels(
-    job: &RenderJob,
-    (frame, exposure): (u32, f32),
-    rendered: &mut Rendered,
-) -> Result<(), RenderError> {
+pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<(), RenderError> {
+    let Complete { traced: Traced { number, settings, rendered, .. }, around } = complete;
     if let Some(denoising) = &job.denoising {
-        denoise(job, denoising, (frame, exposure), rendered)?;
+        let radiance = denoising.denoise(settings.film_size(), around, &rendered.aovs);
+        let radiance = radiance.map_err(|source| RenderError::Denoise { frame: *number, source })?;
+        develop(job, denoising, (*number, settings), &radiance, rendered)?;
     }
-    complete(job, rendered);
+    self::complete(job, rendered);
     Ok(())
-}
-
-/// Denoises a frame whose pixels are linear and makes the pixels of its file.
-fn denoise(
-    job: &RenderJob,
-    denoising: &Denoising,
-    (frame, exposure): (u32, f32),
-    rendered: &mut Rendered,
-) -> Result<(), RenderError> {
-    let settings = FrameSettings { exposure, ..job.settings.clone() };
-    let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-    denoising
-        .denoiser
-        .denoise(settings.film_size(), &mut radiance, &rendered.aovs)
-        .map_err(|source| RenderError::Denoise { frame, source })?;
-    develop(job, denoising, (frame, &settings), &radiance, rendered)
 }
 
 /// Makes the pixels of a frame's file from its radiance. `settings` are the frame's own.

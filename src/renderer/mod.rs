@@ -14,6 +14,7 @@ pub use rays::Hit;
 
 use crate::{
     Error, abi,
+    denoise::Denoise,
     device::{self, Device, DeviceChoice, Frame, RayKind},
     loader,
     output::Destination,
@@ -166,9 +167,9 @@ impl Renderer {
         self.with(|options| options.aovs.transparent = true)
     }
 
-    /// Takes the noise out of frames with Open Image Denoise, which has to be installed.
+    /// Takes the noise out of frames, each with the help of those around it, which are traced for that.
     pub fn denoise(mut self) -> Self {
-        self.options.aovs.denoise = true;
+        self.options.aovs.denoise = Some(Denoise::Film);
         self
     }
 

@@ -3,6 +3,7 @@
 use super::limits;
 use crate::{
     aov::{Aov, AovSet},
+    denoise::Denoise,
     film::FilmSettings,
     render::BackgroundChoice,
     scene::{PixelFilter, ranges},
@@ -54,11 +55,13 @@ pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
     #[cfg_attr(feature = "cli", arg(long = "layers", value_name = "LIST", value_delimiter = ','))]
     pub aovs: Vec<AovName>,
-    /// Take the noise out of frames with Open Image Denoise.
-    ///
-    /// It has to be installed; OIDN_DIR names its folder
-    #[cfg_attr(feature = "cli", arg(long))]
-    pub denoise: bool,
+    /// Take the noise out of frames, each with the help of those before and after it [default: off; film where no HOW is given]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "film"))]
+    pub denoise: Option<Denoise>,
+    /// How many frames before and after a frame help to denoise it. They are traced for that, but not written unless they are asked for
+    /// [default: 4]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(limits::DENOISE_FRAMES)))]
+    pub denoise_frames: Option<u32>,
     /// Leave out the background: pictures get alpha
     ///
     /// The environment is left out where the camera sees it, in .png, .webp, .apng and .exr files and in .mov and .webm videos. The light

@@ -9,6 +9,8 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 /// Relative to the square root of the brightness.
 pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
+/// Before and after a frame.
+pub const DENOISE_FRAMES: RangeInclusive<u32> = 0..=16;
 /// Pixels.
 pub const EDGE_WIDTH: RangeInclusive<f32> = 0.1..=100.0;
 /// Seconds.

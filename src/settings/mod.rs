@@ -14,6 +14,7 @@ mod several;
 pub use crate::{
     accel::Quality,
     aov::Aov,
+    denoise::Denoise,
     output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName},
     render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList},
     scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy},

@@ -4,12 +4,12 @@ use super::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, 
 use crate::{
     Error,
     aov::{Aov, AovSet, cryptomatte},
-    denoise::Denoiser,
-    device::{Developer, Device, FrameSettings},
+    denoise::{Denoise, Denoiser, Denoising, film::REACH},
+    device::{Device, FrameSettings},
     loader::{self, LoadError, LoadOptions},
     output::{Manifests, OutputError, prepare_distinct},
     pixels::PixelType,
-    render::{self, Denoising, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource},
+    render::{self, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource},
     scene::{Scene, Shows, rig::RefitPolicy},
 };
 use std::{
@@ -30,8 +30,8 @@ pub struct PictureOptions {
     pub refit: Option<RefitPolicy>,
     /// How trees are built, and where they are kept.
     pub trees: TreeSource,
-    /// The denoiser, loaded when it is first needed and kept from scene to scene.
-    pub(crate) denoising: OnceLock<Arc<Denoising>>,
+    /// Open Image Denoise, loaded when it is first needed and kept from scene to scene.
+    pub(crate) oidn: OnceLock<Arc<Denoiser>>,
 }
 
 impl PictureOptions {
@@ -77,7 +77,7 @@ impl PictureOptions {
         let layers = self.aovs.aovs();
         let transparent = self.aovs.transparent;
         let settings = self.picture.resolve(&scene.settings)?;
-        let denoising = self.denoising(&settings)?;
+        let denoising = self.denoising(&settings)?.map(Arc::new);
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?;
         output.manifests = manifests(layers, &scene);
@@ -87,7 +87,7 @@ impl PictureOptions {
         let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
         let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
         let settings = match denoising {
-            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoiser::aovs_for(gathered), ..settings },
+            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoising::aovs_for(gathered), ..settings },
             None => FrameSettings {
                 pixels,
                 aovs: gathered,
@@ -110,19 +110,21 @@ impl PictureOptions {
         })
     }
 
-    fn denoising(&self, settings: &FrameSettings) -> Result<Option<Arc<Denoising>>, Error> {
-        if !self.aovs.denoise {
-            return Ok(None);
-        }
-        if settings.integrator.shows() != Shows::Radiance {
-            return Err(SettingsError::DenoisedView.into());
-        }
-        if let Some(loaded) = self.denoising.get() {
-            return Ok(Some(loaded.clone()));
-        }
-        let developer = Developer::new().map_err(RenderError::Load)?;
-        let loaded = Arc::new(Denoising { denoiser: Denoiser::load()?, developer });
-        Ok(Some(self.denoising.get_or_init(|| loaded).clone()))
+    fn denoising(&self, settings: &FrameSettings) -> Result<Option<Denoising>, Error> {
+        let oidn = match self.aovs.denoise {
+            None | Some(Denoise::Off) => return Ok(None),
+            Some(_) if settings.integrator.shows() != Shows::Radiance => return Err(SettingsError::DenoisedView.into()),
+            Some(Denoise::Film) => None,
+            Some(Denoise::Oidn) => Some(match self.oidn.get() {
+                Some(loaded) => loaded.clone(),
+                None => {
+                    let loaded = Arc::new(Denoiser::load()?);
+                    self.oidn.get_or_init(|| loaded).clone()
+                }
+            }),
+        };
+        let reach = self.aovs.denoise_frames.unwrap_or(REACH);
+        Ok(Some(Denoising::new(oidn, reach).map_err(RenderError::Load)?))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `throng denoise`: films from EXR layers.
+//! `throng denoise`: films from EXR layers; and `throng render --denoise`.
 
 use crate::common::{Place, decode};
 
@@ -36,6 +36,50 @@ fn a_frame_depends_on_those_around_it_alone() {
     for other in ["one.exr", "some/0003.exr"] {
         place.ok(&["diff", "all/0003.exr", other]);
     }
+}
+
+#[test]
+fn a_run_denoises_as_it_goes() {
+    let place = Place::new(7);
+    let exact = ["--samples", "4", "--color-depth", "32", "-o", "raw/####.exr"];
+    place.ok(&[&["render", "scene.ron"], &exact[..], &LAYERS[..]].concat());
+    place.ok(&["denoise", "raw/####.exr", "-o", "after/####.exr", "--denoise-frames", "2"]);
+    let render = |more: &[&'static str]| {
+        let denoise = ["render", "scene.ron", "--samples", "4", "--denoise", "--denoise-frames", "2"];
+        place.ok(&[&denoise[..], more].concat())
+    };
+    render(&["-o", "run/####.exr"]);
+    for frame in 1..=7 {
+        place.ok(&["diff", &format!("after/{frame:04}.exr"), &format!("run/{frame:04}.exr")]);
+    }
+    let told = render(&["-o", "some/####.exr", "-f", "6,1,2"]).stderr;
+    assert!(told.contains("4 frames around those asked for are traced, too"), "{told}");
+    assert_eq!(place.names("some"), ["0001.exr", "0002.exr", "0006.exr"]);
+    // Frames that exist are kept, and traced for those that do not.
+    std::fs::remove_file(place.path("some/0002.exr")).unwrap();
+    render(&["-o", "some/####.exr", "-f", "6,1,2", "--skip-existing"]);
+    render(&["-o", "piece/####.exr", "-f", "2", "--write-partial", "60"]);
+    let bytes = |path: &str| std::fs::read(place.path(path)).unwrap();
+    for (file, of) in [("some", 1), ("some", 2), ("some", 6), ("piece", 2)] {
+        assert!(bytes(&format!("{file}/{of:04}.exr")) == bytes(&format!("run/{of:04}.exr")), "{file} {of}");
+    }
+}
+
+#[test]
+fn what_is_denoised_is_chosen() {
+    let place = Place::new(3);
+    let render = |more: &[&'static str]| {
+        place.ok(&[&["render", "scene.ron", "-f", "2", "--samples", "4", "-o", "a.png"], more].concat());
+        std::fs::read(place.path("a.png")).unwrap()
+    };
+    let raw = render(&[]);
+    assert!(render(&["--denoise", "off"]) == raw);
+    let film = render(&["--denoise", "film"]);
+    assert!(film != raw && render(&["--denoise"]) == film);
+    assert!(render(&["--denoise", "--denoise-frames", "0"]) != film);
+    place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: film, oidn, off]");
+    // Layers beside the picture are the frame's own, and alpha is kept.
+    place.ok(&["render", "scene.ron", "-f", "2", "-o", "a.exr", "--denoise", "--layers", "depth", "--transparent"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn automatic_exposure_takes_stops_and_differs_from_a_fixed_one() {
 #[test]
 fn what_cannot_be_denoised_fails_before_rendering() {
     let place = Place::new(1);
-    let mut command = place.command(&["render", "scene.ron", "--denoise", "-o", "out/"]);
+    let mut command = place.command(&["render", "scene.ron", "--denoise", "oidn", "-o", "out/"]);
     let output = process::output(command.env("OIDN_DIR", "nowhere"));
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");

@@ -1,6 +1,6 @@
 //! The denoiser of films on the CPU: kernels that work in tiles, on a frame and its neighbours.
 
-use super::{Launch, chosen_kernels};
+use super::{Kernel, Launch, chosen_kernels};
 use crate::{
     abi::{DENOISE_RECORD, DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseParams, Params},
     device::DeviceError,
@@ -33,13 +33,34 @@ impl FilmFilter {
     ///
     /// # Errors
     /// When the frame in the middle is missing or a frame has another size.
-    pub fn filter(
-        &self,
-        window: &[Option<&[f32]>],
-        (width, height): (u32, u32),
-        strength: f32,
-    ) -> Result<Vec<f32>, DeviceError> {
-        let pixels = width as usize * height as usize;
+    pub fn filter(&self, window: &[Option<&[f32]>], size: (u32, u32), strength: f32) -> Result<Vec<f32>, DeviceError> {
+        let mut gathered = self.gathered(window, size)?;
+        let mut radiance = vec![0f32; 3 * gathered.len() / PLANES];
+        let denoise = DenoiseParams {
+            gathered: gathered.as_mut_ptr(),
+            radiance: radiance.as_mut_ptr(),
+            strength: STRENGTH * strength,
+            ..params(size)
+        };
+        // SAFETY: planes are of that size, and each tile has pixels of its own.
+        unsafe { run(self.0.denoise_average, &denoise) };
+        Ok(radiance)
+    }
+
+    /// The same without averaging pixels nearby.
+    ///
+    /// # Errors
+    /// As [`Self::filter`].
+    pub fn gather(&self, window: &[Option<&[f32]>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
+        let gathered = self.gathered(window, size)?;
+        let plane = gathered.len() / PLANES;
+        let value =
+            |pixel: usize, c: usize| gathered[c * plane + pixel] * (gathered[(6 + c) * plane + pixel] + ALBEDO_FLOOR);
+        Ok((0..plane).flat_map(|pixel| [0, 1, 2].map(|c| value(pixel, c))).collect())
+    }
+
+    fn gathered(&self, window: &[Option<&[f32]>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
+        let pixels = size.0 as usize * size.1 as usize;
         let reach = window.len() / 2;
         let fits = |frame: &Option<&[f32]>| frame.is_none_or(|values| values.len() == DENOISE_RECORD as usize * pixels);
         if window.len() != 2 * reach + 1 || window[reach].is_none() || !window.iter().all(fits) || pixels == 0 {
@@ -48,27 +69,36 @@ impl FilmFilter {
         let record = |frame: &Option<&[f32]>| DenoiseFrame { records: frame.map_or(null(), <[f32]>::as_ptr) };
         let frames: Vec<DenoiseFrame> = window.iter().map(record).collect();
         let mut gathered = vec![0f32; PLANES * pixels];
-        let mut radiance = vec![0f32; 3 * pixels];
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
-            radiance: radiance.as_mut_ptr(),
-            width,
-            height,
             reach: reach as u32,
-            strength: STRENGTH * strength,
-            albedo_width: ALBEDO_WIDTH,
-            normal_width: NORMAL_WIDTH,
-            albedo_floor: ALBEDO_FLOOR,
-            reserved: 0,
+            ..params(size)
         };
-        let launch = Launch::of(Params { denoise: &raw const denoise, ..Zeroable::zeroed() });
-        let tiles = width.div_ceil(DENOISE_TILE_WIDTH) * height.div_ceil(DENOISE_TILE_HEIGHT);
         // SAFETY: frames and planes are of that size, and each tile has pixels of its own.
-        unsafe {
-            launch.run(self.0.denoise_gather, tiles, 1, &|| false);
-            launch.run(self.0.denoise_average, tiles, 1, &|| false);
-        }
-        Ok(radiance)
+        unsafe { run(self.0.denoise_gather, &denoise) };
+        Ok(gathered)
     }
+}
+
+fn params((width, height): (u32, u32)) -> DenoiseParams {
+    DenoiseParams {
+        width,
+        height,
+        albedo_width: ALBEDO_WIDTH,
+        normal_width: NORMAL_WIDTH,
+        albedo_floor: ALBEDO_FLOOR,
+        ..Zeroable::zeroed()
+    }
+}
+
+/// Runs a kernel on all tiles.
+///
+/// # Safety
+/// The pointers that the kernel takes lead to memory for pictures of that size.
+unsafe fn run(kernel: Kernel, denoise: &DenoiseParams) {
+    let launch = Launch::of(Params { denoise, ..Zeroable::zeroed() });
+    let tiles = denoise.width.div_ceil(DENOISE_TILE_WIDTH) * denoise.height.div_ceil(DENOISE_TILE_HEIGHT);
+    // SAFETY: as this function's.
+    unsafe { launch.run(kernel, tiles, 1, &|| false) };
 }

@@ -1,0 +1,226 @@
+//! Frames that are made of those around them: the order in which they are traced and written, and what is kept of each until it has served.
+
+use super::{RenderError, RenderJob, pose::TreeWork};
+use crate::{
+    aov::{Aov, AovSet},
+    denoise::{
+        DenoiseError, Denoising,
+        film::{FilmFrame, FilmLayers},
+    },
+    device::{FrameSettings, RayCounts, Rendered},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    ops::RangeInclusive,
+    sync::Arc,
+    time::Duration,
+};
+
+/// How far around a frame those are that it is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// Number of frames before, and of those after.
+    pub frames: u32,
+    /// The last frame that there is.
+    pub last: u32,
+}
+
+impl Reach {
+    /// The frames that `frame` is made of.
+    fn around(self, frame: u32) -> RangeInclusive<u32> {
+        frame.saturating_sub(self.frames).max(1)..=frame.saturating_add(self.frames).min(self.last).max(frame)
+    }
+
+    /// The frames that `frames` are made of, in ascending order.
+    pub fn all(self, frames: &[u32]) -> BTreeSet<u32> {
+        frames.iter().flat_map(|&frame| self.around(frame)).collect()
+    }
+}
+
+/// A step of the frame loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The frame that is written after the last step to it.
+    pub frame: u32,
+    /// The frame that is traced; none if all that `frame` is made of have been.
+    pub trace: Option<u32>,
+    /// Which of the steps to `frame` this is, from 0, and how many there are.
+    pub part: (u32, u32),
+}
+
+impl Step {
+    /// Whether `frame` can be written then.
+    pub fn is_last(self) -> bool {
+        self.part.0 + 1 == self.part.1
+    }
+}
+
+/// Finds the steps to frames, given those before.
+pub struct Steps {
+    reach: Reach,
+    traced: BTreeSet<u32>,
+}
+
+impl Steps {
+    pub fn new(reach: Reach) -> Self {
+        Self { reach, traced: BTreeSet::new() }
+    }
+
+    /// The steps to `frame`. What [`Window`] has kept by then is not traced again.
+    pub fn to(&mut self, frame: u32) -> VecDeque<Step> {
+        let around = self.reach.around(frame);
+        self.traced.retain(|other| around.contains(other));
+        let mut missing: Vec<Option<u32>> = around.filter(|&other| self.traced.insert(other)).map(Some).collect();
+        if missing.is_empty() {
+            missing.push(None);
+        }
+        let count = missing.len() as u32;
+        (0..count).zip(missing).map(|(index, trace)| Step { frame, trace, part: (index, count) }).collect()
+    }
+}
+
+/// A frame as the device made it.
+pub struct Traced {
+    pub number: u32,
+    /// The frame's own.
+    pub settings: FrameSettings,
+    pub rendered: Rendered,
+    pub pose_time: Duration,
+    pub trees: TreeWork,
+}
+
+/// A frame that has all it is made of.
+pub struct Complete {
+    /// With the work of all frames that were traced for it.
+    pub traced: Traced,
+    /// The frames that it is denoised with, itself in the middle; empty if it is not.
+    pub around: Vec<Option<Arc<FilmFrame>>>,
+}
+
+/// What is kept of frames that were traced.
+pub struct Window<'a> {
+    job: &'a RenderJob,
+    reach: Reach,
+    kept: BTreeMap<u32, Kept>,
+    work: Work,
+}
+
+struct Kept {
+    film: Arc<FilmFrame>,
+    /// The rest, until it is written.
+    own: Option<Traced>,
+}
+
+/// Work of frames that were traced since one was complete.
+#[derive(Default)]
+struct Work {
+    rays: RayCounts,
+    time: Duration,
+    pose_time: Duration,
+    trees: TreeWork,
+}
+
+impl<'a> Window<'a> {
+    pub fn new(job: &'a RenderJob) -> Self {
+        Self { job, reach: job.reach(), kept: BTreeMap::new(), work: Work::default() }
+    }
+
+    /// Takes what was traced in a step, and returns the step's frame if it is the last one to it.
+    ///
+    /// # Errors
+    /// When a frame lacks what the denoiser needs.
+    pub fn take(&mut self, step: Step, traced: Option<Traced>) -> Result<Option<Complete>, RenderError> {
+        let around = self.reach.around(step.frame);
+        self.kept.retain(|number, _| around.contains(number));
+        if let Some(mut traced) = traced {
+            let Some(denoising) = &self.job.denoising else {
+                return Ok(Some(Complete { traced, around: Vec::new() }));
+            };
+            let number = traced.number;
+            let failed = |source| RenderError::Denoise { frame: number, source };
+            let film = film_frame(&self.job.settings, &traced.rendered).map_err(failed)?;
+            self.work.add(&traced);
+            traced.rendered.pixels = Vec::new().into();
+            traced.rendered.aovs.retain(|image| denoising.aovs_after(self.needed()).contains(image.aov));
+            self.kept.insert(number, Kept { film: Arc::new(film), own: Some(traced) });
+        }
+        if !step.is_last() {
+            return Ok(None);
+        }
+        let own = self.kept.get_mut(&step.frame).and_then(|kept| kept.own.take());
+        let Some(mut traced) = own else { return Ok(None) };
+        let work = std::mem::take(&mut self.work);
+        (traced.rendered.rays, traced.rendered.time) = (work.rays, work.time);
+        (traced.pose_time, traced.trees) = (work.pose_time, work.trees);
+        let film = |number: i64| self.kept.get(&u32::try_from(number).ok()?).map(|kept| kept.film.clone());
+        let (middle, reach) = (i64::from(step.frame), i64::from(self.reach.frames));
+        let around = (middle - reach..=middle + reach).map(film).collect();
+        Ok(Some(Complete { traced, around }))
+    }
+
+    /// AOVs that frames still need when they are denoised.
+    fn needed(&self) -> AovSet {
+        self.job.aovs.with(self.job.background.as_ref().map(|_| Aov::Alpha))
+    }
+}
+
+impl Work {
+    fn add(&mut self, traced: &Traced) {
+        self.rays += traced.rendered.rays;
+        self.time += traced.rendered.time;
+        self.pose_time += traced.pose_time;
+        self.trees.add(&traced.trees);
+    }
+}
+
+/// The frame as those around it see it.
+fn film_frame(settings: &FrameSettings, rendered: &Rendered) -> Result<FilmFrame, DenoiseError> {
+    let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+    let layer = |aov: Aov| {
+        let found = rendered.aovs.iter().find(|image| image.aov == aov);
+        found.map_or(&[][..], |image| &image.values[..])
+    };
+    let layers = FilmLayers {
+        radiance: &radiance,
+        variance: layer(Aov::Variance),
+        albedo: layer(Aov::Albedo),
+        normal: layer(Aov::Normal),
+        motion: layer(Aov::Motion),
+    };
+    let lacks = |aov: &Aov| layer(*aov).is_empty();
+    let missing = || DenoiseError::Layer(Denoising::FILM.into_iter().find(lacks).unwrap_or(Aov::Motion));
+    FilmFrame::new(settings.film_size(), &layers).ok_or_else(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The frames that are traced on the way to each.
+    fn traced(reach: u32, last: u32, frames: &[u32]) -> Vec<Vec<u32>> {
+        let mut steps = Steps::new(Reach { frames: reach, last });
+        let to = |&frame: &u32| {
+            let steps = steps.to(frame);
+            assert!(steps.iter().all(|step| step.frame == frame));
+            assert_eq!(steps.iter().filter(|step| step.is_last()).count(), 1);
+            assert!(steps.back().is_some_and(|step| step.is_last()));
+            steps.iter().filter_map(|step| step.trace).collect()
+        };
+        frames.iter().map(to).collect()
+    }
+
+    #[test]
+    fn frames_alone_are_traced_and_written_in_turn() {
+        assert_eq!(traced(0, 9, &[3, 1, 2]), [[3], [1], [2]]);
+    }
+
+    #[test]
+    fn neighbours_are_traced_once_while_they_are_near() {
+        assert_eq!(traced(2, 6, &[1, 2, 3, 4, 5, 6]), [vec![1, 2, 3], vec![4], vec![5], vec![6], vec![], vec![]]);
+        assert_eq!(
+            traced(1, 99, &[10, 12, 50, 11]),
+            [vec![9, 10, 11], vec![12, 13], vec![49, 50, 51], vec![10, 11, 12]]
+        );
+        assert_eq!(Reach { frames: 1, last: 8 }.all(&[8, 1, 4]), BTreeSet::from([1, 2, 3, 4, 5, 7, 8]));
+    }
+}
