@@ -54,11 +54,15 @@ struct Batch<trace_any> {
 };
 
 // Sixteen items in a row are a square of 4x4 pixels, whose camera rays go as a packet.
-template <>
-struct Batch<render_pixel> {
+// With AOVs, these are gathered from the same hits.
+template <bool with_aovs>
+struct RenderBatch {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
         if (integrator_of(params) == Integrator::steps) {
-            for (uint32_t item = begin; item < end; item++) render_pixel(params, item, thread);
+            for (uint32_t item = begin; item < end; item++) {
+                if constexpr (with_aovs) render_with_aovs(params, item, thread);
+                else render_pixel(params, item, thread);
+            }
             return;
         }
         each_packet(begin, end, [&](uint32_t first, uint32_t count) { render_square(params, first, count, thread); });
@@ -68,6 +72,7 @@ struct Batch<render_pixel> {
         uint32_t x[kPacketRays], y[kPacketRays], count = 0;
         for (uint32_t item = first; item < first + items; item++)
             if (item_pixel(params, item, x[count], y[count])) count++;
+        AovSums<false> sums[with_aovs ? kPacketRays : 1];
         for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++) {
             Path paths[kPacketRays];
             Ray rays[kPacketRays];
@@ -77,8 +82,18 @@ struct Batch<render_pixel> {
                 rays[i] = paths[i].ray;
             }
             closest_hits(params, rays, count, hits, thread);
+            if constexpr (with_aovs)
+                for (uint32_t i = 0; i < count; i++) sums[i].add(params, *params.film.aovs, paths[i], hits[i], aov_weight(params, paths[i].sampler), thread);
             with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
             for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].radiance);
+        }
+        if constexpr (with_aovs) {
+            const FrameAovs& out = *params.film.aovs;
+            for (uint32_t i = 0; i < count; i++) {
+                const uint64_t pixel = film_pixel(params, x[i], y[i]);
+                if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
+                store_aovs(out, sums[i], pixel);
+            }
         }
     }
 
@@ -131,6 +146,11 @@ struct Batch<render_pixel> {
         }
     }
 };
+
+template <>
+struct Batch<render_pixel> : RenderBatch<false> {};
+template <>
+struct Batch<render_with_aovs> : RenderBatch<true> {};
 
 // Camera rays of squares of 4x4 pixels go as packets here, too.
 template <bool exact>

@@ -15,7 +15,7 @@ struct TilePlane {
 
     // The value at (x, y) relative to the tile's first pixel.
     THRONG_INLINE float& at(int x, int y) { return values[y + margin][x + margin]; }
-    THRONG_INLINE float at(int x, int y) const { return values[y + margin][x + margin]; }
+    THRONG_INLINE const float& at(int x, int y) const { return values[y + margin][x + margin]; }
 };
 
 THRONG_INLINE int clamp_index(int i, int count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }

@@ -468,7 +468,13 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
 
 THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<false>(params, item, thread); }
 
-// The same with exact sums.
+// Renders one pixel and gathers its AOVs. Its film is empty, and gets all of its samples.
+THRONG_DEVICE void render_with_aovs(const Params& params, uint32_t item, Thread& thread) {
+    render_pixel(params, item, thread);
+    gather_aovs(params, item, thread);
+}
+
+// Gathers exact sums.
 THRONG_DEVICE void gather_exact_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<true>(params, item, thread); }
 
 // Adds the exact sums of AOVs of a pixel of another film.

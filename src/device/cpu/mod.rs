@@ -11,7 +11,7 @@ use super::{
     tables::Tables,
 };
 use crate::{
-    abi::{DisplayParams, FilmParams, Hit, Params, Ray, RayWork, Thread},
+    abi::{DisplayParams, FilmParams, FrameAovs, Hit, Params, Ray, RayWork, Thread},
     accel::NodeLayout,
     aov::{Aov, AovImage},
     light::LightCache,
@@ -182,8 +182,12 @@ impl CpuDevice {
                 progress.add(u64::from(PIXEL_BATCH) * u64::from(end - begin));
                 stop()
             };
-            // SAFETY: as demanded; a pixel's place in the film is touched by its own item only.
-            rays += unsafe { launch.run(self.kernels.render_pixel, items, PIXEL_BATCH, &counted) };
+            let kernel = match launch.params.film.aovs.is_null() {
+                true => self.kernels.render_pixel,
+                false => self.kernels.render_with_aovs,
+            };
+            // SAFETY: as demanded; a pixel's place in the film and in AOVs is touched by its own item only.
+            rays += unsafe { launch.run(kernel, items, PIXEL_BATCH, &counted) };
             if stop() {
                 break;
             }
@@ -191,26 +195,18 @@ impl CpuDevice {
         rays
     }
 
-    /// Gathers the AOVs of a frame whose film is done.
-    ///
-    /// # Safety
-    /// The launch is of a picture with so many items and leads to its film.
-    unsafe fn gather_aovs(
+    /// Makes room for the AOVs of a frame. `layers` takes their exact sums, if the settings ask for these.
+    fn gathering<'a>(
         &self,
-        launch: &mut Launch<'_>,
-        frame: &Frame,
+        frame: &'a Frame,
         settings: &FrameSettings,
-        (items, layers): (u32, &mut Vec<u32>),
-        stop: &Stop,
-    ) -> Result<Vec<AovImage>, DeviceError> {
+        layers: &mut Vec<u32>,
+    ) -> Result<Gathering<'a>, DeviceError> {
         let (aovs, pixels) = (settings.aovs, settings.film_pixels());
         let mut images: Vec<(Aov, Vec<f32>)> =
             aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
-        if images.is_empty() {
-            return Ok(Vec::new());
-        }
         let tables = self.tables()?;
-        let mut record = frame_aovs::record(frame, aspect(settings));
+        let mut record = Box::new(frame_aovs::record(frame, aspect(settings)));
         layers.resize(Accumulation::layers_words(settings), 0);
         if !layers.is_empty() {
             record.sums = layers.as_mut_ptr();
@@ -230,16 +226,43 @@ impl CpuDevice {
         for (record, other) in records.into_iter().zip(&others) {
             other.apply(record, tables);
         }
-        launch.params.film.aovs = &raw const record;
+        Ok(Gathering { record, images, _others: others })
+    }
+
+    /// Gathers the AOVs of a frame whose film is done.
+    ///
+    /// # Safety
+    /// The launch is of a picture with so many items and leads to its film.
+    unsafe fn gather_aovs(
+        &self,
+        launch: &mut Launch<'_>,
+        gathering: &Gathering<'_>,
+        settings: &FrameSettings,
+        items: u32,
+        stop: &Stop,
+    ) {
+        launch.params.film.aovs = &raw const *gathering.record;
         let kernel = match settings.open_ended {
             true => self.kernels.gather_exact_aovs,
             false => self.kernels.gather_aovs,
         };
-        // SAFETY: images and layers are of the picture's size, and what the record leads to besides lives until the end of this function.
+        // SAFETY: images and layers are of the picture's size, and what the record leads to besides lives as long as it.
         unsafe { launch.run(kernel, items, PIXEL_BATCH, stop) };
         launch.params.film.aovs = null();
-        let images = images.into_iter().map(|(aov, values)| AovImage { aov, values: values.into() });
-        Ok(images.collect())
+    }
+}
+
+/// AOVs that kernels gather, and what they read for them.
+struct Gathering<'a> {
+    record: Box<FrameAovs>,
+    images: Vec<(Aov, Vec<f32>)>,
+    _others: Vec<Elsewhere<'a>>,
+}
+
+impl Gathering<'_> {
+    fn into_images(self) -> Vec<AovImage> {
+        let images = self.images.into_iter();
+        images.map(|(aov, values)| AovImage { aov, values: values.into() }).collect()
     }
 }
 
@@ -409,6 +432,13 @@ impl Device for CpuDevice {
             launch.params.film.tile_errors = errors.as_mut_ptr();
         }
         let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(first));
+        // AOVs are gathered from the hits of the picture's own rays where a pixel gets all of its samples at once.
+        let at_once = first == passes.samples().start && until >= settings.samples && until - first <= SAMPLE_SLICE as u32;
+        let along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
+            true => Some(self.gathering(frame, settings, &mut film.layers)?),
+            false => None,
+        };
+        launch.params.film.aovs = along.as_ref().map_or(null(), |along| &raw const *along.record);
         let mut rays = RayCounts::default();
         while !passes.is_over() {
             let tiles = passes.tiles().map(<[u32]>::to_vec);
@@ -433,15 +463,18 @@ impl Device for CpuDevice {
             true => self.progress.end(),
             false => self.progress.begin(samples(film.state.samples), samples(settings.samples)),
         }
-        let aovs = match film.is_done(settings) || settings.unfinished_aovs {
-            true => {
+        launch.params.film.aovs = null();
+        let aovs = match along {
+            Some(along) => along.into_images(),
+            None if settings.aovs.is_empty() || !(film.is_done(settings) || settings.unfinished_aovs) => Vec::new(),
+            None => {
                 launch.params.film.sample_begin = first;
                 launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
-                let items = tile_count * TILE_ITEMS;
+                let gathering = self.gathering(frame, settings, &mut film.layers)?;
                 // SAFETY: the film fits the settings.
-                unsafe { self.gather_aovs(&mut launch, frame, settings, (items, &mut film.layers), stop)? }
+                unsafe { self.gather_aovs(&mut launch, &gathering, settings, tile_count * TILE_ITEMS, stop) };
+                gathering.into_images()
             }
-            false => Vec::new(),
         };
         let values = |aov| aovs.iter().find(|image| image.aov == aov).map_or(null(), |image| image.values.as_ptr());
         launch.params.film.shadow = values(Aov::Shadow);
