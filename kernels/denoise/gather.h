@@ -45,12 +45,16 @@ THRONG_DEVICE void radiance_between(const DenoiseParams& params, const float* fr
     float across[4], down[4], sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     cubic_weights(x - left, across);
     cubic_weights(y - top, down);
-    for (int j = 0; j < 4; j++)
+    uint64_t columns[4];
+    for (int i = 0; i < 4; i++) columns[i] = kRecord * uint64_t(clamp_index(int(left) + i - 1, int(params.width)));
+    for (int j = 0; j < 4; j++) {
+        const float* row = record_at(params, frame, 0, int(top) + j - 1);
         for (int i = 0; i < 4; i++) {
-            const float* record = record_at(params, frame, int(left) + i - 1, int(top) + j - 1);
+            const float* record = row + columns[i];
             const float weight = across[i] * down[j];
             for (int c = 0; c < 4; c++) sum[c] += weight * record[c];
         }
+    }
     for (int c = 0; c < 3; c++) out[c] = max(sum[c], 0.0f);
 }
 

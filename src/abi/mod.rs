@@ -152,7 +152,7 @@ constants! {
     /// a pixel others are averaged.
     pub const DENOISE_RECORD: u32 = 16;
     pub const DENOISE_TILE_WIDTH: u32 = 64;
-    pub const DENOISE_TILE_HEIGHT: u32 = 16;
+    pub const DENOISE_TILE_HEIGHT: u32 = 32;
     pub const DENOISE_RADIUS: u32 = 4;
     /// Names that a matte keeps of a pixel.
     pub const MATTE_RANKS: u32 = 6;

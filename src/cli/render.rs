@@ -248,7 +248,8 @@ impl RenderArgs {
                 && matches!(self.aovs.denoise, None | Some(Denoise::Off)),
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
-        let options = self.options()?;
+        let mut options = self.options()?;
+        options.aovs.leave_as_traced();
         let scene = Arc::new(options.load(path)?);
         let plan = self.frames.resolve(&scene)?;
         let job = RenderJob { auto_exposure: None, ..options.job_of(scene, &plan, false)? };

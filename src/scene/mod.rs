@@ -171,6 +171,8 @@ pub struct RenderDefaults {
     pub filter_width: Option<f32>,
     /// Colour temperature of the light that appears white, in kelvin; None leaves colours as they are.
     pub white_balance: Option<f32>,
+    /// Whether noise is taken out of frames with the help of those around them.
+    pub denoise: bool,
 }
 
 impl Default for RenderDefaults {
@@ -194,6 +196,7 @@ impl Default for RenderDefaults {
             filter: PixelFilter::default(),
             filter_width: None,
             white_balance: None,
+            denoise: false,
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
     #[cfg_attr(feature = "cli", arg(long = "layers", value_name = "LIST", value_delimiter = ','))]
     pub aovs: Vec<AovName>,
-    /// Take the noise out of frames, each with the help of those before and after it [default: off; film where no HOW is given]
+    /// Take the noise out of frames, each with the help of those before and after it [default: as the scene says, else off; film where no HOW is given]
     #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "film"))]
     pub denoise: Option<Denoise>,
     /// How many frames before and after a frame help to denoise it. They are traced for that, but not written unless they are asked for
@@ -106,6 +106,11 @@ impl AovOptions {
             AovName::All => Aov::ALL.to_vec(),
         };
         self.aovs.iter().flat_map(one).collect()
+    }
+
+    /// Leaves frames as they are traced, unless something else was asked for in so many words.
+    pub(crate) fn leave_as_traced(&mut self) {
+        self.denoise.get_or_insert(Denoise::Off);
     }
 
     /// Whether devices have to leave out the environment.

@@ -2,6 +2,8 @@
 
 use super::SettingsError;
 use crate::{
+    abi::DENOISE_RECORD,
+    aov::AovSet,
     device::{Accumulation, FrameSettings, layer_words},
     memory::total_bytes,
 };
@@ -15,6 +17,12 @@ pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
     let layers = if settings.layer_sums { layer_words(settings.aovs) } else { 0 };
     let words = 2 * (sums + layers) + settings.aovs.channels() + 3;
     check_bytes(settings.film_size(), 4 * words as u64)
+}
+
+/// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written.
+pub fn check_window(settings: &FrameSettings, aovs: AovSet, reach: u32) -> Result<(), SettingsError> {
+    let kept = 4 * (u64::from(DENOISE_RECORD) + aovs.channels() as u64);
+    check_bytes(settings.film_size(), BYTES_PER_PIXEL + kept * (2 * u64::from(reach) + 2))
 }
 
 /// Machines that do not tell how much memory they have are trusted to have enough.

@@ -10,7 +10,7 @@ use crate::{
     output::{Manifests, OutputError, prepare_distinct},
     pixels::PixelType,
     render::{self, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource},
-    scene::{Scene, Shows, rig::RefitPolicy},
+    scene::{RenderDefaults, Scene, Shows, rig::RefitPolicy},
 };
 use std::{
     path::Path,
@@ -77,7 +77,7 @@ impl PictureOptions {
         let layers = self.aovs.aovs();
         let transparent = self.aovs.transparent;
         let settings = self.picture.resolve(&scene.settings)?;
-        let denoising = self.denoising(&settings)?.map(Arc::new);
+        let denoising = self.denoising(&settings, &scene.settings)?.map(Arc::new);
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?;
         output.manifests = manifests(layers, &scene);
@@ -86,8 +86,11 @@ impl PictureOptions {
         let gathered = aovs.with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
         let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
         let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
-        let settings = match denoising {
-            Some(_) => FrameSettings { pixels: PixelType::F32, aovs: Denoising::aovs_for(gathered), ..settings },
+        let settings = match &denoising {
+            Some(denoising) => {
+                memory::check_window(&settings, aovs, denoising.reach)?;
+                FrameSettings { pixels: PixelType::F32, aovs: Denoising::aovs_for(gathered), ..settings }
+            }
             None => FrameSettings {
                 pixels,
                 aovs: gathered,
@@ -110,12 +113,14 @@ impl PictureOptions {
         })
     }
 
-    fn denoising(&self, settings: &FrameSettings) -> Result<Option<Denoising>, Error> {
-        let oidn = match self.aovs.denoise {
-            None | Some(Denoise::Off) => return Ok(None),
-            Some(_) if settings.integrator.shows() != Shows::Radiance => return Err(SettingsError::DenoisedView.into()),
-            Some(Denoise::Film) => None,
-            Some(Denoise::Oidn) => Some(match self.oidn.get() {
+    fn denoising(&self, settings: &FrameSettings, scene: &RenderDefaults) -> Result<Option<Denoising>, Error> {
+        let is_light = settings.integrator.shows() == Shows::Radiance;
+        let usual = if scene.denoise && is_light { Denoise::Film } else { Denoise::Off };
+        let oidn = match self.aovs.denoise.unwrap_or(usual) {
+            Denoise::Off => return Ok(None),
+            _ if !is_light => return Err(SettingsError::DenoisedView.into()),
+            Denoise::Film => None,
+            Denoise::Oidn => Some(match self.oidn.get() {
                 Some(loaded) => loaded.clone(),
                 None => {
                     let loaded = Arc::new(Denoiser::load()?);
@@ -166,6 +171,10 @@ impl<'a> Run<'a> {
         ongoing.apply_to(&mut plan, frames.mismatched)?;
         let mut piecewise = in_pieces(&plan, ongoing, device, asked);
         let makes_blocks = device.makes_blocks() && piecewise.is_none() && !plan.files.any();
+        let mut options = options.clone();
+        if plan.film().is_some() {
+            options.aovs.leave_as_traced();
+        }
         let mut job = options.job_of(scene, &plan, makes_blocks)?;
         let part = ongoing.part(&plan, &job).map_err(SettingsError::from)?;
         job.settings.open_ended = ongoing.checkpoint || part.is_some();

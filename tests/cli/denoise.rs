@@ -77,6 +77,10 @@ fn what_is_denoised_is_chosen() {
     let film = render(&["--denoise", "film"]);
     assert!(film != raw && render(&["--denoise"]) == film);
     assert!(render(&["--denoise", "--denoise-frames", "0"]) != film);
+    // A scene may ask for it, where its light is what is shown.
+    let asks = ["--set", "render.denoise=true"];
+    assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
+    assert!(render(&[&asks[..], &["--integrator", "depth"]].concat()) == render(&["--integrator", "depth"]));
     place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: film, oidn, off]");
     // Layers beside the picture are the frame's own, and alpha is kept.
     place.ok(&["render", "scene.ron", "-f", "2", "-o", "a.exr", "--denoise", "--layers", "depth", "--transparent"]);

@@ -433,7 +433,8 @@ impl Device for CpuDevice {
         }
         let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(first));
         // AOVs are gathered from the hits of the picture's own rays where a pixel gets all of its samples at once.
-        let at_once = first == passes.samples().start && until >= settings.samples && until - first <= SAMPLE_SLICE as u32;
+        let at_once =
+            first == passes.samples().start && until >= settings.samples && until - first <= SAMPLE_SLICE as u32;
         let along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
             true => Some(self.gathering(frame, settings, &mut film.layers)?),
             false => None,

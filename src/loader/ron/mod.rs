@@ -261,6 +261,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         filter: r.filter,
         filter_width: r.filter_width.map(|width| width.0),
         white_balance: r.white_balance.map(|kelvin| kelvin.0),
+        denoise: r.denoise,
         clamp_indirect: r.clamp_indirect.map(|radiance| radiance.0),
         ..RenderDefaults::default()
     })

@@ -142,6 +142,8 @@ pub struct RenderDesc {
     pub filter_width: Option<Finite>,
     /// Colour temperature of the light that appears white, in kelvin, 1667 to 25000. When left out, colours are not changed.
     pub white_balance: Option<Finite>,
+    /// Whether noise is taken out of frames with the help of the four before and after them, which are traced for that. Default `false`.
+    pub denoise: bool,
     /// Limit of the radiance that a light brings after a bounce, 0.001 to 1e9, which hides white specks. When left out, nothing is cut off.
     pub clamp_indirect: Option<Finite>,
 }
@@ -163,6 +165,7 @@ impl Default for RenderDesc {
             filter: d.filter,
             filter_width: None,
             white_balance: None,
+            denoise: false,
             clamp_indirect: None,
         }
     }
