@@ -53,6 +53,12 @@ struct Batch<trace_any> {
     }
 };
 
+THRONG_INLINE bool is_same(const Ray& a, const Ray& b) {
+    bool same = a.t_min == b.t_min && a.t_max == b.t_max;
+    for (int k = 0; k < 3; k++) same &= a.origin[k] == b.origin[k] && a.direction[k] == b.direction[k];
+    return same;
+}
+
 // Sixteen items in a row are a square of 4x4 pixels, whose camera rays go as a packet.
 // With AOVs, these are gathered from the same hits.
 template <bool with_aovs>
@@ -82,9 +88,27 @@ struct RenderBatch {
                 rays[i] = paths[i].ray;
             }
             closest_hits(params, rays, count, hits, thread);
-            if constexpr (with_aovs)
-                for (uint32_t i = 0; i < count; i++) sums[i].add(params, *params.film.aovs, paths[i], hits[i], aov_weight(params, paths[i].sampler), thread);
-            with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance); });
+            if constexpr (with_aovs) {
+                const FrameAovs& out = *params.film.aovs;
+                MirrorRay seen[kPacketRays];
+                float weights[kPacketRays];
+                for (uint32_t i = 0; i < count; i++) {
+                    weights[i] = aov_weight(params, paths[i].sampler);
+                    sums[i].add_met(params, out, paths[i], hits[i], weights[i], thread);
+                    if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i]);
+                }
+                // Rays that paths trace anyway are not traced again.
+                const auto follow = [&](uint32_t i, const Hit& hit) {
+                    if (out.motion && seen[i].waits && is_same(seen[i].ray, paths[i].ray)) seen[i].go_on(params, sums[i].mirror, hit);
+                };
+                with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance, follow); });
+                for (uint32_t i = 0; i < count && out.motion; i++) {
+                    seen[i].finish(params, sums[i].mirror, thread.stack);
+                    sums[i].add_motion(params, out, seen[i], weights[i]);
+                }
+            } else {
+                with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance, [](uint32_t, const Hit&) {}); });
+            }
             for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].radiance);
         }
         if constexpr (with_aovs) {
@@ -98,9 +122,9 @@ struct RenderBatch {
     }
 
     // Traces paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
-    // much in common, and others can be interleaved.
-    template <class Advance>
-    static void walk_square(const Params& params, Path* paths, const Hit* first_hits, uint32_t count, Thread& thread, Advance advance) {
+    // much in common, and others can be interleaved. Calls `follow(path, hit)` for each hit after the first.
+    template <class Advance, class Follow>
+    static void walk_square(const Params& params, Path* paths, const Hit* first_hits, uint32_t count, Thread& thread, Advance advance, Follow follow) {
         thread.primary_rays += count;
         uint32_t open[kPacketRays];
         Hit hits[kPacketRays];
@@ -121,6 +145,7 @@ struct RenderBatch {
                 open[left++] = open[i];
             }
             closest_hits(params, rays, left, hits, thread);
+            for (uint32_t i = 0; i < left; i++) follow(open[i], hits[i]);
             thread.bounce_rays += left;
             count = left;
         }

@@ -7,6 +7,5 @@ namespace THRONG_NAMESPACE {
 
 THRONG_DEVICE void denoise_gather(const Params& params, uint32_t tile, Thread&) { gather_tile(*params.denoise, tile); }
 THRONG_DEVICE void denoise_average(const Params& params, uint32_t tile, Thread&) { average_tile(*params.denoise, tile); }
-THRONG_DEVICE void denoise_finish(const Params& params, uint32_t tile, Thread&) { finish_tile(*params.denoise, tile); }
 
 }

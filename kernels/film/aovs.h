@@ -78,56 +78,28 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     return true;
 }
 
-// Position in another frame of the point at `hit`, which was at `position` when its ray hit it.
-THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
-    if (!other.transforms) return position;
-    const InstanceRecord& instance = params.trees.instances[hit.record];
-    const uint32_t shown = other.shown ? other.shown[hit.instance] : instance.mesh;
-    const MeshRecord mesh = load_record(&other.meshes[shown]);
-    Vec3 local;
-    if (mesh.shape == SHAPE_SPHERE) {
-        local = sphere_point(params, instance, time, position).position;
-    } else {
-        const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
-        const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);
-        local = a + (load3(mesh.vertices[corners.vertices[1]].position) - a) * hit.u + (load3(mesh.vertices[corners.vertices[2]].position) - a) * hit.v;
-    }
-    float world_from_object[12];
-    load_matrix(other.transforms + 12 * uint64_t(hit.instance), world_from_object);
-    return transform_point(world_from_object, local);
+// Where the image of what a ray has met is in the picture of a moment, in which that is at `position`; false if it is behind the camera.
+THRONG_DEVICE bool raster_seen(const Params& params, const CameraRecord& camera, const MirrorRay& seen, Moment moment, Vec3 position, Vec2& out) {
+    const float weight = seen.hit.t >= 0.0f ? 1.0f : 0.0f;
+    return raster_point(params, camera, image_of(seen.mirrors, moment, position, weight), weight, out);
 }
 
-// The image of a point (or with a `weight` of 0, of a direction) in the mirrors as they are in another frame.
-THRONG_DEVICE Vec3 image_of(const Params& params, const OtherFrame& other, const Mirrors& mirrors, Time time, Vec3 seen, float weight) {
-    for (uint32_t i = mirrors.count; i-- > 0;) {
-        Vec3 point = mirrors.points[i], normal = mirrors.normals[i];
-        if (other.transforms) {
-            Hit corner = mirrors.hits[i];
-            Vec3 corners[3];
-            for (int k = 0; k < 3; k++) {
-                corner.u = k == 1 ? 1.0f : 0.0f;
-                corner.v = k == 2 ? 1.0f : 0.0f;
-                corners[k] = other_position(params, other, corner, time, point);
-            }
-            point = corners[0];
-            normal = normalize_or(cross(corners[1] - point, corners[2] - point), normal);
-        }
-        seen = seen - normal * (2.0f * (dot(seen, normal) - weight * dot(point, normal)));
-    }
-    return seen;
-}
-
-// Motion in pixels of a point from the present frame to another one; none if it is behind either camera. A point that a ray hit at
-// the ray's own time is followed from where it is at the frame's time. What is seen in flat mirrors moves as its image does.
-THRONG_DEVICE Vec2 motion_to(const Params& params, const FrameAovs& out, const OtherFrame& other, const Mirrors& mirrors, const Hit& hit, Time time, Vec3 position, Vec3 direction) {
+// Motion in pixels of what a ray has met: to the frame before, and to the next; none where it is behind a camera.
+THRONG_DEVICE void motion_of(const Params& params, const FrameAovs& out, const MirrorRay& seen, Vec2& back, Vec2& on) {
+    const Hit& hit = seen.hit;
+    const Time time = time_of(seen.ray);
     const bool met = hit.t >= 0.0f;
-    const float weight = met ? 1.0f : 0.0f;
-    const Vec3 now = !met ? direction : moves(params) ? other_position(params, out.now, hit, time, position) : position;
-    const Vec3 then = !met ? direction : other_position(params, other, hit, time, position);
+    const Vec3 direction = load3(seen.ray.direction);
+    const Vec3 now = !met ? direction : moves(params) ? other_position(params, out.now, hit, time, seen.position) : seen.position;
     Vec2 here, there;
-    const bool seen = raster_point(params, params.picture.camera, image_of(params, out.now, mirrors, time, now, weight), weight, here)
-        && raster_point(params, other.camera, image_of(params, other, mirrors, time, then, weight), weight, there);
-    return seen ? Vec2{there.x - here.x, there.y - here.y} : Vec2{0.0f, 0.0f};
+    back = on = Vec2{0.0f, 0.0f};
+    if (!raster_seen(params, params.picture.camera, seen, Moment::now, now, here)) return;
+    const auto motion_to = [&](const OtherFrame& other, Moment moment, Vec2& motion) {
+        const Vec3 then = !met ? direction : other_position(params, other, hit, time, seen.position);
+        if (raster_seen(params, other.camera, seen, moment, then, there)) motion = Vec2{there.x - here.x, there.y - here.y};
+    };
+    motion_to(out.before, Moment::before, back);
+    motion_to(out.after, Moment::after, on);
 }
 
 // Share of light that a surface reflects; for an unlit one, the colour that it shows.
@@ -263,12 +235,14 @@ struct AovSums {
     // Light that would arrive at shadow catchers, what is blocked of it, and the environment behind them.
     LightTotal<exact> open, blocked, behind[3];
     Matte<exact> instances, materials;
+    KnownMirror mirror;
 
     THRONG_DEVICE AovSums() {
         nearest = vec3(0.0f);
         depth = kInfinity;
         weights = covered = caught = edges = 0.0f;
         instances.count = materials.count = 0;
+        mirror.record = NO_INDEX;
     }
 
     template <class Total>
@@ -291,7 +265,18 @@ struct AovSums {
         nearest = position;
     }
 
+    // Adds all AOVs of a sample.
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
+        add_met(params, out, path, hit, weight, thread);
+        if (!out.motion) return;
+        MirrorRay seen;
+        seen.begin(params, mirror, path.ray, hit);
+        seen.finish(params, mirror, thread.stack);
+        add_motion(params, out, seen, weight);
+    }
+
+    // Adds what does not depend on what is seen in mirrors.
+    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
         const Ray& ray = path.ray;
         weights += weight;
         if (hit.t < 0.0f) {
@@ -308,7 +293,6 @@ struct AovSums {
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, path, s, material.flags, weight, thread);
         }
-        if (out.motion) add_motion(params, out, ray, hit, weight, thread.stack);
     }
 
     // Adds what covers the pixel where a sample hits a surface. The light that shadow catchers lack is a quotient of two sums over all
@@ -330,13 +314,9 @@ struct AovSums {
     }
 
     // Adds motion as Cycles has it: back to where a point was, and from where it will be.
-    THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, Ray ray, Hit hit, float weight, StackEntry* stack) {
-        Mirrors mirrors;
-        follow_mirrors(params, ray, hit, mirrors, stack);
-        const Vec3 direction = load3(ray.direction), position = hit.t < 0.0f ? vec3(0.0f) : make_surface(params, ray, hit).position;
-        const Time time = time_of(ray);
-        const Vec2 back = motion_to(params, out, out.before, mirrors, hit, time, position, direction),
-                   on = motion_to(params, out, out.after, mirrors, hit, time, position, direction);
+    THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const MirrorRay& seen, float weight) {
+        Vec2 back, on;
+        motion_of(params, out, seen, back, on);
         motion[0].add(back.x * weight);
         motion[1].add(back.y * weight);
         motion[2].add(-(on.x * weight));

@@ -7,12 +7,65 @@ namespace THRONG_NAMESPACE {
 // Most mirrors of a path whose images are followed.
 constexpr uint32_t kMirrors = 4;
 
-// The flat mirrors that a camera ray has met, in order: where, and the normals there.
+// The moments between which motion is told: the frame's own, and the frames before and after it.
+enum class Moment : uint32_t { now, before, after };
+constexpr uint32_t kMoments = 3;
+
+struct Plane {
+    Vec3 point, normal;
+};
+
+// The flat mirrors that a camera ray has met, in order, each as it is at all moments.
 struct Mirrors {
-    Hit hits[kMirrors];
-    Vec3 points[kMirrors], normals[kMirrors];
+    Plane planes[kMirrors][kMoments];
     uint32_t count;
 };
+
+// The mirror that was met last: neighbouring rays mostly meet the same.
+struct KnownMirror {
+    // None, if it is NO_INDEX.
+    uint32_t record, prim;
+    Plane planes[kMoments];
+};
+
+// Position in another frame of the point at `hit`, which was at `position` when its ray hit it.
+THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
+    if (!other.transforms) return position;
+    const InstanceRecord& instance = params.trees.instances[hit.record];
+    const uint32_t shown = other.shown ? other.shown[hit.instance] : instance.mesh;
+    const MeshRecord mesh = load_record(&other.meshes[shown]);
+    Vec3 local;
+    if (mesh.shape == SHAPE_SPHERE) {
+        local = sphere_point(params, instance, time, position).position;
+    } else {
+        const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
+        const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);
+        local = a + (load3(mesh.vertices[corners.vertices[1]].position) - a) * hit.u + (load3(mesh.vertices[corners.vertices[2]].position) - a) * hit.v;
+    }
+    float world_from_object[12];
+    load_matrix(other.transforms + 12 * uint64_t(hit.instance), world_from_object);
+    return transform_point(world_from_object, local);
+}
+
+// The plane of the triangle that was hit at another moment.
+THRONG_DEVICE Plane plane_at(const Params& params, const OtherFrame& other, Hit hit, const Surface& s) {
+    Vec3 corners[3];
+    for (int k = 0; k < 3; k++) {
+        hit.u = k == 1 ? 1.0f : 0.0f;
+        hit.v = k == 2 ? 1.0f : 0.0f;
+        corners[k] = other_position(params, other, hit, s.time, s.position);
+    }
+    return Plane{corners[0], normalize_or(cross(corners[1] - corners[0], corners[2] - corners[0]), s.geometric)};
+}
+
+// The image of a point (or with a `weight` of 0, of a direction) in the mirrors as they are at a moment.
+THRONG_DEVICE Vec3 image_of(const Mirrors& mirrors, Moment moment, Vec3 seen, float weight) {
+    for (uint32_t i = mirrors.count; i-- > 0;) {
+        const Plane& plane = mirrors.planes[i][uint32_t(moment)];
+        seen = seen - plane.normal * (2.0f * (dot(seen, plane.normal) - weight * dot(plane.point, plane.normal)));
+    }
+    return seen;
+}
 
 // Whether a triangle has one shading normal all over.
 THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
@@ -27,21 +80,57 @@ THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
     return dot(b, b) <= most && dot(c, c) <= most;
 }
 
-// Follows a camera ray from its first hit to what it sees in flat mirrors, where `ray` and `hit` end. Outlined, as it traces rays.
-THRONG_OUTLINE void follow_mirrors(const Params& params, Ray& ray, Hit& hit, Mirrors& mirrors, StackEntry* stack) {
-    mirrors.count = 0;
-    while (hit.t >= 0.0f && mirrors.count < kMirrors) {
-        const Surface s = make_surface(params, ray, hit);
-        const MaterialRecord material = load_record(&params.tables.materials[s.material]);
-        if (material.kind != MATERIAL_MIRROR && !(material.flags & SURFACE_POLISHED)) return;
-        if (!is_flat(params, hit)) return;
-        mirrors.hits[mirrors.count] = hit;
-        mirrors.points[mirrors.count] = s.position;
-        mirrors.normals[mirrors.count++] = s.geometric;
-        const Vec3 reflected = mirror_direction(load3(ray.direction), s);
-        ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);
-        hit = closest_hit(params, ray, stack);
+// Whether `ray` hits a flat mirror, and where it hits anything. Such a mirror is added to those on the way, and `ray` goes on as it is reflected.
+THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& ray, const Hit& hit, Mirrors& mirrors, Vec3& position) {
+    if (hit.t < 0.0f) return false;
+    const Surface s = make_surface(params, ray, hit);
+    position = s.position;
+    if (mirrors.count == kMirrors) return false;
+    const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    if (material.kind != MATERIAL_MIRROR && !(material.flags & SURFACE_POLISHED)) return false;
+    if (!is_flat(params, hit)) return false;
+    const FrameAovs& aovs = *params.film.aovs;
+    const OtherFrame* moments[kMoments] = {&aovs.now, &aovs.before, &aovs.after};
+    const bool is_known = known.record == hit.record && known.prim == hit.prim;
+    for (uint32_t k = 0; k < kMoments; k++) {
+        const OtherFrame& other = *moments[k];
+        if (other.transforms && !is_known) known.planes[k] = plane_at(params, other, hit, s);
+        // Of what stands still, a point of the ray's own, so that no sample depends on another.
+        mirrors.planes[mirrors.count][k] = other.transforms ? known.planes[k] : Plane{s.position, s.geometric};
     }
+    mirrors.count++;
+    known.record = hit.record;
+    known.prim = hit.prim;
+    const Vec3 reflected = mirror_direction(load3(ray.direction), s);
+    ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);
+    return true;
 }
+
+// A camera ray on its way to what is seen in flat mirrors.
+struct MirrorRay {
+    Ray ray;
+    // What it hits, unless it is to be traced.
+    Hit hit;
+    Vec3 position;
+    Mirrors mirrors;
+    bool waits;
+
+    // Begins with the first hit.
+    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Ray& first, const Hit& first_hit) {
+        ray = first;
+        mirrors.count = 0;
+        go_on(params, known, first_hit);
+    }
+
+    THRONG_INLINE void go_on(const Params& params, KnownMirror& known, const Hit& next) {
+        hit = next;
+        waits = meets_mirror(params, known, ray, hit, mirrors, position);
+    }
+
+    // Traces the ray to its end. Outlined, as it traces rays.
+    THRONG_OUTLINE void finish(const Params& params, KnownMirror& known, StackEntry* stack) {
+        while (waits) go_on(params, known, closest_hit(params, ray, stack));
+    }
+};
 
 }

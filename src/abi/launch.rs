@@ -404,8 +404,6 @@ border! {
         pub frames: *const DenoiseFrame,
         /// Twelve planes between the steps: radiance divided by albedo, its variance, albedo and normal.
         pub gathered: *mut f32,
-        /// Six planes between the last steps: averages of radiance divided by albedo, and their variance.
-        pub averaged: *mut f32,
         /// Denoised radiance out, RGB per pixel.
         pub radiance: *mut f32,
         pub width: u32,

@@ -17,7 +17,6 @@ const NORMAL_WIDTH: f32 = 0.1;
 const ALBEDO_FLOOR: f32 = 0.03;
 /// Planes of values between the two kernels.
 const PLANES: usize = 12;
-const AVERAGED_PLANES: usize = 6;
 
 /// Kernels that take the noise out of a frame with the help of its neighbours.
 pub struct FilmFilter(&'static super::KernelTable);
@@ -37,19 +36,14 @@ impl FilmFilter {
     pub fn filter(&self, window: &[Option<&[f32]>], size: (u32, u32), strength: f32) -> Result<Vec<f32>, DeviceError> {
         let mut gathered = self.gathered(window, size)?;
         let mut radiance = vec![0f32; 3 * gathered.len() / PLANES];
-        let mut averaged = vec![0f32; gathered.len() * AVERAGED_PLANES / PLANES];
         let denoise = DenoiseParams {
             gathered: gathered.as_mut_ptr(),
-            averaged: averaged.as_mut_ptr(),
             radiance: radiance.as_mut_ptr(),
             strength: STRENGTH * strength,
             ..params(size)
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
-        unsafe {
-            run(self.0.denoise_average, &denoise);
-            run(self.0.denoise_finish, &denoise);
-        }
+        unsafe { run(self.0.denoise_average, &denoise) };
         Ok(radiance)
     }
 
