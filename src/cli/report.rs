@@ -140,6 +140,11 @@ impl FrameObserver for Reporter<'_> {
         self.progress.begin(progress);
     }
 
+    fn frames_awaited(&mut self, count: usize) {
+        let frames = plural(count, "frame");
+        self.progress.note(&format!("throng: note: waiting for {frames} that other runs are making"));
+    }
+
     fn frame_done(&mut self, report: &FrameReport) {
         self.done += 1;
         self.progress.advance();

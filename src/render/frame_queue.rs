@@ -8,6 +8,7 @@ use super::{
 use crate::output::OutputError;
 use std::{
     collections::VecDeque,
+    mem,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -22,6 +23,8 @@ const SLICE: Duration = Duration::from_millis(50);
 /// exist, or their run has died and one of them is free.
 pub struct FrameQueue<'a> {
     begin: Box<dyn Fn(u32) -> Result<Begin, OutputError> + Sync + 'a>,
+    /// Is called with the number of frames when this run begins to wait for others.
+    waits: Box<dyn Fn(usize) + Sync + 'a>,
     takers: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -37,6 +40,8 @@ struct State {
     turn: usize,
     /// Whether no more frames are handed out.
     closed: bool,
+    /// Whether it was told that this run waits.
+    has_waited: bool,
     error: Option<OutputError>,
 }
 
@@ -70,9 +75,16 @@ impl<'a> FrameQueue<'a> {
             skipped: Skipped::default(),
             turn: 0,
             closed: false,
+            has_waited: false,
             error: None,
         };
-        Self { begin: Box::new(begin), takers: 1, state: Mutex::new(state), changed: Condvar::new() }
+        let (begin, waits) = (Box::new(begin), Box::new(|_| ()));
+        Self { begin, waits, takers: 1, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Calls `waits` with the number of frames when this run begins to wait for others.
+    pub fn telling(self, waits: impl Fn(usize) + Sync + 'a) -> Self {
+        Self { waits: Box::new(waits), ..self }
     }
 
     /// Sets the number of takers, each of which gets every `count`th step.
@@ -108,6 +120,9 @@ impl<'a> FrameQueue<'a> {
                 Next::Frame(frame) => return Some(frame),
                 Next::End => return None,
                 Next::Wait => {}
+            }
+            if !mem::replace(&mut state.has_waited, true) {
+                (self.waits)(state.waiting.len());
             }
             let until = Instant::now() + (start.elapsed() / 4).clamp(PAUSES[0], PAUSES[1]);
             while Instant::now() < until {
@@ -215,11 +230,13 @@ mod tests {
                 _ => Begin::Ours,
             })
         };
-        let queue = FrameQueue::new(&[1, 2, 3, 4, 5], ALONE, begin);
+        let told = Mutex::new(Vec::new());
+        let queue = FrameQueue::new(&[1, 2, 3, 4, 5], ALONE, begin).telling(|count| told.lock().unwrap().push(count));
         let taken: Vec<u32> = std::iter::from_fn(|| next(&queue, 0, never)).collect();
         assert_eq!(taken, [4, 5, 2]);
         let skipped = Skipped { appeared: 2, elsewhere: 0 };
         assert_eq!(queue.finish().unwrap(), skipped);
+        assert_eq!(told.into_inner().unwrap(), [2]);
     }
 
     #[test]

@@ -178,6 +178,9 @@ pub trait FrameObserver: Send {
     /// Called before the first frame. `progress` is how far the device is with the frame under way, if it can tell.
     fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
 
+    /// Called when nothing is left but so many frames that other runs are making, which this one waits for.
+    fn frames_awaited(&mut self, _count: usize) {}
+
     /// Called when a frame is in its file, or in the video.
     fn frame_done(&mut self, report: &FrameReport);
 }
@@ -275,15 +278,17 @@ pub fn run(
     };
     observer.frames_begin(device.progress());
     let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
-    let frames = FrameQueue::of(job).with_takers(posers.len());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(observer, Busy::of(posers.len(), device.device_count(), writers)));
+    let awaited = |count| write::lock(&ledger).awaited(count);
+    let frames = FrameQueue::of(job).with_takers(posers.len()).telling(awaited);
     let posing = (&frames, posers);
     let traced = run_stages((job, &exposures), device, posing, (&ledger, writers), stop);
+    let skipped = frames.finish();
     let ledger = ledger.into_inner();
     let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
-    summary.skipped = frames.finish()?;
+    summary.skipped = skipped?;
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = summary.is_short_of(job);
     match traced {

@@ -20,7 +20,10 @@ use std::{
     fs,
     ops::Range,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -73,7 +76,8 @@ pub fn run_ongoing(
         true => format!("{:016x}", job.scene.content_hash()),
         false => String::new(),
     };
-    let frames = FrameQueue::of(job);
+    let observer = Mutex::new(observer);
+    let frames = FrameQueue::of(job).telling(|count| write::lock(&observer).frames_awaited(count));
     let progress = device.progress();
     let mut window = Window::new(job);
     while let Some(step) = frames.next(0, || stop.load(Ordering::Relaxed)) {
@@ -95,7 +99,7 @@ pub fn run_ongoing(
         if let Some(complete) = window.take(step, traced)? {
             let report = finish_frame(job, &keeper(step.frame), (summary.frames as usize, complete))?;
             summary.add(&report);
-            observer.frame_done(&report);
+            write::lock(&observer).frame_done(&report);
         }
     }
     summary.skipped = frames.finish()?;

@@ -164,7 +164,7 @@ pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
 }
 
 /// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -190,6 +190,11 @@ impl<'a> Ledger<'a> {
             self.next += 1;
             self.tell(&report);
         }
+    }
+
+    /// Tells that nothing is left but so many frames of other runs.
+    pub fn awaited(&mut self, count: usize) {
+        self.observer.frames_awaited(count);
     }
 
     fn fail(&mut self, index: usize, error: RenderError) {
