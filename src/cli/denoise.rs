@@ -3,11 +3,11 @@
 use super::{Exit, report::plural};
 use crate::{
     denoise::{
-        FilmRead, ShownAs,
+        FilmRead,
         film::{FilmDenoiser, FilmFrame, REACH},
         read_frame,
     },
-    device::Developer,
+    device::{Developer, tone_code},
     files::remember_input,
     film::FilmSettings,
     output::{
@@ -102,9 +102,9 @@ impl DenoiseArgs {
         let pixels = match format {
             FileFormat::Exr => Pixels::F32(radiance.into()),
             FileFormat::Png | FileFormat::Jpeg | FileFormat::WebP => {
-                let shown = self.shown(from).with_context(|| format!("frame {frame}"))?;
+                let (exposure, tone_map, film) = self.shown(from).with_context(|| format!("frame {frame}"))?;
                 let kind = format.pixels(ColorDepth::Usual).unwrap_or_default();
-                let display = shown.display_params(kind);
+                let display = film.display_params(exposure, tone_code(tone_map), kind.code());
                 Pixels::U8(developer.develop_for(radiance, None, (width, height), display, kind)?.into())
             }
         };
@@ -116,13 +116,13 @@ impl DenoiseArgs {
             transparent: false,
             blocks: None,
             manifests: &Manifests::default(),
-            metadata: &Metadata::default(),
+            metadata: &Metadata { frame, ..from.origin.clone() },
         };
         Ok(format.write(&self.path(frame), &picture, &Encoding::default())?)
     }
 
-    /// How a frame is shown: as its file says, but for what flags say.
-    fn shown(&self, from: &FilmRead) -> anyhow::Result<ShownAs> {
+    /// How a frame is shown, with its exposure in stops: as its file says, but for what flags say.
+    fn shown(&self, from: &FilmRead) -> anyhow::Result<(f32, ToneMap, FilmSettings)> {
         let own = from.shown.as_ref();
         anyhow::ensure!(
             self.exposure.is_some() || own.is_some_and(|own| !own.is_automatic),
@@ -131,7 +131,7 @@ impl DenoiseArgs {
         let film = own.map_or_else(|| FilmSettings { dither: 1.0, ..FilmSettings::default() }, |own| own.film.clone());
         let tone_map = self.tone_map.or(own.map(|own| own.tone_map)).unwrap_or(ToneMap::Aces);
         let exposure = self.exposure.or(own.map(|own| own.exposure)).unwrap_or_default();
-        Ok(ShownAs { exposure, tone_map, film, is_automatic: false })
+        Ok((exposure, tone_map, film))
     }
 }
 

@@ -53,12 +53,16 @@ pub struct FarmArgs {
 /// Flags that a job has in places of its own, or that make no sense there.
 const PLACED: [&str; 8] =
     ["output", "frames", "samples", "device", "skip_existing", "progress", "stop_code", "compare"];
+/// Flags of denoising.
+const DENOISED: [&str; 2] = ["denoise", "denoise_frames"];
+/// Flags of how files are encoded.
+const ENCODED: [&str; 3] = ["color_depth", "quality", "exr_compression"];
 /// Flags of what is made of all frames.
 const JOINED: [&str; 4] = ["video", "video_codec", "sheet", "sheet_frames"];
 
 impl FarmArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let Planned { path, scene, plan, settings } = self.render.plan()?;
+        let Planned { path, scene, plan, settings, denoised } = self.render.plan()?;
         let output = match plan.pattern() {
             Some(files) => files.to_string(),
             None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
@@ -68,7 +72,10 @@ impl FarmArgs {
         };
         let mut frames = plan.asked;
         frames.sort_unstable();
-        let is_of_tasks = |name: &str| !PLACED.contains(&name) && !JOINED.contains(&name);
+        // Frames whose files throng denoise writes alike are traced once each, and denoised when all are there.
+        let denoised = denoised.filter(|_| !ENCODED.iter().any(|name| self.given.words(name).is_some()));
+        let is_placed = |name: &str| denoised.is_some() && DENOISED.contains(&name);
+        let is_of_tasks = |name: &str| !PLACED.contains(&name) && !JOINED.contains(&name) && !is_placed(name);
         let mut flags = self.given.flags(is_of_tasks);
         // Jobs always name samples, which would leave out the scene's noise if it were not named as well.
         if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
@@ -84,6 +91,7 @@ impl FarmArgs {
             samples: settings.samples,
             device: self.given.value("device").unwrap_or("auto").to_owned(),
             flags,
+            denoised,
             joined: self.given.flags(|name| JOINED.contains(&name)),
             timeout: self.timeout,
         };

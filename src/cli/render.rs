@@ -132,6 +132,8 @@ pub struct Planned {
     pub scene: Arc<Scene>,
     pub plan: FramePlan,
     pub settings: FrameSettings,
+    /// How many frames before and after a frame help to denoise it, if throng denoise can do that afterwards; none otherwise.
+    pub denoised: Option<u32>,
 }
 
 impl RenderArgs {
@@ -228,8 +230,12 @@ impl RenderArgs {
             plan.film().is_none(),
             "a job renders frames, and not parts of one; choose an --output of frames"
         );
-        let settings = options.job_of(scene.clone(), &plan, false)?.settings;
-        Ok(Planned { path, scene, plan, settings })
+        let job = options.job_of(scene.clone(), &plan, false)?;
+        let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
+        let is_whole =
+            job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
+        let denoised = denoising.filter(|_| is_whole).map(|denoising| denoising.reach);
+        Ok(Planned { path, scene, plan, settings: job.settings, denoised })
     }
 
     /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.
@@ -249,7 +255,7 @@ impl RenderArgs {
             "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
         );
         let mut options = self.options()?;
-        options.aovs.leave_as_traced();
+        options.aovs = options.aovs.as_traced();
         let scene = Arc::new(options.load(path)?);
         let plan = self.frames.resolve(&scene)?;
         let job = RenderJob { auto_exposure: None, ..options.job_of(scene, &plan, false)? };

@@ -6,7 +6,7 @@
 
 use crate::{
     abi::DENOISE_RECORD,
-    device::{DeviceError, FilmFilter},
+    device::{ALBEDO_FLOOR, DeviceError, FilmFilter},
 };
 use rayon::prelude::*;
 
@@ -36,6 +36,9 @@ pub struct FilmFrame {
 }
 
 impl FilmFrame {
+    /// Memory of a pixel.
+    pub const PIXEL_BYTES: u64 = 4 * DENOISE_RECORD as u64;
+
     /// The frame with these layers; none if they are not of that size.
     pub fn new(size: (u32, u32), layers: &FilmLayers) -> Option<Self> {
         let (width, height) = (size.0 as usize, size.1 as usize);
@@ -76,9 +79,6 @@ impl FilmFrame {
 fn finite(value: f32) -> f32 {
     if value.abs() < 1e18 { value } else { 0.0 }
 }
-
-/// Added to albedos that radiance is divided by.
-const ALBEDO_FLOOR: f32 = 0.03;
 
 /// The variance of pixels as far as those around them tell it: what is left of radiance divided by albedo when planes are taken out
 /// (Immerkær 1996, "Fast Noise Variance Estimation").

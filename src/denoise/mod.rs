@@ -5,7 +5,7 @@ pub mod film;
 mod oidn;
 mod read;
 
-pub use read::{FilmRead, ShownAs, read_frame};
+pub use read::{FilmRead, read_frame};
 
 use crate::{
     aov::{Aov, AovImage, AovSet},

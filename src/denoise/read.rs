@@ -2,18 +2,12 @@
 
 use super::film::{FilmFrame, FilmLayers};
 use crate::{
-    abi::DisplayParams,
-    device::{PixelType, tone_code},
-    files::open_regular,
-    film::FilmSettings,
-    guard::guarded,
-    memory::allowance,
-    scene::ToneMap,
+    files::open_regular, film::FilmSettings, guard::guarded, memory::allowance, output::Metadata, scene::ToneMap,
 };
 use exr::{
     image::{AnyChannel, AnyChannels, FlatSamples, Layer},
     meta::{MetaData, attribute::AttributeValue},
-    prelude::{ReadChannels as _, ReadLayers as _, read},
+    prelude::{ReadChannels as _, ReadLayers as _, Text, read},
 };
 use std::{
     io::{BufReader, Seek},
@@ -25,6 +19,8 @@ pub struct FilmRead {
     pub frame: FilmFrame,
     /// How the program that wrote it would have shown it; none if the file does not tell.
     pub shown: Option<ShownAs>,
+    /// Where it comes from, as far as the file tells.
+    pub origin: Metadata,
 }
 
 /// The settings of a frame that turn its radiance into colours of a display, as files of ours have them.
@@ -33,16 +29,15 @@ pub struct ShownAs {
     pub exposure: f32,
     pub tone_map: ToneMap,
     pub film: FilmSettings,
+    #[serde(default = "several")]
+    samples: u32,
     /// Whether the exposure was measured on the film itself and the file does not tell it, so that `exposure` is not all of it.
     #[serde(default, rename = "auto_exposure", deserialize_with = "is_there")]
     pub is_automatic: bool,
 }
 
-impl ShownAs {
-    /// Parameters that turn radiance into pixels of a display, of type `pixels`.
-    pub fn display_params(&self, pixels: PixelType) -> DisplayParams {
-        self.film.display_params(self.exposure, tone_code(self.tone_map), pixels.code())
-    }
+fn several() -> u32 {
+    2
 }
 
 fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
@@ -81,15 +76,33 @@ fn decode(path: &Path) -> Result<FilmRead, String> {
     let layer = image.layer_data;
     let attributes = || layer.attributes.other.iter().chain(&image.attributes.other);
     let attribute = |wanted: &str| attributes().find(|(name, _)| *name == wanted).map(|(_, value)| value);
-    let mut shown: Option<ShownAs> = attribute("settings").and_then(|value| match value {
-        AttributeValue::Text(text) => serde_json::from_str(&text.to_string()).ok(),
-        _ => None,
-    });
-    let measured = attribute("exposure");
-    if let (Some(shown), Some(AttributeValue::F32(stops))) = (&mut shown, measured) {
+    let text = |name: &str| match attribute(name) {
+        Some(AttributeValue::Text(text)) => text.to_string(),
+        _ => String::new(),
+    };
+    let settings = text("settings");
+    let mut shown: Option<ShownAs> = serde_json::from_str(&settings).ok();
+    if let (Some(shown), Some(AttributeValue::F32(stops))) = (&mut shown, attribute("exposure")) {
         *shown = ShownAs { exposure: *stops, is_automatic: false, ..shown.clone() };
     }
-    Ok(FilmRead { frame: frame(&layer)?, shown })
+    if let (Some(shown), Some(AttributeValue::F32(kelvin))) = (&mut shown, attribute("whiteBalance")) {
+        shown.film.white_balance = Some(*kelvin);
+    }
+    let seconds = match attribute("seconds") {
+        Some(AttributeValue::F64(seconds)) => *seconds,
+        _ => 0.0,
+    };
+    let origin = Metadata {
+        software: layer.attributes.software_name.as_ref().map(Text::to_string).unwrap_or_default(),
+        scene: text("scene"),
+        scene_hash: text("sceneHash"),
+        settings,
+        seconds,
+        ..Metadata::default()
+    };
+    // A single sample tells no variance.
+    let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
+    Ok(FilmRead { frame: frame(&layer, is_told)?, shown, origin })
 }
 
 /// Refuses files that claim more pixels than their bytes can mean.
@@ -106,7 +119,7 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
     }
 }
 
-fn frame(layer: &Layer<AnyChannels<FlatSamples>>) -> Result<FilmFrame, String> {
+fn frame(layer: &Layer<AnyChannels<FlatSamples>>, has_variance: bool) -> Result<FilmFrame, String> {
     let pixels = layer.size.area();
     let values = |wanted: &Wanted| wanted.names(&layer.channel_data).and_then(|names| interleaved(&names, pixels));
     let needed = |wanted: &Wanted| {
@@ -114,7 +127,7 @@ fn frame(layer: &Layer<AnyChannels<FlatSamples>>) -> Result<FilmFrame, String> {
         values(wanted)
             .ok_or_else(|| format!("has no {layer}; render frames with --layers albedo,normal,motion,variance"))
     };
-    let (radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).unwrap_or_default());
+    let (radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
     let (albedo, normal, motion) = (needed(&ALBEDO)?, needed(&NORMAL)?, needed(&MOTION)?);
     let layers =
         FilmLayers { radiance: &radiance, variance: &variance, albedo: &albedo, normal: &normal, motion: &motion };
@@ -174,10 +187,7 @@ fn interleaved(channels: &[&AnyChannel<FlatSamples>], pixels: usize) -> Option<V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use exr::{
-        image::Image,
-        prelude::{Text, WritableImage as _},
-    };
+    use exr::{image::Image, prelude::WritableImage as _};
 
     fn read_with(names: &[&str]) -> Result<FilmRead, FilmReadError> {
         let dir = tempfile::tempdir().unwrap();

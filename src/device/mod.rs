@@ -45,7 +45,7 @@ use std::{sync::Arc, time::Duration};
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
-pub use cpu::{CpuDevice, Developer, FilmFilter};
+pub use cpu::{ALBEDO_FLOOR, CpuDevice, Developer, FilmFilter};
 pub use multi_device::MultiDevice;
 pub use params::tone_code;
 pub use progress::FrameProgress;

@@ -27,6 +27,8 @@ pub struct Job {
     pub device: String,
     /// All other flags of `throng render`, for every task.
     pub flags: Vec<Flag>,
+    /// Number of frames before and after a frame that it is denoised with, when all have been traced; none: tasks make finished frames.
+    pub denoised: Option<u32>,
     /// Flags of what is made of all frames at the end: videos and contact sheets.
     pub joined: Vec<Flag>,
     /// Time that a task may take, in seconds.
@@ -61,6 +63,13 @@ pub enum JobError {
     #[error("`{text}` has {{{{, which Open Job Description takes for a parameter: write a space between the braces")]
     Braces { text: String },
 }
+
+/// Files of frames before they are denoised, in the folder of the others.
+const NOISY: &str = "noisy/####.exr";
+/// Flags of tasks that make them.
+const NOISY_FLAGS: [&str; 3] = ["--layers=albedo,normal,motion,variance", "--color-depth=32", "--denoise=off"];
+/// The flag of the last step, as denoised frames tell the settings that they were traced with.
+const KEPT: &str = "--mismatched=keep";
 
 impl Job {
     /// The job as a template of Open Job Description, 2023-09 with chunks of tasks, in YAML.
@@ -122,6 +131,7 @@ pub(crate) fn job() -> Job {
         samples: 16,
         device: "auto".into(),
         flags: ["--size=960x540", "--set=camera.fov=\"it's\""].map(|word| Flag::Word(word.into())).into(),
+        denoised: None,
         joined: Vec::new(),
         timeout: 3600,
     }

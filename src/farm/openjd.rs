@@ -1,7 +1,7 @@
 //! Open Job Description: <https://github.com/OpenJobDescription/openjd-specifications>, template schema 2023-09 and the extension
 //! TASK_CHUNKING (RFC 0001).
 
-use super::{Flag, Job, JobError, Role, ranges, text};
+use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, Role, ranges, text};
 use serde::Serialize;
 use std::path::{Component, Path};
 
@@ -14,9 +14,10 @@ pub fn template(job: &Job) -> Result<String, JobError> {
     let mut paths = Vec::new();
     let flags = words(&job.flags, &mut paths)?;
     let joined = words(&job.joined, &mut paths)?;
-    let render = |frames: &str, more: &[String]| {
+    let (output, noisy) =
+        ("{{Param.OutputFolder}}/{{Param.OutputName}}", format!("{{{{Param.OutputFolder}}}}/{NOISY}"));
+    let render = |frames: &str, output: &str, more: &[String]| {
         let scene = "{{Param.Scene}}";
-        let output = "{{Param.OutputFolder}}/{{Param.OutputName}}";
         let mut args = vec!["render", scene, "--frames", frames, "--output", output];
         args.extend(["--samples", "{{Param.Samples}}", "--device", "{{Param.Devices}}"]);
         args.extend(["--skip-existing", "--progress", "openjd"]);
@@ -85,10 +86,24 @@ parameterDefinitions:
         program = quoted(&job.program),
         paths = paths.concat(),
     );
-    text += &render("{{Task.Param.Frame}}", &[]);
+    text += &match job.denoised {
+        None => render("{{Task.Param.Frame}}", output, &[]),
+        Some(_) => render("{{Task.Param.Frame}}", &noisy, &NOISY_FLAGS.map(String::from)),
+    };
+    let mut last = "Render";
+    if let Some(reach) = job.denoised {
+        text += &format!(
+            "# Each frame with the help of those around it.\n- name: Denoise\n  dependencies: [{{dependsOn: {last}}}]\n"
+        );
+        let frames = ["--frames", "{{Param.Frames}}", "--denoise-frames", &reach.to_string(), "--quiet"];
+        text += &script(&[&["denoise", &noisy, "--output", output][..], &frames[..]].concat(), job.timeout);
+        last = "Denoise";
+    }
     if !joined.is_empty() {
-        text += "# Of all frames, which are read back.\n- name: Join\n  dependencies: [{dependsOn: Render}]\n";
-        text += &render("{{Param.Frames}}", &joined);
+        text +=
+            &format!("# Of all frames, which are read back.\n- name: Join\n  dependencies: [{{dependsOn: {last}}}]\n");
+        let kept = job.denoised.map(|_| KEPT.to_owned());
+        text += &render("{{Param.Frames}}", output, &joined.into_iter().chain(kept).collect::<Vec<_>>());
     }
     Ok(text)
 }
@@ -182,6 +197,23 @@ mod tests {
             assert!(text.contains(line), "{line}\n{text}");
         }
         assert!(!job().openjd().unwrap().contains("Join"));
+    }
+
+    #[test]
+    fn frames_are_denoised_after_all_tasks_and_before_they_are_joined() {
+        let joined = vec![Flag::Word("--sheet=a.png".into())];
+        let text = Job { denoised: Some(3), joined, ..job() }.openjd().unwrap();
+        for line in [
+            "        - \"{{Param.OutputFolder}}/noisy/####.exr\"\n",
+            "        - \"--layers=albedo,normal,motion,variance\"\n",
+            "- name: Denoise\n  dependencies: [{dependsOn: Render}]\n",
+            "        - \"--denoise-frames\"\n        - \"3\"\n",
+            "- name: Join\n  dependencies: [{dependsOn: Denoise}]\n",
+            "        - \"--mismatched=keep\"\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        assert!(!job().openjd().unwrap().contains("enoise"));
     }
 
     #[test]

@@ -1,20 +1,31 @@
 //! Slurm: a script that is an array job, and submits itself.
 
-use super::{Flag, Job, JobError, ranges, text};
+use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, ranges, text};
 use crate::quoting::quote;
 
 pub fn script(job: &Job) -> Result<String, JobError> {
     let chunks: Vec<String> = job.tasks().map(|frames| quote(&ranges(frames))).collect();
-    let joined = words(&job.joined)?;
-    let (submit, join) = match joined.is_empty() {
+    let output = format!("--output {}", quote(&job.output));
+    let frames = format!("--frames {}", quote(&ranges(&job.frames)));
+    let mut last = Vec::new();
+    let mut traced = output.clone();
+    if let Some(reach) = job.denoised {
+        let noisy =
+            quote(&job.output.rsplit_once('/').map_or(NOISY.to_owned(), |(folder, _)| format!("{folder}/{NOISY}")));
+        traced = format!("--output {noisy} {}", NOISY_FLAGS.join(" "));
+        let program = quote(&job.program);
+        last.push(format!("{program} denoise {noisy} {output} {frames} --denoise-frames {reach} --quiet || exit"));
+    }
+    if !job.joined.is_empty() {
+        let kept = job.denoised.map(|_| format!(" {KEPT}")).unwrap_or_default();
+        last.push(format!("render {output} {frames}{}{kept}", words(&job.joined)?));
+    }
+    let (submit, join) = match last.is_empty() {
         true => ("sbatch \"$0\"".to_owned(), String::new()),
         false => (
             "array=$(sbatch --parsable \"$0\")\n    sbatch --array=0 --dependency=\"afterok:$array\" \"$0\" join"
                 .to_owned(),
-            format!(
-                "\nif [ \"${{1-}}\" = join ]; then\n    render --frames {}{joined}\n    exit\nfi\n",
-                quote(&ranges(&job.frames))
-            ),
+            format!("\nif [ \"${{1-}}\" = join ]; then\n    {}\n    exit\nfi\n", last.join("\n    ")),
         ),
     };
     Ok(format!(
@@ -35,7 +46,7 @@ fi
 
 # A task that is told to stop keeps what is finished, and is queued again.
 render() {{
-    {program} render {scene} --output {output} --samples {samples} --device {device}{flags} \
+    {program} render {scene} --samples {samples} --device {device}{flags} \
         --skip-existing --progress none --stop-code 75 "$@" &
     child=$!
     trap 'kill -TERM "$child"' TERM
@@ -50,14 +61,13 @@ render() {{
 }}
 {join}
 frames=({chunks})
-render --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}"
+render {traced} --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}"
 "#,
         name = quote(&job.name.replace(char::is_whitespace, "_")),
         last = chunks.len().saturating_sub(1),
         minutes = job.timeout.div_ceil(60),
         program = quote(&job.program),
         scene = quote(&job.scene),
-        output = quote(&job.output),
         samples = job.samples,
         device = quote(&job.device),
         flags = words(&job.flags)?,
@@ -98,7 +108,15 @@ mod tests {
     #[test]
     fn a_film_is_made_after_all_tasks() {
         let text = Job { joined: vec![Flag::Word("--video=town 1.mp4".into())], ..job() }.slurm().unwrap();
-        assert!(text.contains("render --frames 1-24 '--video=town 1.mp4'"), "{text}");
+        assert!(text.contains("render --output 'out/####.png' --frames 1-24 '--video=town 1.mp4'"), "{text}");
         assert!(text.contains("--dependency=\"afterok:$array\"") && is_bash(&text), "{text}");
+    }
+
+    #[test]
+    fn frames_are_denoised_after_all_tasks() {
+        let text = Job { denoised: Some(4), ..job() }.slurm().unwrap();
+        assert!(text.contains("render --output 'out/noisy/####.exr' --layers=albedo,normal,motion,variance"), "{text}");
+        let denoise = "throng denoise 'out/noisy/####.exr' --output 'out/####.png' --frames 1-24 --denoise-frames 4";
+        assert!(text.contains(denoise) && text.contains("afterok") && is_bash(&text), "{text}");
     }
 }

@@ -158,6 +158,9 @@ pub struct Metadata {
     /// Stops by which the frame is exposed, where the settings leave that to the frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposure: Option<f32>,
+    /// Its colour temperature of white, where that is another than the settings'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub white_balance: Option<f32>,
 }
 
 impl Metadata {
@@ -227,6 +230,7 @@ pub(crate) mod testing {
             frame: 7,
             seconds: 0.25,
             exposure: None,
+            white_balance: None,
         }
     }
 

@@ -52,7 +52,7 @@ impl Choices {
     /// Options of pictures of this size.
     pub fn options(&self, base: &PictureOptions, (width, height): (u32, u32)) -> PictureOptions {
         let mut options = base.clone();
-        options.aovs.leave_as_traced();
+        options.aovs = base.aovs.as_traced();
         let picture = &mut options.picture;
         picture.size = Some(Size { width, height });
         picture.exposure = self.exposure.or(picture.exposure);

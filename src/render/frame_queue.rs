@@ -259,4 +259,15 @@ mod tests {
         queue.close();
         assert_eq!((next(&queue, 1, never), next(&queue, 0, never)), (None, None));
     }
+
+    #[test]
+    fn takers_share_the_steps_to_frames() {
+        let reach = Reach { frames: 2, last: 6 };
+        let queue = FrameQueue::new(&[1, 2, 3, 4, 5, 6], reach, |_| Ok(Begin::Ours)).with_takers(3);
+        let steps: Vec<Step> = (0..).map_while(|turn| queue.next(turn % 3, never)).collect();
+        let traced: Vec<u32> = steps.iter().filter_map(|step| step.trace).collect();
+        let written: Vec<u32> = steps.iter().filter(|step| step.is_last()).map(|step| step.frame).collect();
+        assert_eq!((traced, written), (vec![1, 2, 3, 4, 5, 6], vec![1, 2, 3, 4, 5, 6]));
+        assert_eq!(steps.len(), 8);
+    }
 }

@@ -277,7 +277,7 @@ pub fn run(
         return Ok(Summary::of_stopped());
     };
     observer.frames_begin(device.progress());
-    let posers = pose_stage::posers(poser, job.frames.len(), device.queue_depth());
+    let posers = pose_stage::posers(poser, job.traced_frames().len(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(observer, Busy::of(posers.len(), device.device_count(), writers)));
@@ -381,7 +381,8 @@ fn run_stages(
         drop(finished_in);
         let traced = started
             .and_then(|mut posed_in| trace_frames((job, exposures), device, &mut posed_in, &finished_out, ended));
-        // With both ends closed, the neighbours finish.
+        // With both ends closed, the neighbours finish, also those that wait for other runs.
+        abort.fetch_or(traced.is_err(), Ordering::Relaxed);
         drop(finished_out);
         traced
     })

@@ -84,8 +84,10 @@ pub fn run_ongoing(
         if let Some(progress) = &progress {
             progress.set_part(step.part.0, step.part.1);
         }
-        let keeper =
-            |frame: u32| Keeper::new(job, &exposures.settings_of(&job.settings, frame), ongoing, (&scene, frame));
+        let keeper = |frame: u32| {
+            let settings = exposures.settings_of(&job.settings, frame);
+            Keeper { is_written: frame == step.frame, ..Keeper::new(job, &settings, ongoing, (&scene, frame)) }
+        };
         let traced = match step.trace {
             None => None,
             Some(frame) => {
@@ -237,7 +239,7 @@ impl Pace {
 struct Keeper<'a> {
     ongoing: &'a Ongoing<'a>,
     frame: u32,
-    /// Whether the frame is written, and not only made for others; those have no names.
+    /// Whether the frame is written next, and not only made for others: another run may be at work on those.
     is_written: bool,
     checkpoint: PathBuf,
     partial: PathBuf,
@@ -254,7 +256,7 @@ impl<'a> Keeper<'a> {
         Self {
             ongoing,
             frame,
-            is_written: job.frames.contains(&frame),
+            is_written: true,
             checkpoint: ongoing.part.as_ref().map_or_else(|| checkpoint_path(&path), |(path, _)| path.clone()),
             partial: partial_path(&path),
             identity: CheckpointIdentity {
@@ -266,7 +268,7 @@ impl<'a> Keeper<'a> {
             picture: FilmPicture {
                 settings: settings.clone(),
                 aovs: job.aovs,
-                metadata: job.output.metadata(job, frame),
+                metadata: job.output.metadata_of(job, frame, settings),
                 manifests: job.output.manifests.clone(),
             },
         }

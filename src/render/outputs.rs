@@ -69,27 +69,30 @@ impl Outputs {
         job.output.in_order.extend(to);
     }
 
-    /// Writes the `index`th frame of the job everywhere and returns its path. Frames before it may come later, from other threads.
+    /// Has outputs wait for the `index`th frame of the job until it is written or given up.
+    pub(super) fn expect(&self, index: usize) -> WaitedFor<'_> {
+        let at = self.positions.get(index).copied().unwrap_or(index);
+        WaitedFor { outputs: self, at, comes: false }
+    }
+
+    /// Writes a frame of the job everywhere and returns its path. Frames before it may come later, from other threads.
     pub(super) fn write(
         &self,
         job: &RenderJob,
-        index: usize,
+        mut waited_for: WaitedFor,
         Traced { number: frame, settings, rendered, .. }: &Traced,
     ) -> Result<PathBuf, OutputError> {
         let frame = *frame;
-        let position = self.positions.get(index).copied().unwrap_or(index);
-        let mut waited_for = WaitedFor { outputs: self, position: Some(position) };
-        let exposure = job.auto_exposure.map(|_| settings.exposure);
-        let metadata = Metadata { exposure, ..self.metadata(job, frame) };
+        let metadata = self.metadata_of(job, frame, settings);
         let picture = self.picture(job, rendered, &metadata);
         let written = self.write_file(job, &picture);
         self.end(job, frame);
         let mut path = written?;
         for output in &self.in_order {
-            output.add(position, &picture)?;
+            output.add(waited_for.at, &picture)?;
             path = path.or_else(|| Some(output.path().to_owned()));
         }
-        waited_for.position = None;
+        waited_for.comes = true;
         Ok(path.unwrap_or_default())
     }
 
@@ -154,6 +157,16 @@ impl Outputs {
         }
     }
 
+    /// The metadata of a frame of `job` with what the frame has of its own in `settings`.
+    pub(super) fn metadata_of(&self, job: &RenderJob, frame: u32, settings: &FrameSettings) -> Metadata {
+        let white_balance = settings.film.white_balance;
+        Metadata {
+            exposure: job.auto_exposure.map(|_| settings.exposure),
+            white_balance: white_balance.filter(|_| white_balance != job.settings.film.white_balance),
+            ..self.metadata(job, frame)
+        }
+    }
+
     /// The metadata of a frame of `job`.
     pub fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
         let origin = self.origin.get_or_init(|| origin(job));
@@ -161,17 +174,18 @@ impl Outputs {
     }
 }
 
-/// Tells those that wait for this frame if it does not come, after an error or a panic.
-struct WaitedFor<'a> {
+/// Tells those that wait for a frame if it does not come, after an error or a panic.
+pub struct WaitedFor<'a> {
     outputs: &'a Outputs,
-    position: Option<usize>,
+    /// Its position among the frames of outputs in order.
+    at: usize,
+    comes: bool,
 }
 
 impl Drop for WaitedFor<'_> {
     fn drop(&mut self) {
-        if let Some(position) = self.position {
-            let outputs = self.outputs.in_order.iter();
-            outputs.for_each(|output| output.give_up(position));
+        if !self.comes {
+            self.outputs.in_order.iter().for_each(|output| output.give_up(self.at));
         }
     }
 }

@@ -148,7 +148,8 @@ impl<'a> Window<'a> {
             return Ok(None);
         }
         let own = self.kept.get_mut(&step.frame).and_then(|kept| kept.own.take());
-        let Some(mut traced) = own else { return Ok(None) };
+        let frame = step.frame;
+        let mut traced = own.ok_or(RenderError::Denoise { frame, source: DenoiseError::Untraced })?;
         let work = std::mem::take(&mut self.work);
         (traced.rendered.rays, traced.rendered.time) = (work.rays, work.time);
         (traced.pose_time, traced.trees) = (work.pose_time, work.trees);
@@ -182,7 +183,8 @@ fn film_frame(settings: &FrameSettings, rendered: &Rendered) -> Result<FilmFrame
     };
     let layers = FilmLayers {
         radiance: &radiance,
-        variance: layer(Aov::Variance),
+        // A single sample tells none.
+        variance: if settings.samples > 1 { layer(Aov::Variance) } else { &[] },
         albedo: layer(Aov::Albedo),
         normal: layer(Aov::Normal),
         motion: layer(Aov::Motion),

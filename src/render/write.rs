@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     aov::channels::pixel_bytes,
-    denoise::Denoising,
+    denoise::{Denoising, film::FilmFrame},
     device::{FrameSettings, Rendered},
     memory,
     output::Pixels,
@@ -46,7 +46,10 @@ pub fn writer_count(job: &RenderJob) -> usize {
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
-    let frame_bytes = job.settings.film_pixels() as u64 * pixel_bytes as u64;
+    // With those around it, if it is denoised.
+    let window =
+        job.denoising.as_ref().map_or(0, |denoising| u64::from(2 * denoising.reach + 1) * FilmFrame::PIXEL_BYTES);
+    let frame_bytes = job.settings.film_pixels() as u64 * (pixel_bytes as u64 + window);
     let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
     let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
     let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
@@ -86,10 +89,11 @@ pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, l
 pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
     let Finished { index, mut complete } = finished;
+    let waited_for = job.output.expect(index);
     finish_pixels(job, &mut complete)?;
     let shows_light = job.settings.integrator.shows() == Shows::Radiance;
     let blank = shows_light.then(|| sanity::blank(&complete.traced.rendered.pixels, job.pixels)).flatten();
-    let path = job.output.write(job, index, &complete.traced)?;
+    let path = job.output.write(job, waited_for, &complete.traced)?;
     let Traced { number: frame, rendered, pose_time, trees, .. } = complete.traced;
     Ok(FrameReport {
         frame,

@@ -59,7 +59,7 @@ pub struct AovOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "film"))]
     pub denoise: Option<Denoise>,
     /// How many frames before and after a frame help to denoise it. They are traced for that, but not written unless they are asked for
-    /// [default: 4]
+    /// [default: 4, with --lock-seed 0]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(limits::DENOISE_FRAMES)))]
     pub denoise_frames: Option<u32>,
     /// Leave out the background: pictures get alpha
@@ -108,9 +108,9 @@ impl AovOptions {
         self.aovs.iter().flat_map(one).collect()
     }
 
-    /// Leaves frames as they are traced, unless something else was asked for in so many words.
-    pub(crate) fn leave_as_traced(&mut self) {
-        self.denoise.get_or_insert(Denoise::Off);
+    /// These, but frames are left as they are traced unless something else was asked for in so many words.
+    pub(crate) fn as_traced(&self) -> Self {
+        Self { denoise: self.denoise.or(Some(Denoise::Off)), ..self.clone() }
     }
 
     /// Whether devices have to leave out the environment.

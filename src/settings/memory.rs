@@ -2,8 +2,8 @@
 
 use super::SettingsError;
 use crate::{
-    abi::DENOISE_RECORD,
     aov::AovSet,
+    denoise::film::FilmFrame,
     device::{Accumulation, FrameSettings, layer_words},
     memory::total_bytes,
 };
@@ -21,7 +21,7 @@ pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
 
 /// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written.
 pub fn check_window(settings: &FrameSettings, aovs: AovSet, reach: u32) -> Result<(), SettingsError> {
-    let kept = 4 * (u64::from(DENOISE_RECORD) + aovs.channels() as u64);
+    let kept = FilmFrame::PIXEL_BYTES + 4 * aovs.channels() as u64;
     check_bytes(settings.film_size(), BYTES_PER_PIXEL + kept * (2 * u64::from(reach) + 2))
 }
 

@@ -97,6 +97,11 @@ pub enum SettingsError {
     Part(#[from] PartError),
     #[error("--denoise is for pictures of light: use it with --integrator path or whitted")]
     DenoisedView,
+    #[error(
+        "--checkpoint keeps the samples of single frames, and --denoise makes a frame of those around it: render .exr files \
+         with --checkpoint and use throng denoise, or add --denoise-frames 0"
+    )]
+    DenoisedCheckpoint,
     #[error("the render settings: {name} is {value}; it must be {allowed}")]
     Scene { name: &'static str, value: String, allowed: String },
     #[error(

@@ -128,7 +128,8 @@ impl PictureOptions {
                 }
             }),
         };
-        let reach = self.aovs.denoise_frames.unwrap_or(REACH);
+        // Frames with the same noise have nothing to tell each other.
+        let reach = if settings.lock_seed { 0 } else { self.aovs.denoise_frames.unwrap_or(REACH) };
         Ok(Some(Denoising::new(oidn, reach).map_err(RenderError::Load)?))
     }
 }
@@ -171,12 +172,20 @@ impl<'a> Run<'a> {
         ongoing.apply_to(&mut plan, frames.mismatched)?;
         let mut piecewise = in_pieces(&plan, ongoing, device, asked);
         let makes_blocks = device.makes_blocks() && piecewise.is_none() && !plan.files.any();
-        let mut options = options.clone();
-        if plan.film().is_some() {
-            options.aovs.leave_as_traced();
-        }
+        let as_traced;
+        let options = match plan.film().is_some() || ongoing.checkpoint {
+            true => {
+                as_traced = PictureOptions { aovs: options.aovs.as_traced(), ..options.clone() };
+                &as_traced
+            }
+            false => options,
+        };
         let mut job = options.job_of(scene, &plan, makes_blocks)?;
         let part = ongoing.part(&plan, &job).map_err(SettingsError::from)?;
+        if ongoing.checkpoint && job.scene.settings.frames > 1 && job.denoising.as_ref().is_some_and(|it| it.reach > 0)
+        {
+            return Err(SettingsError::DenoisedCheckpoint.into());
+        }
         job.settings.open_ended = ongoing.checkpoint || part.is_some();
         if job.settings.open_ended {
             memory::check_film(&FrameSettings { layer_sums: part.is_some(), ..job.settings.clone() })?;

@@ -70,7 +70,7 @@ fn what_is_denoised_is_chosen() {
     let place = Place::new(3);
     let render = |more: &[&'static str]| {
         place.ok(&[&["render", "scene.ron", "-f", "2", "--samples", "4", "-o", "a.png"], more].concat());
-        std::fs::read(place.path("a.png")).unwrap()
+        decode(&place.path("a.png"))
     };
     let raw = render(&[]);
     assert!(render(&["--denoise", "off"]) == raw);
@@ -83,7 +83,20 @@ fn what_is_denoised_is_chosen() {
     assert!(render(&[&asks[..], &["--integrator", "depth"]].concat()) == render(&["--integrator", "depth"]));
     place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: film, oidn, off]");
     // Layers beside the picture are the frame's own, and alpha is kept.
-    place.ok(&["render", "scene.ron", "-f", "2", "-o", "a.exr", "--denoise", "--layers", "depth", "--transparent"]);
+    let alpha = |more: &[&'static str]| {
+        place.ok(&[&["render", "scene.ron", "-f", "2", "-o", "a.png", "--transparent"], more].concat());
+        let picture = image::open(place.path("a.png")).unwrap().into_rgba8();
+        picture.pixels().map(|pixel| pixel[3]).collect::<Vec<_>>()
+    };
+    let covered = alpha(&["--denoise"]);
+    assert!(covered == alpha(&[]) && covered.contains(&0) && covered.contains(&255));
+    // A single sample tells no variance, and noise is taken out all the same.
+    let single = |more: &[&'static str]| {
+        place.ok(&[&["render", "scene.ron", "-f", "2", "--samples", "1", "-o", "b.png"], more].concat());
+        decode(&place.path("b.png"))
+    };
+    assert!(single(&["--denoise"]) != single(&[]));
+    place.fails(&["render", "scene.ron", "-o", "c/", "--denoise", "--checkpoint"], 1, "use throng denoise");
 }
 
 #[test]

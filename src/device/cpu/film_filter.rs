@@ -14,7 +14,7 @@ const STRENGTH: f32 = 0.35;
 const ALBEDO_WIDTH: f32 = 0.05;
 const NORMAL_WIDTH: f32 = 0.1;
 /// Added to albedos, so that what is black divides by something.
-const ALBEDO_FLOOR: f32 = 0.03;
+pub const ALBEDO_FLOOR: f32 = 0.03;
 /// Planes of values between the two kernels.
 const PLANES: usize = 12;
 

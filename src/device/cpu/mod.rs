@@ -33,7 +33,7 @@ mod film_filter;
 mod join;
 mod launch;
 
-pub use film_filter::FilmFilter;
+pub use film_filter::{ALBEDO_FLOOR, FilmFilter};
 
 #[allow(dead_code, reason = "some kernels are launched on GPUs alone")]
 mod kernels {

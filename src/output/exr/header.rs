@@ -50,8 +50,10 @@ fn write_origin(picture: &Picture, header: &mut Header) {
     header.text("settings", &metadata.settings);
     header.attribute("frame", "int", &metadata.frame.to_le_bytes());
     header.attribute("seconds", "double", &metadata.seconds.to_le_bytes());
-    if let Some(stops) = metadata.exposure {
-        header.attribute("exposure", "float", &stops.to_le_bytes());
+    for (name, value) in [("exposure", metadata.exposure), ("whiteBalance", metadata.white_balance)] {
+        if let Some(value) = value {
+            header.attribute(name, "float", &value.to_le_bytes());
+        }
     }
 }
 
