@@ -73,7 +73,7 @@ impl Still {
     fn finish(&mut self, mut rendered: Rendered) {
         self.job.complete(&mut rendered);
         let (link, ask, format) = (self.link.clone(), self.ask, self.format.file_format());
-        let metadata = self.job.output.metadata(&self.job, self.film.frame.number);
+        let metadata = self.job.output.metadata_of(&self.job, self.film.frame.number, &self.film.settings);
         let (width, height) = (self.film.settings.width, self.film.settings.height);
         let (kind, transparent) = (self.job.pixels, self.job.is_transparent());
         let manifests = std::mem::take(&mut self.job.output.manifests);

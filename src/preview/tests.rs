@@ -51,7 +51,7 @@ impl Shown {
         job.settings = FrameSettings { open_ended: true, ..job.settings };
         let mut device = CpuDevice::new().unwrap();
         let mut loaded = LoadedScene::new(&job, &mut device).unwrap();
-        loaded.frame(&job, &mut device, frame, &|| false).unwrap().pixels.to_vec()
+        loaded.frame(&job, &mut device, frame, &|| false).unwrap().0.pixels.to_vec()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     accel::NodeLayout,
     denoise::DenoiseError,
     device::{Device, Frame, FrameSettings, Rendered, Stop},
+    output::Metadata,
     scene::Scene,
 };
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl LoadedScene {
         self.poser.pose(number).frame
     }
 
-    /// Renders a frame as [`super::run`] does, up to the pixels and AOVs of its file. `job` has that frame alone, of this scene; its other
+    /// Renders a frame as [`super::run`] does, up to the pixels, AOVs and metadata of its file. `job` has that frame alone, of this scene; its other
     /// settings may differ from call to call. `device` is the one that loaded the scene last.
     ///
     /// # Errors
@@ -69,7 +70,7 @@ impl LoadedScene {
         device: &mut dyn Device,
         number: u32,
         stop: &Stop,
-    ) -> Result<Rendered, RenderError> {
+    ) -> Result<(Rendered, Metadata), RenderError> {
         let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
         let mut window = Window::new(job);
         let mut complete = None;
@@ -83,7 +84,9 @@ impl LoadedScene {
         let untraced = RenderError::Denoise { frame: number, source: DenoiseError::Untraced };
         let mut complete: Complete = complete.ok_or(untraced)?;
         write::finish_pixels(job, &mut complete)?;
-        Ok(complete.traced.rendered)
+        let Traced { settings, rendered, .. } = complete.traced;
+        let metadata = job.output.metadata_of(job, number, &settings);
+        Ok((rendered, metadata))
     }
 
     fn trace(

@@ -158,7 +158,7 @@ impl Outputs {
     }
 
     /// The metadata of a frame of `job` with what the frame has of its own in `settings`.
-    pub(super) fn metadata_of(&self, job: &RenderJob, frame: u32, settings: &FrameSettings) -> Metadata {
+    pub fn metadata_of(&self, job: &RenderJob, frame: u32, settings: &FrameSettings) -> Metadata {
         let white_balance = settings.film.white_balance;
         Metadata {
             exposure: job.auto_exposure.map(|_| settings.exposure),

@@ -297,10 +297,9 @@ impl Renderer {
 
     fn image<T: Channel>(&mut self, number: u32) -> Result<Image<T>, Error> {
         self.on_device(number, T::TYPE, |job, ready, device| {
-            let rendered = ready.frame(job, device, number, &|| false)?;
-            let RenderJob { settings, output, .. } = job;
-            let size = (settings.width, settings.height);
-            Ok(Image::new(size, &rendered, job.is_transparent(), output.metadata(job, number)))
+            let (rendered, metadata) = ready.frame(job, device, number, &|| false)?;
+            let size = (job.settings.width, job.settings.height);
+            Ok(Image::new(size, &rendered, job.is_transparent(), metadata))
         })
     }
 
