@@ -9,6 +9,7 @@ use crate::{
     device::{ALBEDO_FLOOR, DeviceError, FilmFilter},
 };
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Number of frames before and after that a frame is denoised with.
 pub const REACH: u32 = 4;
@@ -48,14 +49,16 @@ impl FilmFrame {
         if !of_three || motion.len() != 4 * pixels || ![0, 3 * pixels].contains(&variance.len()) {
             return None;
         }
-        let told = if variance.is_empty() { told_variance(radiance, albedo, (width, height)) } else { Vec::new() };
-        let variance = if variance.is_empty() { &told } else { variance };
+        let variance = match variance {
+            [] => Cow::from(told_variance(radiance, albedo, (width, height))),
+            known => Cow::from(known),
+        };
         let mut records = vec![0f32; RECORD * pixels];
         let rows = records.par_chunks_mut(RECORD * width).enumerate();
         rows.for_each(|(y, row)| {
             for (x, record) in row.chunks_exact_mut(RECORD).enumerate() {
                 let pixel = y * width + x;
-                let noise = mean_around(variance, (width, height), (x, y));
+                let noise = mean_around(&variance, (width, height), (x, y));
                 let moved = &motion[4 * pixel..4 * pixel + 4];
                 let colors = |layer: &[f32]| [0, 1, 2].map(|c| finite(layer[3 * pixel + c]));
                 record[..3].copy_from_slice(&colors(radiance));
@@ -132,7 +135,7 @@ impl FilmDenoiser {
         Ok(Self { filter: FilmFilter::new()?, strength })
     }
 
-    /// What frames have in common with the one in the middle of `window`: its radiance with the noise that is left then. Otherwise as
+    /// The radiance of the frame in the middle of `window`, averaged over frames but not over pixels nearby. Otherwise as
     /// [`Self::denoise`].
     ///
     /// # Errors

@@ -54,7 +54,7 @@ pub struct Skipped {
     pub elsewhere: u32,
 }
 
-/// What becomes of a taker that asks for a step to a frame.
+/// The answer to a taker that asks for a frame.
 enum Next {
     Frame(u32),
     /// Other runs are working on all that is left.

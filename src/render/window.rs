@@ -97,7 +97,7 @@ pub struct Complete {
     pub around: Vec<Option<Arc<FilmFrame>>>,
 }
 
-/// What is kept of frames that were traced.
+/// The frames that were traced, as far as others need them.
 pub struct Window<'a> {
     job: &'a RenderJob,
     reach: Reach,
@@ -147,14 +147,14 @@ impl<'a> Window<'a> {
         if !step.is_last() {
             return Ok(None);
         }
-        let own = self.kept.get_mut(&step.frame).and_then(|kept| kept.own.take());
         let frame = step.frame;
+        let own = self.kept.get_mut(&frame).and_then(|kept| kept.own.take());
         let mut traced = own.ok_or(RenderError::Denoise { frame, source: DenoiseError::Untraced })?;
         let work = std::mem::take(&mut self.work);
         (traced.rendered.rays, traced.rendered.time) = (work.rays, work.time);
         (traced.pose_time, traced.trees) = (work.pose_time, work.trees);
         let film = |number: i64| self.kept.get(&u32::try_from(number).ok()?).map(|kept| kept.film.clone());
-        let (middle, reach) = (i64::from(step.frame), i64::from(self.reach.frames));
+        let (middle, reach) = (i64::from(frame), i64::from(self.reach.frames));
         let around = (middle - reach..=middle + reach).map(film).collect();
         Ok(Some(Complete { traced, around }))
     }
