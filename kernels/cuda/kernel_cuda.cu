@@ -2,6 +2,7 @@
 #include "film/aovs.h"
 #include "cuda/persistent.h"
 #include "cuda/append.h"
+#include "cuda/denoise.h"
 #include "exr/exr.h"
 
 using namespace THRONG_NAMESPACE;
@@ -102,6 +103,24 @@ extern "C" __global__ void throng_place_exr(const __grid_constant__ ExrParams p)
 extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_copy_exr(const __grid_constant__ ExrParams p) {
     copy_exr_piece(p, blockIdx.x, Team());
 }
+
+// The denoiser of films, which does not move: one thread per pixel of a frame that is recorded, and one block per tile.
+#if !THRONG_MOTION
+extern "C" __global__ void throng_denoise_record(const __grid_constant__ DenoiseParams params) {
+    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pixel < params.layers.width * params.layers.height) make_record(params.layers, pixel);
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_gather(const __grid_constant__ DenoiseParams params) {
+    __shared__ GatherMemory memory;
+    gather_block(params, memory);
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_average(const __grid_constant__ DenoiseParams params) {
+    __shared__ AverageMemory memory;
+    average_block(params, memory);
+}
+#endif
 
 namespace THRONG_NAMESPACE {
 __device__ const uint32_t kLayout[] = {

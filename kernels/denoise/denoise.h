@@ -1,10 +1,12 @@
-// Entry points of the denoiser of films: one item is one tile.
+// Entry points of the denoiser of films: one item is one pixel of a frame that is recorded, or one tile.
 #pragma once
 #include "denoise/gather.h"
 #include "denoise/means.h"
+#include "denoise/record.h"
 
 namespace THRONG_NAMESPACE {
 
+THRONG_DEVICE void denoise_record(const Params& params, uint32_t pixel, Thread&) { make_record(params.denoise->layers, pixel); }
 THRONG_DEVICE void denoise_gather(const Params& params, uint32_t tile, Thread&) { gather_tile(*params.denoise, tile); }
 THRONG_DEVICE void denoise_average(const Params& params, uint32_t tile, Thread&) { average_tile(*params.denoise, tile); }
 

@@ -10,6 +10,12 @@ constexpr int kPatch = 1;
 
 THRONG_INLINE float square(float x) { return x * x; }
 
+// The squared difference of two pixels in one colour beyond what noise explains, in units of that noise.
+THRONG_INLINE float noise_distance(float a, float b, float noise_a, float noise_b, float width2) {
+    const float noise = noise_a + noise_b, explained = 0.5f * (noise_a + min(noise_a, noise_b));
+    return (square(a - b) - explained) / (1e-8f + width2 * noise);
+}
+
 // Radiance divided by albedo, its variance, and guides of a tile with its margin.
 template <int margin>
 struct MeansTile {
@@ -52,10 +58,7 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
                 for (int c = 0; c < 3; c++) {
                     const float *a = &in.planes[c].at(-kPatch, y), *b = &in.planes[c].at(dx - kPatch, y + dy);
                     const float *noise_a = &variance[c].at(-kPatch, y), *noise_b = &variance[c].at(dx - kPatch, y + dy);
-                    for (int x = 0; x < TilePlane<kPatch>::kRow; x++) {
-                        const float noise = noise_a[x] + noise_b[x], explained = 0.5f * (noise_a[x] + min(noise_a[x], noise_b[x]));
-                        row[x] += (square(a[x] - b[x]) - explained) / (1e-8f + width2 * noise);
-                    }
+                    for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] += noise_distance(a[x], b[x], noise_a[x], noise_b[x], width2);
                 }
             }
             TilePlane<0> patches;

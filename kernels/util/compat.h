@@ -102,6 +102,15 @@ THRONG_INLINE Words4 load_any_words(const void* address) {
     return Words4{v.x, v.y, v.z, v.w};
 }
 
+// Four floats side by side, aligned to 16 bytes.
+THRONG_INLINE void load4(const float* from, float* to) {
+    const float4 v = *reinterpret_cast<const float4*>(from);
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+THRONG_INLINE void store4(float* to, const float* from) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+}
+
 // Address of shared memory for `load_shared_byte`, kept in a register: the compiler would work it out again at every use.
 THRONG_INLINE uint32_t shared_address(const void* pointer) {
     uint32_t address = uint32_t(__cvta_generic_to_shared(pointer));
@@ -194,6 +203,8 @@ THRONG_INLINE float bits_float(uint32_t bits) {
     __builtin_memcpy(&x, &bits, 4);
     return x;
 }
+THRONG_INLINE void load4(const float* from, float* to) { __builtin_memcpy(to, from, 16); }
+THRONG_INLINE void store4(float* to, const float* from) { __builtin_memcpy(to, from, 16); }
 THRONG_INLINE float refined_reciprocal(float, float y) { return y; }
 THRONG_INLINE float rough_reciprocal(float x) { return 1.0f / x; }
 THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }

@@ -392,14 +392,33 @@ border! {
     #[repr(C)]
     pub struct DenoiseFrame {
         /// `DENOISE_RECORD` floats per pixel: radiance, its variance, albedo and normal, three each, and motion to the frame before and
-        /// to the next, in pixels to the right and downwards. Null where there is no such frame.
+        /// to the next, in pixels to the right and downwards. The first four of all pixels come first, then the next four, and so on. Null
+        /// where there is no such frame.
         pub records: *const f32,
+    }
+
+    /// A frame's layers, and the records that the denoiser of films makes of them.
+    #[repr(C)]
+    #[derive(bytemuck::Zeroable)]
+    pub struct DenoiseLayers {
+        /// Three floats per pixel, as the next three.
+        pub radiance: *const f32,
+        pub variance: *const f32,
+        pub albedo: *const f32,
+        pub normal: *const f32,
+        /// Four floats per pixel: to the frame before and from the next, in pixels to the right and upwards.
+        pub motion: *const f32,
+        /// As in `DenoiseFrame`, out.
+        pub records: *mut f32,
+        pub width: u32,
+        pub height: u32,
     }
 
     /// Parameters of the denoiser of films.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct DenoiseParams {
+        pub layers: DenoiseLayers,
         /// 2 * `reach` + 1 frames, with the one that is denoised in the middle.
         pub frames: *const DenoiseFrame,
         /// Twelve planes between the steps: radiance divided by albedo, its variance, albedo and normal.

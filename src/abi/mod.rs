@@ -154,6 +154,9 @@ constants! {
     pub const DENOISE_TILE_WIDTH: u32 = 64;
     pub const DENOISE_TILE_HEIGHT: u32 = 32;
     pub const DENOISE_RADIUS: u32 = 4;
+    /// Pixels of a tile on GPUs, each a thread's own.
+    pub const DENOISE_BLOCK_WIDTH: u32 = 32;
+    pub const DENOISE_BLOCK_HEIGHT: u32 = 16;
     /// Names that a matte keeps of a pixel.
     pub const MATTE_RANKS: u32 = 6;
     /// Words of the exact sums of a pixel: three numbers of 96 bits, and the sum of weights.

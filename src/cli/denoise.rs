@@ -79,7 +79,8 @@ impl DenoiseArgs {
         prepare_distinct(planned.collect())?;
         let denoiser = FilmDenoiser::new(self.strength)?;
         let developer = Developer::new()?;
-        let mut window = Window { files: &files, reach: self.denoise_frames, read: BTreeMap::new() };
+        let read = BTreeMap::new();
+        let mut window = Window { denoiser: &denoiser, files: &files, reach: self.denoise_frames, read };
         for &frame in &frames {
             let read = window.around(frame)?;
             let radiance = denoiser.denoise(&read.window)?;
@@ -137,6 +138,7 @@ impl DenoiseArgs {
 
 /// The frames that were read, as far as the next one needs them.
 struct Window<'a> {
+    denoiser: &'a FilmDenoiser,
     files: &'a BTreeMap<u32, PathBuf>,
     reach: u32,
     read: BTreeMap<u32, FilmRead>,
@@ -155,7 +157,7 @@ impl Window<'_> {
         let numbers: Vec<Option<u32>> = span.map(|number| u32::try_from(number).ok()).collect();
         for &number in numbers.iter().flatten() {
             let Some(path) = self.files.get(&number).filter(|_| !self.read.contains_key(&number)) else { continue };
-            let read = read_frame(path)?;
+            let read = read_frame(self.denoiser, path)?;
             self.check_size(path, &read)?;
             self.read.insert(number, read);
         }

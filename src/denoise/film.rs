@@ -6,75 +6,47 @@
 
 use crate::{
     abi::DENOISE_RECORD,
-    device::{ALBEDO_FLOOR, DeviceError, FilmFilter},
+    device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords},
 };
 use rayon::prelude::*;
-use std::borrow::Cow;
+use std::sync::Arc;
+
+pub use crate::device::FilmLayers;
 
 /// Number of frames before and after that a frame is denoised with.
 pub const REACH: u32 = 4;
 
-/// Floats per pixel.
-const RECORD: usize = DENOISE_RECORD as usize;
-
-/// A frame's radiance and AOVs as slices, row by row from the top.
-#[derive(Clone, Copy)]
-pub struct FilmLayers<'a> {
-    /// Linear RGB.
-    pub radiance: &'a [f32],
-    /// Variance of each of these; empty where it is not known, and then it is told from pixels nearby.
-    pub variance: &'a [f32],
-    pub albedo: &'a [f32],
-    pub normal: &'a [f32],
-    /// As in [`crate::aov::Aov::Motion`].
-    pub motion: &'a [f32],
-}
-
 /// A frame, as the denoiser reads it: 64 bytes per pixel.
 pub struct FilmFrame {
     size: (u32, u32),
-    records: Vec<f32>,
+    records: Records,
+}
+
+/// Where a frame is.
+enum Records {
+    Host(Vec<f32>),
+    Device(Arc<dyn DeviceFilm>),
 }
 
 impl FilmFrame {
     /// Memory of a pixel.
     pub const PIXEL_BYTES: u64 = 4 * DENOISE_RECORD as u64;
 
-    /// The frame with these layers; none if they are not of that size.
-    pub fn new(size: (u32, u32), layers: &FilmLayers) -> Option<Self> {
-        let (width, height) = (size.0 as usize, size.1 as usize);
-        let pixels = width.checked_mul(height).filter(|&pixels| pixels > 0)?;
-        let FilmLayers { radiance, variance, albedo, normal, motion } = *layers;
-        let of_three = [radiance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels);
-        if !of_three || motion.len() != 4 * pixels || ![0, 3 * pixels].contains(&variance.len()) {
-            return None;
-        }
-        let variance = match variance {
-            [] => Cow::from(told_variance(radiance, albedo, (width, height))),
-            known => Cow::from(known),
-        };
-        let mut records = vec![0f32; RECORD * pixels];
-        let rows = records.par_chunks_mut(RECORD * width).enumerate();
-        rows.for_each(|(y, row)| {
-            for (x, record) in row.chunks_exact_mut(RECORD).enumerate() {
-                let pixel = y * width + x;
-                let noise = mean_around(&variance, (width, height), (x, y));
-                let moved = &motion[4 * pixel..4 * pixel + 4];
-                let colors = |layer: &[f32]| [0, 1, 2].map(|c| finite(layer[3 * pixel + c]));
-                record[..3].copy_from_slice(&colors(radiance));
-                record[3..6].copy_from_slice(&noise);
-                record[6..9].copy_from_slice(&colors(albedo));
-                record[9..12].copy_from_slice(&colors(normal));
-                // From y upwards, and from where it will be, to y downwards and where that is.
-                record[12..].copy_from_slice(&[moved[0], -moved[1], -moved[2], moved[3]].map(finite));
-            }
-        });
-        Some(Self { size, records })
+    /// A frame that a device keeps.
+    pub fn on_device(size: (u32, u32), film: Arc<dyn DeviceFilm>) -> Self {
+        Self { size, records: Records::Device(film) }
     }
 
     /// Width and height.
     pub fn size(&self) -> (u32, u32) {
         self.size
+    }
+
+    fn records(&self) -> FilmRecords<'_> {
+        match &self.records {
+            Records::Host(records) => FilmRecords::Host(records),
+            Records::Device(film) => FilmRecords::Device(&**film),
+        }
     }
 }
 
@@ -106,20 +78,6 @@ fn told_variance(radiance: &[f32], albedo: &[f32], (width, height): (usize, usiz
     variance
 }
 
-/// Mean over the 3x3 pixels around one: the variance of a single pixel, told from two halves of its samples, is itself noisy.
-fn mean_around(variance: &[f32], (width, height): (usize, usize), (x, y): (usize, usize)) -> [f32; 3] {
-    let mut sum = [0f32; 3];
-    let mut count = 0.0;
-    for row in y.saturating_sub(1)..(y + 2).min(height) {
-        for column in x.saturating_sub(1)..(x + 2).min(width) {
-            let pixel = 3 * (row * width + column);
-            sum.iter_mut().zip(&variance[pixel..pixel + 3]).for_each(|(sum, value)| *sum += finite(*value).max(0.0));
-            count += 1.0;
-        }
-    }
-    sum.map(|sum| sum / count)
-}
-
 /// Denoises frames of films.
 pub struct FilmDenoiser {
     filter: FilmFilter,
@@ -135,32 +93,55 @@ impl FilmDenoiser {
         Ok(Self { filter: FilmFilter::new()?, strength })
     }
 
+    /// The frame with these layers; none if they are not of that size. A variance that is not known, for which there is an empty slice, is
+    /// told from pixels nearby.
+    pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
+        let pixels = size.0 as usize * size.1 as usize;
+        let told = match layers.variance {
+            [] if [layers.radiance, layers.albedo].iter().all(|layer| layer.len() == 3 * pixels) && pixels > 0 => {
+                told_variance(layers.radiance, layers.albedo, (size.0 as usize, size.1 as usize))
+            }
+            _ => Vec::new(),
+        };
+        let variance = if told.is_empty() { layers.variance } else { &told };
+        let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
+        Some(FilmFrame { size, records: Records::Host(records) })
+    }
+
     /// The radiance of the frame in the middle of `window`, averaged over frames but not over pixels nearby. Otherwise as
     /// [`Self::denoise`].
     ///
     /// # Errors
     /// As [`Self::denoise`].
     pub fn gather(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
-        let (records, size) = records(window);
-        self.filter.gather(&records, size)
+        self.run(window, None)
     }
 
     /// The radiance of the frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
-    /// A frame is followed into others through those in between, so what is beyond a missing one is not used.
+    /// A frame is followed into others through those in between, so what is beyond a missing one is not used. The device that has the
+    /// frame in the middle does it.
     ///
     /// # Errors
     /// When the frame in the middle is missing, or sizes differ.
     pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
-        let (records, size) = records(window);
-        self.filter.filter(&records, size, self.strength)
+        self.run(window, Some(self.strength))
     }
-}
 
-/// The records of frames, and the size of the one in the middle.
-fn records<'a>(window: &[Option<&'a FilmFrame>]) -> (Vec<Option<&'a [f32]>>, (u32, u32)) {
-    let middle = window.get(window.len() / 2).copied().flatten();
-    let records = window.iter().map(|frame| frame.map(|frame| &frame.records[..])).collect();
-    (records, middle.map_or((0, 0), FilmFrame::size))
+    fn run(&self, window: &[Option<&FilmFrame>], strength: Option<f32>) -> Result<Vec<f32>, DeviceError> {
+        let middle = window.get(window.len() / 2).copied().flatten();
+        let records: Vec<_> = window.iter().map(|frame| frame.map(FilmFrame::records)).collect();
+        if let Some(FilmRecords::Device(film)) = middle.map(FilmFrame::records) {
+            return film.filter(&records, strength);
+        }
+        let size = middle.map_or((0, 0), FilmFrame::size);
+        let host = records.into_iter().map(|records| records.map(FilmRecords::on_host).transpose());
+        let host = host.collect::<Result<Vec<_>, _>>()?;
+        let host: Vec<_> = host.iter().map(Option::as_deref).collect();
+        match strength {
+            Some(strength) => self.filter.filter(&host, size, strength),
+            None => self.filter.gather(&host, size),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -188,7 +169,21 @@ mod tests {
             normal: &[0.0, 0.0, 1.0].repeat(count),
             motion: &[-speed, 0.0, -speed, 0.0].repeat(count),
         };
-        (truth, FilmFrame::new(SIZE, &layers).unwrap())
+        (truth, FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap())
+    }
+
+    fn host(frame: &FilmFrame) -> &[f32] {
+        match &frame.records {
+            Records::Host(records) => records,
+            Records::Device(_) => &[],
+        }
+    }
+
+    fn host_mut(frame: &mut FilmFrame) -> &mut [f32] {
+        match &mut frame.records {
+            Records::Host(records) => records,
+            Records::Device(_) => &mut [],
+        }
     }
 
     fn rms(a: &[f32], b: &[f32]) -> f32 {
@@ -202,8 +197,8 @@ mod tests {
         let denoiser = FilmDenoiser::new(1.0).unwrap();
         let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
         let truth = &film[4].0;
-        let raw =
-            rms(&(0..truth.len()).map(|i| film[4].1.records[RECORD * (i / 3) + i % 3]).collect::<Vec<_>>(), truth);
+        let noisy = host(&film[4].1);
+        let raw = rms(&(0..truth.len()).map(|i| noisy[4 * (i / 3) + i % 3]).collect::<Vec<_>>(), truth);
         let alone = rms(&denoiser.denoise(&[window[4]]).unwrap(), truth);
         let together = rms(&denoiser.denoise(&window).unwrap(), truth);
         assert!(together < 0.5 * raw && together < alone && alone <= raw, "{raw} {alone} {together}");
@@ -224,7 +219,8 @@ mod tests {
         let still: Vec<_> = film
             .into_iter()
             .map(|(truth, mut frame)| {
-                frame.records.chunks_exact_mut(RECORD).for_each(|record| record[12..].fill(0.0));
+                let motion = 12 * (SIZE.0 * SIZE.1) as usize;
+                host_mut(&mut frame)[motion..].fill(0.0);
                 (truth, frame)
             })
             .collect();
@@ -247,13 +243,13 @@ mod tests {
     #[test]
     fn missing_frames_and_odd_numbers_are_told_or_passed_over() {
         let (_, mut one) = frame(0, 0.0, 0.1);
-        one.records[7] = 1e30;
+        host_mut(&mut one)[7] = 1e30;
         let denoiser = FilmDenoiser::new(1.0).unwrap();
         assert!(denoiser.denoise(&[None, Some(&one), None]).unwrap().iter().all(|value| value.is_finite()));
         assert!(denoiser.denoise(&[Some(&one), None, None]).is_err());
         assert!(denoiser.denoise(&[Some(&one), Some(&one)]).is_err());
         assert!(denoiser.denoise(&[]).is_err());
         let layers = FilmLayers { radiance: &[1.0; 3], variance: &[], albedo: &[], normal: &[], motion: &[] };
-        assert!(FilmFrame::new((1, 1), &layers).is_none());
+        assert!(denoiser.frame((1, 1), &layers).is_none());
     }
 }

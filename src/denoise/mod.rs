@@ -12,7 +12,7 @@ use crate::{
     choice::choice,
     device::{Developer, DeviceError},
 };
-use film::{FilmDenoiser, FilmFrame};
+use film::{FilmDenoiser, FilmFrame, FilmLayers};
 use oidn::{Filter, Image, Oidn};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -72,6 +72,11 @@ impl Denoising {
 
     pub fn method(&self) -> Denoise {
         if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Film }
+    }
+
+    /// The frame with these layers, as others see it: see [`FilmDenoiser::frame`].
+    pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
+        self.film.frame(size, layers)
     }
 
     /// The AOVs that a device has to gather for denoised frames with `aovs`.

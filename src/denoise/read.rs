@@ -1,6 +1,6 @@
 //! Reads frames for the denoiser of films: OpenEXR files with the layers that it needs, ours or those of other renderers.
 
-use super::film::{FilmFrame, FilmLayers};
+use super::film::{FilmDenoiser, FilmFrame, FilmLayers};
 use crate::{
     files::open_regular, film::FilmSettings, guard::guarded, memory::allowance, output::Metadata, scene::ToneMap,
 };
@@ -52,20 +52,20 @@ pub struct FilmReadError {
     reason: String,
 }
 
-/// Reads an OpenEXR file with the layers albedo, normal and motion, and variance, if it has that.
+/// Reads a frame for `denoiser` from an OpenEXR file with the layers albedo, normal and motion, and variance, if it has that.
 ///
 /// # Errors
 /// When the file cannot be read or lacks one of them.
-pub fn read_frame(path: &Path) -> Result<FilmRead, FilmReadError> {
+pub fn read_frame(denoiser: &FilmDenoiser, path: &Path) -> Result<FilmRead, FilmReadError> {
     let panicked = |words: &str| format!("the picture is damaged: {words}");
     let failed = |reason: String| FilmReadError {
         path: path.to_owned(),
         reason: reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
     };
-    guarded(|| decode(path), panicked).map_err(failed)
+    guarded(|| decode(denoiser, path), panicked).map_err(failed)
 }
 
-fn decode(path: &Path) -> Result<FilmRead, String> {
+fn decode(denoiser: &FilmDenoiser, path: &Path) -> Result<FilmRead, String> {
     let damaged = |error: exr::error::Error| format!("cannot be read as OpenEXR: {error}");
     let (file, held) = open_regular(path).map_err(|error| error.to_string())?;
     let mut file = BufReader::new(file);
@@ -102,7 +102,7 @@ fn decode(path: &Path) -> Result<FilmRead, String> {
     };
     // A single sample tells no variance.
     let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
-    Ok(FilmRead { frame: frame(&layer, is_told)?, shown, origin })
+    Ok(FilmRead { frame: frame(denoiser, &layer, is_told)?, shown, origin })
 }
 
 /// Refuses files that claim more pixels than their bytes can mean.
@@ -119,7 +119,11 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
     }
 }
 
-fn frame(layer: &Layer<AnyChannels<FlatSamples>>, has_variance: bool) -> Result<FilmFrame, String> {
+fn frame(
+    denoiser: &FilmDenoiser,
+    layer: &Layer<AnyChannels<FlatSamples>>,
+    has_variance: bool,
+) -> Result<FilmFrame, String> {
     let pixels = layer.size.area();
     let values = |wanted: &Wanted| wanted.names(&layer.channel_data).and_then(|names| interleaved(&names, pixels));
     let needed = |wanted: &Wanted| {
@@ -132,7 +136,7 @@ fn frame(layer: &Layer<AnyChannels<FlatSamples>>, has_variance: bool) -> Result<
     let layers =
         FilmLayers { radiance: &radiance, variance: &variance, albedo: &albedo, normal: &normal, motion: &motion };
     let size = (layer.size.width() as u32, layer.size.height() as u32);
-    FilmFrame::new(size, &layers).ok_or_else(|| "has no pixels".into())
+    denoiser.frame(size, &layers).ok_or_else(|| "has no pixels".into())
 }
 
 /// Channels that belong together.
@@ -198,7 +202,7 @@ mod tests {
         };
         let channels = AnyChannels::sort(names.iter().map(channel).collect());
         Image::from_channels((6, 4), channels).write().to_file(&path).unwrap();
-        read_frame(&path)
+        read_frame(&FilmDenoiser::new(1.0).unwrap(), &path)
     }
 
     #[test]

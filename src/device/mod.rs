@@ -11,6 +11,7 @@ pub mod cuda;
 mod develop;
 #[cfg(test)]
 pub(crate) mod fake;
+mod film_filter;
 #[cfg(test)]
 mod fog_tests;
 mod frame_aovs;
@@ -45,7 +46,8 @@ use std::{sync::Arc, time::Duration};
 pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
-pub use cpu::{ALBEDO_FLOOR, CpuDevice, Developer, FilmFilter};
+pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
+pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted};
 pub use multi_device::MultiDevice;
 pub use params::tone_code;
 pub use progress::FrameProgress;
@@ -101,6 +103,11 @@ pub struct FrameSettings {
     /// memory return pixels and AOVs. Not serialized, because it changes how a file is made and not what it shows.
     #[serde(skip)]
     pub file_rows: Option<FileRows>,
+    /// Asks for the frame as the denoiser of films reads it, instead of pixels and of AOVs that are not wanted besides. Takes floats as
+    /// pixels, more than one sample and the AOVs that the denoiser needs. Devices that keep no such frames or have too little memory return
+    /// pixels and all AOVs. Not serialized, because it changes no picture.
+    #[serde(skip)]
+    pub film_wanted: Option<FilmWanted>,
     /// When the shutter is open; `None` for no motion blur. Frames are posed by it, and devices find all that they need in frames.
     pub shutter: Option<Shutter>,
 }
@@ -132,6 +139,7 @@ impl From<&RenderDefaults> for FrameSettings {
             unfinished_aovs: false,
             layer_sums: false,
             file_rows: None,
+            film_wanted: None,
             shutter: scene.shutter.filter(Shutter::is_open),
         }
     }
@@ -278,6 +286,9 @@ pub struct Rendered {
     pub aovs: Vec<AovImage>,
     /// Rows of files, if [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor AOVs.
     pub blocks: Option<FileBlocks>,
+    /// The frame as the denoiser of films reads it, if [`FrameSettings::film_wanted`] asks for it and the device keeps it; then there are no
+    /// pixels.
+    pub film: Option<Arc<dyn DeviceFilm>>,
     pub rays: RayCounts,
     /// How long the device worked on it. Waiting behind other frames does not count.
     pub time: Duration,

@@ -447,6 +447,7 @@ fn submit(
         Some(posed) => {
             let frame = posed.frame.number;
             let settings = exposures.settings_of(&job.settings, frame);
+            let settings = FrameSettings { film_wanted: window::film_wanted(job), ..settings };
             device.submit(posed.frame, &settings).map_err(|source| RenderError::Device { frame, source })?;
             Some((settings, posed.time, posed.trees))
         }

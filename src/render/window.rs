@@ -1,13 +1,13 @@
 //! Frames that are made of those around them: the order in which they are traced and written, and what is kept of each until it has served.
 
-use super::{RenderError, RenderJob, pose::TreeWork};
+use super::{RenderError, RenderJob, pose::TreeWork, write::writer_count};
 use crate::{
     aov::{Aov, AovSet},
     denoise::{
         DenoiseError, Denoising,
         film::{FilmFrame, FilmLayers},
     },
-    device::{FrameSettings, RayCounts, Rendered},
+    device::{FilmWanted, FrameSettings, RayCounts, Rendered},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -138,10 +138,10 @@ impl<'a> Window<'a> {
             };
             let number = traced.number;
             let failed = |source| RenderError::Denoise { frame: number, source };
-            let film = film_frame(&self.job.settings, &traced.rendered).map_err(failed)?;
+            let film = film_frame(&self.job.settings, denoising, &mut traced.rendered).map_err(failed)?;
             self.work.add(&traced);
             traced.rendered.pixels = Vec::new().into();
-            traced.rendered.aovs.retain(|image| denoising.aovs_after(self.needed()).contains(image.aov));
+            traced.rendered.aovs.retain(|image| denoising.aovs_after(needed(self.job)).contains(image.aov));
             self.kept.insert(number, Kept { film: Arc::new(film), own: Some(traced) });
         }
         if !step.is_last() {
@@ -158,11 +158,18 @@ impl<'a> Window<'a> {
         let around = (middle - reach..=middle + reach).map(film).collect();
         Ok(Some(Complete { traced, around }))
     }
+}
 
-    /// AOVs that frames still need when they are denoised.
-    fn needed(&self) -> AovSet {
-        self.job.aovs.with(self.job.background.as_ref().map(|_| Aov::Alpha))
-    }
+/// AOVs that frames still need when they are denoised.
+fn needed(job: &RenderJob) -> AovSet {
+    job.aovs.with(job.background.as_ref().map(|_| Aov::Alpha))
+}
+
+/// How frames are wanted for the denoiser, if there is one. A single sample tells no variance, which takes a look at the whole picture.
+pub fn film_wanted(job: &RenderJob) -> Option<FilmWanted> {
+    let denoising = job.denoising.as_ref().filter(|_| job.settings.samples > 1)?;
+    let frames = 2 * denoising.reach as usize + 1 + writer_count(job);
+    Some(FilmWanted { frames, aovs: denoising.aovs_after(needed(job)) })
 }
 
 impl Work {
@@ -175,7 +182,14 @@ impl Work {
 }
 
 /// The frame as those around it see it.
-fn film_frame(settings: &FrameSettings, rendered: &Rendered) -> Result<FilmFrame, DenoiseError> {
+fn film_frame(
+    settings: &FrameSettings,
+    denoising: &Denoising,
+    rendered: &mut Rendered,
+) -> Result<FilmFrame, DenoiseError> {
+    if let Some(film) = rendered.film.take() {
+        return Ok(FilmFrame::on_device(settings.film_size(), film));
+    }
     let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
     let layer = |aov: Aov| {
         let found = rendered.aovs.iter().find(|image| image.aov == aov);
@@ -191,7 +205,7 @@ fn film_frame(settings: &FrameSettings, rendered: &Rendered) -> Result<FilmFrame
     };
     let lacks = |aov: &Aov| layer(*aov).is_empty();
     let missing = || DenoiseError::Layer(Denoising::FILM.into_iter().find(lacks).unwrap_or(Aov::Motion));
-    FilmFrame::new(settings.film_size(), &layers).ok_or_else(missing)
+    denoising.frame(settings.film_size(), &layers).ok_or_else(missing)
 }
 
 #[cfg(test)]

@@ -2,24 +2,33 @@
 
 use super::{Kernel, Launch, chosen_kernels};
 use crate::{
-    abi::{DENOISE_RECORD, DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseParams, Params},
-    device::DeviceError,
+    abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams, Params},
+    device::{
+        DeviceError,
+        film_filter::{GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
+    },
 };
 use bytemuck::Zeroable;
 use std::ptr::null;
 
-/// How much of the noise in what was gathered is taken for a difference between pixels.
-const STRENGTH: f32 = 0.35;
-/// Differences of albedo and of normals that cost a weight of 1/e.
-const ALBEDO_WIDTH: f32 = 0.05;
-const NORMAL_WIDTH: f32 = 0.1;
-/// Added to albedos, so that what is black divides by something.
-pub const ALBEDO_FLOOR: f32 = 0.03;
-/// Planes of values between the two kernels.
-const PLANES: usize = 12;
+/// Pixels that are recorded one after the other.
+const RECORD_BATCH: u32 = 1024;
 
 /// Kernels that take the noise out of a frame with the help of its neighbours.
 pub struct FilmFilter(&'static super::KernelTable);
+
+/// A frame's radiance and AOVs as slices, row by row from the top.
+#[derive(Clone, Copy)]
+pub struct FilmLayers<'a> {
+    /// Linear RGB.
+    pub radiance: &'a [f32],
+    /// Variance of each of these.
+    pub variance: &'a [f32],
+    pub albedo: &'a [f32],
+    pub normal: &'a [f32],
+    /// As in [`crate::aov::Aov::Motion`].
+    pub motion: &'a [f32],
+}
 
 impl FilmFilter {
     /// # Errors
@@ -28,22 +37,46 @@ impl FilmFilter {
         chosen_kernels().map(Self)
     }
 
-    /// The radiance of the frame in the middle of `window`, an odd number of frames with [`DENOISE_RECORD`] floats for each of
-    /// `width` x `height` pixels. Frames that are not there are none. A `strength` of 1 is the usual one.
+    /// The frame with these layers, as the other functions read it; none if they are not of this size.
+    pub fn record(&self, (width, height): (u32, u32), layers: &FilmLayers) -> Option<Vec<f32>> {
+        let pixels = u32::try_from(u64::from(width) * u64::from(height)).ok().filter(|&pixels| pixels > 0)?;
+        let FilmLayers { radiance, variance, albedo, normal, motion } = *layers;
+        let of_three = [radiance, variance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels as usize);
+        if !of_three || motion.len() != 4 * pixels as usize {
+            return None;
+        }
+        let mut records = vec![0f32; record_floats(pixels as usize)];
+        let layers = DenoiseLayers {
+            radiance: radiance.as_ptr(),
+            variance: variance.as_ptr(),
+            albedo: albedo.as_ptr(),
+            normal: normal.as_ptr(),
+            motion: motion.as_ptr(),
+            records: records.as_mut_ptr(),
+            width,
+            height,
+        };
+        let denoise = DenoiseParams { layers, ..Zeroable::zeroed() };
+        // SAFETY: layers and records are of that size, and each pixel has a record of its own.
+        unsafe { run(self.0.denoise_record, &denoise, (pixels, RECORD_BATCH)) };
+        Some(records)
+    }
+
+    /// The radiance of the frame in the middle of `window`, an odd number of frames of `width` x `height` pixels. Frames that are not there
+    /// are none. A `strength` of 1 is the usual one.
     ///
     /// # Errors
     /// When the frame in the middle is missing or a frame has another size.
     pub fn filter(&self, window: &[Option<&[f32]>], size: (u32, u32), strength: f32) -> Result<Vec<f32>, DeviceError> {
         let mut gathered = self.gathered(window, size)?;
-        let mut radiance = vec![0f32; 3 * gathered.len() / PLANES];
+        let mut radiance = vec![0f32; 3 * gathered.len() / GATHERED];
         let denoise = DenoiseParams {
             gathered: gathered.as_mut_ptr(),
             radiance: radiance.as_mut_ptr(),
-            strength: STRENGTH * strength,
-            ..params(size)
+            ..params(size, 0, strength)
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
-        unsafe { run(self.0.denoise_average, &denoise) };
+        unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
         Ok(radiance)
     }
 
@@ -52,53 +85,39 @@ impl FilmFilter {
     /// # Errors
     /// As [`Self::filter`].
     pub fn gather(&self, window: &[Option<&[f32]>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
-        let gathered = self.gathered(window, size)?;
-        let plane = gathered.len() / PLANES;
-        let value =
-            |pixel: usize, c: usize| gathered[c * plane + pixel] * (gathered[(6 + c) * plane + pixel] + ALBEDO_FLOOR);
-        Ok((0..plane).flat_map(|pixel| [0, 1, 2].map(|c| value(pixel, c))).collect())
+        self.gathered(window, size).map(|gathered| gathered_radiance(&gathered))
     }
 
     fn gathered(&self, window: &[Option<&[f32]>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
-        let pixels = size.0 as usize * size.1 as usize;
-        let reach = window.len() / 2;
-        let fits = |frame: &Option<&[f32]>| frame.is_none_or(|values| values.len() == DENOISE_RECORD as usize * pixels);
-        if window.len() != 2 * reach + 1 || window[reach].is_none() || !window.iter().all(fits) || pixels == 0 {
-            return Err(DeviceError::Failed("a window of frames lacks its middle or has frames of other sizes".into()));
+        let pixels = check_window(window, size)?;
+        if window.iter().flatten().any(|records| records.len() != record_floats(pixels)) {
+            return Err(other_size());
         }
         let record = |frame: &Option<&[f32]>| DenoiseFrame { records: frame.map_or(null(), <[f32]>::as_ptr) };
         let frames: Vec<DenoiseFrame> = window.iter().map(record).collect();
-        let mut gathered = vec![0f32; PLANES * pixels];
+        let mut gathered = vec![0f32; GATHERED * pixels];
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
-            reach: reach as u32,
-            ..params(size)
+            ..params(size, window.len() / 2, 1.0)
         };
         // SAFETY: frames and planes are of that size, and each tile has pixels of its own.
-        unsafe { run(self.0.denoise_gather, &denoise) };
+        unsafe { run(self.0.denoise_gather, &denoise, (tiles(size), 1)) };
         Ok(gathered)
     }
 }
 
-fn params((width, height): (u32, u32)) -> DenoiseParams {
-    DenoiseParams {
-        width,
-        height,
-        albedo_width: ALBEDO_WIDTH,
-        normal_width: NORMAL_WIDTH,
-        albedo_floor: ALBEDO_FLOOR,
-        ..Zeroable::zeroed()
-    }
+/// Number of tiles of a picture.
+fn tiles((width, height): (u32, u32)) -> u32 {
+    width.div_ceil(DENOISE_TILE_WIDTH) * height.div_ceil(DENOISE_TILE_HEIGHT)
 }
 
-/// Runs a kernel on all tiles.
+/// Runs a kernel on so many items, in batches.
 ///
 /// # Safety
 /// The pointers that the kernel takes lead to memory for pictures of that size.
-unsafe fn run(kernel: Kernel, denoise: &DenoiseParams) {
+unsafe fn run(kernel: Kernel, denoise: &DenoiseParams, (items, batch): (u32, u32)) {
     let launch = Launch::of(Params { denoise, ..Zeroable::zeroed() });
-    let tiles = denoise.width.div_ceil(DENOISE_TILE_WIDTH) * denoise.height.div_ceil(DENOISE_TILE_HEIGHT);
     // SAFETY: as this function's.
-    unsafe { launch.run(kernel, tiles, 1, &|| false) };
+    unsafe { launch.run(kernel, items, batch, &|| false) };
 }

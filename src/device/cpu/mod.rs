@@ -33,7 +33,7 @@ mod film_filter;
 mod join;
 mod launch;
 
-pub use film_filter::{ALBEDO_FLOOR, FilmFilter};
+pub use film_filter::{FilmFilter, FilmLayers};
 
 #[allow(dead_code, reason = "some kernels are launched on GPUs alone")]
 mod kernels {
@@ -496,6 +496,7 @@ impl Device for CpuDevice {
             pixels: Floats::from(pixels).into_bytes().slice(..bytes),
             aovs,
             blocks: None,
+            film: None,
             rays,
             time: start.elapsed(),
             stages: None,

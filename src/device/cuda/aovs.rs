@@ -138,22 +138,28 @@ impl AovMemory {
         unsafe { self.tables.write_later(0, &self.staging, 0, all, stream) }
     }
 
-    /// Queues the copy of the AOVs to page-locked memory at `to`.
+    /// Queues the copy of those of `aovs` that are among `wanted` to page-locked memory at `to`.
     ///
     /// # Safety
     /// As of [`Array::read_later`].
     pub unsafe fn read_later(
         &self,
-        aovs: AovSet,
+        (aovs, wanted): (AovSet, AovSet),
         pixels: usize,
-        (picture, to): (&mut Pinned, usize),
+        (picture, mut to): (&mut Pinned, usize),
         stream: &Stream,
     ) -> CudaResult<()> {
-        match image_bytes(aovs, pixels) {
-            0 => Ok(()),
-            // SAFETY: passed on.
-            bytes => unsafe { self.images.read_later(picture, to, bytes, stream) },
+        let mut from = 0;
+        for aov in aovs.iter() {
+            let bytes = image_bytes([aov].into_iter().collect(), pixels);
+            if wanted.contains(aov) {
+                // SAFETY: passed on.
+                unsafe { self.images.read_range_later((from, bytes), picture, to, stream)? };
+                to += bytes;
+            }
+            from += bytes;
         }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     aovs::aov_bytes,
     blas_pool::{StaticPool, tree_bytes},
     budget::Need,
+    film_filter::{FilmGpu, GpuFrame},
     kernels::KernelSets,
     lights::tree_bytes as light_bytes,
     material_tables::tables_bytes,
@@ -17,10 +18,10 @@ use super::{
 use crate::{
     abi::{Hit, Params, Ray},
     accel::NodeLayout,
-    aov::channels::FileRows,
+    aov::{AovSet, channels::FileRows},
     device::{
-        Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, Frame, FrameSettings, OwnRays, RayCounts,
-        RayKind, Rendered, Stop,
+        Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays,
+        RayCounts, RayKind, Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
         material_tables::{MaterialTables, PosedCache},
@@ -74,6 +75,9 @@ pub struct CudaDevice {
     pub(super) rays: Array,
     pub(super) hits: Array,
     pub(super) kernels: KernelSets,
+    /// The denoiser of films, once a frame was asked for that it reads.
+    film: Option<Arc<FilmGpu>>,
+    spare: SparePinned,
     context: Context,
 }
 
@@ -99,6 +103,8 @@ impl CudaDevice {
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
+                film: None,
+                spare,
                 context,
             })
         };
@@ -226,6 +232,29 @@ impl CudaDevice {
         self.lights.tree(&frame.tlas, emitters, lights, &frame.shown_shapes())
     }
 
+    /// Room for a frame as the denoiser of films reads it; none where there is too little memory.
+    fn film_frame(&mut self, settings: &FrameSettings) -> Result<Option<(GpuFrame, AovSet)>, DeviceError> {
+        let Some(wanted) = settings.film_wanted else { return Ok(None) };
+        let pixels = settings.film_pixels();
+        let needed = FilmGpu::frame_bytes(pixels) * wanted.frames + FilmGpu::work_bytes(pixels);
+        self.with("making room for a film", |device| {
+            let film = match &device.film {
+                Some(film) => film.clone(),
+                None if mem_get_info()?.0 / 2 < needed => return Ok(None),
+                None => {
+                    let (name, kernels) = (device.name.clone(), device.kernels.still.clone());
+                    FilmGpu::new(name, device.context.clone(), kernels, device.spare.clone())?
+                }
+            };
+            device.film = Some(film.clone());
+            match film.frame(settings.film_size()) {
+                Ok(frame) => Ok(Some((frame, wanted.aovs))),
+                Err(CudaError::OutOfMemory) => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
     /// Plans how a picture is cut up, once its memory is known to be there. Clears `file_rows` if there is too little for them.
     fn plan(
         &mut self,
@@ -328,6 +357,7 @@ impl CudaDevice {
         let lights = self.lights(frame, tables, &emitters, settings);
         let whole = film.is_none() && own_rays.is_none();
         let mut file_rows = settings.file_rows.filter(|_| whole);
+        let film_frame = if whole { self.film_frame(settings)? } else { None };
         let cut = self.plan(frame, (lights.as_deref(), tables), settings, &mut file_rows)?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = match film {
@@ -351,7 +381,17 @@ impl CudaDevice {
                 _ => settings.samples,
             };
             let holds_film = film.is_some_and(|(film, _)| film.copy.is(slot.copy));
-            let task = Task { cut, passes, samples, aovs: settings.aovs, file_rows, started, own_rays, holds_film };
+            let task = Task {
+                cut,
+                passes,
+                samples,
+                aovs: settings.aovs,
+                file_rows,
+                film: film_frame,
+                started,
+                own_rays,
+                holds_film,
+            };
             slot.start(params, task)?;
             if let Some((film, _)) = film.filter(|(film, _)| !holds_film && !film.state.range().is_empty()) {
                 slot.go_on_from(film)?;
@@ -403,6 +443,7 @@ impl CudaDevice {
             pixels: picture.pixels,
             aovs: picture.aovs,
             blocks: picture.blocks,
+            film: picture.film.map(|film| Arc::new(film) as Arc<dyn DeviceFilm>),
             rays: RayCounts { primary: tally.primary, bounce: tally.bounce, shadow: tally.shadow },
             time: own.min(since_last),
             stages: Some(stage_times(&picture.stages)),
@@ -410,7 +451,7 @@ impl CudaDevice {
     }
 }
 
-fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
+pub(super) fn failed(name: &str, what: &str, error: CudaError) -> DeviceError {
     DeviceError::Failed(format!("{name} failed at {what}: {error}"))
 }
 

@@ -9,7 +9,7 @@ use cust::{
     module::Module,
     stream::Stream,
 };
-use std::ffi::c_void;
+use std::{ffi::c_void, sync::Arc};
 
 /// Number of threads in a block of kernels that have one thread per item.
 const ITEM_THREADS: u32 = 128;
@@ -17,14 +17,14 @@ const ITEM_THREADS: u32 = 128;
 /// The kernels for pictures without motion blur and, once a frame has needed them, those for pictures with it.
 pub struct KernelSets {
     gpu: Device,
-    pub still: Kernels,
+    pub still: Arc<Kernels>,
     moving: Option<Kernels>,
 }
 
 impl KernelSets {
     /// The GPU's context must be current.
     pub fn load(gpu: Device) -> CudaResult<Self> {
-        Ok(Self { gpu, still: Kernels::load(gpu, image())?, moving: None })
+        Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None })
     }
 
     /// Loads the kernels that a frame with these parameters needs. The GPU's context must be current.

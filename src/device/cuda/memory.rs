@@ -1,6 +1,6 @@
 //! Memory of the GPU, and page-locked memory of the host that it copies from and to. Both grow on demand and are kept.
 
-use crate::abi::{ExrChannel, FrameAovs, MeshRecord, TextureRecord};
+use crate::abi::{DenoiseFrame, ExrChannel, FrameAovs, MeshRecord, TextureRecord};
 use bytemuck::NoUninit;
 use bytes::Bytes;
 use cust::{
@@ -86,9 +86,24 @@ impl Array {
     /// Queues a copy of the first `len` bytes to page-locked memory.
     ///
     /// # Safety
-    /// Until the stream has passed the copy, nobody reads or writes `data`, makes room in it or drops it, nor this array.
+    /// As of [`Self::read_range_later`].
     pub unsafe fn read_later(&self, data: &mut Pinned, to: usize, len: usize, stream: &Stream) -> CudaResult<()> {
-        let source = self.range(0, len);
+        // SAFETY: passed on.
+        unsafe { self.read_range_later((0, len), data, to, stream) }
+    }
+
+    /// Queues a copy of `len` bytes from `from` on to page-locked memory.
+    ///
+    /// # Safety
+    /// Until the stream has passed the copy, nobody reads or writes `data`, makes room in it or drops it, nor this array.
+    pub unsafe fn read_range_later(
+        &self,
+        (from, len): (usize, usize),
+        data: &mut Pinned,
+        to: usize,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let source = self.range(from, len);
         // SAFETY: passed on.
         unsafe { source.async_copy_to(&mut data.bytes_mut()[to..to + len], stream) }
     }
@@ -206,7 +221,7 @@ impl Drop for Lent {
 }
 
 /// Locks a list even after a panic: it is whole between two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -234,6 +249,7 @@ upload! {
     MeshRecord: 3, 2;
     TextureRecord: 1, 6;
     ExrChannel: 1, 4;
+    DenoiseFrame: 1, 0;
     FrameAovs: 24, 80;
 }
 

@@ -13,6 +13,8 @@ mod device;
 mod driver;
 #[cfg(throng_cuda)]
 mod exr;
+#[cfg(throng_cuda)]
+mod film_filter;
 #[cfg_attr(not(throng_cuda), allow(dead_code))]
 mod image;
 #[cfg(throng_cuda)]

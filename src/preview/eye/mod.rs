@@ -459,6 +459,8 @@ impl Eye {
         }
         flags.push(format!("--size {}x{}", settings.width, settings.height));
         flags.push(format!("-f {}", frame.number));
+        // The picture that stands still is made as those are that may get more samples.
+        flags.push("--checkpoint".to_owned());
         flags.push(format!("-o {}", quote(&format!("{name}.png"))));
         command_line::render(&source.path, &source.flags, &flags)
     }

@@ -7,6 +7,7 @@ use super::{
     aovs::AovMemory,
     blas_pool::DeformingPool,
     exr::ExrMemory,
+    film_filter::GpuFrame,
     kernels::{KernelSets, Kernels, arguments},
     lights::Lights,
     material_tables::UploadedTables,
@@ -94,6 +95,8 @@ pub struct Task {
     pub aovs: AovSet,
     /// Rows of a file, if blocks are to be made of the picture.
     pub file_rows: Option<FileRows>,
+    /// Room for the frame as the denoiser of films reads it, and AOVs that are wanted besides.
+    pub film: Option<(GpuFrame, AovSet)>,
     pub started: Event,
     /// Lists that the frame's rays are added to, which only a wavefront does.
     pub own_rays: Option<OwnRays>,
@@ -113,6 +116,7 @@ pub struct Work {
     phase: Phase,
     aovs: AovSet,
     file_rows: Option<FileRows>,
+    film: Option<(GpuFrame, AovSet)>,
     /// One event per queued chunk.
     under_way: VecDeque<Event>,
     started: Event,
@@ -293,7 +297,7 @@ impl Slot {
 
     /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
-        let Task { cut, passes, samples, aovs, file_rows, started, own_rays, holds_film } = task;
+        let Task { cut, passes, samples, aovs, file_rows, film: denoised, started, own_rays, holds_film } = task;
         self.copy = DeviceCopy::default();
         let film = film_bytes(&params);
         self.film.reserve(film)?;
@@ -325,6 +329,7 @@ impl Slot {
             phase: Phase::Sampling,
             aovs,
             file_rows,
+            film: denoised,
             under_way: VecDeque::new(),
             started,
             marks: Vec::new(),

@@ -2,18 +2,20 @@
 
 use super::{Phase, Slot, Work, elapsed, event_now};
 use crate::{
-    abi::{self, ExrParams, Params, RayTally},
+    abi::{self, DenoiseLayers, ExrParams, Params, RayTally},
     aov::{Aov, AovImage, channels::FileBlocks},
     device::{
         Accumulation, AccumulationState, OwnRays,
         cuda::{
             aovs,
+            film_filter::GpuFrame,
             kernels::{Kernels, arguments},
             memory::bytes_of,
             waves::Stage,
         },
     },
 };
+use bytemuck::Zeroable;
 use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
 use std::{mem, ops::Range, time::Duration};
@@ -29,6 +31,8 @@ pub struct Picture {
     pub aovs: Vec<AovImage>,
     /// Blocks of a file, instead of pixels and AOVs.
     pub blocks: Option<FileBlocks>,
+    /// The frame as the denoiser of films reads it, instead of pixels and AOVs that were not wanted.
+    pub film: Option<GpuFrame>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
@@ -121,14 +125,29 @@ impl Slot {
             return Ok(Phase::Compressing(blocks, event_now(&self.stream)?));
         }
         let place = PicturePlace::of(&params);
-        let aov_bytes = aovs::image_bytes(work.aovs, pixels as usize);
+        let wanted = work.film.as_ref().map_or(work.aovs, |(_, aovs)| *aovs);
+        let aov_bytes = aovs::image_bytes(wanted, pixels as usize);
         self.picture = self.spare.take(place.aovs + aov_bytes)?;
+        if let Some((film, _)) = &work.film {
+            let layers = DenoiseLayers {
+                radiance: self.pixels.at::<f32>(0).cast_const(),
+                variance: values(Aov::Variance),
+                albedo: values(Aov::Albedo),
+                normal: values(Aov::Normal),
+                motion: values(Aov::Motion),
+                ..Zeroable::zeroed()
+            };
+            // SAFETY: the work holds the frame, and the slot the rest, until the stream has passed this.
+            unsafe { film.record(layers, &self.stream)? };
+        }
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken once the event is past that follows.
         unsafe {
-            self.pixels.read_later(picture, 0, picture_bytes(&params), stream)?;
+            if work.film.is_none() {
+                self.pixels.read_later(picture, 0, picture_bytes(&params), stream)?;
+            }
             self.tally.read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
-            self.aovs.read_later(work.aovs, pixels as usize, (picture, place.aovs), stream)?;
+            self.aovs.read_later((work.aovs, wanted), pixels as usize, (picture, place.aovs), stream)?;
         }
         Ok(Phase::Finished(event_now(&self.stream)?, None))
     }
@@ -159,6 +178,7 @@ impl Slot {
             passes,
             aovs,
             file_rows,
+            film,
             ..
         }) = self.work.take()
         else {
@@ -174,9 +194,9 @@ impl Slot {
         let (pixels, aovs, tally) = match blocks {
             Some(_) => (Bytes::new(), Vec::new(), 0),
             None => (
-                picture.slice(..picture_bytes(&params)),
+                if film.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
                 aovs::images(
-                    aovs,
+                    film.as_ref().map_or(aovs, |(_, wanted)| *wanted),
                     params.film.width as usize * params.film.height as usize,
                     picture.slice(place.aovs..),
                 ),
@@ -193,6 +213,7 @@ impl Slot {
             pixels,
             aovs,
             blocks,
+            film: film.map(|(film, _)| film),
             tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,
             finished,

@@ -1,0 +1,194 @@
+// The denoiser of films on GPUs: a block of threads has a tile, and a thread a pixel of it. Every number is the result of the same operations
+// in the same order as on the CPU (denoise/gather.h, denoise/means.h), so frames have the same bits.
+#pragma once
+#include "denoise/denoise.h"
+
+namespace THRONG_NAMESPACE {
+
+constexpr int kBlockWidth = int(DENOISE_BLOCK_WIDTH), kBlockHeight = int(DENOISE_BLOCK_HEIGHT), kBlockThreads = kBlockWidth * kBlockHeight;
+
+// Values of the pixels of a tile and `margin` pixels around it, in shared memory.
+template <int margin>
+struct BlockPlane {
+    static constexpr int kRow = kBlockWidth + 2 * margin, kPixels = kRow * (kBlockHeight + 2 * margin);
+    float values[kPixels];
+
+    THRONG_INLINE float& at(int x, int y) { return values[(y + margin) * kRow + x + margin]; }
+    THRONG_INLINE const float& at(int x, int y) const { return values[(y + margin) * kRow + x + margin]; }
+};
+
+// Calls `work` with the coordinates of all pixels of such a plane, a share of them in each thread.
+template <int margin, class Work> THRONG_INLINE void each_pixel(Work work) {
+    using Plane = BlockPlane<margin>;
+    for (int i = int(threadIdx.x); i < Plane::kPixels; i += kBlockThreads) work(i % Plane::kRow - margin, i / Plane::kRow - margin);
+}
+
+// Mean over a square around a pixel, in the order of `mean_filter`.
+template <int radius, int margin> THRONG_INLINE float mean_at(const BlockPlane<margin>& plane, int x, int y) {
+    constexpr float share = 1.0f / float((2 * radius + 1) * (2 * radius + 1));
+    float mean = 0.0f;
+    for (int dy = -radius; dy <= radius; dy++) {
+        float sum = 0.0f;
+        for (int dx = -radius; dx <= radius; dx++) sum += plane.at(x + dx, y + dy);
+        mean += sum;
+    }
+    return mean * share;
+}
+
+struct GatherMemory {
+    // As in `Compared`.
+    BlockPlane<kFollowed> difference[3], variance, guides, excess;
+    BlockPlane<3> disagreement;
+    // Sums over 2 * kFollowed + 1 pixels of a row.
+    float excess_rows[kBlockHeight + 2 * kFollowed][kBlockWidth], variance_rows[kBlockHeight + 2 * kFollowed][kBlockWidth];
+};
+
+// The pixel of the margin that a thread follows besides its own; false if it has none.
+THRONG_INLINE bool margin_pixel(int index, int& x, int& y) {
+    constexpr int row = kBlockWidth + 2 * kFollowed, band = row * kFollowed, side = 2 * kFollowed;
+    static_assert(2 * band + side * kBlockHeight <= kBlockThreads, "a thread follows one pixel of the margin at most");
+    if (index < 2 * band) {
+        x = index % row - kFollowed;
+        y = index < band ? index / row - kFollowed : (index - band) / row + kBlockHeight;
+        return true;
+    }
+    index -= 2 * band;
+    x = index % side < kFollowed ? index % side - kFollowed : index % side - kFollowed + kBlockWidth;
+    y = index / side;
+    return index < side * kBlockHeight;
+}
+
+THRONG_INLINE void store_compared(GatherMemory& memory, int x, int y, const Compared& pixel) {
+    for (int c = 0; c < 3; c++) memory.difference[c].at(x, y) = pixel.difference[c];
+    memory.variance.at(x, y) = pixel.variance;
+    memory.guides.at(x, y) = pixel.guides;
+    memory.excess.at(x, y) = pixel.excess;
+}
+
+// Weight of what a thread's own pixel found, once all have been compared. Run by the whole block.
+THRONG_INLINE float block_weight(GatherMemory& memory, int x, int y) {
+    __syncthreads();
+    for (int i = int(threadIdx.x); i < (kBlockHeight + 2 * kFollowed) * kBlockWidth; i += kBlockThreads) {
+        const int column = i % kBlockWidth, row = i / kBlockWidth;
+        float excess = 0.0f, variance = 0.0f;
+        for (int d = -kFollowed; d <= kFollowed; d++) {
+            excess += memory.excess.at(column + d, row - kFollowed);
+            variance += memory.variance.at(column + d, row - kFollowed);
+        }
+        memory.excess_rows[row][column] = excess;
+        memory.variance_rows[row][column] = variance;
+    }
+    each_pixel<3>([&](int px, int py) {
+        const float a = mean_at<1>(memory.difference[0], px, py), b = mean_at<1>(memory.difference[1], px, py), c = mean_at<1>(memory.difference[2], px, py);
+        memory.disagreement.at(px, py) = disagreement_of(a, b, c, mean_at<1>(memory.variance, px, py), mean_at<1>(memory.guides, px, py));
+    });
+    __syncthreads();
+    constexpr float share = 1.0f / float((2 * kFollowed + 1) * (2 * kFollowed + 1));
+    float excess = 0.0f, noise = 0.0f;
+    for (int d = 0; d <= 2 * kFollowed; d++) {
+        excess += memory.excess_rows[y + d][x];
+        noise += memory.variance_rows[y + d][x];
+    }
+    const float weight = agreement_weight(mean_at<2>(memory.disagreement, x, y), excess * share, noise * share);
+    // The next frame is compared in the same memory.
+    __syncthreads();
+    return weight;
+}
+
+THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memory) {
+    const int across = (int(params.width) + kBlockWidth - 1) / kBlockWidth;
+    const int tile_x = int(blockIdx.x) % across * kBlockWidth, tile_y = int(blockIdx.x) / across * kBlockHeight, reach = int(params.reach);
+    const int x = int(threadIdx.x) % kBlockWidth, y = int(threadIdx.x) / kBlockWidth;
+    int margin_x, margin_y;
+    const bool has_margin = margin_pixel(int(threadIdx.x), margin_x, margin_y);
+    const float* own = params.frames[reach].records;
+    float record[12], margin_record[12], sums[12], weights = 1.0f;
+    load_record(params, own, tile_x + x, tile_y + y, record);
+    if (has_margin) load_record(params, own, tile_x + margin_x, tile_y + margin_y, margin_record);
+    for (int c = 0; c < 12; c++) sums[c] = record[c];
+    auto place_of = [&](int px, int py) {
+        return Place{float(clamp_index(tile_x + px, int(params.width))), float(clamp_index(tile_y + py, int(params.height))), true};
+    };
+    for (int step = -1; step <= 1; step += 2) {
+        Place place = place_of(x, y), margin_place = place_of(margin_x, margin_y);
+        for (int away = 1; away <= reach; away++) {
+            const float *from = params.frames[reach + step * (away - 1)].records, *to = params.frames[reach + step * away].records;
+            if (!to) break;
+            Compared pixel;
+            if (has_margin) {
+                follow(params, from, step, margin_place);
+                compare_pixel(params, margin_record, to, margin_place, pixel);
+                store_compared(memory, margin_x, margin_y, pixel);
+            }
+            follow(params, from, step, place);
+            compare_pixel(params, record, to, place, pixel);
+            store_compared(memory, x, y, pixel);
+            const float weight = block_weight(memory, x, y);
+            if (!place.seen) continue;
+            weights += weight;
+            add_found(pixel.found, weight, sums);
+        }
+    }
+    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_gathered(params, tile_x + x, tile_y + y, sums, weights);
+}
+
+constexpr int kBlockRadius = int(DENOISE_RADIUS), kCompared = kBlockRadius + kPatch;
+
+struct AverageMemory {
+    BlockPlane<kCompared> radiance[3], variance[3];
+    // Of two neighbours in turn, so that one is compared while the other is still read.
+    BlockPlane<kPatch> distance[2];
+};
+
+THRONG_DEVICE void average_block(const DenoiseParams& params, AverageMemory& memory) {
+    const int across = (int(params.width) + kBlockWidth - 1) / kBlockWidth;
+    const int tile_x = int(blockIdx.x) % across * kBlockWidth, tile_y = int(blockIdx.x) / across * kBlockHeight;
+    const int x = int(threadIdx.x) % kBlockWidth, y = int(threadIdx.x) / kBlockWidth;
+    const uint64_t plane = uint64_t(params.width) * params.height;
+    auto at = [&](int px, int py) {
+        return uint64_t(clamp_index(tile_y + py, int(params.height))) * params.width + uint64_t(clamp_index(tile_x + px, int(params.width)));
+    };
+    each_pixel<kCompared>([&](int px, int py) {
+        for (int c = 0; c < 3; c++) {
+            memory.radiance[c].at(px, py) = params.gathered[c * plane + at(px, py)];
+            float mean = 0.0f;
+            for (int dy = -1; dy <= 1; dy++) {
+                float sum = 0.0f;
+                for (int dx = -1; dx <= 1; dx++) sum += params.gathered[(3 + c) * plane + at(px + dx, py + dy)];
+                mean += sum;
+            }
+            memory.variance[c].at(px, py) = mean * (1.0f / 9.0f);
+        }
+    });
+    __syncthreads();
+    float guides[6], sums[3], weights = 1.0f;
+    for (int c = 0; c < 6; c++) guides[c] = params.gathered[(6 + c) * plane + at(x, y)];
+    for (int c = 0; c < 3; c++) sums[c] = memory.radiance[c].at(x, y);
+    const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
+    int turn = 0;
+    for (int dy = -kBlockRadius; dy <= kBlockRadius; dy++)
+        for (int dx = -kBlockRadius; dx <= kBlockRadius; dx++) {
+            if (!dx && !dy) continue;
+            BlockPlane<kPatch>& distance = memory.distance[turn];
+            turn ^= 1;
+            each_pixel<kPatch>([&](int px, int py) {
+                float sum = 0.0f;
+                for (int c = 0; c < 3; c++)
+                    sum += noise_distance(memory.radiance[c].at(px, py), memory.radiance[c].at(px + dx, py + dy), memory.variance[c].at(px, py),
+                                          memory.variance[c].at(px + dx, py + dy), width2);
+                distance.at(px, py) = sum;
+            });
+            __syncthreads();
+            float apart = max(mean_at<kPatch>(distance, x, y) * (1.0f / 3.0f), 0.0f);
+            const uint64_t other = at(x + dx, y + dy);
+            for (int c = 0; c < 6; c++) apart += (c < 3 ? albedo_scale : normal_scale) * square(guides[c] - params.gathered[(6 + c) * plane + other]);
+            const float weight = falloff(apart);
+            weights += weight;
+            for (int c = 0; c < 3; c++) sums[c] += weight * memory.radiance[c].at(x + dx, y + dy);
+        }
+    if (tile_x + x >= int(params.width) || tile_y + y >= int(params.height)) return;
+    float* out = params.radiance + 3 * at(x, y);
+    for (int c = 0; c < 3; c++) out[c] = sums[c] / weights * (guides[c] + params.albedo_floor);
+}
+
+}

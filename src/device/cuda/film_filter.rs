@@ -1,0 +1,321 @@
+//! The denoiser of films on one GPU. Frames stay in its memory from when they were traced until nobody needs them any more.
+
+use super::{
+    device::failed,
+    kernels::{Kernels, arguments},
+    memory::{Array, SparePinned, bytes_of, lock},
+};
+use crate::{
+    abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams},
+    device::{
+        DeviceError, DeviceFilm, FilmRecords,
+        film_filter::{GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
+    },
+};
+use bytemuck::Zeroable;
+use cust::{
+    context::{Context, CurrentContext},
+    error::CudaResult,
+    stream::{Stream, StreamFlags},
+};
+use std::{
+    any::Any,
+    mem,
+    ptr::null,
+    sync::{Arc, Mutex},
+};
+
+/// The denoiser and its memory.
+pub struct FilmGpu {
+    /// That of the device.
+    name: String,
+    kernels: Arc<Kernels>,
+    /// Memory of frames that nobody needs any more.
+    spare: Mutex<Vec<Array>>,
+    pinned: SparePinned,
+    work: Mutex<Work>,
+    context: Context,
+}
+
+/// Memory for one frame after the other.
+struct Work {
+    stream: Stream,
+    /// Where the frames of the window are.
+    frames: Array,
+    gathered: Array,
+    radiance: Array,
+}
+
+/// A frame on the GPU.
+pub struct GpuFrame {
+    records: Array,
+    size: (u32, u32),
+    gpu: Arc<FilmGpu>,
+    /// The same on other GPUs that have needed it.
+    copies: Mutex<Vec<Arc<GpuFrame>>>,
+}
+
+impl FilmGpu {
+    /// `context` is the one that `kernels` were loaded in, and current.
+    pub fn new(name: String, context: Context, kernels: Arc<Kernels>, pinned: SparePinned) -> CudaResult<Arc<Self>> {
+        let work = Work {
+            stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
+            frames: Array::default(),
+            gathered: Array::default(),
+            radiance: Array::default(),
+        };
+        let (spare, work) = (Mutex::default(), Mutex::new(work));
+        Ok(Arc::new(Self { name, kernels, spare, pinned, work, context }))
+    }
+
+    /// Bytes that a frame takes.
+    pub fn frame_bytes(pixels: usize) -> usize {
+        size_of::<f32>() * record_floats(pixels)
+    }
+
+    /// Bytes that denoising takes besides.
+    pub fn work_bytes(pixels: usize) -> usize {
+        size_of::<f32>() * (GATHERED + 3) * pixels
+    }
+
+    /// Makes room for a frame. The GPU's context must be current.
+    pub fn frame(self: &Arc<Self>, size: (u32, u32)) -> CudaResult<GpuFrame> {
+        let bytes = Self::frame_bytes(size.0 as usize * size.1 as usize);
+        let mut records = lock(&self.spare).pop().unwrap_or_default();
+        if records.bytes() != bytes {
+            records = Array::default();
+        }
+        records.reserve(bytes)?;
+        Ok(GpuFrame { records, size, gpu: self.clone(), copies: Mutex::default() })
+    }
+
+    /// Runs `work` with this GPU's context on the calling thread.
+    fn with<T>(&self, work: impl FnOnce() -> CudaResult<T>) -> Result<T, DeviceError> {
+        let result = CurrentContext::set_current(&self.context).and_then(|()| work());
+        result.map_err(|error| failed(&self.name, "denoising", error))
+    }
+
+    /// A frame of the host.
+    fn upload(self: &Arc<Self>, records: &[f32], size: (u32, u32)) -> Result<GpuFrame, DeviceError> {
+        let frame = self.with(|| self.frame(size))?;
+        if size_of_val(records) != frame.records.bytes() {
+            return Err(other_size());
+        }
+        self.with(|| frame.records.write(0, bytemuck::cast_slice(records)))?;
+        Ok(frame)
+    }
+}
+
+impl Drop for FilmGpu {
+    /// The fields free their memory in this context, in which nothing runs any more. There is nobody to tell of errors.
+    fn drop(&mut self) {
+        let _ = CurrentContext::set_current(&self.context);
+    }
+}
+
+impl GpuFrame {
+    /// Queues a launch that makes the frame of layers on the GPU, whose addresses are in `layers`.
+    ///
+    /// # Safety
+    /// Until the stream has passed the launch, nobody frees the layers or this frame.
+    pub unsafe fn record(&self, layers: DenoiseLayers, stream: &Stream) -> CudaResult<()> {
+        let (width, height) = self.size;
+        let layers = DenoiseLayers { records: self.records.at(0), width, height, ..layers };
+        let denoise = DenoiseParams { layers, ..Zeroable::zeroed() };
+        // SAFETY: passed on; records have room for all pixels.
+        unsafe { self.gpu.kernels.launch_items("throng_denoise_record", width * height, stream, arguments![denoise]) }
+    }
+
+    /// The same frame on `gpu`; none if it is there already.
+    fn copy_on(&self, gpu: &Arc<FilmGpu>) -> Result<Option<Arc<GpuFrame>>, DeviceError> {
+        if Arc::ptr_eq(&self.gpu, gpu) {
+            return Ok(None);
+        }
+        let mut copies = lock(&self.copies);
+        if let Some(copy) = copies.iter().find(|copy| Arc::ptr_eq(&copy.gpu, gpu)) {
+            return Ok(Some(copy.clone()));
+        }
+        let copy = Arc::new(gpu.upload(&self.read()?, self.size)?);
+        copies.push(copy.clone());
+        Ok(Some(copy))
+    }
+}
+
+impl DeviceFilm for GpuFrame {
+    fn read(&self) -> Result<Vec<f32>, DeviceError> {
+        let mut records = vec![0f32; self.records.bytes() / size_of::<f32>()];
+        self.gpu.with(|| self.records.read(bytemuck::cast_slice_mut(&mut records)))?;
+        Ok(records)
+    }
+
+    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Vec<f32>, DeviceError> {
+        let pixels = check_window(window, self.size)?;
+        // Kept until the kernels have read them.
+        let mut copies = Vec::new();
+        let mut address = |records: &FilmRecords<'_>| -> Result<DenoiseFrame, DeviceError> {
+            let own = match *records {
+                FilmRecords::Device(film) => match (film as &dyn Any).downcast_ref::<Self>() {
+                    Some(frame) if frame.size != self.size => return Err(other_size()),
+                    Some(frame) => match frame.copy_on(&self.gpu)? {
+                        None => return Ok(DenoiseFrame { records: frame.records.at::<f32>(0).cast_const() }),
+                        Some(copy) => copy,
+                    },
+                    None => Arc::new(self.gpu.upload(&film.read()?, self.size)?),
+                },
+                FilmRecords::Host(records) => Arc::new(self.gpu.upload(records, self.size)?),
+            };
+            let records = own.records.at::<f32>(0).cast_const();
+            copies.push(own);
+            Ok(DenoiseFrame { records })
+        };
+        let none = DenoiseFrame { records: null() };
+        let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
+        let frames = frames.collect::<Result<Vec<_>, _>>()?;
+        let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0));
+        let (values, found) = self.gpu.with(|| {
+            let values = pixels * if strength.is_some() { 3 } else { GATHERED };
+            let mut pinned = self.gpu.pinned.take(size_of::<f32>() * values)?;
+            let mut work = lock(&self.gpu.work);
+            work.run((denoise, &frames, pixels), &self.gpu.kernels, strength.is_some())?;
+            let found = if strength.is_some() { &work.radiance } else { &work.gathered };
+            // SAFETY: both are kept until the stream has been waited for.
+            unsafe { found.read_later(&mut pinned, 0, size_of::<f32>() * values, &work.stream)? };
+            work.stream.synchronize()?;
+            Ok((values, self.gpu.pinned.lend(pinned)))
+        })?;
+        let found: Vec<f32> = bytemuck::pod_collect_to_vec(&found[..size_of::<f32>() * values]);
+        Ok(if strength.is_some() { found } else { gathered_radiance(&found) })
+    }
+}
+
+impl Drop for GpuFrame {
+    fn drop(&mut self) {
+        lock(&self.gpu.spare).push(mem::take(&mut self.records));
+    }
+}
+
+impl Work {
+    /// Queues the denoiser's kernels, or the first of them alone, for a window of frames of so many pixels.
+    fn run(
+        &mut self,
+        (mut denoise, frames, pixels): (DenoiseParams, &[DenoiseFrame], usize),
+        kernels: &Kernels,
+        averages: bool,
+    ) -> CudaResult<()> {
+        let plane = size_of::<f32>() * pixels;
+        self.frames.reserve(size_of_val(frames))?;
+        self.frames.write(0, bytes_of(frames))?;
+        self.gathered.reserve(GATHERED * plane)?;
+        self.radiance.reserve(3 * plane)?;
+        denoise.frames = self.frames.at(0);
+        denoise.gathered = self.gathered.at(0);
+        denoise.radiance = self.radiance.at(0);
+        let tiles = denoise.width.div_ceil(DENOISE_BLOCK_WIDTH) * denoise.height.div_ceil(DENOISE_BLOCK_HEIGHT);
+        let threads = DENOISE_BLOCK_WIDTH * DENOISE_BLOCK_HEIGHT;
+        // SAFETY: frames and planes are of that size, and whoever calls waits for the stream before any of them is used otherwise.
+        unsafe {
+            kernels.launch("throng_denoise_gather", tiles, threads, &self.stream, arguments![denoise])?;
+            if averages {
+                kernels.launch("throng_denoise_average", tiles, threads, &self.stream, arguments![denoise])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device::{
+            FilmFilter, FilmLayers,
+            cuda::{gpus, image::image},
+        },
+        math::hash_unit,
+    };
+    use cust::device::Device;
+
+    /// No multiple of any tile.
+    const SIZE: (u32, u32) = (203, 77);
+    const PIXELS: usize = 203 * 77;
+
+    fn gpu() -> Option<Arc<FilmGpu>> {
+        let ordinal = match gpus() {
+            Ok(gpus) => gpus[0].ordinal,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                return None;
+            }
+        };
+        let gpu = Device::get_device(ordinal).unwrap();
+        let context = Context::new(gpu).unwrap();
+        let kernels = Arc::new(Kernels::load(gpu, image()).unwrap());
+        Some(FilmGpu::new("cuda".into(), context, kernels, SparePinned::default()).unwrap())
+    }
+
+    /// Radiance, variance, albedo, normal and motion of a frame: a pattern that moves, with noise, and places where nothing is known.
+    fn layers(number: u32) -> [Vec<f32>; 5] {
+        let values = |kind: u32, channels: u32, value: &dyn Fn(u32, u32, f32) -> f32| -> Vec<f32> {
+            let items = (0..PIXELS as u32).flat_map(|pixel| (0..channels).map(move |c| (pixel, c)));
+            items.map(|(pixel, c)| value(pixel, c, hash_unit(8 * number + kind, channels * pixel + c))).collect()
+        };
+        let wave = |pixel: u32| ((pixel % SIZE.0) as f32 * 0.3 + number as f32).sin() * (pixel as f32 * 1e-3).cos();
+        [
+            values(0, 3, &|pixel, _, noise| if pixel % 911 == 0 { f32::INFINITY } else { 1.0 + wave(pixel) * noise }),
+            values(1, 3, &|_, _, noise| 0.05 * noise),
+            values(2, 3, &|pixel, c, _| 0.5 + 0.4 * wave(pixel + 7 * c)),
+            values(3, 3, &|pixel, c, _| wave(pixel + 50 * c)),
+            values(4, 4, &|pixel, _, noise| if pixel % 37 == 0 { 300.0 * noise } else { 3.3 * noise - 1.5 }),
+        ]
+    }
+
+    fn borrowed([radiance, variance, albedo, normal, motion]: &[Vec<f32>; 5]) -> FilmLayers<'_> {
+        FilmLayers { radiance, variance, albedo, normal, motion }
+    }
+
+    #[test]
+    fn frames_have_the_bits_that_the_cpu_finds() {
+        let Some(gpu) = gpu() else { return };
+        let cpu = FilmFilter::new().unwrap();
+        let recorded: Vec<Vec<f32>> =
+            (0..7).map(|number| cpu.record(SIZE, &borrowed(&layers(number))).unwrap()).collect();
+        let frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
+        // One is missing, and one is on the host.
+        let of_cpu: Vec<Option<&[f32]>> =
+            recorded.iter().enumerate().map(|(index, records)| (index != 1).then_some(&records[..])).collect();
+        let place = |(index, frame): (usize, &Option<&'_ [f32]>)| match (index, *frame) {
+            (_, None) => None,
+            (4, Some(_)) => Some(FilmRecords::Host(&recorded[4])),
+            _ => Some(FilmRecords::Device(&frames[index])),
+        };
+        let of_gpu: Vec<_> = of_cpu.iter().enumerate().map(place).collect();
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let found = frames[3].filter(&of_gpu, Some(1.0)).unwrap();
+        assert_eq!(bits(&found), bits(&cpu.filter(&of_cpu, SIZE, 1.0).unwrap()));
+        let found = frames[3].filter(&of_gpu, None).unwrap();
+        assert_eq!(bits(&found), bits(&cpu.gather(&of_cpu, SIZE).unwrap()));
+        assert!(frames[3].filter(&of_gpu[1..], Some(1.0)).is_err());
+    }
+
+    #[test]
+    fn frames_are_recorded_as_on_the_cpu() {
+        let Some(gpu) = gpu() else { return };
+        let layers = layers(0);
+        let uploaded = layers.each_ref().map(|layer| {
+            let mut array = Array::default();
+            array.reserve(size_of_val(&layer[..])).unwrap();
+            array.write(0, bytemuck::cast_slice(layer)).unwrap();
+            array
+        });
+        let [radiance, variance, albedo, normal, motion] =
+            uploaded.each_ref().map(|array| array.at::<f32>(0).cast_const());
+        let frame = gpu.frame(SIZE).unwrap();
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
+        let addresses = DenoiseLayers { radiance, variance, albedo, normal, motion, ..Zeroable::zeroed() };
+        // SAFETY: layers and the frame are kept until the stream has been waited for.
+        unsafe { frame.record(addresses, &stream).unwrap() };
+        stream.synchronize().unwrap();
+        let expected = FilmFilter::new().unwrap().record(SIZE, &borrowed(&layers)).unwrap();
+        assert_eq!(frame.read().unwrap(), expected);
+    }
+}

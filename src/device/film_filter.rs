@@ -1,0 +1,105 @@
+//! The denoiser of films, as far as devices have it in common.
+
+use super::DeviceError;
+use crate::{
+    abi::{DENOISE_RECORD, DenoiseParams},
+    aov::AovSet,
+};
+use bytemuck::Zeroable;
+use std::{any::Any, borrow::Cow};
+
+/// How much of the noise in what was gathered is taken for a difference between pixels.
+const STRENGTH: f32 = 0.35;
+/// Differences of albedo and of normals that cost a weight of 1/e.
+const ALBEDO_WIDTH: f32 = 0.05;
+const NORMAL_WIDTH: f32 = 0.1;
+/// Added to albedos, so that what is black divides by something.
+pub const ALBEDO_FLOOR: f32 = 0.03;
+/// Planes of values between the two steps.
+pub const GATHERED: usize = 12;
+
+/// How frames are wanted that are denoised with their neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilmWanted {
+    /// Number of frames that are in use at the same time.
+    pub frames: usize,
+    /// AOVs that are wanted besides.
+    pub aovs: AovSet,
+}
+
+/// A frame as the denoiser of films reads it, in the memory of a device.
+pub trait DeviceFilm: Any + Send + Sync {
+    /// The same in the host's memory: [`DENOISE_RECORD`] floats per pixel.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn read(&self) -> Result<Vec<f32>, DeviceError>;
+
+    /// The radiance of this frame, which is the one in the middle of `window`; as [`FilmFilter::filter`](super::FilmFilter::filter), or
+    /// [`FilmFilter::gather`](super::FilmFilter::gather) without a strength, and to the same bits.
+    ///
+    /// # Errors
+    /// When a frame has another size, or the device fails.
+    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Vec<f32>, DeviceError>;
+}
+
+/// A frame as the denoiser of films reads it.
+#[derive(Clone, Copy)]
+pub enum FilmRecords<'a> {
+    Host(&'a [f32]),
+    Device(&'a dyn DeviceFilm),
+}
+
+impl<'a> FilmRecords<'a> {
+    /// The frame in the host's memory.
+    ///
+    /// # Errors
+    /// When the device fails that has it.
+    pub fn on_host(self) -> Result<Cow<'a, [f32]>, DeviceError> {
+        match self {
+            Self::Host(records) => Ok(Cow::from(records)),
+            Self::Device(film) => Ok(Cow::from(film.read()?)),
+        }
+    }
+}
+
+/// Number of pixels of a frame of this size, if `window` is an odd number of frames with one in the middle.
+pub fn check_window<T>(window: &[Option<T>], (width, height): (u32, u32)) -> Result<usize, DeviceError> {
+    let pixels = width as usize * height as usize;
+    match window.get(window.len() / 2) {
+        Some(Some(_)) if window.len() % 2 == 1 && pixels > 0 => Ok(pixels),
+        _ => Err(DeviceError::Failed("a window of frames lacks its middle".into())),
+    }
+}
+
+/// The error of a window whose frames differ in size.
+pub fn other_size() -> DeviceError {
+    DeviceError::Failed("a window has frames of other sizes".into())
+}
+
+/// Parameters without addresses. A `strength` of 1 is the usual one.
+pub fn params((width, height): (u32, u32), reach: usize, strength: f32) -> DenoiseParams {
+    DenoiseParams {
+        width,
+        height,
+        reach: reach as u32,
+        strength: STRENGTH * strength,
+        albedo_width: ALBEDO_WIDTH,
+        normal_width: NORMAL_WIDTH,
+        albedo_floor: ALBEDO_FLOOR,
+        ..Zeroable::zeroed()
+    }
+}
+
+/// Floats of the records of so many pixels.
+pub const fn record_floats(pixels: usize) -> usize {
+    DENOISE_RECORD as usize * pixels
+}
+
+/// The radiance in what was gathered.
+pub fn gathered_radiance(gathered: &[f32]) -> Vec<f32> {
+    let plane = gathered.len() / GATHERED;
+    let value =
+        |pixel: usize, c: usize| gathered[c * plane + pixel] * (gathered[(6 + c) * plane + pixel] + ALBEDO_FLOOR);
+    (0..plane).flat_map(|pixel| [0, 1, 2].map(|c| value(pixel, c))).collect()
+}
