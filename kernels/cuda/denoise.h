@@ -102,10 +102,8 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
     int margin_x, margin_y;
     const bool has_margin = margin_pixel(int(threadIdx.x), margin_x, margin_y);
     const float* own = params.frames[reach].records;
-    float record[12], margin_record[12], sums[12], weights = 1.0f;
-    load_record(params, own, tile_x + x, tile_y + y, record);
-    if (has_margin) load_record(params, own, tile_x + margin_x, tile_y + margin_y, margin_record);
-    for (int c = 0; c < 12; c++) sums[c] = record[c];
+    float sums[12], weights = 1.0f;
+    load_record(params, own, tile_x + x, tile_y + y, sums);
     auto place_of = [&](int px, int py) {
         return Place{float(clamp_index(tile_x + px, int(params.width))), float(clamp_index(tile_y + py, int(params.height))), true};
     };
@@ -114,12 +112,16 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
         for (int away = 1; away <= reach; away++) {
             const float *from = params.frames[reach + step * (away - 1)].records, *to = params.frames[reach + step * away].records;
             if (!to) break;
+            // Loaded again for each frame, as that takes less time than waiting for threads that found no room for their registers.
+            float record[12];
             Compared pixel;
             if (has_margin) {
+                load_record(params, own, tile_x + margin_x, tile_y + margin_y, record);
                 follow(params, from, step, margin_place);
-                compare_pixel(params, margin_record, to, margin_place, pixel);
+                compare_pixel(params, record, to, margin_place, pixel);
                 store_compared(memory, margin_x, margin_y, pixel);
             }
+            load_record(params, own, tile_x + x, tile_y + y, record);
             follow(params, from, step, place);
             compare_pixel(params, record, to, place, pixel);
             store_compared(memory, x, y, pixel);
@@ -186,9 +188,7 @@ THRONG_DEVICE void average_block(const DenoiseParams& params, AverageMemory& mem
             weights += weight;
             for (int c = 0; c < 3; c++) sums[c] += weight * memory.radiance[c].at(x + dx, y + dy);
         }
-    if (tile_x + x >= int(params.width) || tile_y + y >= int(params.height)) return;
-    float* out = params.radiance + 3 * at(x, y);
-    for (int c = 0; c < 3; c++) out[c] = sums[c] / weights * (guides[c] + params.albedo_floor);
+    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_average(params, tile_x + x, tile_y + y, sums, weights, guides);
 }
 
 }

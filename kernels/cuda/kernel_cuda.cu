@@ -16,6 +16,7 @@ using namespace THRONG_NAMESPACE;
     }
 #define CPU_KERNEL(name)
 #include "kernels.def"
+KERNEL(gather_variance)
 #undef CPU_KERNEL
 #undef KERNEL
 
@@ -43,6 +44,12 @@ extern "C" __global__ void throng_start_paths(const __grid_constant__ Params par
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p < w.path_count) start_path(params, w, p);
     if (p == 0) w.queues[1].length = w.path_count;
+}
+
+extern "C" __global__ void throng_gather_wave(const __grid_constant__ Params params, const __grid_constant__ Wavefront w, uint32_t items) {
+    Thread thread{};
+    const uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
+    if (index < items) gather_wave(params, w, index, thread);
 }
 
 extern "C" __global__ void __launch_bounds__(kShadeThreads, kShadeBlocks)
@@ -111,7 +118,7 @@ extern "C" __global__ void throng_denoise_record(const __grid_constant__ Denoise
     if (pixel < params.layers.width * params.layers.height) make_record(params.layers, pixel);
 }
 
-extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_gather(const __grid_constant__ DenoiseParams params) {
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 2) throng_denoise_gather(const __grid_constant__ DenoiseParams params) {
     __shared__ GatherMemory memory;
     gather_block(params, memory);
 }

@@ -2,7 +2,7 @@
 // film. It casts the same rays and adds them up in the same order as the loop in integrate.h. How rays get into queues and
 // are traced is the device's business.
 #pragma once
-#include "film/film.h"
+#include "film/aovs.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -25,6 +25,21 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
     Path path = camera_path(params, place.x, place.y, place.sample);
     if (!inside) path.ray.t_max = -1.0f;
     w.rays[0][p] = path.ray;
+}
+
+// Gathers all AOVs of a chunk's item but its variance, from the hits of the first wave, which has all of its samples.
+THRONG_DEVICE void gather_wave(const Params& params, const Wavefront& w, uint32_t index, Thread& thread) {
+    uint32_t x, y;
+    if (!item_pixel(params, w.first_item + index, x, y)) return;
+    const FrameAovs& out = *params.film.aovs;
+    const uint32_t samples = params.film.sample_end - params.film.sample_begin;
+    AovSums<false> sums;
+    for (uint32_t i = 0; i < samples; i++) {
+        const Path path = camera_path(params, x, y, params.film.sample_begin + i);
+        const Hit hit = w.hits[index * samples + i];
+        sums.add(params, out, path, hit, aov_weight(params, path.sampler), thread);
+    }
+    store_aovs(out, sums, film_pixel(params, x, y));
 }
 
 // The path that entry `q` of the current wave belongs to.

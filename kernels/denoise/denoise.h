@@ -1,6 +1,5 @@
 // Entry points of the denoiser of films: one item is one pixel of a frame that is recorded, or one tile.
 #pragma once
-#include "denoise/gather.h"
 #include "denoise/means.h"
 #include "denoise/record.h"
 

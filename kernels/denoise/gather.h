@@ -158,6 +158,7 @@ THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, con
         out[(3 + c) * plane] = sums[3 + c] * share * share * albedo * albedo;
     }
     for (int c = 6; c < 12; c++) out[c * plane] = sums[c] * share;
+    out[12 * plane] = share;
 }
 
 // Compares a tile with a neighbouring frame in which its pixels are at `places`.

@@ -1,7 +1,7 @@
 // Joint non-local means: the mean over pixels nearby whose surroundings look alike in what was gathered, as far as its noise lets that be
 // told, and whose guides do (Rousselle, Manzi and Zwicker 2013, "Robust Denoising using Feature and Color Information").
 #pragma once
-#include "denoise/tile.h"
+#include "denoise/gather.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -32,7 +32,19 @@ THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y
         }
 }
 
-// Filters one tile and multiplies by albedo again.
+// Stores a denoised pixel, multiplied by albedo again, and its error: as if its own share in all means were that of all others, which is what is
+// left of the noise of equally noisy pixels.
+THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo) {
+    const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
+    for (int c = 0; c < 3; c++) params.radiance[3 * at + uint64_t(c)] = sums[c] / weights * (albedo[c] + params.albedo_floor);
+    float record[8];
+    for (int quarter = 0; quarter < 2; quarter++) load4(quarter_at(params, params.frames[params.reach].records, quarter, x, y), record + 4 * quarter);
+    const float variance = (record[3] + record[4] + record[5]) * (1.0f / 3.0f);
+    params.errors[at] = sqrtf(variance * params.gathered[12 * plane + at] / weights);
+    params.errors[plane + at] = sqrtf(variance);
+}
+
+// Filters one tile.
 THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
     constexpr int margin = int(DENOISE_RADIUS) + kPatch + 1;
     const int across = int((params.width + kTileWidth - 1) / kTileWidth), tile_x = int(tile) % across * kTileWidth, tile_y = int(tile) / across * kTileHeight;
@@ -79,8 +91,9 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
         }
     for (int y = 0; y < kTileHeight && tile_y + y < int(params.height); y++)
         for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++) {
-            float* out = params.radiance + 3 * (uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x));
-            for (int c = 0; c < 3; c++) out[c] = sums[c][y][x] / weights[y][x] * (in.planes[6 + c].at(x, y) + params.albedo_floor);
+            const float own[3] = {sums[0][y][x], sums[1][y][x], sums[2][y][x]};
+            const float albedo[3] = {in.planes[6].at(x, y), in.planes[7].at(x, y), in.planes[8].at(x, y)};
+            store_average(params, tile_x + x, tile_y + y, own, weights[y][x], albedo);
         }
 }
 

@@ -446,6 +446,14 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
     store_aovs(out, sums, pixel);
 }
 
+// Writes the variance of one pixel, whose other AOVs are there.
+THRONG_DEVICE void gather_variance(const Params& params, uint32_t item, Thread&) {
+    uint32_t x, y;
+    if (!item_pixel(params, item, x, y)) return;
+    const uint64_t pixel = film_pixel(params, x, y);
+    store3(params.film.aovs->variance + 3 * pixel, pixel_variance(params, pixel));
+}
+
 THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<false>(params, item, thread); }
 
 // Renders one pixel and gathers its AOVs. Its film is empty, and gets all of its samples.

@@ -421,10 +421,12 @@ border! {
         pub layers: DenoiseLayers,
         /// 2 * `reach` + 1 frames, with the one that is denoised in the middle.
         pub frames: *const DenoiseFrame,
-        /// Twelve planes between the steps: radiance divided by albedo, its variance, albedo and normal.
+        /// Thirteen planes between the steps: radiance divided by albedo, its variance, albedo and normal, and a pixel's own share in these.
         pub gathered: *mut f32,
         /// Denoised radiance out, RGB per pixel.
         pub radiance: *mut f32,
+        /// Two planes out: standard deviation of a pixel that is denoised, and of one that is not, over colours.
+        pub errors: *mut f32,
         pub width: u32,
         pub height: u32,
         pub reach: u32,

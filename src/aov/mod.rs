@@ -35,6 +35,8 @@ choice! {
         Shadow = "shadow",
         /// Share of the pixel that edges of triangles cover.
         Wireframe = "wireframe",
+        /// Expected error of a pixel that was denoised: its standard deviation, over colours. Only of such frames.
+        Error = "error",
     }
 }
 
@@ -46,7 +48,7 @@ impl Aov {
     pub fn channels(self) -> usize {
         match self {
             Self::Albedo | Self::Normal | Self::Position | Self::Variance | Self::Shadow => 3,
-            Self::Depth | Self::Alpha | Self::Wireframe => 1,
+            Self::Depth | Self::Alpha | Self::Wireframe | Self::Error => 1,
             Self::Motion => 4,
             Self::Instance | Self::Material => 2 * MATTE_RANKS,
         }
@@ -81,6 +83,12 @@ impl AovSet {
     /// The set with one more AOV, if there is one.
     pub fn with(self, more: Option<Aov>) -> Self {
         self.iter().chain(more).collect()
+    }
+
+    /// Those that devices gather.
+    #[must_use]
+    pub fn gathered(self) -> Self {
+        self.iter().filter(|&aov| aov != Aov::Error).collect()
     }
 
     /// Floats per pixel of all AOVs together.

@@ -2,12 +2,13 @@
 
 use super::{Exit, report::plural};
 use crate::{
+    aov::{Aov, AovImage},
     denoise::{
         FilmRead,
         film::{FilmDenoiser, FilmFrame, REACH},
         read_frame,
     },
-    device::{Developer, tone_code},
+    device::{Developer, Filtered, tone_code},
     files::remember_input,
     film::FilmSettings,
     output::{
@@ -28,7 +29,8 @@ use std::{
 
 const HELP: &str = "\
 Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance. A frame depends on those around it alone,
-so any list of frames gives the same pictures. .png, .jpg and .webp files look as the frames' own settings say.";
+so any list of frames gives the same pictures. .png, .jpg and .webp files look as the frames' own settings say; .exr files
+have the layer error, which is what noise is expected to be left.";
 
 /// Take the noise out of the frames of a film, each with the help of those around it
 #[derive(clap::Args)]
@@ -83,8 +85,8 @@ impl DenoiseArgs {
         let mut window = Window { denoiser: &denoiser, files: &files, reach: self.denoise_frames, read };
         for &frame in &frames {
             let read = window.around(frame)?;
-            let radiance = denoiser.denoise(&read.window)?;
-            self.write(frame, read.middle, &radiance, &developer)?;
+            let denoised = denoiser.denoise(&read.window)?;
+            self.write(frame, read.middle, denoised, &developer)?;
         }
         if !self.quiet {
             let seconds = start.elapsed().as_secs_f64();
@@ -97,7 +99,8 @@ impl DenoiseArgs {
         self.output.path_for(frame, "film")
     }
 
-    fn write(&self, frame: u32, from: &FilmRead, radiance: &[f32], developer: &Developer) -> anyhow::Result<()> {
+    fn write(&self, frame: u32, from: &FilmRead, denoised: Filtered, developer: &Developer) -> anyhow::Result<()> {
+        let Filtered { radiance, errors: [error, _] } = denoised;
         let format = self.output.format();
         let (width, height) = from.frame.size();
         let pixels = match format {
@@ -106,14 +109,15 @@ impl DenoiseArgs {
                 let (exposure, tone_map, film) = self.shown(from).with_context(|| format!("frame {frame}"))?;
                 let kind = format.pixels(ColorDepth::Usual).unwrap_or_default();
                 let display = film.display_params(exposure, tone_code(tone_map), kind.code());
-                Pixels::U8(developer.develop_for(radiance, None, (width, height), display, kind)?.into())
+                Pixels::U8(developer.develop_for(&radiance, None, (width, height), display, kind)?.into())
             }
         };
+        let error = [AovImage { aov: Aov::Error, values: error.into() }];
         let picture = Picture {
             width,
             height,
             pixels,
-            aovs: &[],
+            aovs: if format == FileFormat::Exr { &error } else { &[] },
             transparent: false,
             blocks: None,
             manifests: &Manifests::default(),

@@ -39,7 +39,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
            notes (what else the file has to offer)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
-           blank (black, white or one_color if the picture is nothing else; else null)
+           blank (black, white or one_color if the picture is nothing else; else null),
+           noise {left, before} (with --denoise film: the mean standard deviation of pixels; else null)
   done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (0; after a
            stop, frames that other runs were making), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
            sah_ratio, output,

@@ -161,6 +161,9 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
         "frame {}: pose {:.1} ms, trace {:.1} ms, write {:.1} ms",
         report.frame, report.pose_ms, report.trace_ms, report.write_ms
     );
+    if let Some(noise) = report.noise {
+        line += &format!("; noise {:.4}, denoised {:.4}", noise.before, noise.left);
+    }
     if verbose > 1 {
         let rays = &report.rays;
         line += &format!(

@@ -6,7 +6,7 @@
 
 use crate::{
     abi::DENOISE_RECORD,
-    device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords},
+    device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords, Filtered},
 };
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -114,20 +114,20 @@ impl FilmDenoiser {
     /// # Errors
     /// As [`Self::denoise`].
     pub fn gather(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
-        self.run(window, None)
+        Ok(self.run(window, None)?.radiance)
     }
 
-    /// The radiance of the frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
+    /// The frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
     /// A frame is followed into others through those in between, so what is beyond a missing one is not used. The device that has the
     /// frame in the middle does it.
     ///
     /// # Errors
     /// When the frame in the middle is missing, or sizes differ.
-    pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
+    pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Filtered, DeviceError> {
         self.run(window, Some(self.strength))
     }
 
-    fn run(&self, window: &[Option<&FilmFrame>], strength: Option<f32>) -> Result<Vec<f32>, DeviceError> {
+    fn run(&self, window: &[Option<&FilmFrame>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
         let middle = window.get(window.len() / 2).copied().flatten();
         let records: Vec<_> = window.iter().map(|frame| frame.map(FilmFrame::records)).collect();
         if let Some(FilmRecords::Device(film)) = middle.map(FilmFrame::records) {
@@ -139,7 +139,7 @@ impl FilmDenoiser {
         let host: Vec<_> = host.iter().map(Option::as_deref).collect();
         match strength {
             Some(strength) => self.filter.filter(&host, size, strength),
-            None => self.filter.gather(&host, size),
+            None => Ok(Filtered { radiance: self.filter.gather(&host, size)?, ..Filtered::default() }),
         }
     }
 }
@@ -199,8 +199,12 @@ mod tests {
         let truth = &film[4].0;
         let noisy = host(&film[4].1);
         let raw = rms(&(0..truth.len()).map(|i| noisy[4 * (i / 3) + i % 3]).collect::<Vec<_>>(), truth);
-        let alone = rms(&denoiser.denoise(&[window[4]]).unwrap(), truth);
-        let together = rms(&denoiser.denoise(&window).unwrap(), truth);
+        let alone = rms(&denoiser.denoise(&[window[4]]).unwrap().radiance, truth);
+        let denoised = denoiser.denoise(&window).unwrap();
+        let together = rms(&denoised.radiance, truth);
+        let mean = |plane: &[f32]| plane.iter().sum::<f32>() / plane.len() as f32;
+        let [left, before] = denoised.errors.each_ref().map(|plane| mean(plane));
+        assert!((before / raw - 1.0).abs() < 0.05 && (0.7..1.5).contains(&(left / together)), "{before} {left}");
         assert!(together < 0.5 * raw && together < alone && alone <= raw, "{raw} {alone} {together}");
     }
 
@@ -209,7 +213,7 @@ mod tests {
         let film: Vec<_> = (0..9).map(|number| frame(number, 3.0, 0.0)).collect();
         let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
         let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
-        assert!(rms(&found, &film[4].0) < 2e-3);
+        assert!(rms(&found.radiance, &film[4].0) < 2e-3);
     }
 
     #[test]
@@ -226,7 +230,7 @@ mod tests {
             .collect();
         let window: Vec<_> = still.iter().map(|(_, frame)| Some(frame)).collect();
         let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
-        assert!(rms(&found, &still[4].0) < 0.02);
+        assert!(rms(&found.radiance, &still[4].0) < 0.02);
     }
 
     #[test]
@@ -245,7 +249,7 @@ mod tests {
         let (_, mut one) = frame(0, 0.0, 0.1);
         host_mut(&mut one)[7] = 1e30;
         let denoiser = FilmDenoiser::new(1.0).unwrap();
-        assert!(denoiser.denoise(&[None, Some(&one), None]).unwrap().iter().all(|value| value.is_finite()));
+        assert!(denoiser.denoise(&[None, Some(&one), None]).unwrap().radiance.iter().all(|value| value.is_finite()));
         assert!(denoiser.denoise(&[Some(&one), None, None]).is_err());
         assert!(denoiser.denoise(&[Some(&one), Some(&one)]).is_err());
         assert!(denoiser.denoise(&[]).is_err());

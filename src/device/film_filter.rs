@@ -9,14 +9,14 @@ use bytemuck::Zeroable;
 use std::{any::Any, borrow::Cow};
 
 /// How much of the noise in what was gathered is taken for a difference between pixels.
-const STRENGTH: f32 = 0.35;
+const STRENGTH: f32 = 0.5;
 /// Differences of albedo and of normals that cost a weight of 1/e.
 const ALBEDO_WIDTH: f32 = 0.05;
 const NORMAL_WIDTH: f32 = 0.1;
 /// Added to albedos, so that what is black divides by something.
 pub const ALBEDO_FLOOR: f32 = 0.03;
 /// Planes of values between the two steps.
-pub const GATHERED: usize = 12;
+pub const GATHERED: usize = 13;
 
 /// How frames are wanted that are denoised with their neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub trait DeviceFilm: Any + Send + Sync {
     ///
     /// # Errors
     /// When a frame has another size, or the device fails.
-    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Vec<f32>, DeviceError>;
+    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError>;
 }
 
 /// A frame as the denoiser of films reads it.
@@ -60,6 +60,23 @@ impl<'a> FilmRecords<'a> {
             Self::Host(records) => Ok(Cow::from(records)),
             Self::Device(film) => Ok(Cow::from(film.read()?)),
         }
+    }
+}
+
+/// A frame that was denoised.
+#[derive(Debug, Default)]
+pub struct Filtered {
+    /// Linear RGB.
+    pub radiance: Vec<f32>,
+    /// Expected error of each pixel, over colours, and what it was before; empty where pixels nearby were not averaged.
+    pub errors: [Vec<f32>; 2],
+}
+
+impl Filtered {
+    /// Of a denoised frame's radiance and errors, both planes of these one after the other.
+    pub fn new(radiance: Vec<f32>, mut errors: Vec<f32>) -> Self {
+        let before = errors.split_off(errors.len() / 2);
+        Self { radiance, errors: [errors, before] }
     }
 }
 

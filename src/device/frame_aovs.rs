@@ -44,9 +44,9 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
     }
 }
 
-/// The place in `record` that says where `aov` goes.
-pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
-    match aov {
+/// Lets `aov` go to `values`. What devices do not gather goes nowhere.
+pub fn aim(record: &mut FrameAovs, aov: Aov, values: *mut f32) {
+    let target = match aov {
         Aov::Albedo => &mut record.albedo,
         Aov::Normal => &mut record.normal,
         Aov::Depth => &mut record.depth,
@@ -58,7 +58,9 @@ pub fn target(record: &mut FrameAovs, aov: Aov) -> &mut *mut f32 {
         Aov::Alpha => &mut record.alpha,
         Aov::Shadow => &mut record.shadow,
         Aov::Wireframe => &mut record.wireframe,
-    }
+        Aov::Error => return,
+    };
+    *target = values;
 }
 
 /// `world_from_object` of all instances, in rows.

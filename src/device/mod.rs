@@ -47,7 +47,7 @@ pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
-pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted};
+pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted, Filtered};
 pub use multi_device::MultiDevice;
 pub use params::tone_code;
 pub use progress::FrameProgress;

@@ -142,6 +142,26 @@ pub struct FrameReport {
     pub follow_ms: f64,
     /// The only colour of a picture of light, if it shows nothing else.
     pub blank: Option<sanity::Blank>,
+    /// What is left of the noise, if the frame was denoised by the frames around it.
+    pub noise: Option<FilmError>,
+}
+
+/// Noise of a frame: the mean over its pixels of the standard deviation of radiance, as far as it was counted while tracing.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct FilmError {
+    /// Expected in the denoised frame.
+    pub left: f64,
+    /// In the frame that was traced.
+    pub before: f64,
+}
+
+impl FilmError {
+    /// Of the errors of all pixels, denoised and not; none if there are none.
+    fn of(errors: &[Vec<f32>; 2]) -> Option<Self> {
+        let mean = |plane: &Vec<f32>| plane.iter().map(|&error| f64::from(error)).sum::<f64>() / plane.len() as f64;
+        let [left, before] = errors.each_ref().map(mean);
+        (!errors[0].is_empty()).then_some(Self { left, before })
+    }
 }
 
 /// Watches a run: receives a report of each finished frame, in order, from one writing thread at a time.

@@ -169,7 +169,7 @@ fn needed(job: &RenderJob) -> AovSet {
 pub fn film_wanted(job: &RenderJob) -> Option<FilmWanted> {
     let denoising = job.denoising.as_ref().filter(|_| job.settings.samples > 1)?;
     let frames = 2 * denoising.reach as usize + 1 + writer_count(job);
-    Some(FilmWanted { frames, aovs: denoising.aovs_after(needed(job)) })
+    Some(FilmWanted { frames, aovs: denoising.aovs_after(needed(job).gathered()) })
 }
 
 impl Work {

@@ -1,15 +1,15 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
 use super::{
-    Busy, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds,
+    Busy, FilmError, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds,
     pose::TreeWork,
     sanity,
     window::{Complete, Traced},
 };
 use crate::{
-    aov::channels::pixel_bytes,
+    aov::{Aov, AovImage, channels::pixel_bytes},
     denoise::{Denoising, film::FilmFrame},
-    device::{FrameSettings, Rendered},
+    device::{Filtered, FrameSettings, Rendered},
     memory,
     output::Pixels,
     pixels::PixelType,
@@ -37,6 +37,8 @@ pub struct Finished {
 
 /// Greatest number of files written at a time where several threads encode each, so that serial parts do not hold up the rest.
 const SHARED_FILES: usize = 4;
+/// The same where frames are denoised before, which takes all threads, or those of a GPU.
+const DENOISED_FILES: usize = 8;
 
 /// How many threads write the frames of `job`: as many as trace on the CPU, if there are that many frames and they fit into
 /// memory, or few if each has other threads to help it. Those that a slow device gives nothing to do sleep.
@@ -46,21 +48,21 @@ pub fn writer_count(job: &RenderJob) -> usize {
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
-    // With those around it, if it is denoised.
-    let window =
-        job.denoising.as_ref().map_or(0, |denoising| u64::from(2 * denoising.reach + 1) * FilmFrame::PIXEL_BYTES);
-    let frame_bytes = job.settings.film_pixels() as u64 * (pixel_bytes as u64 + window);
-    let part = memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY;
-    let fit = part.max(BYTES_IN_MEMORY) / frame_bytes.max(1);
+    // A frame that is denoised holds those around it, which it has in common with the next ones but for one.
+    let (own, around) = job
+        .denoising
+        .as_ref()
+        .map_or((0, 0), |denoising| (FilmFrame::PIXEL_BYTES, u64::from(2 * denoising.reach) * FilmFrame::PIXEL_BYTES));
+    let pixels = job.settings.film_pixels() as u64;
+    let part = (memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY).max(BYTES_IN_MEMORY);
+    let fit = part.saturating_sub(pixels * around) / (pixels * (pixel_bytes as u64 + own)).max(1);
     let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
-    // Denoisers use all threads, too.
-    let shared = with_layers || job.denoising.is_some();
-    usize::try_from(fit)
-        .unwrap_or(usize::MAX)
-        .min(if shared { SHARED_FILES } else { usize::MAX })
-        .min(rayon::current_num_threads())
-        .min(job.frames.len())
-        .max(1)
+    let most = match (with_layers, &job.denoising) {
+        (true, _) => SHARED_FILES,
+        (false, Some(_)) => DENOISED_FILES,
+        (false, None) => usize::MAX,
+    };
+    usize::try_from(fit).unwrap_or(usize::MAX).min(most).min(rayon::current_num_threads()).min(job.frames.len()).max(1)
 }
 
 /// Threads that encode one frame: all writers together use as many as there are, even if few frames fit into memory.
@@ -90,7 +92,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
     let start = Instant::now();
     let Finished { index, mut complete } = finished;
     let waited_for = job.output.expect(index);
-    finish_pixels(job, &mut complete)?;
+    let noise = finish_pixels(job, &mut complete)?;
     let shows_light = job.settings.integrator.shows() == Shows::Radiance;
     let blank = shows_light.then(|| sanity::blank(&complete.traced.rendered.pixels, job.pixels)).flatten();
     let path = job.output.write(job, waited_for, &complete.traced)?;
@@ -107,6 +109,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
         sah_ratio: trees.followed.worst_ratio,
         follow_ms: milliseconds(trees.followed.time),
         blank,
+        noise,
     })
 }
 
@@ -128,19 +131,28 @@ pub fn report_of_part(
         sah_ratio: trees.followed.worst_ratio,
         follow_ms: milliseconds(trees.followed.time),
         blank: None,
+        noise: None,
     }
 }
 
-/// Makes the pixels and AOVs of a frame's file from those of the device.
-pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<(), RenderError> {
+/// Makes the pixels and AOVs of a frame's file from those of the device,
+/// and returns what is left of the noise of a frame that was denoised, if that is told.
+pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<FilmError>, RenderError> {
     let Complete { traced: Traced { number, settings, rendered, .. }, around } = complete;
+    let mut error = None;
     if let Some(denoising) = &job.denoising {
-        let radiance = denoising.denoise(settings.film_size(), around, &rendered.aovs);
-        let radiance = radiance.map_err(|source| RenderError::Denoise { frame: *number, source })?;
+        let denoised = denoising.denoise(settings.film_size(), around, &rendered.aovs);
+        let Filtered { radiance, errors } =
+            denoised.map_err(|source| RenderError::Denoise { frame: *number, source })?;
+        // Neighbours may need their memory.
+        around.clear();
         develop(job, denoising, (*number, settings), &radiance, rendered)?;
+        error = FilmError::of(&errors);
+        let [left, _] = errors;
+        rendered.aovs.push(AovImage { aov: Aov::Error, values: left.into() });
     }
     self::complete(job, rendered);
-    Ok(())
+    Ok(error)
 }
 
 /// Makes the pixels of a frame's file from its radiance. `settings` are the frame's own.
@@ -251,6 +263,7 @@ mod tests {
             sah_ratio: 0.0,
             follow_ms: 0.0,
             blank: None,
+            noise: None,
         }
     }
 

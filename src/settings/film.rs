@@ -99,13 +99,13 @@ pub enum AovName {
 }
 
 impl AovOptions {
-    /// The layers that are to be written.
+    /// The layers that are to be written. All layers are those of frames as they are traced.
     pub(crate) fn aovs(&self) -> AovSet {
         let one = |name: &AovName| match name {
-            AovName::One(aov) => vec![*aov],
-            AovName::All => Aov::ALL.to_vec(),
+            AovName::One(aov) => AovSet::default().with(Some(*aov)),
+            AovName::All => AovSet::from_iter(Aov::ALL).gathered(),
         };
-        self.aovs.iter().flat_map(one).collect()
+        self.aovs.iter().flat_map(|name| one(name).iter()).collect()
     }
 
     /// These, but frames are left as they are traced unless something else was asked for in so many words.
@@ -137,7 +137,7 @@ impl ValueEnum for AovName {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::One(aov) => aov.to_possible_value(),
-            Self::All => Some(PossibleValue::new("all").help("All of them")),
+            Self::All => Some(PossibleValue::new("all").help("All of them but error")),
         }
     }
 }

@@ -91,6 +91,8 @@ pub enum SettingsError {
     ManyDevices { count: usize },
     #[error("--layers go into .exr and .film files; choose such an --output")]
     Layers,
+    #[error("--layers error is of frames that are denoised: add --denoise film, or leave it out")]
+    ErrorLayer,
     #[error("--region: {0}")]
     Region(#[from] RegionError),
     #[error(transparent)]

@@ -81,9 +81,14 @@ impl PictureOptions {
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?;
         output.manifests = manifests(layers, &scene);
+        let tells_errors = denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Film);
+        if layers.contains(Aov::Error) && !tells_errors {
+            return Err(SettingsError::ErrorLayer.into());
+        }
         let aovs = layers.with(transparent.then_some(Aov::Alpha));
         let shadowed = !self.aovs.cuts_out() && scene.catches_shadows();
-        let gathered = aovs.with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
+        let gathered =
+            aovs.gathered().with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
         let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
         let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
         let settings = match &denoising {

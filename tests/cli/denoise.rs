@@ -66,6 +66,28 @@ fn a_run_denoises_as_it_goes() {
 }
 
 #[test]
+fn what_is_left_of_noise_is_told() {
+    let place = Place::new(3);
+    let denoise = ["render", "scene.ron", "-f", "2", "--samples", "4", "--denoise"];
+    let told = place.ok(&[&denoise[..], &["-v", "-o", "a.exr", "--layers", "error,albedo"]].concat()).stderr;
+    let (_, words) = told.split_once("; noise ").expect("the noise is told");
+    let (before, left) = words.split_once(", denoised ").unwrap();
+    let number = |text: &str| text.lines().next().unwrap().parse::<f64>().unwrap();
+    assert!(number(left) > 0.0 && number(left) < 0.7 * number(before), "{words}");
+    let meta = exr::meta::MetaData::read_from_file(place.path("a.exr"), false).unwrap();
+    let names: Vec<String> = meta.headers[0].channels.list.iter().map(|channel| channel.name.to_string()).collect();
+    assert_eq!(names, ["B", "G", "R", "albedo.B", "albedo.G", "albedo.R", "error.V"]);
+    let events = place.ok(&[&denoise[..], &["--progress", "json", "-o", "b.exr"]].concat()).stdout;
+    let frame = events.lines().find(|line| line.contains(r#""event":"frame""#)).unwrap();
+    let frame: serde_json::Value = serde_json::from_str(frame).unwrap();
+    assert!((frame["noise"]["before"].as_f64().unwrap() - number(before)).abs() < 1e-4);
+    for more in [&["--denoise", "off"][..], &[]] {
+        let error = ["render", "scene.ron", "-f", "2", "-o", "c.exr", "--layers", "error"];
+        place.fails(&[&error[..], more].concat(), 1, "add --denoise film");
+    }
+}
+
+#[test]
 fn what_is_denoised_is_chosen() {
     let place = Place::new(3);
     let render = |more: &[&'static str]| {

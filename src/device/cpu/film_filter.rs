@@ -5,7 +5,7 @@ use crate::{
     abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams, Params},
     device::{
         DeviceError,
-        film_filter::{GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
+        film_filter::{Filtered, GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
     },
 };
 use bytemuck::Zeroable;
@@ -67,17 +67,21 @@ impl FilmFilter {
     ///
     /// # Errors
     /// When the frame in the middle is missing or a frame has another size.
-    pub fn filter(&self, window: &[Option<&[f32]>], size: (u32, u32), strength: f32) -> Result<Vec<f32>, DeviceError> {
+    pub fn filter(&self, window: &[Option<&[f32]>], size: (u32, u32), strength: f32) -> Result<Filtered, DeviceError> {
         let mut gathered = self.gathered(window, size)?;
-        let mut radiance = vec![0f32; 3 * gathered.len() / GATHERED];
+        let pixels = gathered.len() / GATHERED;
+        let (mut radiance, mut errors) = (vec![0f32; 3 * pixels], vec![0f32; 2 * pixels]);
+        let frames = addresses(window);
         let denoise = DenoiseParams {
+            frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
             radiance: radiance.as_mut_ptr(),
-            ..params(size, 0, strength)
+            errors: errors.as_mut_ptr(),
+            ..params(size, window.len() / 2, strength)
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
-        Ok(radiance)
+        Ok(Filtered::new(radiance, errors))
     }
 
     /// The same without averaging pixels nearby.
@@ -93,8 +97,7 @@ impl FilmFilter {
         if window.iter().flatten().any(|records| records.len() != record_floats(pixels)) {
             return Err(other_size());
         }
-        let record = |frame: &Option<&[f32]>| DenoiseFrame { records: frame.map_or(null(), <[f32]>::as_ptr) };
-        let frames: Vec<DenoiseFrame> = window.iter().map(record).collect();
+        let frames = addresses(window);
         let mut gathered = vec![0f32; GATHERED * pixels];
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
@@ -105,6 +108,11 @@ impl FilmFilter {
         unsafe { run(self.0.denoise_gather, &denoise, (tiles(size), 1)) };
         Ok(gathered)
     }
+}
+
+/// Where the frames of a window are.
+fn addresses(window: &[Option<&[f32]>]) -> Vec<DenoiseFrame> {
+    window.iter().map(|frame| DenoiseFrame { records: frame.map_or(null(), <[f32]>::as_ptr) }).collect()
 }
 
 /// Number of tiles of a picture.

@@ -52,7 +52,7 @@ impl Developer {
         (record.sums, record.other_sums) = (own.as_mut_ptr(), others.as_ptr());
         for aov in settings.aovs.iter() {
             // Tells which AOVs there are, and is not written to.
-            *frame_aovs::target(&mut record, aov) = NonNull::dangling().as_ptr();
+            frame_aovs::aim(&mut record, aov, NonNull::dangling().as_ptr());
         }
         let params = FilmParams { aovs: &raw const record, ..film_params(settings) };
         // SAFETY: so many pixels are in both.
@@ -77,7 +77,7 @@ impl Developer {
         let mut record = FrameAovs { sum_words: layer_words(settings.aovs) as u64, ..Zeroable::zeroed() };
         record.sums = film.layers.as_mut_ptr();
         for (aov, values) in &mut images {
-            *frame_aovs::target(&mut record, *aov) = values.as_mut_ptr();
+            frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());
         }
         // Floats, whichever type the pixels have: memory that is aligned for both.
         let mut pixels = vec![0f32; (count * settings.pixel_bytes()).div_ceil(4)];

@@ -213,7 +213,7 @@ impl CpuDevice {
             record.sum_words = layer_words(aovs) as u64;
         }
         for (aov, values) in &mut images {
-            *frame_aovs::target(&mut record, *aov) = values.as_mut_ptr();
+            frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());
         }
         if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
             let ids = tables.name_ids();

@@ -65,7 +65,7 @@ impl AovMemory {
         }
         self.images.reserve(image_bytes(aovs, pixels))?;
         for aov in aovs.iter() {
-            *frame_aovs::target(&mut record, aov) = self.image(aovs, pixels, aov);
+            frame_aovs::aim(&mut record, aov, self.image(aovs, pixels, aov));
         }
         if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
             self.name(tables)?;

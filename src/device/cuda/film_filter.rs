@@ -8,7 +8,7 @@ use super::{
 use crate::{
     abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams},
     device::{
-        DeviceError, DeviceFilm, FilmRecords,
+        DeviceError, DeviceFilm, FilmRecords, Filtered,
         film_filter::{GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
     },
 };
@@ -24,6 +24,9 @@ use std::{
     ptr::null,
     sync::{Arc, Mutex},
 };
+
+/// Floats per pixel that are the result.
+const AVERAGED: usize = 5;
 
 /// The denoiser and its memory.
 pub struct FilmGpu {
@@ -43,7 +46,8 @@ struct Work {
     /// Where the frames of the window are.
     frames: Array,
     gathered: Array,
-    radiance: Array,
+    /// Radiance, and errors behind it.
+    averaged: Array,
 }
 
 /// A frame on the GPU.
@@ -62,7 +66,7 @@ impl FilmGpu {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
             frames: Array::default(),
             gathered: Array::default(),
-            radiance: Array::default(),
+            averaged: Array::default(),
         };
         let (spare, work) = (Mutex::default(), Mutex::new(work));
         Ok(Arc::new(Self { name, kernels, spare, pinned, work, context }))
@@ -75,7 +79,7 @@ impl FilmGpu {
 
     /// Bytes that denoising takes besides.
     pub fn work_bytes(pixels: usize) -> usize {
-        size_of::<f32>() * (GATHERED + 3) * pixels
+        size_of::<f32>() * (GATHERED + AVERAGED) * pixels
     }
 
     /// Makes room for a frame. The GPU's context must be current.
@@ -148,7 +152,7 @@ impl DeviceFilm for GpuFrame {
         Ok(records)
     }
 
-    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Vec<f32>, DeviceError> {
+    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
         let pixels = check_window(window, self.size)?;
         // Kept until the kernels have read them.
         let mut copies = Vec::new();
@@ -172,19 +176,24 @@ impl DeviceFilm for GpuFrame {
         let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
         let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0));
-        let (values, found) = self.gpu.with(|| {
-            let values = pixels * if strength.is_some() { 3 } else { GATHERED };
-            let mut pinned = self.gpu.pinned.take(size_of::<f32>() * values)?;
+        let floats = pixels * if strength.is_some() { AVERAGED } else { GATHERED };
+        let bytes = size_of::<f32>() * floats;
+        let found = self.gpu.with(|| {
+            let mut pinned = self.gpu.pinned.take(bytes)?;
             let mut work = lock(&self.gpu.work);
             work.run((denoise, &frames, pixels), &self.gpu.kernels, strength.is_some())?;
-            let found = if strength.is_some() { &work.radiance } else { &work.gathered };
+            let found = if strength.is_some() { &work.averaged } else { &work.gathered };
             // SAFETY: both are kept until the stream has been waited for.
-            unsafe { found.read_later(&mut pinned, 0, size_of::<f32>() * values, &work.stream)? };
+            unsafe { found.read_later(&mut pinned, 0, bytes, &work.stream)? };
             work.stream.synchronize()?;
-            Ok((values, self.gpu.pinned.lend(pinned)))
+            Ok(self.gpu.pinned.lend(pinned))
         })?;
-        let found: Vec<f32> = bytemuck::pod_collect_to_vec(&found[..size_of::<f32>() * values]);
-        Ok(if strength.is_some() { found } else { gathered_radiance(&found) })
+        let mut found: Vec<f32> = bytemuck::pod_collect_to_vec(&found[..bytes]);
+        if strength.is_none() {
+            return Ok(Filtered { radiance: gathered_radiance(&found), ..Filtered::default() });
+        }
+        let errors = found.split_off(3 * pixels);
+        Ok(Filtered::new(found, errors))
     }
 }
 
@@ -206,10 +215,11 @@ impl Work {
         self.frames.reserve(size_of_val(frames))?;
         self.frames.write(0, bytes_of(frames))?;
         self.gathered.reserve(GATHERED * plane)?;
-        self.radiance.reserve(3 * plane)?;
+        self.averaged.reserve(AVERAGED * plane)?;
         denoise.frames = self.frames.at(0);
         denoise.gathered = self.gathered.at(0);
-        denoise.radiance = self.radiance.at(0);
+        denoise.radiance = self.averaged.at(0);
+        denoise.errors = self.averaged.at(3 * plane);
         let tiles = denoise.width.div_ceil(DENOISE_BLOCK_WIDTH) * denoise.height.div_ceil(DENOISE_BLOCK_HEIGHT);
         let threads = DENOISE_BLOCK_WIDTH * DENOISE_BLOCK_HEIGHT;
         // SAFETY: frames and planes are of that size, and whoever calls waits for the stream before any of them is used otherwise.
@@ -291,9 +301,14 @@ mod tests {
         let of_gpu: Vec<_> = of_cpu.iter().enumerate().map(place).collect();
         let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         let found = frames[3].filter(&of_gpu, Some(1.0)).unwrap();
-        assert_eq!(bits(&found), bits(&cpu.filter(&of_cpu, SIZE, 1.0).unwrap()));
+        let expected = cpu.filter(&of_cpu, SIZE, 1.0).unwrap();
+        assert_eq!(bits(&found.radiance), bits(&expected.radiance));
+        assert_eq!(
+            found.errors.each_ref().map(|plane| bits(plane)),
+            expected.errors.each_ref().map(|plane| bits(plane))
+        );
         let found = frames[3].filter(&of_gpu, None).unwrap();
-        assert_eq!(bits(&found), bits(&cpu.gather(&of_cpu, SIZE).unwrap()));
+        assert_eq!(bits(&found.radiance), bits(&cpu.gather(&of_cpu, SIZE).unwrap()));
         assert!(frames[3].filter(&of_gpu[1..], Some(1.0)).is_err());
     }
 

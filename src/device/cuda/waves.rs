@@ -181,6 +181,8 @@ pub struct ChunkLaunch {
     primary: u32,
     w: Wavefront,
     needs: PathNeeds,
+    /// Whether AOVs are gathered from the hits of the first wave.
+    gathers: bool,
     /// Whether a copy of the length of the wave's queue is under way.
     checking: bool,
 }
@@ -266,12 +268,13 @@ impl Queues {
     }
 
     /// Queues the start of a chunk's paths. `params` are the picture's; the paths must fit. `inside` is how many of the items
-    /// are inside of the picture. [`Self::go_on`] does the rest.
+    /// are inside of the picture. If it `gathers` AOVs, the chunk has all samples of its items. [`Self::go_on`] does the rest.
     pub fn start(
         &self,
         params: &Params,
         needs: PathNeeds,
         (chunk, inside): (Chunk, u32),
+        gathers: bool,
         launch: &mut WaveLaunch,
     ) -> CudaResult<ChunkLaunch> {
         let mut params = *params;
@@ -292,6 +295,7 @@ impl Queues {
             chunk,
             w,
             needs,
+            gathers,
             checking: false,
         })
     }
@@ -339,6 +343,10 @@ impl Queues {
             kernels.launch_trace(false, cutouts, stream, arguments![*params, rays, w.hits, queue])?;
             self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
             (launch.mark)(Stage::Shade)?;
+            if run.gathers && wave == 0 {
+                let items = run.chunk.item_count();
+                kernels.launch_items("throng_gather_wave", items, stream, arguments![*params, *w, items])?;
+            }
             kernels.launch_shade(run.needs.shading, w.path_count, stream, arguments![*params, *w])
         }
     }

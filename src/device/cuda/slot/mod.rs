@@ -115,6 +115,8 @@ pub struct Work {
     chunks: VecDeque<Chunk>,
     phase: Phase,
     aovs: AovSet,
+    /// Whether chunks gather AOVs but for the variance, which is that of all samples.
+    gathers: bool,
     file_rows: Option<FileRows>,
     film: Option<(GpuFrame, AovSet)>,
     /// One event per queued chunk.
@@ -320,8 +322,16 @@ impl Slot {
             true => VecDeque::new(),
             false => cut.chunks(self.aim(&mut params, &passes)?, passes.samples()),
         };
+        let is_whole = |chunk: &Chunk| chunk.samples == (0..samples);
+        let gathers = matches!(cut, Cut::Waves { .. })
+            && params.film.exact == 0
+            && !passes.is_adaptive()
+            && !chunks.is_empty()
+            && chunks.iter().all(is_whole)
+            && aovs.iter().any(|aov| aov != Aov::Variance);
         self.work = Some(Work {
             params,
+            gathers,
             chunks,
             cut,
             passes,
@@ -393,8 +403,9 @@ impl Slot {
             return self.run_loop(work, &chunk, kernels);
         };
         let inside = inside_items(&work.params, &chunk, work.passes.tiles());
+        let gathers = work.gathers;
         let run = self.launch_waves(work, kernels, |queues, params, launch| {
-            queues.start(params, needs, (chunk, inside), launch)
+            queues.start(params, needs, (chunk, inside), gathers, launch)
         })?;
         self.go_on(work, run, kernels)
     }
@@ -408,7 +419,7 @@ impl Slot {
             work.aovs = AovSet::default();
             work.file_rows = None;
         }
-        match work.aovs.is_empty() {
+        match work.aovs.is_empty() || work.gathers && !work.aovs.contains(Aov::Variance) {
             true => self.finish(work, kernels),
             false => Ok(Phase::Gathering(0..tile_count(&work.params) * TILE_ITEMS)),
         }

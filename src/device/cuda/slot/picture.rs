@@ -59,7 +59,11 @@ impl Slot {
         // SAFETY: see `run_loop`.
         unsafe {
             kernels.launch_items(
-                if params.film.exact != 0 { "throng_gather_exact_aovs" } else { "throng_gather_aovs" },
+                match work.gathers {
+                    true => "throng_gather_variance",
+                    false if params.film.exact != 0 => "throng_gather_exact_aovs",
+                    false => "throng_gather_aovs",
+                },
                 next - start,
                 &self.stream,
                 arguments![params, start, next, none],
