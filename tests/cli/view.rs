@@ -98,7 +98,7 @@ fn a_finished_picture_is_that_of_a_render() {
     page.say(&json!({"do": "command", "of": "still"}));
     let line = page.answer("command")["text"].as_str().unwrap().to_owned();
     let words: Vec<&str> = line.split(' ').skip(1).collect();
-    place.ok(&[&words[..], &["--checkpoint"]].concat());
+    place.ok(&words);
     assert!(decode(&place.path("scene.png")) == brighter.pixels, "{line}");
 }
 
