@@ -99,6 +99,18 @@ impl FilmGpu {
         result.map_err(|error| failed(&self.name, "denoising", error))
     }
 
+    /// A frame of another GPU.
+    fn copy_of(self: &Arc<Self>, other: &GpuFrame) -> Result<GpuFrame, DeviceError> {
+        self.with(|| {
+            let frame = self.frame(other.size)?;
+            let work = lock(&self.work);
+            // SAFETY: nobody writes to frames that have been recorded, and the stream is waited for.
+            unsafe { frame.records.copy_later(&other.records, &work.stream)? };
+            work.stream.synchronize()?;
+            Ok(frame)
+        })
+    }
+
     /// A frame of the host.
     fn upload(self: &Arc<Self>, records: &[f32], size: (u32, u32)) -> Result<GpuFrame, DeviceError> {
         let frame = self.with(|| self.frame(size))?;
@@ -139,7 +151,7 @@ impl GpuFrame {
         if let Some(copy) = copies.iter().find(|copy| Arc::ptr_eq(&copy.gpu, gpu)) {
             return Ok(Some(copy.clone()));
         }
-        let copy = Arc::new(gpu.upload(&self.read()?, self.size)?);
+        let copy = Arc::new(gpu.copy_of(self)?);
         copies.push(copy.clone());
         Ok(Some(copy))
     }

@@ -108,6 +108,16 @@ impl Array {
         unsafe { source.async_copy_to(&mut data.bytes_mut()[to..to + len], stream) }
     }
 
+    /// Queues a copy of all of `from`, which may be another GPU's, to the start.
+    ///
+    /// # Safety
+    /// Until the stream has passed the copy, nobody writes to `from` or drops it, and nobody uses this array.
+    pub unsafe fn copy_later(&self, from: &Self, stream: &Stream) -> CudaResult<()> {
+        let bytes = from.bytes();
+        // SAFETY: passed on.
+        unsafe { self.range(0, bytes).async_copy_from(&from.range(0, bytes), stream) }
+    }
+
     /// Queues filling the first `len` bytes with zeros.
     pub fn clear_later(&self, len: usize, stream: &Stream) -> CudaResult<()> {
         let mut target = self.range(0, len);
