@@ -418,6 +418,7 @@ impl Slot {
         if !work.passes.finish(work.samples) {
             work.aovs = AovSet::default();
             work.file_rows = None;
+            work.film = None;
         }
         match work.aovs.is_empty() || work.gathers && !work.aovs.contains(Aov::Variance) {
             true => self.finish(work, kernels),
