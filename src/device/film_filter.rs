@@ -73,7 +73,7 @@ pub struct Filtered {
 }
 
 impl Filtered {
-    /// Of a denoised frame's radiance and errors, both planes of these one after the other.
+    /// Splits errors, whose planes come one after the other.
     pub fn new(radiance: Vec<f32>, mut errors: Vec<f32>) -> Self {
         let before = errors.split_off(errors.len() / 2);
         Self { radiance, errors: [errors, before] }

@@ -31,7 +31,7 @@ mod write;
 use crate::{
     aov::AovSet,
     denoise::{DenoiseError, Denoising},
-    device::{Device, DeviceError, FrameProgress, FrameSettings, RayCounts, Rendered, Stop},
+    device::{Device, DeviceError, FilmWanted, FrameProgress, FrameSettings, RayCounts, Rendered, Stop},
     memory,
     output::{CheckpointError, OutputError},
     pixels::PixelType,
@@ -142,7 +142,7 @@ pub struct FrameReport {
     pub follow_ms: f64,
     /// The only colour of a picture of light, if it shows nothing else.
     pub blank: Option<sanity::Blank>,
-    /// What is left of the noise, if the frame was denoised by the frames around it.
+    /// The noise, if the frame was denoised by the frames around it.
     pub noise: Option<FilmError>,
 }
 
@@ -156,7 +156,7 @@ pub struct FilmError {
 }
 
 impl FilmError {
-    /// Of the errors of all pixels, denoised and not; none if there are none.
+    /// The means of the errors of all pixels, denoised and not; none if there are none.
     fn of(errors: &[Vec<f32>; 2]) -> Option<Self> {
         let mean = |plane: &Vec<f32>| plane.iter().map(|&error| f64::from(error)).sum::<f64>() / plane.len() as f64;
         let [left, before] = errors.each_ref().map(mean);
@@ -427,11 +427,12 @@ fn trace_frames(
     let mut submitted = Ok(());
     let mut window = Window::new(job);
     let progress = device.progress();
+    let film_wanted = window::film_wanted(job);
     let mut index = 0;
     loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Some(posed) = posed.recv() else { break };
-            submitted = submit((job, exposures), device, posed, &mut under_way);
+            submitted = submit((job, exposures, film_wanted), device, posed, &mut under_way);
         }
         let Some(UnderWay { step, traced }) = under_way.pop_front() else {
             break;
@@ -458,7 +459,7 @@ fn trace_frames(
 }
 
 fn submit(
-    (job, exposures): (&RenderJob, &Exposures),
+    (job, exposures, film_wanted): (&RenderJob, &Exposures, Option<FilmWanted>),
     device: &mut dyn Device,
     (step, posed): PosedStep,
     under_way: &mut VecDeque<UnderWay>,
@@ -466,8 +467,7 @@ fn submit(
     let traced = match posed {
         Some(posed) => {
             let frame = posed.frame.number;
-            let settings = exposures.settings_of(&job.settings, frame);
-            let settings = FrameSettings { film_wanted: window::film_wanted(job), ..settings };
+            let settings = FrameSettings { film_wanted, ..exposures.settings_of(&job.settings, frame) };
             device.submit(posed.frame, &settings).map_err(|source| RenderError::Device { frame, source })?;
             Some((settings, posed.time, posed.trees))
         }

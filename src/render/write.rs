@@ -135,8 +135,7 @@ pub fn report_of_part(
     }
 }
 
-/// Makes the pixels and AOVs of a frame's file from those of the device,
-/// and returns what is left of the noise of a frame that was denoised, if that is told.
+/// Makes the pixels and AOVs of a frame's file from those of the device, and returns the noise of a frame that was denoised, if that is told.
 pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<FilmError>, RenderError> {
     let Complete { traced: Traced { number, settings, rendered, .. }, around } = complete;
     let mut error = None;

@@ -188,20 +188,20 @@ impl DeviceFilm for GpuFrame {
         let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
         let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0));
-        let floats = pixels * if strength.is_some() { AVERAGED } else { GATHERED };
-        let bytes = size_of::<f32>() * floats;
+        let averages = strength.is_some();
+        let bytes = size_of::<f32>() * pixels * if averages { AVERAGED } else { GATHERED };
         let found = self.gpu.with(|| {
             let mut pinned = self.gpu.pinned.take(bytes)?;
             let mut work = lock(&self.gpu.work);
-            work.run((denoise, &frames, pixels), &self.gpu.kernels, strength.is_some())?;
-            let found = if strength.is_some() { &work.averaged } else { &work.gathered };
+            work.run((denoise, &frames, pixels), &self.gpu.kernels, averages)?;
+            let found = if averages { &work.averaged } else { &work.gathered };
             // SAFETY: both are kept until the stream has been waited for.
             unsafe { found.read_later(&mut pinned, 0, bytes, &work.stream)? };
             work.stream.synchronize()?;
             Ok(self.gpu.pinned.lend(pinned))
         })?;
         let mut found: Vec<f32> = bytemuck::pod_collect_to_vec(&found[..bytes]);
-        if strength.is_none() {
+        if !averages {
             return Ok(Filtered { radiance: gathered_radiance(&found), ..Filtered::default() });
         }
         let errors = found.split_off(3 * pixels);
