@@ -35,8 +35,12 @@ pub fn build_driver_stub(out: &Path) {
         .compile("cuda");
 }
 
-/// Fat binaries of the kernels: for pictures without motion blur, and the same code for pictures with it.
-const IMAGES: [(&str, &str); 2] = [("kernels", "-DTHRONG_MOTION=0"), ("kernels_moving", "-DTHRONG_MOTION=1")];
+/// Fat binaries of the kernels: for pictures without motion blur, for those with it, and for scenes with assemblies, all of the same code.
+const IMAGES: [(&str, &[&str]); 3] = [
+    ("kernels", &["-DTHRONG_MOTION=0"]),
+    ("kernels_moving", &["-DTHRONG_MOTION=1"]),
+    ("kernels_nested", &["-DTHRONG_MOTION=1", "-DTHRONG_NESTED=1"]),
+];
 
 /// The compilations of the kernels, under way in other processes.
 pub struct Kernels(Vec<Compilation>);
@@ -49,7 +53,7 @@ struct Compilation {
 impl Kernels {
     /// Starts nvcc, if there is one.
     ///
-    /// Exports to the program: `kernels.fatbin` and `kernels_moving.fatbin` in OUT_DIR, and in `THRONG_CUDA_BUILT` the
+    /// Exports to the program: the fat binaries of [`IMAGES`] in OUT_DIR, and in `THRONG_CUDA_BUILT` the
     /// capabilities that have machine code (ascending, separated by commas; empty without nvcc). A `.ptxas.txt` beside
     /// each tells the registers, spills and stack of every kernel.
     pub fn start(out: &Path) -> Self {
@@ -74,10 +78,10 @@ impl Kernels {
         let architectures = architectures(&nvcc);
         let names: Vec<String> = architectures.iter().map(u32::to_string).collect();
         println!("cargo::rustc-env=THRONG_CUDA_BUILT={}", names.join(","));
-        let compilations = IMAGES.map(|(name, define)| {
+        let compilations = IMAGES.map(|(name, defines)| {
             let [fatbin, log] = files(name);
             let mut command = command(&nvcc, &architectures, out);
-            command.arg(define).arg("-o").arg(&fatbin);
+            command.args(defines).arg("-o").arg(&fatbin);
             Compilation::start(command, log)
         });
         Self(compilations.into())

@@ -11,6 +11,8 @@ struct Query {
     float t_min, t_max;
     float u, v;
     uint32_t prim, instance, record;
+    // Where numbers of instances begin: in an assembly, the meshes before it.
+    uint32_t base;
 
     // Order among hits at equal distance: where surfaces coincide, every tree, width and device must pick the same one.
     THRONG_INLINE bool closer(float t, uint32_t new_instance, uint32_t new_prim) const {
@@ -25,7 +27,7 @@ struct Query {
 };
 
 THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
-    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX};
+    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0};
 }
 
 // Edge functions in double precision, where products of floats are exact, to decide what lies exactly on an edge.

@@ -268,7 +268,7 @@ struct PacketWalk {
         const InstanceRecord& instance = params.trees.instances[record];
         if (instance.mask == 0) return;
         const BlasRecord& blas = params.trees.blas[instance.blas];
-        if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(moves(params) && instance.moves)) {
+        if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(instance.flags && (moves(params) || instance.flags & INSTANCE_IS_ASSEMBLY))) {
             enter_side_by_side(some, instance, record, blas, t, top);
             return;
         }

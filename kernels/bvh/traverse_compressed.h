@@ -1,4 +1,4 @@
-// Two-level traversal for GPUs: one loop over both levels that the lanes of a warp run in step. A round enters an
+// Traversal for GPUs: one loop over all levels that the lanes of a warp run in step. A round enters an
 // instance, then visits a node and tests a triangle, twice, each for the lanes that have one (and the first triangles only
 // if enough lanes have one).
 //
@@ -29,6 +29,16 @@ THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, ui
     invert(world_from_object, object_from_world);
 }
 
+// What a walk goes back to when it leaves an assembly.
+struct Outer {
+    // Unit of the assembly's instance, and where the ray goes up around it.
+    uint32_t unit, up;
+    // Values of the walk there.
+    uint32_t bottom, base;
+};
+
+constexpr uint32_t kWalkStack = THRONG_NESTED ? NESTED_STACK : COMPRESSED_STACK;
+
 // The state of a ray's traversal. `Found` keeps the closest hit; with `Any` the walk ends at the first.
 template <bool Any, class Found>
 struct Walk {
@@ -43,6 +53,11 @@ struct Walk {
     uint32_t instance;
     // The unit to go on with, with `kInstance` if it is one; `NO_INDEX` if it is not known yet.
     uint32_t unit;
+#if THRONG_NESTED
+    // The assemblies that the walk is in, entries on the stack when it entered the last one, and the number of meshes before that.
+    Outer outers[MOST_NESTED];
+    uint32_t depth, bottom, base;
+#endif
 
     THRONG_INLINE void begin(const Params& params, float ray_t_min, float ray_t_max) {
         t_min = ray_t_min;
@@ -53,6 +68,9 @@ struct Walk {
         floor = kStale;
         unit = NO_INDEX;
         space.axes = 0;
+#if THRONG_NESTED
+        depth = bottom = base = 0;
+#endif
     }
 
     THRONG_INLINE bool over() const { return floor == kOver; }
@@ -101,6 +119,9 @@ struct Walk {
                 floor = kStale;
                 turn_to_world();
             }
+#if THRONG_NESTED
+            while (depth && top == bottom) leave_assembly();
+#endif
             if (top == 0) floor = kOver;
             else group = stack[--top];
         }
@@ -114,7 +135,32 @@ struct Walk {
         }
     }
 
-    // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the BLAS's root. A sphere
+#if THRONG_NESTED
+    THRONG_INLINE void leave_assembly() {
+        const Outer& outer = outers[--depth];
+        bottom = outer.bottom;
+        base = outer.base;
+        floor = kStale;
+        space.axes = outer.up << kWorldUpShift;
+        turn_to_world();
+    }
+
+    // Takes the world's ray into the assembly that the walk is in.
+    THRONG_INLINE void move_inwards(const Params& params, float time, Vec3& origin, Vec3& direction) const {
+        THRONG_NO_UNROLL
+        for (uint32_t i = 0; i < depth; i++) {
+            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[outers[i].unit]);
+            const uint32_t segments = load_word(&entered.segments);
+            float m[12];
+            load_matrix(entered.object_from_world, m);
+            if (moves(params) && segments) place_unit(params, entered, segments, Time::at(time), m);
+            origin = transform_point(m, origin);
+            direction = transform_vector(m, direction);
+        }
+    }
+#endif
+
+    // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the root of its tree. A sphere
     // has none; it is tested at once.
     template <class Count, class Filter>
     THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
@@ -122,6 +168,10 @@ struct Walk {
         unit &= ~kInstance;
         Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
         Vec3 origin = vec3(from), direction = vec3(along);
+        bool is_assembly = false;
+#if THRONG_NESTED
+        move_inwards(params, bits_float(from.w), origin, direction);
+#endif
         if (enter) {
             count.instance();
             const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[unit]);
@@ -131,6 +181,14 @@ struct Walk {
             if (moves(params) && ids.w) place_unit(params, entered, ids.w, Time::at(bits_float(from.w)), m);
             origin = transform_point(m, origin);
             direction = transform_vector(m, direction);
+#if THRONG_NESTED
+            is_assembly = load_word(&entered.level) != 0;
+            if (is_assembly) {
+                outers[depth++] = Outer{unit, space.axes >> kWorldUpShift & 7u, bottom, base};
+                bottom = top;
+                base += ids.y;
+            }
+#endif
             instance = unit;
             unit = ids.x;
             if (ids.x == NO_INDEX) {
@@ -140,9 +198,10 @@ struct Walk {
         }
         if (unit != NO_INDEX) {
             uint32_t up = prepare_boxes(space, origin, direction) ^ (Any ? params.picture.any_order : 0u), world_up = space.axes >> kWorldUpShift & 7u;
-            floor = enter ? top : kOutside;
-            space.axes = up | (enter ? world_up : up) << kWorldUpShift;
-            if (enter) space.axes |= prepare_triangles(space, direction) << kLongestShift;
+            const bool is_mesh = enter && !is_assembly;
+            floor = is_mesh ? top : kOutside;
+            space.axes = up | (is_mesh ? world_up : up) << kWorldUpShift;
+            if (is_mesh) space.axes |= prepare_triangles(space, direction) << kLongestShift;
         }
     }
 
@@ -157,10 +216,14 @@ struct Walk {
     // Takes over a hit that is no farther than `t_max`, if it counts.
     template <class Filter>
     THRONG_INLINE bool take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Filter& filter) {
-        if (t == t_max && !found.closer(t, ids.y, prim)) return false;
+        uint32_t number = ids.y;
+#if THRONG_NESTED
+        number += base;
+#endif
+        if (t == t_max && !found.closer(t, number, prim)) return false;
         if (!filter(ray, ids.z, prim, u, v)) return false;
         t_max = t;
-        found.take(t, u, v, prim, ids.y, ids.z);
+        found.take(t, u, v, prim, number, ids.z);
         if (Any) floor = kOver;
         return true;
     }
@@ -210,7 +273,7 @@ struct Walk {
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Filter& filter) {
     if (params.frame.tlas_root == EMPTY_CHILD) return false;
-    THRONG_STACK(Group, stack, COMPRESSED_STACK, memory);
+    THRONG_STACK(Group, stack, kWalkStack, memory);
     Walk<Any, Query> walk;
     walk.begin(params, start_of(params, ray), ray.t_max);
     while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count, filter);

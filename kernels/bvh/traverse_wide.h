@@ -1,4 +1,4 @@
-// Two-level traversal for CPUs: the same walk over wide nodes for the TLAS and for each BLAS.
+// Traversal for CPUs: the same walk over wide nodes for the TLAS, for each assembly and for each BLAS.
 #pragma once
 #include "util/count.h"
 #include "bvh/intersect_wide.h"
@@ -164,7 +164,7 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     const auto counts = [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v); };
     if (blas.shape == SHAPE_SPHERE) {
         const Vec3 origin = transform_point(object_from_world, q.origin), direction = transform_vector(object_from_world, q.direction);
-        return intersect_sphere(origin, direction, instance.instance, record, q, counts) && Any;
+        return intersect_sphere(origin, direction, q.base + instance.instance, record, q, counts) && Any;
     }
     const ObjectRay here = enter_space(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);
@@ -173,7 +173,7 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
         return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
             const auto& pack = pack_at(packs, index);
             count.pack(pack);
-            return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+            return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, q.base + instance.instance, record, q, counts);
         });
     });
 }
@@ -214,15 +214,46 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     });
 }
 
+template <bool Any, class Count, class Filter>
+bool enter_assembly(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter);
+
 // Traverses an instance unless it is hidden.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.trees.instances[record];
     if (instance.mask == 0) return false;
     count.instance();
-    if (moves(params) && instance.moves) return enter_moving<Any>(params, ray, record, q, stack, count, filter);
+    if (instance.flags) {
+        if (instance.flags & INSTANCE_IS_ASSEMBLY) return enter_assembly<Any>(params, ray, record, q, stack, count, filter);
+        if (moves(params)) return enter_moving<Any>(params, ray, record, q, stack, count, filter);
+    }
     const BlasRecord& blas = params.trees.blas[instance.blas];
     return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, filter, PackItself());
+}
+
+// Traverses an assembly, in whose space instances are placed as they are in the world.
+template <bool Any, class Count, class Filter>
+THRONG_OUTLINE bool enter_assembly(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
+    const InstanceRecord& instance = params.trees.instances[record];
+    const BlasRecord& assembly = params.trees.blas[instance.blas];
+    if (assembly.root == EMPTY_CHILD) return false;
+    float world_from_object[12], object_from_world[12];
+    if (moves(params) && instance.segments) load_placement(params, instance, time_of(ray), world_from_object, object_from_world);
+    else load_matrix(instance.object_from_world, object_from_world);
+    const Vec3 origin = q.origin, direction = q.direction;
+    const uint32_t base = q.base;
+    q.origin = transform_point(object_from_world, origin);
+    q.direction = transform_vector(object_from_world, direction);
+    q.base = base + instance.instance;
+    const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, assembly.magnitude, q.t_min);
+    const InstanceRecord* records = params.trees.instances + assembly.first_record;
+    const bool done = walk<Any>(assembly.nodes, records, assembly.root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t index, StackEntry* top) {
+        return enter_instance<Any>(params, ray, assembly.first_record + index, q, top, count, filter);
+    });
+    q.origin = origin;
+    q.direction = direction;
+    q.base = base;
+    return done;
 }
 
 // Traverses the scene. `filter` says which of the primitives that are crossed count.

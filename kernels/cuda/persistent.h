@@ -73,7 +73,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     const uint32_t lane = threadIdx.x & 31u, length = queue->length;
     if (length == 0) return;
     const TableOrder order = copy_order_table();
-    Group stack[COMPRESSED_STACK];
+    Group stack[kWalkStack];
     Walk<Any, Meeting<Output>> walk;
     Output own;
     NoCount none;
@@ -85,7 +85,8 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
         const uint32_t idle = __ballot_sync(kAllLanes, walk.over());
         if (phase != Phase::kFetching) {
             if (idle == kAllLanes) return;
-            if (phase == Phase::kDraining && count_bits(idle) >= params.frame.split_lanes) phase = Phase::kSplitting;
+            // Walks within assemblies have too much to hand over.
+            if (!THRONG_NESTED && phase == Phase::kDraining && count_bits(idle) >= params.frame.split_lanes) phase = Phase::kSplitting;
             if (phase == Phase::kSplitting && idle) split_walks(walk, index, stack, idle, lane);
         } else if (count_bits(idle) >= kRefill) {
             uint32_t next;

@@ -157,7 +157,7 @@ THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& 
     const ShapeSpan shape = shape_at(params, ids.y, time);
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     float world_from_object[12], object_from_world[12];
-    load_placement(params, instance, time, world_from_object, object_from_world);
+    load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
     const Vec3 direction = normalize_or(load3(ray.direction), vec3(0.0f, 0.0f, 1.0f)), point = load3(ray.origin) + load3(ray.direction) * hit.t;
     // Corners relative to the hit, as seen along the ray.
     Vec3 seen[3];
@@ -242,7 +242,7 @@ struct AovSums {
         depth = kInfinity;
         weights = covered = caught = edges = 0.0f;
         instances.count = materials.count = 0;
-        mirror.record = NO_INDEX;
+        mirror.instance = NO_INDEX;
     }
 
     template <class Total>
@@ -288,7 +288,7 @@ struct AovSums {
             if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);
             if (out.normal) add3(normal, mapped_normal(params, s, material) * weight);
             add_point(depth_of(params, time_of(ray), position), position);
-            if (out.instance) instances.add(out.instance_names[hit.instance], weight);
+            if (out.instance) instances.add(out.instance_names[outermost_index(params, hit)], weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, path, s, material.flags, weight, thread);

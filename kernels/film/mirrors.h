@@ -24,7 +24,7 @@ struct Mirrors {
 // The mirror that was met last: neighbouring rays mostly meet the same.
 struct KnownMirror {
     // None, if it is NO_INDEX.
-    uint32_t record, prim;
+    uint32_t instance, prim;
     Plane planes[kMoments];
 };
 
@@ -32,18 +32,18 @@ struct KnownMirror {
 THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
     if (!other.transforms) return position;
     const InstanceRecord& instance = params.trees.instances[hit.record];
-    const uint32_t shown = other.shown ? other.shown[hit.instance] : instance.mesh;
+    const uint32_t shown = other.shown ? other.shown[scene_index(params, hit)] : instance.mesh;
     const MeshRecord mesh = load_record(&other.meshes[shown]);
     Vec3 local;
     if (mesh.shape == SHAPE_SPHERE) {
-        local = sphere_point(params, instance, time, position).position;
+        local = sphere_point(params, instance, hit.instance, time, position).position;
     } else {
         const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
         const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);
         local = a + (load3(mesh.vertices[corners.vertices[1]].position) - a) * hit.u + (load3(mesh.vertices[corners.vertices[2]].position) - a) * hit.v;
     }
     float world_from_object[12];
-    load_matrix(other.transforms + 12 * uint64_t(hit.instance), world_from_object);
+    load_other_placement(params, other.transforms, hit.instance, world_from_object);
     return transform_point(world_from_object, local);
 }
 
@@ -91,7 +91,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
     if (!is_flat(params, hit)) return false;
     const FrameAovs& aovs = *params.film.aovs;
     const OtherFrame* moments[kMoments] = {&aovs.now, &aovs.before, &aovs.after};
-    const bool is_known = known.record == hit.record && known.prim == hit.prim;
+    const bool is_known = known.instance == hit.instance && known.prim == hit.prim;
     for (uint32_t k = 0; k < kMoments; k++) {
         const OtherFrame& other = *moments[k];
         if (other.transforms && !is_known) known.planes[k] = plane_at(params, other, hit, s);
@@ -99,7 +99,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
         mirrors.planes[mirrors.count][k] = other.transforms ? known.planes[k] : Plane{s.position, s.geometric};
     }
     mirrors.count++;
-    known.record = hit.record;
+    known.instance = hit.instance;
     known.prim = hit.prim;
     const Vec3 reflected = mirror_direction(load3(ray.direction), s);
     ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);

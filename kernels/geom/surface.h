@@ -1,7 +1,7 @@
 // A hit prepared for shading: position, normals, texture coordinates and material, all in world space.
 #pragma once
 #include "geom/attributes.h"
-#include "geom/motion.h"
+#include "geom/nested.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -67,11 +67,11 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit,
     return o;
 }
 
-THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecord& instance, Time time, Vec3 hit_in_world) {
+THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecord& instance, uint32_t number, Time time, Vec3 hit_in_world) {
     float object_from_world[12];
-    if (moves(params) && instance.segments) {
+    if (is_nested(params) || (moves(params) && instance.segments)) {
         float world_from_object[12];
-        load_placement(params, instance, time, world_from_object, object_from_world);
+        load_placement(params, instance, number, time, world_from_object, object_from_world);
     } else load_matrix(instance.object_from_world, object_from_world);
     ObjectPoint o;
     o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
@@ -89,12 +89,12 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
     const Time time = time_of(ray);
     ObjectPoint o = mesh.shape == SHAPE_SPHERE
-        ? sphere_point(params, instance, time, origin + direction * hit.t)
+        ? sphere_point(params, instance, hit.instance, time, origin + direction * hit.t)
         : triangle_point(mesh, hit, shape_at(params, ids.y, time));
 
     // Loaded only here, because a GPU would have to keep them all the while.
     float world_from_object[12], object_from_world[12];
-    load_placement(params, instance, time, world_from_object, object_from_world);
+    load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
     Surface s;
     s.time = time;
     s.position = transform_point(world_from_object, o.position);
@@ -108,8 +108,10 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
                               fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
                               fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
+    // Rays go from level to level, where they may be farther from the origin than in any of the two spaces.
+    if (is_nested(params)) s.error = 2.0f * s.error + 16.0f * 5.9604645e-8f * nested_rounding(params, hit.instance, time, s.position);
     // An inverse that is computed per hit has a dozen more roundings, and so have vertices between keys.
-    if (moves(params) && instance.moves) s.error *= 4.0f;
+    if (moves(params) && (instance.flags || is_nested(params))) s.error *= 4.0f;
 
     s.geometric = transform_normal(object_from_world, o.geometric);
     if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));

@@ -66,7 +66,7 @@ THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& ins
     float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
     // Left out before anything is inlined: otherwise kernels without motion need more.
     if constexpr (THRONG_MOTION != 0)
-        if (moves(params) && instance.moves) world = area_at(params, instance, mesh, corners, time);
+        if (moves(params) && instance.flags) world = area_at(params, instance, mesh, corners, time);
     float weight = bits_float(load_word(&params.tables.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
@@ -110,7 +110,7 @@ THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time,
     sampled.direction = world * (1.0f / stretch);
     sampled.distance = t * stretch;
     sampled.pdf = sphere_pdf(cone, world_from_object, stretch);
-    const Hit hit{sampled.distance, 0.0f, 0.0f, 0, 0, record};
+    const Hit hit{sampled.distance, 0.0f, 0.0f, 0, number_in_world(params, record), record};
     const Surface s = make_surface(params, ray_of(position, sampled.direction, kInfinity, time), hit);
     sampled.light = emission_at(params, s);
     sampled.distance = short_of(s, sampled.direction, sampled.distance);
@@ -126,7 +126,7 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     const uint32_t prim = at - float(index) < entry.threshold ? entry.prim : entry.alias;
     // Maps the halves of the unit square to the triangle, with little distortion (Heitz 2019).
     const float low = 0.5f * min(u.x, u.y);
-    const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, 0, record};
+    const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, number_in_world(params, record), record};
     Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
     Vec3 to = s.position - position;
     float squared = dot(to, to);

@@ -23,7 +23,16 @@
 #if !defined(THRONG_MOTION)
 #define THRONG_MOTION 0
 #endif
+// So have scenes with assemblies, whether there is motion or not.
+#if !defined(THRONG_NESTED)
+#define THRONG_NESTED 0
+#endif
+#if THRONG_NESTED
+#define THRONG_MOVES(params) ((params).frame.moves != 0)
+#else
 #define THRONG_MOVES(params) (THRONG_MOTION != 0)
+#endif
+#define THRONG_IS_NESTED(params) (THRONG_NESTED != 0)
 // Most blocks that a multiprocessor holds (CUDA C++ Programming Guide, compute capabilities).
 #if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
 #define THRONG_MAX_BLOCKS 16
@@ -48,6 +57,8 @@
 #endif
 #define THRONG_MOTION 1
 #define THRONG_MOVES(params) ((params).frame.moves != 0)
+#define THRONG_NESTED 1
+#define THRONG_IS_NESTED(params) ((params).trees.levels != nullptr)
 #define THRONG_DEVICE inline
 #define THRONG_INLINE inline __attribute__((always_inline))
 // For lambdas, after their parameters.

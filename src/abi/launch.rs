@@ -244,6 +244,11 @@ border! {
         pub blas_units: *const Unit,
         pub triangles: *const TriangleRecord,
         pub instances: *const InstanceRecord,
+        /// The world and each assembly; null in scenes without assemblies, as are the next two.
+        pub levels: *const NestLevel,
+        /// For each instance of the scene, the number of meshes before it in its level, and its record.
+        pub numbers: *const u32,
+        pub records_of: *const u32,
     }
 
     /// Keys while the shutter is open; null where nothing has any.

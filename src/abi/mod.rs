@@ -61,6 +61,10 @@ constants! {
     pub const SHARED_PACK_SIZE: u32 = 16;
     /// Entries of the traversal stack of walks over compressed trees: levels of the TLAS plus those of the deepest BLAS.
     pub const COMPRESSED_STACK: u32 = 64;
+    /// The same where assemblies place assemblies: all levels of all trees on the way.
+    pub const NESTED_STACK: u32 = 160;
+    /// Most assemblies within each other.
+    pub const MOST_NESTED: u32 = 12;
     /// Most rays of one CPU thread that take turns.
     pub const MAX_INTERLEAVED: u32 = 8;
     /// "No such index".
@@ -70,6 +74,12 @@ constants! {
     pub const SHAPE_SPHERE: u32 = 1;
     /// Triangles in a [`SharedPack`] per leaf, only in trees of nodes with 16 children.
     pub const SHAPE_SHARED_TRIANGLES: u32 = 2;
+    /// Not a mesh, but instances.
+    pub const SHAPE_ASSEMBLY: u32 = 3;
+
+    /// Flags of an instance that moves, or whose mesh changes shape, while the shutter is open, and of one that places an assembly.
+    pub const INSTANCE_MOVES: u32 = 1;
+    pub const INSTANCE_IS_ASSEMBLY: u32 = 2;
 
     /// Flags of a mesh whose vertices have normals (else triangles are flat), and of those whose attributes have each of the three.
     pub const MESH_SMOOTH: u32 = 1;

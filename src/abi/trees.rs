@@ -29,7 +29,7 @@ border! {
         pub v: f32,
         /// Triangle index within the mesh.
         pub prim: u32,
-        /// Index of the instance in the scene.
+        /// Index of the instance in the scene. With assemblies, the number that it has if all of them are copied to their places.
         pub instance: u32,
         /// Index of the instance's record in this frame's TLAS.
         pub record: u32,
@@ -103,7 +103,8 @@ border! {
         /// As of [`MeshKeys`]: of the instance's mesh, whose first key's triangles are those of its tree.
         pub mesh_segments: u32,
         pub mesh_leaves: u32,
-        pub reserved: u32,
+        /// Number of the assembly's [`NestLevel`] that the root is of; 0 for a mesh.
+        pub level: u32,
     }
 
     /// An element of a compressed tree: a [`CompressedNode`] or an [`InstanceUnit`]. Unit 0 is the root node.
@@ -136,13 +137,13 @@ border! {
         pub blas: u32,
         /// 0 hides the instance from all rays; other values show it to all.
         pub mask: u32,
-        /// Index of the instance in the scene.
+        /// Index of the instance in the scene. With assemblies, the number of meshes before it in its level.
         pub instance: u32,
-        /// 1 if the instance, or the shape of its mesh, moves while the shutter is open.
-        pub moves: u32,
+        /// A sum of `INSTANCE_*`.
+        pub flags: u32,
         /// At the time that the frame is named by.
         pub world_from_object: [f32; 12],
-        /// First material slot: an index into the frame's slot table.
+        /// First material slot: an index into the frame's slot table. Of an assembly, the number of a [`NestLevel`].
         pub slot_base: u32,
         pub mesh: u32,
         /// First of the instance's [`InstanceKey`]s, of which there is one more than segments; no segments: it stands still.
@@ -183,7 +184,24 @@ border! {
         /// About the width of a leaf, or 0.
         pub leaf_width: f32,
         pub root: u32,
+        /// One of `SHAPE_*`, or `SHAPE_ASSEMBLY`: a tree whose leaves are instances.
         pub shape: u32,
+        /// First record of an assembly.
+        pub first_record: u32,
+        pub reserved: u32,
+    }
+
+    /// The instances of the world, or of an assembly.
+    #[repr(C, align(16))]
+    #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct NestLevel {
+        /// Index of the first instance in the scene.
+        pub first: u32,
+        pub count: u32,
+        /// Meshes in each of the instances, if it is the same number in all; else 0.
+        pub even: u32,
+        /// Index of the level's first record.
+        pub first_record: u32,
     }
 
     /// An inner node or leaf still to be visited, and where the ray enters it. Read as one little-endian number, the distance

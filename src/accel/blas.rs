@@ -11,6 +11,7 @@ use crate::accel::{
     build::{BuildMemory, BuildOptions, BuildPrim, build},
     compressed::blas::build_compressed,
     compressed::refit::refit_compressed,
+    nested::AssemblyTree,
     node::{NodeLayout, Tree, each_width},
     pack::{Pack, Packs},
     refit::plan::RefitPlan,
@@ -28,6 +29,7 @@ use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{
     mem::MaybeUninit,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -98,6 +100,8 @@ pub enum BlasShape {
     },
     /// The unit sphere about the origin: no tree, the kernel knows it.
     Sphere,
+    /// Not a mesh, but instances that are placed together.
+    Assembly(Arc<AssemblyTree>),
 }
 
 /// A fresh tree of triangles.
@@ -161,6 +165,18 @@ impl Blas {
         }
     }
 
+    /// The tree of an assembly, with a map of points around all that is in it.
+    pub(super) fn of_assembly(
+        tree: AssemblyTree,
+        bounds: Aabb,
+        support: Option<SupportMap>,
+        build_time: Duration,
+    ) -> Self {
+        let sah_cost = tree.tlas.tree.sah_cost(1.0);
+        let tree = BuiltTree { shape: BlasShape::Assembly(Arc::new(tree)), bounds, sah_cost };
+        Self::of_tree(tree, support, build_time)
+    }
+
     /// Marks the tree as one that follows a mesh from frame to frame, which pools of all trees keep apart from others.
     #[must_use]
     pub fn deforming(mut self) -> Self {
@@ -207,6 +223,7 @@ impl Blas {
             BlasShape::Triangles { tree, .. } => tree.depth,
             BlasShape::Compressed { depth, .. } => *depth,
             BlasShape::Sphere => 0,
+            BlasShape::Assembly(tree) => tree.depth(),
         }
     }
 
@@ -216,6 +233,7 @@ impl Blas {
             BlasShape::Triangles { tree, .. } => tree.stack_entries(),
             BlasShape::Compressed { depth, .. } => *depth as usize,
             BlasShape::Sphere => 0,
+            BlasShape::Assembly(tree) => tree.stack_entries(),
         }
     }
 
@@ -231,6 +249,7 @@ impl Blas {
             BlasShape::Triangles { tree, packs } => (tree.nodes.bytes(), packs.bytes()),
             BlasShape::Compressed { units, triangles, .. } => (units.bytes(), triangles.bytes()),
             BlasShape::Sphere => (0, 0),
+            BlasShape::Assembly(tree) => (tree.tlas.bytes(), 0),
         };
         let support = self.support.as_ref().map_or(0, SupportMap::bytes);
         BlasBytes { nodes, leaves, builds: support + self.plan.as_ref().map_or(0, RefitPlan::bytes) }
@@ -269,7 +288,7 @@ impl Blas {
                 self.sah_cost = refitted.sah_cost();
                 self.bounds = refitted.bounds.to_aabb();
             }
-            BlasShape::Sphere => return,
+            BlasShape::Sphere | BlasShape::Assembly(_) => return,
         }
         self.support = None;
     }

@@ -64,7 +64,7 @@ fn with_keys(mut tree: BuiltTree, later: &[Surface<'_>]) -> (BuiltTree, usize) {
     let leaves = match &mut tree.shape {
         BlasShape::Triangles { packs, .. } => each_kind!(packs, packs => add_keys(packs, later)),
         BlasShape::Compressed { triangles, .. } => add_keys(triangles, later),
-        BlasShape::Sphere => 0,
+        BlasShape::Sphere | BlasShape::Assembly(_) => 0,
     };
     (tree, leaves)
 }

@@ -7,6 +7,7 @@
 //!   `binary` one, which `reinsert` may have improved. `occlusion` sorts children for any-hit rays.
 //! - `refit` updates trees of moving geometry: `plan` divides the work among threads, `policy` chooses between refit and build.
 //! - `compressed` trees, for GPUs, are made from float trees. Devices say which [`NodeLayout`] they want.
+//! - `nested` puts the trees of assemblies behind that of the world.
 //! - `stored` writes BLASes to files and reads them back; `overlap` measures the quality of trees, and `validate` checks them.
 
 mod blas;
@@ -16,6 +17,7 @@ mod buffer;
 mod build;
 mod compressed;
 mod key_shapes;
+mod nested;
 mod node;
 mod overlap;
 mod pack;
@@ -34,6 +36,7 @@ pub use compressed::{
     blas::{PoolOffset, pool_offsets},
     quantize::SLACK,
 };
+pub use nested::{AssemblyTree, Nested};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
 pub use pack::Packs;

@@ -33,7 +33,7 @@ const TASK: u32 = 1 << 10;
 pub fn blas_overlap(blas: &Blas) -> Option<f32> {
     let (tree, packs) = match &blas.shape {
         BlasShape::Triangles { tree, packs } => (tree, packs),
-        BlasShape::Compressed { .. } => return None,
+        BlasShape::Compressed { .. } | BlasShape::Assembly(_) => return None,
         BlasShape::Sphere => return Some(0.0),
     };
     let leaves = match blas.keys() {
@@ -61,15 +61,15 @@ fn overlap_of<P: Pack>(tree: &Tree, packs: &[P]) -> f32 {
 /// The end-point overlap of a frame's TLAS, in world space: its leaves are the boxes of instances, and its surface is that of all
 /// visible instances. `meshes` are those that instances name, in the shapes that they have in this frame.
 ///
-/// Instances are picked by the area that their mesh would have under an even scale of the same volume, and points are weighted by
+/// Assemblies have no surface here. Instances are picked by the area that their mesh would have under an even scale of the same volume, and points are weighted by
 /// the actual stretch at their place.
 pub fn tlas_overlap(tlas: &Tlas, meshes: &[Mesh]) -> f32 {
     let surfaces: Vec<Shares> = meshes.iter().map(Shares::of_mesh).collect();
-    let area = |record: &InstanceRecord| match record.mask {
-        0 => 0.0,
-        _ => surfaces[record.mesh as usize].total() * even_stretch(&placement(record)),
+    let area = |record: &InstanceRecord| match surfaces.get(record.mesh as usize) {
+        Some(surface) if record.mask != 0 => surface.total() * even_stretch(&placement(record)),
+        _ => 0.0,
     };
-    let instances = Shares::new(tlas.records.iter().map(area));
+    let instances = Shares::new(tlas.world_records().iter().map(area));
     average(|index| {
         let leaf = instances.pick(stratum(index))?;
         let record = &tlas.records[leaf];

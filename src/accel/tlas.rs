@@ -1,7 +1,7 @@
 //! The top level: a tree over the instances of one frame, rebuilt from scratch for every frame.
 
 use crate::accel::{
-    Blas, Buffer, Quality,
+    Blas, BlasShape, Buffer, Quality,
     buffer::prefetch,
     build::collapse::{LeafRoom, MOST_LEVELS, build_collapsed},
     build::group::{group, is_worth_it, surface_of_groups},
@@ -9,17 +9,19 @@ use crate::accel::{
     build::{BuildMemory, BuildOptions, BuildPrim, build},
     compressed::slots::Arrangement,
     compressed::tlas::compress_tlas,
+    nested::Nested,
     node::{NodeArray, NodeLayout, Tree},
     shutter::{ShutterKeys, ShutterSpan},
 };
 use crate::{
-    abi::{InstanceRecord, Unit},
+    abi::{INSTANCE_IS_ASSEMBLY, INSTANCE_MOVES, InstanceRecord, Unit},
     math::{Aabb, rows_from_affine, stays_in_range},
     scene::Instance,
 };
 use glam::{Affine3, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
 use std::{
+    collections::HashMap,
     mem::MaybeUninit,
     sync::{
         Arc,
@@ -47,6 +49,8 @@ pub struct Tlas {
     pub(crate) units: Buffer<Unit>,
     /// Keys of instances while the shutter is open, to which records refer. Filled before the tree is built.
     pub(crate) shutter: ShutterKeys,
+    /// Where the scene has assemblies.
+    pub(crate) nested: Option<Nested>,
     pub build_time: Duration,
 }
 
@@ -67,11 +71,13 @@ struct Kind {
     slot_base: u32,
 }
 
-/// Input of a TLAS: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`.
+/// Input of a TLAS: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`. Trees of assemblies come behind
+/// those of meshes.
 #[derive(Clone, Copy)]
 pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
     /// Number of each instance in the scene, each number at most once, as not all need be shown; empty if instance `i` has the number `i`.
+    /// With assemblies, ascending numbers within the level.
     pub ids: &'a [u32],
     /// Mesh that each instance shows; empty if all show their own.
     pub meshes: &'a [u32],
@@ -122,14 +128,9 @@ impl TlasInput<'_> {
         self.meshes.get(instance).map_or(own, |mesh| *mesh)
     }
 
-    /// Position in the input of the instance with each number; none for those that are not in it.
-    pub(super) fn positions(&self) -> Vec<Option<usize>> {
-        let numbers = (0..self.instances.len()).map(|position| self.id(position) as usize);
-        let mut positions = vec![None; numbers.clone().max().map_or(0, |most| most + 1)];
-        for (position, number) in numbers.enumerate() {
-            positions[number] = Some(position);
-        }
-        positions
+    /// Position in the input of the instance with each number.
+    pub(super) fn positions(&self) -> HashMap<u32, usize> {
+        (0..self.instances.len()).map(|position| (self.id(position), position)).collect()
     }
 
     /// The box of an instance throughout the time that the shutter is open; none if a motion has taken it out of the range of floats,
@@ -155,6 +156,7 @@ impl Tlas {
             records: Buffer::new(),
             units: Buffer::new(),
             shutter: ShutterKeys::default(),
+            nested: None,
             build_time: Duration::ZERO,
         }
     }
@@ -243,6 +245,7 @@ impl TlasBuilder {
     fn write_records(&self, input: TlasInput<'_>, shutter: &ShutterKeys, records: &mut Buffer<InstanceRecord>) -> bool {
         let prims = &self.prims;
         let some_deform = input.blas.iter().any(|blas| blas.segments() > 0);
+        let some_nested = input.blas.iter().any(|blas| matches!(blas.shape, BlasShape::Assembly(_)));
         let some_hidden = AtomicBool::new(false);
         let fill = |first: usize, chunk: &mut [MaybeUninit<InstanceRecord>]| {
             for (offset, to) in chunk.iter_mut().enumerate() {
@@ -259,6 +262,10 @@ impl TlasBuilder {
                 let record = to.write(record(kind, transform, visible));
                 let deforms = some_deform && input.blas[kind.mesh as usize].segments() > 0;
                 move_record(record, shutter.span(i), deforms);
+                if some_nested && let BlasShape::Assembly(tree) = &input.blas[kind.mesh as usize].shape {
+                    record.flags |= INSTANCE_IS_ASSEMBLY;
+                    record.slot_base = tree.number + 1;
+                }
                 if record.mask == 0 {
                     some_hidden.store(true, Ordering::Relaxed);
                 }
@@ -283,7 +290,7 @@ fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRe
         blas: kind.mesh,
         mask: if visible { u32::MAX } else { 0 },
         instance: kind.id,
-        moves: 0,
+        flags: 0,
         world_from_object: rows_from_affine(world_from_object),
         slot_base: kind.slot_base,
         mesh: kind.mesh,
@@ -294,7 +301,7 @@ fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRe
 
 /// Sets the motion of an instance while the shutter is open, if there is any.
 fn move_record(record: &mut InstanceRecord, span: ShutterSpan, deforms: bool) {
-    record.moves = u32::from(deforms || span.segments > 0);
+    record.flags = if deforms || span.segments > 0 { INSTANCE_MOVES } else { 0 };
     record.first_key = span.first;
     record.segments = span.segments;
 }

@@ -136,7 +136,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
     validate(&tlas.tree, tlas.records.len(), |leaf, bounds| {
-        let position = positions.get(tlas.records[leaf].instance as usize).copied().flatten();
+        let position = positions.get(&tlas.records[leaf].instance).copied();
         position.is_some_and(|position| {
             seen[position] += 1;
             input.bounds(position, &tlas.shutter).is_none_or(|b| bounds.contains(&b))

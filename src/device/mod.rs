@@ -26,7 +26,7 @@ mod region;
 mod tables;
 
 use crate::{
-    abi::{Hit, Ray, RayWork},
+    abi::{Hit, NESTED_STACK, Ray, RayWork},
     accel::{Blas, NodeLayout, Tlas},
     anim::{CameraPose, Deformed, PosedTables},
     aov::{
@@ -36,7 +36,7 @@ use crate::{
     choice::choice,
     film::FilmSettings,
     light::ShownShape,
-    math::Aabb,
+    math::{Aabb, affine_from_rows},
     scene::{Fog, Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
@@ -229,11 +229,34 @@ impl Frame {
     /// # Errors
     /// If the frame is not one of `scene`, or its trees do not have this `layout`.
     fn check(&self, scene: &Arc<Scene>, layout: NodeLayout) -> Result<(), DeviceError> {
+        let levels = self.tlas.tree.depth + self.blas.iter().map(|blas| blas.depth()).max().unwrap_or(0);
+        if layout == NodeLayout::Compressed8 && self.tlas.nested.is_some() && levels > NESTED_STACK {
+            let message = format!(
+                "trees within trees have {levels} levels in all, and {NESTED_STACK} fit: write `nest: false` at some groups"
+            );
+            return Err(DeviceError::Failed(message));
+        }
         if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout {
             return Ok(());
         }
         let message = "the frame is of another scene than was loaded, or has trees for other devices";
         Err(DeviceError::Failed(message.into()))
+    }
+
+    /// The instances that a hit's number leads to, from the outermost one in: indices of the scene.
+    pub fn indices_to(&self, number: u32) -> Vec<u32> {
+        match &self.tlas.nested {
+            Some(nested) => self.scene.way_to(number, &nested.numbers),
+            None => vec![number],
+        }
+    }
+
+    /// The transforms of what was hit, from its own space to the world and back.
+    pub fn placement(&self, hit: &Hit) -> (Affine3, Affine3) {
+        let way = self.tlas.way_to(hit.instance, hit.record);
+        let placements = way.iter().filter_map(|&record| self.tlas.records.get(record as usize));
+        let both = placements.map(|r| (affine_from_rows(&r.world_from_object), affine_from_rows(&r.object_from_world)));
+        both.reduce(|(out, back), (own, own_back)| (out * own, own_back * back)).unwrap_or_default()
     }
 
     /// Whether anything moves while the shutter is open, so that rays have times of their own.

@@ -94,7 +94,7 @@ impl Emitters {
             let bounds = emissions.get(table)?.over_shutter(record, &tlas.shutter)?;
             Some(LightLeaf { bounds, record: index as u32, table: table as u32 })
         };
-        let records = tlas.records.par_iter().enumerate().with_min_len(1024);
+        let records = tlas.world_records().par_iter().enumerate().with_min_len(1024);
         (records.filter_map(leaf).collect(), tables)
     }
 
@@ -179,7 +179,8 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
         let mut materials = scene.material_slots.get(slots).into_iter().flatten();
         materials.any(|&m| weights.get(m as usize).is_some_and(|&w| w > 0.0))
     };
-    let shown = scene.instances.par_iter().map(|i| (i.mesh, i.slot_base));
+    let meshes = scene.instances.par_iter().filter(|i| (i.mesh as usize) < scene.meshes.len());
+    let shown = meshes.map(|i| (i.mesh, i.slot_base));
     let mut pairs: Vec<(u32, u32)> = shown.collect();
     pairs.par_sort_unstable();
     pairs.dedup();

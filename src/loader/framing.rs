@@ -1,6 +1,5 @@
 //! The camera that a scene gets when it has none: around everything or in front of it, slightly from above.
 
-use super::ron::instances::{instance_world, node_worlds};
 use crate::{
     anim::{self, Deformed, Moment},
     math::Aabb,
@@ -41,18 +40,8 @@ impl Default for Framing {
     }
 }
 
-/// World bounds of all instances at rest.
-pub fn world_bounds(scene: &Scene) -> Aabb {
-    let boxes: Vec<Aabb> = scene.meshes.par_iter().map(|m| m.bounds()).collect();
-    let worlds = node_worlds(&scene.nodes);
-    scene
-        .instances
-        .par_iter()
-        .map(|i| boxes[i.mesh as usize].transformed(&instance_world(i, &worlds)))
-        .reduce(|| Aabb::EMPTY, |a, b| a.union(b))
-}
-
-/// World bounds of all vertices over all frames; instances that move are sampled in up to 64 poses.
+/// World bounds of all vertices over all frames; instances that move are sampled in up to 64 poses. Of assemblies, the corners of their
+/// bounds at rest are measured.
 pub fn swept_bounds(scene: &Scene) -> Aabb {
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
         let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)));
@@ -72,7 +61,15 @@ fn over_poses<T: Copy + Send + Sync>(
     for (index, mesh) in scene.deforming.iter().enumerate() {
         deforming[mesh.mesh as usize] = Some(index);
     }
-    let moves = |i: &Instance| i.node != NONE || i.motion != NONE || deforming[i.mesh as usize].is_some();
+    let deforms = |mesh: u32| deforming.get(mesh as usize).copied().flatten();
+    let moves = |i: &Instance| i.node != NONE || i.motion != NONE || deforms(i.mesh).is_some();
+    let assemblies: Vec<[[f32; 3]; 8]> = match scene.assemblies.is_empty() {
+        true => Vec::new(),
+        false => {
+            let boxes = scene.boxes_at_rest();
+            boxes[scene.meshes.len()..].iter().map(|bounds| bounds.corners().map(|corner| corner.to_array())).collect()
+        }
+    };
     let (mut moment, mut worlds) = (Moment::default(), Vec::new());
     let mut shapes = vec![Deformed::default(); scene.deforming.len()];
     let mut all = nothing;
@@ -85,8 +82,9 @@ fn over_poses<T: Copy + Send + Sync>(
             anim::shape_at(scene, deforming, &moment, out);
         }
         let shape = |mesh: u32| {
-            let shape = deforming[mesh as usize].map(|index| &shapes[index]);
-            positions(scene, mesh, shape)
+            let assembly = (mesh as usize).checked_sub(scene.meshes.len()).and_then(|index| assemblies.get(index));
+            let shape = deforms(mesh).map(|index| &shapes[index]);
+            assembly.map_or_else(|| positions(scene, mesh, shape), |corners| corners)
         };
         let boxes: Vec<[[f32; 3]; 8]> = match boxed {
             true => {
@@ -95,7 +93,7 @@ fn over_poses<T: Copy + Send + Sync>(
             }
             false => Vec::new(),
         };
-        let pairs = scene.instances.par_iter().zip(&worlds);
+        let pairs = scene.instances[scene.world()].par_iter().zip(&worlds);
         let posed = pairs.filter(|(i, _)| round == 0 || moves(i)).map(|(i, world)| match boxes.get(i.mesh as usize) {
             Some(corners) => measure(corners, world),
             None => measure(shape(i.mesh), world),
@@ -111,7 +109,7 @@ fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> u
         let poses = if moves(i) { poses } else { 1 };
         positions(scene, i.mesh, None).len().saturating_mul(poses)
     };
-    let all = scene.instances.iter().map(of);
+    let all = scene.instances[scene.world()].iter().map(of);
     all.fold(0, usize::saturating_add)
 }
 
@@ -125,7 +123,7 @@ fn corners(positions: &[[f32; 3]]) -> [[f32; 3]; 8] {
 /// The times of up to 64 frames, spread over the animation; fewer for large scenes.
 fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
     let vertices = |i: &Instance| positions(scene, i.mesh, None).len();
-    let moving = scene.instances.iter().filter(|i| moves(i)).map(vertices);
+    let moving = scene.instances[scene.world()].iter().filter(|i| moves(i)).map(vertices);
     let budget = match moving.fold(0, usize::saturating_add) {
         0 => 1,
         moving => (MOST_POINTS / moving).clamp(16, 64),
@@ -138,10 +136,10 @@ fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
 
 /// Vertices of a mesh, or the corners of the box around a sphere.
 fn positions<'a>(scene: &'a Scene, mesh: u32, shape: Option<&'a Deformed>) -> &'a [[f32; 3]] {
-    match (shape, &scene.meshes[mesh as usize].shape) {
+    match (shape, scene.meshes.get(mesh as usize).map(|mesh| &mesh.shape)) {
         (Some(deformed), _) => &deformed.positions,
-        (None, Shape::Triangles(triangles)) => &triangles.positions,
-        (None, Shape::Sphere) => &CUBE,
+        (None, Some(Shape::Triangles(triangles))) => &triangles.positions,
+        (None, Some(Shape::Sphere) | None) => &CUBE,
     }
 }
 

@@ -1,12 +1,12 @@
 //! The limit on coordinates, whatever file they come from.
 
-use super::{
-    LoadError,
-    ron::instances::{instance_world, node_worlds},
-};
+use super::LoadError;
 use crate::{
     math::{LARGEST_COORDINATE, stays_in_range},
-    scene::Scene,
+    scene::{
+        Scene,
+        rest::{instance_world, node_worlds},
+    },
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -26,6 +26,8 @@ pub fn check(path: &Path, scene: &Scene) -> Result<(), LoadError> {
         }
         reaches.push(reach);
     }
+    let assemblies = scene.boxes_at_rest().split_off(scene.meshes.len());
+    reaches.extend(assemblies.iter().map(|bounds| bounds.reach()));
     let worlds = node_worlds(&scene.nodes);
     let outside = scene.instances.par_iter().position_first(|instance| {
         let world = instance_world(instance, &worlds);

@@ -34,7 +34,6 @@ mod transform;
 
 pub use crate::files::{InputFile, recording};
 pub use error::LoadError;
-pub(crate) use framing::world_bounds;
 pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
 pub(crate) use ron::pace_of;

@@ -21,7 +21,7 @@ const MAGIC: &[u8; 8] = b"SCN1\0\0\0\0";
 pub fn load(path: &Path) -> Result<Scene, LoadError> {
     let bytes = files::read(path)?;
     let mut scene = parse(&bytes).map_err(|message| LoadError::file(path, message))?;
-    scene.camera = framing::turntable(&framing::world_bounds(&scene));
+    scene.camera = framing::turntable(&scene.bounds_at_rest());
     standalone::set_daylight(&mut scene);
     Ok(scene)
 }

@@ -30,7 +30,7 @@ pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
         return Ok(found);
     }
     let names = || {
-        let meshes = scene.instances.iter().map(|i| i.mesh);
+        let meshes = scene.instances[scene.world()].iter().map(|i| i.mesh);
         let mut meshes: Vec<u32> = meshes.collect();
         meshes.sort_unstable();
         meshes.dedup();
@@ -82,7 +82,7 @@ pub fn middles_of_many(scene: &Scene, instances: &[u32], known: &mut HashMap<u32
 fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
     let meshes = (0u32..).zip(&scene.meshes);
     let nth = |(mesh, _): (u32, &Mesh)| {
-        let instances = (0u32..).zip(&scene.instances);
+        let instances = (0u32..).zip(&scene.instances[scene.world()]);
         let mut shown = instances.filter(|(_, instance)| instance.mesh == mesh);
         shown.nth(number).map(|(index, _)| index)
     };
@@ -101,7 +101,7 @@ fn middle(scene: &Scene, mesh: u32) -> Vec3 {
         }
         None => match scene.meshes.get(mesh as usize) {
             Some(mesh) => mesh.bounds(),
-            None => return Vec3::ZERO,
+            None => scene.boxes_at_rest().get(mesh as usize).copied().unwrap_or(crate::math::Aabb::EMPTY),
         },
     };
     bounds.center()

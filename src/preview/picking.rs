@@ -4,12 +4,12 @@ use super::Picked;
 use crate::{
     abi::{Hit, Ray},
     device::{Device, DeviceError, Frame, RayKind},
-    math::{Aabb, affine_from_rows},
+    math::Aabb,
     scene::{Mesh, Scene, Shape},
 };
 
 /// Looks along the middle of the lens through a point of a picture of `frame` (0 to 1, from the top left) that is `aspect` times as wide as
-/// high. Returns the index of the instance with what is known about it; None if nothing is there.
+/// high. Returns the index of the outermost instance with what is known about it; None if nothing is there.
 ///
 /// # Errors
 /// Those of tracing a ray.
@@ -25,12 +25,15 @@ pub fn pick(
     let mut hits = [Hit::default()];
     device.trace(frame, RayKind::Closest, &[ray], &mut hits, 1)?;
     let [hit] = hits;
-    let Some(instance) = scene.instances.get(hit.instance as usize).filter(|_| hit.t >= 0.0) else {
+    if hit.t < 0.0 {
         return Ok(None);
-    };
+    }
+    let way = frame.indices_to(hit.instance);
+    let (Some(&outermost), Some(&innermost)) = (way.first(), way.last()) else { return Ok(None) };
+    let Some(instance) = scene.instances.get(innermost as usize) else { return Ok(None) };
     let record = &frame.tlas.records[hit.record as usize];
     let shown = scene.meshes.get(record.mesh as usize);
-    let bounds = shown.map_or(Aabb::EMPTY, Mesh::bounds).transformed(&affine_from_rows(&record.world_from_object));
+    let bounds = shown.map_or(Aabb::EMPTY, Mesh::bounds).transformed(&frame.placement(&hit).0);
     let slot = match shown.map(|mesh| &mesh.shape) {
         Some(Shape::Triangles(mesh)) => mesh.slots.get(hit.prim as usize).copied().unwrap_or(0),
         _ => 0,
@@ -38,7 +41,7 @@ pub fn pick(
     let material = scene.material_slots.get((instance.slot_base + slot) as usize);
     let point = origin + hit.t * direction;
     let picked = Picked {
-        instance: scene.instance_name(hit.instance as usize),
+        instance: scene.name_of_way(&way),
         mesh: scene.meshes.get(instance.mesh as usize).map_or_else(String::new, |mesh| mesh.name.clone()),
         material: material.map_or_else(String::new, |&row| scene.material_name(row as usize)),
         distance: hit.t,
@@ -49,5 +52,5 @@ pub fn pick(
         movable: false,
         transform: None,
     };
-    Ok(Some((hit.instance, picked)))
+    Ok(Some((outermost, picked)))
 }

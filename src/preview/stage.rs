@@ -10,7 +10,6 @@ use crate::{
     device::Device,
     edit::{self, SceneText},
     files::recording,
-    loader::world_bounds,
     math::Aabb,
     pixels::PixelType,
     render::{LoadedScene, Outputs, RenderError, RenderJob},
@@ -83,7 +82,7 @@ impl Stage {
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
         let Prepared { scene, loaded, options, .. } = prepared;
         device.load(scene.clone()).map_err(RenderError::Load)?;
-        let bounds = world_bounds(&scene);
+        let bounds = scene.bounds_at_rest();
         Ok(Self { device, scene, loaded, options, generation: 0, bounds })
     }
 
@@ -98,7 +97,7 @@ impl Stage {
             self.device.load(self.scene.clone()).map_err(RenderError::Load)?;
             return Err(RenderError::Load(error).into());
         }
-        self.bounds = world_bounds(&scene);
+        self.bounds = scene.bounds_at_rest();
         (self.scene, self.loaded, self.options) = (scene, loaded, options);
         self.generation += 1;
         Ok(())

@@ -6,6 +6,7 @@ pub mod measure;
 pub mod report;
 pub mod sanity;
 
+mod assemblies;
 mod background;
 mod busy;
 mod deforming;

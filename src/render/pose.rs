@@ -1,6 +1,11 @@
 //! The first stage: poses the scene at a frame's time and builds its TLAS.
 
-use super::{TreeSource, deforming::DeformingMeshes, other_poses::other_poses};
+use super::{
+    TreeSource,
+    assemblies::{Assemblies, Pose},
+    deforming::DeformingMeshes,
+    other_poses::other_poses,
+};
 use crate::{
     accel::{Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
     anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime},
@@ -27,6 +32,8 @@ pub struct Poser {
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
     deforming: DeformingMeshes,
+    /// None in scenes of two levels.
+    assemblies: Option<Assemblies>,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     policy: Option<RefitPolicy>,
     /// None: frames show a single moment.
@@ -99,7 +106,8 @@ impl Poser {
         );
         deforming.place_trees(&scene, &mut blas);
         let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
-        let grouped = (scene.is_animated() && many).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
+        let grouped = (scene.is_animated() && many && scene.assemblies.is_empty())
+            .then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
         Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
     }
 
@@ -158,11 +166,13 @@ impl Poser {
         // The TLAS builder reads this in leaf order, which may jump anywhere in memory.
         let mut world_from_object = Vec::new();
         reserve_huge_pages(&mut world_from_object, scene.instances.len());
+        let assemblies = Assemblies::new(&scene, layout);
         Self {
             scene,
             layout,
             blas,
             deforming,
+            assemblies,
             policy: None,
             shutter: None,
             own_shutter: false,
@@ -263,7 +273,11 @@ impl Poser {
     }
 
     fn rebuild_tlas(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
+        if self.assemblies.is_some() {
+            return self.rebuild_nested(quality, number);
+        }
         let time = self.shutter_time(number);
+        let mut tlas = self.unused_tlas();
         let (scene, moment) = (&*self.scene, &self.moment);
         let transforms = &mut self.world_from_object;
         let shown = anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
@@ -284,9 +298,6 @@ impl Poser {
         if !scene.palettes.is_empty() {
             anim::shown_meshes(scene, instances, ids, moment, &mut self.shown);
         }
-        let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
-        let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
-        let mut tlas = reused.unwrap_or_else(|| Tlas::new(self.layout));
         match time {
             Some(time) => {
                 anim::instance_shutter_keys(scene, instances, ids, time, &mut tlas.shutter);
@@ -303,6 +314,43 @@ impl Poser {
             careful: self.careful,
         };
         self.builder.build(input, quality, &mut tlas);
+        self.keep(tlas)
+    }
+
+    /// Builds the trees of assemblies that move, and the TLAS with all of them behind it.
+    fn rebuild_nested(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
+        let shutter = self.shutter_time(number);
+        let scene = self.scene.clone();
+        anim::world_transforms(&scene, &self.moment, &mut self.world_from_object);
+        if !scene.palettes.is_empty() {
+            anim::shown_meshes(&scene, &scene.instances, &[], &self.moment, &mut self.shown);
+        }
+        let mut tlas = self.unused_tlas();
+        if let Some(assemblies) = &mut self.assemblies {
+            let pose = Pose {
+                scene: &scene,
+                moment: &self.moment,
+                shutter,
+                world_from_object: &self.world_from_object,
+                shown: &self.shown,
+                careful: self.careful,
+            };
+            let mut blas = self.blas.to_vec();
+            assemblies.build(pose, &mut self.builder, &mut blas);
+            assemblies.build_world(pose, quality, &mut self.builder, &blas, &mut tlas);
+            self.blas = Arc::new(blas);
+        }
+        self.keep(tlas)
+    }
+
+    /// A TLAS to be filled: one of an earlier frame that nobody holds any more, or a new one.
+    fn unused_tlas(&mut self) -> Tlas {
+        let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
+        let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
+        reused.unwrap_or_else(|| Tlas::new(self.layout))
+    }
+
+    fn keep(&mut self, tlas: Tlas) -> Arc<Tlas> {
         let tlas = Arc::new(tlas);
         self.recent.push(tlas.clone());
         tlas

@@ -95,7 +95,7 @@ pub const FOLLOWED_FRAMES: u32 = 48;
 pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -> Result<SceneInfo, DeviceError> {
     let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
     let tlas = poser.pose(1).frame.tlas;
-    let mut used = vec![0u64; scene.meshes.len()];
+    let mut used = vec![0u64; scene.meshes.len() + scene.assemblies.len()];
     scene.instances.iter().for_each(|i| used[i.mesh as usize] += 1);
     let meshes = mesh_infos(scene, poser.blas(), &used);
     let following = (!scene.deforming.is_empty()).then(|| follow(scene, &mut poser));

@@ -3,7 +3,6 @@
 use crate::{
     abi::{self, Ray},
     device::Frame,
-    math::affine_from_rows,
     scene::{Mesh, Scene, Shape},
 };
 use glam::{DMat3, DVec3, Vec3};
@@ -62,7 +61,7 @@ impl<'a> Surfaces<'a> {
             return None;
         }
         let record = self.frame.tlas.records.get(hit.record as usize)?;
-        let object_from_world = affine_from_rows(&record.object_from_world);
+        let (_, object_from_world) = self.frame.placement(hit);
         let (normal, slot) = match &self.scene.meshes.get(record.mesh as usize)?.shape {
             Shape::Sphere => {
                 let point = Vec3::from(ray.origin) + hit.t * Vec3::from(ray.direction);

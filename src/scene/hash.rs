@@ -27,6 +27,7 @@ impl Scene {
             material_slots,
             nodes,
             instances,
+            assemblies,
             motions,
             actors,
             animated,
@@ -55,6 +56,9 @@ impl Scene {
         hash.bytes(bytemuck::cast_slice(material_slots));
         nodes.iter().for_each(|node| hash.node(node));
         instances.iter().for_each(|instance| hash.instance(instance));
+        if !assemblies.is_empty() {
+            hash.text(assemblies);
+        }
         hash.text(&(motions, actors, animated, appearances, switches, deforming, palettes));
         hash.state
     }

@@ -5,6 +5,7 @@
 //! colours in linear Rec.709.
 
 pub(crate) mod animated;
+mod assembly;
 mod clay;
 pub(crate) mod curve;
 mod demand;
@@ -20,11 +21,13 @@ mod material_values;
 mod names;
 pub(crate) mod ranges;
 mod references;
+pub(crate) mod rest;
 pub(crate) mod rig;
 mod shutter;
 mod timeline;
 mod track;
 
+pub use assembly::{Assembly, MOST_LEVELS, Placed};
 pub(crate) use clay::CLAY;
 pub(crate) use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
@@ -83,8 +86,10 @@ pub struct Scene {
     pub material_slots: Vec<u32>,
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
-    /// What is in the picture.
+    /// What is in the picture: first what is in the world, then what is in each assembly.
     pub instances: Vec<Instance>,
+    /// Groups that are kept as trees of their own. Those that one places come after it in this list.
+    pub assemblies: Vec<Assembly>,
     /// Names of instances and materials.
     pub names: Names,
     /// Which entries of the scene file made which instances, in the order of both.
@@ -467,16 +472,16 @@ pub struct Node {
     pub follows: Option<RigNodeRef>,
 }
 
-/// One placement of a mesh: `world_from_object = world_from_node · local · motion(t)`.
+/// One placement of a mesh or an assembly: `world_from_object = world_from_node · local · motion(t)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance {
     /// The transform at rest, in the node's space.
     pub local: Affine3,
     /// Index into `nodes` or [`NONE`] for the world.
     pub node: u32,
-    /// Index into [`Scene::meshes`].
+    /// Index into [`Scene::meshes`]; those behind the last mesh are of [`Scene::assemblies`].
     pub mesh: u32,
-    /// First of the mesh's `slot_count` entries in [`Scene::material_slots`].
+    /// First of the mesh's `slot_count` entries in [`Scene::material_slots`]; 0 of an assembly.
     pub slot_base: u32,
     /// Index into `motions` or [`NONE`].
     pub motion: u32,
@@ -788,7 +793,6 @@ impl Scene {
 
     /// Number of primitives after instancing, as if every instance were a copy.
     pub fn instanced_prim_count(&self) -> u64 {
-        let per_mesh: Vec<u64> = self.meshes.iter().map(|m| m.prim_count() as u64).collect();
-        self.instances.iter().map(|i| per_mesh[i.mesh as usize]).sum()
+        self.in_world(&self.per_placed(|mesh| self.meshes[mesh].prim_count() as u64))
     }
 }

@@ -38,6 +38,13 @@ impl Names {
         self.instances.push(InstanceName { stem, number });
     }
 
+    /// Names an instance that has come in front of those from `index` on.
+    pub(super) fn insert(&mut self, index: usize, stem: u32, number: u32) {
+        if index <= self.instances.len() {
+            self.instances.insert(index, InstanceName { stem, number });
+        }
+    }
+
     /// Names all instances by their stems; those that share one are numbered from 0.
     pub fn numbered(stems: Vec<String>, of: &[u32]) -> Self {
         let mut counts = vec![0u32; stems.len()];

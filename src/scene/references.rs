@@ -1,6 +1,6 @@
 //! Checks a scene's indices, which kernels follow unchecked. Those from loaders are valid, but scenes may also be made by other code.
 
-use super::{Environment, Instance, Mesh, MotionPart, NONE, Scene, Shape, Texels, Texture};
+use super::{Environment, Instance, Mesh, MotionPart, NONE, Placed, Scene, Shape, Texels, Texture};
 use rayon::prelude::*;
 
 /// The part of a scene that refers to something missing.
@@ -60,6 +60,9 @@ impl Scene {
 
     /// Whether all meshes that an instance may show exist, and all their material slots.
     fn is_complete(&self, instance: &Instance) -> bool {
+        if let Placed::Assembly(assembly) = self.placed_by(instance) {
+            return self.assemblies[assembly].range().end <= self.instances.len();
+        }
         let motion = self.motions.get(instance.motion as usize);
         let mut parts = motion.iter().flat_map(|motion| &motion.parts);
         let poses = parts.find_map(|part| match part {

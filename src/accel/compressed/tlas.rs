@@ -19,6 +19,8 @@ struct MeshTree {
     keys: MeshKeys,
     /// Whether there is anything to hit.
     solid: bool,
+    /// Number of the assembly, from 1; 0 for a mesh.
+    level: u32,
 }
 
 /// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`.
@@ -46,12 +48,14 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
     let pairs = blas.iter().zip(pool_offsets(blas));
     pairs
         .map(|(blas, offset)| {
-            let (root, solid) = match &blas.shape {
-                BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty()),
-                BlasShape::Sphere => (NO_INDEX, true),
-                BlasShape::Triangles { .. } => (NO_INDEX, false),
+            let (root, solid, level) = match &blas.shape {
+                BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0),
+                BlasShape::Sphere => (NO_INDEX, true, 0),
+                BlasShape::Triangles { .. } => (NO_INDEX, false, 0),
+                // Where its units are is known once all trees are joined.
+                BlasShape::Assembly(tree) => (0, !tree.tlas.units.is_empty(), tree.number + 1),
             };
-            MeshTree { root, keys: blas.keys(), solid }
+            MeshTree { root, keys: blas.keys(), solid, level }
         })
         .collect()
 }
@@ -80,6 +84,6 @@ fn instance_unit(records: &[InstanceRecord], leaf: u32, meshes: &[MeshTree]) -> 
         first_key: record.first_key,
         mesh_segments: mesh.keys.segments,
         mesh_leaves: mesh.keys.leaves,
-        reserved: 0,
+        level: mesh.level,
     })
 }

@@ -57,7 +57,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
         let index = unit_index(node, slot);
         let unit: InstanceUnit = bytemuck::cast(tlas.units[index]);
         let wrong = TreeError::NoSuchLeaf { leaf: index as u32 };
-        let position = positions.get(unit.instance as usize).copied().flatten();
+        let position = positions.get(&unit.instance).copied();
         let matches = tlas.records.get(unit.record as usize).is_some_and(|r| {
             let sphere = matches!(input.blas[r.mesh as usize].shape, BlasShape::Sphere);
             r.instance == unit.instance
@@ -73,7 +73,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
         let blas = &input.blas[record.mesh as usize];
         let visible = record.mask != 0 && !blas.bounds.is_empty();
         let prim = record.instance as usize;
-        let times = positions[prim].map_or(0, |position| seen[position]);
+        let times = positions.get(&record.instance).map_or(0, |&position| seen[position]);
         if times != u32::from(visible) {
             return Err(TreeError::Count { prim, times });
         }

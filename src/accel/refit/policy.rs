@@ -95,7 +95,7 @@ impl Blas {
         let layout = match &self.shape {
             BlasShape::Triangles { tree, .. } => Some(tree.layout),
             BlasShape::Compressed { .. } => Some(NodeLayout::Compressed8),
-            BlasShape::Sphere => None,
+            BlasShape::Sphere | BlasShape::Assembly(_) => None,
         };
         let rebuilt = layout.filter(|_| policy.rebuilds_at(cost_ratio));
         if let Some(layout) = rebuilt {

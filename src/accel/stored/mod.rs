@@ -155,7 +155,7 @@ impl Blas {
                 to.section([bytemuck::cast_slice(triangles)])?;
                 self.write_support(to)
             }
-            BlasShape::Sphere => Ok(()),
+            BlasShape::Sphere | BlasShape::Assembly(_) => Ok(()),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{
         Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes,
         VertexRecord,
     },
-    accel::{Blas, BlasShape, Packs},
+    accel::{Blas, BlasShape, Nested, Packs},
     device::{
         Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
         material_tables::{self, MaterialTables},
@@ -149,7 +149,8 @@ impl<'a> Launch<'a> {
             true => MAX_INTERLEAVED as usize,
             false => 1,
         };
-        let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b)).collect();
+        let nested = frame.tlas.nested.as_ref();
+        let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b, nested)).collect();
         let deepest = frame.blas.iter().map(|b| b.stack_entries()).max().unwrap_or(0);
         let pool = Pool::new(&frame.blas);
         let trees = TreeParams {
@@ -159,6 +160,9 @@ impl<'a> Launch<'a> {
             blas_units: pool.units.as_ptr(),
             triangles: pool.triangles.as_ptr(),
             instances: frame.tlas.records.as_ptr(),
+            levels: nested.map_or(null(), |nested| nested.levels.as_ptr()),
+            numbers: nested.map_or(null(), |nested| nested.numbers.as_ptr()),
+            records_of: nested.map_or(null(), |nested| nested.records_of.as_ptr()),
         };
         let shapes = Shapes::new(tables, &frame.shapes);
         let Shining { posed, local } = shining;
@@ -292,7 +296,7 @@ fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>
     }
 }
 
-fn blas_record(blas: &Blas) -> BlasRecord {
+fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
     let sphere = BlasRecord {
         nodes: null(),
         packs: null(),
@@ -300,9 +304,18 @@ fn blas_record(blas: &Blas) -> BlasRecord {
         root: abi::EMPTY_CHILD,
         shape: abi::SHAPE_SPHERE,
         leaf_width: 0.0,
+        first_record: 0,
+        reserved: 0,
     };
     match &blas.shape {
         BlasShape::Sphere | BlasShape::Compressed { .. } => sphere,
+        BlasShape::Assembly(assembly) => BlasRecord {
+            nodes: assembly.tlas.tree.nodes.address().cast(),
+            root: assembly.tlas.tree.root,
+            shape: abi::SHAPE_ASSEMBLY,
+            first_record: nested.map_or(0, |nested| nested.levels[assembly.number as usize + 1].first_record),
+            ..sphere
+        },
         BlasShape::Triangles { tree, packs } => BlasRecord {
             nodes: tree.nodes.address().cast(),
             packs: packs.address().cast(),

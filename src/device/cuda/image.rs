@@ -8,10 +8,14 @@ struct Aligned<T: ?Sized>(T);
 static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin")));
 #[cfg(throng_cuda)]
 static MOVING_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels_moving.fatbin")));
+#[cfg(throng_cuda)]
+static NESTED_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels_nested.fatbin")));
 #[cfg(not(throng_cuda))]
 static IMAGE: &Aligned<[u8]> = &Aligned([]);
 #[cfg(not(throng_cuda))]
 static MOVING_IMAGE: &Aligned<[u8]> = &Aligned([]);
+#[cfg(not(throng_cuda))]
+static NESTED_IMAGE: &Aligned<[u8]> = &Aligned([]);
 
 #[cfg(throng_cuda)]
 const BUILT: &str = env!("THRONG_CUDA_BUILT");
@@ -26,6 +30,11 @@ pub fn image() -> &'static [u8] {
 /// The same kernels for pictures with motion blur.
 pub fn moving_image() -> &'static [u8] {
     &MOVING_IMAGE.0
+}
+
+/// The same kernels for scenes with assemblies.
+pub fn nested_image() -> &'static [u8] {
+    &NESTED_IMAGE.0
 }
 
 /// Compute capabilities with machine code in [`image`], like 75 for 7.5, ascending; the last has PTX too. Empty in a
@@ -60,5 +69,6 @@ mod tests {
     fn there_are_kernels_exactly_if_there_are_architectures() {
         assert_eq!(image().is_empty(), architectures().is_empty());
         assert_eq!(moving_image().is_empty(), image().is_empty());
+        assert_eq!(nested_image().is_empty(), image().is_empty());
     }
 }

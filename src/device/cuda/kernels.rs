@@ -1,6 +1,6 @@
 //! The kernels of one GPU, by name, and how many blocks of the persistent ones it holds.
 
-use super::image::{image, moving_image};
+use super::image::{image, moving_image, nested_image};
 use crate::abi::Params;
 use cust::{
     device::{Device, DeviceAttribute},
@@ -14,22 +14,28 @@ use std::{ffi::c_void, sync::Arc};
 /// Number of threads in a block of kernels that have one thread per item.
 const ITEM_THREADS: u32 = 128;
 
-/// The kernels for pictures without motion blur and, once a frame has needed them, those for pictures with it.
+/// The kernels for pictures without motion blur and, once a frame has needed them, those for pictures with it and for scenes with
+/// assemblies.
 pub struct KernelSets {
     gpu: Device,
     pub still: Arc<Kernels>,
     moving: Option<Kernels>,
+    nested: Option<Kernels>,
 }
 
 impl KernelSets {
     /// The GPU's context must be current.
     pub fn load(gpu: Device) -> CudaResult<Self> {
-        Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None })
+        Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None, nested: None })
     }
 
     /// Loads the kernels that a frame with these parameters needs. The GPU's context must be current.
     pub fn prepare(&mut self, params: &Params) -> CudaResult<()> {
-        if params.frame.moves != 0 && self.moving.is_none() {
+        if !params.trees.levels.is_null() {
+            if self.nested.is_none() {
+                self.nested = Some(Kernels::load(self.gpu, nested_image())?);
+            }
+        } else if params.frame.moves != 0 && self.moving.is_none() {
             self.moving = Some(Kernels::load(self.gpu, moving_image())?);
         }
         Ok(())
@@ -37,8 +43,9 @@ impl KernelSets {
 
     /// Returns the kernels for a frame with these parameters, for which they were prepared.
     pub fn of(&self, params: &Params) -> &Kernels {
-        match (&self.moving, params.frame.moves) {
-            (Some(moving), 1..) => moving,
+        match (&self.nested, &self.moving, params.frame.moves) {
+            (Some(nested), ..) if !params.trees.levels.is_null() => nested,
+            (_, Some(moving), 1..) => moving,
             _ => &self.still,
         }
     }
@@ -238,7 +245,7 @@ mod tests {
         let mut expected = layout::expected(8);
         expected.push(u32::MAX);
         for gpu in gpus {
-            for image in [image(), moving_image()] {
+            for image in [image(), moving_image(), nested_image()] {
                 let found = compiled_layout(gpu.ordinal, image, expected.len() - 1).unwrap();
                 assert_eq!(found, expected, "cuda:{} ({})", gpu.ordinal, gpu.name);
             }

@@ -58,7 +58,7 @@ pub fn convert(
     }
     let only = chosen.and_then(|name| file.cameras.index(name));
     match only.map_or(cameras.first(), |number| cameras.get(number)) {
-        None => Ok((framing::turntable(&framing::world_bounds(scene)), Vec::new(), Vec::new())),
+        None => Ok((framing::turntable(&scene.bounds_at_rest()), Vec::new(), Vec::new())),
         Some(first) if only.is_some() => Ok((first.clone(), Vec::new(), only.into_iter().collect())),
         Some(first) => {
             let cut = |&(time, number): &(f32, usize)| Cut { time, camera: cameras[number].clone() };

@@ -1,28 +1,32 @@
-//! Unrolls placements into the scene's nodes and instances. Groups that never move leave no node behind.
+//! Unrolls placements into the scene's nodes and instances. Groups that never move leave no node behind, and those that are nested are
+//! unrolled once for all of their copies.
 
 use super::{
     file::Source,
-    placements::{Item, Resolved, Target, check_count},
+    nesting::{Kept, Nesting, Place as ItemPlace, plan},
+    placements::{Item, Resolved, Target},
     source::Place,
 };
 use crate::loader::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
 use crate::scene::{
-    Instance, NONE, Node, PlacedRun, Track, cut,
+    Assembly, Instance, NONE, Node, PlacedRun, Track, cut,
     desc::SceneFile,
+    rest::{instance_world, node_worlds},
     rig::{Appearance, ShownBy},
 };
 use glam::Affine3;
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
 
-/// Greatest depth to which groups may be nested.
-const MAX_DEPTH: usize = 64;
+/// Mesh of an instance of an assembly until the number of meshes is known; the assembly is in the other bits.
+const ASSEMBLY: u32 = 1 << 31;
 
 /// The nodes and instances that the placements unroll to.
 #[derive(Default)]
 pub struct Unrolled {
     pub nodes: Vec<Node>,
     pub instances: Vec<Instance>,
+    pub assemblies: Vec<Assembly>,
     pub stems: Stems,
     pub slots: Slots,
     /// The file's meshes in the order in which instances number them; a palette of poses takes a number for each.
@@ -106,21 +110,25 @@ pub fn unroll(
     meshes: &[MeshSource],
 ) -> Result<Unrolled, LoadError> {
     let top = Place::ROOT.key("instances");
-    let total = Totals::new(source, file, resolved).top(&top)?;
+    let nesting = plan(source, file, resolved, &top)?;
     let mut unroller = Unroller {
         resolved,
         meshes,
         groups: file.groups.names().collect(),
         carriers: HashMap::new(),
+        kept: Used::default(),
         out: Unrolled { groups: vec![0..0; file.groups.0.len()], ..Unrolled::default() },
+        nesting,
     };
-    unroller.out.instances.reserve_exact(total as usize);
-    for item in &resolved.top {
+    unroller.out.instances.reserve_exact(unroller.nesting.records as usize);
+    for (number, item) in resolved.top.iter().enumerate() {
         let first = unroller.out.instances.len() as u32;
-        unroller.item(item, Frame { node: NONE, local: Affine3::IDENTITY, material: NONE, stem: NONE });
+        let frame = Frame { node: NONE, local: Affine3::IDENTITY, material: NONE, stem: NONE };
+        unroller.item(item, ItemPlace::top(number), frame);
         let instances = first..unroller.out.instances.len() as u32;
         unroller.out.placed.push(PlacedRun { instances, entry: item.entry as u32 });
     }
+    unroller.assemblies();
     unroller.out.appearances.sort_by_key(|appearance| appearance.instance);
     match first_degenerate(&unroller.out) {
         None => Ok(unroller.out),
@@ -130,24 +138,6 @@ pub fn unroll(
             let message = "the transform has no inverse: scales are too small, too large or flat";
             Err(source.error(&place, message))
         }
-    }
-}
-
-/// The static transform of every node, motions left out.
-pub fn node_worlds(nodes: &[Node]) -> Vec<Affine3> {
-    let mut worlds: Vec<Affine3> = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let parent = worlds.get(node.parent as usize).copied().unwrap_or(Affine3::IDENTITY);
-        worlds.push(parent * node.local);
-    }
-    worlds
-}
-
-/// World transform of an instance, motions left out.
-pub fn instance_world(instance: &Instance, node_worlds: &[Affine3]) -> Affine3 {
-    match node_worlds.get(instance.node as usize) {
-        Some(node) => *node * instance.local,
-        None => instance.local,
     }
 }
 
@@ -174,11 +164,14 @@ struct Unroller<'a> {
     groups: Vec<&'a str>,
     /// The node and the transform in it of the first copy of each list.
     carriers: HashMap<usize, (u32, Affine3)>,
+    nesting: Nesting,
+    /// The lists that are kept as assemblies, in the order of their first use, with the material around them.
+    kept: Used<Kept>,
     out: Unrolled,
 }
 
-impl Unroller<'_> {
-    fn item(&mut self, item: &Item, frame: Frame) {
+impl<'a> Unroller<'a> {
+    fn item(&mut self, item: &Item, place: ItemPlace, frame: Frame) {
         let start = self.out.instances.len() as u32;
         // Parents are placed above, so their first copy is known.
         let carrier = item.parent.and_then(|group| self.carriers.get(&group));
@@ -191,6 +184,7 @@ impl Unroller<'_> {
             let frame = Frame { local: frame.local * transform, material, ..frame };
             match item.target {
                 Target::Mesh(mesh) => self.instance(mesh, frame, motion),
+                Target::List(list) if self.nesting.keeps(place) => self.assembly(list, frame, motion),
                 Target::List(list) => self.list(list, frame, motion),
             }
         }
@@ -240,122 +234,69 @@ impl Unroller<'_> {
             let target = Target::List(list);
             frame.stem = self.out.stems.stem(frame.stem, target, name);
         }
-        let resolved = self.resolved;
         let first = self.out.instances.len() as u32;
-        for item in &resolved.lists[list] {
-            self.item(item, frame);
-        }
+        self.items(list, frame);
         let end = self.out.instances.len() as u32;
         if let Some(group) = self.out.groups.get_mut(list).filter(|g| g.start == g.end) {
             *group = first..end;
         }
     }
-}
 
-/// Counts before anything is unrolled; each list once, however often it is used.
-struct Totals<'a> {
-    source: &'a Source,
-    file: &'a SceneFile,
-    resolved: &'a Resolved,
-    /// The total of each list, once known.
-    known: Vec<Option<Total>>,
-    open: Vec<usize>,
-}
-
-/// The number of things that a list or a placement unrolls to.
-#[derive(Clone, Copy, Default)]
-struct Total {
-    instances: u64,
-    /// Groups with a motion of their own, which cost no less than instances.
-    nodes: u64,
-    /// How deep lists are nested.
-    depth: usize,
-}
-
-impl Total {
-    fn add(&mut self, other: Self) {
-        self.instances = self.instances.saturating_add(other.instances);
-        self.nodes = self.nodes.saturating_add(other.nodes);
-        self.depth = self.depth.max(other.depth);
-    }
-}
-
-impl<'a> Totals<'a> {
-    fn new(source: &'a Source, file: &'a SceneFile, resolved: &'a Resolved) -> Self {
-        Self { source, file, resolved, known: vec![None; resolved.lists.len()], open: Vec::new() }
-    }
-
-    fn top(mut self, place: &Place) -> Result<u64, LoadError> {
-        for group in 0..self.file.groups.0.len() {
-            self.list(group, place)?;
-        }
-        let mut total = Total::default();
-        for item in &self.resolved.top {
-            let place = place.index(item.entry);
-            total.add(self.item(item, &place)?);
-            let all = total.instances.saturating_add(total.nodes);
-            check_count(all).map_err(|message| self.source.error(&place, message))?;
-        }
-        Ok(total.instances)
-    }
-
-    fn item(&mut self, item: &Item, place: &Place) -> Result<Total, LoadError> {
-        let each = match item.target {
-            Target::Mesh(_) => Total { instances: 1, ..Total::default() },
-            Target::List(list) => {
-                let inner = self.list(list, place)?;
-                let own = u64::from(item.motion != NONE);
-                Total { nodes: inner.nodes.saturating_add(own), ..inner }
-            }
-        };
-        let copies = item.count();
-        Ok(Total {
-            instances: each.instances.saturating_mul(copies),
-            nodes: each.nodes.saturating_mul(copies),
-            depth: each.depth,
-        })
-    }
-
-    fn list(&mut self, list: usize, place: &Place) -> Result<Total, LoadError> {
-        if let Some(known) = self.known[list] {
-            return Ok(known);
-        }
-        if let Some(start) = self.open.iter().position(|&l| l == list) {
-            return Err(self.cycle(start, place));
-        }
-        if self.open.len() >= MAX_DEPTH {
-            return Err(self.too_deep(place));
-        }
-        self.open.push(list);
-        let mut total = Total::default();
+    fn items(&mut self, list: usize, frame: Frame) {
         let resolved = self.resolved;
-        for item in &resolved.lists[list] {
-            total.add(self.item(item, place)?);
+        for (number, item) in resolved.lists[list].iter().enumerate() {
+            self.item(item, ItemPlace { list, number }, frame);
         }
-        total.depth += 1;
-        self.open.pop();
-        if total.depth > MAX_DEPTH {
-            return Err(self.too_deep(place));
-        }
-        self.known[list] = Some(total);
-        Ok(total)
     }
 
-    fn too_deep(&self, place: &Place) -> LoadError {
-        self.source.error(place, format!("groups are nested more than {MAX_DEPTH} deep: flatten them"))
+    /// Places a list that is unrolled by [`Self::assemblies`].
+    fn assembly(&mut self, list: usize, frame: Frame, motion: u32) {
+        let material = if self.nesting.takes_material(list) { frame.material } else { NONE };
+        let mesh = ASSEMBLY | self.kept.number(Kept { list, material }, 1);
+        let name = self.name(list);
+        let stem = self.out.stems.stem(frame.stem, Target::List(list), name);
+        self.out.stems.of.push(stem);
+        self.out.instances.push(Instance { local: frame.local, node: frame.node, mesh, slot_base: 0, motion });
     }
 
-    fn cycle(&self, start: usize, fallback: &Place) -> LoadError {
-        let name = |l: &usize| self.file.groups.0.get(*l).map(|(n, _)| n.as_str());
-        let mut names: Vec<&str> = self.open[start..].iter().filter_map(name).collect();
-        let message = |names: &[&str]| format!("groups contain themselves: {}: break the circle", names.join(" → "));
-        let groups = Place::ROOT.key("groups");
-        match names.first().copied() {
-            Some(first) => {
-                names.push(first);
-                self.source.error(&groups.key(first), message(&names))
-            }
-            None => self.source.error(fallback, message(&names)),
+    fn name(&self, list: usize) -> &'a str {
+        self.groups.get(list).copied().unwrap_or("group")
+    }
+
+    /// Unrolls all lists that are kept as assemblies, each in its own space, and numbers them so that they come before what they place.
+    fn assemblies(&mut self) {
+        let (mut unrolled, mut places) = (Vec::new(), Vec::new());
+        while let Some(&Kept { list, material }) = self.kept.order.get(unrolled.len()) {
+            let first = self.out.instances.len();
+            self.items(list, Frame { node: NONE, local: Affine3::IDENTITY, material, stem: NONE });
+            let own = &self.out.instances[first..];
+            places.push(own.iter().filter(|i| i.mesh & ASSEMBLY != 0).map(|i| (i.mesh & !ASSEMBLY) as usize).collect());
+            let instances = first as u32..self.out.instances.len() as u32;
+            unrolled.push(Assembly { name: self.name(list).to_owned(), instances });
+        }
+        let order = outermost_first(&places);
+        let mut number = vec![0; order.len()];
+        for (place, &assembly) in order.iter().enumerate() {
+            number[assembly] = place as u32;
+        }
+        let meshes = self.out.meshes.next;
+        for instance in self.out.instances.iter_mut().filter(|i| i.mesh & ASSEMBLY != 0) {
+            instance.mesh = meshes + number[(instance.mesh & !ASSEMBLY) as usize];
+        }
+        self.out.assemblies = order.iter().map(|&assembly| unrolled[assembly].clone()).collect();
+    }
+}
+
+/// An order in which all come before those that they place.
+fn outermost_first(places: &[Vec<usize>]) -> Vec<usize> {
+    fn visit(assembly: usize, places: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
+        if !std::mem::replace(&mut seen[assembly], true) {
+            places[assembly].iter().for_each(|&inner| visit(inner, places, seen, order));
+            order.push(assembly);
         }
     }
+    let (mut seen, mut order) = (vec![false; places.len()], Vec::new());
+    (0..places.len()).for_each(|assembly| visit(assembly, places, &mut seen, &mut order));
+    order.reverse();
+    order
 }

@@ -203,10 +203,7 @@ impl Lamp {
 pub fn place(scene: &mut Scene, lamps: Vec<Lamp>) {
     let mut meshes = HashMap::new();
     for lamp in lamps {
-        let mesh = *meshes.entry(lamp.form).or_insert_with(|| {
-            scene.meshes.push(lamp.form.mesh());
-            scene.meshes.len() as u32 - 1
-        });
+        let mesh = *meshes.entry(lamp.form).or_insert_with(|| scene.add_mesh(lamp.form.mesh()));
         let slot_base = scene.material_slots.len() as u32;
         scene.material_slots.push(scene.materials.len() as u32);
         scene.materials.push(Material {
@@ -217,9 +214,8 @@ pub fn place(scene: &mut Scene, lamps: Vec<Lamp>) {
         });
         scene.names.materials.push(lamp.name.clone());
         let stem = scene.names.add_stem(lamp.name);
-        scene.names.push(stem, NONE);
         let local = lamp.world_from_object;
-        scene.instances.push(Instance { local, node: NONE, mesh, slot_base, motion: NONE });
+        scene.add_to_world(Instance { local, node: NONE, mesh, slot_base, motion: NONE }, stem, NONE);
     }
 }
 

@@ -18,6 +18,7 @@ mod model_entry;
 mod model_sets;
 mod motions;
 mod names;
+mod nesting;
 pub mod overrides;
 mod patterns;
 mod placed;
@@ -176,7 +177,7 @@ fn place(
         take_mesh(scene, &mut sources[mesh as usize]);
     }
     scene.material_slots = unrolled.slots.all;
-    (scene.nodes, scene.instances) = (unrolled.nodes, unrolled.instances);
+    (scene.nodes, scene.instances, scene.assemblies) = (unrolled.nodes, unrolled.instances, unrolled.assemblies);
     scene.names = crate::scene::Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
     let groups = file.groups.names().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);

@@ -76,7 +76,7 @@ impl<'a> Names<'a> {
         };
         let instances = match name {
             Some(name) => subjects::instances(scene, name)?,
-            None => (0..scene.instances.len() as u32).collect(),
+            None => (0..scene.world().end as u32).collect(),
         };
         let found: Arc<[Vec3]> = outline(scene, &instances).into();
         known.borrow_mut().outlines.insert(name.map(str::to_owned), found.clone());
@@ -96,7 +96,8 @@ impl<'a> Names<'a> {
         let mut triangles = Vec::new();
         for index in subjects::instances(scene, name)? {
             let world = anim::instance_world(scene, &moment, index);
-            if let Some(mesh) = scene.meshes[scene.instances[index as usize].mesh as usize].triangles() {
+            let mesh = scene.meshes.get(scene.instances[index as usize].mesh as usize);
+            if let Some(mesh) = mesh.and_then(|mesh| mesh.triangles()) {
                 let point = |v: u32| Vec3::from(world.transform_point3a(Vec3A::from(mesh.positions[v as usize])));
                 triangles.extend(mesh.triangles.iter().map(|triangle| triangle.map(point)));
             }
@@ -120,10 +121,11 @@ fn outline(scene: &Scene, instances: &[u32]) -> Vec<Vec3> {
     for &index in instances {
         let mesh = scene.instances[index as usize].mesh;
         let world = anim::instance_world(scene, &moment, index);
-        let own = meshes.entry(mesh).or_insert_with(|| match &scene.meshes[mesh as usize] {
-            mesh if instances.len() > MANY => mesh.bounds().corners().to_vec(),
-            Mesh { shape: Shape::Sphere, .. } => directions.clone(),
-            Mesh { shape: Shape::Triangles(mesh), .. } => {
+        let own = meshes.entry(mesh).or_insert_with(|| match scene.meshes.get(mesh as usize) {
+            None => scene.boxes_at_rest()[mesh as usize].corners().to_vec(),
+            Some(mesh) if instances.len() > MANY => mesh.bounds().corners().to_vec(),
+            Some(Mesh { shape: Shape::Sphere, .. }) => directions.clone(),
+            Some(Mesh { shape: Shape::Triangles(mesh), .. }) => {
                 let all: Vec<Vec3> = mesh.positions.iter().map(|p| Vec3::from(*p)).collect();
                 farthest(&all, &directions)
             }

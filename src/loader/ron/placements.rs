@@ -56,6 +56,8 @@ pub struct Item {
     pub parent: Option<usize>,
     /// When it is shown, if it is not always.
     pub visible: Option<Track<bool>>,
+    /// Whether copies of a list are kept as an assembly; none: where that pays.
+    pub nest: Option<bool>,
 }
 
 /// A copy of a pattern, by its number in it, and the transform from its space to the parent's.
@@ -181,6 +183,7 @@ impl<'a> Resolver<'a> {
                 Varying::Always(true) => None,
                 varying => Some(varying.track()),
             },
+            nest: common.nest,
         };
         if let Some(desc) = common.drop {
             let place = place.key("drop");

@@ -152,7 +152,9 @@ fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
             mesh.positions.clone_from(&posed.shape.positions);
         }
     }
-    for record in &frame.tlas.records[..] {
+    // With assemblies, numbers are not indices, and instances keep their first pose.
+    let records = if scene.assemblies.is_empty() { &frame.tlas.records[..] } else { &[] };
+    for record in records {
         if let Some(instance) = shown.instances.get_mut(record.instance as usize) {
             instance.mesh = record.mesh;
         }

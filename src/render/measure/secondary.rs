@@ -4,7 +4,7 @@ use crate::{
     abi::{Hit, Ray},
     anim::CameraPose,
     device::Frame,
-    math::{affine_from_rows, hash_unit},
+    math::hash_unit,
     scene::{Scene, Shape},
 };
 use glam::{DVec3, Vec3};
@@ -57,10 +57,9 @@ pub fn make(scene: &Scene, frame: &Frame, rays: &[Ray], hits: &[Hit]) -> (Vec<Ra
 /// World-space unit geometric normal of a hit; none for a triangle without area.
 fn world_normal(scene: &Scene, frame: &Frame, hit: &Hit, position: DVec3) -> Option<DVec3> {
     let record = &frame.tlas.records[hit.record as usize];
-    let world_from_object = affine_from_rows(&record.world_from_object);
+    let (world_from_object, object_from_world) = frame.placement(hit);
     match &scene.meshes[record.mesh as usize].shape {
         Shape::Sphere => {
-            let object_from_world = affine_from_rows(&record.object_from_world);
             let local = object_from_world.transform_point3(position.as_vec3());
             (object_from_world.matrix3.transpose() * local).as_dvec3().try_normalize()
         }

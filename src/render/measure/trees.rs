@@ -60,7 +60,9 @@ pub(super) fn tree_statistics(posed: &Posed) -> TreeStatistics {
     let (frame, meshes) = (&posed.frame, &posed.shown.meshes);
     let mut shown = vec![0u64; meshes.len()];
     for record in &frame.tlas.records[..] {
-        shown[record.mesh as usize] += 1;
+        if let Some(shown) = shown.get_mut(record.mesh as usize) {
+            *shown += 1;
+        }
     }
     let used = (0..meshes.len()).into_par_iter().filter(|&m| shown[m] > 0);
     let blas = used.map(|mesh| {

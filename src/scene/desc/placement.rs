@@ -35,6 +35,7 @@ pub(crate) struct Common<'a> {
     pub parent: Option<&'a str>,
     pub visible: &'a Varying<bool>,
     pub mix_seed: u32,
+    pub nest: Option<bool>,
 }
 
 /// Declares a kind of placement, with its own fields and those that all kinds share.
@@ -84,6 +85,10 @@ macro_rules! placement {
             /// Seed of the choice among several things that `of` gives by weight. Default 0.
             #[serde(default)]
             pub mix_seed: u32,
+            /// Whether a group is kept as a tree of its own, so that its copies cost no more than those of a mesh and all move alike:
+            /// `true` or `false`. Default: where that saves more than a million records of instances.
+            #[serde(default)]
+            pub nest: Option<bool>,
         }
 
         impl $name {
@@ -101,6 +106,7 @@ macro_rules! placement {
                     parent: self.parent.as_deref(),
                     visible: &self.visible,
                     mix_seed: self.mix_seed,
+                    nest: self.nest,
                 }
             }
         }
@@ -128,6 +134,7 @@ impl Single {
             parent: None,
             visible: always(),
             mix_seed: 0,
+            nest: None,
         }
     }
 }

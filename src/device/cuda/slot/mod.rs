@@ -18,7 +18,7 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, Params, RayTally, Unit},
+    abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, NestLevel, Params, RayTally, Unit},
     accel::Tlas,
     aov::{Aov, AovSet, channels::FileRows},
     device::{
@@ -201,7 +201,8 @@ impl Slot {
     /// Bytes on the GPU for a TLAS and a picture.
     pub fn bytes(tlas: &Tlas, settings: &FrameSettings) -> (usize, usize) {
         let film = size_of::<u32>() * Accumulation::words(settings);
-        let tlas = size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]);
+        let nested = tlas.nested.as_ref().map_or(0, |nested| nested.bytes());
+        let tlas = size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]) + nested;
         (tlas, film + settings.film_pixels() * settings.pixel_bytes())
     }
 
@@ -276,24 +277,39 @@ impl Slot {
     /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.
     pub fn upload(&mut self, tlas: &Arc<Tlas>, params: &mut Params) -> CudaResult<()> {
         let (units, records) = (bytes_of(&tlas.units), bytes_of(&tlas.records));
+        // Levels, numbers and records of instances, which all are as large as some words, come behind the records.
+        let nested = tlas.nested.as_ref().map_or([&[][..]; 3], |nested| nested.parts());
+        let mut starts = [records.len(); 4];
+        for (part, bytes) in nested.iter().enumerate() {
+            starts[part + 1] = starts[part] + bytes.len();
+        }
+        let behind = starts[3] - records.len();
         if self.uploaded.as_ptr() != Arc::as_ptr(tlas) || self.uploaded.strong_count() == 0 {
             self.uploaded = Weak::new();
             // A little more than needed: a moving scene's tree changes its size from frame to frame.
             self.units.reserve_with_room(units.len())?;
-            self.records.reserve_with_room(records.len())?;
-            self.staging.reserve_with_room(units.len() + records.len())?;
+            self.records.reserve_with_room(records.len() + behind)?;
+            self.staging.reserve_with_room(units.len() + records.len() + behind)?;
             self.staging.fill(0, units);
             self.staging.fill(units.len(), records);
+            for (bytes, start) in nested.iter().zip(starts) {
+                self.staging.fill(units.len() + start, bytes);
+            }
             let (staging, stream) = (&self.staging, &self.stream);
             // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
             unsafe {
                 self.units.write_later(0, staging, 0, units.len(), stream)?;
-                self.records.write_later(0, staging, units.len(), records.len(), stream)?;
+                self.records.write_later(0, staging, units.len(), records.len() + behind, stream)?;
             }
             self.uploaded = Arc::downgrade(tlas);
         }
         params.trees.tlas_units = self.units.at::<Unit>(0);
         params.trees.instances = self.records.at::<InstanceRecord>(0);
+        if behind > 0 {
+            params.trees.levels = self.records.at::<NestLevel>(starts[0]);
+            params.trees.numbers = self.records.at::<u32>(starts[1]);
+            params.trees.records_of = self.records.at::<u32>(starts[2]);
+        }
         Ok(())
     }
 

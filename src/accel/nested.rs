@@ -1,0 +1,249 @@
+//! Trees of more than two levels: assemblies, whose trees lie behind that of the world in the same arrays, so that kernels reach all
+//! records, units and keys from one base each.
+
+use crate::accel::{
+    Blas, BlasShape, Buffer, Tlas,
+    node::{Wide, each_width},
+    support::SupportMap,
+};
+use crate::{
+    abi::{
+        CompressedNode, EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel,
+        Unit,
+    },
+    math::Aabb,
+};
+use glam::Vec3;
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+/// Number of boxes of a tree whose corners stand for all that is in it, where boxes of its instances are made from.
+const OUTLINE: usize = 1024;
+
+/// The tree of an assembly.
+pub struct AssemblyTree {
+    pub(crate) tlas: Tlas,
+    /// Number of the assembly.
+    pub number: u32,
+    /// Stack entries that a ray needs below this tree, and node levels there.
+    below: (usize, u32),
+}
+
+impl AssemblyTree {
+    /// A tree of what an assembly places. `outlined`: instances get tight boxes, which takes a few milliseconds.
+    pub fn build(tlas: Tlas, number: u32, blas: &[Arc<Blas>], outlined: bool) -> Blas {
+        let mut parts: Vec<u32> = tlas.records.iter().map(|record| record.mesh).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let all = || parts.iter().map(|&part| &blas[part as usize]);
+        let below = (
+            all().map(|part| part.stack_entries()).max().unwrap_or(0),
+            all().map(|part| part.depth()).max().unwrap_or(0),
+        );
+        let support = outlined.then(|| SupportMap::new(&outline(&tlas)));
+        let (bounds, build_time) = (tlas.bounds(), tlas.build_time);
+        Blas::of_assembly(Self { tlas, number, below }, bounds, support, build_time)
+    }
+
+    /// Node levels on the longest path to a triangle.
+    pub fn depth(&self) -> u32 {
+        self.tlas.tree.depth + self.below.1
+    }
+
+    /// Stack entries that a ray needs from here on.
+    pub fn stack_entries(&self) -> usize {
+        self.tlas.tree.stack_entries() + self.below.0
+    }
+}
+
+/// Corners of boxes that hold all that is in a tree.
+fn outline(tlas: &Tlas) -> Vec<Vec3> {
+    let corners = |boxes: Vec<Aabb>| boxes.iter().flat_map(|bounds| bounds.corners()).collect();
+    match tlas.tree.root {
+        EMPTY_CHILD => vec![Vec3::ZERO],
+        root if root & LEAF != 0 => corners(vec![tlas.bounds()]),
+        _ => each_width!(&tlas.tree.nodes, nodes => corners(boxes_of(nodes))),
+    }
+}
+
+/// About [`OUTLINE`] boxes of a tree, none of them within another.
+fn boxes_of<const N: usize>(nodes: &[Wide<N>]) -> Vec<Aabb> {
+    let (mut open, mut boxes) = (VecDeque::from([0]), Vec::new());
+    while let Some(node) = open.pop_front() {
+        let wide = &nodes[node];
+        for slot in (0..N).filter(|&slot| wide.children[slot] != EMPTY_CHILD) {
+            let child = wide.children[slot];
+            if child & LEAF == 0 && open.len() + boxes.len() < OUTLINE {
+                open.push_back(child as usize);
+            } else {
+                boxes.push(wide.bounds(slot));
+            }
+        }
+    }
+    boxes
+}
+
+/// What a TLAS has besides where its scene has assemblies.
+pub struct Nested {
+    /// The world, then each assembly.
+    pub levels: Vec<NestLevel>,
+    /// As [`Scene::leaf_numbers`](crate::scene::Scene::leaf_numbers).
+    pub numbers: Arc<[u32]>,
+    /// The record of each instance of the scene, or `NO_INDEX` if it is hidden.
+    pub records_of: Vec<u32>,
+    /// Records of what is in the world, which come first.
+    world_records: usize,
+}
+
+impl Nested {
+    /// Levels, numbers and records, as bytes.
+    pub fn parts(&self) -> [&[u8]; 3] {
+        [
+            bytemuck::cast_slice(&self.levels),
+            bytemuck::cast_slice(&self.numbers),
+            bytemuck::cast_slice(&self.records_of),
+        ]
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.parts().iter().map(|part| part.len()).sum()
+    }
+}
+
+impl Tlas {
+    /// The records of what is in the world.
+    pub fn world_records(&self) -> &[InstanceRecord] {
+        let all = self.nested.as_ref().map_or(self.records.len(), |nested| nested.world_records);
+        &self.records[..all]
+    }
+
+    /// The records that lead to the mesh of a hit's number, from the outermost one in. In a scene of two levels, that is its own.
+    pub fn way_to(&self, number: u32, record: u32) -> Vec<u32> {
+        let Some(nested) = &self.nested else { return vec![record] };
+        let (mut level, mut rest, mut way) = (0, number, Vec::new());
+        loop {
+            let NestLevel { first, count, .. } = nested.levels[level];
+            let own = &nested.numbers[first as usize..(first + count) as usize];
+            let index = own.partition_point(|&leaves| leaves <= rest).saturating_sub(1);
+            let record = nested.records_of[first as usize + index];
+            let Some(found) = self.records.get(record as usize) else { return way };
+            rest -= own[index];
+            way.push(record);
+            if found.flags & INSTANCE_IS_ASSEMBLY == 0 {
+                return way;
+            }
+            level = found.slot_base as usize;
+        }
+    }
+
+    /// Puts the trees of assemblies behind this one. `world` are the scene's instances in the world, and `levels` those of each assembly;
+    /// the trees of assemblies are the last ones of `blas`.
+    pub(crate) fn add_assemblies(
+        &mut self,
+        world: Range<usize>,
+        levels: &[Range<usize>],
+        numbers: &Arc<[u32]>,
+        blas: &[Arc<Blas>],
+    ) {
+        let trees = blas[blas.len() - levels.len()..].iter().map(|blas| match &blas.shape {
+            BlasShape::Assembly(tree) => &tree.tlas,
+            _ => unreachable!("assemblies have trees of assemblies"),
+        });
+        let trees: Vec<&Tlas> = trees.collect();
+        let world_records = self.records.len();
+        let starts = Starts::new(self, &trees);
+        let mut records_of = vec![NO_INDEX; numbers.len()];
+        let ranges = [&world].into_iter().chain(levels);
+        let all = [&*self].into_iter().chain(trees.iter().copied());
+        let mut nest_levels = Vec::with_capacity(1 + levels.len());
+        for ((range, tree), start) in ranges.zip(all).zip(&starts.0) {
+            let own = &numbers[range.clone()];
+            for (record, at) in tree.records.iter().zip(start.records..) {
+                let index = own.partition_point(|&number| number < record.instance);
+                records_of[range.start + index] = at;
+            }
+            // Numbers are even if all places have as many meshes as the first one.
+            let step = own.get(1).copied().unwrap_or(0);
+            let even = own.iter().zip(0u32..).all(|(&number, i)| number == i.wrapping_mul(step));
+            nest_levels.push(NestLevel {
+                first: range.start as u32,
+                count: range.len() as u32,
+                even: if even { step } else { 0 },
+                first_record: start.records,
+            });
+        }
+        let records = |tree: &Tlas, start: &Start| {
+            let moved = tree
+                .records
+                .iter()
+                .map(|record| InstanceRecord { first_key: record.first_key + start.keys, ..*record });
+            moved.collect::<Vec<_>>()
+        };
+        let records = joined(&self.records, trees.iter().zip(&starts.0[1..]).map(|(tree, start)| records(tree, start)));
+        let units = trees.iter().zip(&starts.0[1..]).map(|(tree, start)| moved_units(tree, start, &starts));
+        let units = joined(&moved_units(self, &starts.0[0], &starts), units);
+        (self.records, self.units) = (records, units);
+        trees.iter().for_each(|tree| self.shutter.keys.extend_from_slice(&tree.shutter.keys));
+        self.nested = Some(Nested { levels: nest_levels, numbers: numbers.clone(), records_of, world_records });
+    }
+}
+
+/// Where the part of a tree begins in the arrays of all.
+#[derive(Clone, Copy, Default)]
+struct Start {
+    records: u32,
+    units: u32,
+    keys: u32,
+}
+
+/// The start of the world's part and of each assembly's.
+struct Starts(Vec<Start>);
+
+impl Starts {
+    fn new(world: &Tlas, trees: &[&Tlas]) -> Self {
+        let mut next = Start::default();
+        let all = [world].into_iter().chain(trees.iter().copied());
+        let start = |tree: &Tlas| {
+            let own = next;
+            next.records += tree.records.len() as u32;
+            next.units += tree.units.len() as u32;
+            next.keys += tree.shutter.keys.len() as u32;
+            own
+        };
+        Self(all.map(start).collect())
+    }
+}
+
+fn joined<T: Copy + Send + Sync>(world: &[T], parts: impl Iterator<Item = Vec<T>>) -> Buffer<T> {
+    let parts: Vec<Vec<T>> = parts.collect();
+    let parts: Vec<&[T]> = parts.iter().map(|part| &part[..]).collect();
+    let mut all = Buffer::new();
+    all.refill_joined(world, &parts, |element, _| element);
+    all
+}
+
+/// The units of a compressed tree, whose references count from `start`, and whose instances of assemblies lead to these.
+fn moved_units(tree: &Tlas, start: &Start, starts: &Starts) -> Vec<Unit> {
+    let mut units = tree.units.to_vec();
+    let mut open = if units.is_empty() { Vec::new() } else { vec![0usize] };
+    while let Some(index) = open.pop() {
+        let mut node: CompressedNode = bytemuck::cast(units[index]);
+        let children = (0..8).filter(|slot| node.units >> slot & 1 != 0);
+        for (place, slot) in children.enumerate() {
+            let child = node.unit_base as usize + place;
+            if node.instances >> slot & 1 == 0 {
+                open.push(child);
+                continue;
+            }
+            let mut unit: InstanceUnit = bytemuck::cast(units[child]);
+            unit.record += start.records;
+            unit.first_key += start.keys;
+            if unit.level != 0 {
+                unit.root = starts.0[unit.level as usize].units;
+            }
+            units[child] = bytemuck::cast(unit);
+        }
+        node.unit_base += start.units;
+        units[index] = bytemuck::cast(node);
+    }
+    units
+}

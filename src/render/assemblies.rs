@@ -1,0 +1,136 @@
+//! The trees of assemblies: built once for those in which nothing moves, and anew in each frame for the others, however often they are placed.
+
+use crate::{
+    accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
+    anim::{self, Moment, ShutterTime},
+    scene::{Instance, NONE, Scene},
+};
+use glam::Affine3;
+use std::{ops::Range, sync::Arc};
+
+/// What the trees of a frame are made for.
+#[derive(Clone, Copy)]
+pub struct Pose<'a> {
+    pub scene: &'a Scene,
+    pub moment: &'a Moment,
+    /// None: a single moment.
+    pub shutter: Option<ShutterTime>,
+    /// Of all instances of the scene, in its order.
+    pub world_from_object: &'a [Affine3],
+    /// The mesh that each of them shows; empty if all show their own.
+    pub shown: &'a [u32],
+    pub careful: bool,
+}
+
+/// The trees of a scene's assemblies, as last built.
+#[derive(Clone)]
+pub struct Assemblies {
+    layout: NodeLayout,
+    numbers: Arc<[u32]>,
+    /// Whether anything moves in each.
+    moves: Arc<[bool]>,
+    trees: Vec<Option<Arc<Blas>>>,
+}
+
+impl Assemblies {
+    /// None for a scene without assemblies.
+    pub fn new(scene: &Scene, layout: NodeLayout) -> Option<Self> {
+        let count = scene.assemblies.len();
+        let new = || Self {
+            layout,
+            numbers: scene.leaf_numbers().into(),
+            moves: moving(scene).into(),
+            trees: vec![None; count],
+        };
+        (count > 0).then(new)
+    }
+
+    /// Brings the trees to a pose: those of assemblies go to the end of `blas`, which has those of meshes.
+    pub fn build(&mut self, pose: Pose<'_>, builder: &mut TlasBuilder, blas: &mut Vec<Arc<Blas>>) {
+        let meshes = pose.scene.meshes.len();
+        blas.truncate(meshes);
+        // Places for trees that are not built yet, which no instance of those that are refers to.
+        let Some(filler) = blas.first().cloned() else { return };
+        blas.resize(meshes + self.trees.len(), filler);
+        for (index, assembly) in pose.scene.assemblies.iter().enumerate().rev() {
+            let moves = self.moves[index];
+            let tree = match self.trees[index].take().filter(|_| !moves) {
+                Some(tree) => tree,
+                None => {
+                    let quality = if moves { Quality::Fast } else { Quality::High };
+                    let mut tlas = Tlas::new(self.layout);
+                    self.build_level(pose, assembly.range(), quality, (builder, blas), &mut tlas);
+                    Arc::new(AssemblyTree::build(tlas, index as u32, blas, !moves))
+                }
+            };
+            blas[meshes + index] = tree.clone();
+            self.trees[index] = Some(tree);
+        }
+    }
+
+    /// Builds the tree over the world, with those of all assemblies behind it.
+    pub fn build_world(
+        &self,
+        pose: Pose<'_>,
+        quality: Quality,
+        builder: &mut TlasBuilder,
+        blas: &[Arc<Blas>],
+        tlas: &mut Tlas,
+    ) {
+        tlas.nested = None;
+        self.build_level(pose, pose.scene.world(), quality, (builder, blas), tlas);
+        let levels: Vec<Range<usize>> = pose.scene.assemblies.iter().map(|assembly| assembly.range()).collect();
+        tlas.add_assemblies(pose.scene.world(), &levels, &self.numbers, blas);
+    }
+
+    fn build_level(
+        &self,
+        pose: Pose<'_>,
+        range: Range<usize>,
+        quality: Quality,
+        (builder, blas): (&mut TlasBuilder, &[Arc<Blas>]),
+        tlas: &mut Tlas,
+    ) {
+        let Pose { scene, moment, .. } = pose;
+        let hidden = anim::hidden_instances(scene, moment);
+        let ids: Vec<u32> = range.map(|index| index as u32).filter(|id| hidden.binary_search(id).is_err()).collect();
+        let instances: Vec<Instance> = ids.iter().map(|&id| scene.instances[id as usize]).collect();
+        match pose.shutter {
+            Some(time) => anim::instance_shutter_keys(scene, &instances, &ids, time, &mut tlas.shutter),
+            None => tlas.shutter.clear(),
+        }
+        let of = |values: &[u32]| ids.iter().filter_map(|&id| values.get(id as usize).copied()).collect::<Vec<u32>>();
+        let transforms: Vec<Affine3> = ids.iter().map(|&id| pose.world_from_object[id as usize]).collect();
+        let input = TlasInput {
+            instances: &instances,
+            ids: &of(&self.numbers),
+            meshes: &of(pose.shown),
+            groups: None,
+            world_from_object: &transforms,
+            blas,
+            careful: pose.careful,
+        };
+        builder.build(input, quality, tlas);
+    }
+}
+
+/// Whether anything moves in each assembly, or appears, or in those that it places.
+fn moving(scene: &Scene) -> Vec<bool> {
+    let mut nodes: Vec<bool> = Vec::with_capacity(scene.nodes.len());
+    for node in &scene.nodes {
+        let carried = nodes.get(node.parent as usize).copied().unwrap_or(false);
+        nodes.push(carried || node.motion != NONE || node.follows.is_some());
+    }
+    let meshes = scene.meshes.len();
+    let mut units = vec![false; meshes + scene.assemblies.len()];
+    scene.deforming.iter().for_each(|deforming| units[deforming.mesh as usize] = true);
+    let appears = |id: usize| scene.appearances.binary_search_by_key(&(id as u32), |a| a.instance).is_ok();
+    for (index, assembly) in scene.assemblies.iter().enumerate().rev() {
+        units[meshes + index] = assembly.range().any(|id| {
+            let instance = &scene.instances[id];
+            let carried = nodes.get(instance.node as usize).copied().unwrap_or(false);
+            carried || instance.motion != NONE || units[instance.mesh as usize] || appears(id)
+        });
+    }
+    units.split_off(meshes)
+}
