@@ -46,9 +46,6 @@ THRONG_DEVICE uint32_t outermost_index(const Params& params, const Hit& hit) {
     return first;
 }
 
-// The number of an instance of the world.
-THRONG_INLINE uint32_t number_in_world(const Params& params, uint32_t record) { return is_nested(params) ? params.trees.instances[record].instance : 0; }
-
 // a = a * b, of affine transforms.
 THRONG_INLINE void append_transform(float* a, const float* b) {
     for (int row = 0; row < 3; row++) {

@@ -210,14 +210,15 @@ THRONG_DEVICE FogPoint move_to_lamp(const FogRecord& fog, const FogSegment& segm
 // `weighed` and `share` are the shares of such lights by which what is hit is weighed, and with which they are sampled.
 THRONG_DEVICE bool sample_local_in_fog(const Params& params, Time time, const FogSegment& segment, float choice, float weighed, float share, Vec2 u, FogPoint& point, LightSample& sampled) {
     float probability = share;
-    const uint32_t chosen = sample_emitter(params, static_cast<const Segment&>(segment), choice, probability);
-    if (chosen == NO_INDEX) return false;
-    const EmitterRecord emitter = load_record(&params.local_lights.emitters[chosen]);
+    SampledEmitter chosen;
+    if (!sample_emitter(params, static_cast<const Segment&>(segment), time, random_bits(u), choice, probability, chosen)) return false;
+    const EmitterRecord& emitter = chosen.emitter;
     const Vec3 position = segment.origin + segment.direction * point.at;
     if (emitter.table != NO_INDEX) {
-        const float other = weighed * emitter_probability(params, receiver(position, vec3(0.0f)), emitter.trail);
+        const uint32_t number = number_of(params, chosen);
+        const float other = weighed * emitter_probability(params, receiver(position, vec3(0.0f)), time, emitter.record, number);
         point.weight *= other / probability;
-        return other > 0.0f && sample_surface(params, position, time, emitter, choice, other, u, sampled);
+        return other > 0.0f && sample_surface(params, position, time, emitter, number, choice, other, u, sampled);
     }
     const LightRecord lamp = load_record(&params.tables.lights[emitter.record]);
     point = move_to_lamp(params.frame.fog, segment, point, load3(lamp.vector), u);

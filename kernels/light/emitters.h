@@ -28,12 +28,6 @@ THRONG_INLINE float short_of(const Surface& s, Vec3 direction, float distance) {
     return max(distance - (bound.x + bound.y + bound.z) / cosine, 0.0f);
 }
 
-// Fills up the low bits of a random number in [0, 1) after choices of this probability, which have left few of them.
-THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
-    float x = choice + min(5.9604645e-8f / probability, 1.0f) * unit_float(hash(key));
-    return min(x < 1.0f ? x : x - 1.0f, kBelowOne);
-}
-
 THRONG_INLINE Vec3 emission_at(const Params& params, const Surface& s) {
     return emission_at(params, s, load_record(&params.tables.materials[s.material]));
 }
@@ -43,9 +37,10 @@ THRONG_INLINE float determinant(const float* m) {
 }
 
 // Twice the area in the world of a triangle of an instance that moves.
-THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
-    float world_from_object[12];
-    if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
+THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, uint32_t number, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
+    float world_from_object[12], object_from_world[12];
+    if (is_nested(params)) load_nested_placement(params, number, time, world_from_object, object_from_world);
+    else if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
     else load_matrix(instance.world_from_object, world_from_object);
     const ShapeSpan shape = shape_at(params, instance.mesh, time);
     const Vec3 a = load3(vertex_at(mesh, corners.vertices[0], shape).position);
@@ -56,17 +51,20 @@ THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance
 
 // Pdf of the points of a triangle per area in the world, once its emitter is sampled. The table's pdf is in object space, where
 // meshes that change shape have the shape of their first key.
-THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
+THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& instance, uint32_t number, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
     const CornerRecord corners = load_record(&mesh.corners[prim]);
     Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
     Vec3 e1 = vec3(load_words(mesh.vertices[corners.vertices[1]].position)) - a;
     Vec3 e2 = vec3(load_words(mesh.vertices[corners.vertices[2]].position)) - a;
     float m[12];
-    load_matrix(instance.world_from_object, m);
+    if (is_nested(params)) {
+        float object_from_world[12];
+        load_nested_placement(params, number, time, m, object_from_world);
+    } else load_matrix(instance.world_from_object, m);
     float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
     // Left out before anything is inlined: otherwise kernels without motion need more.
     if constexpr (THRONG_MOTION != 0)
-        if (moves(params) && instance.flags) world = area_at(params, instance, mesh, corners, time);
+        if (moves(params) && instance.flags) world = area_at(params, instance, number, mesh, corners, time);
     float weight = bits_float(load_word(&params.tables.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
@@ -92,10 +90,10 @@ THRONG_INLINE float sphere_pdf(const SphereCone& cone, const float* world_from_o
 }
 
 // Samples a point of a sphere. Here and in `sample_triangles`, `sampled.light` is radiance, not yet divided by the pdf.
-THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time, uint32_t record, Vec2 u, LightSample& sampled) {
+THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time, uint32_t record, uint32_t number, Vec2 u, LightSample& sampled) {
     const InstanceRecord& instance = params.trees.instances[record];
     float world_from_object[12], object_from_world[12];
-    load_placement(params, instance, time, world_from_object, object_from_world);
+    load_placement(params, instance, number, time, world_from_object, object_from_world);
     Vec3 p = transform_point(object_from_world, position);
     SphereCone cone = sphere_cone(p);
     Vec3 d = sample_cone(normalize_or(-p, vec3(0.0f, 1.0f, 0.0f)), cone.cap, u);
@@ -110,7 +108,7 @@ THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time,
     sampled.direction = world * (1.0f / stretch);
     sampled.distance = t * stretch;
     sampled.pdf = sphere_pdf(cone, world_from_object, stretch);
-    const Hit hit{sampled.distance, 0.0f, 0.0f, 0, number_in_world(params, record), record};
+    const Hit hit{sampled.distance, 0.0f, 0.0f, 0, number, record};
     const Surface s = make_surface(params, ray_of(position, sampled.direction, kInfinity, time), hit);
     sampled.light = emission_at(params, s);
     sampled.distance = short_of(s, sampled.direction, sampled.distance);
@@ -118,7 +116,7 @@ THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time,
 }
 
 // Samples a point of an instance's triangles.
-THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time time, uint32_t record, const EmitterTable& table, float choice, Vec2 u, LightSample& sampled) {
+THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time time, uint32_t record, uint32_t number, const EmitterTable& table, float choice, Vec2 u, LightSample& sampled) {
     float at = choice * float(table.count);
     uint32_t index = uint32_t(at);
     if (index >= table.count) index = table.count - 1;
@@ -126,7 +124,7 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     const uint32_t prim = at - float(index) < entry.threshold ? entry.prim : entry.alias;
     // Maps the halves of the unit square to the triangle, with little distortion (Heitz 2019).
     const float low = 0.5f * min(u.x, u.y);
-    const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, number_in_world(params, record), record};
+    const Hit hit{1.0f, u.x < u.y ? low : u.x - low, u.x < u.y ? u.y - low : low, prim, number, record};
     Surface s = make_surface(params, ray_of(position, vec3(0.0f, 1.0f, 0.0f), kInfinity, time), hit);
     Vec3 to = s.position - position;
     float squared = dot(to, to);
@@ -138,7 +136,7 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     s.front = s.front != (along > 0.0f);
     const InstanceRecord& instance = params.trees.instances[record];
     const MeshRecord mesh = load_record(&params.tables.meshes[instance.mesh]);
-    sampled.pdf = triangle_pdf(params, instance, mesh, table, prim, s.material, time) * squared / cosine;
+    sampled.pdf = triangle_pdf(params, instance, number, mesh, table, prim, s.material, time) * squared / cosine;
     sampled.distance = short_of(s, sampled.direction, sampled.distance);
     sampled.light = emission_at(params, s);
     // Where the surface has holes, rays hit it only this often.
@@ -146,12 +144,19 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     return sampled.pdf > 0.0f && sampled.pdf < kInfinity;
 }
 
+THRONG_INLINE uint32_t random_bits(Vec2 u) { return float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u; }
+
+// The number of an instance that was sampled; 0 in scenes without assemblies, where none is asked for.
+THRONG_INLINE uint32_t number_of(const Params& params, const SampledEmitter& sampled) {
+    return is_nested(params) ? sampled.base + params.trees.instances[sampled.emitter.record].instance : 0;
+}
+
 // Samples a point of an emitter with extent, whose probability this is.
-THRONG_INLINE bool sample_surface(const Params& params, Vec3 position, Time time, const EmitterRecord& emitter, float choice, float probability, Vec2 u, LightSample& sampled) {
+THRONG_INLINE bool sample_surface(const Params& params, Vec3 position, Time time, const EmitterRecord& emitter, uint32_t number, float choice, float probability, Vec2 u, LightSample& sampled) {
     const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
-    choice = refill(choice, probability, float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u);
-    const bool seen = table.count ? sample_triangles(params, position, time, emitter.record, table, choice, u, sampled)
-                                  : sample_sphere(params, position, time, emitter.record, u, sampled);
+    choice = refill(choice, probability, random_bits(u));
+    const bool seen = table.count ? sample_triangles(params, position, time, emitter.record, number, table, choice, u, sampled)
+                                  : sample_sphere(params, position, time, emitter.record, number, u, sampled);
     if (!seen) return false;
     sampled.pdf *= probability;
     sampled.light = sampled.light * (1.0f / sampled.pdf);
@@ -162,23 +167,22 @@ THRONG_INLINE bool sample_surface(const Params& params, Vec3 position, Time time
 THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightSample& sampled) {
     const Receiver at = receiver(position, normal);
     float probability = share;
-    const uint32_t chosen = sample_emitter(params, at, choice, probability);
-    if (chosen == NO_INDEX) return false;
-    const EmitterRecord emitter = load_record(&params.local_lights.emitters[chosen]);
+    SampledEmitter chosen;
+    if (!sample_emitter(params, at, time, random_bits(u), choice, probability, chosen)) return false;
+    const EmitterRecord& emitter = chosen.emitter;
     if (emitter.table == NO_INDEX) {
         IncidentLight l = incident_light(load_record(&params.tables.lights[emitter.record]), position, u);
         sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
         return max_component(l.irradiance) > 0.0f;
     }
-    return sample_surface(params, position, time, emitter, choice, probability, u, sampled);
+    return sample_surface(params, position, time, emitter, number_of(params, chosen), choice, probability, u, sampled);
 }
 
 // Pdf per solid angle with which `sample_local` finds the point `s` of an instance's surface from `position`.
 THRONG_OUTLINE float local_pdf(const Params& params, Vec3 position, Vec3 normal, float share, const Hit& hit, const Surface& s) {
     const uint32_t index = load_word(&params.local_lights.emitter_of[hit.record]);
     if (index == NO_INDEX) return 0.0f;
-    const EmitterRecord emitter = load_record(&params.local_lights.emitters[index]);
-    const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
+    const EmitterTable table = load_record(&params.local_lights.tables[load_word(&params.local_lights.emitters[index].table)]);
     const InstanceRecord& instance = params.trees.instances[hit.record];
     Vec3 to = s.position - position;
     float squared = dot(to, to);
@@ -187,14 +191,14 @@ THRONG_OUTLINE float local_pdf(const Params& params, Vec3 position, Vec3 normal,
     float pdf;
     if (table.count) {
         const MeshRecord mesh = load_record(&params.tables.meshes[instance.mesh]);
-        pdf = triangle_pdf(params, instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
+        pdf = triangle_pdf(params, instance, hit.instance, mesh, table, hit.prim, s.material, s.time) * squared / fabsf(dot(s.geometric, direction));
     } else {
         float world_from_object[12], object_from_world[12];
-        load_placement(params, instance, s.time, world_from_object, object_from_world);
+        load_placement(params, instance, hit.instance, s.time, world_from_object, object_from_world);
         float stretch = 1.0f / length(transform_vector(object_from_world, direction));
         pdf = sphere_pdf(sphere_cone(transform_point(object_from_world, position)), world_from_object, stretch);
     }
-    return share * emitter_probability(params, receiver(position, normal), emitter.trail) * pdf;
+    return share * emitter_probability(params, receiver(position, normal), s.time, hit.record, hit.instance) * pdf;
 }
 
 }

@@ -1,6 +1,7 @@
 // The walk down the tree over the emitters within the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with
 // Adaptive Tree Splitting"): at each node, a child is sampled by how much of its light may arrive.
 #pragma once
+#include "geom/nested.h"
 #include "light/environment.h"
 
 namespace THRONG_NAMESPACE {
@@ -42,6 +43,18 @@ THRONG_INLINE float importance(const LightNode& node, const Segment& segment) {
     return min(node.power / sqrtf(max(max(dot(away, away), dot(extent, extent)), 1e-20f)), 1e30f);
 }
 
+// The same in the space of an assembly.
+THRONG_INLINE Receiver moved_into(const Receiver& r, const float* world_from_object, const float* object_from_world) {
+    const Vec3 position = transform_point(object_from_world, r.position);
+    return receiver(position, r.all_around ? r.normal : normalize_or(transform_normal(world_from_object, r.normal), r.normal));
+}
+
+THRONG_INLINE Segment moved_into(const Segment& s, const float*, const float* object_from_world) {
+    const Vec3 direction = transform_vector(object_from_world, s.direction);
+    const float stretch = length(direction);
+    return Segment{transform_point(object_from_world, s.origin), direction * (1.0f / stretch), s.length * stretch};
+}
+
 // The children of a node pair, and the probability of the first of them; false if both are below the horizon.
 struct NodePair {
     uint32_t children[2];
@@ -59,11 +72,10 @@ THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const R& r, No
     return sum > 0.0f;
 }
 
-// Samples an emitter for a receiver or a segment; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and rescales `choice` so that it
+// Samples an emitter below a node for a receiver or a segment; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and rescales `choice` so that it
 // is a random number again.
 template <class R>
-THRONG_DEVICE uint32_t sample_emitter(const Params& params, const R& r, float& choice, float& probability) {
-    uint32_t node = params.local_lights.root;
+THRONG_DEVICE uint32_t sample_below(const Params& params, uint32_t node, const R& r, float& choice, float& probability) {
     while (!(node & LEAF)) {
         NodePair pair;
         if (!load_pair(params, node, r, pair)) return NO_INDEX;
@@ -76,16 +88,74 @@ THRONG_DEVICE uint32_t sample_emitter(const Params& params, const R& r, float& c
     return node & ~LEAF;
 }
 
-// Probability with which `sample_emitter` samples the emitter that `trail` leads to.
-THRONG_DEVICE float emitter_probability(const Params& params, const Receiver& r, uint32_t trail) {
+// Fills up the low bits of a random number in [0, 1) after choices of this probability, which have left few of them.
+THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
+    float x = choice + min(5.9604645e-8f / probability, 1.0f) * unit_float(hash(key));
+    return min(x < 1.0f ? x : x - 1.0f, kBelowOne);
+}
+
+// An emitter, and the number at which those of its level begin.
+struct SampledEmitter {
+    EmitterRecord emitter;
+    uint32_t base;
+};
+
+// Samples an emitter in the world or in an assembly; false if none can be seen. Where assemblies are in assemblies, each is an emitter of
+// the tree around it. `key` is a source of random bits.
+template <class R>
+THRONG_DEVICE bool sample_emitter(const Params& params, R r, Time time, uint32_t key, float& choice, float& probability, SampledEmitter& sampled) {
+    sampled.base = 0;
+    for (uint32_t node = params.local_lights.root;;) {
+        const uint32_t index = sample_below(params, node, r, choice, probability);
+        if (index == NO_INDEX) return false;
+        sampled.emitter = load_record(&params.local_lights.emitters[index]);
+        if (!is_nested(params) || sampled.emitter.table != EMITTER_IS_ASSEMBLY) return true;
+        const InstanceRecord& instance = params.trees.instances[sampled.emitter.record];
+        float out[12], in[12];
+        load_placement(params, instance, time, out, in);
+        r = moved_into(r, out, in);
+        node = sampled.emitter.root;
+        choice = refill(choice, probability, key ^ node);
+        sampled.base += instance.instance;
+    }
+}
+
+// Probability with which an emitter below a node is sampled to which `trail` leads.
+template <class R>
+THRONG_DEVICE float probability_below(const Params& params, uint32_t node, const R& r, uint32_t trail) {
     float probability = 1.0f;
-    uint32_t node = params.local_lights.root;
     for (; !(node & LEAF); trail >>= 1) {
         NodePair pair;
         if (!load_pair(params, node, r, pair)) return 0.0f;
         probability *= trail & 1u ? 1.0f - pair.first : pair.first;
         node = pair.children[trail & 1u];
     }
+    return probability;
+}
+
+// Probability with which `sample_emitter` samples the instance with this record and number; 0 for one that does not shine.
+THRONG_DEVICE float emitter_probability(const Params& params, Receiver r, Time time, uint32_t record, uint32_t number) {
+    const uint32_t* emitter_of = params.local_lights.emitter_of;
+    uint32_t node = params.local_lights.root;
+    if (!is_nested(params)) {
+        const uint32_t index = load_word(&emitter_of[record]);
+        return index == NO_INDEX ? 0.0f : probability_below(params, node, r, load_word(&params.local_lights.emitters[index].trail));
+    }
+    float probability = 1.0f;
+    follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
+        const uint32_t index = load_word(&emitter_of[&instance - params.trees.instances]);
+        if (index == NO_INDEX || !(probability > 0.0f)) {
+            probability = 0.0f;
+            return;
+        }
+        const EmitterRecord emitter = load_record(&params.local_lights.emitters[index]);
+        probability *= probability_below(params, node, r, emitter.trail);
+        if (emitter.table != EMITTER_IS_ASSEMBLY) return;
+        float out[12], in[12];
+        load_placement(params, instance, time, out, in);
+        r = moved_into(r, out, in);
+        node = emitter.root;
+    });
     return probability;
 }
 

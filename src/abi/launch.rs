@@ -184,7 +184,7 @@ border! {
         pub sums: *mut u32,
         /// `join_aovs`: the sums to add, laid out alike.
         pub other_sums: *const u32,
-        /// Hashes of the names of all instances of the scene, and of all rows of the material table.
+        /// Hashes of the names of all instances of the world, and of all rows of the material table.
         pub instance_names: *const u32,
         pub material_names: *const u32,
         pub before: OtherFrame,

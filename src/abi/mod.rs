@@ -77,6 +77,9 @@ constants! {
     /// Not a mesh, but instances.
     pub const SHAPE_ASSEMBLY: u32 = 3;
 
+    /// Table of an emitter that is an assembly.
+    pub const EMITTER_IS_ASSEMBLY: u32 = 0xffff_fffe;
+
     /// Flags of an instance that moves, or whose mesh changes shape, while the shutter is open, and of one that places an assembly.
     pub const INSTANCE_MOVES: u32 = 1;
     pub const INSTANCE_IS_ASSEMBLY: u32 = 2;

@@ -219,11 +219,12 @@ border! {
     pub struct EmitterRecord {
         /// Index of the instance's record, or of a [`LightRecord`].
         pub record: u32,
-        /// Index of an [`EmitterTable`]; `NO_INDEX` for lights.
+        /// Index of an [`EmitterTable`]; `NO_INDEX` for lights, `EMITTER_IS_ASSEMBLY` for assemblies.
         pub table: u32,
         /// Which way leads here from the root: bit `d` is set where the second child is taken `d` levels below.
         pub trail: u32,
-        pub reserved: u32,
+        /// Of an assembly, where its tree begins, in the terms of [`LightNode::child`].
+        pub root: u32,
     }
 
     /// The triangles of a mesh that emit light, with the materials of some instances.

@@ -116,7 +116,7 @@ mod tests {
             match &blas.shape {
                 BlasShape::Triangles { packs, .. } => assert_eq!(packs.count(), 3),
                 BlasShape::Compressed { triangles, .. } => assert_eq!(triangles.len(), 6),
-                BlasShape::Sphere => panic!("no sphere"),
+                BlasShape::Sphere | BlasShape::Assembly(_) => panic!("no sphere"),
             }
         }
     }

@@ -116,6 +116,14 @@ impl Tlas {
         &self.records[..all]
     }
 
+    /// The records of the world, then those of each assembly.
+    pub fn level_records(&self) -> Vec<Range<usize>> {
+        let Some(nested) = &self.nested else { return vec![0..self.records.len()] };
+        let starts = nested.levels.iter().map(|level| level.first_record as usize);
+        let ends = starts.clone().skip(1).chain([self.records.len()]);
+        starts.zip(ends).map(|(start, end)| start..end).collect()
+    }
+
     /// The records that lead to the mesh of a hit's number, from the outermost one in. In a scene of two levels, that is its own.
     pub fn way_to(&self, number: u32, record: u32) -> Vec<u32> {
         let Some(nested) = &self.nested else { return vec![record] };

@@ -169,7 +169,8 @@ impl Tlas {
     /// Memory of nodes, units, records and keys.
     pub fn bytes(&self) -> usize {
         let keys = size_of_val(&self.shutter.spans[..]) + size_of_val(&self.shutter.keys[..]);
-        self.tree.nodes.bytes() + self.units.bytes() + self.records.bytes() + keys
+        let nested = self.nested.as_ref().map_or(0, |nested| nested.bytes());
+        self.tree.nodes.bytes() + self.units.bytes() + self.records.bytes() + keys + nested
     }
 }
 

@@ -29,9 +29,9 @@ pub fn key(aov: &str) -> String {
     digits
 }
 
-/// Ids of all instances of the scene, in its order.
+/// Ids of all instances of the world, in the scene's order.
 pub fn instance_ids(scene: &Scene) -> Vec<u32> {
-    let mut ids = Vec::with_capacity(scene.instances.len());
+    let mut ids = Vec::with_capacity(scene.world().len());
     scene.visit_instance_names(|name| ids.push(id(name)));
     ids
 }

@@ -101,7 +101,7 @@ impl CheckReport {
     fn describe(&mut self, scene: &Scene) {
         self.warnings.clone_from(&scene.warnings);
         self.meshes = scene.meshes.len();
-        self.instances = scene.instances.len();
+        self.instances = scene.leaf_count() as usize;
         self.materials = scene.materials.len();
         self.textures = scene.textures.len();
         self.frames = scene.settings.frames;

@@ -24,7 +24,9 @@ With --json, standard output has one document with the keys
   environment, lights
   meshes              per mesh: name, shape, primitives, vertices, instances, poses (of its palette), follows (how
                       its tree does, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost
-  instances, nodes, motions, instanced_primitives
+  assemblies          per group that is kept once: name, copies, instances (in it), tree_bytes, tree_depth
+  instances           as if all assemblies were copied to their places; kept_instances are in memory
+  nodes, motions, instanced_primitives
   materials           how many of each kind
   textures            how many, and texture_bytes
   following           where meshes deform: frames (the first ones), refits, rebuilds, sah_ratio (of the worst tree to what

@@ -38,11 +38,17 @@ pub struct Placed {
     pub why_not: String,
 }
 
-/// The instance with this name, as Cryptomatte and `picked` have it. Takes time in proportion to the number of instances.
+/// The instance of the world with this name, as Cryptomatte and `picked` have it, or the one that holds it. Takes time in proportion to
+/// the number of instances.
 pub fn instance_named(scene: &Scene, name: &str) -> Option<u32> {
     let (mut number, mut found) = (0, None);
+    let nested = !scene.assemblies.is_empty();
+    let leads_there = |other: &str| {
+        let rest = name.strip_prefix(other);
+        rest.is_some_and(|rest| rest.is_empty() || nested && rest.starts_with('/'))
+    };
     scene.visit_instance_names(|other| {
-        if found.is_none() && other == name {
+        if found.is_none() && leads_there(other) {
             found = Some(number);
         }
         number += 1;

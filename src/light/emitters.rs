@@ -3,7 +3,7 @@
 use super::{LightBounds, LightLeaf, alias::alias_table};
 use crate::{
     abi::{EmitterTable, EmitterTriangle, InstanceRecord},
-    accel::{ShutterKeys, ShutterSpan, Tlas},
+    accel::{ShutterKeys, ShutterSpan},
     math::Aabb,
     scene::{Mesh, Scene, Shape, TriangleMesh},
 };
@@ -53,6 +53,25 @@ pub struct Emitters {
     tables: Arc<EmitterTables>,
 }
 
+/// Emitters in the shapes of a frame.
+pub struct PosedEmitters<'a> {
+    emitters: &'a Emitters,
+    /// None if they are as at rest.
+    deformed: Option<Vec<MeshEmission>>,
+    /// Tables that leaves refer to.
+    pub tables: Arc<EmitterTables>,
+}
+
+impl PosedEmitters<'_> {
+    /// The leaf of an instance of a mesh, given by its record; none if it does not shine. `keys` are those that the record refers to.
+    pub fn leaf(&self, index: u32, record: &InstanceRecord, keys: &ShutterKeys) -> Option<LightLeaf> {
+        let table = self.emitters.emission_of(record)?;
+        let emissions = self.deformed.as_deref().unwrap_or(&self.emitters.emissions);
+        let bounds = emissions.get(table)?.over_shutter(record, keys)?;
+        Some(LightLeaf { bounds, record: index, table: table as u32 })
+    }
+}
+
 /// An emission and the triangles of its table.
 type Part = (MeshEmission, Vec<EmitterTriangle>);
 
@@ -85,17 +104,10 @@ impl Emitters {
         self.emissions.is_empty()
     }
 
-    /// Light leaves for all instances of a frame that emit light, and the tables that they refer to. `shapes` are the meshes that deform.
-    pub fn leaves(&self, tlas: &Tlas, shapes: &[ShownShape<'_>]) -> (Vec<LightLeaf>, Arc<EmitterTables>) {
+    /// The emitters with the positions of `shapes`, the meshes that deform.
+    pub fn posed(&self, shapes: &[ShownShape<'_>]) -> PosedEmitters<'_> {
         let (deformed, tables) = self.deformed(shapes);
-        let emissions = deformed.as_deref().unwrap_or(&self.emissions);
-        let leaf = |(index, record): (usize, &InstanceRecord)| {
-            let table = self.emission_of(record)?;
-            let bounds = emissions.get(table)?.over_shutter(record, &tlas.shutter)?;
-            Some(LightLeaf { bounds, record: index as u32, table: table as u32 })
-        };
-        let records = tlas.world_records().par_iter().enumerate().with_min_len(1024);
-        (records.filter_map(leaf).collect(), tables)
+        PosedEmitters { emitters: self, deformed, tables }
     }
 
     fn emission_of(&self, record: &InstanceRecord) -> Option<usize> {
@@ -140,13 +152,7 @@ impl Emitters {
 impl MeshEmission {
     /// Bounds of an instance over the time that the shutter is open; none if it never has an area.
     fn over_shutter(&self, record: &InstanceRecord, shutter: &ShutterKeys) -> Option<LightBounds> {
-        if record.segments == 0 {
-            return self.placed(&record.world_from_object);
-        }
-        let span = ShutterSpan { first: record.first_key, segments: record.segments };
-        let keys = shutter.of(span).iter();
-        let placed = keys.filter_map(|key| self.placed(&key.world_from_object));
-        placed.reduce(|a, b| LightBounds { min: a.min.min(b.min), max: a.max.max(b.max), power: a.power.max(b.power) })
+        over_shutter(record, shutter, |transform| self.placed(transform))
     }
 
     /// World-space bounds after the transform `m` (row by row) from object space; none if it has no area there.
@@ -166,6 +172,21 @@ impl MeshEmission {
         };
         (power > 0.0 && power.is_finite()).then(|| LightBounds { min: center - reach, max: center + reach, power })
     }
+}
+
+/// The union of the bounds that `placed` finds of an instance at each of its keys; none if there never are any.
+pub fn over_shutter(
+    record: &InstanceRecord,
+    shutter: &ShutterKeys,
+    placed: impl Fn(&[f32; 12]) -> Option<LightBounds>,
+) -> Option<LightBounds> {
+    if record.segments == 0 {
+        return placed(&record.world_from_object);
+    }
+    let span = ShutterSpan { first: record.first_key, segments: record.segments };
+    let keys = shutter.of(span).iter();
+    let placed = keys.filter_map(|key| placed(&key.world_from_object));
+    placed.reduce(|a, b| LightBounds { min: a.min.min(b.min), max: a.max.max(b.max), power: a.power.max(b.power) })
 }
 
 /// Pairs of a mesh and a first slot that instances have and that may emit light, each once, in ascending order.

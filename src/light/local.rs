@@ -1,18 +1,22 @@
 //! The light tree of a frame over all lights within the scene, and a cache of it for frames in which nothing moves.
 
-use super::{EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree, punctual};
+use super::{
+    EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree,
+    emitters::{PosedEmitters, over_shutter},
+    punctual,
+};
 use crate::{
-    abi::{EmitterRecord, LightNode, LightRecord, LocalLights, NO_INDEX},
+    abi::{
+        EMITTER_IS_ASSEMBLY, EmitterRecord, INSTANCE_IS_ASSEMBLY, LEAF, LightNode, LightRecord, LocalLights, NO_INDEX,
+    },
     accel::Tlas,
 };
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{
+    ops::Range,
     ptr::null,
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Weak},
 };
 
 /// A light tree with everything that `Params::local_lights` points to.
@@ -27,28 +31,28 @@ pub struct LocalTree {
 
 impl LocalTree {
     /// Builds the tree over the emissive instances of a frame, given by their records, and over the point and spot lights; none if there
-    /// are none of either. `shapes` are the meshes that deform.
+    /// are none of either. An assembly is an emitter with a tree of its own. `shapes` are the meshes that deform.
     pub fn new(emitters: &Emitters, lights: &[LightRecord], tlas: &Tlas, shapes: &[ShownShape<'_>]) -> Option<Self> {
-        let (mut leaves, tables) = if emitters.is_empty() { Default::default() } else { emitters.leaves(tlas, shapes) };
-        let records = &tlas.records;
-        // Records are in the order of the TLAS, which differs from device to device; the tree must not.
-        leaves.par_sort_unstable_by_key(|leaf| records[leaf.record as usize].instance);
-        let instances = leaves.len();
-        leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
-            Some(LightLeaf { bounds: punctual::bounds(light)?, record, table: NO_INDEX })
-        }));
-        if leaves.is_empty() {
-            return None;
+        let posed = emitters.posed(shapes);
+        let mut levels: Vec<Option<LightTree>> = Vec::new();
+        let ranges = tlas.level_records();
+        levels.resize_with(ranges.len(), || None);
+        for (level, range) in ranges.into_iter().enumerate().rev() {
+            let mut leaves = if emitters.is_empty() { Vec::new() } else { leaves(&posed, tlas, range, &levels) };
+            // Records are in the order of the TLAS, which differs from device to device; the tree must not.
+            leaves.par_sort_unstable_by_key(|leaf| tlas.records[leaf.record as usize].instance);
+            if level == 0 {
+                leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
+                    Some(LightLeaf { bounds: punctual::bounds(light)?, record, table: NO_INDEX })
+                }));
+            }
+            levels[level] = (!leaves.is_empty()).then(|| build_light_tree(leaves));
         }
-        let LightTree { leaves, trails, nodes, root } = build_light_tree(leaves);
-        let emitter_of = if instances > 0 { emitters_of_records(&leaves, records.len()) } else { Vec::new() };
-        let emitters = leaves.par_iter().zip(&trails).map(|(leaf, &trail)| EmitterRecord {
-            record: leaf.record,
-            table: leaf.table,
-            trail,
-            reserved: 0,
-        });
-        Some(Self { nodes, emitters: emitters.collect(), emitter_of, tables, root })
+        let root = levels.first()?.as_ref()?.root;
+        let joined = Joined::new(levels, tlas);
+        let shines = joined.emitters.iter().any(|emitter| emitter.table != NO_INDEX);
+        let emitter_of = if shines { emitters_of_records(&joined.emitters, tlas.records.len()) } else { Vec::new() };
+        Some(Self { nodes: joined.nodes, emitters: joined.emitters, emitter_of, tables: posed.tables, root })
     }
 
     /// Launch parameters without addresses.
@@ -96,15 +100,70 @@ pub fn no_local_lights() -> LocalLights {
     }
 }
 
-fn emitters_of_records(leaves: &[LightLeaf], records: usize) -> Vec<u32> {
-    let places = (0..records).into_par_iter().with_min_len(1 << 14);
-    let all: Vec<AtomicU32> = places.map(|_| AtomicU32::new(NO_INDEX)).collect();
-    let instances = leaves.par_iter().enumerate().with_min_len(1 << 12);
-    let instances = instances.filter(|(_, leaf)| leaf.table != NO_INDEX);
-    instances.for_each(|(index, leaf)| {
-        all[leaf.record as usize].store(index as u32, Ordering::Relaxed);
-    });
-    all.into_iter().map(AtomicU32::into_inner).collect()
+/// The leaves of the instances of a level that shine. Of the assemblies that they place, `levels` have the trees.
+fn leaves(posed: &PosedEmitters<'_>, tlas: &Tlas, range: Range<usize>, levels: &[Option<LightTree>]) -> Vec<LightLeaf> {
+    let leaf = |index: usize| {
+        let record = &tlas.records[index];
+        if record.flags & INSTANCE_IS_ASSEMBLY == 0 {
+            return posed.leaf(index as u32, record, &tlas.shutter);
+        }
+        let inner = levels[record.slot_base as usize].as_ref().filter(|_| record.mask != 0)?;
+        let bounds = over_shutter(record, &tlas.shutter, |transform| inner.placed(transform))?;
+        Some(LightLeaf { bounds, record: index as u32, table: EMITTER_IS_ASSEMBLY })
+    };
+    range.into_par_iter().with_min_len(1024).filter_map(leaf).collect()
+}
+
+/// The trees of all levels one after the other.
+#[derive(Default)]
+struct Joined {
+    nodes: Vec<LightNode>,
+    emitters: Vec<EmitterRecord>,
+}
+
+impl Joined {
+    fn new(levels: Vec<Option<LightTree>>, tlas: &Tlas) -> Self {
+        let mut next = (0, 0);
+        let starts = levels.iter().map(|tree| {
+            let own = next;
+            if let Some(tree) = tree {
+                next = (own.0 + tree.nodes.len() as u32 / 2, own.1 + tree.leaves.len() as u32);
+            }
+            own
+        });
+        let starts: Vec<(u32, u32)> = starts.collect();
+        let moved =
+            |child: u32, level: usize| child + if child & LEAF != 0 { starts[level].1 } else { starts[level].0 };
+        let root = |(level, tree): (usize, &Option<LightTree>)| tree.as_ref().map_or(0, |t| moved(t.root.child, level));
+        let roots: Vec<u32> = levels.iter().enumerate().map(root).collect();
+        let emitter = |(leaf, &trail): (&LightLeaf, &u32)| {
+            let root = match leaf.table {
+                EMITTER_IS_ASSEMBLY => roots[tlas.records[leaf.record as usize].slot_base as usize],
+                _ => 0,
+            };
+            EmitterRecord { record: leaf.record, table: leaf.table, trail, root }
+        };
+        let mut joined = Self::default();
+        for (level, tree) in levels.into_iter().enumerate() {
+            let Some(LightTree { leaves, trails, mut nodes, .. }) = tree else { continue };
+            joined.emitters.par_extend(leaves.par_iter().zip(&trails).map(emitter));
+            if starts[level] == (0, 0) {
+                joined.nodes = nodes;
+                continue;
+            }
+            nodes.iter_mut().for_each(|node| node.child = moved(node.child, level));
+            joined.nodes.append(&mut nodes);
+        }
+        joined
+    }
+}
+
+fn emitters_of_records(emitters: &[EmitterRecord], records: usize) -> Vec<u32> {
+    let mut all = vec![NO_INDEX; records];
+    for (index, emitter) in emitters.iter().enumerate().filter(|(_, emitter)| emitter.table != NO_INDEX) {
+        all[emitter.record as usize] = index as u32;
+    }
+    all
 }
 
 /// The tree of the last frame, kept for the next one if nothing moves and no light changes.

@@ -1,6 +1,9 @@
 //! A binary tree over lights, rebuilt for every frame. Cuts minimize power times squared size of the nodes.
 
-use crate::abi::{LEAF, LightNode};
+use crate::{
+    abi::{LEAF, LightNode},
+    math::{Aabb, affine_from_rows},
+};
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -54,7 +57,7 @@ pub struct LightLeaf {
     pub table: u32,
 }
 
-/// A tree over lights.
+/// A tree over lights. One of an assembly is in that one's space.
 pub struct LightTree {
     /// Leaves in the order of the tree.
     pub leaves: Vec<LightLeaf>,
@@ -62,6 +65,18 @@ pub struct LightTree {
     pub trails: Vec<u32>,
     pub nodes: Vec<LightNode>,
     pub root: LightNode,
+}
+
+impl LightTree {
+    /// Bounds of the whole tree after the transform `m` (row by row); none if it has no volume there. Powers are those of areas, so they
+    /// grow with the square of the mean scale.
+    pub fn placed(&self, m: &[f32; 12]) -> Option<LightBounds> {
+        let affine = affine_from_rows(m);
+        let (center, extent) = (Vec3::from(self.root.center), Vec3::from(self.root.extent));
+        let bounds = Aabb { min: center - extent, max: center + extent }.transformed(&affine);
+        let power = self.root.power * affine.matrix3.determinant().abs().powf(2.0 / 3.0);
+        (power > 0.0 && power.is_finite()).then_some(LightBounds { min: bounds.min, max: bounds.max, power })
+    }
 }
 
 /// Lights that are consecutive in the input.

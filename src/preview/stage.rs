@@ -135,7 +135,7 @@ impl Stage {
             loaded: self.generation,
             size: [scene.settings.width, scene.settings.height],
             device: self.device.describe(),
-            instances: scene.instances.len(),
+            instances: scene.leaf_count() as usize,
             lens: camera::lens_kind(&scene.camera),
             saves_to: if is_scene(path) { path.to_owned() } else { edit::path_for(path) }.display().to_string(),
             warnings: scene.warnings.iter().chain(&scene.notes).cloned().collect(),

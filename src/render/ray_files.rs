@@ -11,11 +11,12 @@ use crate::{
     files::{open_regular, remember_input},
     math::rows_from_affine,
     output::{OutputError, write_atomically},
-    scene::{Scene, Shape},
+    scene::{Placed, Scene, Shape},
 };
 use glam::Affine3;
 use std::{
     io::{self, Read},
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -109,7 +110,7 @@ pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
     })
 }
 
-/// Writes the scene's triangle meshes and instances. The format has no spheres: their instances are left out, and the result is
+/// Writes the scene's triangle meshes and instances, with all copies of assemblies. The format has no spheres: their instances are left out, and the result is
 /// how many.
 pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) -> Result<usize, OutputError> {
     let mut mesh_index = Vec::new();
@@ -123,9 +124,10 @@ pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) ->
             Shape::Sphere => mesh_index.push(None),
         }
     }
-    let placed: Vec<(u32, &Affine3)> = (scene.instances.iter().zip(world_from_object))
-        .filter_map(|(instance, transform)| Some((mesh_index[instance.mesh as usize]?, transform)))
-        .collect();
+    let mut all = Vec::new();
+    copy_placements(scene, scene.world(), world_from_object, Affine3::IDENTITY, &mut all);
+    let placed: Vec<(u32, &Affine3)> =
+        all.iter().filter_map(|(mesh, transform)| Some((mesh_index[*mesh]?, transform))).collect();
     write_atomically(path, |out| {
         out.write_all(SCENE_MAGIC)?;
         out.write_all(&(meshes.len() as u32).to_le_bytes())?;
@@ -142,7 +144,26 @@ pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) ->
             .flat_map(|(_, transform)| rows_from_affine(transform))
             .try_for_each(|x| out.write_all(&x.to_le_bytes()))
     })?;
-    Ok(scene.instances.len() - placed.len())
+    Ok(all.len() - placed.len())
+}
+
+/// Adds the meshes that `instances` of a scene place, with all that is in assemblies, and their transforms to the world.
+fn copy_placements(
+    scene: &Scene,
+    instances: Range<usize>,
+    transforms: &[Affine3],
+    outer: Affine3,
+    out: &mut Vec<(usize, Affine3)>,
+) {
+    for index in instances {
+        let placement = outer * transforms[index];
+        match scene.placed_by(&scene.instances[index]) {
+            Placed::Mesh(mesh) => out.push((mesh, placement)),
+            Placed::Assembly(inner) => {
+                copy_placements(scene, scene.assemblies[inner].range(), transforms, placement, out);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

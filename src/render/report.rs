@@ -5,7 +5,8 @@ use crate::{
     accel::{Blas, REFIT_FACTOR, RefitStats},
     device::{Device, DeviceError},
     scene::{
-        Aperture, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels, rig::RefitPolicy,
+        Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels,
+        rig::RefitPolicy,
     },
 };
 use std::{fmt, sync::Arc};
@@ -25,7 +26,12 @@ pub struct SceneInfo {
     pub environment: String,
     pub lights: usize,
     pub meshes: Vec<MeshInfo>,
+    /// Groups that are kept as trees of their own.
+    pub assemblies: Vec<AssemblyInfo>,
+    /// Instances of meshes, as if all assemblies were copied to their places.
     pub instances: u64,
+    /// Instances that are in memory: of meshes and assemblies, those in each assembly once.
+    pub kept_instances: u64,
     /// Number of groups.
     pub nodes: usize,
     pub motions: usize,
@@ -46,6 +52,19 @@ pub struct SceneInfo {
     pub scene_bytes: u64,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
+}
+
+/// A group that is kept once.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct AssemblyInfo {
+    pub name: String,
+    /// How often it is in the world.
+    pub copies: u64,
+    /// Instances in it, of meshes and assemblies.
+    pub instances: usize,
+    pub tree_bytes: u64,
+    /// Node levels down to the triangles.
+    pub tree_depth: u32,
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -95,8 +114,7 @@ pub const FOLLOWED_FRAMES: u32 = 48;
 pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -> Result<SceneInfo, DeviceError> {
     let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
     let tlas = poser.pose(1).frame.tlas;
-    let mut used = vec![0u64; scene.meshes.len() + scene.assemblies.len()];
-    scene.instances.iter().for_each(|i| used[i.mesh as usize] += 1);
+    let used = scene.copies();
     let meshes = mesh_infos(scene, poser.blas(), &used);
     let following = (!scene.deforming.is_empty()).then(|| follow(scene, &mut poser));
     let texture_bytes = scene.textures.iter().map(|t| texel_bytes(&t.texels)).sum();
@@ -114,7 +132,9 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
         environment: environment(&scene.environment),
         lights: scene.lights.len(),
         meshes,
-        instances: scene.instances.len() as u64,
+        assemblies: assembly_infos(scene, poser.blas(), &used),
+        instances: scene.leaf_count(),
+        kept_instances: scene.instances.len() as u64,
         nodes: scene.nodes.len(),
         motions: scene.motions.len(),
         instanced_primitives: scene.instanced_prim_count(),
@@ -169,6 +189,19 @@ fn mesh_infos(scene: &Scene, trees: &[Arc<Blas>], used: &[u64]) -> Vec<MeshInfo>
             }
         })
         .collect()
+}
+
+fn assembly_infos(scene: &Scene, trees: &[Arc<Blas>], copies: &[u64]) -> Vec<AssemblyInfo> {
+    let behind = scene.meshes.len();
+    let all = scene.assemblies.iter().zip(&trees[behind.min(trees.len())..]).zip(&copies[behind..]);
+    let info = |((assembly, tree), &copies): ((&Assembly, &Arc<Blas>), &u64)| AssemblyInfo {
+        name: assembly.name.clone(),
+        copies,
+        instances: assembly.instances.len(),
+        tree_bytes: tree.bytes() as u64,
+        tree_depth: tree.depth(),
+    };
+    all.map(info).collect()
 }
 
 fn follows(scene: &Scene, mesh: u32) -> Option<RefitPolicy> {
@@ -252,9 +285,28 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / 1048576.0
 }
 
+/// A number, which is told in words, too, if it is large.
+fn readable(number: u64) -> String {
+    let words = |unit: f64, name: &str| format!("{number} ({:.1} {name})", number as f64 / unit);
+    match number {
+        0..10_000_000 => number.to_string(),
+        10_000_000..1_000_000_000 => words(1e6, "million"),
+        1_000_000_000..1_000_000_000_000 => words(1e9, "thousand million"),
+        _ => words(1e12, "million million"),
+    }
+}
+
+impl fmt::Display for AssemblyInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (copies, bytes) = (readable(self.copies), mebibytes(self.tree_bytes));
+        write!(f, "{:<12} {copies} × {} instances; tree {bytes:.2} MiB", self.name, self.instances)?;
+        write!(f, ", {} levels down to the triangles", self.tree_depth)
+    }
+}
+
 impl fmt::Display for MeshInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<12} {} × ", self.name, self.instances)?;
+        write!(f, "{:<12} {} × ", self.name, readable(self.instances))?;
         if self.shape == "sphere" {
             return write!(f, "analytic sphere");
         }
@@ -293,8 +345,16 @@ impl fmt::Display for SceneInfo {
                 following.refits, following.rebuilds, following.frames, following.milliseconds, following.sah_ratio
             )?;
         }
-        writeln!(f, "  instances    {} ({} groups, {} motions)", self.instances, self.nodes, self.motions)?;
-        writeln!(f, "  primitives   {} with instancing", self.instanced_primitives)?;
+        if !self.assemblies.is_empty() {
+            writeln!(f, "  assemblies   {}", self.assemblies.len())?;
+            self.assemblies.iter().try_for_each(|assembly| writeln!(f, "    {assembly}"))?;
+        }
+        let instances = match self.kept_instances == self.instances {
+            true => readable(self.instances),
+            false => format!("{}, of which {} are kept", readable(self.instances), self.kept_instances),
+        };
+        writeln!(f, "  instances    {instances} ({} groups, {} motions)", self.nodes, self.motions)?;
+        writeln!(f, "  primitives   {} with instancing", readable(self.instanced_primitives))?;
         writeln!(f, "  materials    {}", self.materials)?;
         writeln!(f, "  textures     {}, {:.1} MiB", self.textures, mebibytes(self.texture_bytes))?;
         writeln!(f, "  bounds       {:?} to {:?}", self.bounds.min, self.bounds.max)?;

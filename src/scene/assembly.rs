@@ -88,6 +88,23 @@ impl Scene {
         sum(&self.instances[self.world()], values)
     }
 
+    /// How often each mesh, then each assembly, is in the world, with all copies of assemblies.
+    pub fn copies(&self) -> Vec<u64> {
+        let meshes = self.meshes.len();
+        let mut copies = vec![0u64; meshes + self.assemblies.len()];
+        let add = |range: Range<usize>, times: u64, copies: &mut [u64]| {
+            for instance in &self.instances[range] {
+                let own = &mut copies[instance.mesh as usize];
+                *own = own.saturating_add(times);
+            }
+        };
+        add(self.world(), 1, &mut copies);
+        for (index, assembly) in self.assemblies.iter().enumerate() {
+            add(assembly.range(), copies[meshes + index], &mut copies);
+        }
+        copies
+    }
+
     /// The instances that lead to the mesh of a number (see [`Self::leaf_numbers`]), from the outermost one in: indices into
     /// [`Self::instances`]. `numbers` are those of this scene.
     pub fn way_to(&self, number: u32, numbers: &[u32]) -> Vec<u32> {
@@ -170,6 +187,7 @@ mod tests {
         let numbers = scene.leaf_numbers();
         assert_eq!(numbers, [0, 1, 6, 11, 16, 0, 2, 3, 0, 1]);
         assert_eq!((scene.leaf_count(), scene.world()), (17, 0..5));
+        assert_eq!(scene.copies(), [17, 3, 6]);
         assert_eq!(scene.way_to(0, &numbers), [0]);
         assert_eq!(scene.way_to(16, &numbers), [4]);
         assert_eq!(scene.way_to(6, &numbers), [2, 5, 8]);

@@ -1,4 +1,4 @@
-//! A scene as the renderer sees it: validated, names resolved to indices, groups unrolled.
+//! A scene as the renderer sees it: validated, names resolved to indices, groups unrolled or kept as assemblies.
 //!
 //! Loaders make it, `anim` evaluates it at a time, `accel` and `device` consume it. Nothing here reads files.
 //! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,

@@ -77,10 +77,10 @@ impl Names {
 }
 
 impl Scene {
-    /// Calls `visit` with the name of every instance, in their order. Instances without a name are named after their mesh.
+    /// Calls `visit` with the name of every instance of the world, in their order. Instances without a name are named after their mesh.
     pub fn visit_instance_names(&self, mut visit: impl FnMut(&str)) {
         let mut name = String::new();
-        for index in 0..self.instances.len() {
+        for index in self.world() {
             name.clear();
             self.write_instance_name(index, &mut name);
             visit(&name);

@@ -10,6 +10,7 @@ mod integrators;
 mod lens;
 mod materials;
 mod media;
+mod nested;
 mod packets;
 mod self_hits;
 mod shutter;

@@ -137,7 +137,7 @@ mod tests {
                 let units: &[u32] = bytemuck::cast_slice(units);
                 [units, bytemuck::cast_slice(triangles)].concat()
             }
-            BlasShape::Sphere => Vec::new(),
+            BlasShape::Sphere | BlasShape::Assembly(_) => Vec::new(),
         };
         (words, blas.sah_cost())
     }
@@ -160,7 +160,7 @@ mod tests {
                     BlasShape::Compressed { depth, units, triangles } => {
                         compressed::validate::validate_blas(units, triangles, &surface, *depth).unwrap();
                     }
-                    BlasShape::Sphere => panic!("a mesh of triangles has a tree"),
+                    BlasShape::Sphere | BlasShape::Assembly(_) => panic!("a mesh of triangles has a tree"),
                 }
                 let exact = Aabb::of_points(moved.positions.iter().map(|&p| Vec3::from(p)));
                 assert_eq!(blas.bounds, exact);

@@ -279,7 +279,7 @@ fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
             let records: Vec<_> = again(leaves, triangles.len()).map(|i| triangles[i]).collect();
             BlasShape::Compressed { depth: levels, units, triangles: Buffer::copied(&records) }
         }
-        BlasShape::Sphere => unreachable!("it is a mesh"),
+        BlasShape::Sphere | BlasShape::Assembly(_) => unreachable!("it is a mesh"),
     };
     let tree = BuiltTree { shape, bounds: like.bounds, sah_cost: 1.0 };
     Blas::of_tree(tree, None, Duration::ZERO)

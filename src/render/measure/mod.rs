@@ -271,7 +271,7 @@ pub fn bench(
         scene: scene.name.clone(),
         device: device.describe(),
         threads: device.threads(),
-        instances: scene.instances.len() as u64,
+        instances: scene.leaf_count(),
         instanced_primitives: scene.instanced_prim_count(),
         blas_fast_ms: builds.blas_fast_ms.median,
         blas_balanced_ms: builds.blas_balanced_ms.median,

@@ -25,7 +25,7 @@ const CLOSED: f64 = 0.95;
 
 /// A warning about the camera in some of `frames`, if there is one.
 pub fn warning(scene: &Scene, aspect: f32, frames: &[u32]) -> Option<String> {
-    let boxes: Vec<Aabb> = scene.meshes.par_iter().map(|mesh| mesh.bounds()).collect();
+    let boxes = scene.boxes_at_rest();
     let mut sees_nothing = !frames.is_empty();
     for &frame in frames {
         let posed = Posed::new(scene, &boxes, frame);
@@ -51,7 +51,7 @@ struct Posed<'a> {
     world_from_object: Vec<Affine3>,
     /// The mesh that each instance shows.
     shown: Vec<u32>,
-    /// Bounds of each instance in world space; none for meshes that deform, which may be anywhere, and for hidden instances, which
+    /// Bounds of each instance of the world; none for meshes that deform, which may be anywhere, and for hidden instances, which
     /// hide nothing.
     bounds: Vec<Option<Aabb>>,
 }
@@ -66,11 +66,13 @@ impl<'a> Posed<'a> {
         for deforming in &scene.deforming {
             boxes[deforming.mesh as usize] = None;
         }
-        let pairs = world_from_object.par_iter().zip(&shown);
+        let pairs = world_from_object[scene.world()].par_iter().zip(&shown);
         let bounds = pairs.map(|(world, &mesh)| Some(boxes.get(mesh as usize)?.as_ref()?.transformed(world)));
         let mut bounds: Vec<_> = bounds.collect();
         for instance in anim::hidden_instances(scene, &moment) {
-            bounds[instance as usize] = None;
+            if let Some(bounds) = bounds.get_mut(instance as usize) {
+                *bounds = None;
+            }
         }
         Self { camera: anim::camera_at(scene, &moment), scene, world_from_object, shown, bounds }
     }
@@ -112,7 +114,8 @@ impl<'a> Posed<'a> {
     fn solid_around(&self) -> Option<usize> {
         let eye = self.camera.eye;
         let contains = |bounds: &Option<Aabb>| bounds.is_some_and(|bounds| bounds.contains_point(eye));
-        let around = (0..self.bounds.len()).filter(|&index| contains(&self.bounds[index]));
+        let is_mesh = |index: usize| (self.shown[index] as usize) < self.scene.meshes.len();
+        let around = (0..self.bounds.len()).filter(|&index| is_mesh(index) && contains(&self.bounds[index]));
         let around: Vec<usize> = around.take(MOST_AROUND + 1).collect();
         let triangles = around.iter().map(|&index| self.scene.meshes[self.shown[index] as usize].prim_count());
         if around.len() > MOST_AROUND || triangles.sum::<usize>() > MOST_TRIANGLES {
@@ -122,7 +125,8 @@ impl<'a> Posed<'a> {
     }
 
     fn is_opaque(&self, instance: usize) -> bool {
-        let slots = self.scene.meshes[self.shown[instance] as usize].slot_count as usize;
+        let Some(mesh) = self.scene.meshes.get(self.shown[instance] as usize) else { return false };
+        let slots = mesh.slot_count as usize;
         let first = self.scene.instances[instance].slot_base as usize;
         let rows = self.scene.material_slots.get(first..first + slots).unwrap_or_default();
         let is_opaque = |&row: &u32| {

@@ -1,0 +1,295 @@
+//! Instances of instances: scenes with assemblies look as they do with all of them copied to their places.
+
+use crate::common::{Random, ball, mesh, ray, render, render_on_each, same_cases, scene, settings, sphere, trace};
+use glam::{Affine3, EulerRot, Quat, Vec3};
+use proptest::prelude::*;
+use throng::{
+    scene::{
+        Assembly, Camera, CameraPath, Instance, Integrator, Material, MaterialKind, Mesh, Motion, MotionPart, NONE,
+        Node, Phase, Placed, Projection, Scene, Shutter,
+    },
+    seams::{
+        abi::Ray,
+        aov::{Aov, AovSet},
+        device::RayKind,
+        render::compare::PictureDifference,
+    },
+};
+
+fn instance(mesh: u32, local: Affine3) -> Instance {
+    Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE }
+}
+
+/// A scene of `levels` levels of assemblies. Each has some meshes and some copies of the next one in it, placed by `transform`.
+fn nested(levels: usize, random: &mut Random, transform: impl Fn(&mut Random) -> Affine3) -> Scene {
+    let (positions, triangles) = ball(1);
+    let mut nested = scene(vec![mesh(positions, triangles), sphere()], &[]);
+    let meshes = nested.meshes.len();
+    for level in 0..=levels {
+        let first = nested.instances.len() as u32;
+        let copies = if level == levels { 0 } else { 3 };
+        for place in 0..copies + 2 {
+            let mesh = if place < copies { meshes + level } else { place % 2 };
+            nested.instances.push(instance(mesh as u32, transform(random)));
+        }
+        if level > 0 {
+            let instances = first..nested.instances.len() as u32;
+            nested.assemblies.push(Assembly { name: format!("level {level}"), instances });
+        }
+    }
+    nested
+}
+
+/// The same scene with all assemblies copied to where they are placed; those that move leave a node behind.
+fn unrolled(nested: &Scene) -> Scene {
+    fn place(nested: &Scene, range: std::ops::Range<usize>, (node, outer): (u32, Affine3), flat: &mut Scene) {
+        for own in &nested.instances[range] {
+            let local = outer * own.local;
+            let Placed::Assembly(assembly) = nested.placed_by(own) else {
+                flat.instances.push(Instance { local, node, ..*own });
+                continue;
+            };
+            let frame = match own.motion {
+                NONE => (node, local),
+                motion => {
+                    flat.nodes.push(Node { local, parent: node, motion, follows: None });
+                    (flat.nodes.len() as u32 - 1, Affine3::IDENTITY)
+                }
+            };
+            place(nested, nested.assemblies[assembly].range(), frame, flat);
+        }
+    }
+    let mut flat = Scene { instances: Vec::new(), assemblies: Vec::new(), ..nested.clone() };
+    place(nested, nested.world(), (NONE, Affine3::IDENTITY), &mut flat);
+    flat
+}
+
+/// Translations by eighths, and scales by powers of two.
+fn exact_transform(random: &mut Random) -> Affine3 {
+    let scale = [0.25, 0.5, 1.0][(random.unit() * 3.0) as usize];
+    Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, (random.cube() * 24.0).round() / 8.0)
+}
+
+fn any_transform(random: &mut Random) -> Affine3 {
+    let rotation =
+        Quat::from_euler(EulerRot::XYZ, random.range(0.0, 7.0), random.range(0.0, 7.0), random.range(0.0, 7.0));
+    let mirror = if random.unit() < 0.5 { -1.0 } else { 1.0 };
+    let scale = Vec3::new(mirror * random.range(0.4, 0.9), random.range(0.4, 0.9), random.range(0.4, 0.9));
+    Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 2.0)
+}
+
+fn rays(random: &mut Random, count: usize) -> Vec<Ray> {
+    let one = |_| {
+        let origin = (random.cube() * 8192.0).round() / 1024.0;
+        ray(origin, random.cube() * 2.0 - origin)
+    };
+    (0..count).map(one).collect()
+}
+
+proptest! {
+    #![proptest_config(same_cases(24))]
+
+    #[test]
+    fn hits_are_the_same_to_the_bit_where_transforms_are_exact(levels in 1usize..5, seed in any::<u32>()) {
+        let mut random = Random::new(seed);
+        let nested = nested(levels, &mut random, exact_transform);
+        let rays = rays(&mut random, 400);
+        for kind in [RayKind::Closest, RayKind::Any] {
+            let (found, expected) = (trace(nested.clone(), kind, &rays), trace(unrolled(&nested), kind, &rays));
+            for ((ray, a), b) in rays.iter().zip(&found).zip(&expected) {
+                assert_eq!(bytemuck::bytes_of(a), bytemuck::bytes_of(b), "{kind:?} {ray:?}: {a:?}, unrolled {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn hits_are_about_the_same_with_any_transforms(levels in 1usize..5, seed in any::<u32>()) {
+        let mut random = Random::new(seed);
+        let nested = nested(levels, &mut random, any_transform);
+        let rays = rays(&mut random, 400);
+        let kind = RayKind::Closest;
+        let (found, expected) = (trace(nested.clone(), kind, &rays), trace(unrolled(&nested), kind, &rays));
+        let same = found.iter().zip(&expected).filter(|(a, b)| a.instance == b.instance && (a.t - b.t).abs() < 1e-4 * b.t.abs());
+        let same = same.count();
+        prop_assert!(same >= 396, "{same} of 400");
+    }
+}
+
+fn camera(eye: Vec3, target: Vec3) -> Camera {
+    Camera {
+        path: CameraPath::Still { eye, target },
+        projection: Projection::Perspective { fov_y: 0.7 },
+        ..Camera::default()
+    }
+}
+
+/// A scene whose assemblies turn while what is in them moves.
+fn moving() -> Scene {
+    let mut random = Random::new(7);
+    let mut moving = nested(3, &mut random, any_transform);
+    moving.camera = camera(Vec3::new(2.0, 3.0, 9.0), Vec3::ZERO);
+    let spin = |period| Motion { parts: vec![MotionPart::Spin { axis: Vec3::Y, period }], phase: Phase::Same };
+    let bob = MotionPart::Bob { offset: Vec3::new(0.0, 0.4, 0.1), period: 0.4 };
+    moving.motions = vec![spin(1.0), spin(-0.6), Motion { parts: vec![bob], phase: Phase::Same }];
+    for (index, motion) in [(0, 0), (1, 1), (5, 1), (6, 2), (9, 2), (12, 0), (18, 2)] {
+        moving.instances[index].motion = motion;
+    }
+    moving.settings.frames = 48;
+    moving
+}
+
+#[test]
+fn pictures_and_layers_with_motion_blur_agree_with_unrolled_ones() {
+    let nested = moving();
+    let layers = [Aov::Albedo, Aov::Normal, Aov::Depth, Aov::Position, Aov::Motion, Aov::Wireframe];
+    let mut settings = settings(160, 120, Integrator::Path);
+    settings.samples = 16;
+    settings.aovs = layers.into_iter().fold(AovSet::default(), |set, aov| set.with(Some(aov)));
+    for shutter in [None, Shutter::centred(0.5).ok()] {
+        settings.shutter = shutter;
+        let (found, expected) = (render(nested.clone(), &settings), render(unrolled(&nested), &settings));
+        let difference = PictureDifference::between(&expected.pixels, &found.pixels);
+        assert!(difference.agrees(), "{difference:?}");
+        for (a, b) in found.aovs.iter().zip(&expected.aovs) {
+            let differing =
+                a.values.iter().zip(&b.values[..]).filter(|(a, b)| (**a - **b).abs() > 0.02 * b.abs().max(1.0));
+            let share = differing.count() as f32 / a.values.len() as f32;
+            assert!(share < 0.01, "{} differs in {share} of all values", a.aov);
+        }
+    }
+}
+
+#[test]
+fn moving_assemblies_are_built_anew_and_others_stay() {
+    let moving = moving();
+    let (mut settings, nested) = (settings(64, 48, Integrator::Instance), std::sync::Arc::new(moving));
+    settings.samples = 1;
+    let mut poser = throng::seams::render::Poser::new(nested.clone(), throng::seams::accel::NodeLayout::Wide8);
+    let trees = |poser: &mut throng::seams::render::Poser, frame| poser.pose(frame).frame.blas.to_vec();
+    let (first, second) = (trees(&mut poser, 1), trees(&mut poser, 2));
+    let kept = |index: usize| std::sync::Arc::ptr_eq(&first[index], &second[index]);
+    assert!(kept(0) && kept(1), "meshes at rest");
+    assert!(!kept(2), "the outermost assembly holds what moves");
+}
+
+/// The light of many lamps in assemblies on a floor.
+fn lamps() -> Scene {
+    let lamp = |scale: f32, at: Vec3| Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
+    let floor = mesh(
+        [[-9.0, 0.0, -9.0], [-9.0, 0.0, 9.0], [9.0, 0.0, 9.0], [9.0, 0.0, -9.0]].map(Vec3::from).to_vec(),
+        vec![[0, 1, 2], [0, 2, 3]],
+    );
+    let (positions, triangles) = ball(1);
+    let meshes: Vec<Mesh> = vec![floor, sphere(), mesh(positions, triangles)];
+    let mut lamps = scene(meshes, &[]);
+    let emissive = |emission| Material { color: Vec3::ZERO, emission, ..Material::default() };
+    lamps.materials.push(emissive(Vec3::new(9.0, 3.0, 1.0)));
+    lamps.materials.push(emissive(Vec3::new(1.0, 4.0, 30.0)));
+    lamps.material_slots = vec![0, 1, 2];
+    let (house, street) = (3, 4);
+    let shining = |mesh, slot_base, local| Instance { slot_base, ..instance(mesh, local) };
+    let turned = |angle: f32, at: Vec3| {
+        let rotation = Quat::from_rotation_y(angle);
+        Affine3::from_scale_rotation_translation(Vec3::new(1.2, 0.8, -1.0), rotation, at)
+    };
+    lamps.instances = vec![
+        instance(0, Affine3::IDENTITY),
+        instance(street, turned(0.3, Vec3::new(-2.0, 0.3, 0.0))),
+        instance(street, turned(2.0, Vec3::new(2.0, 0.5, 1.0))),
+        shining(1, 1, lamp(0.1, Vec3::new(0.0, 1.0, 0.0))),
+        // A house.
+        shining(1, 1, lamp(0.05, Vec3::new(0.3, 0.2, 0.0))),
+        shining(2, 2, lamp(0.1, Vec3::new(-0.3, 0.5, 0.2))),
+        instance(1, lamp(0.2, Vec3::new(0.0, 0.1, 0.0))),
+        // A street.
+        instance(house, lamp(1.0, Vec3::new(-1.0, 0.0, 0.0))),
+        instance(house, turned(1.0, Vec3::new(0.5, 0.0, 1.0))),
+        instance(house, lamp(1.5, Vec3::new(1.5, 0.0, -1.0))),
+    ];
+    let assembly = |name: &str, instances| Assembly { name: name.into(), instances };
+    // A street comes before the houses that it places.
+    lamps.assemblies = vec![assembly("house", 4..7), assembly("street", 7..10)];
+    lamps.assemblies.reverse();
+    for instance in &mut lamps.instances {
+        instance.mesh = match instance.mesh {
+            3 => 4,
+            4 => 3,
+            mesh => mesh,
+        };
+    }
+    lamps.camera = camera(Vec3::new(1.0, 6.0, 5.0), Vec3::ZERO);
+    lamps
+}
+
+#[test]
+fn lamps_in_assemblies_light_as_much_as_copied_ones_with_as_little_noise() {
+    let nested = lamps();
+    let mut settings = settings(24, 16, Integrator::Path);
+    (settings.samples, settings.bounces) = (2048, 2);
+    settings.aovs = AovSet::default().with(Some(Aov::Variance));
+    settings.pixel_type = throng::seams::device::PixelType::F32;
+    let mean = |values: &[f32]| values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
+    let both = [nested.clone(), unrolled(&nested)].map(|scene| {
+        let rendered = render(scene, &settings);
+        let pixels: Vec<f32> =
+            rendered.pixels.chunks(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        (mean(&pixels), mean(&rendered.aovs[0].values))
+    });
+    let [(found, noise), (expected, least)] = both;
+    assert!((found / expected - 1.0).abs() < 0.005, "{found}, unrolled {expected}");
+    assert!(noise < 1.3 * least, "variance {noise}, unrolled {least}");
+}
+
+#[test]
+fn a_convex_body_under_four_levels_of_transforms_does_not_shade_itself() {
+    let mut random = Random::new(21);
+    let mut total = 0;
+    for case in 0..8 {
+        let body = match case % 2 {
+            0 => {
+                let (positions, triangles) = ball(4);
+                mesh(positions, triangles)
+            }
+            _ => sphere(),
+        };
+        let mut nested = scene(vec![body], &[]);
+        let size = 10f32.powi(case - 4);
+        let mut world = Affine3::IDENTITY;
+        for level in 0..4 {
+            let mut own = any_transform(&mut random);
+            if level == 0 {
+                own = Affine3::from_scale(Vec3::splat(size)) * own;
+            }
+            own.translation *= 10.0;
+            world = world * own;
+            let first = nested.instances.len() as u32;
+            nested.instances.push(instance(if level == 3 { 0 } else { 1 + level }, own));
+            if level > 0 {
+                nested.assemblies.push(Assembly { name: String::new(), instances: first..first + 1 });
+            }
+        }
+        let (target, reach) = (world.translation, world.matrix3.x_axis.length().max(world.matrix3.y_axis.length()));
+        nested.camera = Camera {
+            projection: Projection::Perspective { fov_y: 0.5 },
+            ..camera(target + Vec3::new(2.0, 1.5, 2.5) * reach, target)
+        };
+        for rendered in render_on_each(nested, &settings(400, 400, Integrator::Ao)) {
+            let dark = rendered.pixels.iter().filter(|&&p| p != 255).count();
+            assert_eq!(dark, 0, "of {} rays, case {case}", rendered.rays.shadow);
+            total += rendered.rays.shadow;
+        }
+    }
+    assert!(total > 1_000_000, "only {total} rays");
+}
+
+#[test]
+fn glass_and_mirrors_in_assemblies_agree_with_unrolled_ones() {
+    let mut nested = moving();
+    nested.materials[0].kind = MaterialKind::Mirror;
+    nested.materials[0].color = Vec3::new(0.9, 0.8, 0.7);
+    let mut settings = settings(120, 90, Integrator::Path);
+    settings.samples = 4;
+    let (found, expected) = (render(nested.clone(), &settings), render(unrolled(&nested), &settings));
+    let difference = PictureDifference::between(&expected.pixels, &found.pixels);
+    assert!(difference.agrees(), "{difference:?}");
+}
