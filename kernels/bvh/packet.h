@@ -233,10 +233,17 @@ THRONG_INLINE float farthest(const Packet& p) {
     return t;
 }
 
+// The instances of the world or of an assembly, and the tree over them.
+struct PacketTree {
+    const WideNode* nodes;
+    uint32_t root, first_record;
+};
+
 // The traversal of a packet's rays.
 template <bool Any, class Filter>
 struct PacketWalk {
     const Params& params;
+    const PacketTree tree;
     const Ray* rays;
     Packet& packet;
     const PacketSlabs& slabs;
@@ -268,12 +275,56 @@ struct PacketWalk {
         const InstanceRecord& instance = params.trees.instances[record];
         if (instance.mask == 0) return;
         const BlasRecord& blas = params.trees.blas[instance.blas];
+        if (instance.flags == INSTANCE_IS_ASSEMBLY && count_bits(some) > kFewRays && enter_assembly_together(some, instance, blas, t, top)) return;
         if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(instance.flags && (moves(params) || instance.flags & INSTANCE_IS_ASSEMBLY))) {
             enter_side_by_side(some, instance, record, blas, t, top);
             return;
         }
         NoCount none;
         each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, filter); });
+    }
+
+    // Takes some rays into an assembly that stands still. False, with nothing done, if they have too little in common there.
+    THRONG_OUTLINE bool enter_assembly_together(uint32_t some, const InstanceRecord& instance, const BlasRecord& assembly, float t, PacketEntry* top) {
+        if (assembly.root == EMPTY_CHILD) return true;
+        Packet inner;
+        uint32_t negative_in_all = 7, negative_in_some = 0;
+        const uint32_t first = lowest_bit(some);
+        for (uint32_t i = 0; i < kPacketRays; i++) {
+            const bool enters = some >> i & 1u;
+            const uint32_t ray = enters ? i : first;
+            Query& q = inner.queries[i] = packet.queries[ray];
+            q.origin = transform_point(instance.object_from_world, packet.origin_of(ray));
+            q.direction = transform_vector(instance.object_from_world, packet.direction_of(ray));
+            q.base += instance.instance;
+            const float o[3] = {q.origin.x, q.origin.y, q.origin.z}, d[3] = {q.direction.x, q.direction.y, q.direction.z};
+            uint32_t negative = 0;
+            for (uint32_t k = 0; k < 3; k++) {
+                inner.origin[k][i] = o[k];
+                inner.direction[k][i] = d[k];
+                negative |= float_bits(d[k]) >> 31 << k;
+            }
+            inner.t_min[i] = enters ? packet.t_min[i] : kInfinity;
+            inner.t_max[i] = enters ? packet.t_max[i] : -kInfinity;
+            inner.slabs.set(i, make_slabs(q.origin, q.direction, assembly.magnitude));
+            negative_in_all &= negative;
+            negative_in_some |= negative;
+        }
+        PacketSlabs common;
+        common.t_min = slabs.t_min;
+        if (negative_in_all != negative_in_some || !common_slabs(inner.origin, inner.slabs, assembly.magnitude, common)) return false;
+        PacketWalk walk{params, PacketTree{assembly.nodes, assembly.root, assembly.first_record}, rays, inner, common, thread, filter, some, 0.0f};
+        walk.run(t, top);
+        for (; some; some &= some - 1) {
+            const uint32_t i = lowest_bit(some);
+            const Query& found = inner.queries[i];
+            Query& q = packet.queries[i];
+            if (found.record != q.record || found.prim != q.prim || found.instance != q.instance) q.take(found.t_max, found.u, found.v, found.prim, found.instance, found.record);
+            packet.t_max[i] = inner.t_max[i];
+            if (!(walk.open >> i & 1u)) open &= ~(1u << i);
+        }
+        t_max = farthest(packet);
+        return true;
     }
 
     // Enters a mesh that stands still.
@@ -283,7 +334,7 @@ struct PacketWalk {
             const auto test_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
                 const auto counts = [&](uint32_t prim, float u, float v) { return filter(rays[i], record, prim, u, v); };
                 const auto& pack = packs[index];
-                return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, instance.instance, record, q, counts);
+                return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, q.base + instance.instance, record, q, counts);
             };
             const auto apart = [&](uint32_t these, uint32_t root) {
                 each(these, [&](uint32_t i, Query& q) {
@@ -315,8 +366,8 @@ struct PacketWalk {
     THRONG_INLINE void go_alone(uint32_t some, uint32_t reference) {
         NoCount none;
         each(some, [&](uint32_t i, Query& q) {
-            const auto leaf = [&](uint32_t record, StackEntry* top) { return enter_instance<Any>(params, rays[i], record, q, top, none, filter); };
-            return walk<Any>(params.trees.tlas_nodes, params.trees.instances, reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
+            const auto leaf = [&](uint32_t index, StackEntry* top) { return enter_instance<Any>(params, rays[i], tree.first_record + index, q, top, none, filter); };
+            return walk<Any>(tree.nodes, records(), reference, packet.slabs.of(i, q.t_min), q, thread.stack, [] {}, leaf);
         });
     }
 
@@ -341,17 +392,20 @@ struct PacketWalk {
         return top;
     }
 
-    THRONG_INLINE void run() {
-        PacketEntry* top = thread.packet_stack;
-        *top++ = PacketEntry{0.0f, params.frame.tlas_root, open};
+    THRONG_INLINE const InstanceRecord* records() const { return params.trees.instances + tree.first_record; }
+
+    // None of the rays enters the tree before `t`. Above `bottom` the stack is free.
+    THRONG_INLINE void run(float t, PacketEntry* const bottom) {
+        PacketEntry* top = bottom;
+        *top++ = PacketEntry{t, tree.root, open};
         t_max = farthest(packet);
-        while (top > thread.packet_stack && open) {
+        while (top > bottom && open) {
             const PacketEntry item = *--top;
             const uint32_t some = item.rays & open;
             if (!some || item.t > t_max) continue;
-            if (item.reference & LEAF) enter(some, item.reference & ~LEAF, item.t, top);
+            if (item.reference & LEAF) enter(some, tree.first_record + (item.reference & ~LEAF), item.t, top);
             else if (count_bits(some) <= kFewRays) go_alone(some, item.reference);
-            else top = push_children(some, params.trees.tlas_nodes, params.trees.instances, item.reference, packet.slabs, slabs, top);
+            else top = push_children(some, tree.nodes, records(), item.reference, packet.slabs, slabs, top);
         }
     }
 };
@@ -363,8 +417,9 @@ THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t 
     Packet packet;
     PacketSlabs slabs;
     if (count <= kFewRays || params.frame.tlas_root == EMPTY_CHILD || !gather_packet(params, rays, count, packet, slabs)) return false;
-    PacketWalk<Any, Filter> walk{params, rays, packet, slabs, thread, filter, (1u << count) - 1, 0.0f};
-    walk.run();
+    const PacketTree tree{params.trees.tlas_nodes, params.frame.tlas_root, 0};
+    PacketWalk<Any, Filter> walk{params, tree, rays, packet, slabs, thread, filter, (1u << count) - 1, 0.0f};
+    walk.run(0.0f, thread.packet_stack);
     for (uint32_t i = 0; i < count; i++) found(i, packet.queries[i], !(walk.open >> i & 1u));
     return true;
 }

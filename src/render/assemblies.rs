@@ -3,7 +3,7 @@
 use crate::{
     accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
     anim::{self, Moment, ShutterTime},
-    scene::{Instance, NONE, Scene},
+    scene::{Instance, Mesh, NONE, Scene, Shape},
 };
 use glam::Affine3;
 use std::{ops::Range, sync::Arc};
@@ -30,13 +30,16 @@ pub struct Assemblies {
     /// Whether anything moves in each.
     moves: Arc<[bool]>,
     trees: Vec<Option<Arc<Blas>>>,
+    nothing: Arc<Blas>,
 }
 
 impl Assemblies {
     /// None for a scene without assemblies.
     pub fn new(scene: &Scene, layout: NodeLayout) -> Option<Self> {
         let count = scene.assemblies.len();
+        let nothing = Mesh { name: String::new(), shape: Shape::Sphere, slot_count: 1 };
         let new = || Self {
+            nothing: Arc::new(Blas::build(&nothing, layout, Quality::Fast)),
             layout,
             numbers: scene.leaf_numbers().into(),
             moves: moving(scene).into(),
@@ -50,8 +53,7 @@ impl Assemblies {
         let meshes = pose.scene.meshes.len();
         blas.truncate(meshes);
         // Places for trees that are not built yet, which no instance of those that are refers to.
-        let Some(filler) = blas.first().cloned() else { return };
-        blas.resize(meshes + self.trees.len(), filler);
+        blas.resize(meshes + self.trees.len(), self.nothing.clone());
         for (index, assembly) in pose.scene.assemblies.iter().enumerate().rev() {
             let moves = self.moves[index];
             let tree = match self.trees[index].take().filter(|_| !moves) {
@@ -133,4 +135,42 @@ fn moving(scene: &Scene) -> Vec<bool> {
         });
     }
     units.split_off(meshes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        render::Poser,
+        scene::{Assembly, Motion, MotionPart, Phase},
+    };
+    use glam::Vec3;
+
+    #[test]
+    fn only_assemblies_in_which_something_moves_are_built_anew() {
+        let sphere = Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 };
+        let instance = |mesh, motion| Instance { local: Affine3::IDENTITY, node: NONE, mesh, slot_base: 0, motion };
+        let assembly = |name: &str, instances| Assembly { name: name.into(), instances };
+        let spin = MotionPart::Spin { axis: Vec3::Y, period: 1.0 };
+        let (still, moving, holder) = (3, 2, 1);
+        let scene = Arc::new(Scene {
+            meshes: vec![sphere],
+            instances: vec![
+                instance(holder, NONE),
+                instance(still, 0),
+                instance(moving, NONE),
+                instance(0, 0),
+                instance(0, NONE),
+            ],
+            assemblies: vec![assembly("holder", 2..3), assembly("moving", 3..4), assembly("still", 4..5)],
+            motions: vec![Motion { parts: vec![spin], phase: Phase::Same }],
+            ..Scene::default()
+        });
+        let mut poser = Poser::new(scene, NodeLayout::Wide8);
+        let [first, second] = [1, 2].map(|frame| poser.pose(frame).frame);
+        let kept = |unit: usize| Arc::ptr_eq(&first.blas[unit], &second.blas[unit]);
+        assert_eq!([0, holder as usize, moving as usize, still as usize].map(kept), [true, false, false, true]);
+        assert_eq!(second.tlas.level_records(), [0..2, 2..3, 3..4, 4..5]);
+        assert_eq!((second.tlas.world_records().len(), second.indices_to(0)), (2, vec![0, 2, 3]));
+    }
 }

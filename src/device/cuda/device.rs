@@ -365,7 +365,7 @@ impl CudaDevice {
             None => Passes::resume(settings.samples, noise, AccumulationState::default()),
         };
         self.with_slot(index, "starting a frame", |device| {
-            device.kernels.prepare(&params)?;
+            device.kernels.prepare(&params, frame.tlas.nested.is_some())?;
             let started = event_now(&device.slots[index].stream)?;
             device.upload(index, frame, tables, &mut params)?;
             device.slots[index].upload_shutter_keys(frame, settings, &mut params)?;
@@ -566,6 +566,7 @@ impl Device for CudaDevice {
         let (tables, _) = self.own_tables(frame).ok_or_else(no_scene)?;
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
         self.with_slot(0, "tracing", |device| {
+            device.kernels.prepare(&params, frame.tlas.nested.is_some())?;
             device.upload(0, frame, tables.as_ref(), &mut params)?;
             let slices = rays.chunks(RAYS_PER_LAUNCH).zip(hits.chunks_mut(RAYS_PER_LAUNCH));
             for (rays, hits) in slices {

@@ -29,9 +29,9 @@ impl KernelSets {
         Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None, nested: None })
     }
 
-    /// Loads the kernels that a frame with these parameters needs. The GPU's context must be current.
-    pub fn prepare(&mut self, params: &Params) -> CudaResult<()> {
-        if !params.trees.levels.is_null() {
+    /// Loads the kernels that a frame needs: `nested`, in a scene with assemblies. The GPU's context must be current.
+    pub fn prepare(&mut self, params: &Params, nested: bool) -> CudaResult<()> {
+        if nested {
             if self.nested.is_none() {
                 self.nested = Some(Kernels::load(self.gpu, nested_image())?);
             }

@@ -36,7 +36,7 @@ impl CudaDevice {
             let queue = self.rays.at::<QueueState>(pass * size_of::<QueueState>());
             // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
             unsafe {
-                self.kernels.still.launch_trace(
+                self.kernels.of(params).launch_trace(
                     any,
                     false,
                     stream,
