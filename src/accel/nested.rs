@@ -118,10 +118,9 @@ impl Tlas {
 
     /// The records of the world, then those of each assembly.
     pub fn level_records(&self) -> Vec<Range<usize>> {
-        let Some(nested) = &self.nested else { return vec![0..self.records.len()] };
-        let starts = nested.levels.iter().map(|level| level.first_record as usize);
-        let ends = starts.clone().skip(1).chain([self.records.len()]);
-        starts.zip(ends).map(|(start, end)| start..end).collect()
+        let inner = self.nested.iter().flat_map(|nested| &nested.levels[1..]).map(|level| level.first_record as usize);
+        let ends = inner.clone().chain([self.records.len()]);
+        [0].into_iter().chain(inner).zip(ends).map(|(start, end)| start..end).collect()
     }
 
     /// The records that lead to the mesh of a hit's number, from the outermost one in. In a scene of two levels, that is its own.

@@ -84,7 +84,7 @@ fn over_poses<T: Copy + Send + Sync>(
         let shape = |mesh: u32| {
             let assembly = (mesh as usize).checked_sub(scene.meshes.len()).and_then(|index| assemblies.get(index));
             let shape = deforms(mesh).map(|index| &shapes[index]);
-            assembly.map_or_else(|| positions(scene, mesh, shape), |corners| corners)
+            assembly.map_or_else(|| positions(scene, mesh, shape), |corners| &corners[..])
         };
         let boxes: Vec<[[f32; 3]; 8]> = match boxed {
             true => {

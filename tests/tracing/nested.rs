@@ -250,7 +250,7 @@ fn a_convex_body_under_four_levels_of_transforms_does_not_shade_itself() {
                 own = Affine3::from_scale(Vec3::splat(size)) * own;
             }
             own.translation *= 10.0;
-            world = world * own;
+            world *= own;
             let first = nested.instances.len() as u32;
             nested.instances.push(instance(if level == 3 { 0 } else { 1 + level }, own));
             if level > 0 {
