@@ -4,7 +4,7 @@ use super::{Instance, Mesh, Scene};
 use std::ops::Range;
 
 /// Most levels of assemblies within each other.
-pub const MOST_LEVELS: usize = 12;
+pub const MOST_LEVELS: usize = crate::abi::MOST_NESTED as usize;
 
 /// Instances that are placed together, in the space of whatever places them.
 #[derive(Clone, Debug, PartialEq, Eq)]
