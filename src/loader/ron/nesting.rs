@@ -1,4 +1,4 @@
-//! What placements unroll to, counted before they are, and which groups are kept as assemblies rather than copied.
+//! Counts of what placements unroll to, made before they are, and which groups are kept as assemblies rather than copied.
 
 use super::{
     file::Source,
@@ -94,7 +94,7 @@ struct Totals<'a> {
     kept: HashSet<Place>,
 }
 
-/// What a list or a placement unrolls to.
+/// Counts of what a list or a placement unrolls to.
 #[derive(Clone, Copy, Default)]
 struct Total {
     /// Instances of meshes and assemblies.
@@ -162,6 +162,8 @@ impl Totals<'_> {
                 let inner = self.list(list, place)?;
                 match self.keeps(item, list, &inner, place)? {
                     true => {
+                        let own = inner.instances.saturating_add(inner.nodes).max(1);
+                        check_count(own).map_err(|message| self.source.error(place, message))?;
                         self.kept.insert(at);
                         Total { instances: 1, nodes: 0, levels: inner.levels + 1, ..inner }
                     }
