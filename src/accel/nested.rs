@@ -7,10 +7,7 @@ use crate::accel::{
     support::SupportMap,
 };
 use crate::{
-    abi::{
-        CompressedNode, EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel,
-        Unit,
-    },
+    abi::{CompressedNode, EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel, Unit},
     math::Aabb,
 };
 use glam::Vec3;
@@ -82,7 +79,7 @@ fn boxes_of<const N: usize>(nodes: &[Wide<N>]) -> Vec<Aabb> {
     boxes
 }
 
-/// What a TLAS has besides where its scene has assemblies.
+/// The levels of a scene with assemblies, and how a number leads through them.
 pub struct Nested {
     /// The world, then each assembly.
     pub levels: Vec<NestLevel>,
@@ -121,25 +118,6 @@ impl Tlas {
         let inner = self.nested.iter().flat_map(|nested| &nested.levels[1..]).map(|level| level.first_record as usize);
         let ends = inner.clone().chain([self.records.len()]);
         [0].into_iter().chain(inner).zip(ends).map(|(start, end)| start..end).collect()
-    }
-
-    /// The records that lead to the mesh of a hit's number, from the outermost one in. In a scene of two levels, that is its own.
-    pub fn way_to(&self, number: u32, record: u32) -> Vec<u32> {
-        let Some(nested) = &self.nested else { return vec![record] };
-        let (mut level, mut rest, mut way) = (0, number, Vec::new());
-        loop {
-            let NestLevel { first, count, .. } = nested.levels[level];
-            let own = &nested.numbers[first as usize..(first + count) as usize];
-            let index = own.partition_point(|&leaves| leaves <= rest).saturating_sub(1);
-            let record = nested.records_of[first as usize + index];
-            let Some(found) = self.records.get(record as usize) else { return way };
-            rest -= own[index];
-            way.push(record);
-            if found.flags & INSTANCE_IS_ASSEMBLY == 0 {
-                return way;
-            }
-            level = found.slot_base as usize;
-        }
     }
 
     /// Puts the trees of assemblies behind this one. `world` are the scene's instances in the world, and `levels` those of each assembly;

@@ -253,7 +253,12 @@ impl Frame {
 
     /// The transforms of what was hit, from its own space to the world and back.
     pub fn placement(&self, hit: &Hit) -> (Affine3, Affine3) {
-        let way = self.tlas.way_to(hit.instance, hit.record);
+        let way = match &self.tlas.nested {
+            Some(nested) => {
+                self.indices_to(hit.instance).iter().map(|&index| nested.records_of[index as usize]).collect()
+            }
+            None => vec![hit.record],
+        };
         let placements = way.iter().filter_map(|&record| self.tlas.records.get(record as usize));
         let both = placements.map(|r| (affine_from_rows(&r.world_from_object), affine_from_rows(&r.object_from_world)));
         both.reduce(|(out, back), (own, own_back)| (out * own, own_back * back)).unwrap_or_default()

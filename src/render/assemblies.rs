@@ -8,14 +8,14 @@ use crate::{
 use glam::Affine3;
 use std::{ops::Range, sync::Arc};
 
-/// What the trees of a frame are made for.
+/// A scene at a time, for which the trees of a frame are made.
 #[derive(Clone, Copy)]
 pub struct Pose<'a> {
     pub scene: &'a Scene,
     pub moment: &'a Moment,
     /// None: a single moment.
     pub shutter: Option<ShutterTime>,
-    /// Of all instances of the scene, in its order.
+    /// The transforms of all instances of the scene, in its order.
     pub world_from_object: &'a [Affine3],
     /// The mesh that each of them shows; empty if all show their own.
     pub shown: &'a [u32],

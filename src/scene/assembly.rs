@@ -22,7 +22,7 @@ impl Assembly {
     }
 }
 
-/// What an instance places.
+/// The thing that an instance places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// Index into [`Scene::meshes`].
@@ -32,7 +32,7 @@ pub enum Placed {
 }
 
 impl Scene {
-    /// What an instance places.
+    /// The mesh or assembly that an instance places.
     pub fn placed_by(&self, instance: &Instance) -> Placed {
         let mesh = instance.mesh as usize;
         match mesh.checked_sub(self.meshes.len()) {
@@ -76,7 +76,7 @@ impl Scene {
         let meshes = self.meshes.len();
         let mut values: Vec<u64> = (0..meshes).map(of_mesh).collect();
         values.resize(meshes + self.assemblies.len(), 0);
-        // What an assembly places comes after it.
+        // Assemblies come before those that they place.
         for (index, assembly) in self.assemblies.iter().enumerate().rev() {
             values[meshes + index] = sum(&self.instances[assembly.range()], &values);
         }

@@ -86,7 +86,7 @@ pub struct Scene {
     pub material_slots: Vec<u32>,
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
-    /// What is in the picture: first what is in the world, then what is in each assembly.
+    /// All that is in the picture: first what is in the world, then what is in each assembly.
     pub instances: Vec<Instance>,
     /// Groups that are kept as trees of their own. Those that one places come after it in this list.
     pub assemblies: Vec<Assembly>,
