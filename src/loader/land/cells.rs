@@ -28,7 +28,8 @@ impl Cells {
             return Self::default();
         }
         let extent = (max - min).max(Vec2::splat((max - min).max_element() * 1e-3)).max(Vec2::splat(f32::MIN_POSITIVE));
-        let even = (extent.x * extent.y / (boxes.len() as f32 * CELLS_PER_BOX)).sqrt();
+        // The area itself may overflow.
+        let even = extent.x.sqrt() * (extent.y / (boxes.len() as f32 * CELLS_PER_BOX)).sqrt();
         let mut side = even.max(extent.max_element() / MOST_CELLS);
         loop {
             let size = (extent / side).as_uvec2() + 1;
@@ -92,5 +93,23 @@ impl CellRange {
 
     fn cells(self, columns: u32) -> impl Iterator<Item = usize> {
         (self.from.y..=self.to.y).flat_map(move |y| (self.from.x..=self.to.x).map(move |x| (y * columns + x) as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_part_boxes_however_far_apart_they_are() {
+        for reach in [1e-3, 1.0, 1e6, 1e38] {
+            let corner = |i: u32| Vec2::new(reach * (i as f32 / 1000.0), reach * (i % 7) as f32 / 7.0);
+            let boxes: Vec<[Vec2; 2]> = (0..1000).map(|i| [corner(i), corner(i) + reach * 1e-3]).collect();
+            let cells = Cells::new(&boxes);
+            for i in 0..1000 {
+                let found = cells.at(corner(i) + reach * 5e-4);
+                assert!(found.contains(&i) && found.len() < 50, "{reach} {i} {found:?}");
+            }
+        }
     }
 }
