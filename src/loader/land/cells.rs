@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn cells_part_boxes_however_far_apart_they_are() {
         for reach in [1e-3, 1.0, 1e6, 1e38] {
-            let corner = |i: u32| Vec2::new(reach * (i as f32 / 1000.0), reach * (i % 7) as f32 / 7.0);
+            let corner = |i: u32| Vec2::new(i as f32 / 1000.0, (i % 7) as f32 / 7.0) * reach;
             let boxes: Vec<[Vec2; 2]> = (0..1000).map(|i| [corner(i), corner(i) + reach * 1e-3]).collect();
             let cells = Cells::new(&boxes);
             for i in 0..1000 {
