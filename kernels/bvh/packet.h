@@ -163,17 +163,25 @@ THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsO
     return true;
 }
 
-// Fills `packet` and `slabs`. False if directions differ in their signs: such rays have too little in common.
-THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t count, Packet& packet, PacketSlabs& slabs) {
-    typedef Floats<THRONG_WIDTH> F;
+// The signs of some rays' directions.
+struct Signs {
     uint32_t negative_in_all = 7, negative_in_some = 0;
-    for (uint32_t i = 0; i < count; i++) {
+
+    THRONG_INLINE void add(const float* direction) {
         uint32_t negative = 0;
-        for (uint32_t k = 0; k < 3; k++) negative |= float_bits(rays[i].direction[k]) >> 31 << k;
+        for (uint32_t k = 0; k < 3; k++) negative |= float_bits(direction[k]) >> 31 << k;
         negative_in_all &= negative;
         negative_in_some |= negative;
     }
-    if (negative_in_all != negative_in_some) return false;
+    THRONG_INLINE bool differ() const { return negative_in_all != negative_in_some; }
+};
+
+// Fills `packet` and `slabs`. False if directions differ in their signs: such rays have too little in common.
+THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t count, Packet& packet, PacketSlabs& slabs) {
+    typedef Floats<THRONG_WIDTH> F;
+    Signs signs;
+    for (uint32_t i = 0; i < count; i++) signs.add(rays[i].direction);
+    if (signs.differ()) return false;
 
     float start = kInfinity;
     for (uint32_t i = 0; i < kPacketRays; i++) {
@@ -288,7 +296,7 @@ struct PacketWalk {
     THRONG_OUTLINE bool enter_assembly_together(uint32_t some, const InstanceRecord& instance, const BlasRecord& assembly, float t, PacketEntry* top) {
         if (assembly.root == EMPTY_CHILD) return true;
         Packet inner;
-        uint32_t negative_in_all = 7, negative_in_some = 0;
+        Signs signs;
         const uint32_t first = lowest_bit(some);
         for (uint32_t i = 0; i < kPacketRays; i++) {
             const bool enters = some >> i & 1u;
@@ -298,21 +306,18 @@ struct PacketWalk {
             q.direction = transform_vector(instance.object_from_world, packet.direction_of(ray));
             q.base += instance.instance;
             const float o[3] = {q.origin.x, q.origin.y, q.origin.z}, d[3] = {q.direction.x, q.direction.y, q.direction.z};
-            uint32_t negative = 0;
+            signs.add(d);
             for (uint32_t k = 0; k < 3; k++) {
                 inner.origin[k][i] = o[k];
                 inner.direction[k][i] = d[k];
-                negative |= float_bits(d[k]) >> 31 << k;
             }
             inner.t_min[i] = enters ? packet.t_min[i] : kInfinity;
             inner.t_max[i] = enters ? packet.t_max[i] : -kInfinity;
             inner.slabs.set(i, make_slabs(q.origin, q.direction, assembly.magnitude));
-            negative_in_all &= negative;
-            negative_in_some |= negative;
         }
         PacketSlabs common;
         common.t_min = slabs.t_min;
-        if (negative_in_all != negative_in_some || !common_slabs(inner.origin, inner.slabs, assembly.magnitude, common)) return false;
+        if (signs.differ() || !common_slabs(inner.origin, inner.slabs, assembly.magnitude, common)) return false;
         PacketWalk walk{params, PacketTree{assembly.nodes, assembly.root, assembly.first_record}, rays, inner, common, thread, filter, some, 0.0f};
         walk.run(t, top);
         for (; some; some &= some - 1) {

@@ -107,6 +107,33 @@ THRONG_INLINE uint32_t give_group(Walk<Any, Found>& walk, Group* stack, Group& g
     return start;
 }
 
+#if THRONG_NESTED
+// The number of assemblies that a group is in, and values of its walk there.
+struct Level {
+    uint32_t depth, base, up;
+};
+
+template <bool Any, class Found>
+THRONG_INLINE Level lowest_level(const Walk<Any, Found>& walk) {
+    uint32_t depth = walk.depth;
+    Level level{depth, walk.base, walk.space.axes >> kWorldUpShift & 7u};
+    // Only levels that were entered with nothing on the stack have their groups from there on.
+    for (uint32_t bottom = walk.bottom; bottom != 0; bottom = walk.entered[depth].outer_bottom()) {
+        const Entered& inner = walk.entered[--depth];
+        level = Level{depth, inner.outer_base, inner.outside & 7u};
+    }
+    return level;
+}
+
+// Takes the lowest entry off what assemblies have noted about the stack.
+template <bool Any, class Found>
+THRONG_INLINE void lower(Walk<Any, Found>& walk) {
+    if (walk.bottom) walk.bottom--;
+    for (uint32_t i = 0; i < walk.depth; i++)
+        if (walk.entered[i].outer_bottom()) walk.entered[i].outside -= 1u << 3;
+}
+#endif
+
 // Each idle lane takes a group over from a busy one, as far as there are any, and then walks the same ray. All lanes call this.
 template <bool Any, class Found>
 THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* stack, uint32_t idle, uint32_t lane) {
@@ -114,10 +141,17 @@ THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* s
     const uint32_t donors = __ballot_sync(kAllLanes, has_groups);
     if (!donors) return;
     const uint32_t rank = count_bits((is_idle ? idle : donors) & ((1u << lane) - 1u));
-    const bool takes = is_idle && rank < count_bits(donors);
+    const bool takes = is_idle && rank < count_bits(donors), gives = has_groups && rank < count_bits(idle);
     uint32_t start = kOver;
     Group given{0, 0};
-    if (has_groups && rank < count_bits(idle)) start = give_group(walk, stack, given);
+#if THRONG_NESTED
+    Level level{0, 0, 0};
+    if (gives) {
+        level = lowest_level(walk);
+        lower(walk);
+    }
+#endif
+    if (gives) start = give_group(walk, stack, given);
     // The other lanes read their own values.
     const int source = int(takes ? nth_bit(donors, rank) : lane);
     auto pass = [&](auto& value) { value = __shfl_sync(kAllLanes, value, source); };
@@ -135,6 +169,25 @@ THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* s
     pass(walk.space.shear_y);
     pass(walk.space.slack);
     pass(walk.space.axes);
+#if THRONG_NESTED
+    pass(level.depth);
+    pass(level.base);
+    pass(level.up);
+    for (uint32_t i = 0; __any_sync(kAllLanes, takes && i < level.depth); i++) {
+        Entered outer = walk.entered[i];
+        pass_vector(outer.origin);
+        pass(outer.outside);
+        pass_vector(outer.direction);
+        pass(outer.outer_base);
+        if (takes && i < level.depth) walk.entered[i] = outer;
+    }
+    if (takes) {
+        walk.depth = level.depth;
+        walk.bottom = 0;
+        walk.base = level.base;
+        walk.space.axes = (walk.space.axes & ~(7u << kWorldUpShift)) | level.up << kWorldUpShift;
+    }
+#endif
     if (takes) walk.take_over(given, start);
 }
 

@@ -29,12 +29,16 @@ THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, ui
     invert(world_from_object, object_from_world);
 }
 
-// What a walk goes back to when it leaves an assembly.
-struct Outer {
-    // Unit of the assembly's instance, and where the ray goes up around it.
-    uint32_t unit, up;
-    // Values of the walk there.
-    uint32_t bottom, base;
+// An assembly that a walk is in: the ray there, so that no ray is taken through more than one level at a time, and to what the walk
+// goes back when it leaves.
+struct alignas(16) Entered {
+    Vec3 origin;
+    // The outer values of `Walk::bottom` and, in the lowest three bits, of where the ray goes up.
+    uint32_t outside;
+    Vec3 direction;
+    uint32_t outer_base;
+
+    THRONG_INLINE uint32_t outer_bottom() const { return outside >> 3; }
 };
 
 constexpr uint32_t kWalkStack = THRONG_NESTED ? NESTED_STACK : COMPRESSED_STACK;
@@ -54,8 +58,9 @@ struct Walk {
     // The unit to go on with, with `kInstance` if it is one; `NO_INDEX` if it is not known yet.
     uint32_t unit;
 #if THRONG_NESTED
-    // The assemblies that the walk is in, entries on the stack when it entered the last one, and the number of meshes before that.
-    Outer outers[MOST_NESTED];
+    // The assemblies that the walk is in: an array of `MOST_NESTED` that is not part of the walk, or GPUs would keep none of it in
+    // registers. Then entries on the stack when it entered the last one, and the number of meshes before that.
+    Entered* entered;
     uint32_t depth, bottom, base;
 #endif
 
@@ -75,8 +80,8 @@ struct Walk {
 
     THRONG_INLINE bool over() const { return floor == kOver; }
 
-    // Goes on with a group of another walk whose ray, space and instance this one has now. `start` is 0 for
-    // a group of the instance, `kStale` for a group of the TLAS.
+    // Goes on with a group of another walk whose ray, space and instance (and assemblies) this one has now. `start` is 0 for
+    // a group of the instance, `kStale` for a group outside of it.
     THRONG_INLINE void take_over(Group given, uint32_t start) {
         group = given;
         triangles = Group{0, 0};
@@ -137,54 +142,41 @@ struct Walk {
 
 #if THRONG_NESTED
     THRONG_INLINE void leave_assembly() {
-        const Outer& outer = outers[--depth];
-        bottom = outer.bottom;
-        base = outer.base;
+        const Entered& last = entered[--depth];
+        bottom = last.outer_bottom();
+        base = last.outer_base;
         floor = kStale;
-        space.axes = outer.up << kWorldUpShift;
+        space.axes = last.outside << kWorldUpShift;
         turn_to_world();
-    }
-
-    // Takes the world's ray into the assembly that the walk is in.
-    THRONG_INLINE void move_inwards(const Params& params, float time, Vec3& origin, Vec3& direction) const {
-        THRONG_NO_UNROLL
-        for (uint32_t i = 0; i < depth; i++) {
-            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[outers[i].unit]);
-            const uint32_t segments = load_word(&entered.segments);
-            float m[12];
-            load_matrix(entered.object_from_world, m);
-            if (moves(params) && segments) place_unit(params, entered, segments, Time::at(time), m);
-            origin = transform_point(m, origin);
-            direction = transform_vector(m, direction);
-        }
     }
 #endif
 
-    // Prepares the world's ray for a node of the TLAS, or enters an instance: then `unit` becomes the root of its tree. A sphere
+    // Prepares the ray outside of meshes for a node, or enters an instance: then `unit` becomes the root of its tree. A sphere
     // has none; it is tested at once.
     template <class Count, class Filter>
     THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
         const bool enter = !is_node();
         unit &= ~kInstance;
-        Words4 from = load_any_words(ray.origin), along = load_any_words(ray.direction);
+        const float* outside = ray.origin;
+#if THRONG_NESTED
+        if (depth) outside = &entered[depth - 1].origin.x;
+#endif
+        const Words4 from = load_any_words(outside), along = load_any_words(outside + 4);
         Vec3 origin = vec3(from), direction = vec3(along);
         bool is_assembly = false;
-#if THRONG_NESTED
-        move_inwards(params, bits_float(from.w), origin, direction);
-#endif
         if (enter) {
             count.instance();
-            const InstanceUnit& entered = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[unit]);
-            Words4 ids = load_words(&entered.root);
+            const InstanceUnit& inner = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[unit]);
+            Words4 ids = load_words(&inner.root);
             float m[12];
-            load_matrix(entered.object_from_world, m);
-            if (moves(params) && ids.w) place_unit(params, entered, ids.w, Time::at(bits_float(from.w)), m);
+            load_matrix(inner.object_from_world, m);
+            if (moves(params) && ids.w) place_unit(params, inner, ids.w, time_of(ray), m);
             origin = transform_point(m, origin);
             direction = transform_vector(m, direction);
 #if THRONG_NESTED
-            is_assembly = load_word(&entered.level) != 0;
+            is_assembly = load_word(&inner.level) != 0;
             if (is_assembly) {
-                outers[depth++] = Outer{unit, space.axes >> kWorldUpShift & 7u, bottom, base};
+                entered[depth++] = Entered{origin, bottom << 3 | (space.axes >> kWorldUpShift & 7u), direction, base};
                 bottom = top;
                 base += ids.y;
             }
@@ -275,6 +267,10 @@ THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, Stac
     if (params.frame.tlas_root == EMPTY_CHILD) return false;
     THRONG_STACK(Group, stack, kWalkStack, memory);
     Walk<Any, Query> walk;
+#if THRONG_NESTED
+    Entered entered[MOST_NESTED];
+    walk.entered = entered;
+#endif
     walk.begin(params, start_of(params, ray), ray.t_max);
     while (!walk.over()) walk.advance(params, ray, stack, ComputedOrder(), q, count, filter);
     return q.prim != NO_INDEX;

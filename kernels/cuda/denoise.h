@@ -138,7 +138,7 @@ constexpr int kBlockRadius = int(DENOISE_RADIUS), kCompared = kBlockRadius + kPa
 
 struct AverageMemory {
     BlockPlane<kCompared> radiance[3], variance[3];
-    // Of two neighbours in turn, so that one is compared while the other is still read.
+    // One for each of two neighbours in turn, so that one is compared while the other is still read.
     BlockPlane<kPatch> distance[2];
 };
 

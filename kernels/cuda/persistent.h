@@ -11,9 +11,9 @@ namespace THRONG_NAMESPACE {
 // Number of idle lanes from which on a warp fetches rays.
 constexpr uint32_t kRefill = 4;
 // Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
-// former. With motion, walks need more registers: fewer blocks are faster than spills.
+// former. With motion or assemblies, walks need more registers: fewer blocks are faster than spills.
 constexpr int kTraceThreads = 64;
-constexpr int kTraceBlocks = THRONG_MOTION || THRONG_MAX_BLOCKS < 18 ? 16 : 18;
+constexpr int kTraceBlocks = THRONG_NESTED ? 14 : THRONG_MOTION || THRONG_MAX_BLOCKS < 18 ? 16 : 18;
 
 // Orders of visits for all directions and hits: looking them up is faster than computing them.
 constexpr uint32_t kOrderBytes = 8 * 256;
@@ -75,6 +75,10 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
     const TableOrder order = copy_order_table();
     Group stack[kWalkStack];
     Walk<Any, Meeting<Output>> walk;
+#if THRONG_NESTED
+    Entered entered[MOST_NESTED];
+    walk.entered = entered;
+#endif
     Output own;
     NoCount none;
     uint32_t index = 0;
@@ -85,8 +89,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
         const uint32_t idle = __ballot_sync(kAllLanes, walk.over());
         if (phase != Phase::kFetching) {
             if (idle == kAllLanes) return;
-            // Walks within assemblies have too much to hand over.
-            if (!THRONG_NESTED && phase == Phase::kDraining && count_bits(idle) >= params.frame.split_lanes) phase = Phase::kSplitting;
+            if (phase == Phase::kDraining && count_bits(idle) >= params.frame.split_lanes) phase = Phase::kSplitting;
             if (phase == Phase::kSplitting && idle) split_walks(walk, index, stack, idle, lane);
         } else if (count_bits(idle) >= kRefill) {
             uint32_t next;

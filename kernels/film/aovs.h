@@ -405,6 +405,12 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     return d * d;
 }
 
+// Writes the variance of a pixel, if it is asked for.
+THRONG_INLINE void store_variance(const Params& params, uint64_t pixel) {
+    float* variance = params.film.aovs->variance;
+    if (variance) store3(variance + 3 * pixel, pixel_variance(params, pixel));
+}
+
 // Whether there are AOVs of what camera rays hit.
 THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
     return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha || out.shadow || out.wireframe;
@@ -434,7 +440,7 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
     if (!item_pixel(params, item, x, y)) return;
     const FrameAovs& out = *params.film.aovs;
     const uint64_t pixel = film_pixel(params, x, y);
-    if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
+    store_variance(params, pixel);
     if (!has_met_aovs(out)) return;
     const uint32_t end = aov_sample_end(params, pixel);
     AovSums<exact> sums;
@@ -450,8 +456,7 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
 THRONG_DEVICE void gather_variance(const Params& params, uint32_t item, Thread&) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    const uint64_t pixel = film_pixel(params, x, y);
-    store3(params.film.aovs->variance + 3 * pixel, pixel_variance(params, pixel));
+    store_variance(params, film_pixel(params, x, y));
 }
 
 THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<false>(params, item, thread); }
@@ -478,7 +483,7 @@ THRONG_DEVICE void join_aovs(const Params& params, uint32_t pixel, Thread&) {
 // Makes the AOVs of a pixel from exact sums.
 THRONG_DEVICE void finish_aovs(const Params& params, uint32_t pixel, Thread&) {
     const FrameAovs& out = *params.film.aovs;
-    if (out.variance) store3(out.variance + 3 * uint64_t(pixel), pixel_variance(params, pixel));
+    store_variance(params, pixel);
     if (!has_met_aovs(out)) return;
     AovSums<true> sums;
     sums.join(out, out.sums + out.sum_words * uint64_t(pixel));

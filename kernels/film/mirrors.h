@@ -95,7 +95,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
     for (uint32_t k = 0; k < kMoments; k++) {
         const OtherFrame& other = *moments[k];
         if (other.transforms && !is_known) known.planes[k] = plane_at(params, other, hit, s);
-        // Of what stands still, a point of the ray's own, so that no sample depends on another.
+        // Where nothing moves it is a point of the ray's own, so that no sample depends on another.
         mirrors.planes[mirrors.count][k] = other.transforms ? known.planes[k] : Plane{s.position, s.geometric};
     }
     mirrors.count++;
@@ -109,7 +109,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
 // A camera ray on its way to what is seen in flat mirrors.
 struct MirrorRay {
     Ray ray;
-    // What it hits, unless it is to be traced.
+    // Its hit, unless it is to be traced.
     Hit hit;
     Vec3 position;
     Mirrors mirrors;

@@ -57,23 +57,20 @@ THRONG_INLINE void append_transform(float* a, const float* b) {
     }
 }
 
+THRONG_INLINE void load_identity(float* m) {
+    for (int i = 0; i < 12; i++) m[i] = i % 5 == 0 ? 1.0f : 0.0f;
+}
+
 // Loads both transforms of an instance of an assembly, to and from the world.
 THRONG_OUTLINE void load_nested_placement(const Params& params, uint32_t number, Time time, float* world_from_object, float* object_from_world) {
-    bool outermost = true;
+    load_identity(world_from_object);
+    load_identity(object_from_world);
     follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
         float out[12], in[12];
         load_placement(params, instance, time, out, in);
-        if (outermost) {
-            for (int i = 0; i < 12; i++) {
-                world_from_object[i] = out[i];
-                object_from_world[i] = in[i];
-            }
-        } else {
-            append_transform(world_from_object, out);
-            append_transform(in, object_from_world);
-            for (int i = 0; i < 12; i++) object_from_world[i] = in[i];
-        }
-        outermost = false;
+        append_transform(world_from_object, out);
+        append_transform(in, object_from_world);
+        for (int i = 0; i < 12; i++) object_from_world[i] = in[i];
     });
 }
 
@@ -89,14 +86,11 @@ THRONG_DEVICE void load_other_placement(const Params& params, const float* trans
         load_matrix(transforms + 12 * uint64_t(number), world_from_object);
         return;
     }
-    bool outermost = true;
+    load_identity(world_from_object);
     follow_number(params, number, [&](uint32_t index, const InstanceRecord&) {
         float own[12];
         load_matrix(transforms + 12 * uint64_t(index), own);
-        if (outermost)
-            for (int i = 0; i < 12; i++) world_from_object[i] = own[i];
-        else append_transform(world_from_object, own);
-        outermost = false;
+        append_transform(world_from_object, own);
     });
 }
 
@@ -110,14 +104,11 @@ THRONG_INLINE float most_of(const float* m, Vec3 v) {
 // Sum over the levels of what rounding moves a ray by on its way in, in the world and in units of the last place, at a position in the world.
 THRONG_OUTLINE float nested_rounding(const Params& params, uint32_t number, Time time, Vec3 position) {
     float world_from_here[12], error = 0.0f;
-    bool outermost = true;
+    load_identity(world_from_here);
     follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
         float out[12], in[12];
         load_placement(params, instance, time, out, in);
-        if (outermost)
-            for (int i = 0; i < 12; i++) world_from_here[i] = out[i];
-        else append_transform(world_from_here, out);
-        outermost = false;
+        append_transform(world_from_here, out);
         error += most_of(world_from_here, transform_magnitude(in, position));
         position = transform_point(in, position);
     });

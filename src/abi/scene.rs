@@ -223,7 +223,7 @@ border! {
         pub table: u32,
         /// Which way leads here from the root: bit `d` is set where the second child is taken `d` levels below.
         pub trail: u32,
-        /// Of an assembly, where its tree begins, in the terms of [`LightNode::child`].
+        /// Where the tree of an assembly begins, in the terms of [`LightNode::child`].
         pub root: u32,
     }
 
