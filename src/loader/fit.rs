@@ -37,6 +37,10 @@ impl Fit {
         ((Vec3::from(point) - self.pivot) * self.scale).into()
     }
 
+    pub fn transform(&self) -> Affine3 {
+        Affine3::from_scale(Vec3::splat(self.scale)) * Affine3::from_translation(-self.pivot)
+    }
+
     /// Scales a mesh at rest.
     pub fn mesh(&self, source: &mut MeshSource) {
         let points = source.points.iter_mut();
@@ -55,8 +59,7 @@ impl Fit {
         for node in &mut rig.nodes {
             node.parent = if node.parent == NONE { 0 } else { node.parent + 1 };
         }
-        let scale = Affine3::from_scale(Vec3::splat(self.scale));
-        let local = Local::Matrix(scale * Affine3::from_translation(-self.pivot));
+        let local = Local::Matrix(self.transform());
         let name = "fit".to_owned();
         rig.nodes.insert(0, RigNode { name, parent: NONE, local, weights: Vec::new(), visible: true });
     }

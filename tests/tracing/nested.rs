@@ -282,3 +282,55 @@ fn glass_and_mirrors_in_assemblies_agree_with_unrolled_ones() {
     let difference = PictureDifference::between(&expected.pixels, &found.pixels);
     assert!(difference.agrees(), "{difference:?}");
 }
+
+/// A Menger sponge of so many levels: a cube with 20 copies of what is one level less in it, a third as large.
+fn sponge(levels: usize) -> Scene {
+    let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32) - 0.5;
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    let mut sponge = scene(vec![mesh((0..8).map(corner).collect(), triangles)], &[]);
+    for level in 0..levels {
+        let inner = if level + 1 == levels { 0 } else { 1 + level as u32 };
+        let first = sponge.instances.len() as u32;
+        for place in 0..27 {
+            let at = [place % 3, place / 3 % 3, place / 9].map(|i| i - 1);
+            if at.iter().filter(|&&i| i == 0).count() < 2 {
+                let at = Vec3::from(at.map(|i| i as f32 / 3.0));
+                let third = Vec3::splat(1.0 / 3.0);
+                let local = Affine3::from_scale_rotation_translation(third, Quat::IDENTITY, at);
+                sponge.instances.push(instance(inner, local));
+            }
+        }
+        if level > 0 {
+            let instances = first..sponge.instances.len() as u32;
+            sponge.assemblies.push(Assembly { name: "sponge".into(), instances });
+        }
+    }
+    sponge
+}
+
+#[test]
+fn a_sponge_of_six_levels_lies_within_its_first_three_which_agree_with_unrolled_ones() {
+    let mut random = Random::new(5);
+    let rays: Vec<Ray> = (0..20_000)
+        .map(|_| {
+            let origin = random.cube().normalize_or(Vec3::X) * 2.0;
+            ray(origin, random.cube() * 0.5 - origin)
+        })
+        .collect();
+    let (three, six) = (sponge(3), sponge(6));
+    assert_eq!((six.leaf_count(), six.instances.len()), (64_000_000, 120));
+    let kind = RayKind::Closest;
+    let (found, expected) = (trace(three.clone(), kind, &rays), trace(unrolled(&three), kind, &rays));
+    let agree = |a: f32, b: f32| a == b || (a - b).abs() < 1e-5 * b.abs();
+    let differing = found.iter().zip(&expected).filter(|(a, b)| !agree(a.t, b.t)).count();
+    // Rays at edges, of which the unrolled sponge has others by a unit in the last place.
+    assert!(differing <= 4, "{differing}");
+    let within = trace(six, kind, &rays);
+    let (mut hits, mut outside) = (0, 0);
+    for (six, three) in within.iter().zip(&found).filter(|(six, _)| six.t >= 0.0) {
+        hits += 1;
+        outside += usize::from(three.t < 0.0 || six.t < three.t - 1e-5);
+    }
+    assert!(hits > 5_000 && outside <= 4, "{outside} of {hits}");
+}

@@ -1,9 +1,12 @@
 //! No ray slips through a closed surface, wherever it is aimed: ten million rays at shared edges and vertices, from
-//! inside, plain and instanced.
+//! inside, plain, instanced and in assemblies.
 
 use crate::common::{Random, ball, mesh, ray, scene, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
-use throng::seams::{abi::Ray, device::RayKind};
+use throng::{
+    scene::{Assembly, Instance, NONE},
+    seams::{abi::Ray, device::RayKind},
+};
 
 type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
 
@@ -68,6 +71,48 @@ fn ten_million_rays_at_edges_and_vertices_find_no_leak() {
         for (t, transform) in transforms.iter().enumerate() {
             let seed = (s * 100 + t) as u32;
             assert_eq!(leaks(shape, *transform, per_case, seed), 0, "shape {s}, transform {t}: {transform:?}");
+        }
+    }
+}
+
+/// Rays through a shape under four transforms, each of an assembly of its own.
+fn leaks_under_four_levels(shape: &Shape, levels: [Affine3; 4], count: usize, seed: u32) -> usize {
+    let whole = levels[0] * levels[1] * levels[2] * levels[3];
+    let rays = aimed_rays(shape, &whole, count, seed);
+    let mut nested = scene(vec![mesh(shape.0.clone(), shape.1.clone())], &[]);
+    for (level, local) in (0u32..).zip(levels) {
+        let mesh = if level == 3 { 0 } else { 1 + level };
+        nested.instances.push(Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE });
+        if level > 0 {
+            nested.assemblies.push(Assembly { name: String::new(), instances: level..level + 1 });
+        }
+    }
+    trace(nested, RayKind::Closest, &rays).iter().filter(|hit| hit.t < 0.0).count()
+}
+
+#[test]
+fn ten_million_rays_find_no_leak_under_four_levels_of_transforms() {
+    let shapes = [ball(0), ball(5), cube(), crumpled()];
+    let mut random = Random::new(10);
+    let cases = 10;
+    for (s, shape) in shapes.iter().enumerate() {
+        for case in 0..cases {
+            // All levels together scale by a millionth to a million.
+            let size = 10f32.powf((case as f32 / (cases - 1) as f32 - 0.5) * 3.0);
+            let levels = [0; 4].map(|_| {
+                let rotation = Quat::from_euler(
+                    EulerRot::XYZ,
+                    random.range(0.0, 7.0),
+                    random.range(0.0, 7.0),
+                    random.range(0.0, 7.0),
+                );
+                let mirror = if random.unit() < 0.5 { -1.0 } else { 1.0 };
+                let scale = Vec3::new(mirror, random.range(0.5, 1.0), random.range(0.5, 1.0)) * size;
+                Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 10.0 * size)
+            });
+            let seed = (s * 100 + case) as u32;
+            let count = 10_000_000 / (shapes.len() * cases);
+            assert_eq!(leaks_under_four_levels(shape, levels, count, seed), 0, "shape {s}, case {case}: {levels:?}");
         }
     }
 }

@@ -34,6 +34,16 @@ pub enum FlatMaterials<'a> {
     Replaced(u32),
 }
 
+impl FlatMaterials<'_> {
+    /// Row of a model's material in `table`. `mesh`, which has the material, loses tangents that it does not use.
+    pub fn row(&mut self, table: &mut Materials, material: u32, mesh: &mut TriangleMesh) -> u32 {
+        match self {
+            Self::Own(materials) => materials.material(table, material, mesh),
+            Self::Replaced(row) => *row,
+        }
+    }
+}
+
 /// Joins the parts of a model, whose rig is passed separately, into one mesh. Parts without normals are shaded flat; if no part has
 /// normals, neither has the mesh. Every copy of a mesh is written out: [`flat_bytes`] tells beforehand how much memory that takes.
 pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, table: &mut Materials) -> FlatModel {
@@ -54,10 +64,7 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
             false => (source.mesh.clone(), source.deformers.clone()),
         };
         let deformers = Arc::new(deformers);
-        let slot = flat.slot(match materials {
-            FlatMaterials::Own(materials) => materials.material(table, source.material, &mut mesh),
-            FlatMaterials::Replaced(row) => *row,
-        });
+        let slot = flat.slot(materials.row(table, source.material, &mut mesh));
         for placement in &part.placements {
             flat.append(part, &mesh, &deformers, (placement, slot), &rest);
         }

@@ -1,10 +1,11 @@
-//! glTF models in scene files: a whole model as one mesh, at rest, in a palette of poses, or alive.
+//! glTF models in scene files: a whole model as one mesh, at rest, in a palette of poses, or alive; or at rest as a group of its meshes.
 
 mod animated;
 mod flat;
 mod materials;
 #[cfg(test)]
 mod materials_tests;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod unweld;
@@ -12,6 +13,7 @@ mod unweld;
 pub use animated::{AnimatedRows, played_tracks};
 pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
 pub use materials::ModelMaterials;
+pub use shared::{SharedMesh, bounds, fit, shared_bytes, shared_meshes};
 
 use super::{LoadError, budget, files, fit::Fit, gltf::Model, meshes::MeshSource};
 use crate::{
@@ -26,6 +28,8 @@ use crate::{
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
+
+const NOTHING_TO_SEE: &str = "there is nothing to see: no mesh with triangles is in the scene";
 
 /// How a model moves, if it does.
 #[derive(Clone, Debug, Default)]
@@ -90,8 +94,7 @@ pub fn into_source(
     animated: Vec<AnimatedMaterial>,
 ) -> Result<MeshSource, LoadError> {
     if model.mesh.triangles.is_empty() {
-        let message = "there is nothing to see: no mesh with triangles is in the scene";
-        return Err(LoadError::file(path, message));
+        return Err(LoadError::file(path, NOTHING_TO_SEE));
     }
     let (shown, motion) = match performance {
         Performance::AtRest => (model.posed(&[]), MeshMotion::Still),

@@ -3,7 +3,7 @@
 use crate::{
     accel::NodeLayout,
     anim::Moment,
-    loader::{self, gltf::tests::builder::*},
+    loader::{self, gltf, gltf::tests::builder::*, model},
     render::Poser,
     scene::{MotionPart, Scene, Shape},
 };
@@ -65,6 +65,41 @@ fn a_model_at_rest_is_one_mesh_with_its_materials() {
     assert_eq!((&mesh.slots[..], scene.material_slots.len()), (&[0, 1][..], 2));
     let second = scene.materials[scene.material_slots[1] as usize];
     assert_eq!(second.color, glam::Vec3::X);
+}
+
+#[test]
+fn a_model_that_shares_its_meshes_is_a_group() {
+    let scene = load(
+        r#""w": Gltf(file: "walker.glb", shared: true, fit: 3)"#,
+        r#"materials: { "red": Diffuse() },
+           instances: [Single(of: "w"), Grid(of: "w", count: (5, 1, 1), spacing: (9, 0, 0), material: "red", nest: true)]"#,
+    )
+    .expect("loads");
+    assert_eq!((scene.meshes.len(), scene.assemblies.len(), scene.leaf_count()), (2, 1, 12));
+    assert_eq!((scene.instance_name(0), scene.assemblies[0].name.as_str()), ("w/mesh 0".to_owned(), "w"));
+    let flat = load(r#""w": Gltf(file: "walker.glb", fit: 3)"#, r#"instances: [Single(of: "w")]"#).expect("loads");
+    let bounds = scene.bounds_at_rest();
+    let wanted = flat.bounds_at_rest();
+    // The row of copies is 36 longer.
+    assert!(bounds.min.abs_diff_eq(wanted.min - glam::Vec3::X * 18.0, 1e-5), "{bounds:?} {wanted:?}");
+    assert!(bounds.max.abs_diff_eq(wanted.max + glam::Vec3::X * 18.0, 1e-5), "{bounds:?} {wanted:?}");
+}
+
+#[test]
+fn a_model_is_a_group_where_that_saves_memory() {
+    let mut model = walker().load();
+    let bytes = |model: &gltf::Model, wanted| model::shared_bytes(model, wanted).expect("it may be one");
+    assert_eq!(bytes(&model, None), None);
+    assert!(bytes(&model, Some(true)).is_some());
+    model.parts[0].placements = vec![glam::Affine3::IDENTITY; 1_000_000];
+    assert!(bytes(&model, None).is_some_and(|bytes| bytes < model::flat_bytes(&model)));
+    assert_eq!(bytes(&model, Some(false)), None);
+    model.meshes[0].deformers.targets.push(Default::default());
+    assert_eq!(bytes(&model, None), None);
+    let error = model::shared_bytes(&model, Some(true)).expect_err("it deforms");
+    assert_eq!(error, "has skins or morph targets: remove `shared`");
+    let clip = load(r#""w": Gltf(file: "walker.glb", clip: "Go", shared: true)"#, r#"instances: [Single(of: "w")]"#);
+    assert!(clip.is_err_and(|error| error.contains("a model that moves is one mesh")));
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub struct Unrolled {
     pub motions: Used<UsedMotion>,
     /// The instances of the first copy of each named group; none of those that are not placed.
     pub groups: Vec<Range<u32>>,
+    pub group_names: Vec<String>,
     /// The instances that each entry of the file made.
     pub placed: Vec<PlacedRun>,
     /// Instances that are not always shown, in their order, and the switches that show them.
@@ -114,10 +115,13 @@ pub fn unroll(
     let mut unroller = Unroller {
         resolved,
         meshes,
-        groups: file.groups.names().collect(),
         carriers: HashMap::new(),
         kept: Used::default(),
-        out: Unrolled { groups: vec![0..0; file.groups.0.len()], ..Unrolled::default() },
+        out: Unrolled {
+            groups: vec![0..0; resolved.names.len()],
+            group_names: resolved.names.clone(),
+            ..Unrolled::default()
+        },
         nesting,
     };
     unroller.out.instances.reserve_exact(unroller.nesting.records as usize);
@@ -160,8 +164,6 @@ struct Frame {
 struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
-    /// Names of the groups, which are the first lists.
-    groups: Vec<&'a str>,
     /// The node and the transform in it of the first copy of each list.
     carriers: HashMap<usize, (u32, Affine3)>,
     nesting: Nesting,
@@ -230,7 +232,7 @@ impl<'a> Unroller<'a> {
         }
         self.carriers.entry(list).or_insert((frame.node, frame.local));
         // Lists that are written in place have no name.
-        if let Some(name) = self.groups.get(list) {
+        if let Some(name) = self.resolved.names.get(list) {
             let target = Target::List(list);
             frame.stem = self.out.stems.stem(frame.stem, target, name);
         }
@@ -260,7 +262,7 @@ impl<'a> Unroller<'a> {
     }
 
     fn name(&self, list: usize) -> &'a str {
-        self.groups.get(list).copied().unwrap_or("group")
+        self.resolved.names.get(list).map_or("group", String::as_str)
     }
 
     /// Unrolls all lists that are kept as assemblies, each in its own space, and numbers them so that they come before what they place.

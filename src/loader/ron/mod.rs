@@ -61,7 +61,7 @@ use instances::{Unrolled, UsedMotion};
 use land::Land;
 pub use model_sets::ModelSets;
 use names::Names;
-use placements::{Resolver, unknown_material};
+use placements::{ModelGroup, Resolver, unknown_material};
 use rayon::prelude::*;
 use script::Script;
 use source::Place;
@@ -117,10 +117,20 @@ fn convert(
 
     let budget = Budget::new(None);
     let curves = Curves::read(source, file, allow, &budget)?;
-    let mut loader = Loader { source, file, allow, curves, budget, table: Materials::default(), warnings: Vec::new() };
+    let mut loader = Loader {
+        source,
+        file,
+        allow,
+        curves,
+        budget,
+        table: Materials::default(),
+        warnings: Vec::new(),
+        groups: Vec::new(),
+    };
     let rows = loader.materials()?;
     let mut sources = loader.meshes(&rows)?;
-    let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows).resolve()?;
+    let groups = std::mem::take(&mut loader.groups);
+    let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows, &groups).resolve()?;
     let unrolled = instances::unroll(source, file, &resolved, &sources)?;
     scene.textures = loader.table.decode_textures()?;
     let table = loader.table.without_rows();
@@ -179,11 +189,11 @@ fn place(
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances, scene.assemblies) = (unrolled.nodes, unrolled.instances, unrolled.assemblies);
     scene.names = crate::scene::Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
-    let groups = file.groups.names().zip(unrolled.groups);
+    let groups = unrolled.group_names.iter().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);
     let mut known = HashMap::new();
     let subjects = placed.map(|(name, instances)| Subject {
-        name: name.to_owned(),
+        name: name.clone(),
         anchors: subjects::middles_of_many(scene, &subjects::spread(instances.clone()), &mut known),
         instances: instances.collect(),
     });
@@ -294,6 +304,8 @@ struct Loader<'a> {
     budget: Budget,
     table: Materials,
     warnings: Vec<String>,
+    /// The models that are groups.
+    groups: Vec<ModelGroup>,
 }
 
 impl Loader<'_> {
@@ -341,6 +353,10 @@ impl Loader<'_> {
             };
             sources.push(source);
         }
+        for group in &mut self.groups {
+            group.first_mesh = sources.len();
+            sources.extend(group.sources.drain(..));
+        }
         Ok(sources)
     }
 
@@ -372,12 +388,17 @@ impl Loader<'_> {
 
     fn gltf(&self, desc: &GltfFile, place: &Place) -> Result<Parsed, LoadError> {
         let model = model_entry::parse(self.source, desc, self.allow, &self.budget, place)?;
-        let bytes = model::flat_bytes(&model);
+        let at_rest = desc.clip.is_none() && !desc.alive;
+        let shared = model::shared_bytes(&model, if at_rest { desc.shared } else { Some(false) });
+        let shared =
+            shared.map_err(|message| self.source.error(&place.key("shared"), format!("the model {message}")))?;
+        let bytes = shared.unwrap_or_else(|| model::flat_bytes(&model));
         self.budget.take(bytes).map_err(|lack| {
-            let message = format!("the meshes so far and this model as one mesh: all {lack}");
+            let form = if shared.is_some() { "" } else { " as one mesh" };
+            let message = format!("the meshes so far and this model{form}: all {lack}");
             self.source.error(&place.key("file"), message)
         })?;
-        Ok(Parsed::Gltf(Box::new(model)))
+        Ok(Parsed::Gltf { model: Box::new(model), is_shared: shared.is_some() })
     }
 
     fn mesh(
@@ -399,9 +420,9 @@ impl Loader<'_> {
                 }
                 source
             }
-            (MeshDesc::Gltf(desc), Parsed::Gltf(model)) => {
+            (MeshDesc::Gltf(desc), Parsed::Gltf { model, is_shared }) => {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
-                self.model(name, desc, *model, replacement, place)?
+                self.model(name, desc, (*model, is_shared), replacement, place)?
             }
             (MeshDesc::Triangles(mesh), _) => {
                 self.check_triangles(mesh, place)?;
@@ -447,7 +468,7 @@ impl Loader<'_> {
         &mut self,
         name: &str,
         desc: &GltfFile,
-        mut model: Model,
+        (mut model, is_shared): (Model, bool),
         replacement: Option<u32>,
         place: &Place,
     ) -> Result<MeshSource, LoadError> {
@@ -461,6 +482,16 @@ impl Loader<'_> {
             None => FlatMaterials::Own(ModelMaterials::new(&model.materials, textures)),
         };
         let path = self.source.resolve(&desc.file);
+        if is_shared {
+            let mut meshes = model::shared_meshes(&path, &model, &rig, &mut materials, &mut self.table)?;
+            if let Some(size) = desc.fit {
+                let fit = self.fit(&model::bounds(&meshes), size, place)?;
+                model::fit(&mut meshes, &fit);
+            }
+            self.groups.push(ModelGroup::new(name, meshes));
+            // Nothing places the entry itself.
+            return Ok(MeshSource::sphere(name, NONE));
+        }
         match (performance, &mut materials) {
             (Performance::Alive { playback, .. }, FlatMaterials::Own(materials)) => {
                 let playbacks = [playback];
@@ -523,7 +554,7 @@ const PARSING: u64 = 32;
 enum Parsed {
     Nothing,
     Mesh(Box<dyn ParsedMesh>),
-    Gltf(Box<Model>),
+    Gltf { model: Box<Model>, is_shared: bool },
 }
 
 fn parse_mesh(

@@ -54,6 +54,9 @@ pub fn parse(
 /// Unknown clips, and fields that do not go together.
 pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Place) -> Result<Performance, LoadError> {
     let fail = |field: &str, message: &str| Err(source.error(&place.key(field), message));
+    if desc.shared == Some(true) && (desc.alive || desc.clip.is_some()) {
+        return fail("shared", "a model that moves is one mesh: remove `shared` or `clip`");
+    }
     if desc.alive && desc.poses.is_some() {
         return fail("poses", "a model that is alive has no palette of poses: remove one");
     }

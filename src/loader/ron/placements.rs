@@ -10,7 +10,7 @@ use super::{
     shapes::Fields,
     source::{Place, Step},
 };
-use crate::loader::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, suggest};
+use crate::loader::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, model::SharedMesh, suggest};
 use crate::scene::{
     NONE, Track,
     desc::{
@@ -63,9 +63,45 @@ pub struct Item {
 /// A copy of a pattern, by its number in it, and the transform from its space to the parent's.
 pub type ChosenCopy = (u32, Affine3);
 
-/// All lists of placements: the named groups first, in file order, then those written in place.
+/// A model of the file's meshes that is a group: of meshes behind those of the file, each with the places of its copies.
+pub struct ModelGroup {
+    name: String,
+    /// The meshes, until they are numbered.
+    pub sources: Vec<MeshSource>,
+    pub first_mesh: usize,
+    places: Vec<Vec<Affine3>>,
+}
+
+impl ModelGroup {
+    pub fn new(name: &str, meshes: Vec<SharedMesh>) -> Self {
+        let (sources, places) = meshes.into_iter().map(|mesh| (mesh.source, mesh.places)).unzip();
+        Self { name: name.to_owned(), sources, first_mesh: 0, places }
+    }
+
+    fn items(&self) -> Vec<Item> {
+        let item = |(number, places): (usize, &Vec<Affine3>)| Item {
+            entry: 0,
+            target: Target::Mesh(self.first_mesh + number),
+            whole: Affine3::IDENTITY,
+            pattern: Arc::new(Pattern::Single),
+            chosen: Some((0..).zip(places.iter().copied()).collect()),
+            materials: Vec::new(),
+            choose: Choose::default(),
+            motion: NONE,
+            keeps_gaps: false,
+            parent: None,
+            visible: None,
+            nest: None,
+        };
+        self.places.iter().enumerate().map(item).collect()
+    }
+}
+
+/// All lists of placements: the named groups first, in file order, then models that are groups, then lists written in place.
 pub struct Resolved {
     pub lists: Vec<Vec<Item>>,
+    /// Names of the groups and models among them.
+    pub names: Vec<String>,
     pub top: Vec<Item>,
 }
 
@@ -79,6 +115,7 @@ pub struct Resolver<'a> {
     materials: HashMap<&'a str, u32>,
     motions: HashMap<&'a str, u32>,
     lists: Vec<Vec<Item>>,
+    models: &'a [ModelGroup],
     /// Number of points of all scatters so far.
     pub points: u64,
     /// The latest ground onto which copies were dropped, and what it is made of.
@@ -91,18 +128,22 @@ impl<'a> Resolver<'a> {
         (source, file): (&'a Source, &'a SceneFile),
         (meshes, curves): (&'a [MeshSource], &'a Curves),
         material_rows: &[u32],
+        models: &'a [ModelGroup],
     ) -> Self {
         let groups = file.groups.names().enumerate().map(|(i, n)| (n, Target::List(i)));
         let named_meshes = file.meshes.names().enumerate().map(|(i, n)| (n, Target::Mesh(i)));
+        let first_model = file.groups.0.len();
+        let named_models = (first_model..).zip(models).map(|(i, model)| (model.name.as_str(), Target::List(i)));
         Self {
             source,
             file,
             meshes,
             curves,
-            targets: groups.chain(named_meshes).collect(),
+            targets: groups.chain(named_meshes).chain(named_models).collect(),
             materials: file.materials.names().zip(material_rows.iter().copied()).collect(),
             motions: file.motions.names().zip(0..).collect(),
             lists: Vec::new(),
+            models,
             points: 0,
             ground: None,
         }
@@ -117,11 +158,14 @@ impl<'a> Resolver<'a> {
         let (groups, instances) = (Place::ROOT.key("groups"), Place::ROOT.key("instances"));
         self.check_group_names(&groups)?;
         self.lists.resize_with(file.groups.0.len(), Vec::new);
+        self.lists.extend(self.models.iter().map(ModelGroup::items));
         for (i, (name, list)) in file.groups.0.iter().enumerate() {
             self.lists[i] = self.list(list, &groups.key(name))?;
         }
         let top = self.list(&file.instances, &instances)?;
-        Ok(Resolved { lists: self.lists, top })
+        let models = self.models.iter().map(|model| model.name.as_str());
+        let names = file.groups.names().chain(models).map(str::to_owned).collect();
+        Ok(Resolved { lists: self.lists, names, top })
     }
 
     pub fn fail(&self, place: &Place, message: impl AsRef<str>) -> LoadError {

@@ -464,7 +464,8 @@ impl MeshFile {
 }
 
 /// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip` it moves: each instance shows poses
-/// from a palette at its own phase and speed (see [`Clip`]); if the model is `alive`, all instances show its current pose.
+/// from a palette at its own phase and speed (see [`Clip`]); if the model is `alive`, all instances show its current pose. A model whose
+/// nodes show the same meshes over and over is a group of instances instead (see `shared`).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "Gltf", deny_unknown_fields)]
 pub struct GltfFile {
@@ -498,4 +499,8 @@ pub struct GltfFile {
     /// As of [`MeshFile::fit`], by the bounds at rest.
     #[serde(default)]
     pub fit: Option<BoxSize>,
+    /// Whether each mesh of the file is kept once and its copies are instances, as in a group; `nest` of a placement then decides about
+    /// the model as about a group. Default: if that saves more than 64 MB, and the model is at rest and has no skins or morph targets.
+    #[serde(default)]
+    pub shared: Option<bool>,
 }
