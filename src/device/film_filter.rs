@@ -6,6 +6,7 @@ use crate::{
     aov::AovSet,
 };
 use bytemuck::Zeroable;
+use rayon::prelude::*;
 use std::{any::Any, borrow::Cow};
 
 /// How much of the noise in what was gathered is taken for a difference between pixels.
@@ -74,9 +75,11 @@ pub struct Filtered {
 
 impl Filtered {
     /// Splits errors, whose planes come one after the other.
-    pub fn new(radiance: Vec<f32>, mut errors: Vec<f32>) -> Self {
-        let before = errors.split_off(errors.len() / 2);
-        Self { radiance, errors: [errors, before] }
+    pub fn new(radiance: &[f32], errors: &[f32]) -> Self {
+        // New memory takes longer than what is copied, unless it is met by many threads.
+        let copy = |values: &[f32]| values.par_iter().copied().collect();
+        let (left, before) = errors.split_at(errors.len() / 2);
+        Self { radiance: copy(radiance), errors: [left, before].map(copy) }
     }
 }
 

@@ -180,6 +180,13 @@ pub struct OtherPose {
     pub shapes: Vec<PosedMesh>,
 }
 
+impl OtherPose {
+    /// That of a scene in which nothing but the camera ever moves.
+    pub fn of_camera(camera: CameraPose) -> Self {
+        Self { camera, transforms: Vec::new(), shown: Vec::new(), shapes: Vec::new() }
+    }
+}
+
 impl Frame {
     /// Number of the frame, from 1.
     #[cfg(feature = "test-seams")]

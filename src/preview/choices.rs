@@ -3,6 +3,7 @@
 use crate::{
     aov::Aov,
     choice::Choice,
+    denoise::Denoise,
     device::FrameSettings,
     scene::{Integrator, Shutter, ToneMap},
     settings::{Exposure, PictureOptions, Size},
@@ -22,6 +23,8 @@ pub struct Choices {
     white_balance: Option<f32>,
     clamp_indirect: Option<f32>,
     wireframe: Option<f32>,
+    /// None: where there is time.
+    denoise: Option<Denoise>,
     /// The AOV that is shown instead of the picture.
     pub view: Option<Aov>,
 }
@@ -43,10 +46,16 @@ impl Choices {
             "white_balance" => self.white_balance = parsed(value).map_err(fail)?,
             "clamp_indirect" => self.clamp_indirect = parsed(value).map_err(fail)?,
             "wireframe" => self.wireframe = parsed(value).map_err(fail)?,
+            "denoise" => self.denoise = chosen(value).map_err(fail)?,
             "view" => self.view = chosen(value).map_err(fail)?,
             _ => return Err(format!("there is no setting `{name}`")),
         }
         Ok(())
+    }
+
+    /// Whether pictures of what moves are denoised.
+    pub fn denoises(&self) -> bool {
+        self.denoise != Some(Denoise::Off)
     }
 
     /// Options of pictures of this size.
@@ -146,13 +155,15 @@ mod tests {
             ("tone_map", json!("agx")),
             ("samples", json!(64)),
             ("shutter", json!(0.5)),
+            ("denoise", json!("off")),
             ("view", json!("depth")),
         ] {
             choices.set(name, &value).unwrap();
         }
+        assert!(!choices.denoises());
         let flags = choices.flags().join(" ");
         assert_eq!(flags, "--exposure 1.5 --integrator path --tone-map agx --samples 64 --shutter -0.25,0.25");
-        for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "view"] {
+        for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "denoise", "view"] {
             choices.set(name, &Value::Null).unwrap();
         }
         assert_eq!(choices, Choices::default());

@@ -60,6 +60,11 @@ impl Pace {
         (self.slice / (self.cost * pixels(whole))).clamp(1.0, 4096.0) as u32
     }
 
+    /// Seconds that a sample of a pixel takes.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
     /// A new picture begins.
     pub fn begin(&mut self) {
         self.slice = FIRST_SLICE;

@@ -49,6 +49,7 @@ pub use frame_queue::Skipped;
 pub use in_memory::LoadedScene;
 pub use material_counts::MaterialCounts;
 pub use ongoing::{Ongoing, run_ongoing, sampling};
+pub use other_poses::other_pose;
 pub use outputs::Outputs;
 pub use pose::Poser;
 use pose_stage::{PosedFrames, PosedStep};
@@ -67,6 +68,7 @@ use std::{
 };
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
 pub use tree_source::TreeSource;
+pub use window::film_frame;
 use window::{Reach, Step, Traced, Window};
 use write::{Finished, Ledger};
 

@@ -14,17 +14,14 @@ pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3
         [time - step, time + step].map(|time| other_pose(scene, &Moment::of(scene, time).showing(moment)));
     let now = match moves {
         true => other_pose(scene, moment),
-        false => camera_pose(scene, moment),
+        false => OtherPose::of_camera(anim::camera_at(scene, moment)),
     };
     [before, after, now]
 }
 
-fn camera_pose(scene: &Scene, moment: &Moment) -> OtherPose {
-    OtherPose { camera: anim::camera_at(scene, moment), transforms: Vec::new(), shown: Vec::new(), shapes: Vec::new() }
-}
-
-fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
-    let mut pose = camera_pose(scene, moment);
+/// The pose of `scene` at `moment`.
+pub fn other_pose(scene: &Scene, moment: &Moment) -> OtherPose {
+    let mut pose = OtherPose::of_camera(anim::camera_at(scene, moment));
     if !scene.is_animated() {
         return pose;
     }

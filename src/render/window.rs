@@ -182,7 +182,10 @@ impl Work {
 }
 
 /// The frame as those around it see it.
-fn film_frame(
+///
+/// # Errors
+/// When a layer is missing that denoising takes.
+pub fn film_frame(
     settings: &FrameSettings,
     denoising: &Denoising,
     rendered: &mut Rendered,

@@ -81,7 +81,7 @@ impl FilmFilter {
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
-        Ok(Filtered::new(radiance, errors))
+        Ok(Filtered::new(&radiance, &errors))
     }
 
     /// The same without averaging pixels nearby.

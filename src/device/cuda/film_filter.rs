@@ -200,12 +200,12 @@ impl DeviceFilm for GpuFrame {
             work.stream.synchronize()?;
             Ok(self.gpu.pinned.lend(pinned))
         })?;
-        let mut found: Vec<f32> = bytemuck::pod_collect_to_vec(&found[..bytes]);
+        let found: &[f32] = bytemuck::cast_slice(&found[..bytes]);
         if !averages {
-            return Ok(Filtered { radiance: gathered_radiance(&found), ..Filtered::default() });
+            return Ok(Filtered { radiance: gathered_radiance(found), ..Filtered::default() });
         }
-        let errors = found.split_off(3 * pixels);
-        Ok(Filtered::new(found, errors))
+        let (radiance, errors) = found.split_at(3 * pixels);
+        Ok(Filtered::new(radiance, errors))
     }
 }
 

@@ -1,5 +1,6 @@
 //! One viewer's picture: its camera, its time, its settings, and how far it is.
 
+mod clean;
 mod work;
 
 use super::{
@@ -23,6 +24,7 @@ use crate::{
     render::{Measured, RenderJob, sampling},
     scene::{Projection, ranges::FRAMES},
 };
+use clean::Clean;
 use serde_json::Value;
 use std::{
     sync::Arc,
@@ -112,8 +114,12 @@ pub struct Eye {
     current: Option<(Frame, FrameSettings)>,
     pace: Pace,
     shown: Option<Instant>,
-    /// Samples of the quick picture that is on screen at full size: fewer are not shown in its place.
+    /// Samples that are worth as much as the quick picture that is on screen at full size: fewer are not shown in its place.
     least: u32,
+    /// Takes the noise out of quick pictures. None before the first, and where there is no denoiser.
+    clean: Option<Clean>,
+    /// Whether the last quick picture was denoised.
+    is_clean: bool,
     reported: Option<Instant>,
     /// The last report.
     state: State,
@@ -145,6 +151,8 @@ impl Eye {
             pace: Pace::default(),
             shown: None,
             least: 0,
+            clean: Clean::new().ok(),
+            is_clean: false,
             reported: None,
             state: State::default(),
             is_broken: false,

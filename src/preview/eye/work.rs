@@ -9,6 +9,9 @@ use crate::{
 };
 use std::time::Instant;
 
+/// How many times the samples a picture without help needs to look like one that was denoised.
+const CLEAN_WORTH: u32 = 8;
+
 impl Eye {
     /// When there is something to do after [`Self::update`].
     pub fn due(&self, now: Instant) -> Due {
@@ -52,7 +55,9 @@ impl Eye {
                     }
                 }
                 None => {
-                    self.least = if last == size { self.state.samples.min(settings.samples) } else { 0 };
+                    let worth = if self.is_clean { CLEAN_WORTH } else { 1 };
+                    let least = self.state.samples.saturating_mul(worth).min(settings.samples);
+                    self.least = if last == size { least } else { 0 };
                     self.progress = Progress::Filming(Box::new(Film::new(frame, settings)));
                 }
             },
@@ -83,14 +88,29 @@ impl Eye {
             noise: None,
             ..settings.clone()
         };
+        let is_wanted = self.choices.denoises() && self.choices.view.is_none();
+        let cost = self.pace.cost();
+        let clean = self.clean.as_mut().filter(|_| is_wanted);
+        let mut clean = clean.and_then(|clean| Some((clean.samples(frame, &settings, cost)?, clean)));
+        let (frame, settings) = match &mut clean {
+            Some((samples, clean)) => {
+                clean.prepare(stage.generation, frame, &FrameSettings { samples: *samples, ..settings })
+            }
+            None => (frame.clone(), settings),
+        };
         let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
         let device = stage.device.as_mut();
         // A frame that is not gone on with leaves its sums on the device.
-        let rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
+        let mut rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
             Err(DeviceError::Stopped) => return Ok(false),
             other => other.map_err(|source| RenderError::Device { frame: number, source })?,
         };
         self.pace.took(size, samples, start.elapsed());
+        self.is_clean = clean.is_some();
+        if let Some((_, clean)) = clean {
+            let finished = clean.finish(&frame, &settings, &mut rendered);
+            finished.map_err(|source| RenderError::Denoise { frame: number, source })?;
+        }
         self.progress = Progress::Quick { size, at: Instant::now() };
         self.state.samples = samples;
         self.show(stage, (size, number), rendered, kind);

@@ -26,6 +26,7 @@ export class Settings {
     this.#number(picture, "samples", "Samples", { step: 1, least: 1 });
     this.#number(picture, "bounces", "Bounces", { step: 1, least: 0 });
     this.#number(picture, "shutter", "Shutter, frames", { step: "any", least: 0 });
+    this.#choice(picture, "denoise", "Denoise");
     const lens = panel.section("Camera").body;
     this.#through(lens);
     this.#optic(lens, "fov", "Field of view, °", { least: 0.1, most: 179 });
@@ -88,6 +89,7 @@ export class Settings {
     this.#options("integrator", scene.integrators);
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
+    this.#options("denoise", ["off"], "while it moves");
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
     this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
     this.#cameras.closest(".row").hidden = names.length === 0;

@@ -1,0 +1,202 @@
+//! Pictures of what moves, without noise: each with the help of those that were shown before it, where there is time.
+
+use crate::{
+    anim::{CameraPose, Moment},
+    denoise::{DenoiseError, Denoising, film::FilmFrame},
+    device::{DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered},
+    render::{film_frame, other_pose, sampling},
+    scene::Shows,
+};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
+
+/// Number of pictures that help one.
+const REACH: usize = 4;
+/// Share of the time of tracing a picture that taking the noise out of it may take, and seconds that both may take in any case: to begin with,
+/// and to go on, when layers are traced as well. Pictures with noise and without are not to alternate.
+const MOST_SHARE: [f64; 2] = [0.5, 0.75];
+const ENOUGH: [f64; 2] = [1.0 / 60.0, 1.0 / 30.0];
+/// Number of pictures that are denoised to find out how long that takes: the first ones may find no memory prepared.
+const TRIES: u32 = 3;
+/// A single sample tells no variance.
+const LEAST_SAMPLES: u32 = 2;
+
+/// The pictures that were shown last, and what it takes to make use of them.
+pub struct Clean {
+    denoising: Denoising,
+    /// The newest is the last.
+    past: VecDeque<Past>,
+    /// Everything in which they are the same.
+    of: Option<(u32, FrameSettings)>,
+    /// The least time that a pixel has taken, in seconds.
+    cost: f64,
+    /// Whether there was time for the last picture.
+    is_on: bool,
+    /// Number of pictures so far, so that each has noise of its own.
+    count: u32,
+}
+
+struct Past {
+    film: Arc<FilmFrame>,
+    camera: CameraPose,
+    number: u32,
+}
+
+impl Clean {
+    /// # Errors
+    /// When `THRONG_CPU` asks for kernels that are not there.
+    pub fn new() -> Result<Self, DeviceError> {
+        let denoising = Denoising::new(None, REACH as u32)?;
+        Ok(Self { denoising, past: VecDeque::new(), of: None, cost: f64::INFINITY, is_on: false, count: 0 })
+    }
+
+    /// The samples of a picture with these settings, if there is time to take out its noise, and noise that can be told. A sample of a pixel
+    /// takes `traced` seconds.
+    pub fn samples(&mut self, frame: &Frame, settings: &FrameSettings, traced: f64) -> Option<u32> {
+        let pixels = settings.film_pixels() as f64;
+        let (sample, denoised) = (traced * pixels, self.cost * pixels);
+        let samples = ((ENOUGH[0] - denoised) / sample).clamp(0.0, settings.samples.into()) as u32;
+        let samples = samples.max(LEAST_SAMPLES);
+        let traced = f64::from(samples) * sample;
+        let [share, enough] = [MOST_SHARE, ENOUGH].map(|limits| limits[usize::from(self.is_on)]);
+        self.is_on = self.count >= TRIES && (denoised < share * traced || traced + denoised < enough);
+        let is_light = settings.integrator.shows() == Shows::Radiance && !settings.transparent;
+        let is_still = frame.camera_keys.is_empty() && settings.shutter.is_none();
+        let suits = is_light && is_still && settings.wireframe.is_none();
+        (suits && (self.is_on || self.count < TRIES)).then_some(samples)
+    }
+
+    /// The frame with what is known about the picture before it, and its settings. Pictures of another scene (`generation`) or with other
+    /// settings are of no use.
+    pub fn prepare(&mut self, generation: u32, frame: &Frame, settings: &FrameSettings) -> (Frame, FrameSettings) {
+        let of = (generation, sampling(settings));
+        if self.of.as_ref() != Some(&of) {
+            self.past.clear();
+            self.of = Some(of);
+        }
+        self.count = self.count.wrapping_add(1);
+        let settings = FrameSettings {
+            seed: settings.seed.wrapping_add(self.count),
+            pixels: PixelType::F32,
+            aovs: Denoising::aovs_for(settings.aovs),
+            film_wanted: Some(FilmWanted { frames: REACH + 2, aovs: settings.aovs }),
+            ..settings.clone()
+        };
+        let now = OtherPose::of_camera(*frame.camera());
+        let before = self.past.back().map_or_else(|| now.clone(), |past| past.pose(frame));
+        let others = Some(Arc::new([before, now.clone(), now]));
+        (Frame { others, ..frame.clone() }, settings)
+    }
+
+    /// Takes the noise out of a picture that was prepared, and makes its pixels.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn finish(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        rendered: &mut Rendered,
+    ) -> Result<(), DenoiseError> {
+        let start = Instant::now();
+        let film = Arc::new(film_frame(settings, &self.denoising, rendered)?);
+        let missing = std::iter::repeat_n(None, REACH - self.past.len());
+        let before = self.past.iter().map(|past| Some(past.film.clone()));
+        let window: Vec<_> = missing.chain(before).chain([Some(film.clone())]).chain([const { None }; REACH]).collect();
+        let radiance = self.denoising.denoise(settings.film_size(), &window, &rendered.aovs)?.radiance;
+        let pixels = self.denoising.developer.develop(&radiance, None, settings, PixelType::U8)?;
+        rendered.pixels = pixels.into();
+        if self.past.len() == REACH {
+            self.past.pop_front();
+        }
+        self.past.push_back(Past { film, camera: *frame.camera(), number: frame.number });
+        self.cost = self.cost.min(start.elapsed().as_secs_f64() / settings.film_pixels() as f64);
+        Ok(())
+    }
+}
+
+impl Past {
+    /// The scene as it was then, for a picture of what is shown at the time of `frame`.
+    fn pose(&self, frame: &Frame) -> OtherPose {
+        let of_camera = OtherPose::of_camera(self.camera);
+        if self.number == frame.number {
+            return of_camera;
+        }
+        let scene = &frame.scene;
+        let [then, now] = [self.number, frame.number].map(|number| Moment::of(scene, scene.time_of(number)));
+        OtherPose { camera: self.camera, ..other_pose(scene, &then.showing(&now)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device::{CpuDevice, Device},
+        render::{LoadedScene, Measured, Outputs},
+        settings::PictureOptions,
+    };
+    use glam::Vec3;
+    use std::fs;
+
+    const SCENE: &str = r#"(
+        render: (size: (120, 80), samples: 2, frames: 40, integrator: path),
+        environment: SunSky(elevation: 35, azimuth: 120),
+        materials: { "red": Diffuse(color: (0.8, 0.2, 0.2)), "white": Diffuse(color: (0.8, 0.8, 0.8)) },
+        meshes: { "ball": Sphere, "floor": Quad() },
+        motions: { "bob": (parts: [Bob(offset: (0, 0.5, 0), period: 2)]) },
+        instances: [
+            Single(of: "floor", scale: 40, material: "white"),
+            Grid(of: "ball", count: (3, 1, 3), spacing: (3, 0, 3), translate: (0, 1, 0), material: "red", motion: "bob"),
+        ],
+        camera: LookAt(eye: (0, 4, 12), target: (0, 0, 0)),
+    )"#;
+
+    /// The root mean square of the differences between pixels.
+    fn rms(a: &[u8], b: &[u8]) -> f64 {
+        let squares = a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
+        (squares.sum::<f64>() / a.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn pictures_of_a_camera_and_a_scene_that_move_help_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scene.ron");
+        fs::write(&path, SCENE).unwrap();
+        let options = PictureOptions::default();
+        let scene = Arc::new(options.load(&path).unwrap());
+        let mut job = options.job(scene, PixelType::U8, (vec![1], Outputs::default()), false).unwrap();
+        let mut device = CpuDevice::new().unwrap();
+        let mut loaded = LoadedScene::new(&job, &mut device).unwrap();
+        let mut traced = |frame: &Frame, settings: &FrameSettings| {
+            device.submit(frame.clone(), settings).unwrap();
+            device.collect(&|| false).unwrap()
+        };
+        let mut measuring = CpuDevice::new().unwrap();
+        let mut clean = Clean::new().unwrap();
+        let mut errors = Vec::new();
+        // The camera moves on while the scene stands still, then both do.
+        for (step, number) in [1, 1, 1, 2, 3, 4, 5, 6].into_iter().enumerate() {
+            job.frames = vec![number];
+            let (posed, settings) =
+                loaded.pose(&job, &mut measuring, (number, &mut Measured::default()), &|| false).unwrap();
+            let camera = *posed.camera();
+            let frame = posed.seen_by(CameraPose { eye: camera.eye + Vec3::X * (0.1 * step as f32), ..camera });
+            let truth = traced(&frame, &FrameSettings { samples: 256, ..settings.clone() }).pixels;
+            let raw = traced(&frame, &settings).pixels;
+            clean.cost = 0.0;
+            assert_eq!(clean.samples(&frame, &settings, 1e-6), Some(2));
+            let (prepared, wanted) = clean.prepare(0, &frame, &settings);
+            let mut rendered = traced(&prepared, &wanted);
+            clean.finish(&prepared, &wanted, &mut rendered).unwrap();
+            errors.push(rms(&rendered.pixels, &truth) / rms(&raw, &truth));
+        }
+        assert!(errors[7] < 0.5 && errors[7] < 0.8 * errors[0], "{errors:?}");
+        clean.cost = 1e-4;
+        let (frame, settings) = loaded.pose(&job, &mut measuring, (6, &mut Measured::default()), &|| false).unwrap();
+        assert!(clean.samples(&frame, &settings, 1e-3).is_some(), "tracing takes longer");
+        clean.cost = 1.0;
+        assert_eq!(clean.samples(&frame, &settings, 1e-6), None, "there is no time");
+        clean.prepare(1, &frame, &settings);
+        assert!(clean.past.is_empty(), "those of another scene are of no use");
+    }
+}
