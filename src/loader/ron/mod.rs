@@ -355,7 +355,7 @@ impl Loader<'_> {
         }
         for group in &mut self.groups {
             group.first_mesh = sources.len();
-            sources.extend(group.sources.drain(..));
+            sources.append(&mut group.sources);
         }
         Ok(sources)
     }
