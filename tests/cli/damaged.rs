@@ -119,7 +119,7 @@ fn data_that_is_used_again_and_again_is_refused_at_once() {
 }
 
 #[test]
-fn a_model_with_a_thousand_copies_of_a_mesh_is_no_single_mesh() {
+fn a_model_with_a_thousand_copies_of_a_mesh_is_a_group_and_no_single_mesh() {
     let place = Place::new(1);
     let nodes: Vec<u32> = (0..3000).collect();
     let copies = json!({
@@ -127,10 +127,17 @@ fn a_model_with_a_thousand_copies_of_a_mesh_is_no_single_mesh() {
         "scenes": [{"nodes": nodes}], "nodes": vec![json!({"mesh": 0}); 3000],
     });
     fs::write(place.path("crowd.gltf"), gltf(copies).to_string()).unwrap();
-    let scene = r#"(meshes: {"a": Gltf(file: "crowd.gltf")}, instances: [Single(of: "a")])"#;
-    fs::write(place.path("odd.ron"), scene).unwrap();
     place.ok(&["check", "crowd.gltf"]);
-    place.fails(&["check", "odd.ron"], 1, "odd.ron:1:27: the meshes so far and this model as one mesh");
+    for (shared, is_fine) in [("", true), (", shared: false", false)] {
+        let scene = format!(r#"(meshes: {{"a": Gltf(file: "crowd.gltf"{shared})}}, instances: [Single(of: "a")])"#);
+        fs::write(place.path("odd.ron"), scene).unwrap();
+        match is_fine {
+            true => place.ok(&["check", "odd.ron"]),
+            false => {
+                place.fails(&["check", "odd.ron"], 1, "odd.ron:1:27: the meshes so far and this model as one mesh")
+            }
+        };
+    }
 }
 
 #[test]
