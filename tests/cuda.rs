@@ -208,7 +208,7 @@ fn file_of(rendered: &Rendered, settings: &FrameSettings, encoding: &Encoding) -
 
 #[test]
 fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
-    let aovs: AovSet = Aov::ALL.into_iter().collect();
+    let aovs = AovSet::from_iter(Aov::ALL).gathered();
     on_each_scene(|device, scene, settings, _, what| {
         let frame = pose(scene, 2);
         let plain = FrameSettings { pixels: PixelType::F32, aovs, ..settings.clone() };

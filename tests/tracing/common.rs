@@ -8,7 +8,7 @@ use throng::{
     seams::{
         abi::{Hit, NO_INDEX, Ray},
         aov::AovImage,
-        device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, RayKind, Rendered, cuda::gpus},
+        device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus},
         film::FilmSettings,
         math::hash_unit,
         render::{Poser, compare::PictureDifference},
@@ -182,21 +182,33 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
         let rendered = device.collect(&|| false).unwrap();
         // The steps are the trees' own.
         if let Some(first) = all.first().filter(|_| settings.integrator != Integrator::Steps) {
-            assert_agrees(&device.describe(), &rendered, first);
+            assert_agrees(&device.describe(), settings.pixels, &rendered, first);
         }
         all.push(rendered);
     });
     all
 }
 
-fn assert_agrees(device: &str, found: &Rendered, expected: &Rendered) {
+/// Pixels of 8 bits.
+fn displayed(pixels: PixelType, rendered: &Rendered) -> Vec<u8> {
+    match pixels {
+        PixelType::F32 => {
+            let values: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+            values.into_iter().map(|value| (value.clamp(0.0, 1.0) * 255.0).round() as u8).collect()
+        }
+        _ => rendered.pixels.to_vec(),
+    }
+}
+
+fn assert_agrees(device: &str, pixels: PixelType, found: &Rendered, expected: &Rendered) {
     if device.starts_with("cpu") {
         assert!(found.pixels == expected.pixels, "{device} makes another picture");
         assert_eq!(found.aovs, expected.aovs, "{device}");
         assert_eq!(found.rays, expected.rays, "{device}");
         return;
     }
-    let difference = PictureDifference::between(&expected.pixels, &found.pixels);
+    let [shown, wanted] = [found, expected].map(|rendered| displayed(pixels, rendered));
+    let difference = PictureDifference::between(&wanted, &shown);
     assert!(difference.agrees(), "{device}: {difference:?}");
     for (found, expected) in found.aovs.iter().zip(&expected.aovs) {
         assert_aov_agrees(device, found, expected);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use throng::{
     scene::{Environment, Integrator, PixelFilter, Scene},
     seams::{
-        aov::Aov,
+        aov::{Aov, AovSet},
         device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered},
         pixels::PixelType,
         render::Poser,
@@ -124,7 +124,7 @@ fn parts_are_joined_to_the_film_and_the_layers_of_all_samples() {
     (settings.samples, settings.open_ended, settings.layer_sums) = (21, true, true);
     settings.pixels = PixelType::F32;
     settings.film.filter = PixelFilter::Mitchell;
-    settings.aovs = Aov::ALL.into_iter().filter(|&aov| aov != Aov::Motion).collect();
+    settings.aovs = Aov::ALL.into_iter().filter(|&aov| aov != Aov::Motion).collect::<AovSet>().gathered();
     let developer = Developer::new().unwrap();
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();

@@ -162,7 +162,8 @@ impl Land<'_> {
         };
         match mesh.mesh.triangles() {
             Some(t) => Ok(Ground::new([(&t.positions[..], &t.triangles[..], Affine3::IDENTITY)].into_iter())),
-            None => self.fail(place, "it has no triangles of its own to lie on: name another mesh"),
+            None => self
+                .fail(place, "a sphere has no triangles to lie on, nor has a model that is a group: name another mesh"),
         }
     }
 }
