@@ -37,6 +37,7 @@ impl Fit {
         ((Vec3::from(point) - self.pivot) * self.scale).into()
     }
 
+    /// The same as a transform, from the space of the file to that of the scene.
     pub fn transform(&self) -> Affine3 {
         Affine3::from_scale(Vec3::splat(self.scale)) * Affine3::from_translation(-self.pivot)
     }
