@@ -11,9 +11,9 @@ use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 /// Number of pictures that help one.
 const REACH: usize = 4;
-/// Share of the time of tracing a picture that taking the noise out of it may take, and seconds that both may take in any case: to begin with,
+/// How many times as long as a picture with its noise one without may take, and seconds that it may take in any case: to begin with,
 /// and to go on, when layers are traced as well. Pictures with noise and without are not to alternate.
-const MOST_SHARE: [f64; 2] = [0.5, 0.75];
+const MOST_TIMES: [f64; 2] = [1.5, 1.75];
 const ENOUGH: [f64; 2] = [1.0 / 60.0, 1.0 / 30.0];
 /// Number of pictures that are denoised to find out how long that takes: the first ones may find no memory prepared.
 const TRIES: u32 = 3;
@@ -56,9 +56,9 @@ impl Clean {
         let (sample, denoised) = (traced * pixels, self.cost * pixels);
         let samples = ((ENOUGH[0] - denoised) / sample).clamp(0.0, settings.samples.into()) as u32;
         let samples = samples.max(LEAST_SAMPLES);
-        let traced = f64::from(samples) * sample;
-        let [share, enough] = [MOST_SHARE, ENOUGH].map(|limits| limits[usize::from(self.is_on)]);
-        self.is_on = self.count >= TRIES && (denoised < share * traced || traced + denoised < enough);
+        let [whole, noisy] = [f64::from(samples) * sample + denoised, f64::from(settings.samples) * sample];
+        let [times, enough] = [MOST_TIMES, ENOUGH].map(|limits| limits[usize::from(self.is_on)]);
+        self.is_on = self.count >= TRIES && (whole < times * noisy || whole < enough);
         let is_light = settings.integrator.shows() == Shows::Radiance && !settings.transparent;
         let is_still = frame.camera_keys.is_empty() && settings.shutter.is_none();
         let suits = is_light && is_still && settings.wireframe.is_none();
