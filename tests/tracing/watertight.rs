@@ -45,6 +45,10 @@ fn aimed_rays((positions, triangles): &Shape, transform: &Affine3, count: usize,
     (0..count).map(one).collect()
 }
 
+fn rotation(random: &mut Random) -> Quat {
+    Quat::from_euler(EulerRot::XYZ, random.range(0.0, 7.0), random.range(0.0, 7.0), random.range(0.0, 7.0))
+}
+
 fn leaks(shape: &Shape, transform: Affine3, count: usize, seed: u32) -> usize {
     let rays = aimed_rays(shape, &transform, count, seed);
     let scene = scene(vec![mesh(shape.0.clone(), shape.1.clone())], &[(0, transform)]);
@@ -59,8 +63,7 @@ fn ten_million_rays_at_edges_and_vertices_find_no_leak() {
     for exponent in [-4, -2, 0, 2, 4] {
         let size = 10f32.powi(exponent);
         for mirror in [1.0, -1.0] {
-            let rotation =
-                Quat::from_euler(EulerRot::XYZ, random.range(0.0, 7.0), random.range(0.0, 7.0), random.range(0.0, 7.0));
+            let rotation = rotation(&mut random);
             let scale = Vec3::new(mirror, random.range(0.5, 1.0), random.range(0.5, 1.0)) * size;
             // Not so far away that the instance is smaller than a few thousand steps between floats.
             transforms.push(Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 100.0 * size));
@@ -75,7 +78,7 @@ fn ten_million_rays_at_edges_and_vertices_find_no_leak() {
     }
 }
 
-/// Rays through a shape under four transforms, each of an assembly of its own.
+/// The same under four transforms, each that of an assembly but the last.
 fn leaks_under_four_levels(shape: &Shape, levels: [Affine3; 4], count: usize, seed: u32) -> usize {
     let whole = levels[0] * levels[1] * levels[2] * levels[3];
     let rays = aimed_rays(shape, &whole, count, seed);
@@ -100,12 +103,7 @@ fn ten_million_rays_find_no_leak_under_four_levels_of_transforms() {
             // All levels together scale by a millionth to a million.
             let size = 10f32.powf((case as f32 / (cases - 1) as f32 - 0.5) * 3.0);
             let levels = [0; 4].map(|_| {
-                let rotation = Quat::from_euler(
-                    EulerRot::XYZ,
-                    random.range(0.0, 7.0),
-                    random.range(0.0, 7.0),
-                    random.range(0.0, 7.0),
-                );
+                let rotation = rotation(&mut random);
                 let mirror = if random.unit() < 0.5 { -1.0 } else { 1.0 };
                 let scale = Vec3::new(mirror, random.range(0.5, 1.0), random.range(0.5, 1.0)) * size;
                 Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 10.0 * size)

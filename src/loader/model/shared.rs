@@ -32,9 +32,11 @@ pub fn shared_bytes(model: &Model, wanted: Option<bool>) -> Result<Option<u64>, 
         .parts
         .iter()
         .any(|part| part.skin != NONE || !model.meshes[part.mesh as usize].deformers.targets.is_empty());
-    if deforms || wanted == Some(false) {
-        let refused = wanted == Some(true);
-        return if refused { Err("has skins or morph targets: remove `shared`".to_owned()) } else { Ok(None) };
+    match wanted {
+        Some(true) if deforms => return Err("has skins or morph targets: remove `shared`".to_owned()),
+        Some(false) => return Ok(None),
+        _ if deforms => return Ok(None),
+        _ => {}
     }
     let copies: u64 = model.parts.iter().map(|part| part.placements.len() as u64).sum();
     let meshes = model.meshes.iter().map(|m| budget::of_mesh(m.mesh.positions.len(), m.mesh.triangles.len()));
