@@ -13,6 +13,10 @@ struct Query {
     uint32_t prim, instance, record;
     // Where numbers of instances begin: in an assembly, the meshes before it.
     uint32_t base;
+    // In scenes with assemblies, what `origin` lacks.
+    Vec3 low;
+
+    THRONG_INLINE FinePoint fine_origin() const { return FinePoint{origin, low}; }
 
     // Order among hits at equal distance: where surfaces coincide, every tree, width and device must pick the same one.
     THRONG_INLINE bool closer(float t, uint32_t new_instance, uint32_t new_prim) const {
@@ -27,7 +31,7 @@ struct Query {
 };
 
 THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
-    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0};
+    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0, vec3(0.0f)};
 }
 
 // Edge functions in double precision, where products of floats are exact, to decide what lies exactly on an edge.

@@ -123,6 +123,15 @@ THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query&
 
 #endif
 
+// The same in a scene with assemblies.
+THRONG_INLINE ObjectRay enter_space_finely(const float* world_from_object, const float* object_from_world, const Query& q, float magnitude) {
+    ObjectRay r;
+    r.origin = enter_mesh(world_from_object, object_from_world, q.fine_origin());
+    r.direction = transform_vector(object_from_world, q.direction);
+    r.slabs = make_wide_slabs(r.origin, r.direction, magnitude, q.t_min);
+    return r;
+}
+
 // Mask of the children that the ray enters before `t_max`; their entry distances go to `entry`.
 THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
     typedef WideSlabs::F F;

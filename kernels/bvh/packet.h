@@ -55,7 +55,10 @@ struct alignas(64) Packet {
     // Slabs for the TLAS.
     SlabsOfRays slabs;
     Query queries[kPacketRays];
+    // In scenes with assemblies, what origins lack.
+    float low[3][kPacketRays];
 
+    THRONG_INLINE FinePoint fine_origin_of(uint32_t ray) const { return FinePoint{origin_of(ray), vec3(low[0][ray], low[1][ray], low[2][ray])}; }
     THRONG_INLINE Vec3 origin_of(uint32_t ray) const { return vec3(origin[0][ray], origin[1][ray], origin[2][ray]); }
     THRONG_INLINE Vec3 direction_of(uint32_t ray) const { return vec3(direction[0][ray], direction[1][ray], direction[2][ray]); }
 };
@@ -66,9 +69,16 @@ struct alignas(64) ObjectPacket {
     float origin[3][kPacketRays], direction[3][kPacketRays], shear[3][kPacketRays];
     uint32_t longest[kPacketRays];
 
-    THRONG_INLINE ObjectPacket(const Packet& p, const float* object_from_world, float magnitude) {
+    THRONG_INLINE ObjectPacket(const Params& params, const Packet& p, const InstanceRecord& instance, float magnitude) {
+        const float* object_from_world = instance.object_from_world;
+        if (is_nested(params)) set(p, object_from_world, magnitude, [&](uint32_t i) THRONG_INLINED { return enter_mesh(instance.world_from_object, object_from_world, p.fine_origin_of(i)); });
+        else set(p, object_from_world, magnitude, [&](uint32_t i) THRONG_INLINED { return transform_point(object_from_world, p.origin_of(i)); });
+    }
+
+    template <class OriginOf>
+    THRONG_INLINE void set(const Packet& p, const float* object_from_world, float magnitude, OriginOf&& origin_of) {
         for (uint32_t i = 0; i < kPacketRays; i++) {
-            const Vec3 o = transform_point(object_from_world, p.origin_of(i)), d = transform_vector(object_from_world, p.direction_of(i));
+            const Vec3 o = origin_of(i), d = transform_vector(object_from_world, p.direction_of(i));
             slabs.set(i, make_slabs(o, d, magnitude));
             direction[0][i] = d.x; direction[1][i] = d.y; direction[2][i] = d.z;
             const Shear s = make_shear(o, d);
@@ -190,6 +200,7 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
         const Query q = make_query(params, ray);
         for (uint32_t k = 0; k < 3; k++) {
             packet.origin[k][i] = ray.origin[k];
+            if (is_nested(params)) packet.low[k][i] = 0.0f;
             packet.direction[k][i] = ray.direction[k];
         }
         packet.t_min[i] = is_ray ? q.t_min : kInfinity;
@@ -296,21 +307,30 @@ struct PacketWalk {
     THRONG_OUTLINE bool enter_assembly_together(uint32_t some, const InstanceRecord& instance, const BlasRecord& assembly, float t, PacketEntry* top) {
         if (assembly.root == EMPTY_CHILD) return true;
         Packet inner;
+        for (uint32_t i = 0; i < kPacketRays; i++) {
+            const FinePoint o = enter_assembly(instance.world_from_object, instance.object_from_world, packet.fine_origin_of(i));
+            const Vec3 d = transform_vector(instance.object_from_world, packet.direction_of(i));
+            inner.origin[0][i] = o.high.x; inner.origin[1][i] = o.high.y; inner.origin[2][i] = o.high.z;
+            inner.low[0][i] = o.low.x; inner.low[1][i] = o.low.y; inner.low[2][i] = o.low.z;
+            inner.direction[0][i] = d.x; inner.direction[1][i] = d.y; inner.direction[2][i] = d.z;
+        }
         Signs signs;
         const uint32_t first = lowest_bit(some);
         for (uint32_t i = 0; i < kPacketRays; i++) {
             const bool enters = some >> i & 1u;
             const uint32_t ray = enters ? i : first;
-            Query& q = inner.queries[i] = packet.queries[ray];
-            q.origin = transform_point(instance.object_from_world, packet.origin_of(ray));
-            q.direction = transform_vector(instance.object_from_world, packet.direction_of(ray));
-            q.base += instance.instance;
-            const float o[3] = {q.origin.x, q.origin.y, q.origin.z}, d[3] = {q.direction.x, q.direction.y, q.direction.z};
-            signs.add(d);
             for (uint32_t k = 0; k < 3; k++) {
-                inner.origin[k][i] = o[k];
-                inner.direction[k][i] = d[k];
+                inner.origin[k][i] = inner.origin[k][ray];
+                inner.low[k][i] = inner.low[k][ray];
+                inner.direction[k][i] = inner.direction[k][ray];
             }
+            Query& q = inner.queries[i] = packet.queries[ray];
+            q.origin = inner.origin_of(i);
+            q.low = inner.fine_origin_of(i).low;
+            q.direction = inner.direction_of(i);
+            q.base += instance.instance;
+            const float d[3] = {q.direction.x, q.direction.y, q.direction.z};
+            signs.add(d);
             inner.t_min[i] = enters ? packet.t_min[i] : kInfinity;
             inner.t_max[i] = enters ? packet.t_max[i] : -kInfinity;
             inner.slabs.set(i, make_slabs(q.origin, q.direction, assembly.magnitude));
@@ -334,7 +354,7 @@ struct PacketWalk {
 
     // Enters a mesh that stands still.
     THRONG_INLINE void enter_side_by_side(uint32_t some, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, float t, PacketEntry* top) {
-        const ObjectPacket within(packet, instance.object_from_world, blas.magnitude);
+        const ObjectPacket within(params, packet, instance, blas.magnitude);
         with_packs(blas, [&](const auto* packs) THRONG_INLINED {
             const auto test_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
                 const auto counts = [&](uint32_t prim, float u, float v) { return filter(rays[i], record, prim, u, v); };

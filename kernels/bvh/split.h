@@ -179,6 +179,7 @@ THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* s
         pass(outer.outside);
         pass_vector(outer.direction);
         pass(outer.outer_base);
+        pass_vector(outer.low);
         if (takes && i < level.depth) walk.entered[i] = outer;
     }
     if (takes) {

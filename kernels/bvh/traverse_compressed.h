@@ -22,11 +22,12 @@ constexpr uint32_t kInstance = 0x80000000u;
 // Values of `Walk::floor` outside of instances: in the TLAS, the same if `space` is not the world's, and when the walk is over.
 constexpr uint32_t kOutside = 0xffffffffu, kStale = 0xfffffffeu, kOver = 0xfffffffdu;
 
-// Computes object_from_world at a time of an instance that has keys.
+// Computes the unit's transform at a time of an instance that has keys.
 THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, uint32_t segments, Time time, float* object_from_world) {
     float world_from_object[12];
     instance_at(params, load_word(&unit.first_key), segments, time, world_from_object);
     invert(world_from_object, object_from_world);
+    if (is_nested(params)) set_translation(object_from_world, translation_of(world_from_object));
 }
 
 // An assembly that a walk is in: the ray there, so that no ray is taken through more than one level at a time, and to what the walk
@@ -37,6 +38,8 @@ struct alignas(16) Entered {
     uint32_t outside;
     Vec3 direction;
     uint32_t outer_base;
+    // What `origin` lacks.
+    Vec3 low;
 
     THRONG_INLINE uint32_t outer_bottom() const { return outside >> 3; }
 };
@@ -171,15 +174,20 @@ struct Walk {
             float m[12];
             load_matrix(inner.object_from_world, m);
             if (moves(params) && ids.w) place_unit(params, inner, ids.w, time_of(ray), m);
-            origin = transform_point(m, origin);
             direction = transform_vector(m, direction);
 #if THRONG_NESTED
+            const FinePoint point{origin, depth ? entered[depth - 1].low : vec3(0.0f)};
+            origin = is_nested(params) ? enter_mesh(m, m, point) : transform_point(m, origin);
             is_assembly = load_word(&inner.level) != 0;
             if (is_assembly) {
-                entered[depth++] = Entered{origin, bottom << 3 | (space.axes >> kWorldUpShift & 7u), direction, base};
+                const FinePoint within = enter_assembly(m, m, point);
+                origin = within.high;
+                entered[depth++] = Entered{origin, bottom << 3 | (space.axes >> kWorldUpShift & 7u), direction, base, within.low};
                 bottom = top;
                 base += ids.y;
             }
+#else
+            origin = transform_point(m, origin);
 #endif
             instance = unit;
             unit = ids.x;

@@ -160,13 +160,13 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
 // Traverses the part of the scene below one instance. True if the walk should end (`Any` and something was hit).
 // `pack_at(packs, index)` returns the pack in the leaf `index` at the ray's time.
 template <bool Any, class Count, class Filter, class PackAt>
-THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
+THRONG_INLINE bool enter_object(const Params& params, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* world_from_object, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v); };
     if (blas.shape == SHAPE_SPHERE) {
-        const Vec3 origin = transform_point(object_from_world, q.origin), direction = transform_vector(object_from_world, q.direction);
-        return intersect_sphere(origin, direction, q.base + instance.instance, record, q, counts) && Any;
+        const Vec3 origin = is_nested(params) ? enter_mesh(world_from_object, object_from_world, q.fine_origin()) : transform_point(object_from_world, q.origin);
+        return intersect_sphere(origin, transform_vector(object_from_world, q.direction), q.base + instance.instance, record, q, counts) && Any;
     }
-    const ObjectRay here = enter_space(object_from_world, q, blas.magnitude);
+    const ObjectRay here = is_nested(params) ? enter_space_finely(world_from_object, object_from_world, q, blas.magnitude) : enter_space(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);
     const auto visit = [&] { count.blas_node(); };
     return with_packs(blas, [&](const auto* packs) THRONG_INLINED {
@@ -206,9 +206,9 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     load_placement(params, instance, time, world_from_object, object_from_world);
     const MeshKeys* keys = params.keys.meshes ? params.keys.meshes + instance.mesh : nullptr;
     if (!keys || !keys->segments)
-        return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, filter, PackItself());
+        return enter_object<Any>(params, instance, record, blas, world_from_object, object_from_world, ray, q, stack, count, filter, PackItself());
     const KeySpan span = key_span(keys->segments, time);
-    return enter_object<Any>(instance, record, blas, object_from_world, ray, q, stack, count, filter, [&](const auto* packs, uint32_t index) {
+    return enter_object<Any>(params, instance, record, blas, world_from_object, object_from_world, ray, q, stack, count, filter, [&](const auto* packs, uint32_t index) {
         const auto* here = packs + uint64_t(span.key) * keys->leaves;
         return pack_between(here[index], here[keys->leaves + index], span.share);
     });
@@ -228,7 +228,7 @@ THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t
         if (moves(params)) return enter_moving<Any>(params, ray, record, q, stack, count, filter);
     }
     const BlasRecord& blas = params.trees.blas[instance.blas];
-    return enter_object<Any>(instance, record, blas, instance.object_from_world, ray, q, stack, count, filter, PackItself());
+    return enter_object<Any>(params, instance, record, blas, instance.world_from_object, instance.object_from_world, ray, q, stack, count, filter, PackItself());
 }
 
 // Traverses an assembly, in whose space instances are placed as they are in the world.
@@ -237,22 +237,28 @@ THRONG_OUTLINE bool enter_assembly(const Params& params, const Ray& ray, uint32_
     const InstanceRecord& instance = params.trees.instances[record];
     const BlasRecord& assembly = params.trees.blas[instance.blas];
     if (assembly.root == EMPTY_CHILD) return false;
-    float world_from_object[12], object_from_world[12];
-    if (moves(params) && instance.segments) load_placement(params, instance, time_of(ray), world_from_object, object_from_world);
-    else load_matrix(instance.object_from_world, object_from_world);
-    const Vec3 origin = q.origin, direction = q.direction;
-    const uint32_t base = q.base;
-    q.origin = transform_point(object_from_world, origin);
-    q.direction = transform_vector(object_from_world, direction);
-    q.base = base + instance.instance;
+    const float *world_from_object = instance.world_from_object, *object_from_world = instance.object_from_world;
+    float moved[2][12];
+    if (moves(params) && instance.segments) {
+        load_placement(params, instance, time_of(ray), moved[0], moved[1]);
+        world_from_object = moved[0];
+        object_from_world = moved[1];
+    }
+    const Query outside = q;
+    const FinePoint origin = enter_assembly(world_from_object, object_from_world, q.fine_origin());
+    q.origin = origin.high;
+    q.low = origin.low;
+    q.direction = transform_vector(object_from_world, q.direction);
+    q.base += instance.instance;
     const WideSlabs slabs = make_wide_slabs(q.origin, q.direction, assembly.magnitude, q.t_min);
     const InstanceRecord* records = params.trees.instances + assembly.first_record;
     const bool done = walk<Any>(assembly.nodes, records, assembly.root, slabs, q, stack, [&] { count.tlas_node(); }, [&](uint32_t index, StackEntry* top) {
         return enter_instance<Any>(params, ray, assembly.first_record + index, q, top, count, filter);
     });
-    q.origin = origin;
-    q.direction = direction;
-    q.base = base;
+    q.origin = outside.origin;
+    q.low = outside.low;
+    q.direction = outside.direction;
+    q.base = outside.base;
     return done;
 }
 

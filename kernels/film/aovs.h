@@ -90,7 +90,7 @@ THRONG_DEVICE void motion_of(const Params& params, const FrameAovs& out, const M
     const Time time = time_of(seen.ray);
     const bool met = hit.t >= 0.0f;
     const Vec3 direction = load3(seen.ray.direction);
-    const Vec3 now = !met ? direction : moves(params) ? other_position(params, out.now, hit, time, seen.position) : seen.position;
+    const Vec3 now = !met ? direction : moves(params) || is_nested(params) ? other_position(params, out.now, hit, time, seen.position) : seen.position;
     Vec2 here, there;
     back = on = Vec2{0.0f, 0.0f};
     if (!raster_seen(params, params.picture.camera, seen, Moment::now, now, here)) return;
@@ -287,7 +287,7 @@ struct AovSums {
             const Vec3 position = s.position;
             if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);
             if (out.normal) add3(normal, mapped_normal(params, s, material) * weight);
-            add_point(depth_of(params, time_of(ray), position), position);
+            add_point(depth_of(params, time_of(ray), position), is_nested(params) ? position + load3(params.frame.origin) : position);
             if (out.instance) instances.add(out.instance_names[outermost_index(params, hit)], weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;

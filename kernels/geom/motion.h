@@ -2,7 +2,7 @@
 // linearly. So every point moves along a straight line, and bounds that hold it at both keys hold it in between.
 #pragma once
 #include "abi.h"
-#include "util/vec.h"
+#include "util/fine.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -21,6 +21,9 @@ typedef TimeOf<THRONG_MOTION != 0> Time;
 
 // Whether rays have a time. Ray queries outside of a render have none, whatever the frame is like.
 THRONG_INLINE bool moves(const Params& params) { (void)params; return THRONG_MOVES(params); }
+
+// Whether the scene has assemblies.
+THRONG_INLINE bool is_nested(const Params& params) { (void)params; return THRONG_IS_NESTED(params); }
 
 // Time of a ray of a render; 0 where nothing moves.
 THRONG_INLINE Time time_of(const Ray& ray) { return Time::at(ray.t_min); }
@@ -82,6 +85,25 @@ THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& in
     }
     load_matrix(instance.world_from_object, world_from_object);
     load_matrix(instance.object_from_world, object_from_world);
+}
+
+THRONG_INLINE Vec3 translation_of(const float* m) { return vec3(m[3], m[7], m[11]); }
+
+THRONG_INLINE void set_translation(float* m, Vec3 translation) {
+    m[3] = translation.x;
+    m[7] = translation.y;
+    m[11] = translation.z;
+}
+
+// Takes a point into an assembly. In scenes with assemblies an instance is where `world_from_object` says, to all digits: the inverse's
+// translation has been rounded by how far that is from the origin.
+THRONG_INLINE FinePoint enter_assembly(const float* world_from_object, const float* object_from_world, const FinePoint& point) {
+    return transform_offset(object_from_world, point, translation_of(world_from_object));
+}
+
+// Takes a point into a mesh of a scene with assemblies.
+THRONG_INLINE Vec3 enter_mesh(const float* world_from_object, const float* object_from_world, const FinePoint& point) {
+    return transform_vector(object_from_world, offset_from(point, translation_of(world_from_object)));
 }
 
 // The vertices of a mesh at a time: those of a key start at `first`, and those of the next key `stride` vertices further. The stride is

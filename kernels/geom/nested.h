@@ -5,9 +5,6 @@
 
 namespace THRONG_NAMESPACE {
 
-// Whether the scene has assemblies.
-THRONG_INLINE bool is_nested(const Params& params) { (void)params; return THRONG_IS_NESTED(params); }
-
 // Calls `visit(index, instance)` for each instance on the way to the mesh of a number, from the outermost one in, with its index in the scene.
 template <class Visit>
 THRONG_INLINE void follow_number(const Params& params, uint32_t number, Visit&& visit) {
@@ -46,14 +43,12 @@ THRONG_DEVICE uint32_t outermost_index(const Params& params, const Hit& hit) {
     return first;
 }
 
-// a = a * b, of affine transforms.
-THRONG_INLINE void append_transform(float* a, const float* b) {
+// a = a * b, of the linear parts of transforms.
+THRONG_INLINE void append_linear(float* a, const float* b) {
     for (int row = 0; row < 3; row++) {
         float* r = a + 4 * row;
         const Vec3 x = vec3(r[0], r[1], r[2]);
-        const float t = r[3];
-        for (int column = 0; column < 4; column++) r[column] = x.x * b[column] + x.y * b[4 + column] + x.z * b[8 + column];
-        r[3] += t;
+        for (int column = 0; column < 3; column++) r[column] = x.x * b[column] + x.y * b[4 + column] + x.z * b[8 + column];
     }
 }
 
@@ -61,17 +56,22 @@ THRONG_INLINE void load_identity(float* m) {
     for (int i = 0; i < 12; i++) m[i] = i % 5 == 0 ? 1.0f : 0.0f;
 }
 
-// Loads both transforms of an instance of an assembly, to and from the world.
+// Loads both transforms of an instance of an assembly, to and from the world. The world's origin is taken in as rays are, to all digits, and
+// then both transforms are as precise as the instance is close to that.
 THRONG_OUTLINE void load_nested_placement(const Params& params, uint32_t number, Time time, float* world_from_object, float* object_from_world) {
     load_identity(world_from_object);
     load_identity(object_from_world);
+    FinePoint origin{vec3(0.0f), vec3(0.0f)};
     follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
         float out[12], in[12];
         load_placement(params, instance, time, out, in);
-        append_transform(world_from_object, out);
-        append_transform(in, object_from_world);
+        origin = enter_assembly(out, in, origin);
+        append_linear(world_from_object, out);
+        append_linear(in, object_from_world);
         for (int i = 0; i < 12; i++) object_from_world[i] = in[i];
     });
+    set_translation(object_from_world, origin.high);
+    set_translation(world_from_object, -transform_vector(world_from_object, origin.high));
 }
 
 // Loads both transforms of the instance with this record and number.
@@ -87,32 +87,14 @@ THRONG_DEVICE void load_other_placement(const Params& params, const float* trans
         return;
     }
     load_identity(world_from_object);
+    FinePoint origin{vec3(0.0f), vec3(0.0f)};
     follow_number(params, number, [&](uint32_t index, const InstanceRecord&) {
         float own[12];
         load_matrix(transforms + 12 * uint64_t(index), own);
-        append_transform(world_from_object, own);
+        origin = sum_of(origin, transform_offset(world_from_object, FinePoint{translation_of(own), vec3(0.0f)}, vec3(0.0f)));
+        append_linear(world_from_object, own);
     });
-}
-
-// Greatest component of `m` times a vector of magnitudes.
-THRONG_INLINE float most_of(const float* m, Vec3 v) {
-    float most = 0.0f;
-    for (int row = 0; row < 3; row++) most = max(most, fabsf(m[4 * row]) * v.x + fabsf(m[4 * row + 1]) * v.y + fabsf(m[4 * row + 2]) * v.z);
-    return most;
-}
-
-// Sum over the levels of what rounding moves a ray by on its way in, in the world and in units of the last place, at a position in the world.
-THRONG_OUTLINE float nested_rounding(const Params& params, uint32_t number, Time time, Vec3 position) {
-    float world_from_here[12], error = 0.0f;
-    load_identity(world_from_here);
-    follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
-        float out[12], in[12];
-        load_placement(params, instance, time, out, in);
-        append_transform(world_from_here, out);
-        error += most_of(world_from_here, transform_magnitude(in, position));
-        position = transform_point(in, position);
-    });
-    return error;
+    set_translation(world_from_object, origin.high);
 }
 
 }

@@ -108,8 +108,8 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
                               fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
                               fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
-    // Rays go from level to level, where they may be farther from the origin than in any of the two spaces.
-    if (is_nested(params)) s.error = 2.0f * s.error + 16.0f * 5.9604645e-8f * nested_rounding(params, hit.instance, time, s.position);
+    // Products of transforms are less precise than one.
+    if (is_nested(params)) s.error *= 2.0f;
     // An inverse that is computed per hit has a dozen more roundings, and so have vertices between keys.
     if (moves(params) && (instance.flags || is_nested(params))) s.error *= 4.0f;
 

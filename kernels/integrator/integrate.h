@@ -30,7 +30,7 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
             index = uint32_t(u * float(params.tables.light_count));
             if (index >= params.tables.light_count) index = params.tables.light_count - 1;
         }
-        IncidentLight l = incident_light(load_record(&params.tables.lights[index]), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        IncidentLight l = incident_light(load_light(params, index), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
         float cosine = dot(l.direction, s.shading);
         if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
         float weight = cosine * (1.0f / kPi) * (sampled ? float(params.tables.light_count) / float(rays) : 1.0f);

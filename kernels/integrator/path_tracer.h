@@ -220,7 +220,7 @@ THRONG_DEVICE bool sample_local_in_fog(const Params& params, Time time, const Fo
         point.weight *= other / probability;
         return other > 0.0f && sample_surface(params, position, time, emitter, number, choice, other, u, sampled);
     }
-    const LightRecord lamp = load_record(&params.tables.lights[emitter.record]);
+    const LightRecord lamp = load_light(params, emitter.record);
     point = move_to_lamp(params.frame.fog, segment, point, load3(lamp.vector), u);
     const IncidentLight l = incident_light(lamp, segment.origin + segment.direction * point.at, u);
     sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};

@@ -171,7 +171,7 @@ THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 norma
     if (!sample_emitter(params, at, time, random_bits(u), choice, probability, chosen)) return false;
     const EmitterRecord& emitter = chosen.emitter;
     if (emitter.table == NO_INDEX) {
-        IncidentLight l = incident_light(load_record(&params.tables.lights[emitter.record]), position, u);
+        IncidentLight l = incident_light(load_light(params, emitter.record), position, u);
         sampled = LightSample{l.direction, l.distance * kShortOfLight, l.irradiance * (1.0f / probability), kInfinity};
         return max_component(l.irradiance) > 0.0f;
     }

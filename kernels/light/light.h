@@ -85,6 +85,13 @@ THRONG_OUTLINE Vec3 across(const LightRecord& light, Vec3 point, Vec2 u) {
     return side * (radius * cosine) + up * (radius * sine);
 }
 
+// Loads a light, and tells its position from where those of the frame are told.
+THRONG_INLINE LightRecord load_light(const Params& params, uint32_t index) {
+    LightRecord light = load_record(&params.tables.lights[index]);
+    if (is_nested(params) && light.kind != LIGHT_SUN) store3(light.vector, load3(light.vector) - load3(params.frame.origin));
+    return light;
+}
+
 THRONG_DEVICE IncidentLight incident_light(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 vector = load3(light.vector);
     if (light.kind == LIGHT_SUN) {

@@ -105,6 +105,8 @@ THRONG_INLINE float rough_reciprocal(float x) {
 }
 THRONG_INLINE float min(float a, float b) { return fminf(a, b); }
 THRONG_INLINE float max(float a, float b) { return fmaxf(a, b); }
+THRONG_INLINE uint64_t double_bits(double value) { return uint64_t(__double_as_longlong(value)); }
+THRONG_INLINE double bits_double(uint64_t bits) { return __longlong_as_double(int64_t(bits)); }
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 
 // Loads 16 aligned bytes of any memory.
@@ -220,6 +222,16 @@ THRONG_INLINE float refined_reciprocal(float, float y) { return y; }
 THRONG_INLINE float rough_reciprocal(float x) { return 1.0f / x; }
 THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
 THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
+THRONG_INLINE uint64_t double_bits(double value) {
+    uint64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+THRONG_INLINE double bits_double(uint64_t bits) {
+    double value;
+    __builtin_memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 THRONG_INLINE Words4 load_words(const void* address) {
     Words4 v;

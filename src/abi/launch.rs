@@ -286,6 +286,8 @@ border! {
         pub ao_distance: f32,
         pub depth_range: f32,
         pub fog: FogRecord,
+        /// The place in the world from which all positions are told, except those of lights in tables; 0 in scenes without assemblies.
+        pub origin: [f32; 3],
     }
 
     /// The settings that samples of a picture depend on.

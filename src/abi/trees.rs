@@ -90,6 +90,7 @@ border! {
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct InstanceUnit {
+        /// In scenes with assemblies, the last column is that of `world_from_object`: rays are taken in relative to it, with more digits.
         pub object_from_world: [f32; 12],
         /// Unit of the BLAS's root, counted over the BLASes of all meshes one after the other; `NO_INDEX` for spheres.
         pub root: u32,

@@ -206,7 +206,8 @@ fn joined<T: Copy + Send + Sync>(world: &[T], parts: impl Iterator<Item = Vec<T>
     all
 }
 
-/// The units of a compressed tree, whose references count from `start`, and whose instances of assemblies lead to these.
+/// The units of a compressed tree, whose references count from `start`, and whose instances of assemblies lead to these. Instances tell where
+/// they are (see [`InstanceUnit`]).
 fn moved_units(tree: &Tlas, start: &Start, starts: &Starts) -> Vec<Unit> {
     let mut units = tree.units.to_vec();
     let mut open = if units.is_empty() { Vec::new() } else { vec![0usize] };
@@ -220,6 +221,10 @@ fn moved_units(tree: &Tlas, start: &Start, starts: &Starts) -> Vec<Unit> {
                 continue;
             }
             let mut unit: InstanceUnit = bytemuck::cast(units[child]);
+            let record = &tree.records[unit.record as usize];
+            for last in [3, 7, 11] {
+                unit.object_from_world[last] = record.world_from_object[last];
+            }
             unit.record += start.records;
             unit.first_key += start.keys;
             if unit.level != 0 {

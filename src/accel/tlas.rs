@@ -51,6 +51,8 @@ pub struct Tlas {
     pub(crate) shutter: ShutterKeys,
     /// Where the scene has assemblies.
     pub(crate) nested: Option<Nested>,
+    /// The place in the world from which positions are told; the world's own origin in scenes without assemblies.
+    pub origin: Vec3,
     pub build_time: Duration,
 }
 
@@ -157,6 +159,7 @@ impl Tlas {
             units: Buffer::new(),
             shutter: ShutterKeys::default(),
             nested: None,
+            origin: Vec3::ZERO,
             build_time: Duration::ZERO,
         }
     }

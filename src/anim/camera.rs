@@ -10,7 +10,7 @@ use crate::scene::{Anchor, Camera, CameraKey, CameraPath, Follow, Pace, Projecti
 use glam::{Mat3A, Quat, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
-/// A camera in world space.
+/// A camera in world space, or relative to the origin of a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraPose {
     pub eye: Vec3,
@@ -24,6 +24,11 @@ pub struct CameraPose {
 }
 
 impl CameraPose {
+    /// The same camera in another place.
+    pub fn moved(&self, by: Vec3) -> Self {
+        Self { eye: self.eye + by, target: self.target + by, ..*self }
+    }
+
     /// Unit vectors that point forward, right and up in the picture. Where the camera looks along `up`, right is arbitrary.
     pub fn basis(&self) -> (Vec3, Vec3, Vec3) {
         let forward = (self.target - self.eye).normalize_or(Vec3::NEG_Z);
@@ -69,17 +74,18 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
 
 /// The pose of any camera in `scene` at `moment`.
 pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPose {
-    let time = moment.time();
+    let (time, origin) = (moment.time(), moment.origin());
     let mut up = camera.up;
     let (mut eye, mut target) = match &camera.path {
-        CameraPath::Still { eye, target } => (*eye, *target),
+        CameraPath::Still { eye, target } => (eye - origin, target - origin),
         CameraPath::Orbit { target, radius, height, start, turns } => {
+            let target = target - origin;
             let loop_seconds = scene.settings.frames as f32 / scene.settings.fps;
             let passed = time - scene.settings.start;
             let angle = start + TAU * (turns * passed / loop_seconds);
-            (target + on_circle(camera.up, *radius, *height, angle), *target)
+            (target + on_circle(camera.up, *radius, *height, angle), target)
         }
-        CameraPath::Spline { keys, pace } => along_spline(keys, pace.as_ref(), time),
+        CameraPath::Spline { keys, pace } => along_spline(keys, pace.as_ref(), time, origin),
         CameraPath::Node { node } => {
             let view;
             (view, up) = along_node(scene, moment, *node);
@@ -120,11 +126,11 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
     pose
 }
 
-/// Eye and target on a spline at `time`.
-pub fn along_spline(keys: &[CameraKey], pace: Option<&Pace>, time: f32) -> (Vec3, Vec3) {
+/// Eye and target on a spline at `time`, relative to `origin`.
+pub fn along_spline(keys: &[CameraKey], pace: Option<&Pace>, time: f32, origin: Vec3) -> (Vec3, Vec3) {
     let time = pace.map_or(time, |pace| paced(keys, pace, time));
     let at = |f: fn(&CameraKey) -> Vec3| {
-        let points: Vec<_> = keys.iter().map(|k| (k.time, f(k))).collect();
+        let points: Vec<_> = keys.iter().map(|k| (k.time, f(k) - origin)).collect();
         catmull_rom(&points, time)
     };
     (at(|k| k.eye), at(|k| k.target))
@@ -157,7 +163,7 @@ fn followed(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
             true => Moment::without_actors(time),
             false => Moment::of(scene, time),
         };
-        kept(scene, &before, follow)
+        kept(scene, &before.relative_to(moment.origin()), follow)
     };
     (0..LAG_SAMPLES).map(at).sum::<Vec3>() / LAG_SAMPLES as f32
 }

@@ -46,7 +46,7 @@ pub fn within_keys(keys: &[(f32, f32)], time: f32) -> Option<f32> {
 fn distance_of(scene: &Scene, moment: &Moment, pose: &CameraPose, focus: &Focus) -> f32 {
     let point = match focus {
         Focus::Distance(distance) => return *distance,
-        Focus::Point(point) => *point,
+        Focus::Point(point) => *point - moment.origin(),
         Focus::Target => pose.target,
         Focus::On(anchors) => middle(scene, moment, anchors),
     };

@@ -5,7 +5,7 @@ use crate::scene::{
     Scene,
     rig::{Actor, RigNodeRef},
 };
-use glam::Affine3A;
+use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 
 /// A time and the poses of the actors, from which everything else at that time is computed. Keeps its memory from time to time.
@@ -15,6 +15,8 @@ pub struct Moment {
     /// Time of the frame that this moment is a part of, by which cameras are cut.
     frame_time: f32,
     actors: Vec<RigPose>,
+    /// The place in the world from which positions are told.
+    origin: Vec3,
 }
 
 impl Moment {
@@ -44,6 +46,17 @@ impl Moment {
         self.frame_time = other.frame_time;
         self.actors.iter_mut().zip(&other.actors).for_each(|(own, other)| own.show_as(other));
         self
+    }
+
+    /// This moment with positions in the world that are told from `origin`, so that those close to it have more digits.
+    pub fn relative_to(mut self, origin: Vec3) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// The place in the world from which positions are told.
+    pub fn origin(&self) -> Vec3 {
+        self.origin
     }
 
     /// The time in seconds.

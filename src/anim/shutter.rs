@@ -1,13 +1,17 @@
 //! Cameras and instances while the shutter is open: keys at even steps of time, as many as their rotation needs.
 
-use super::{CameraPose, Moment, camera_at, transforms::Placing, turning::Turning};
+use super::{
+    CameraPose, Moment, camera_at,
+    transforms::{PlacedNodes, Placing},
+    turning::Turning,
+};
 use crate::{
     abi::InstanceKey,
     accel::{ShutterKeys, ShutterSpan},
     math::rows_from_affine,
     scene::{CameraPath, Focus, Instance, Scene, Shutter},
 };
-use glam::Affine3A;
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Segments per radian of rotation: straight lines between two keys are off by 1/1800 of the distance from the axis.
@@ -30,15 +34,17 @@ pub struct ShutterTime {
     pub seconds: f32,
     /// The frame's own time.
     pub frame: f32,
+    /// As [`Moment::origin`].
+    pub origin: Vec3,
 }
 
 impl ShutterTime {
-    /// The time of `shutter` in frame `number` of `scene`.
-    pub fn new(scene: &Scene, shutter: Shutter, number: u32) -> Self {
+    /// The time of `shutter` in frame `number` of `scene`, whose positions are told from `origin`.
+    pub fn new(scene: &Scene, shutter: Shutter, number: u32, origin: Vec3) -> Self {
         let [open, close] = shutter.span();
         let fps = scene.settings.fps;
         let frame = scene.time_of(number);
-        Self { open: frame + open / fps, seconds: (close - open) / fps, frame }
+        Self { open: frame + open / fps, seconds: (close - open) / fps, frame, origin }
     }
 
     /// The moment at which `share` of the time has passed.
@@ -64,8 +70,8 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
         || scene.camera_has_keys
         || focus.into_iter().chain(keyed).any(|focus| matches!(focus, Focus::On(_)));
     let moment = |at: f32| match follows {
-        true => Moment::of(scene, at).in_frame(time.frame),
-        false => Moment::without_actors(at).in_frame(time.frame),
+        true => Moment::of(scene, at).in_frame(time.frame).relative_to(time.origin),
+        false => Moment::without_actors(at).in_frame(time.frame).relative_to(time.origin),
     };
     let poses: Vec<CameraPose> = time.times(CAMERA_SEGMENTS).map(|time| camera_at(scene, &moment(time))).collect();
     match poses.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -92,7 +98,7 @@ pub fn instance_shutter_keys(
         out.spans.clear();
         return;
     }
-    let moments: Vec<Moment> = time.times(finest).map(|t| Moment::of(scene, t)).collect();
+    let moments: Vec<Moment> = time.times(finest).map(|t| Moment::of(scene, t).relative_to(time.origin)).collect();
     let moments: Vec<Placed> = moments.iter().map(|moment| Placed::new(scene, moment)).collect();
     let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
     let fill = |chunk: usize, spans: &[ShutterSpan], keys: &mut [InstanceKey]| {
@@ -103,7 +109,7 @@ pub fn instance_shutter_keys(
             for (step, key) in own.iter_mut().enumerate() {
                 let moment = &moments[step * (finest / span.segments) as usize];
                 let world = moment.placing.world(&moment.nodes, id(index), &instances[index]);
-                key.world_from_object = rows_from_affine(&world.into());
+                key.world_from_object = rows_from_affine(&world);
             }
             rest = others;
         }
@@ -116,7 +122,7 @@ pub fn instance_shutter_keys(
 /// A scene at a moment, with all of its nodes.
 struct Placed<'a> {
     placing: Placing<'a>,
-    nodes: Vec<Affine3A>,
+    nodes: PlacedNodes,
 }
 
 impl<'a> Placed<'a> {
@@ -188,7 +194,7 @@ mod tests {
         math::affine_from_rows,
         scene::{Motion, MotionPart, NONE, Node, Phase},
     };
-    use glam::{Affine3, Vec3};
+    use glam::Affine3;
     use std::f32::consts::TAU;
 
     /// A scene with one instance at rest, one that spins in a group that sways, and one that spins fast.
@@ -212,7 +218,7 @@ mod tests {
     }
 
     fn shutter() -> ShutterTime {
-        ShutterTime { open: 0.7, seconds: 0.1, frame: 0.75 }
+        ShutterTime { open: 0.7, seconds: 0.1, frame: 0.75, origin: Vec3::ZERO }
     }
 
     fn keys(ids: &[u32]) -> ShutterKeys {

@@ -214,23 +214,26 @@ impl Frame {
         }
     }
 
-    pub fn camera(&self) -> &CameraPose {
-        &self.camera
+    /// The camera in the world.
+    pub fn camera(&self) -> CameraPose {
+        self.camera.moved(self.tlas.origin)
     }
 
-    /// The same frame through another camera, which stands still.
+    /// The same frame through another camera in the world, which stands still.
     pub fn seen_by(&self, camera: CameraPose) -> Self {
+        let camera = camera.moved(-self.tlas.origin);
         let other = |pose: &OtherPose| OtherPose { camera, ..pose.clone() };
         let others = self.others.as_ref().map(|others| Arc::new(others.each_ref().map(other)));
         Self { camera, camera_keys: Vec::new(), others, ..self.clone() }
     }
 
     /// The fog of the frame.
-    fn fog(&self) -> Option<&Fog> {
-        match &self.tables {
+    fn fog(&self) -> Option<Fog> {
+        let fog = match &self.tables {
             Some(own) => own.fog.as_ref(),
             None => self.scene.fog.as_ref(),
-        }
+        };
+        fog.map(|fog| fog.lifted(-self.tlas.origin.y))
     }
 
     /// # Errors

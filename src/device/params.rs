@@ -57,7 +57,8 @@ pub fn frame_params(frame: &Frame) -> FrameParams {
         bounds_max: (bounds.max + widened).to_array(),
         ao_distance: 0.05 * bounds.diagonal(),
         depth_range: depth_range(&bounds, frame.camera.eye),
-        fog: fog_record(frame.fog()),
+        fog: fog_record(frame.fog().as_ref()),
+        origin: frame.tlas.origin.into(),
     }
 }
 

@@ -43,7 +43,7 @@ impl LocalTree {
             leaves.par_sort_unstable_by_key(|leaf| tlas.records[leaf.record as usize].instance);
             if level == 0 {
                 leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
-                    Some(LightLeaf { bounds: punctual::bounds(light)?, record, table: NO_INDEX })
+                    Some(LightLeaf { bounds: punctual::bounds(light, tlas.origin)?, record, table: NO_INDEX })
                 }));
             }
             levels[level] = (!leaves.is_empty()).then(|| build_light_tree(leaves));

@@ -86,16 +86,16 @@ fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
     (scale, -outer.cos() * scale)
 }
 
-/// Bounds and power of a point or spot light in a light tree; none for others. A spot counts with the geometric mean of its intensity
+/// Bounds relative to `origin` and power of a point or spot light in a light tree; none for others. A spot counts with the geometric mean of its intensity
 /// and its mean over all directions, as the tree does not know where it points.
-pub fn bounds(record: &LightRecord) -> Option<LightBounds> {
+pub fn bounds(record: &LightRecord, origin: Vec3) -> Option<LightBounds> {
     let power = luminance(record.power.into());
     let share = match record.kind {
         abi::LIGHT_POINT => 1.0,
         abi::LIGHT_SPOT => (0.5 * (1.0 + record.cone_offset / record.cone_scale)).clamp(1e-3, 1.0),
         _ => return None,
     };
-    let (position, axis) = (Vec3::from(record.vector), Vec3::from(record.axis));
+    let (position, axis) = (Vec3::from(record.vector) - origin, Vec3::from(record.axis));
     let reach = record.radius * (Vec3::ONE - axis * axis).max(Vec3::ZERO).map(f32::sqrt);
     (power > 0.0).then(|| LightBounds { min: position - reach, max: position + reach, power: power * share.sqrt() })
 }

@@ -19,7 +19,8 @@ pub fn pick(
     ([x, y], aspect): ([f32; 2], f32),
     device: &mut dyn Device,
 ) -> Result<Option<(u32, Picked)>, DeviceError> {
-    let camera = frame.camera();
+    // Relative to the place from which the frame tells positions.
+    let camera = frame.camera;
     let (origin, direction) = camera.ray(2.0 * x - 1.0, 1.0 - 2.0 * y, aspect);
     let ray = Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY };
     let mut hits = [Hit::default()];
@@ -39,15 +40,15 @@ pub fn pick(
         _ => 0,
     };
     let material = scene.material_slots.get((instance.slot_base + slot) as usize);
-    let point = origin + hit.t * direction;
+    let (point, place) = (origin + hit.t * direction, frame.tlas.origin);
     let picked = Picked {
         instance: scene.name_of_way(&way),
         mesh: scene.meshes.get(instance.mesh as usize).map_or_else(String::new, |mesh| mesh.name.clone()),
         material: material.map_or_else(String::new, |&row| scene.material_name(row as usize)),
         distance: hit.t,
         depth: (point - camera.eye).dot(camera.basis().0),
-        point: point.into(),
-        centre: bounds.center().into(),
+        point: (point + place).into(),
+        centre: (bounds.center() + place).into(),
         radius: 0.5 * bounds.diagonal(),
         movable: false,
         transform: None,

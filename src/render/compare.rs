@@ -146,6 +146,7 @@ impl<'a> Side<'a> {
         let mut poser = Poser::with_trees_from(job.scene.clone(), device.node_layout(), &job.trees);
         poser.set_policy(job.refit);
         poser.set_shutter(job.settings.shutter);
+        poser.set_close_to_camera(true);
         Ok(Self { device, poser })
     }
 

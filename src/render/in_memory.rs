@@ -15,6 +15,7 @@ use crate::{
     output::Metadata,
     scene::Scene,
 };
+use glam::Vec3;
 use std::sync::Arc;
 
 /// A scene that a device has loaded, with the trees of its meshes, which serve all of its frames.
@@ -52,10 +53,16 @@ impl LoadedScene {
         Ok((self.poser.pose(number).frame, settings))
     }
 
+    /// The frame of a picture, as it is posed for a camera at `eye` (see [`Poser::close_to`]).
+    pub fn close_to(&mut self, frame: Frame, eye: Option<Vec3>) -> Frame {
+        self.poser.close_to(&frame, eye).unwrap_or(frame)
+    }
+
     /// Poses a frame for rays that are traced by themselves: as it is at its own time, whatever the shutter does.
     pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
         self.poser.set_policy(job.refit);
         self.poser.set_shutter(None);
+        self.poser.set_close_to_camera(false);
         self.poser.pose(number).frame
     }
 

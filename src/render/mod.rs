@@ -362,6 +362,7 @@ fn measure(
     poser.set_shutter(job.settings.shutter);
     poser.set_aovs(job.settings.aovs);
     poser.set_integrator(job.settings.integrator);
+    poser.set_close_to_camera(true);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }

@@ -13,7 +13,7 @@ use crate::{
     device::{Frame, FrameSettings},
     scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy},
 };
-use glam::Affine3;
+use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{
     sync::Arc,
@@ -51,6 +51,10 @@ pub struct Poser {
     tells_motion: bool,
     /// Whether frames show forms alone.
     in_clay: bool,
+    /// Step between the places from which frames tell positions, if they do so from close to the camera.
+    grid: Option<f32>,
+    /// Where the camera is; none: where the scene has it.
+    eye: Option<Vec3>,
     builder: TlasBuilder,
     /// TLASes of earlier frames, to be filled again once nobody else holds them.
     recent: Vec<Arc<Tlas>>,
@@ -61,6 +65,14 @@ pub struct Poser {
 struct Grouped {
     instances: OrderedInstances,
     groups: InstanceGroups,
+}
+
+/// Whether the TLAS is built afresh, and at what quality.
+#[derive(Clone, Copy)]
+enum Rebuild {
+    Always(Quality),
+    /// Unless there is one that tells positions from the same place. The first one is of high quality.
+    IfOther,
 }
 
 /// A frame that is ready to be traced.
@@ -132,6 +144,13 @@ impl Poser {
         self.in_clay = integrator == Integrator::Clay;
     }
 
+    /// Whether frames of scenes with assemblies tell positions from close to the camera, where details may be tiny beside their distance from the
+    /// world's origin. For rays that are traced by themselves, frames are in the world.
+    pub fn set_close_to_camera(&mut self, close: bool) {
+        let reach = || self.scene.bounds_of_assemblies().reach().max_element();
+        self.grid = (close && self.assemblies.is_some()).then(|| grid_of(reach()));
+    }
+
     /// Another poser of the same scene, which shares the trees of meshes.
     pub fn sibling(&self) -> Self {
         let mut sibling = Self::with_trees(
@@ -144,6 +163,7 @@ impl Poser {
         sibling.policy = self.policy;
         (sibling.shutter, sibling.own_shutter) = (self.shutter, self.own_shutter);
         (sibling.tells_motion, sibling.in_clay) = (self.tells_motion, self.in_clay);
+        sibling.grid = self.grid;
         sibling
     }
 
@@ -183,6 +203,8 @@ impl Poser {
             careful: true,
             tells_motion: false,
             in_clay: false,
+            grid: None,
+            eye: None,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
         }
@@ -201,28 +223,39 @@ impl Poser {
     /// Poses the scene at frame `number` (from 1). The TLAS is built afresh if something moves. If nothing does, one TLAS serves
     /// all frames, and may take longer to build.
     pub fn pose(&mut self, number: u32) -> Posed {
-        match (self.scene.is_animated(), self.recent.is_empty()) {
-            (true, _) => self.pose_with(number, Some(Quality::Fast)),
-            (false, true) => self.pose_with(number, Some(Quality::High)),
-            (false, false) => self.pose_with(number, None),
-        }
+        let moves = self.scene.is_animated();
+        self.pose_with(number, if moves { Rebuild::Always(Quality::Fast) } else { Rebuild::IfOther })
+    }
+
+    /// The same frame with positions that are told from close to `eye`, in the world, or to the scene's camera; none if they are.
+    pub fn close_to(&mut self, frame: &Frame, eye: Option<Vec3>) -> Option<Frame> {
+        self.grid?;
+        self.eye = eye;
+        self.move_to(frame.number);
+        let is_other = self.moment.origin() != frame.tlas.origin;
+        let posed = is_other.then(|| self.pose(frame.number).frame);
+        self.eye = None;
+        posed
     }
 
     /// Poses the scene and builds its TLAS afresh, as if the scene moved: for measuring.
     pub fn repose(&mut self, number: u32) -> Frame {
-        self.pose_with(number, Some(Quality::Fast)).frame
+        self.pose_with(number, Rebuild::Always(Quality::Fast)).frame
     }
 
-    /// Poses a frame. `rebuild` is the quality at which the TLAS is built afresh; none: the last one is used again.
-    fn pose_with(&mut self, number: u32, rebuild: Option<Quality>) -> Posed {
+    fn pose_with(&mut self, number: u32, rebuild: Rebuild) -> Posed {
         let start = Instant::now();
-        let time = self.scene.time_of(number);
-        self.moment.move_to(&self.scene.actors, time);
+        self.move_to(number);
         let followed = self.follow(number);
-        let tlas = match rebuild {
-            Some(quality) => self.rebuild_tlas(quality, number),
-            None => self.recent[0].clone(),
+        let (kept, quality) = match rebuild {
+            Rebuild::Always(quality) => (None, quality),
+            Rebuild::IfOther => {
+                let same = self.recent.iter().find(|tlas| tlas.origin == self.moment.origin());
+                (same.cloned(), if self.recent.is_empty() { Quality::High } else { Quality::Fast })
+            }
         };
+        let rebuilt = kept.is_none();
+        let tlas = kept.unwrap_or_else(|| self.rebuild_tlas(quality, number));
         let frame = Frame {
             scene: self.scene.clone(),
             number,
@@ -238,7 +271,16 @@ impl Poser {
                 .tells_motion
                 .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
         };
-        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuild.is_some().into() } }
+        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
+    }
+
+    /// Brings the moment to a frame.
+    fn move_to(&mut self, number: u32) {
+        let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
+        moment.move_to(&self.scene.actors, self.scene.time_of(number));
+        let eye = || self.eye.unwrap_or_else(|| anim::camera_at(&self.scene, &moment).eye);
+        let origin = self.grid.map_or(Vec3::ZERO, |grid| place_close_to(eye(), grid));
+        self.moment = moment.relative_to(origin);
     }
 
     fn tables(&self) -> Option<PosedTables> {
@@ -269,7 +311,7 @@ impl Poser {
         let timeline = self.scene.timeline.as_ref().filter(|_| self.own_shutter);
         let keyed = timeline.and_then(|timeline| timeline.shutter(self.scene.time_of(number)));
         let shutter = keyed.or(self.shutter).filter(Shutter::is_open)?;
-        Some(ShutterTime::new(&self.scene, shutter, number))
+        Some(ShutterTime::new(&self.scene, shutter, number, self.moment.origin()))
     }
 
     fn rebuild_tlas(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
@@ -326,6 +368,7 @@ impl Poser {
             anim::shown_meshes(&scene, &scene.instances, &[], &self.moment, &mut self.shown);
         }
         let mut tlas = self.unused_tlas();
+        tlas.origin = self.moment.origin();
         if let Some(assemblies) = &mut self.assemblies {
             let pose = Pose {
                 scene: &scene,
@@ -355,6 +398,18 @@ impl Poser {
         self.recent.push(tlas.clone());
         tlas
     }
+}
+
+/// The step between places from which positions are told where assemblies have this reach. It is a power of two, so that instances keep all digits
+/// of their places. As it is not much less than a ten-thousandth of the assemblies, a camera that moves slowly needs no other tree over the world.
+fn grid_of(reach: f32) -> f32 {
+    let reach = if reach.is_finite() { reach.max(1e-18) } else { 1.0 };
+    (reach.log2().floor() - 13.0).exp2()
+}
+
+fn place_close_to(eye: Vec3, grid: f32) -> Vec3 {
+    let place = (eye / grid).round() * grid;
+    if place.is_finite() { place } else { Vec3::ZERO }
 }
 
 /// Builds the trees of all meshes. Those of deforming meshes are of the bind pose, which is never seen, and made in haste.
@@ -410,7 +465,6 @@ mod tests {
             },
         },
     };
-    use glam::Vec3;
 
     /// A tetrahedron that rotates and fills only a corner of its box.
     fn turning() -> Arc<Scene> {

@@ -28,6 +28,12 @@ pub struct Thinning {
 }
 
 impl Fog {
+    /// The same fog with all levels higher.
+    pub(crate) fn lifted(self, by: f32) -> Self {
+        let thinning = self.thinning.map(|thinning| Thinning { base: thinning.base + by, ..thinning });
+        Self { thinning, top: self.top.map(|top| top + by), ..self }
+    }
+
     /// Whether it is seen at all.
     pub(crate) fn is_seen(&self) -> bool {
         self.density > 0.0

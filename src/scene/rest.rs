@@ -1,6 +1,6 @@
 //! Where things are at rest: without motions, and without the poses of rigs.
 
-use super::{Instance, Node, Scene};
+use super::{Instance, Node, Placed, Scene};
 use crate::math::Aabb;
 use glam::Affine3;
 use rayon::prelude::*;
@@ -42,6 +42,14 @@ impl Scene {
     /// World bounds of all instances.
     pub(crate) fn bounds_at_rest(&self) -> Aabb {
         bounds(&self.instances[self.world()], &self.boxes_at_rest(), &node_worlds(&self.nodes))
+    }
+
+    /// The box around all assemblies that are placed in the world, at rest.
+    pub(crate) fn bounds_of_assemblies(&self) -> Aabb {
+        let world = self.instances[self.world()].iter();
+        let placed: Vec<Instance> =
+            world.filter(|i| matches!(self.placed_by(i), Placed::Assembly(_))).copied().collect();
+        bounds(&placed, &self.boxes_at_rest(), &node_worlds(&self.nodes))
     }
 }
 

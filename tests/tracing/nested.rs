@@ -5,8 +5,8 @@ use glam::{Affine3, EulerRot, Quat, Vec3};
 use proptest::prelude::*;
 use throng::{
     scene::{
-        Assembly, Camera, CameraPath, Instance, Integrator, Material, MaterialKind, Mesh, Motion, MotionPart, NONE,
-        Node, Phase, Placed, Projection, Scene, Shutter,
+        Assembly, Camera, CameraPath, Fog, Instance, Integrator, Light, Material, MaterialKind, Mesh, Motion,
+        MotionPart, NONE, Node, Phase, Placed, Projection, Scene, Shutter, Thinning,
     },
     seams::{
         abi::Ray,
@@ -157,6 +157,60 @@ fn pictures_and_layers_with_motion_blur_agree_with_unrolled_ones() {
             // Between keys, a product of interpolated matrices is not quite the interpolated product.
             let most = if shutter.is_some() { 0.03 } else { 0.01 };
             assert!(share < most, "{} differs in {share} of all values", a.aov);
+        }
+    }
+}
+
+/// A scene of assemblies with a lamp in fog, moved by `offset`: all that is in the world or, as a part of an assembly that is there at its origin,
+/// `within` that. All numbers can be moved so without rounding.
+fn far(offset: Vec3, within: bool) -> Scene {
+    let steps = |v: Vec3| (v * 64.0).round() / 64.0;
+    let mut far = moving();
+    far.instances.iter_mut().for_each(|own| own.local.translation = steps(own.local.translation.into()).into());
+    let world = far.world();
+    for own in &mut far.instances[world.clone()] {
+        own.local.translation += offset;
+        // What turns as a whole would be rounded as it turns.
+        own.motion = if own.motion == 2 { 2 } else { NONE };
+    }
+    if within {
+        let meshes = far.meshes.len() as u32;
+        far.instances.iter_mut().filter(|own| own.mesh >= meshes).for_each(|own| own.mesh += 1);
+        far.assemblies.insert(0, Assembly { name: "all".into(), instances: 0..world.end as u32 });
+        far.assemblies.iter_mut().for_each(|own| own.instances = own.instances.start + 1..own.instances.end + 1);
+        far.instances.insert(0, instance(meshes, Affine3::IDENTITY));
+    }
+    far.camera = camera(offset + Vec3::new(2.0, 3.0, 9.0), offset);
+    far.lights.push(Light::Point { position: offset + Vec3::new(3.0, 4.0, 2.0), intensity: Vec3::splat(30.0) });
+    let thinning = Some(Thinning { base: offset.y - 2.0, height: 2.0 });
+    let (albedo, top) = (Vec3::splat(0.8), Some(offset.y + 4.0));
+    far.fog = Some(Fog { density: 0.05, albedo, anisotropy: 0.3, thinning, top });
+    far
+}
+
+#[test]
+fn what_is_far_from_the_origin_of_its_level_looks_as_what_is_close_to_it() {
+    let layers = [Aov::Albedo, Aov::Normal, Aov::Depth, Aov::Position, Aov::Motion];
+    let mut settings = settings(160, 120, Integrator::Path);
+    settings.samples = 4;
+    settings.aovs = layers.into_iter().fold(AovSet::default(), |set, aov| set.with(Some(aov)));
+    let offset = Vec3::new(65_536.0, -32_768.0, 16_384.0);
+    for (within, shutter) in [(false, None), (true, None), (true, Shutter::centred(0.5).ok())] {
+        settings.shutter = shutter;
+        let [close, away] = [Vec3::ZERO, offset].map(|offset| render(far(offset, within), &settings));
+        let pairs = || close.pixels.iter().zip(&away.pixels[..]);
+        let differing = pairs().filter(|(a, b)| a.abs_diff(**b) > 1).count();
+        assert!(differing * 200 < close.pixels.len(), "{differing} differ, within: {within}");
+        for (a, b) in close.aovs.iter().zip(&away.aovs) {
+            // Positions are in the world, where they have fewer digits.
+            let (by, off) = if a.aov == Aov::Position { (offset, 0.01) } else { (Vec3::ZERO, 1e-3) };
+            let pairs = a.values.iter().zip(&b.values[..]).enumerate();
+            let differs = |(i, (a, b)): &(usize, (&f32, &f32))| {
+                // Where nothing is hit, both are the same.
+                a != b && !((**a + by[i % 3] - **b).abs() <= off * a.abs().clamp(1.0, 10.0))
+            };
+            let differing = pairs.filter(differs).count();
+            assert!(differing * 1000 < a.values.len(), "{}: {differing} differ, within: {within}", a.aov);
         }
     }
 }

@@ -294,7 +294,8 @@ fn even_times(keys: &[CameraKey]) -> Vec<f32> {
     let (first, last) = (f64::from(keys[0].time), f64::from(keys[keys.len() - 1].time));
     let fine = PACE_STEPS * 16;
     let time = |i: usize| first + (last - first) * i as f64 / fine as f64;
-    let eyes: Vec<DVec3> = (0..=fine).map(|i| along_spline(keys, None, time(i) as f32).0.as_dvec3()).collect();
+    let eyes: Vec<DVec3> =
+        (0..=fine).map(|i| along_spline(keys, None, time(i) as f32, Vec3::ZERO).0.as_dvec3()).collect();
     let mut passed = vec![0.0];
     for pair in eyes.windows(2) {
         passed.push(passed[passed.len() - 1] + pair[0].distance(pair[1]));
@@ -327,7 +328,7 @@ mod tests {
             let keys: Vec<CameraKey> = points.iter().map(key).collect();
             let pace = Pace { ease: Ease::Linear, times: even_times(&keys).into() };
             let (first, last) = (keys[0].time, keys[keys.len() - 1].time);
-            let at = |i: usize| along_spline(&keys, Some(&pace), first + (last - first) * i as f32 / 200.0).0;
+            let at = |i: usize| along_spline(&keys, Some(&pace), first + (last - first) * i as f32 / 200.0, Vec3::ZERO).0;
             let steps: Vec<f32> = (0..200).map(|i| at(i).distance(at(i + 1))).collect();
             let mean = steps.iter().sum::<f32>() / 200.0;
             // Chords are shorter than arcs where the path turns sharply, which is not the pace's fault.

@@ -27,7 +27,7 @@ pub fn keep_out(keys: &mut Vec<CameraKey>, triangles: &[[Vec3; 3]]) {
     };
     let path = |i: usize| {
         let time = time(i);
-        let (eye, target) = along_spline(keys, None, time);
+        let (eye, target) = along_spline(keys, None, time, Vec3::ZERO);
         CameraKey { time, eye, target }
     };
     let path: Vec<CameraKey> = (0..=BETWEEN * (keys.len() - 1)).map(path).collect();
@@ -157,7 +157,7 @@ mod tests {
         let mut keys = flight(&[Vec3::new(-3.0, 0.4, 0.3), Vec3::new(0.0, 0.5, 0.3), Vec3::new(3.0, 0.4, 0.3)]);
         keep_out(&mut keys, &cube());
         for i in 0..=200 {
-            let eye = along_spline(&keys, None, i as f32 * 0.01).0;
+            let eye = along_spline(&keys, None, i as f32 * 0.01, Vec3::ZERO).0;
             assert!(eye.abs().max_element() > 1.0, "{eye}");
         }
     }

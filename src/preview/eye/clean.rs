@@ -7,6 +7,7 @@ use crate::{
     render::{film_frame, other_pose, sampling},
     scene::Shows,
 };
+use glam::Vec3;
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
 /// Number of pictures that help one.
@@ -37,7 +38,9 @@ pub struct Clean {
 
 struct Past {
     film: Arc<FilmFrame>,
+    /// Relative to `origin`.
     camera: CameraPose,
+    origin: Vec3,
     number: u32,
 }
 
@@ -81,7 +84,7 @@ impl Clean {
             film_wanted: Some(FilmWanted { frames: REACH + 2, aovs: settings.aovs }),
             ..settings.clone()
         };
-        let now = OtherPose::of_camera(*frame.camera());
+        let now = OtherPose::of_camera(frame.camera);
         let before = self.past.back().map_or_else(|| now.clone(), |past| past.pose(frame));
         let others = Some(Arc::new([before, now.clone(), now]));
         (Frame { others, ..frame.clone() }, settings)
@@ -108,7 +111,7 @@ impl Clean {
         if self.past.len() == REACH {
             self.past.pop_front();
         }
-        self.past.push_back(Past { film, camera: *frame.camera(), number: frame.number });
+        self.past.push_back(Past { film, camera: frame.camera, origin: frame.tlas.origin, number: frame.number });
         self.cost = self.cost.min(start.elapsed().as_secs_f64() / settings.film_pixels() as f64);
         Ok(())
     }
@@ -117,13 +120,15 @@ impl Clean {
 impl Past {
     /// The scene as it was then, for a picture of what is shown at the time of `frame`.
     fn pose(&self, frame: &Frame) -> OtherPose {
-        let of_camera = OtherPose::of_camera(self.camera);
+        let origin = frame.tlas.origin;
+        let camera = self.camera.moved(self.origin - origin);
+        let of_camera = OtherPose::of_camera(camera);
         if self.number == frame.number {
             return of_camera;
         }
         let scene = &frame.scene;
         let [then, now] = [self.number, frame.number].map(|number| Moment::of(scene, scene.time_of(number)));
-        OtherPose { camera: self.camera, ..other_pose(scene, &then.showing(&now)) }
+        OtherPose { camera, ..other_pose(scene, &then.showing(&now).relative_to(origin)) }
     }
 }
 
@@ -179,7 +184,7 @@ mod tests {
             job.frames = vec![number];
             let (posed, settings) =
                 loaded.pose(&job, &mut measuring, (number, &mut Measured::default()), &|| false).unwrap();
-            let camera = *posed.camera();
+            let camera = posed.camera();
             let frame = posed.seen_by(CameraPose { eye: camera.eye + Vec3::X * (0.1 * step as f32), ..camera });
             let truth = traced(&frame, &FrameSettings { samples: 256, ..settings.clone() }).pixels;
             let raw = traced(&frame, &settings).pixels;

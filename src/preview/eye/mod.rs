@@ -231,7 +231,7 @@ impl Eye {
             Some(Track::Waypoints) => return Err("a path needs two waypoints at least".to_owned()),
             None => {
                 if let (true, Some((frame, _))) = (self.follow != Follow::Free, &self.current) {
-                    self.view = Some(View { key: self.key, ..camera::view(frame.camera()) });
+                    self.view = Some(View { key: self.key, ..camera::view(&frame.camera()) });
                 }
                 self.follow = Follow::Free;
             }
@@ -309,7 +309,7 @@ impl Eye {
     /// The camera, for whoever watches this viewer.
     pub fn presented(&self) -> Option<(View, u32)> {
         let (frame, _) = self.current.as_ref()?;
-        Some((View { key: 0, ..camera::view(frame.camera()) }, frame.number))
+        Some((View { key: 0, ..camera::view(&frame.camera()) }, frame.number))
     }
 
     /// Takes the camera and the time of another viewer.
@@ -351,27 +351,29 @@ impl Eye {
             let (frame, settings) = stage.loaded.pose(job, stage.device.as_mut(), known, &|| false)?;
             self.posed = Some(Posed { number, generation, frame, settings });
         }
-        let Some(posed) = &self.posed else { return Ok(()) };
+        let Some(posed) = &mut self.posed else { return Ok(()) };
         let time = stage.scene.time_of(number);
-        let frame = match (self.follow, &self.flight, &self.view) {
-            (Follow::Waypoints, Some(flight), _) => posed.frame.seen_by(flight.pose(&stage.scene, time)),
+        let other = match (self.follow, &self.flight, &self.view) {
+            (Follow::Waypoints, Some(flight), _) => Some(flight.pose(&stage.scene, time)),
             (Follow::Through(index), ..) if index < stage.scene.viewpoints.len() => {
                 let camera = &stage.scene.viewpoints[index].1;
-                posed.frame.seen_by(camera_pose(&stage.scene, camera, &Moment::of(&stage.scene, time)))
+                Some(camera_pose(&stage.scene, camera, &Moment::of(&stage.scene, time)))
             }
-            (Follow::Free, _, Some(view)) => posed.frame.seen_by(camera::pose(&stage.scene, time, view)),
-            _ => posed.frame.clone(),
+            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.scene, time, view)),
+            _ => None,
         };
+        posed.frame = stage.loaded.close_to(posed.frame.clone(), other.map(|camera| camera.eye));
+        let frame = other.map_or_else(|| posed.frame.clone(), |camera| posed.frame.seen_by(camera));
         let sampled = Sampled {
             number,
             generation,
-            camera: *frame.camera(),
+            camera: frame.camera(),
             is_own: self.follow == Follow::Scene,
             settings: sampling(&posed.settings),
         };
         let is_new = self.sampled.as_ref() != Some(&sampled);
         if is_new && self.follow != Follow::Free && self.sampled.as_ref().map(|s| s.camera) != Some(sampled.camera) {
-            self.link.answer(Answer::Camera(View { key: self.key, ..camera::view(frame.camera()) }));
+            self.link.answer(Answer::Camera(View { key: self.key, ..camera::view(&frame.camera()) }));
         }
         self.state.of = posed.settings.samples;
         self.state.exposure = posed.settings.exposure;
@@ -434,13 +436,16 @@ impl Eye {
         let known = (number, &mut Measured::default());
         let (frame, settings) = stage.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
         job.settings = settings;
-        let frame = if is_own { frame } else { frame.seen_by(*seen.camera()) };
+        let frame = match is_own {
+            true => frame,
+            false => stage.loaded.close_to(frame, Some(seen.camera().eye)).seen_by(seen.camera()),
+        };
         Ok(Some(Still::new(self.link.clone(), of, job, frame)))
     }
 
     /// The flight that is to be saved as the scene's camera.
     pub fn flight(&self, stage: &Stage) -> crate::edit::Flight {
-        let seen = self.current.as_ref().map(|(frame, _)| camera::view(frame.camera())).unwrap_or_default();
+        let seen = self.current.as_ref().map(|(frame, _)| camera::view(&frame.camera())).unwrap_or_default();
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
         let is_flat = matches!(stage.scene.camera.projection, Projection::Orthographic { .. });
         let (keys, pace) = &self.waypoints;
@@ -457,7 +462,7 @@ impl Eye {
         };
         match &self.view {
             Some(view) if self.follow == Follow::Free => flags.extend(view_flags(view)),
-            _ if self.follow != Follow::Scene => flags.extend(view_flags(&camera::view(frame.camera()))),
+            _ if self.follow != Follow::Scene => flags.extend(view_flags(&camera::view(&frame.camera()))),
             _ => {}
         }
         let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());

@@ -1,0 +1,42 @@
+// Points with twice the digits of floats, for rays within assemblies: there, what is seen closely may be far from the origin of each level.
+#pragma once
+#include "util/vec.h"
+
+namespace THRONG_NAMESPACE {
+
+// `high` is the point as a float, and `low` is what that lacks. Kept in two floats, since most need the first one alone.
+struct FinePoint {
+    Vec3 high, low;
+};
+
+THRONG_INLINE double fine_difference(float high, float low, float from) { return (double(high) - double(from)) + double(low); }
+
+// Takes apart into the nearest float and the rest. By bits, since GCC 12 takes a float for the double that it was made of where it vectorizes.
+THRONG_INLINE void split(double value, float& high, float& low) {
+    const double nearest = bits_double((double_bits(value) + 0x10000000u) & ~uint64_t(0x1fffffffu));
+    high = float(nearest);
+    low = float(value - nearest);
+}
+
+THRONG_INLINE FinePoint sum_of(const FinePoint& a, const FinePoint& b) {
+    FinePoint sum;
+    split(fine_difference(a.high.x, a.low.x, -b.high.x) + double(b.low.x), sum.high.x, sum.low.x);
+    split(fine_difference(a.high.y, a.low.y, -b.high.y) + double(b.low.y), sum.high.y, sum.low.y);
+    split(fine_difference(a.high.z, a.low.z, -b.high.z) + double(b.low.z), sum.high.z, sum.low.z);
+    return sum;
+}
+
+// The point relative to another one, as precisely as it is close to that.
+THRONG_INLINE Vec3 offset_from(const FinePoint& p, Vec3 origin) { return (p.high - origin) + p.low; }
+
+// Product of the linear part of a transform with a point relative to `origin`, to all digits.
+THRONG_INLINE FinePoint transform_offset(const float* m, const FinePoint& p, Vec3 origin) {
+    const double x = fine_difference(p.high.x, p.low.x, origin.x), y = fine_difference(p.high.y, p.low.y, origin.y), z = fine_difference(p.high.z, p.low.z, origin.z);
+    FinePoint out;
+    split(double(m[0]) * x + double(m[1]) * y + double(m[2]) * z, out.high.x, out.low.x);
+    split(double(m[4]) * x + double(m[5]) * y + double(m[6]) * z, out.high.y, out.low.y);
+    split(double(m[8]) * x + double(m[9]) * y + double(m[10]) * z, out.high.z, out.low.z);
+    return out;
+}
+
+}
