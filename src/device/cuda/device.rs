@@ -29,7 +29,7 @@ use crate::{
         tables::Tables,
     },
     light::{Emitters, LightCache, LocalTree, no_local_lights},
-    scene::{Fog, Material, Paths, Scene},
+    scene::{Material, Paths, Scene},
 };
 use bytemuck::Zeroable;
 use cust::{
@@ -304,7 +304,7 @@ impl CudaDevice {
         let materials = frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
         let scatters = materials.iter().any(Material::has_scattering_volume);
         let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
-        let is_foggy = frame.fog().is_some_and(Fog::is_seen);
+        let is_foggy = frame.fog().is_some_and(|fog| fog.is_seen());
         let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes, volume_events, is_foggy) else {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
