@@ -3,6 +3,7 @@
 //! Everything here is a pure function of the scene and the time; nothing keeps state between frames, so any frame
 //! can be rendered on its own.
 
+mod anchors;
 mod camera;
 mod catmull_rom;
 mod clip;
@@ -26,6 +27,7 @@ mod transforms;
 mod turn;
 mod turning;
 
+pub use anchors::way_world;
 pub use camera::{CameraPose, along_spline, camera_at, camera_pose};
 pub use catmull_rom::catmull_rom;
 pub use deform::{BindPose, Deformed, deform};

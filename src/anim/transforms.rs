@@ -1,11 +1,11 @@
 //! The transforms of all instances at a time.
 
-use super::{Moment, OrderedInstances, motion::PosedMotion};
+use super::{Moment, OrderedInstances, anchors::middle_of, motion::PosedMotion};
 use crate::scene::{
-    Anchor, Instance, Motion, Node, Scene,
+    Instance, Motion, Node, Scene,
     rig::{Appearance, ShownBy},
 };
-use glam::{Affine3, Affine3A, Vec3};
+use glam::{Affine3, Affine3A};
 use rayon::prelude::*;
 
 /// Instances per task: enough to hide the cost of starting tasks.
@@ -75,12 +75,9 @@ pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
 /// A motion of `scene` at `moment`. What it turns to is where it would be if nothing turned to anything.
 fn posed<'a>(scene: &Scene, moment: &Moment, motion: &'a Motion) -> PosedMotion<'a> {
     PosedMotion::new(motion, moment.time(), |follow| {
-        let place = |anchor: &Anchor| match *anchor {
-            Anchor::Instance { instance, point } => unturned(scene, moment, instance).transform_point3(point),
-            Anchor::Node { node } => unturned_node(scene, moment, node).translation.into(),
-        };
-        let middle = follow.anchors.iter().map(place).sum::<Vec3>() / follow.anchors.len().max(1) as f32;
-        Some(middle + follow.offset)
+        let instance = |index| unturned(scene, moment, index);
+        let node = |node| unturned_node(scene, moment, node);
+        Some(middle_of(scene, &follow.anchors, &(instance, node)) + follow.offset)
     })
 }
 
