@@ -2,6 +2,7 @@
 // added up over all samples of a pixel at once.
 #pragma once
 #include "film/mirrors.h"
+#include "film/names.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -288,7 +289,7 @@ struct AovSums {
             if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);
             if (out.normal) add3(normal, mapped_normal(params, s, material) * weight);
             add_point(depth_of(params, time_of(ray), position), is_nested(params) ? position + load3(params.frame.origin) : position);
-            if (out.instance) instances.add(out.instance_names[outermost_index(params, hit)], weight);
+            if (out.instance) instances.add(instance_id(params, out.instance_names, hit), weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, path, s, material.flags, weight, thread);

@@ -28,19 +28,12 @@ THRONG_INLINE void follow_number(const Params& params, uint32_t number, Visit&& 
     }
 }
 
-// Index in the scene of the instance that a hit is on, and of the outermost one that it is in.
+// Index in the scene of the instance that a hit is on.
 THRONG_DEVICE uint32_t scene_index(const Params& params, const Hit& hit) {
     if (!is_nested(params)) return hit.instance;
     uint32_t last = 0;
     follow_number(params, hit.instance, [&](uint32_t index, const InstanceRecord&) { last = index; });
     return last;
-}
-
-THRONG_DEVICE uint32_t outermost_index(const Params& params, const Hit& hit) {
-    if (!is_nested(params)) return hit.instance;
-    uint32_t first = NO_INDEX;
-    follow_number(params, hit.instance, [&](uint32_t index, const InstanceRecord&) { first = first == NO_INDEX ? index : first; });
-    return first;
 }
 
 // a = a * b, of the linear parts of transforms.

@@ -184,7 +184,8 @@ border! {
         pub sums: *mut u32,
         /// `join_aovs`: the sums to add, laid out alike.
         pub other_sums: *const u32,
-        /// Hashes of the names of all instances of the world, and of all rows of the material table.
+        /// Ids of the names of all instances, or in a scene with assemblies their names (`film/names.h`); and ids of those of all rows of the
+        /// material table.
         pub instance_names: *const u32,
         pub material_names: *const u32,
         pub before: OtherFrame,

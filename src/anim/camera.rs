@@ -1,12 +1,14 @@
 //! The camera's pose at a time.
 
 use super::{
-    Moment, catmull_rom,
-    lens::{PosedLens, lens_at, middle, within_keys},
+    Moment,
+    anchors::{anchor_world, middle},
+    catmull_rom,
+    lens::{PosedLens, lens_at, within_keys},
     tables::projection_at,
-    transforms::{instance_world, node_world},
+    transforms::node_world,
 };
-use crate::scene::{Anchor, Camera, CameraKey, CameraPath, Follow, Pace, Projection, Scene};
+use crate::scene::{Camera, CameraKey, CameraPath, Follow, Pace, Projection, Scene};
 use glam::{Mat3A, Quat, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -173,10 +175,7 @@ fn kept(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
     match follow.anchors.first().filter(|_| follow.turns) {
         None => middle + follow.offset,
         Some(anchor) => {
-            let world = match *anchor {
-                Anchor::Instance { instance, .. } => instance_world(scene, moment, instance),
-                Anchor::Node { node } => node_world(scene, moment, node),
-            };
+            let world = anchor_world(scene, moment, anchor);
             let axis = |column: Vec3A| column.normalize_or_zero();
             let m = world.matrix3;
             let axes = Mat3A::from_cols(axis(m.x_axis), axis(m.y_axis), axis(m.z_axis));

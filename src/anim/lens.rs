@@ -1,11 +1,7 @@
 //! The camera's lens at a time: its aperture and its focus.
 
-use super::{
-    CameraPose, Moment, catmull_rom,
-    transforms::{instance_world, node_world},
-};
-use crate::scene::{Anchor, Camera, Focus, Iris, Projection, Scene};
-use glam::Vec3;
+use super::{CameraPose, Moment, anchors::middle, catmull_rom};
+use crate::scene::{Camera, Focus, Iris, Projection, Scene};
 
 /// A lens at a time, ready to trace rays through.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,13 +51,4 @@ fn distance_of(scene: &Scene, moment: &Moment, pose: &CameraPose, focus: &Focus)
         Projection::Equirectangular => to.length(),
         _ => to.dot(pose.basis().0).abs(),
     }
-}
-
-/// The mean of `anchors`, in world space.
-pub fn middle(scene: &Scene, moment: &Moment, anchors: &[Anchor]) -> Vec3 {
-    let place = |anchor: &Anchor| match *anchor {
-        Anchor::Instance { instance, point } => instance_world(scene, moment, instance).transform_point3(point),
-        Anchor::Node { node } => node_world(scene, moment, node).translation.into(),
-    };
-    anchors.iter().map(place).sum::<Vec3>() / anchors.len().max(1) as f32
 }

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of the scene and the time; nothing keeps state between frames, so any frame
 //! can be rendered on its own.
 
+mod anchors;
 mod camera;
 mod catmull_rom;
 mod clip;
@@ -38,5 +39,5 @@ pub use shape_keys::shape_shutter_keys;
 pub use shutter::{ShutterTime, camera_shutter_keys, instance_shutter_keys};
 pub use tables::{PosedTables, clay_tables, posed_tables};
 pub use transforms::{
-    hidden_instances, instance_world, ordered_transforms, shown_instances, shown_meshes, world_transforms,
+    hidden_instances, instance_world, ordered_transforms, shown_instances, shown_meshes, way_world, world_transforms,
 };

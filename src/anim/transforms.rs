@@ -1,8 +1,8 @@
 //! The transforms of all instances at a time.
 
-use super::{Moment, OrderedInstances, motion::PosedMotion};
+use super::{Moment, OrderedInstances, anchors::middle_of, motion::PosedMotion};
 use crate::scene::{
-    Anchor, Instance, Motion, Node, Scene,
+    Instance, Motion, Node, Scene,
     rig::{Appearance, ShownBy},
 };
 use glam::{Affine3, Affine3A, DAffine3, DMat3, Vec3};
@@ -124,12 +124,9 @@ fn node_place<S: Step>(scene: &Scene, moment: &Moment, node: u32) -> S {
 /// A motion of `scene` at `moment`. What it turns to is where it would be if nothing turned to anything.
 fn posed<'a>(scene: &Scene, moment: &Moment, motion: &'a Motion) -> PosedMotion<'a> {
     PosedMotion::new(motion, moment.time(), |follow| {
-        let place = |anchor: &Anchor| match *anchor {
-            Anchor::Instance { instance, point } => unturned(scene, moment, instance).transform_point3(point),
-            Anchor::Node { node } => unturned_node(scene, moment, node).translation.into(),
-        };
-        let middle = follow.anchors.iter().map(place).sum::<Vec3>() / follow.anchors.len().max(1) as f32;
-        Some(middle + follow.offset)
+        let way = |way: &[u32]| product(way.iter().map(|&index| unturned(scene, moment, index)));
+        let node = |node| unturned_node(scene, moment, node);
+        Some(middle_of(scene, &follow.anchors, &(way, node)) + follow.offset)
     })
 }
 
@@ -156,12 +153,25 @@ fn unturned_node(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     world
 }
 
-/// `world_from_object` of one of `scene`'s instances at `moment`; the identity for an instance that does not exist.
+/// `world_from_object` of one of `scene`'s instances at `moment`; the identity for an instance that does not exist. One in an assembly is placed
+/// within that.
 pub fn instance_world(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
+    way_world(scene, moment, &[index])
+}
+
+/// `world_from_object` of what a way leads to, see [`Scene::way_to`].
+pub fn way_world(scene: &Scene, moment: &Moment, way: &[u32]) -> Affine3A {
+    let is_in_world = way.first().is_some_and(|&first| (first as usize) < scene.world().end);
     match moment.origin() {
-        Vec3::ZERO => instance_place(scene, moment, index),
-        origin => from_origin(instance_place(scene, moment, index), origin),
+        origin if is_in_world && origin != Vec3::ZERO => {
+            from_origin(product(way.iter().map(|&index| instance_place(scene, moment, index))), origin)
+        }
+        _ => product(way.iter().map(|&index| instance_place(scene, moment, index))),
     }
+}
+
+fn product<S: Step>(transforms: impl Iterator<Item = S>) -> S {
+    transforms.reduce(|outer, own| outer * own).unwrap_or(S::IDENTITY)
 }
 
 fn instance_place<S: Step>(scene: &Scene, moment: &Moment, index: u32) -> S {

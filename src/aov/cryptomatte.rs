@@ -1,17 +1,15 @@
 //! Names with their hashes and manifests, as in Cryptomatte (Psyop, "Cryptomatte Specification" 1.2.0).
 
-use super::Aov;
+use super::{Aov, paths};
 use crate::scene::Scene;
 use std::fmt::Write as _;
 
 /// The number that stands for `name` in an AOV: its hash, changed where needed so that the bits are those of an ordinary float.
 /// Otherwise something on the way might take it for a NaN or flush it to zero.
 pub fn id(name: &str) -> u32 {
-    let hash = murmur3_32(name.as_bytes());
-    match hash >> 23 & 0xff {
-        0 | 0xff => hash ^ 1 << 23,
-        _ => hash,
-    }
+    let mut text = TextHash::default();
+    text.add(name);
+    text.id()
 }
 
 /// The name of a Cryptomatte AOV, with which the names of its channels begin.
@@ -29,9 +27,13 @@ pub fn key(aov: &str) -> String {
     digits
 }
 
-/// Ids of all instances of the world, in the scene's order.
-pub fn instance_ids(scene: &Scene) -> Vec<u32> {
-    let mut ids = Vec::with_capacity(scene.world().len());
+/// The table by which kernels find the ids of hits: the ids of all instances, in the scene's order, or in a scene with assemblies the names
+/// of all instances, from which they make the ids of paths (`kernels/film/names.h`).
+pub fn instance_table(scene: &Scene) -> Vec<u32> {
+    if !scene.assemblies.is_empty() {
+        return paths::name_table(scene);
+    }
+    let mut ids = Vec::with_capacity(scene.instances.len());
     scene.visit_instance_names(|name| ids.push(id(name)));
     ids
 }
@@ -43,11 +45,31 @@ pub fn material_ids(scene: &Scene) -> Vec<u32> {
     ids
 }
 
-/// JSON object of all instances' names and ids, in the order of the scene.
+/// Most paths in a manifest. A scene with assemblies may have thousands of millions, and its files are not to be larger than their pixels.
+pub const MOST_PATHS: u64 = 1_000_000;
+
+/// Whether the scene has assemblies with more meshes than a manifest lists.
+pub fn has_too_many_paths(scene: &Scene) -> bool {
+    !scene.assemblies.is_empty() && scene.leaf_count() > MOST_PATHS
+}
+
+/// JSON object of all instances' names and ids, in the order of the scene, or of the paths of all meshes in the world; empty if these are
+/// more than [`MOST_PATHS`].
 pub fn instance_manifest(scene: &Scene) -> String {
     let mut manifest = Manifest::default();
-    scene.visit_instance_names(|name| manifest.add(name));
+    if !has_too_many_paths(scene) {
+        paths::visit(scene, |name| manifest.add(name));
+    }
     manifest.finish()
+}
+
+/// Those of `ids` that instances or materials have, each with its name; in a scene with assemblies, instances have paths.
+pub fn named(scene: &Scene, ids: &[u32]) -> Vec<(u32, String)> {
+    let mut named = paths::named(scene, ids);
+    scene.visit_material_names(|name| {
+        named.extend(ids.iter().filter(|&&own| own == id(name)).map(|&own| (own, name.to_owned())))
+    });
+    named
 }
 
 /// JSON object of all materials' names and ids.
@@ -84,21 +106,47 @@ impl Manifest {
     }
 }
 
-/// MurmurHash3_x86_32 (Austin Appleby) with seed 0.
-fn murmur3_32(bytes: &[u8]) -> u32 {
-    let scramble = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
-    let (words, rest) = bytes.as_chunks::<4>();
-    let mut hash = words.iter().fold(0u32, |hash, &word| {
-        (hash ^ scramble(u32::from_le_bytes(word))).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
-    });
-    if !rest.is_empty() {
-        let tail = rest.iter().rev();
-        hash ^= scramble(tail.fold(0, |k, &byte| k << 8 | u32::from(byte)));
+/// The hash of a text that comes in parts: MurmurHash3_x86_32 (Austin Appleby) with seed 0.
+#[derive(Clone, Copy, Default)]
+pub struct TextHash {
+    hash: u32,
+    /// Bytes that do not fill a word yet.
+    word: u32,
+    length: u32,
+}
+
+impl TextHash {
+    pub fn add(&mut self, text: &str) {
+        for &byte in text.as_bytes() {
+            self.word |= u32::from(byte) << (8 * (self.length & 3));
+            self.length = self.length.wrapping_add(1);
+            if self.length & 3 == 0 {
+                let mixed = (self.hash ^ Self::scrambled(self.word)).rotate_left(13);
+                self.hash = mixed.wrapping_mul(5).wrapping_add(0xe654_6b64);
+                self.word = 0;
+            }
+        }
     }
-    hash ^= bytes.len() as u32;
-    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
-    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-    hash ^ hash >> 16
+
+    /// The id of the text, see [`id`].
+    pub fn id(self) -> u32 {
+        let hash = self.finished();
+        match hash >> 23 & 0xff {
+            0 | 0xff => hash ^ 1 << 23,
+            _ => hash,
+        }
+    }
+
+    fn scrambled(word: u32) -> u32 {
+        word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
+    }
+
+    fn finished(self) -> u32 {
+        let mut hash = self.hash ^ Self::scrambled(self.word) ^ self.length;
+        hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+        hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+        hash ^ hash >> 16
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +164,9 @@ mod tests {
             ("Hello, world!", 0xc036_3e43),
             ("The quick brown fox jumps over the lazy dog", 0x2e4f_f723),
         ] {
-            assert_eq!(murmur3_32(text.as_bytes()), hash, "{text}");
+            let mut found = TextHash::default();
+            text.split_inclusive(' ').for_each(|part| found.add(part));
+            assert_eq!(found.finished(), hash, "{text}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod channels;
 pub mod cryptomatte;
+pub mod paths;
 
 use crate::choice::choice;
 use crate::pixels::Floats;
@@ -25,7 +26,7 @@ choice! {
         Motion = "motion",
         /// Variance of the pixel's mean, per colour.
         Variance = "variance",
-        /// Which instances cover how much of a pixel, as Cryptomatte has it.
+        /// Which instances cover how much of a pixel, as Cryptomatte has it. What is in nested groups has a path.
         Instance = "instance",
         /// Which materials do.
         Material = "material",

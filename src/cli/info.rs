@@ -8,6 +8,7 @@ use super::{
     model_text::ModelText,
 };
 use crate::{
+    aov::cryptomatte,
     files,
     render::report::{SceneInfo, scene_info},
 };
@@ -67,6 +68,21 @@ pub struct InfoArgs {
     /// Print only the files that the scene is made of, as one JSON document: itself, models, buffers, materials, pictures
     #[arg(long, conflicts_with_all = ["json", "full"], help_heading = "Report")]
     files: bool,
+    /// Print only the names of these ids of Cryptomatte layers: eight hexadecimal digits, as manifests have them, or a decimal number, as
+    /// Nuke and Blender show it in angle brackets
+    #[arg(long, value_name = "ID,..", value_delimiter = ',', value_parser = matte_id, allow_negative_numbers = true)]
+    #[arg(conflicts_with_all = ["json", "full", "files"], help_heading = "Report")]
+    matte_id: Vec<u32>,
+}
+
+/// An id of a Cryptomatte layer.
+fn matte_id(text: &str) -> Result<u32, String> {
+    let number = text.trim_start_matches('<').trim_end_matches('>');
+    let digits = u32::from_str_radix(number, 16).ok().filter(|_| number.len() == 8 && number == text);
+    let id = digits.or_else(|| number.parse::<f32>().ok().filter(|id| id.is_normal()).map(f32::to_bits));
+    id.ok_or_else(|| {
+        "an id is eight hexadecimal digits such as 13851a76, or a decimal number such as <1.6e-27>".to_owned()
+    })
 }
 
 /// The report. A model that is no scene, as there is nothing to see in it, is described all the same.
@@ -84,6 +100,9 @@ impl InfoArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         if self.files {
             return self.list_files();
+        }
+        if !self.matte_id.is_empty() {
+            return self.list_named();
         }
         let trees = self.trees.open()?;
         let device = self.device.open(false, console::note)?;
@@ -115,6 +134,18 @@ impl InfoArgs {
         files.retain(|file| file.bytes.is_some());
         console::print(&serde_json::to_string_pretty(&files).context("cannot write the list as JSON")?)?;
         Ok(Exit::Done)
+    }
+
+    fn list_named(&self) -> anyhow::Result<Exit> {
+        let scene = self.scene.load()?;
+        let named = cryptomatte::named(&scene, &self.matte_id);
+        for (id, name) in &named {
+            console::print(&format!("{id:08x} {name}"))?;
+        }
+        match self.matte_id.iter().find(|&&id| named.iter().all(|(known, _)| *known != id)) {
+            Some(id) => anyhow::bail!("nothing in {} has the id {id:08x}", self.scene.path.display()),
+            None => Ok(Exit::Done),
+        }
     }
 }
 

@@ -26,8 +26,8 @@ pub struct LensArgs {
     /// Be sharp this far away, or as far as this point [default: what the camera looks at]
     #[arg(long, value_name = "DISTANCE|X,Y,Z", allow_hyphen_values = true)]
     focus: Option<Focusing>,
-    /// Be sharp where this is, while it moves: the name of a mesh or group (`dragon:4` is the fifth of a mesh), or of a node
-    /// of a glTF file
+    /// Be sharp where this is, while it moves: the name of a mesh or group (`dragon:4` is the fifth of a mesh), of a node
+    /// of a glTF file, or of an instance as in mattes (`beast/dragon.4`)
     #[arg(long, value_name = "NAME", conflicts_with = "focus")]
     focus_on: Option<String>,
     /// Number of the aperture's blades, whose polygon blurred highlights show; 0: round

@@ -186,7 +186,7 @@ impl RenderArgs {
         let scene = Arc::new(options.load(path).map_err(crate::Error::from)?);
         let asked = interrupt::asked_to_show();
         let mut run = Run::plan(options, scene, (&self.frames, &self.ongoing), device, asked)?;
-        if let Some(note) = run.note {
+        for note in &run.notes {
             progress.note(&format!("throng: note: {note}"));
         }
         let around = run.job.traced_frames().len() - run.job.frames.len();

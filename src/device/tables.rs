@@ -49,7 +49,7 @@ pub struct Tables {
     pub emitters: Arc<Emitters>,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
-    /// Hashes of the names of instances and materials, once an AOV asks for them.
+    /// Tables of the names of instances and materials, once an AOV asks for them.
     ids: OnceLock<NameIds>,
 }
 
@@ -127,7 +127,7 @@ impl Tables {
         [&self.textures[..self.scene.textures.len()], &sky.textures[..]].concat()
     }
 
-    /// Hashes of the names of instances and materials.
+    /// Tables of the names of instances and materials.
     pub fn name_ids(&self) -> &NameIds {
         self.ids.get_or_init(|| NameIds::new(&self.scene))
     }
@@ -165,7 +165,7 @@ impl Sky {
     }
 }
 
-/// Hashes that stand for the names of a scene's instances and rows of materials in mattes.
+/// The tables by which a scene's instances and rows of materials get their ids in mattes.
 pub struct NameIds {
     pub instances: Vec<u32>,
     pub materials: Vec<u32>,
@@ -173,7 +173,7 @@ pub struct NameIds {
 
 impl NameIds {
     pub fn new(scene: &Scene) -> Self {
-        Self { instances: cryptomatte::instance_ids(scene), materials: cryptomatte::material_ids(scene) }
+        Self { instances: cryptomatte::instance_table(scene), materials: cryptomatte::material_ids(scene) }
     }
 }
 

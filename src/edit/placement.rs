@@ -38,22 +38,10 @@ pub struct Placed {
     pub why_not: String,
 }
 
-/// The instance of the world with this name, as Cryptomatte and `picked` have it, or the one that holds it. Takes time in proportion to
-/// the number of instances.
+/// The instance of the world with this name, or the one that holds what has it; names are as Cryptomatte and `picked` have them, of
+/// instances in assemblies paths. Takes time in proportion to the number of instances.
 pub fn instance_named(scene: &Scene, name: &str) -> Option<u32> {
-    let (mut number, mut found) = (0, None);
-    let nested = !scene.assemblies.is_empty();
-    let leads_there = |other: &str| {
-        let rest = name.strip_prefix(other);
-        rest.is_some_and(|rest| rest.is_empty() || nested && rest.starts_with('/'))
-    };
-    scene.visit_instance_names(|other| {
-        if found.is_none() && leads_there(other) {
-            found = Some(number);
-        }
-        number += 1;
-    });
-    found
+    scene.way_named(name).ok()?.first().copied()
 }
 
 /// The entry of `text` that made `instance` of `scene`, which was loaded from that text. None for what no entry makes: lamps and models

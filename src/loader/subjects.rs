@@ -1,6 +1,7 @@
 //! Groups, nodes and meshes by their names, for lenses to focus on.
 
-use super::suggest;
+mod unknown;
+
 use crate::{
     anim::{self, Deformed, Moment},
     scene::{Anchor, Mesh, Scene},
@@ -11,8 +12,14 @@ use std::{collections::HashMap, ops::Range};
 /// Most instances that the middle of a group is taken of.
 const MOST: usize = 256;
 
-/// Finds the subject `name` of `scene`, else the first instance of the mesh of that name, or with `name:4` the fifth. Of several
-/// meshes that share the name, as in glTF files, it finds an instance of each.
+/// The instances that have a name, and the way to the assembly that they are in; in the world, that is empty.
+pub struct Found {
+    pub around: Vec<u32>,
+    pub instances: Vec<u32>,
+}
+
+/// Finds the subject `name` of `scene`, else the first instance of the mesh of that name, or with `name:4` the fifth, else what has this
+/// path (see [`Scene::name_of_way`]). Of several meshes that share the name, as in glTF files, it finds an instance of each.
 ///
 /// # Errors
 /// A sentence about a name that nothing has.
@@ -20,43 +27,38 @@ pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
     if let Some(subject) = scene.subjects.iter().find(|s| s.name == name) {
         return Ok(subject.anchors.clone());
     }
-    if let Some(found) = of_meshes(scene, name, 0) {
-        return Ok(found);
+    let Found { around, instances } = instances(scene, name)?;
+    if around.is_empty() {
+        return Ok(middles(scene, &instances));
     }
-    if let Some((mesh, number)) = name.rsplit_once(':')
-        && let Ok(number) = number.parse::<usize>()
-        && let Some(found) = of_meshes(scene, mesh, number)
-    {
-        return Ok(found);
-    }
-    let names = || {
-        let meshes = scene.instances[scene.world()].iter().map(|i| i.mesh);
-        let mut meshes: Vec<u32> = meshes.collect();
-        meshes.sort_unstable();
-        meshes.dedup();
-        let mesh = |index| Some(scene.meshes.get(index as usize)?.name.as_str());
-        let mut names: Vec<&str> = scene.subjects.iter().map(|s| s.name.as_str()).collect();
-        names.extend(meshes.into_iter().filter_map(mesh));
-        names.dedup();
-        names
+    let anchor = |&index: &u32| Anchor::Nested {
+        steps: scene.steps_of_way(&[&around[..], &[index]].concat()).into(),
+        point: middle(scene, scene.instances[index as usize].mesh),
     };
-    let hint = suggest::hint(name, names(), "things there");
-    Err(format!("nothing that is placed is called `{name}`: {hint}"))
+    Ok(instances.iter().map(anchor).collect())
 }
 
 /// The instances that [`find`] takes the middle of: all of a subject's.
 ///
 /// # Errors
 /// As [`find`].
-pub fn instances(scene: &Scene, name: &str) -> Result<Vec<u32>, String> {
-    if let Some(subject) = scene.subjects.iter().find(|s| s.name == name) {
-        return Ok(subject.instances.clone());
+pub fn instances(scene: &Scene, name: &str) -> Result<Found, String> {
+    if let Some(found) = in_world(scene, name) {
+        return Ok(Found { around: Vec::new(), instances: found });
     }
-    let instance = |anchor: &Anchor| match *anchor {
-        Anchor::Instance { instance, .. } => Some(instance),
-        Anchor::Node { .. } => None,
-    };
-    Ok(find(scene, name)?.iter().filter_map(instance).collect())
+    let way = scene.way_named(name).map_err(|lost| unknown::sentence(scene, name, &lost))?;
+    let (last, around) = way.split_last().unwrap_or((&0, &[]));
+    Ok(Found { around: around.to_vec(), instances: vec![*last] })
+}
+
+fn in_world(scene: &Scene, name: &str) -> Option<Vec<u32>> {
+    if let Some(subject) = scene.subjects.iter().find(|s| s.name == name) {
+        return Some(subject.instances.clone());
+    }
+    of_meshes(scene, name, 0).or_else(|| {
+        let (mesh, number) = name.rsplit_once(':')?;
+        of_meshes(scene, mesh, number.parse().ok()?)
+    })
 }
 
 /// Up to `MOST` of the instances, evenly spread.
@@ -79,7 +81,7 @@ pub fn middles_of_many(scene: &Scene, instances: &[u32], known: &mut HashMap<u32
     instances.iter().filter_map(anchor).collect()
 }
 
-fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
+fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<u32>> {
     let meshes = (0u32..).zip(&scene.meshes);
     let nth = |(mesh, _): (u32, &Mesh)| {
         let instances = (0u32..).zip(&scene.instances[scene.world()]);
@@ -88,7 +90,7 @@ fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<Anchor>> {
     };
     let named = meshes.filter(|(_, mesh)| mesh.name == name);
     let found: Vec<u32> = named.filter_map(nth).collect();
-    (!found.is_empty()).then(|| middles(scene, &found))
+    (!found.is_empty()).then_some(found)
 }
 
 /// The middle of a mesh in object space, at the first frame if it deforms.

@@ -94,8 +94,7 @@ impl Exposures {
         (poser, known): (&mut Poser, &mut Measured),
         stop: &Stop,
     ) -> Result<BTreeMap<u32, f32>, RenderError> {
-        let ids = |index: u32| cryptomatte::instance_ids(&job.scene).get(index as usize).copied();
-        let stage = job.scene.stage.and_then(ids);
+        let stage = job.scene.stage.map(|stage| cryptomatte::id(&job.scene.instance_name(stage as usize)));
         let frames = job.traced_frames();
         let more = match job.auto_exposure {
             None => return Ok(BTreeMap::new()),

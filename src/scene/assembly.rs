@@ -72,7 +72,7 @@ impl Scene {
     }
 
     /// The value of each mesh, then of each assembly: the sum over what it places.
-    pub(super) fn per_placed(&self, of_mesh: impl Fn(usize) -> u64) -> Vec<u64> {
+    pub(crate) fn per_placed(&self, of_mesh: impl Fn(usize) -> u64) -> Vec<u64> {
         let meshes = self.meshes.len();
         let mut values: Vec<u64> = (0..meshes).map(of_mesh).collect();
         values.resize(meshes + self.assemblies.len(), 0);
@@ -103,32 +103,6 @@ impl Scene {
             add(assembly.range(), copies[meshes + index], &mut copies);
         }
         copies
-    }
-
-    /// The instances that lead to the mesh of a number (see [`Self::leaf_numbers`]), from the outermost one in: indices into
-    /// [`Self::instances`]. `numbers` are those of this scene.
-    pub fn way_to(&self, number: u32, numbers: &[u32]) -> Vec<u32> {
-        let (mut level, mut rest, mut way) = (self.world(), number, Vec::new());
-        if numbers.is_empty() {
-            return vec![number];
-        }
-        while !level.is_empty() {
-            let own = &numbers[level.clone()];
-            let index = level.start + own.partition_point(|&first| first <= rest).saturating_sub(1);
-            rest -= numbers[index];
-            way.push(index as u32);
-            level = match self.placed_by(&self.instances[index]) {
-                Placed::Assembly(inner) => self.assemblies[inner].range(),
-                Placed::Mesh(_) => break,
-            };
-        }
-        way
-    }
-
-    /// The names along such a way, like `beast/dragon.12/scale.7041`.
-    pub fn name_of_way(&self, way: &[u32]) -> String {
-        let names: Vec<String> = way.iter().map(|&index| self.instance_name(index as usize)).collect();
-        names.join("/")
     }
 
     /// Adds a mesh, and returns its index.

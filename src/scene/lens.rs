@@ -115,12 +115,19 @@ pub enum Focus {
 }
 
 /// A point that moves with an instance or a node.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Anchor {
     /// A point of an instance.
     Instance {
         /// Index into [`super::Scene::instances`].
         instance: u32,
+        /// In object space.
+        point: Vec3,
+    },
+    /// A point of what an assembly places.
+    Nested {
+        /// The way to it: numbers of instances in the world, in the assembly there, and so on.
+        steps: Arc<[u32]>,
         /// In object space.
         point: Vec3,
     },

@@ -26,6 +26,7 @@ pub(crate) mod rig;
 mod shutter;
 mod timeline;
 mod track;
+mod ways;
 
 pub use assembly::{Assembly, MOST_LEVELS, Placed};
 pub(crate) use clay::CLAY;
@@ -45,6 +46,7 @@ pub use shutter::{Shutter, ShutterError};
 pub(crate) use timeline::{Changes, Timeline};
 pub(crate) use track::Position;
 pub use track::{Ease, Ends, Key, Track};
+pub(crate) use ways::LostPath;
 
 use crate::choice::choice;
 use crate::math::Aabb;

@@ -64,15 +64,9 @@ impl Names {
         Self { instances: of.iter().map(name).collect(), stems, materials: Vec::new() }
     }
 
-    fn write(&self, instance: usize, out: &mut String) -> bool {
-        let Some(name) = self.instances.get(instance) else {
-            return false;
-        };
-        out.push_str(self.stems.get(name.stem as usize).map_or("", |s| s));
-        if name.number != NONE {
-            let _ = write!(out, ".{}", name.number);
-        }
-        true
+    fn parts(&self, instance: usize) -> Option<(&str, u32)> {
+        let name = self.instances.get(instance)?;
+        Some((self.stems.get(name.stem as usize).map_or("", |stem| stem), name.number))
     }
 }
 
@@ -94,11 +88,20 @@ impl Scene {
         name
     }
 
-    fn write_instance_name(&self, index: usize, name: &mut String) {
-        if !self.names.write(index, name) {
-            let mesh = self.instances.get(index).and_then(|instance| self.meshes.get(instance.mesh as usize));
-            let _ = write!(name, "{}.{index}", mesh.map_or("mesh", |mesh| &mesh.name));
+    pub(crate) fn write_instance_name(&self, index: usize, name: &mut String) {
+        let (stem, number) = self.name_parts(index);
+        name.push_str(stem);
+        if number != NONE {
+            let _ = write!(name, ".{number}");
         }
+    }
+
+    /// The stem of an instance's name, and the number behind it or [`NONE`].
+    pub(crate) fn name_parts(&self, index: usize) -> (&str, u32) {
+        self.names.parts(index).unwrap_or_else(|| {
+            let mesh = self.instances.get(index).and_then(|instance| self.meshes.get(instance.mesh as usize));
+            (mesh.map_or("mesh", |mesh| &mesh.name), index as u32)
+        })
     }
 
     /// The name of a row of the material table.

@@ -151,12 +151,20 @@ fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
     }
 }
 
+/// A line for people, if names are too many for the manifest of a Cryptomatte layer.
+fn unnamed(job: &RenderJob) -> Option<&'static str> {
+    let is_told = job.aovs.contains(Aov::Instance) && !job.frames.is_empty();
+    (is_told && cryptomatte::has_too_many_paths(&job.scene)).then_some(
+        "the layer `instance` has more than a million names, which its files do not list: `throng info SCENE --matte-id ID` finds that of an id",
+    )
+}
+
 /// The frames of a scene on their way to files. Nothing is rendered yet, and no video is open.
 pub struct Run<'a> {
     pub job: RenderJob,
     pub plan: FramePlan,
-    /// A line for people, if frames exist that cannot be kept.
-    pub note: Option<&'static str>,
+    /// Lines for people: about frames that exist and cannot be kept, and about names that files lack.
+    pub notes: Vec<&'static str>,
     ongoing: Option<Ongoing<'a>>,
 }
 
@@ -199,8 +207,9 @@ impl<'a> Run<'a> {
             piecewise.part = part;
         }
         plan.prepare(&job, ongoing)?;
-        let note = plan.skip(&mut job)?;
-        Ok(Self { job, plan, note, ongoing: piecewise })
+        let mut notes = Vec::from_iter(plan.skip(&mut job)?);
+        notes.extend(unnamed(&job));
+        Ok(Self { job, plan, notes, ongoing: piecewise })
     }
 
     /// Opens videos, sheets and streams.

@@ -186,6 +186,90 @@ fn names_in_the_file_cut_out_what_they_stand_for() {
     }
 }
 
+/// A convoy with a cart of crates and a ball in it, placed once or several times, nested or not. All numbers are exact as floats.
+fn convoy(nest: bool, count: u32) -> String {
+    format!(
+        r#"(
+    render: (size: (24, 16), samples: 64, frames: 1),
+    environment: Constant(radiance: (1, 1, 1)),
+    meshes: {{ "crate": Box(), "ball": Sphere }},
+    groups: {{
+        "cart": [
+            Single(of: "crate", translate: (-0.5, 0, 0)),
+            Single(of: "crate", translate: (1, 0, 0), scale: 0.5),
+            Single(of: "ball", translate: (0, 1.5, 0), scale: 0.5),
+        ],
+        "convoy": [
+            Single(of: "cart", translate: (0, 0.5, 0), nest: {nest}),
+            Single(of: "ball", translate: (0, -2, 0)),
+        ],
+    }},
+    instances: [
+        Single(of: "crate", translate: (-4, 0, 0)),
+        Grid(of: "convoy", count: ({count}, 1, 1), spacing: (4, 0, 0), nest: {nest}),
+    ],
+    camera: LookAt(eye: (0, 0, 10), target: (0, 0, 0), projection: orthographic(height: 8)),
+)
+"#
+    )
+}
+
+fn rendered_convoy(place: &Place, nest: bool, count: u32) -> File {
+    fs::write(place.path("convoy.ron"), convoy(nest, count)).unwrap();
+    place.ok(&["render", "convoy.ron", "--filter", "box", "--layers", "instance", "-o", "convoy.exr"]);
+    File::read(&place.path("convoy.exr"))
+}
+
+#[test]
+fn what_is_nested_once_has_the_mattes_of_what_is_copied() {
+    let place = Place::new(1);
+    let [nested, copied] = [true, false].map(|nest| rendered_convoy(&place, nest, 1));
+    let manifest = nested.manifest("CryptoObject");
+    let mut names: Vec<&str> = manifest.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["convoy/ball", "convoy/cart/ball", "convoy/cart/crate.0", "convoy/cart/crate.1", "crate"]);
+    assert_eq!(manifest, copied.manifest("CryptoObject"));
+    for (name, values) in &nested.channels {
+        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(values), bits(&copied.channels[name]), "{name}");
+    }
+}
+
+#[test]
+fn every_copy_of_an_assembly_has_mattes_of_its_own() {
+    let place = Place::new(1);
+    let file = rendered_convoy(&place, true, 2);
+    let manifest = file.manifest("CryptoObject");
+    assert_eq!(manifest.len(), 9);
+    for (name, id) in &manifest {
+        assert_eq!(*id, format!("{:08x}", cryptomatte::id(name)));
+        let matte = file.matte("CryptoObject", cryptomatte::id(name));
+        assert!(matte.iter().sum::<f32>() > 0.5, "{name}");
+    }
+    let id = &manifest["convoy.1/cart/crate.0"];
+    let float = format!("<{:e}>", f32::from_bits(u32::from_str_radix(id, 16).unwrap()));
+    for id in [id, &float] {
+        let told = place.ok(&["info", "convoy.ron", "--matte-id", id]).stdout;
+        assert_eq!(told.trim_end(), format!("{} convoy.1/cart/crate.0", manifest["convoy.1/cart/crate.0"]));
+    }
+    place.fails(&["info", "convoy.ron", "--matte-id", "00800000"], 1, "nothing in convoy.ron has the id 00800000");
+    place.fails(&["info", "convoy.ron", "--matte-id", "crate"], 2, "an id is eight hexadecimal digits");
+}
+
+#[test]
+fn millions_of_paths_are_not_listed_but_found() {
+    let place = Place::new(1);
+    let text = convoy(true, 250_000);
+    fs::write(place.path("convoy.ron"), text).unwrap();
+    let args = ["render", "convoy.ron", "--layers", "instance", "--size", "8x8", "--samples", "1", "-o", "convoy.exr"];
+    let told = place.run(&args);
+    assert!(told.stderr.contains("note: the layer `instance` has more than a million names"), "{}", told.stderr);
+    assert!(File::read(&place.path("convoy.exr")).manifest("CryptoObject").is_empty());
+    let id = format!("{:08x}", cryptomatte::id("convoy.249999/cart/crate.1"));
+    let found = place.ok(&["info", "convoy.ron", "--matte-id", &id]).stdout;
+    assert!(found.contains("convoy.249999/cart/crate.1"), "{found}");
+}
+
 #[test]
 fn mattes_stay_whole_beside_half_floats_and_in_any_compression() {
     let place = Place::new(1);

@@ -8,6 +8,7 @@ mod faults;
 mod keys;
 mod kinds;
 mod materials;
+mod nested_names;
 mod placing;
 
 use glam::{Affine3, Vec3};

@@ -3,15 +3,16 @@
 use crate::common::{Random, ball, mesh, ray, render, render_on_each, same_cases, scene, settings, sphere, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use proptest::prelude::*;
+use std::collections::HashSet;
 use throng::{
     scene::{
         Assembly, Camera, CameraPath, Fog, Instance, Integrator, Light, Material, MaterialKind, Mesh, Motion,
-        MotionPart, NONE, Node, Phase, Placed, Projection, Scene, Shutter, Thinning,
+        MotionPart, NONE, Names, Node, Phase, Placed, Projection, Scene, Shutter, Thinning,
     },
     seams::{
         abi::Ray,
-        aov::{Aov, AovSet},
-        device::RayKind,
+        aov::{Aov, AovSet, cryptomatte},
+        device::{RayKind, Rendered},
         render::compare::PictureDifference,
     },
 };
@@ -211,6 +212,37 @@ fn what_is_far_from_the_origin_of_its_level_looks_as_what_is_close_to_it() {
             };
             let differing = pairs.filter(differs).count();
             assert!(differing * 1000 < a.values.len(), "{}: {differing} differ, within: {within}", a.aov);
+        }
+    }
+}
+
+#[test]
+fn mattes_have_the_ids_of_whole_paths() {
+    let mut random = Random::new(11);
+    let mut named = nested(3, &mut random, exact_transform);
+    named.camera = camera(Vec3::new(2.0, 3.0, 9.0), Vec3::ZERO);
+    // All lengths of a word's rest, and numbers of several digits.
+    let stems = ["a", "bc", "d e", "früh", "", "a stem of more than one word"].map(String::from).to_vec();
+    let of = (0..named.instances.len()).map(|i| [0, 3, 1, 4, 2, 5, 5, 0][i % 8]).collect::<Vec<u32>>();
+    named.names = Names::numbered(stems, &of);
+    let digits = Names::numbered(vec!["x".into()], &vec![0; named.instances.len()]);
+    let mut settings = settings(160, 120, Integrator::Whitted);
+    settings.samples = 4;
+    settings.aovs = AovSet::from_iter([Aov::Instance]);
+    for names in [named.names.clone(), digits, Names::default()] {
+        let nested = Scene { names, ..named.clone() };
+        let numbers = nested.leaf_numbers();
+        let paths = (0..nested.leaf_count() as u32).map(|leaf| nested.name_of_way(&nested.way_to(leaf, &numbers)));
+        let paths: Vec<String> = paths.collect();
+        let all: Vec<u32> = (0..paths.len() as u32).collect();
+        let flat = Scene { names: Names::numbered(paths.clone(), &all), ..unrolled(&nested) };
+        let expected = render(flat, &settings);
+        let ids: HashSet<u32> = paths.iter().map(|path| cryptomatte::id(path)).collect();
+        let seen: HashSet<u32> = expected.aovs[0].values.iter().step_by(2).map(|id| id.to_bits()).collect();
+        assert!(seen.intersection(&ids).count() > 20, "{seen:?}");
+        for found in render_on_each(nested, &settings) {
+            let bits = |rendered: &Rendered| rendered.aovs[0].values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found), bits(&expected));
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct AovMemory {
     tables: Array,
     staging: Pinned,
     shapes: [Shapes; 3],
-    /// Hashes of names, instances first, and the scene that they are of.
+    /// Tables of names, instances first, and the scene that they are of.
     names: Array,
     named: Weak<Scene>,
 }
@@ -67,7 +67,7 @@ impl AovMemory {
         for aov in aovs.iter() {
             frame_aovs::aim(&mut record, aov, self.image(aovs, pixels, aov));
         }
-        if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
+        if has_names(aovs) {
             self.name(tables)?;
             record.instance_names = self.names.at(0);
             record.material_names = self.names.at(4 * tables.name_ids().instances.len());
@@ -206,12 +206,20 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings) 
         9 * tables_of / 8 + shapes + 2 * ALIGNMENT
     };
     let others = frame.others.iter().flat_map(|others| others.iter());
-    let scene = tables.scene();
+    let names = match has_names(aovs) {
+        true => tables.name_ids().instances.len() + tables.name_ids().materials.len(),
+        false => 0,
+    };
     image_bytes(aovs, pixels)
         + Accumulation::layers_words(settings) * size_of::<u32>()
         + others.map(other).sum::<usize>()
-        + 4 * (scene.instances.len() + scene.materials.len())
+        + names * size_of::<u32>()
         + 8 * ALIGNMENT
+}
+
+/// Whether an AOV tells names.
+fn has_names(aovs: AovSet) -> bool {
+    aovs.contains(Aov::Instance) || aovs.contains(Aov::Material)
 }
 
 /// Number of items in a launch that gathers the AOVs of pictures with so many samples, in whole tiles.

@@ -220,7 +220,7 @@ impl SceneTables {
         &self.scene
     }
 
-    /// Hashes of the names of instances and materials.
+    /// Tables of the names of instances and materials.
     pub fn name_ids(&self) -> &NameIds {
         self.ids.get_or_init(|| NameIds::new(&self.scene))
     }

@@ -38,8 +38,13 @@ fn walker() -> Builder {
 
 /// Loads a scene file beside `walker.glb`.
 fn load(meshes: &str, rest: &str) -> Result<Scene, String> {
+    load_with(&walker(), meshes, rest)
+}
+
+/// Loads a scene file beside `walker.glb`, which is this model.
+fn load_with(model: &Builder, meshes: &str, rest: &str) -> Result<Scene, String> {
     let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("walker.glb"), walker().glb()).expect("written");
+    fs::write(dir.path().join("walker.glb"), model.glb()).expect("written");
     let text = format!("(render: (fps: 4, frames: 4), meshes: {{ {meshes} }}, {rest})");
     let path = dir.path().join("scene.ron");
     fs::write(&path, text).expect("written");
@@ -83,6 +88,23 @@ fn a_model_that_shares_its_meshes_is_a_group() {
     // The row of copies is 36 longer.
     assert!(bounds.min.abs_diff_eq(wanted.min - glam::Vec3::X * 18.0, 1e-5), "{bounds:?} {wanted:?}");
     assert!(bounds.max.abs_diff_eq(wanted.max + glam::Vec3::X * 18.0, 1e-5), "{bounds:?} {wanted:?}");
+}
+
+#[test]
+fn ribbons_lie_on_models_that_are_groups() {
+    let mut lying = walker();
+    for node in 0..2 {
+        lying.json["nodes"][node]["rotation"] = json!([-0.70710677, 0, 0, 0.70710677]);
+    }
+    let ribbon = r#""r": Ribbon(curve: "c", width: 0.1, on: "w")"#;
+    let rest = r#"curves: { "c": CatmullRom(points: [(0.2, 7, -0.2), (0.5, 7, -0.2)]) }, instances: [Single(of: "r")]"#;
+    let [shared, flat] = ["true", "false"].map(|shared| {
+        let model = format!(r#""w": Gltf(file: "walker.glb", shared: {shared})"#);
+        load_with(&lying, &format!("{model}, {ribbon}"), rest).expect("loads").bounds_at_rest()
+    });
+    assert!(shared.min.abs_diff_eq(flat.min, 1e-6) && shared.max.abs_diff_eq(flat.max, 1e-6), "{shared:?} {flat:?}");
+    let ball = load(r#""b": Sphere, "r": Ribbon(curve: "c", width: 0.1, on: "b")"#, rest).expect_err("no triangles");
+    assert!(ball.contains("a sphere has no triangles to lie on"), "{ball}");
 }
 
 #[test]

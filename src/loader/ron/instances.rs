@@ -58,11 +58,16 @@ pub struct Stems {
     pub texts: Vec<String>,
     /// Index of each instance's stem in `texts`.
     pub of: Vec<u32>,
-    /// Index of each stem, by the stem of the surroundings ([`NONE`] at the top) and the group or mesh in them.
+    /// Index of each stem of the level, by the stem of the surroundings ([`NONE`] at the top) and the group or mesh in them.
     known: HashMap<(u32, Target), u32>,
 }
 
 impl Stems {
+    /// Begins another level, which numbers what is in it by itself.
+    fn begin_level(&mut self) {
+        self.known.clear();
+    }
+
     fn stem(&mut self, outer: u32, target: Target, name: &str) -> u32 {
         *self.known.entry((outer, target)).or_insert_with(|| {
             let name = cut(name);
@@ -270,6 +275,7 @@ impl<'a> Unroller<'a> {
         let (mut unrolled, mut places) = (Vec::new(), Vec::new());
         while let Some(&Kept { list, material }) = self.kept.order.get(unrolled.len()) {
             let first = self.out.instances.len();
+            self.out.stems.begin_level();
             self.items(list, Frame { node: NONE, local: Affine3::IDENTITY, material, stem: NONE });
             let own = &self.out.instances[first..];
             places.push(own.iter().filter(|i| i.mesh & ASSEMBLY != 0).map(|i| (i.mesh & !ASSEMBLY) as usize).collect());

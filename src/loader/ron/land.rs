@@ -1,6 +1,6 @@
 //! Entries of `meshes` that are terrains and ribbons.
 
-use super::{curves::Curves, file::Source, shapes::Fields, source::Place};
+use super::{curves::Curves, drop, file::Source, placements::ModelGroup, shapes::Fields, source::Place};
 use crate::{
     loader::{
         LoadError,
@@ -32,6 +32,8 @@ pub struct Land<'a> {
     pub source: &'a Source,
     pub curves: &'a Curves,
     pub budget: &'a Budget,
+    /// The models above that are groups.
+    pub groups: &'a [ModelGroup],
 }
 
 impl Land<'_> {
@@ -160,10 +162,17 @@ impl Land<'_> {
             let hint = suggest::hint(name, above.iter().map(|mesh| mesh.mesh.name.as_str()), "meshes above");
             return self.fail(place, format!("there is no mesh `{name}` above this one: {hint}"));
         };
+        if let Some(group) = self.groups.iter().find(|group| group.name() == name) {
+            let triangles: u64 = group.copies().map(|(mesh, _)| mesh.triangles.len() as u64).sum();
+            files::fits(triangles.saturating_mul(drop::BYTES_PER_TRIANGLE)).map_err(|lack| {
+                self.source.error(place, format!("looking for heights on {triangles} triangles {lack}"))
+            })?;
+            let copies = group.copies().map(|(mesh, at)| (&mesh.positions[..], &mesh.triangles[..], at));
+            return Ok(Ground::new(copies));
+        }
         match mesh.mesh.triangles() {
             Some(t) => Ok(Ground::new([(&t.positions[..], &t.triangles[..], Affine3::IDENTITY)].into_iter())),
-            None => self
-                .fail(place, "a sphere has no triangles to lie on, nor has a model that is a group: name another mesh"),
+            None => self.fail(place, "a sphere has no triangles to lie on: name another mesh"),
         }
     }
 }

@@ -362,7 +362,7 @@ impl Loader<'_> {
 
     /// The triangles of an entry that needs no file of a mesh; `above` are the meshes above it.
     fn made(&self, desc: &MeshDesc, above: &[MeshSource], place: &Place) -> Result<Option<TriangleMesh>, LoadError> {
-        let land = Land { source: self.source, curves: &self.curves, budget: &self.budget };
+        let land = Land { source: self.source, curves: &self.curves, budget: &self.budget, groups: &self.groups };
         Ok(Some(match desc {
             MeshDesc::Quad(q) => triangles::quad(q.tile.0),
             MeshDesc::Box(b) => triangles::cuboid(b.size.0, b.tile.0),

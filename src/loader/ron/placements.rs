@@ -12,7 +12,7 @@ use super::{
 };
 use crate::loader::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, model::SharedMesh, suggest};
 use crate::scene::{
-    NONE, Track,
+    NONE, Track, TriangleMesh,
     desc::{
         self, Choose, Common, Each, Finite, Jitter, MotionDesc, Named, Of, PartDesc, Placement, SceneFile, Varying,
     },
@@ -76,6 +76,17 @@ impl ModelGroup {
     pub fn new(name: &str, meshes: Vec<SharedMesh>) -> Self {
         let (sources, places) = meshes.into_iter().map(|mesh| (mesh.source, mesh.places)).unzip();
         Self { name: name.to_owned(), sources, first_mesh: 0, places }
+    }
+
+    /// The triangles of its meshes and where they are, one after the other for each copy, while it has its meshes.
+    pub fn copies(&self) -> impl Iterator<Item = (&TriangleMesh, Affine3)> {
+        let meshes = self.sources.iter().zip(&self.places);
+        let triangles = meshes.filter_map(|(source, places)| Some((source.mesh.triangles()?, places)));
+        triangles.flat_map(|(mesh, places)| places.iter().map(move |&place| (mesh, place)))
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     fn items(&self) -> Vec<Item> {

@@ -113,7 +113,7 @@ camera! {
 camera! {
     /// `Fit(of: "beast", from: (1, 0.4, 1), margin: 0.1)`: a camera as near to something as it fits into the picture.
     Fit {
-        /// Name of a mesh or group that is placed. Default: everything.
+        /// Name of a mesh or group that is placed, or a path, as in [`Aim`]. Default: everything.
         #[serde(default)]
         of: Option<String>,
         /// Direction from the thing to the camera, of any length but 0.
@@ -155,8 +155,8 @@ camera! {
         /// ends slowly, or `bezier(x1, y1, x2, y2)` as CSS has it. Default: the times of the keys set its speed.
         #[serde(default)]
         pace: Option<PaceDesc>,
-        /// Name of a mesh that the eye keeps out of: where the path leads through its first copy, the eye is moved out of it, away
-        /// from its middle. Default: none.
+        /// Name of a mesh or group that the eye keeps out of, or a path, as in [`Aim`]: where the flight leads through its first copy, the eye
+        /// is moved out of it, away from its middle. Default: none.
         #[serde(default)]
         clear_of: Option<String>,
     }
@@ -185,7 +185,8 @@ pub struct CutDesc {
 }
 
 /// Where a camera is or what it looks at: a point such as `(0, 1, 0)`; the name of a mesh or group that is placed, such as `"car"`, which is
-/// the middle of its first copy, or of the fifth instance with `"car:4"`; or a place by a thing that moves, such as
+/// the middle of its first copy, or of the fifth instance with `"car:4"`; a path such as `"beast/dragon.12/scale.7041"`, the name of an instance
+/// in mattes and of what is picked in `throng view`, or the part of it that leads to a nested group; or a place by a thing that moves, such as
 /// `On(of: "car", offset: (-8, 3, 0), lag: 0.4)` (see [`AimOn`]).
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
@@ -199,7 +200,7 @@ pub enum Aim {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename = "On", deny_unknown_fields)]
 pub struct AimOn {
-    /// Name of a mesh or group that is placed.
+    /// Name of a mesh or group that is placed, or a path, as in [`Aim`].
     pub of: String,
     /// From the middle of the thing, in scene units. Default (0, 0, 0).
     #[serde(default)]
@@ -327,7 +328,8 @@ impl Default for LensDesc {
 }
 
 /// What a lens is focused on: a distance along the camera's axis, above 0; a point such as `(0, 1, 0)`; or the name of a mesh or group that is
-/// placed. `"dragon"` is the first instance of a mesh or copy of a group, `"dragon:4"` the fifth instance of a mesh.
+/// placed. `"dragon"` is the first instance of a mesh or copy of a group, `"dragon:4"` the fifth instance of a mesh, and
+/// `"beast/dragon.4"` what has this path in a nested group, as in [`Aim`].
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FocusDesc {

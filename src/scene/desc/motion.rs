@@ -135,7 +135,7 @@ pub struct FollowDesc {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "LookAt", deny_unknown_fields)]
 pub struct Towards {
-    /// A point, the name of a mesh or group that is placed, or `On(of: "car", offset: (0, 2, 0))`.
+    /// A point, the name or path of something that is placed, or `On(of: "car", offset: (0, 2, 0))`, as in [`Aim`].
     pub target: super::Aim,
 }
 

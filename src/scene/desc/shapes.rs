@@ -210,7 +210,7 @@ pub struct RibbonDesc {
     /// Height above the curve, or above the mesh that it lies on. Default 0.
     #[serde(default)]
     pub lift: Finite,
-    /// Name of a mesh above in the file that it lies on, as that mesh is in its own space. Default: none, it has the heights of the curve.
+    /// Name of a mesh or model above in the file that it lies on, as that is in its own space. Default: none, it has the heights of the curve.
     #[serde(default)]
     pub on: Option<String>,
     /// Greatest length of its parts, above 0. Default: a quarter of the width.

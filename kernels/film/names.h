@@ -1,0 +1,63 @@
+// Ids of names in mattes, as in Cryptomatte: MurmurHash3_x86_32 (Austin Appleby) with seed 0, changed so that its bits are those of an ordinary
+// float. In scenes with assemblies, an id is of the names along the way to a mesh, with a slash between them.
+#pragma once
+#include "geom/nested.h"
+
+namespace THRONG_NAMESPACE {
+
+// The hash of a text that is told byte by byte.
+struct TextHash {
+    uint32_t hash = 0, word = 0, length = 0;
+
+    THRONG_INLINE static uint32_t rotated(uint32_t x, uint32_t bits) { return x << bits | x >> (32u - bits); }
+    THRONG_INLINE static uint32_t scrambled(uint32_t k) { return rotated(k * 0xcc9e2d51u, 15u) * 0x1b873593u; }
+
+    THRONG_INLINE void add(uint32_t byte) {
+        word |= byte << 8u * (length & 3u);
+        length++;
+        if (length & 3u) return;
+        hash = rotated(hash ^ scrambled(word), 13u) * 5u + 0xe6546b64u;
+        word = 0u;
+    }
+
+    // Adds the digits of a number.
+    THRONG_INLINE void add_number(uint32_t number) {
+        uint32_t unit = 1u;
+        while (number / unit >= 10u) unit *= 10u;
+        for (; unit > 0u; unit /= 10u) add('0' + number / unit % 10u);
+    }
+
+    THRONG_INLINE uint32_t id() const {
+        uint32_t h = hash ^ scrambled(word) ^ length;
+        h = (h ^ h >> 16u) * 0x85ebca6bu;
+        h = (h ^ h >> 13u) * 0xc2b2ae35u;
+        h ^= h >> 16u;
+        const uint32_t exponent = h >> 23u & 0xffu;
+        return exponent == 0u || exponent == 0xffu ? h ^ 1u << 23u : h;
+    }
+};
+
+// The id of the way to a hit's mesh. The table begins with two words for each instance of the scene: where the stem of its name is, and the
+// number behind that or NO_INDEX. A stem is its length in bytes, and then these.
+THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, uint32_t number) {
+    TextHash text;
+    bool is_within = false;
+    follow_number(params, number, [&](uint32_t index, const InstanceRecord&) {
+        if (is_within) text.add('/');
+        is_within = true;
+        const uint32_t* stem = names + load_word(&names[2u * uint64_t(index)]);
+        const uint32_t own = load_word(&names[2u * uint64_t(index) + 1u]), length = load_word(stem);
+        for (uint32_t i = 0; i < length; i++) text.add(load_word(&stem[1u + i / 4u]) >> 8u * (i & 3u) & 0xffu);
+        if (own == NO_INDEX) return;
+        text.add('.');
+        text.add_number(own);
+    });
+    return text.id();
+}
+
+// The id of what a hit is on.
+THRONG_INLINE uint32_t instance_id(const Params& params, const uint32_t* names, const Hit& hit) {
+    return is_nested(params) ? id_of_way(params, names, hit.instance) : names[hit.instance];
+}
+
+}

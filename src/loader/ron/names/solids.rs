@@ -1,0 +1,51 @@
+//! The triangles of a thing in world space at the first frame.
+
+use crate::{
+    anim::{self, Moment},
+    loader::{files, subjects::Found},
+    scene::{Placed, Scene},
+};
+use glam::{Affine3A, Vec3, Vec3A};
+
+/// Bytes of memory that keeping out of a triangle takes.
+const BYTES_PER_TRIANGLE: u64 = 120;
+
+/// The triangles of a thing, with those of all copies in its assemblies.
+///
+/// # Errors
+/// The rest of a sentence about a thing with more triangles than there is memory for.
+pub fn of(scene: &Scene, found: &Found) -> Result<Vec<[Vec3; 3]>, String> {
+    let counts = scene.per_placed(|mesh| scene.meshes[mesh].triangles().map_or(0, |mesh| mesh.triangles.len() as u64));
+    let own = found.instances.iter().map(|&index| counts[scene.instances[index as usize].mesh as usize]);
+    let count = own.fold(0, u64::saturating_add);
+    files::fits(count.saturating_mul(BYTES_PER_TRIANGLE))
+        .map_err(|lack| format!("has {count} triangles, and keeping out of them {lack}: name a smaller thing"))?;
+    let moment = Moment::of(scene, scene.settings.start);
+    let mut solid = Solid { scene, moment: &moment, triangles: Vec::with_capacity(count as usize) };
+    let world = anim::way_world(scene, &moment, &found.around);
+    found.instances.iter().for_each(|&index| solid.add(index, world));
+    Ok(solid.triangles)
+}
+
+struct Solid<'a> {
+    scene: &'a Scene,
+    moment: &'a Moment,
+    triangles: Vec<[Vec3; 3]>,
+}
+
+impl Solid<'_> {
+    /// Adds what an instance places; `around` is the transform of its level.
+    fn add(&mut self, index: u32, around: Affine3A) {
+        let world = around * anim::instance_world(self.scene, self.moment, index);
+        match self.scene.placed_by(&self.scene.instances[index as usize]) {
+            Placed::Assembly(assembly) => {
+                self.scene.assemblies[assembly].instances.clone().for_each(|inner| self.add(inner, world));
+            }
+            Placed::Mesh(mesh) => {
+                let Some(mesh) = self.scene.meshes[mesh].triangles() else { return };
+                let point = |v: u32| Vec3::from(world.transform_point3a(Vec3A::from(mesh.positions[v as usize])));
+                self.triangles.extend(mesh.triangles.iter().map(|triangle| triangle.map(point)));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What is told of a name that nothing has.
+
+use crate::{
+    loader::suggest,
+    scene::{LostPath, NONE, Placed, Scene},
+};
+use std::{collections::HashMap, ops::Range};
+
+/// A sentence about a name that nothing has, with a hint at what there is.
+pub fn sentence(scene: &Scene, name: &str, lost: &LostPath) -> String {
+    let Some(&last) = lost.way.last() else {
+        let hint = example(scene, name).unwrap_or_else(|| suggest::hint(name, names(scene), "things there"));
+        return format!("nothing that is placed is called `{name}`: {hint}");
+    };
+    let around = scene.name_of_way(&lost.way);
+    match scene.placed_by(&scene.instances[last as usize]) {
+        Placed::Mesh(_) => format!("nothing is called `{name}`: `{around}` is a mesh, in which nothing has a name"),
+        Placed::Assembly(inner) => {
+            let hint = hint_within(scene, scene.assemblies[inner].range(), lost.rest);
+            format!("nothing in `{around}` is called `{}`: {hint}", lost.rest)
+        }
+    }
+}
+
+/// The names of subjects, and of what the world places.
+fn names(scene: &Scene) -> Vec<&str> {
+    let mut placed: Vec<u32> = scene.instances[scene.world()].iter().map(|i| i.mesh).collect();
+    placed.sort_unstable();
+    placed.dedup();
+    let name = |index: u32| match scene.meshes.get(index as usize) {
+        Some(mesh) => Some(mesh.name.as_str()),
+        None => scene.assemblies.get(index as usize - scene.meshes.len()).map(|assembly| assembly.name.as_str()),
+    };
+    let mut names: Vec<&str> = scene.subjects.iter().map(|s| s.name.as_str()).collect();
+    names.extend(placed.into_iter().filter_map(name));
+    names.dedup();
+    names
+}
+
+/// The path of something of that name in an assembly.
+fn example(scene: &Scene, name: &str) -> Option<String> {
+    let inner = scene.world().end..scene.instances.len();
+    let is_named = |&index: &usize| scene.name_parts(index).0 == name;
+    let mut index = inner.into_iter().find(is_named)?;
+    let mut way = vec![index];
+    // Assemblies place only those behind them, so this ends.
+    while let Some(assembly) = scene.assemblies.iter().position(|assembly| assembly.range().contains(&index)) {
+        let placing = |instance: &_| scene.placed_by(instance) == Placed::Assembly(assembly);
+        index = scene.instances.iter().position(placing)?;
+        way.push(index);
+    }
+    let way: Vec<u32> = way.into_iter().rev().map(|index| index as u32).collect();
+    Some(format!("it is in a group that is kept once; write its path, such as `{}`", scene.name_of_way(&way)))
+}
+
+/// A hint at what there is in a level.
+fn hint_within(scene: &Scene, level: Range<usize>, path: &str) -> String {
+    let mut labels: Vec<(&str, u32, u32)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for index in level {
+        let (stem, number) = scene.name_parts(index);
+        let place = *places.entry(stem).or_insert(labels.len());
+        match labels.get_mut(place) {
+            Some((_, least, most)) => (*least, *most) = ((*least).min(number), (*most).max(number)),
+            None => labels.push((stem, number, number)),
+        }
+    }
+    let name = path.split('/').next().unwrap_or(path);
+    let wanted = match name.rsplit_once('.') {
+        Some((stem, digits)) if digits.parse::<u32>().is_ok() => stem,
+        _ => name,
+    };
+    let label = |&(stem, least, most): &(&str, u32, u32)| match (least, most) {
+        (NONE, _) => format!("`{stem}`"),
+        (least, most) if least == most => format!("`{stem}.{least}`"),
+        (least, most) => format!("`{stem}.{least}` to `{stem}.{most}`"),
+    };
+    let near = suggest::nearest(wanted, labels.iter().map(|label| label.0));
+    match near.and_then(|near| places.get(near)) {
+        Some(&place) => format!("did you mean {}?", label(&labels[place])),
+        None => suggest::list(labels.iter().map(label).collect::<Vec<_>>().iter().map(String::as_str), "things there"),
+    }
+}

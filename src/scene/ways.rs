@@ -1,0 +1,198 @@
+//! Ways through assemblies to what is in them, and their names: paths like `beast/dragon.12/scale.7041`.
+
+use super::{NONE, Placed, Scene};
+use std::{cmp::Reverse, ops::Range};
+
+/// A path that leads to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LostPath<'a> {
+    /// The way as far as there is one.
+    pub way: Vec<u32>,
+    /// The part of the path that nothing behind that is called.
+    pub rest: &'a str,
+}
+
+/// An instance whose name a path begins with.
+struct Step {
+    index: u32,
+    /// Bytes of the path.
+    length: usize,
+    /// Whether the path has the number of the instance, too, if it has one.
+    is_exact: bool,
+}
+
+impl Scene {
+    /// The instances that lead to the mesh of a number (see [`Self::leaf_numbers`]), from the outermost one in: indices into
+    /// [`Self::instances`]. `numbers` are those of this scene.
+    pub fn way_to(&self, number: u32, numbers: &[u32]) -> Vec<u32> {
+        let (mut level, mut rest, mut way) = (self.world(), number, Vec::new());
+        if numbers.is_empty() {
+            return vec![number];
+        }
+        while !level.is_empty() {
+            let own = &numbers[level.clone()];
+            let index = level.start + own.partition_point(|&first| first <= rest).saturating_sub(1);
+            rest -= numbers[index];
+            way.push(index as u32);
+            level = match self.placed_by(&self.instances[index]) {
+                Placed::Assembly(inner) => self.assemblies[inner].range(),
+                Placed::Mesh(_) => break,
+            };
+        }
+        way
+    }
+
+    /// The names along such a way, like `beast/dragon.12/scale.7041`.
+    pub fn name_of_way(&self, way: &[u32]) -> String {
+        let names: Vec<String> = way.iter().map(|&index| self.instance_name(index as usize)).collect();
+        names.join("/")
+    }
+
+    /// The way to the mesh or assembly of such a path. A name without its number is that of the first copy. Takes time in proportion to the
+    /// number of instances.
+    pub(crate) fn way_named<'a>(&self, path: &'a str) -> Result<Vec<u32>, LostPath<'a>> {
+        let mut lost = LostPath { way: Vec::new(), rest: path };
+        let mut way = Vec::new();
+        match self.find_way(self.world(), path, &mut way, &mut lost) {
+            true => Ok(way),
+            false => Err(lost),
+        }
+    }
+
+    fn find_way<'a>(&self, level: Range<usize>, path: &'a str, way: &mut Vec<u32>, lost: &mut LostPath<'a>) -> bool {
+        if way.len() > lost.way.len() {
+            *lost = LostPath { way: way.clone(), rest: path };
+        }
+        self.steps(level, path).into_iter().any(|step| {
+            way.push(step.index);
+            let rest = path[step.length..].strip_prefix('/');
+            let is_found = rest.is_none_or(|rest| self.find_way(self.level_in(step.index), rest, way, lost));
+            if !is_found {
+                way.pop();
+            }
+            is_found
+        })
+    }
+
+    /// The instances of a level that a path may begin with, the most likely one first.
+    fn steps(&self, level: Range<usize>, path: &str) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        for index in level {
+            let Some((length, is_exact)) = self.begins_with(index, path) else { continue };
+            let is_later = |first: &Step| !first.is_exact && first.length == length;
+            if is_exact || !steps.iter().any(is_later) {
+                steps.push(Step { index: index as u32, length, is_exact });
+            }
+        }
+        steps.sort_by_key(|step| (!step.is_exact, Reverse(step.length)));
+        steps
+    }
+
+    /// The bytes of the name of an instance that a path begins with, and whether its number is among them.
+    fn begins_with(&self, index: usize, path: &str) -> Option<(usize, bool)> {
+        let (stem, number) = self.name_parts(index);
+        let rest = path.strip_prefix(stem)?;
+        if rest.is_empty() || rest.starts_with('/') {
+            return Some((stem.len(), number == NONE));
+        }
+        let digits = rest.strip_prefix('.')?.split('/').next()?;
+        let is_own =
+            number != NONE && digits.parse() == Ok(number) && (digits == "0" || !digits.starts_with(['0', '+']));
+        is_own.then(|| (stem.len() + 1 + digits.len(), true))
+    }
+
+    /// A way as numbers within each level, which stay when instances come to the world.
+    pub(crate) fn steps_of_way(&self, way: &[u32]) -> Vec<u32> {
+        let outer = way.iter().map(|&index| self.level_in(index).start as u32);
+        let starts = [self.world().start as u32].into_iter().chain(outer);
+        way.iter().zip(starts).map(|(index, start)| index - start).collect()
+    }
+
+    /// The instances along a way of numbers within each level, as far as there are any.
+    pub(crate) fn way_along(&self, steps: &[u32]) -> impl Iterator<Item = u32> {
+        let mut level = self.world();
+        steps.iter().map_while(move |&step| {
+            let index = level.clone().nth(step as usize)? as u32;
+            level = self.level_in(index);
+            Some(index)
+        })
+    }
+
+    /// The level of what is in the assembly that an instance places; empty for one of a mesh.
+    fn level_in(&self, index: u32) -> Range<usize> {
+        let placed = self.instances.get(index as usize).map(|instance| self.placed_by(instance));
+        match placed {
+            Some(Placed::Assembly(inner)) => self.assemblies[inner].range(),
+            _ => 0..0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Assembly, Instance, Mesh, Names, Shape};
+    use glam::Affine3;
+
+    /// A street of two houses and a tree, placed twice, and a tree. Houses have two windows, and a group that is copied with one.
+    fn scene() -> Scene {
+        let sphere = Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 };
+        let instance = |mesh| Instance { local: Affine3::IDENTITY, node: NONE, mesh, slot_base: 0, motion: NONE };
+        let (mesh, street, house) = (0, 1, 2);
+        let assembly = |name: &str, instances| Assembly { name: name.into(), instances };
+        let stems = ["street", "tree", "house", "tree", "window", "loft/window"].map(String::from).to_vec();
+        Scene {
+            meshes: vec![sphere],
+            instances: [street, street, mesh, house, house, mesh, mesh, mesh, mesh].map(instance).to_vec(),
+            assemblies: vec![assembly("street", 3..6), assembly("house", 6..9)],
+            names: Names::numbered(stems, &[0, 0, 1, 2, 2, 3, 4, 4, 5]),
+            ..Scene::default()
+        }
+    }
+
+    #[test]
+    fn every_path_leads_to_what_it_is_the_name_of() {
+        for scene in [scene(), Scene { names: Names::default(), ..scene() }] {
+            let numbers = scene.leaf_numbers();
+            for number in 0..scene.leaf_count() as u32 {
+                let way = scene.way_to(number, &numbers);
+                let path = scene.name_of_way(&way);
+                assert_eq!(scene.way_named(&path), Ok(way.clone()), "{path}");
+                let steps = scene.steps_of_way(&way);
+                assert!(scene.way_along(&steps).eq(way.iter().copied()), "{path}");
+                // Lamps come to the world after cameras have found what they follow.
+                let lamp = scene.instances[0];
+                let world = scene.world().end as u32;
+                let mut more = scene.clone();
+                more.add_to_world(lamp, NONE, NONE);
+                let moved = way.iter().map(|&index| index + u32::from(index >= world));
+                assert!(more.way_along(&steps).eq(moved), "{path}");
+            }
+        }
+        let paths = ["street.0/house.1/loft/window", "street.1/tree", "tree"];
+        assert_eq!(paths.map(|path| scene().way_named(path)), [Ok(vec![0, 4, 8]), Ok(vec![1, 5]), Ok(vec![2])]);
+    }
+
+    #[test]
+    fn paths_may_end_at_assemblies_and_lack_numbers() {
+        let scene = scene();
+        for (path, way) in [("street.1/house.0", &[1, 3][..]), ("street/house/window", &[0, 3, 6]), ("street", &[0])] {
+            assert_eq!(scene.way_named(path).as_deref(), Ok(way), "{path}");
+        }
+    }
+
+    #[test]
+    fn lost_paths_tell_how_far_they_lead() {
+        let scene = scene();
+        for (path, way, rest) in [
+            ("streets", &[][..], "streets"),
+            ("street.2/house.0", &[], "street.2/house.0"),
+            ("street.01", &[], "street.01"),
+            ("street.1/house.0/door", &[1, 3], "door"),
+            ("street.1/tree/leaf", &[1, 5], "leaf"),
+            ("street.1/", &[1], ""),
+        ] {
+            assert_eq!(scene.way_named(path), Err(LostPath { way: way.to_vec(), rest }), "{path}");
+        }
+    }
+}
