@@ -197,6 +197,8 @@ impl<'a> Run<'a> {
         }
         if let Some(piecewise) = &mut piecewise {
             piecewise.part = part;
+        } else if job.denoised_noise().is_some() {
+            piecewise = Some(Ongoing { checkpoint: false, partial_interval: None, asked, part: None });
         }
         plan.prepare(&job, ongoing)?;
         let note = plan.skip(&mut job)?;
