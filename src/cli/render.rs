@@ -236,7 +236,8 @@ impl RenderArgs {
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
         let is_whole =
             job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
-        let denoised = denoising.filter(|_| is_whole && job.denoised_noise().is_none()).map(|denoising| denoising.reach);
+        let denoised =
+            denoising.filter(|_| is_whole && job.denoised_noise().is_none()).map(|denoising| denoising.reach);
         Ok(Planned { path, scene, plan, settings: job.settings, denoised })
     }
 
