@@ -2,5 +2,5 @@
 
 pub use crate::{
     device::{FrameProgress, RayCounts},
-    render::{Busy, BusyShares, FilmError, FrameObserver, FrameReport, Skipped, Summary, sanity::Blank},
+    render::{Busy, BusyShares, FilmError, FrameObserver, FrameReport, Sampled, Skipped, Summary, sanity::Blank},
 };

@@ -131,7 +131,7 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
             add_found(pixel.found, weight, sums);
         }
     }
-    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_gathered(params, tile_x + x, tile_y + y, sums, weights);
+    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_gathered(params, tile_x + x, tile_y + y, sums, 1.0f, weights);
 }
 
 constexpr int kBlockRadius = int(DENOISE_RADIUS), kCompared = kBlockRadius + kPatch;

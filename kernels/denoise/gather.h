@@ -20,7 +20,7 @@ constexpr int kGuides = 6, kQuarters = int(DENOISE_RECORD) / 4;
 struct Followed {
     // As in `Compared`.
     TilePlane<kFollowed> difference[3], variance, guides, excess;
-    float found[kTileHeight][kTileWidth][12];
+    float found[kTileHeight][kTileWidth][12], samples[kTileHeight][kTileWidth];
 };
 
 // Catmull-Rom weights of four pixels for a place between the middle two.
@@ -78,6 +78,13 @@ struct Place {
     // Whether it is known and in the picture.
     bool seen;
 };
+
+// Weight of a pixel by how many samples it has. Those beyond an edge are those at it.
+THRONG_INLINE float samples_weight(const DenoiseParams& params, const DenoiseFrame& frame, int x, int y) {
+    if (!frame.weights) return 1.0f;
+    const int row = clamp_index(y, int(params.height)) / 8, column = clamp_index(x, int(params.width)) / 8;
+    return frame.weights[row * ((int(params.width) + 7) / 8) + column];
+}
 
 // Moves a place from a frame to the one before (`step` of -1) or the next.
 THRONG_INLINE void follow(const DenoiseParams& params, const float* frame, int step, Place& place) {
@@ -147,8 +154,9 @@ THRONG_INLINE void add_found(const float* found, float weight, float* sums) {
     for (int c = 6; c < 12; c++) sums[c] += weight * found[c];
 }
 
-// Stores a pixel's means, with radiance divided by albedo, so that textures need not be found again in noise.
-THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const float* sums, float weight) {
+// Stores a pixel's means, with radiance divided by albedo, so that textures need not be found again in noise. Its `own` weight is part of
+// `weight`.
+THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const float* sums, float own, float weight) {
     const uint64_t plane = uint64_t(params.width) * params.height;
     float* out = params.gathered + uint64_t(y) * params.width + uint64_t(x);
     const float share = 1.0f / weight;
@@ -158,11 +166,11 @@ THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, con
         out[(3 + c) * plane] = sums[3 + c] * share * share * albedo * albedo;
     }
     for (int c = 6; c < 12; c++) out[c * plane] = sums[c] * share;
-    out[12 * plane] = share;
+    out[12 * plane] = own * share;
 }
 
 // Compares a tile with a neighbouring frame in which its pixels are at `places`.
-THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own, const float* frame, int tile_x, int tile_y,
+THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own, const DenoiseFrame& frame, int tile_x, int tile_y,
                                   const Place (*places)[kTileWidth + 2 * kFollowed], Followed& out) {
     for (int y = -kFollowed; y < kTileHeight + kFollowed; y++)
         for (int x = -kFollowed; x < kTileWidth + kFollowed; x++) {
@@ -170,13 +178,14 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
             load_record(params, own, tile_x + x, tile_y + y, record);
             Compared pixel;
             const Place& place = places[y + kFollowed][x + kFollowed];
-            compare_pixel(params, record, frame, place, pixel);
+            compare_pixel(params, record, frame.records, place, pixel);
             for (int c = 0; c < 3; c++) out.difference[c].at(x, y) = pixel.difference[c];
             out.variance.at(x, y) = pixel.variance;
             out.guides.at(x, y) = pixel.guides;
             out.excess.at(x, y) = pixel.excess;
-            if (place.seen && x >= 0 && y >= 0 && x < kTileWidth && y < kTileHeight)
-                for (int c = 0; c < 12; c++) out.found[y][x][c] = pixel.found[c];
+            if (!place.seen || x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
+            for (int c = 0; c < 12; c++) out.found[y][x][c] = pixel.found[c];
+            out.samples[y][x] = samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f)));
         }
 }
 
@@ -200,8 +209,9 @@ THRONG_DEVICE void add_frame(const Followed& in, const Place (*places)[kTileWidt
         for (int x = 0; x < kTileWidth; x++) weights[x] = agreement_weight(smoothed.at(x, y), excess.at(x, y), noise.at(x, y));
         for (int x = 0; x < kTileWidth; x++) {
             if (!places[y + kFollowed][x + kFollowed].seen) continue;
-            out.weights[y][x] += weights[x];
-            add_found(in.found[y][x], weights[x], out.sums[y][x]);
+            const float weight = weights[x] * in.samples[y][x];
+            out.weights[y][x] += weight;
+            add_found(in.found[y][x], weight, out.sums[y][x]);
         }
     }
 }
@@ -214,8 +224,10 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
     Gathered gathered;
     for (int y = 0; y < kTileHeight; y++)
         for (int x = 0; x < kTileWidth; x++) {
-            gathered.weights[y][x] = 1.0f;
+            const float weight = samples_weight(params, params.frames[reach], tile_x + x, tile_y + y);
+            gathered.weights[y][x] = weight;
             load_record(params, own, tile_x + x, tile_y + y, gathered.sums[y][x]);
+            for (int c = 0; c < 12; c++) gathered.sums[y][x][c] *= c >= 3 && c < 6 ? weight * weight : weight;
         }
     Followed followed;
     for (int step = -1; step <= 1; step += 2) {
@@ -224,8 +236,9 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
             for (int x = -kFollowed; x < kTileWidth + kFollowed; x++)
                 places[y + kFollowed][x + kFollowed] = Place{float(clamp_index(tile_x + x, int(params.width))), float(clamp_index(tile_y + y, int(params.height))), true};
         for (int away = 1; away <= reach; away++) {
-            const float *from = params.frames[reach + step * (away - 1)].records, *to = params.frames[reach + step * away].records;
-            if (!to) break;
+            const float* from = params.frames[reach + step * (away - 1)].records;
+            const DenoiseFrame& to = params.frames[reach + step * away];
+            if (!to.records) break;
             for (auto& row : places)
                 for (auto& place : row) follow(params, from, step, place);
             compare_frames(params, own, to, tile_x, tile_y, places, followed);
@@ -234,7 +247,8 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
     }
     for (int y = 0; y < kTileHeight && tile_y + y < int(params.height); y++)
         for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++)
-            store_gathered(params, tile_x + x, tile_y + y, gathered.sums[y][x], gathered.weights[y][x]);
+            store_gathered(params, tile_x + x, tile_y + y, gathered.sums[y][x], samples_weight(params, params.frames[reach], tile_x + x, tile_y + y),
+                           gathered.weights[y][x]);
 }
 
 }

@@ -403,6 +403,8 @@ border! {
         /// to the next, in pixels to the right and downwards. The first four of all pixels come first, then the next four, and so on. Null
         /// where there is no such frame.
         pub records: *const f32,
+        /// A weight for each tile of 8x8 pixels, by how many samples these have. Null where all weights are 1, as on GPUs.
+        pub weights: *const f32,
     }
 
     /// A frame's layers, and the records that the denoiser of films makes of them.

@@ -40,7 +40,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
            blank (black, white or one_color if the picture is nothing else; else null),
-           noise {left, before} (with --denoise film: the mean standard deviation of pixels; else null)
+           noise {left, before} (with --denoise film: the mean standard deviation of pixels; else null), and in it with --noise
+           samples (mean of a pixel), noisy (share of the frame above the target)
   done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (0; after a
            stop, frames that other runs were making), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
            sah_ratio, output,
@@ -235,7 +236,8 @@ impl RenderArgs {
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
         let is_whole =
             job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
-        let denoised = denoising.filter(|_| is_whole).map(|denoising| denoising.reach);
+        let denoised =
+            denoising.filter(|_| is_whole && job.denoised_noise().is_none()).map(|denoising| denoising.reach);
         Ok(Planned { path, scene, plan, settings: job.settings, denoised })
     }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     device::FrameProgress,
-    render::{FrameObserver, FrameReport, RenderJob, Skipped, Summary, sanity},
+    render::{FrameObserver, FrameReport, RenderJob, Sampled, Skipped, Summary, sanity},
     settings::FramePlan,
 };
 use std::sync::Arc;
@@ -163,6 +163,9 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
     );
     if let Some(noise) = report.noise {
         line += &format!("; noise {:.4}, denoised {:.4}", noise.before, noise.left);
+        if let Some(Sampled { samples, noisy }) = noise.sampled {
+            line += &format!("; {samples:.1} samples per pixel, {:.1} % above the target", 100.0 * noisy);
+        }
     }
     if verbose > 1 {
         let rays = &report.rays;

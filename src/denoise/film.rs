@@ -6,7 +6,7 @@
 
 use crate::{
     abi::DENOISE_RECORD,
-    device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords, Filtered},
+    device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords, Filtered, HostFilm, TileGrid},
 };
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub const REACH: u32 = 4;
 pub struct FilmFrame {
     size: (u32, u32),
     records: Records,
+    /// As in [`HostFilm`].
+    weights: Vec<f32>,
 }
 
 /// Where a frame is.
@@ -34,12 +36,28 @@ impl FilmFrame {
 
     /// A frame that a device keeps.
     pub fn on_device(size: (u32, u32), film: Arc<dyn DeviceFilm>) -> Self {
-        Self { size, records: Records::Device(film) }
+        Self { size, records: Records::Device(film), weights: Vec::new() }
     }
 
     /// Width and height.
     pub fn size(&self) -> (u32, u32) {
         self.size
+    }
+
+    /// The frame with pixels of another one in `tiles`, and with these weights of all tiles.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn with_tiles(&self, tiles: &[u32], other: &Self, weights: Vec<f32>) -> Result<Self, DeviceError> {
+        let grid = TileGrid::of(self.size);
+        let mut records = self.records().on_host()?.into_owned();
+        let from = other.records().on_host()?;
+        // A pixel's floats are in several planes, four in each.
+        let plane = 4 * self.size.0 as usize * self.size.1 as usize;
+        for (to, from) in records.chunks_mut(plane).zip(from.chunks(plane)) {
+            grid.copy(tiles, 4, from, to);
+        }
+        Ok(Self { size: self.size, records: Records::Host(records), weights })
     }
 
     fn records(&self) -> FilmRecords<'_> {
@@ -105,7 +123,7 @@ impl FilmDenoiser {
         };
         let variance = if told.is_empty() { layers.variance } else { &told };
         let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
-        Some(FilmFrame { size, records: Records::Host(records) })
+        Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new() })
     }
 
     /// The radiance of the frame in the middle of `window`, averaged over frames but not over pixels nearby. Otherwise as
@@ -136,7 +154,9 @@ impl FilmDenoiser {
         let size = middle.map_or((0, 0), FilmFrame::size);
         let host = records.into_iter().map(|records| records.map(FilmRecords::on_host).transpose());
         let host = host.collect::<Result<Vec<_>, _>>()?;
-        let host: Vec<_> = host.iter().map(Option::as_deref).collect();
+        let weights = window.iter().map(|frame| frame.map_or(&[][..], |frame| &frame.weights));
+        let film = |(records, weights)| Option::as_deref(records).map(|records| HostFilm { records, weights });
+        let host: Vec<_> = host.iter().zip(weights).map(film).collect();
         match strength {
             Some(strength) => self.filter.filter(&host, size, strength),
             None => Ok(Filtered { radiance: self.filter.gather(&host, size)?, ..Filtered::default() }),

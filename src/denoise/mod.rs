@@ -4,8 +4,10 @@
 pub mod film;
 mod oidn;
 mod read;
+mod shown;
 
 pub use read::{FilmRead, read_frame};
+pub use shown::shown_noise;
 
 use crate::{
     aov::{Aov, AovImage, AovSet},

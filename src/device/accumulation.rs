@@ -1,6 +1,6 @@
 //! An unfinished picture that can be put aside and continued later: sums of samples, and how far it is.
 
-use super::{FrameSettings, adaptive::Passes};
+use super::{FrameSettings, TileGrid, adaptive::Passes};
 use crate::{
     abi::EXACT_SUM_WORDS,
     aov::{Aov, AovSet},
@@ -154,8 +154,7 @@ impl Accumulation {
     /// Whether it belongs to pictures with these settings; one that has been read from a file may not.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
         let words = Self::words(settings);
-        let (width, height) = settings.film_size();
-        let tiles = width.div_ceil(8) * height.div_ceil(8);
+        let tiles = TileGrid::of(settings.film_size()).count();
         let mut listed = self.state.tiles.iter().flatten();
         self.sums.len() == words
             && self.odd.len() == Self::odd_words(settings)

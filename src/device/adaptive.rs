@@ -15,7 +15,7 @@ pub fn samples_of_all(settings: &FrameSettings) -> u32 {
 /// The passes that are left to sample of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
-    /// The noise at which a tile is done; without one, all samples are one pass.
+    /// The noise at which a tile is done; without one, all samples are one pass, over all tiles or those that were given.
     target: Option<f32>,
     samples: u32,
     state: AccumulationState,
@@ -41,7 +41,7 @@ impl Passes {
                 let first = tiles.is_none() == (*pass == 0);
                 first && pass <= samples && *samples <= self.pass_end() && tiles.as_ref().is_none_or(sorted)
             }
-            None => *pass == 0 && tiles.is_none(),
+            None => *pass == 0 && tiles.as_ref().is_none_or(sorted),
         }
     }
 
@@ -119,6 +119,16 @@ mod tests {
         let mut passes = Passes::new(100, None);
         assert_eq!((passes.samples(), passes.tiles()), (0..100, None));
         assert!(!passes.go_on(&[1.0]));
+    }
+
+    #[test]
+    fn tiles_that_are_given_get_their_samples_in_one_pass() {
+        let state = AccumulationState { samples: 8, tiles: Some(vec![2, 5]), ..AccumulationState::default() };
+        let mut passes = Passes::resume(32, None, state);
+        assert!(passes.is_sound() && !passes.is_over() && !passes.is_adaptive());
+        assert_eq!((passes.samples(), passes.tiles()), (8..32, Some(&[2, 5][..])));
+        assert!(!passes.go_on(&[]) && passes.is_over());
+        assert_eq!(passes.into_state().samples, 32);
     }
 
     #[test]

@@ -51,6 +51,16 @@ pub enum FilmRecords<'a> {
     Device(&'a dyn DeviceFilm),
 }
 
+/// A frame in the host's memory.
+#[derive(Clone, Copy)]
+pub struct HostFilm<'a> {
+    /// [`DENOISE_RECORD`] floats per pixel.
+    pub records: &'a [f32],
+    /// Numbers of samples of all tiles ([`TileGrid`](super::TileGrid)), in a unit in which those of frames without such a list are 1; empty
+    /// where all pixels have so many.
+    pub weights: &'a [f32],
+}
+
 impl<'a> FilmRecords<'a> {
     /// The frame in the host's memory.
     ///

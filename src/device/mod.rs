@@ -24,6 +24,7 @@ mod pool;
 mod progress;
 mod region;
 mod tables;
+mod tiles;
 
 use crate::{
     abi::{Hit, NESTED_STACK, Ray, RayWork},
@@ -47,11 +48,12 @@ pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
-pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted, Filtered};
+pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted, Filtered, HostFilm};
 pub use multi_device::MultiDevice;
 pub use params::tone_code;
 pub use progress::FrameProgress;
 pub use region::{Region, RegionError};
+pub use tiles::{TILE, TileGrid};
 
 /// Settings of a frame's picture, the same for all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
@@ -524,6 +526,9 @@ pub trait Device: Send {
     /// returns the resulting picture, with AOVs if it is finished
     /// or the settings ask for them all the same; no frame may be under way. `film` has to fit the settings;
     /// after an error its contents are undefined. Rays and times are those of this call.
+    ///
+    /// Where the settings have no target of noise, the tiles that get samples may be chosen from outside: if the film's state names some, it
+    /// is theirs, and pixels and AOVs are made of these tiles alone. What they are elsewhere is undefined.
     fn add_samples(
         &mut self,
         _: &Frame,

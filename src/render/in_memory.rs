@@ -5,6 +5,7 @@ use super::{
     exposure::Exposures,
     load, measure,
     pose::Posed,
+    refine,
     window::{Complete, Steps, Traced, Window},
     write,
 };
@@ -90,6 +91,8 @@ impl LoadedScene {
         }
         let untraced = RenderError::Denoise { frame: number, source: DenoiseError::Untraced };
         let mut complete: Complete = complete.ok_or(untraced)?;
+        let pose = &mut || self.poser.pose(number);
+        refine::refine(job, &mut complete, device, pose, (stop, &mut |_, _| Ok(())))?;
         write::finish_pixels(job, &mut complete)?;
         let Traced { settings, rendered, .. } = complete.traced;
         let metadata = job.output.metadata_of(job, number, &settings);
@@ -104,9 +107,13 @@ impl LoadedScene {
         stop: &Stop,
     ) -> Result<Traced, RenderError> {
         let settings = exposures.settings_of(&job.settings, number);
-        let Posed { frame, time: pose_time, trees } = self.poser.pose(number);
+        let posed = self.poser.pose(number);
+        if job.denoised_noise().is_some() {
+            return refine::begin(job, (number, settings), device, posed, stop);
+        }
+        let Posed { frame, time: pose_time, trees } = posed;
         let rendered = device.submit(frame, &settings).and_then(|()| device.collect(stop));
         let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
-        Ok(Traced { number, settings, rendered, pose_time, trees })
+        Ok(Traced { number, settings, rendered, pose_time, trees, begun: None })
     }
 }

@@ -22,6 +22,7 @@ mod outputs;
 mod pose;
 mod pose_stage;
 mod ray_files;
+mod refine;
 #[cfg(test)]
 mod tests;
 mod tree_cache;
@@ -156,14 +157,26 @@ pub struct FilmError {
     pub left: f64,
     /// In the frame that was traced.
     pub before: f64,
+    /// If samples went where the denoised frame was noisy: how many.
+    #[serde(flatten)]
+    pub sampled: Option<Sampled>,
+}
+
+/// Samples of a frame that got them where it was noisy.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Sampled {
+    /// Mean number of a pixel.
+    pub samples: f64,
+    /// Share of the frame that is noisier than its target, as its pixels have all samples that they may have.
+    pub noisy: f64,
 }
 
 impl FilmError {
     /// The means of the errors of all pixels, denoised and not; none if there are none.
-    fn of(errors: &[Vec<f32>; 2]) -> Option<Self> {
+    fn of(errors: &[Vec<f32>; 2], sampled: Option<Sampled>) -> Option<Self> {
         let mean = |plane: &Vec<f32>| plane.iter().map(|&error| f64::from(error)).sum::<f64>() / plane.len() as f64;
         let [left, before] = errors.each_ref().map(mean);
-        (!errors[0].is_empty()).then_some(Self { left, before })
+        (!errors[0].is_empty()).then_some(Self { left, before, sampled })
     }
 }
 
@@ -446,7 +459,7 @@ fn trace_frames(
         }
         let traced = match (step.trace, traced) {
             (Some(number), Some((settings, pose_time, trees))) => match device.collect(stop) {
-                Ok(rendered) => Some(Traced { number, settings, rendered, pose_time, trees }),
+                Ok(rendered) => Some(Traced { number, settings, rendered, pose_time, trees, begun: None }),
                 Err(DeviceError::Stopped) if submitted.is_err() => break,
                 Err(source) => return Err(RenderError::Device { frame: number, source }),
             },

@@ -3,19 +3,20 @@
 
 use super::{
     Busy, FrameObserver, FrameQueue, FrameReport, RenderError, RenderJob, Summary, milliseconds,
-    pose::Posed,
-    prepare,
+    pose::{Posed, Poser},
+    prepare, refine,
     window::{Complete, Traced, Window},
     write::{self, Finished},
 };
 use crate::{
     aov::Aov,
-    device::{Accumulation, Device, DeviceError, Frame, FrameSettings, PixelType, RayCounts, Rendered},
+    device::{Accumulation, Device, DeviceError, Filtered, Frame, FrameSettings, PixelType, RayCounts, Rendered},
     output::{
         CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
     },
     scene::{Paths, ToneMap},
 };
+use bytes::Bytes;
 use std::{
     fs,
     ops::Range,
@@ -98,8 +99,13 @@ pub fn run_ongoing(
                 traced
             }
         };
-        if let Some(complete) = window.take(step, traced)? {
-            let report = finish_frame(job, &keeper(step.frame), (summary.frames as usize, complete))?;
+        if let Some(mut complete) = window.take(step, traced)? {
+            let keeper = keeper(step.frame);
+            match refine_frame(job, &keeper, &mut complete, (device, &mut poser), stop) {
+                Err(error) if error.is_stop() => break,
+                refined => refined?,
+            }
+            let report = finish_frame(job, &keeper, (summary.frames as usize, complete))?;
             summary.add(&report);
             write::lock(&observer).frame_done(&report);
         }
@@ -123,6 +129,13 @@ fn trace_frame(
     stop: &AtomicBool,
 ) -> Result<Option<Traced>, RenderError> {
     let settings = &keeper.settings();
+    let ended = || stop.load(Ordering::Relaxed);
+    if job.denoised_noise().is_some() {
+        return match refine::begin(job, (keeper.frame, settings.clone()), device, posed, &ended) {
+            Err(error) if error.is_stop() => Ok(None),
+            begun => begun.map(Some),
+        };
+    }
     let mut film = keeper.begin(settings)?;
     let begun = film.state.samples;
     // A device that is stopped leaves its film in an undefined state.
@@ -130,7 +143,6 @@ fn trace_frame(
     let mut pace = Pace::default();
     let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
     let (mut put_aside, mut shown) = (Instant::now(), Instant::now());
-    let ended = || stop.load(Ordering::Relaxed);
     let mut rendered = loop {
         if ended() {
             keeper.put_aside(&film)?;
@@ -175,7 +187,27 @@ fn trace_frame(
         keeper.put_aside(&film)?;
     }
     let Posed { time: pose_time, trees, .. } = posed;
-    Ok(Some(Traced { number: keeper.frame, settings: settings.clone(), rendered, pose_time, trees }))
+    Ok(Some(Traced { number: keeper.frame, settings: settings.clone(), rendered, pose_time, trees, begun: None }))
+}
+
+/// Adds samples to a frame that was begun, where it is noisy when it is denoised. It is shown between measurements.
+fn refine_frame(
+    job: &RenderJob,
+    keeper: &Keeper,
+    complete: &mut Complete,
+    (device, poser): (&mut dyn Device, &mut Poser),
+    stop: &AtomicBool,
+) -> Result<(), RenderError> {
+    let mut shown = Instant::now();
+    let mut show = |traced: &Traced, filtered: &Filtered| {
+        if !keeper.is_asked(shown) {
+            return Ok(());
+        }
+        shown = Instant::now();
+        keeper.show_denoised(job, traced, filtered)
+    };
+    let ended = || stop.load(Ordering::Relaxed);
+    refine::refine(job, complete, device, &mut || poser.pose(keeper.frame), (&ended, &mut show))
 }
 
 /// Writes one frame, unless its samples are in a film of their own.
@@ -341,6 +373,17 @@ impl<'a> Keeper<'a> {
         let output = &job.output;
         output.write_partial(job, self.frame, &self.partial, &rendered)?;
         Ok(())
+    }
+
+    fn show_denoised(&self, job: &RenderJob, traced: &Traced, filtered: &Filtered) -> Result<(), RenderError> {
+        let Traced { settings, rendered, .. } = traced;
+        let mut rendered =
+            Rendered { aovs: rendered.aovs.clone(), blocks: None, film: None, pixels: Bytes::new(), ..*rendered };
+        if let Some(denoising) = &job.denoising {
+            write::develop(job, denoising, (self.frame, settings), &filtered.radiance, &mut rendered)?;
+        }
+        write::complete(job, &mut rendered);
+        Ok(job.output.write_partial(job, self.frame, &self.partial, &rendered)?)
     }
 
     /// Removes the partial picture, as the finished one is there now.

@@ -1,6 +1,11 @@
 //! Frames that are made of those around them: the order in which they are traced and written, and what is kept of each until it has served.
 
-use super::{RenderError, RenderJob, pose::TreeWork, write::writer_count};
+use super::{
+    RenderError, RenderJob,
+    pose::TreeWork,
+    refine::{Begun, Refined},
+    write::writer_count,
+};
 use crate::{
     aov::{Aov, AovSet},
     denoise::{
@@ -87,6 +92,8 @@ pub struct Traced {
     pub rendered: Rendered,
     pub pose_time: Duration,
     pub trees: TreeWork,
+    /// Its samples, if it may get more where it is noisy when it is denoised.
+    pub begun: Option<Begun>,
 }
 
 /// A frame that has all it is made of.
@@ -95,6 +102,8 @@ pub struct Complete {
     pub traced: Traced,
     /// The frames that it is denoised with, itself in the middle; empty if it is not.
     pub around: Vec<Option<Arc<FilmFrame>>>,
+    /// What it was denoised to, if it has got samples for that.
+    pub refined: Option<Refined>,
 }
 
 /// The frames that were traced, as far as others need them.
@@ -134,7 +143,7 @@ impl<'a> Window<'a> {
         self.kept.retain(|number, _| around.contains(number));
         if let Some(mut traced) = traced {
             let Some(denoising) = &self.job.denoising else {
-                return Ok(Some(Complete { traced, around: Vec::new() }));
+                return Ok(Some(Complete { traced, around: Vec::new(), refined: None }));
             };
             let number = traced.number;
             let failed = |source| RenderError::Denoise { frame: number, source };
@@ -156,7 +165,7 @@ impl<'a> Window<'a> {
         let film = |number: i64| self.kept.get(&u32::try_from(number).ok()?).map(|kept| kept.film.clone());
         let (middle, reach) = (i64::from(frame), i64::from(self.reach.frames));
         let around = (middle - reach..=middle + reach).map(film).collect();
-        Ok(Some(Complete { traced, around }))
+        Ok(Some(Complete { traced, around, refined: None }))
     }
 }
 

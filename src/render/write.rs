@@ -137,16 +137,20 @@ pub fn report_of_part(
 
 /// Makes the pixels and AOVs of a frame's file from those of the device, and returns the noise of a frame that was denoised, if that is told.
 pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<FilmError>, RenderError> {
-    let Complete { traced: Traced { number, settings, rendered, .. }, around } = complete;
+    let Complete { traced: Traced { number, settings, rendered, .. }, around, refined } = complete;
     let mut error = None;
     if let Some(denoising) = &job.denoising {
-        let denoised = denoising.denoise(settings.film_size(), around, &rendered.aovs);
+        let sampled = refined.as_ref().map(|refined| refined.sampled);
+        let denoised = match refined.take() {
+            Some(refined) => Ok(refined.filtered),
+            None => denoising.denoise(settings.film_size(), around, &rendered.aovs),
+        };
         let Filtered { radiance, errors } =
             denoised.map_err(|source| RenderError::Denoise { frame: *number, source })?;
         // Neighbours may need their memory.
         around.clear();
         develop(job, denoising, (*number, settings), &radiance, rendered)?;
-        error = FilmError::of(&errors);
+        error = FilmError::of(&errors, sampled);
         let [left, _] = errors;
         rendered.aovs.push(AovImage { aov: Aov::Error, values: left.into() });
     }

@@ -19,9 +19,11 @@ pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
     check_bytes(settings.film_size(), 4 * words as u64)
 }
 
-/// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written.
+/// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written. Those whose noise is
+/// measured keep their films as well.
 pub fn check_window(settings: &FrameSettings, aovs: AovSet, reach: u32) -> Result<(), SettingsError> {
-    let kept = FilmFrame::PIXEL_BYTES + 4 * aovs.channels() as u64;
+    let film = settings.noise.map_or(0, |_| 2 * Accumulation::sum_words(settings));
+    let kept = FilmFrame::PIXEL_BYTES + 4 * (aovs.channels() + film) as u64;
     check_bytes(settings.film_size(), BYTES_PER_PIXEL + kept * (2 * u64::from(reach) + 2))
 }
 

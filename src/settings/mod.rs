@@ -165,7 +165,7 @@ pub struct RenderOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub integrator: Option<Integrator>,
     /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
-    /// a pixel gets
+    /// a pixel gets. With --denoise, the noise of the denoised picture counts, but not with oidn or --checkpoint
     #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", value_parser = limits::within(limits::NOISE)))]
     pub noise: Option<f32>,
     /// Of the path integrator: leave out light that rough surfaces scatter more than once, as renderers without energy

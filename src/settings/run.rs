@@ -205,6 +205,8 @@ impl<'a> Run<'a> {
         }
         if let Some(piecewise) = &mut piecewise {
             piecewise.part = part;
+        } else if job.denoised_noise().is_some() {
+            piecewise = Some(Ongoing { checkpoint: false, partial_interval: None, asked, part: None });
         }
         plan.prepare(&job, ongoing)?;
         let mut notes = Vec::from_iter(plan.skip(&mut job)?);

@@ -137,3 +137,87 @@ fn files_that_cannot_be_denoised_are_told() {
     std::fs::write(place.path("raw/0002.exr"), b"v/1\x01 damaged").unwrap();
     place.fails(&denoise("raw/####.exr"), 1, "cannot be read as OpenEXR");
 }
+
+/// The noise that a run tells of its only frame.
+fn told_noise(events: &str) -> serde_json::Value {
+    let frame = events.lines().find(|line| line.contains(r#""event":"frame""#)).unwrap();
+    let frame: serde_json::Value = serde_json::from_str(frame).unwrap();
+    frame["noise"].clone()
+}
+
+const NOISE: [&str; 8] =
+    ["render", "scene.ron", "--denoise", "--denoise-frames", "1", "--progress", "json", "--color-depth=32"];
+
+#[test]
+fn samples_go_where_a_denoised_frame_is_noisy() {
+    let place = Place::new(3);
+    let noise = |more: &[&'static str]| {
+        let run = place.ok(&[&NOISE[..], &["-f", "2", "-o", "a.exr"], more].concat());
+        let told = told_noise(&run.stdout);
+        ["samples", "noisy"].map(|name| told[name].as_f64().unwrap())
+    };
+    let [samples, noisy] = noise(&["--samples", "256", "--noise", "0.1"]);
+    assert!(samples > 8.0 && noisy == 0.0, "{samples} {noisy}");
+    let raw =
+        ["render", "scene.ron", "-f", "2", "-o", "b.png", "--progress", "json", "--samples", "256", "--noise", "0.1"];
+    let raw = place.ok(&raw).stdout;
+    let raw = raw.lines().find(|line| line.contains(r#""event":"frame""#)).unwrap();
+    let raw: serde_json::Value = serde_json::from_str(raw).unwrap();
+    let raw = raw["rays"]["primary"].as_f64().unwrap() / (64.0 * 36.0);
+    assert!(samples < 0.8 * raw, "{samples} {raw}");
+    // What is calm gets no more than the first samples, and what is not gets no more than all of them.
+    assert_eq!(noise(&["--samples", "256", "--noise", "2"]), [8.0, 0.0]);
+    assert_eq!(noise(&["--samples", "16", "--noise", "0.00001"]), [16.0, 1.0]);
+    assert_eq!(noise(&["--samples", "4", "--noise", "0.00001"]), [4.0, 1.0]);
+    let told = place.ok(&[
+        "render",
+        "scene.ron",
+        "-f",
+        "2",
+        "-o",
+        "c.png",
+        "--denoise",
+        "--noise",
+        "2",
+        "--samples",
+        "9",
+        "-v",
+    ]);
+    assert!(told.stderr.contains("; 8.0 samples per pixel, 0.0 % above the target"), "{}", told.stderr);
+}
+
+#[test]
+fn a_frame_with_more_samples_depends_on_those_around_it_alone() {
+    let place = Place::new(5);
+    let render =
+        |more: &[&'static str]| place.ok(&[&NOISE[..], &["--samples", "64", "--noise", "0.1"], &LAYERS, more].concat());
+    let all = render(&["-o", "all/####.exr"]).stdout;
+    assert!(all.lines().any(|line| line.contains(r#""frame":3,"#) && !line.contains(r#""samples":8.0,"#)), "{all}");
+    render(&["-o", "one.exr", "-f", "3"]);
+    render(&["-o", "some/####.exr", "-f", "5,3,4", "--write-partial", "60"]);
+    let bytes = |path: &str| std::fs::read(place.path(path)).unwrap();
+    assert!(bytes("one.exr") == bytes("all/0003.exr"));
+    for frame in 3..=5 {
+        assert!(bytes(&format!("some/{frame:04}.exr")) == bytes(&format!("all/{frame:04}.exr")), "{frame}");
+    }
+}
+
+#[test]
+fn tiles_that_got_more_samples_are_as_if_they_had_had_them_at_once() {
+    let place = Place::new(1);
+    let layers = ["--layers", "albedo,normal,motion,variance,alpha,instance,error", "--transparent", "--samples", "16"];
+    let render = |more: &[&'static str]| place.ok(&[&NOISE[..], &layers, more].concat());
+    render(&["-o", "at_once.exr"]);
+    let told = render(&["-o", "in_turn.exr", "--noise", "0.00001"]).stdout;
+    assert!(told.contains(r#""samples":"#) && !told.contains(r#""samples":8.0"#), "{told}");
+    let channels = |file: &str| {
+        let image = exr::prelude::read_all_flat_layers_from_file(place.path(file)).unwrap();
+        let channels = image.layer_data.into_iter().flat_map(|layer| layer.channel_data.list);
+        channels.map(|channel| (channel.name.to_string(), channel.sample_data)).collect::<Vec<_>>()
+    };
+    assert!(channels("at_once.exr") == channels("in_turn.exr"));
+    // Their own noise decides where there are checkpoints, and no denoiser's.
+    let kept =
+        ["render", "scene.ron", "-o", "kept.exr", "--denoise", "--noise", "0.1", "--samples", "32", "--checkpoint"];
+    assert!(!place.ok(&[&kept[..], &["--progress", "json"]].concat()).stdout.contains(r#""samples":8"#));
+}

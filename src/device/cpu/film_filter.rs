@@ -4,8 +4,10 @@ use super::{Kernel, Launch, chosen_kernels};
 use crate::{
     abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams, Params},
     device::{
-        DeviceError,
-        film_filter::{Filtered, GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
+        DeviceError, TileGrid,
+        film_filter::{
+            Filtered, GATHERED, HostFilm, check_window, gathered_radiance, other_size, params, record_floats,
+        },
     },
 };
 use bytemuck::Zeroable;
@@ -63,11 +65,16 @@ impl FilmFilter {
     }
 
     /// The radiance of the frame in the middle of `window`, an odd number of frames of `width` x `height` pixels. Frames that are not there
-    /// are none. A `strength` of 1 is the usual one.
+    /// are none; others count by how many samples they have. A `strength` of 1 is the usual one.
     ///
     /// # Errors
     /// When the frame in the middle is missing or a frame has another size.
-    pub fn filter(&self, window: &[Option<&[f32]>], size: (u32, u32), strength: f32) -> Result<Filtered, DeviceError> {
+    pub fn filter(
+        &self,
+        window: &[Option<HostFilm>],
+        size: (u32, u32),
+        strength: f32,
+    ) -> Result<Filtered, DeviceError> {
         let mut gathered = self.gathered(window, size)?;
         let pixels = gathered.len() / GATHERED;
         let (mut radiance, mut errors) = (vec![0f32; 3 * pixels], vec![0f32; 2 * pixels]);
@@ -88,13 +95,16 @@ impl FilmFilter {
     ///
     /// # Errors
     /// As [`Self::filter`].
-    pub fn gather(&self, window: &[Option<&[f32]>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
+    pub fn gather(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
         self.gathered(window, size).map(|gathered| gathered_radiance(&gathered))
     }
 
-    fn gathered(&self, window: &[Option<&[f32]>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
+    fn gathered(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
         let pixels = check_window(window, size)?;
-        if window.iter().flatten().any(|records| records.len() != record_floats(pixels)) {
+        let weights = TileGrid::of(size).count() as usize;
+        let fits =
+            |film: &HostFilm| film.records.len() == record_floats(pixels) && [0, weights].contains(&film.weights.len());
+        if !window.iter().flatten().all(fits) {
             return Err(other_size());
         }
         let frames = addresses(window);
@@ -111,8 +121,13 @@ impl FilmFilter {
 }
 
 /// Where the frames of a window are.
-fn addresses(window: &[Option<&[f32]>]) -> Vec<DenoiseFrame> {
-    window.iter().map(|frame| DenoiseFrame { records: frame.map_or(null(), <[f32]>::as_ptr) }).collect()
+fn addresses(window: &[Option<HostFilm>]) -> Vec<DenoiseFrame> {
+    let address = |values: &[f32]| if values.is_empty() { null() } else { values.as_ptr() };
+    let frame = |film: &Option<HostFilm>| {
+        let HostFilm { records, weights } = film.unwrap_or(HostFilm { records: &[], weights: &[] });
+        DenoiseFrame { records: address(records), weights: address(weights) }
+    };
+    window.iter().map(frame).collect()
 }
 
 /// Number of tiles of a picture.

@@ -433,8 +433,8 @@ impl Device for CpuDevice {
         }
         let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(first));
         // AOVs are gathered from the hits of the picture's own rays where a pixel gets all of its samples at once.
-        let at_once =
-            first == passes.samples().start && until >= settings.samples && until - first <= SAMPLE_SLICE as u32;
+        let is_last = until >= settings.samples || settings.unfinished_aovs;
+        let at_once = first == passes.samples().start && is_last && until - first <= SAMPLE_SLICE as u32;
         let along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
             true => Some(self.gathering(frame, settings, &mut film.layers)?),
             false => None,
@@ -472,8 +472,13 @@ impl Device for CpuDevice {
                 launch.params.film.sample_begin = first;
                 launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
                 let gathering = self.gathering(frame, settings, &mut film.layers)?;
-                // SAFETY: the film fits the settings.
-                unsafe { self.gather_aovs(&mut launch, &gathering, settings, tile_count * TILE_ITEMS, stop) };
+                // Tiles that were given are all that has changed.
+                let given = film.state.tiles.as_ref().filter(|_| settings.noise.is_none());
+                launch.params.film.tiles = given.map_or(null(), |tiles| tiles.as_ptr());
+                let items = given.map_or(tile_count, |tiles| tiles.len() as u32) * TILE_ITEMS;
+                // SAFETY: the film fits the settings, and so do the tiles.
+                unsafe { self.gather_aovs(&mut launch, &gathering, settings, items, stop) };
+                launch.params.film.tiles = null();
                 gathering.into_images()
             }
         };

@@ -142,6 +142,11 @@ impl GpuFrame {
         unsafe { self.gpu.kernels.launch_items("throng_denoise_record", width * height, stream, arguments![denoise]) }
     }
 
+    /// The frame as kernels read it.
+    fn address(&self) -> DenoiseFrame {
+        DenoiseFrame { records: self.records.at::<f32>(0).cast_const(), weights: null() }
+    }
+
     /// The same frame on `gpu`; none if it is there already.
     fn copy_on(&self, gpu: &Arc<FilmGpu>) -> Result<Option<Arc<GpuFrame>>, DeviceError> {
         if Arc::ptr_eq(&self.gpu, gpu) {
@@ -173,18 +178,18 @@ impl DeviceFilm for GpuFrame {
                 FilmRecords::Device(film) => match (film as &dyn Any).downcast_ref::<Self>() {
                     Some(frame) if frame.size != self.size => return Err(other_size()),
                     Some(frame) => match frame.copy_on(&self.gpu)? {
-                        None => return Ok(DenoiseFrame { records: frame.records.at::<f32>(0).cast_const() }),
+                        None => return Ok(frame.address()),
                         Some(copy) => copy,
                     },
                     None => Arc::new(self.gpu.upload(&film.read()?, self.size)?),
                 },
                 FilmRecords::Host(records) => Arc::new(self.gpu.upload(records, self.size)?),
             };
-            let records = own.records.at::<f32>(0).cast_const();
+            let address = own.address();
             copies.push(own);
-            Ok(DenoiseFrame { records })
+            Ok(address)
         };
-        let none = DenoiseFrame { records: null() };
+        let none = DenoiseFrame { records: null(), weights: null() };
         let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
         let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0));
@@ -250,7 +255,7 @@ mod tests {
     use super::*;
     use crate::{
         device::{
-            FilmFilter, FilmLayers,
+            FilmFilter, FilmLayers, HostFilm,
             cuda::{gpus, image::image},
         },
         math::hash_unit,
@@ -303,9 +308,10 @@ mod tests {
             (0..7).map(|number| cpu.record(SIZE, &borrowed(&layers(number))).unwrap()).collect();
         let frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
         // One is missing, and one is on the host.
-        let of_cpu: Vec<Option<&[f32]>> =
-            recorded.iter().enumerate().map(|(index, records)| (index != 1).then_some(&records[..])).collect();
-        let place = |(index, frame): (usize, &Option<&'_ [f32]>)| match (index, *frame) {
+        let on_cpu =
+            |(index, records): (usize, &'_ Vec<f32>)| (index != 1).then_some(HostFilm { records, weights: &[] });
+        let of_cpu: Vec<Option<HostFilm>> = recorded.iter().enumerate().map(on_cpu).collect();
+        let place = |(index, frame): (usize, &Option<HostFilm>)| match (index, *frame) {
             (_, None) => None,
             (4, Some(_)) => Some(FilmRecords::Host(&recorded[4])),
             _ => Some(FilmRecords::Device(&frames[index])),

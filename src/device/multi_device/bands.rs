@@ -2,15 +2,13 @@
 
 use crate::{
     aov::AovImage,
-    device::{Accumulation, AccumulationState, FrameSettings, RayCounts, Region, Rendered},
+    device::{Accumulation, AccumulationState, FrameSettings, RayCounts, Region, Rendered, TILE},
     pixels::Floats,
 };
 use std::ops::Range;
 
-/// Bands for each device: enough that all are busy to the end.
+/// Bands for each device: enough that all are busy to the end. They have whole tiles.
 const PER_DEVICE: u32 = 4;
-/// Rows of a tile. Noise is measured by tiles, so that bands have whole ones.
-const TILE: u32 = 8;
 
 /// Some rows of a film.
 pub struct Band {

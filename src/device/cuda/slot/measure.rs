@@ -27,7 +27,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes room for the tables that pictures sampled adaptively need besides.
+    /// Makes room for the tables that pictures need besides of which not all tiles get the same samples.
     pub(super) fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
         let tiles = tile_count(params) as usize * size_of::<u32>();
         self.errors.reserve(tiles)?;

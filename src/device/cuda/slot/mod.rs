@@ -330,7 +330,7 @@ impl Slot {
         if passes.is_adaptive() || aovs.contains(Aov::Variance) {
             self.prepare_half(&mut params, holds_film)?;
         }
-        if passes.is_adaptive() {
+        if passes.is_adaptive() || passes.tiles().is_some() {
             self.prepare_measuring(&mut params)?;
         }
         params.film.pixels = self.pixels.at(0);

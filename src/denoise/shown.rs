@@ -1,0 +1,64 @@
+//! The noise of denoised frames, as far as it is seen where they are displayed.
+
+use crate::device::{Filtered, TileGrid};
+
+/// The noise that is left in each tile of a frame of this size, shown with this `exposure` in stops: in the measure of adaptive sampling
+/// (`kernels/film/film.h`), which is the difference that noise makes to displayed colours, relative to the root of their sum. The root
+/// mean square over pixels weighs them by their own squares there as well.
+pub fn shown_noise(filtered: &Filtered, size: (u32, u32), exposure: f32) -> Vec<f32> {
+    let grid = TileGrid::of(size);
+    let scale = exposure.exp2();
+    let squares = |pixel: usize| {
+        let radiance = &filtered.radiance[3 * pixel..3 * pixel + 3];
+        pixel_noise(radiance, filtered.errors[0][pixel], scale).powi(2)
+    };
+    let noise = |tile: u32| {
+        let (mut sum, mut fourth_powers) = (0.0, 0.0);
+        for square in grid.rows(tile).flatten().map(squares) {
+            sum += square;
+            fourth_powers += square * square;
+        }
+        if sum > 0.0 { (fourth_powers / (3.0 * sum)).sqrt() } else { 0.0 }
+    };
+    (0..grid.count()).map(noise).collect()
+}
+
+/// The same of one pixel, whose colours have this standard deviation. Colours brighter than white look like white.
+fn pixel_noise(radiance: &[f32], deviation: f32, scale: f32) -> f32 {
+    let (mut shown, mut differences) = (0.0, 0.0);
+    for &color in radiance {
+        let (color, deviation) = (color * scale, deviation * scale);
+        shown += color.min(1.0);
+        differences += 0.5 * ((color + deviation).min(1.0) - (color - deviation).min(1.0));
+    }
+    differences / shown.max(1e-3).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(radiance: f32, deviation: f32, exposure: f32) -> f32 {
+        let filtered = Filtered { radiance: vec![radiance; 3 * 64], errors: [vec![deviation; 64], Vec::new()] };
+        shown_noise(&filtered, (8, 8), exposure)[0] * 3f32.sqrt()
+    }
+
+    #[test]
+    fn noise_counts_as_it_is_seen() {
+        let expected = 3.0 * 0.01 / (3.0f32 * 0.25).sqrt();
+        assert!((noise(0.25, 0.01, 0.0) - expected).abs() < 1e-5);
+        assert!((noise(0.125, 0.005, 1.0) - expected).abs() < 1e-5);
+        assert!(noise(0.04, 0.01, 0.0) > 2.0 * expected);
+        assert_eq!(noise(3.0, 0.5, 0.0), 0.0);
+        assert!(noise(1.0, 0.1, 0.0) > 0.0);
+    }
+
+    #[test]
+    fn tiles_are_measured_by_themselves() {
+        let errors = (0..160).map(|pixel| if pixel % 16 < 8 { 0.0 } else { 0.1 }).collect();
+        let filtered = Filtered { radiance: vec![0.5; 480], errors: [errors, Vec::new()] };
+        let found = shown_noise(&filtered, (16, 10), 0.0);
+        assert!(found.len() == 4 && found[0] == 0.0 && found[1] > 0.05 && found[2] == 0.0);
+        assert!((found[1] - found[3]).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,216 @@
+//! Adaptive sampling of frames that are denoised: samples go where the denoised frame is noisy, and not where only the traced one is.
+//!
+//! All frames begin with as many samples, so that what others see of a frame depends on it alone. When a frame has those around it, its noisy
+//! tiles get more, until they are calm. The others keep seeing it as it was, so a frame depends on no others than without this.
+
+use super::{
+    RenderError, RenderJob, Sampled,
+    pose::Posed,
+    window::{Complete, Traced, film_frame},
+};
+use crate::{
+    aov::AovImage,
+    denoise::{Denoise, DenoiseError, Denoising, shown_noise},
+    device::{Accumulation, AccumulationState, Device, Filtered, Frame, FrameSettings, Stop, TileGrid},
+};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+/// Samples that all pixels get: fewer say too little about the noise.
+const FIRST_SAMPLES: u32 = 8;
+/// Most times as many samples as a tile has that it gets before its noise is measured again.
+const MOST_GROWTH: u32 = 8;
+
+/// The samples of a frame that may get more.
+pub struct Begun {
+    film: Accumulation,
+    /// Number of samples of each tile.
+    samples: Vec<u32>,
+    /// The frame as it was posed, unless others are posed before it gets more.
+    frame: Option<Frame>,
+}
+
+/// A frame that is calm, or has all samples.
+pub struct Refined {
+    pub filtered: Filtered,
+    pub sampled: Sampled,
+}
+
+/// How a frame gets samples until it is calm.
+struct Sampling<'a> {
+    denoising: &'a Denoising,
+    device: &'a mut dyn Device,
+    stop: &'a Stop<'a>,
+    /// Is called between measurements with the frame as it stands.
+    shown: &'a mut dyn FnMut(&Traced, &Filtered) -> Result<(), RenderError>,
+    /// Poses the frame again.
+    pose: &'a mut dyn FnMut() -> Posed,
+}
+
+impl RenderJob {
+    /// The noise at which tiles of denoised frames are done, if these are to be sampled so.
+    pub fn denoised_noise(&self) -> Option<f32> {
+        let is_film = self.denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Film);
+        // Checkpoints keep a film that goes on by its own noise, and denoised frames may have those around them.
+        self.settings.noise.filter(|_| is_film && !self.settings.open_ended)
+    }
+}
+
+/// The settings of a device, which does not measure noise by itself.
+fn unmeasured(settings: &FrameSettings) -> FrameSettings {
+    FrameSettings { noise: None, unfinished_aovs: true, ..settings.clone() }
+}
+
+/// Traces a frame with as many samples as others see of it.
+///
+/// # Errors
+/// Those of tracing it.
+pub fn begin(
+    job: &RenderJob,
+    (number, settings): (u32, FrameSettings),
+    device: &mut dyn Device,
+    posed: Posed,
+    stop: &Stop,
+) -> Result<Traced, RenderError> {
+    let mut film = Accumulation::new(&settings);
+    let samples = FIRST_SAMPLES.min(settings.samples);
+    let rendered = device.add_samples(&posed.frame, &unmeasured(&settings), &mut film, samples, stop);
+    let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
+    let tiles = TileGrid::of(settings.film_size()).count() as usize;
+    let Posed { frame, time: pose_time, trees } = posed;
+    let frame = (job.reach().frames == 0).then_some(frame);
+    let begun = Some(Begun { film, samples: vec![samples; tiles], frame });
+    Ok(Traced { number, settings, rendered, pose_time, trees, begun })
+}
+
+/// Samples and denoises a frame that has those around it until no tile is noisy. Others keep seeing it as it was. `pose` poses it again, and
+/// `shown` is called with the frame as it stands.
+///
+/// # Errors
+/// Those of tracing and denoising it, and those of `shown`.
+pub fn refine(
+    job: &RenderJob,
+    complete: &mut Complete,
+    device: &mut dyn Device,
+    pose: &mut dyn FnMut() -> Posed,
+    (stop, shown): (&Stop, &mut dyn FnMut(&Traced, &Filtered) -> Result<(), RenderError>),
+) -> Result<(), RenderError> {
+    let (Some(denoising), Some(target), Some(mut begun)) =
+        (&job.denoising, job.denoised_noise(), complete.traced.begun.take())
+    else {
+        return Ok(());
+    };
+    let mut sampling = Sampling { denoising, device, stop, shown, pose };
+    complete.refined = Some(begun.sample(&mut sampling, complete, target)?);
+    Ok(())
+}
+
+impl Begun {
+    /// Adds samples to noisy tiles until there are none, or these have all that they may have.
+    fn sample(
+        &mut self,
+        sampling: &mut Sampling,
+        complete: &mut Complete,
+        target: f32,
+    ) -> Result<Refined, RenderError> {
+        let frame = complete.traced.number;
+        loop {
+            let settings = &complete.traced.settings;
+            let size = settings.film_size();
+            let filtered = sampling.denoising.denoise(size, &complete.around, &complete.traced.rendered.aovs);
+            let filtered = filtered.map_err(|source| RenderError::Denoise { frame, source })?;
+            let noise = shown_noise(&filtered, size, settings.exposure);
+            let wanted = self.wanted((&noise, target), settings.samples);
+            if wanted.is_empty() {
+                return Ok(Refined { filtered, sampled: self.sampled(size, (&noise, target)) });
+            }
+            (sampling.shown)(&complete.traced, &filtered)?;
+            if self.frame.is_none() {
+                let Posed { frame, time, trees } = (sampling.pose)();
+                complete.traced.pose_time += time;
+                complete.traced.trees.add(&trees);
+                self.frame = Some(frame);
+            }
+            for ((from, to), tiles) in wanted {
+                self.add(sampling, complete, (from..to, tiles))?;
+            }
+        }
+    }
+
+    /// The tiles that get more samples, by how many they have and will have.
+    fn wanted(&self, (noise, target): (&[f32], f32), most: u32) -> BTreeMap<(u32, u32), Vec<u32>> {
+        let mut wanted: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for (tile, (&samples, &noise)) in (0..).zip(self.samples.iter().zip(noise)) {
+            if samples >= most || noise <= target {
+                continue;
+            }
+            // The variance falls with their number, or more slowly where the denoiser then averages less.
+            let times = ((noise / target).powi(2) as u32).clamp(2, MOST_GROWTH);
+            let power = 1 << times.ilog2();
+            wanted.entry((samples, samples.saturating_mul(power).min(most))).or_default().push(tile);
+        }
+        wanted
+    }
+
+    /// Adds samples to some tiles, and takes what they are then into the frame.
+    fn add(
+        &mut self,
+        Sampling { denoising, device, stop, .. }: &mut Sampling,
+        Complete { traced, around, .. }: &mut Complete,
+        (samples, tiles): (Range<u32>, Vec<u32>),
+    ) -> Result<(), RenderError> {
+        let number = traced.number;
+        let settings = unmeasured(&traced.settings);
+        let Some(frame) = &self.frame else {
+            return Err(RenderError::Denoise { frame: number, source: DenoiseError::Untraced });
+        };
+        self.film.state =
+            AccumulationState { samples: samples.start, tiles: Some(tiles.clone()), ..AccumulationState::default() };
+        let rendered = device.add_samples(frame, &settings, &mut self.film, samples.end, stop);
+        let mut rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
+        traced.rendered.rays += rendered.rays;
+        traced.rendered.time += rendered.time;
+        let grid = TileGrid::of(settings.film_size());
+        take_aovs(grid, &tiles, (&mut traced.rendered.aovs, &rendered.aovs));
+        for &tile in &tiles {
+            self.samples[tile as usize] = samples.end;
+        }
+        let failed = |source| RenderError::Denoise { frame: number, source };
+        let more = film_frame(&settings, denoising, &mut rendered).map_err(failed)?;
+        let middle = around.len() / 2;
+        let Some(Some(own)) = around.get_mut(middle) else {
+            return Err(failed(DenoiseError::Untraced));
+        };
+        let with_more = own.with_tiles(&tiles, &more, self.weights());
+        *own = Arc::new(with_more.map_err(|source| failed(source.into()))?);
+        Ok(())
+    }
+
+    /// Numbers of samples, in units of those that all pixels have.
+    fn weights(&self) -> Vec<f32> {
+        self.samples.iter().map(|&samples| samples as f32 / FIRST_SAMPLES as f32).collect()
+    }
+
+    fn sampled(&self, size: (u32, u32), (noise, target): (&[f32], f32)) -> Sampled {
+        let grid = TileGrid::of(size);
+        let (mut samples, mut noisy) = (0.0, 0.0);
+        for (tile, (&own, &noise)) in (0..).zip(self.samples.iter().zip(noise)) {
+            let pixels = grid.pixels(tile) as f64;
+            samples += pixels * f64::from(own);
+            noisy += if noise <= target { 0.0 } else { pixels };
+        }
+        let pixels = f64::from(size.0) * f64::from(size.1);
+        Sampled { samples: samples / pixels, noisy: noisy / pixels }
+    }
+}
+
+/// Takes the pixels of `tiles` into images of the same AOVs.
+fn take_aovs(grid: TileGrid, tiles: &[u32], (to, from): (&mut [AovImage], &[AovImage])) {
+    for image in to {
+        let Some(more) = from.iter().find(|more| more.aov == image.aov) else {
+            continue;
+        };
+        let mut values = image.values.to_vec();
+        grid.copy(tiles, image.aov.channels(), &more.values, &mut values);
+        image.values = values.into();
+    }
+}
