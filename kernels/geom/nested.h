@@ -13,7 +13,7 @@ THRONG_INLINE void follow_number(const Params& params, uint32_t number, Visit&& 
         const NestLevel at = load_record(&params.trees.levels[level]);
         const uint32_t* numbers = params.trees.numbers + at.first;
         uint32_t index = 0;
-        if (at.even) index = number / at.even;
+        if (at.even) index = number / at.even < at.count ? number / at.even : at.count - 1u;
         else
             for (uint32_t end = at.count; end - index > 1;) {
                 const uint32_t middle = index + (end - index) / 2;

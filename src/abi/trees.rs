@@ -199,7 +199,7 @@ border! {
         /// Index of the first instance in the scene.
         pub first: u32,
         pub count: u32,
-        /// Meshes in each of the instances, if it is the same number in all; else 0.
+        /// Meshes in each of the instances, if it is the same number in all but perhaps the last; else 0.
         pub even: u32,
         /// Index of the level's first record.
         pub first_record: u32,

@@ -146,7 +146,7 @@ impl Tlas {
                 let index = own.partition_point(|&number| number < record.instance);
                 records_of[range.start + index] = at;
             }
-            // Numbers are even if all places have as many meshes as the first one.
+            // Numbers are even if all places, but perhaps the last, have as many meshes as the first one.
             let step = own.get(1).copied().unwrap_or(0);
             let even = own.iter().zip(0u32..).all(|(&number, i)| number == i.wrapping_mul(step));
             nest_levels.push(NestLevel {

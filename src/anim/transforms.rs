@@ -288,7 +288,7 @@ mod tests {
         MotionPart, NONE, Phase,
         rig::{Actor, Local, PoseBuckets, Rig, RigNode, RigNodeRef, Trs},
     };
-    use glam::Quat;
+    use glam::{Quat, Vec3};
     use std::sync::Arc;
 
     fn scene(count: usize) -> Scene {

@@ -9,14 +9,21 @@ use std::{collections::HashMap, ops::Range};
 /// A sentence about a name that nothing has, with a hint at what there is.
 pub fn sentence(scene: &Scene, name: &str, lost: &LostPath) -> String {
     let Some(&last) = lost.way.last() else {
-        let hint = example(scene, name).unwrap_or_else(|| suggest::hint(name, names(scene), "things there"));
+        let known = names(scene);
+        let hint = match suggest::nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => example(scene, name)
+                .or_else(|| Labels::of(scene, scene.world()).near(name))
+                .unwrap_or_else(|| suggest::list(known, "things there")),
+        };
         return format!("nothing that is placed is called `{name}`: {hint}");
     };
     let around = scene.name_of_way(&lost.way);
     match scene.placed_by(&scene.instances[last as usize]) {
         Placed::Mesh(_) => format!("nothing is called `{name}`: `{around}` is a mesh, in which nothing has a name"),
         Placed::Assembly(inner) => {
-            let hint = hint_within(scene, scene.assemblies[inner].range(), lost.rest);
+            let labels = Labels::of(scene, scene.assemblies[inner].range());
+            let hint = labels.near(lost.rest).unwrap_or_else(|| labels.list());
             format!("nothing in `{around}` is called `{}`: {hint}", lost.rest)
         }
     }
@@ -53,31 +60,46 @@ fn example(scene: &Scene, name: &str) -> Option<String> {
     Some(format!("it is in a group that is kept once; write its path, such as `{}`", scene.name_of_way(&way)))
 }
 
-/// A hint at what there is in a level.
-fn hint_within(scene: &Scene, level: Range<usize>, path: &str) -> String {
-    let mut labels: Vec<(&str, u32, u32)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for index in level {
-        let (stem, number) = scene.name_parts(index);
-        let place = *places.entry(stem).or_insert(labels.len());
-        match labels.get_mut(place) {
-            Some((_, least, most)) => (*least, *most) = ((*least).min(number), (*most).max(number)),
-            None => labels.push((stem, number, number)),
+/// What there is in a level: stems of names, with their least and greatest numbers.
+struct Labels<'a>(Vec<(&'a str, u32, u32)>);
+
+impl<'a> Labels<'a> {
+    fn of(scene: &'a Scene, level: Range<usize>) -> Self {
+        let mut labels: Vec<(&str, u32, u32)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for index in level {
+            let (stem, number) = scene.name_parts(index);
+            let place = *places.entry(stem).or_insert(labels.len());
+            match labels.get_mut(place) {
+                Some((_, least, most)) => (*least, *most) = ((*least).min(number), (*most).max(number)),
+                None => labels.push((stem, number, number)),
+            }
         }
+        Self(labels)
     }
-    let name = path.split('/').next().unwrap_or(path);
-    let wanted = match name.rsplit_once('.') {
-        Some((stem, digits)) if digits.parse::<u32>().is_ok() => stem,
-        _ => name,
-    };
-    let label = |&(stem, least, most): &(&str, u32, u32)| match (least, most) {
-        (NONE, _) => format!("`{stem}`"),
-        (least, most) if least == most => format!("`{stem}.{least}`"),
-        (least, most) => format!("`{stem}.{least}` to `{stem}.{most}`"),
-    };
-    let near = suggest::nearest(wanted, labels.iter().map(|label| label.0));
-    match near.and_then(|near| places.get(near)) {
-        Some(&place) => format!("did you mean {}?", label(&labels[place])),
-        None => suggest::list(labels.iter().map(label).collect::<Vec<_>>().iter().map(String::as_str), "things there"),
+
+    /// A question whether the nearest of them is what a path begins with.
+    fn near(&self, path: &str) -> Option<String> {
+        let name = path.split('/').next()?;
+        let wanted = match name.rsplit_once('.') {
+            Some((stem, digits)) if digits.parse::<u32>().is_ok() => stem,
+            _ => name,
+        };
+        let near = suggest::nearest(wanted, self.0.iter().map(|label| label.0))?;
+        let label = self.0.iter().find(|label| label.0 == near)?;
+        Some(format!("did you mean {}?", Self::text(label)))
+    }
+
+    fn list(&self) -> String {
+        let labels: Vec<String> = self.0.iter().map(Self::text).collect();
+        suggest::list(labels.iter().map(String::as_str), "things there")
+    }
+
+    fn text(&(stem, least, most): &(&str, u32, u32)) -> String {
+        match (least, most) {
+            (NONE, _) => format!("`{stem}`"),
+            (least, most) if least == most => format!("`{stem}.{least}`"),
+            (least, most) => format!("`{stem}.{least}` to `{stem}.{most}`"),
+        }
     }
 }
