@@ -254,6 +254,25 @@ mod tests {
     }
 
     #[test]
+    fn frames_count_by_their_samples() {
+        let noise = |number| if number == 4 { 0.1 } else { 0.4 };
+        let mut film: Vec<_> = (0..9).map(|number| frame(number, 1.25, noise(number))).collect();
+        let denoiser = FilmDenoiser::new(1.0).unwrap();
+        let middle = |film: &[(Vec<f32>, FilmFrame)]| {
+            let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
+            let found = denoiser.denoise(&window).unwrap();
+            let left = found.errors[0].iter().sum::<f32>() / found.errors[0].len() as f32;
+            (rms(&found.radiance, &film[4].0), left)
+        };
+        let (alike, too_sure) = middle(&film);
+        let tiles = TileGrid::of(SIZE).count() as usize;
+        film[4].1.weights = vec![16.0; tiles];
+        let (weighed, left) = middle(&film);
+        assert!(weighed < 0.9 * alike, "{weighed} {alike}");
+        assert!((0.7..1.5).contains(&(left / weighed)) && too_sure / alike < 0.7, "{left} {too_sure}");
+    }
+
+    #[test]
     fn noise_is_told_where_nobody_has_counted_it() {
         let noise: Vec<f32> = (0..3 * 64 * 64).map(|i| 2.0 + 0.6 * (hash_unit(3, i) - 0.5)).collect();
         let told = told_variance(&noise, &vec![0.7; noise.len()], (64, 64));

@@ -23,11 +23,14 @@ pub fn shown_noise(filtered: &Filtered, size: (u32, u32), exposure: f32) -> Vec<
     (0..grid.count()).map(noise).collect()
 }
 
-/// The same of one pixel, whose colours have this standard deviation. Colours brighter than white look like white.
+/// The same of one pixel with this standard deviation over colours. Noise is taken to be of the pixel's own colour, and colours brighter than
+/// white look like white.
 fn pixel_noise(radiance: &[f32], deviation: f32, scale: f32) -> f32 {
+    let squares: f32 = radiance.iter().map(|color| color * color).sum();
+    let share = |color: f32| if squares > 0.0 { color.abs() * (3.0 / squares).sqrt() } else { 1.0 };
     let (mut shown, mut differences) = (0.0, 0.0);
     for &color in radiance {
-        let (color, deviation) = (color * scale, deviation * scale);
+        let (deviation, color) = (deviation * share(color) * scale, color * scale);
         shown += color.min(1.0);
         differences += 0.5 * ((color + deviation).min(1.0) - (color - deviation).min(1.0));
     }
@@ -50,7 +53,9 @@ mod tests {
         assert!((noise(0.125, 0.005, 1.0) - expected).abs() < 1e-5);
         assert!(noise(0.04, 0.01, 0.0) > 2.0 * expected);
         assert_eq!(noise(3.0, 0.5, 0.0), 0.0);
-        assert!(noise(1.0, 0.1, 0.0) > 0.0);
+        assert!(noise(1.0, 0.1, 0.0) > 0.0 && noise(0.0, 0.1, 0.0) > 0.1);
+        let [red, grey] = [[0.3, 0.0, 0.0], [0.1; 3]].map(|radiance| pixel_noise(&radiance, 0.01, 1.0));
+        assert!((3f32.sqrt() * red - grey).abs() < 1e-6);
     }
 
     #[test]

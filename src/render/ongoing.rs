@@ -14,9 +14,9 @@ use crate::{
     output::{
         CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
     },
+    pixels::Floats,
     scene::{Paths, ToneMap},
 };
-use bytes::Bytes;
 use std::{
     fs,
     ops::Range,
@@ -376,14 +376,9 @@ impl<'a> Keeper<'a> {
     }
 
     fn show_denoised(&self, job: &RenderJob, traced: &Traced, filtered: &Filtered) -> Result<(), RenderError> {
-        let Traced { settings, rendered, .. } = traced;
-        let mut rendered =
-            Rendered { aovs: rendered.aovs.clone(), blocks: None, film: None, pixels: Bytes::new(), ..*rendered };
-        if let Some(denoising) = &job.denoising {
-            write::develop(job, denoising, (self.frame, settings), &filtered.radiance, &mut rendered)?;
-        }
-        write::complete(job, &mut rendered);
-        Ok(job.output.write_partial(job, self.frame, &self.partial, &rendered)?)
+        let aovs = traced.rendered.aovs.clone();
+        let pixels = Floats::from(filtered.radiance.clone()).into_bytes();
+        self.show(job, &traced.settings, Rendered { pixels, aovs, blocks: None, film: None, ..traced.rendered })
     }
 
     /// Removes the partial picture, as the finished one is there now.

@@ -35,13 +35,15 @@ pub struct Refined {
     pub sampled: Sampled,
 }
 
+/// Is called between measurements with the frame as it stands.
+pub type Shown<'a> = dyn FnMut(&Traced, &Filtered) -> Result<(), RenderError> + 'a;
+
 /// How a frame gets samples until it is calm.
-struct Sampling<'a> {
+struct Sampling<'a, 'b> {
     denoising: &'a Denoising,
     device: &'a mut dyn Device,
     stop: &'a Stop<'a>,
-    /// Is called between measurements with the frame as it stands.
-    shown: &'a mut dyn FnMut(&Traced, &Filtered) -> Result<(), RenderError>,
+    shown: &'a mut Shown<'b>,
     /// Poses the frame again.
     pose: &'a mut dyn FnMut() -> Posed,
 }
@@ -82,8 +84,7 @@ pub fn begin(
     Ok(Traced { number, settings, rendered, pose_time, trees, begun })
 }
 
-/// Samples and denoises a frame that has those around it until no tile is noisy. Others keep seeing it as it was. `pose` poses it again, and
-/// `shown` is called with the frame as it stands.
+/// Samples and denoises a frame that has those around it until no tile is noisy. Others keep seeing it as it was. `pose` poses it again.
 ///
 /// # Errors
 /// Those of tracing and denoising it, and those of `shown`.
@@ -92,7 +93,7 @@ pub fn refine(
     complete: &mut Complete,
     device: &mut dyn Device,
     pose: &mut dyn FnMut() -> Posed,
-    (stop, shown): (&Stop, &mut dyn FnMut(&Traced, &Filtered) -> Result<(), RenderError>),
+    (stop, shown): (&Stop, &mut Shown),
 ) -> Result<(), RenderError> {
     let (Some(denoising), Some(target), Some(mut begun)) =
         (&job.denoising, job.denoised_noise(), complete.traced.begun.take())
@@ -212,5 +213,27 @@ fn take_aovs(grid: TileGrid, tiles: &[u32], (to, from): (&mut [AovImage], &[AovI
         let mut values = image.values.to_vec();
         grid.copy(tiles, image.aov.channels(), &more.values, &mut values);
         image.values = values.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noisy_tiles_get_twice_to_eight_times_the_samples() {
+        let begun = |samples: &[u32]| Begun { film: Accumulation::default(), samples: samples.to_vec(), frame: None };
+        let noise = [0.1, 0.11, 0.25, 9.0, f32::NAN, 0.11, 9.0];
+        let wanted = begun(&[8, 8, 8, 8, 8, 64, 100]).wanted((&noise, 0.1), 100);
+        let expected = [((8, 16), vec![1, 4]), ((8, 32), vec![2]), ((8, 64), vec![3]), ((64, 100), vec![5])];
+        assert_eq!(wanted, BTreeMap::from(expected));
+        assert!(begun(&[8; 7]).wanted((&[0.1; 7], 0.1), 100).is_empty());
+    }
+
+    #[test]
+    fn samples_and_noise_are_means_over_pixels() {
+        let begun = Begun { film: Accumulation::default(), samples: vec![8, 32], frame: None };
+        let sampled = begun.sampled((10, 8), (&[0.1, 0.3], 0.2));
+        assert!((sampled.samples - 12.8).abs() < 1e-9 && (sampled.noisy - 0.2).abs() < 1e-9);
     }
 }
