@@ -70,6 +70,6 @@ mod tests {
         let mut to = vec![0; 180];
         grid.copy(&[1, 2], 2, &(1..=180).collect::<Vec<_>>(), &mut to);
         assert_eq!(to.iter().filter(|&&value| value > 0).count(), 2 * (2 * 8 + 8));
-        assert_eq!((to[15], to[16], to[19], to[159], to[160], to[175], to[176]), (0, 17, 20, 0, 161, 176, 0));
+        assert_eq!((to[15], to[16], to[19], to[155], to[160], to[175], to[176]), (0, 17, 20, 0, 161, 176, 0));
     }
 }
