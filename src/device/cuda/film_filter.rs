@@ -308,9 +308,8 @@ mod tests {
             (0..7).map(|number| cpu.record(SIZE, &borrowed(&layers(number))).unwrap()).collect();
         let frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
         // One is missing, and one is on the host.
-        let on_cpu =
-            |(index, records): (usize, &'_ Vec<f32>)| (index != 1).then_some(HostFilm { records, weights: &[] });
-        let of_cpu: Vec<Option<HostFilm>> = recorded.iter().enumerate().map(on_cpu).collect();
+        let on_cpu = |index: usize| HostFilm { records: &recorded[index], weights: &[] };
+        let of_cpu: Vec<_> = (0..recorded.len()).map(|index| (index != 1).then(|| on_cpu(index))).collect();
         let place = |(index, frame): (usize, &Option<HostFilm>)| match (index, *frame) {
             (_, None) => None,
             (4, Some(_)) => Some(FilmRecords::Host(&recorded[4])),
