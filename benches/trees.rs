@@ -343,7 +343,7 @@ fn traverse(c: &mut Criterion, name: &str, scene: Arc<Scene>, frame: &Frame) {
         device.trace(frame, kind, rays, &mut hits, 1).expect("rays are traced");
         hits
     };
-    let primary = primary_rays(frame.camera());
+    let primary = primary_rays(&frame.camera());
     let bounce = bounce_rays(&primary, &trace(RayKind::Closest, &primary));
     let mut group = c.benchmark_group(name);
     group.sample_size(20);
