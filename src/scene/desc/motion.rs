@@ -1,6 +1,6 @@
 //! `motions: { "name": (parts: [..], phase: ..) }`: movements that instances and groups share.
 
-use super::{Finite, Point, Rotation, Scale, Varying, values};
+use super::{Aim, Finite, Point, Rotation, Scale, Varying, values};
 use crate::scene::{Ease, Ends};
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
@@ -136,7 +136,7 @@ pub struct FollowDesc {
 #[serde(rename = "LookAt", deny_unknown_fields)]
 pub struct Towards {
     /// A point, the name or path of something that is placed, or `On(of: "car", offset: (0, 2, 0))`, as in [`Aim`].
-    pub target: super::Aim,
+    pub target: Aim,
 }
 
 /// `Noise(translate: (0.1, 0.1, 0.1), rotate: (1, 2, 1), period: 3, seed: 4)`: smooth random movement, such as that of wind or of a hand.
