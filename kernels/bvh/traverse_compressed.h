@@ -38,7 +38,7 @@ struct alignas(16) Entered {
     uint32_t outside;
     Vec3 direction;
     uint32_t outer_base;
-    // What `origin` lacks.
+    // The digits that `origin` lacks.
     Vec3 low;
 
     THRONG_INLINE uint32_t outer_bottom() const { return outside >> 3; }

@@ -221,7 +221,7 @@ impl<'a> Placing<'a> {
     /// `world_from_object` of the instance of number `index`; `nodes` are those of [`Self::nodes`].
     pub(super) fn world(&self, nodes: &PlacedNodes, index: u32, instance: &Instance) -> Affine3 {
         match self.moment.origin() {
-            // What is in an assembly is placed within it.
+            // Instances in an assembly are placed within it.
             origin if origin != Vec3::ZERO && (index as usize) < self.world => {
                 from_origin(self.place(&nodes.double, index, instance), origin).into()
             }

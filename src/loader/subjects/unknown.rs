@@ -1,4 +1,4 @@
-//! What is told of a name that nothing has.
+//! Sentences about names that nothing has.
 
 use crate::{
     loader::suggest,
@@ -60,7 +60,7 @@ fn example(scene: &Scene, name: &str) -> Option<String> {
     Some(format!("it is in a group that is kept once; write its path, such as `{}`", scene.name_of_way(&way)))
 }
 
-/// What there is in a level: stems of names, with their least and greatest numbers.
+/// The names in a level: their stems, with the least and greatest numbers.
 struct Labels<'a>(Vec<(&'a str, u32, u32)>);
 
 impl<'a> Labels<'a> {
