@@ -123,8 +123,8 @@ THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query&
 
 #endif
 
-// The same in a scene with assemblies.
-THRONG_INLINE ObjectRay enter_space_finely(const float* world_from_object, const float* object_from_world, const Query& q, float magnitude) {
+// The same in a scene with assemblies. Outlined, so that other scenes pay nothing.
+THRONG_OUTLINE ObjectRay enter_space_finely(const float* world_from_object, const float* object_from_world, const Query& q, float magnitude) {
     ObjectRay r;
     r.origin = enter_mesh(world_from_object, object_from_world, q.fine_origin());
     r.direction = transform_vector(object_from_world, q.direction);
