@@ -57,6 +57,11 @@ impl Aabb {
         self.min.abs().max(self.max.abs())
     }
 
+    /// Greatest absolute coordinate in the box, as bounds on rounding need it; 0 for an empty box.
+    pub fn magnitude(&self) -> f32 {
+        if self.is_empty() { 0.0 } else { self.reach().max_element() }
+    }
+
     /// Length of the diagonal; 0 for an empty box.
     pub fn diagonal(&self) -> f32 {
         if self.is_empty() { 0.0 } else { self.extent().length() }

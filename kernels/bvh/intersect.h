@@ -30,6 +30,12 @@ struct Query {
     }
 };
 
+// Takes a ray's origin into a mesh; `Nested` in scenes with assemblies.
+template <bool Nested>
+THRONG_INLINE Vec3 enter_mesh(const float* object_from_world, const Query& q) {
+    return Nested ? enter_mesh(object_from_world, q.fine_origin()) : transform_point(object_from_world, q.origin);
+}
+
 THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
     return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0, vec3(0.0f)};
 }

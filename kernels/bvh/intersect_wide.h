@@ -98,10 +98,13 @@ THRONG_INLINE WideSlabs make_wide_slabs(Vec3 origin, Vec3 direction, float magni
     return make_wide_slabs(_mm_setr_ps(origin.x, origin.y, origin.z, 0.0f), _mm_setr_ps(direction.x, direction.y, direction.z, 0.0f), magnitude, t_min);
 }
 
+template <bool Nested>
 THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query& q, float magnitude) {
     __m128 x = _mm_loadu_ps(object_from_world), y = _mm_loadu_ps(object_from_world + 4), z = _mm_loadu_ps(object_from_world + 8), w = _mm_setzero_ps();
     _MM_TRANSPOSE4_PS(x, y, z, w);
-    const __m128 origin = _mm_fmadd_ps(x, _mm_set1_ps(q.origin.x), _mm_fmadd_ps(y, _mm_set1_ps(q.origin.y), _mm_fmadd_ps(z, _mm_set1_ps(q.origin.z), w)));
+    const Vec3 from = Nested ? offset_from(q.fine_origin(), translation_of(object_from_world)) : q.origin;
+    const __m128 along_z = _mm_set1_ps(from.z), last = Nested ? _mm_mul_ps(z, along_z) : _mm_fmadd_ps(z, along_z, w);
+    const __m128 origin = _mm_fmadd_ps(x, _mm_set1_ps(from.x), _mm_fmadd_ps(y, _mm_set1_ps(from.y), last));
     const __m128 direction = _mm_fmadd_ps(x, _mm_set1_ps(q.direction.x), _mm_fmadd_ps(y, _mm_set1_ps(q.direction.y), _mm_mul_ps(z, _mm_set1_ps(q.direction.z))));
     alignas(16) float o[4], d[4];
     _mm_store_ps(o, origin);
@@ -113,24 +116,16 @@ THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query&
 
 THRONG_INLINE WideSlabs make_wide_slabs(Vec3 origin, Vec3 direction, float magnitude, float t_min) { return widen(make_slabs(origin, direction, magnitude), t_min); }
 
+template <bool Nested>
 THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query& q, float magnitude) {
     ObjectRay r;
-    r.origin = transform_point(object_from_world, q.origin);
+    r.origin = enter_mesh<Nested>(object_from_world, q);
     r.direction = transform_vector(object_from_world, q.direction);
     r.slabs = make_wide_slabs(r.origin, r.direction, magnitude, q.t_min);
     return r;
 }
 
 #endif
-
-// The same in a scene with assemblies. Outlined, so that other scenes pay nothing.
-THRONG_OUTLINE ObjectRay enter_space_finely(const float* world_from_object, const float* object_from_world, const Query& q, float magnitude) {
-    ObjectRay r;
-    r.origin = enter_mesh(world_from_object, object_from_world, q.fine_origin());
-    r.direction = transform_vector(object_from_world, q.direction);
-    r.slabs = make_wide_slabs(r.origin, r.direction, magnitude, q.t_min);
-    return r;
-}
 
 // Mask of the children that the ray enters before `t_max`; their entry distances go to `entry`.
 THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {

@@ -58,6 +58,10 @@ struct alignas(64) Packet {
     // In scenes with assemblies, what origins lack.
     float low[3][kPacketRays];
 
+    THRONG_INLINE void set_origin(uint32_t ray, const FinePoint& p) {
+        origin[0][ray] = p.high.x; origin[1][ray] = p.high.y; origin[2][ray] = p.high.z;
+        low[0][ray] = p.low.x; low[1][ray] = p.low.y; low[2][ray] = p.low.z;
+    }
     THRONG_INLINE FinePoint fine_origin_of(uint32_t ray) const { return FinePoint{origin_of(ray), vec3(low[0][ray], low[1][ray], low[2][ray])}; }
     THRONG_INLINE Vec3 origin_of(uint32_t ray) const { return vec3(origin[0][ray], origin[1][ray], origin[2][ray]); }
     THRONG_INLINE Vec3 direction_of(uint32_t ray) const { return vec3(direction[0][ray], direction[1][ray], direction[2][ray]); }
@@ -71,7 +75,7 @@ struct alignas(64) ObjectPacket {
 
     THRONG_INLINE ObjectPacket(const Params& params, const Packet& p, const InstanceRecord& instance, float magnitude) {
         const float* object_from_world = instance.object_from_world;
-        if (is_nested(params)) set(p, object_from_world, magnitude, [&](uint32_t i) THRONG_INLINED { return enter_mesh(instance.world_from_object, object_from_world, p.fine_origin_of(i)); });
+        if (is_nested(params)) set(p, object_from_world, magnitude, [&](uint32_t i) THRONG_INLINED { return enter_mesh(object_from_world, p.fine_origin_of(i)); });
         else set(p, object_from_world, magnitude, [&](uint32_t i) THRONG_INLINED { return transform_point(object_from_world, p.origin_of(i)); });
     }
 
@@ -307,12 +311,16 @@ struct PacketWalk {
     THRONG_OUTLINE bool enter_assembly_together(uint32_t some, const InstanceRecord& instance, const BlasRecord& assembly, float t, PacketEntry* top) {
         if (assembly.root == EMPTY_CHILD) return true;
         Packet inner;
+        const float* object_from_world = instance.object_from_world;
         for (uint32_t i = 0; i < kPacketRays; i++) {
-            const FinePoint o = enter_assembly(instance.world_from_object, instance.object_from_world, packet.fine_origin_of(i));
-            const Vec3 d = transform_vector(instance.object_from_world, packet.direction_of(i));
-            inner.origin[0][i] = o.high.x; inner.origin[1][i] = o.high.y; inner.origin[2][i] = o.high.z;
-            inner.low[0][i] = o.low.x; inner.low[1][i] = o.low.y; inner.low[2][i] = o.low.z;
+            const Vec3 o = enter_mesh(object_from_world, packet.fine_origin_of(i)), d = transform_vector(object_from_world, packet.direction_of(i));
+            inner.set_origin(i, FinePoint{o, vec3(0.0f)});
             inner.direction[0][i] = d.x; inner.direction[1][i] = d.y; inner.direction[2][i] = d.z;
+        }
+        // Apart, so that the loop above becomes vector instructions.
+        for (uint32_t rest = some; rest; rest &= rest - 1) {
+            const uint32_t i = lowest_bit(rest);
+            if (!is_far(inner.origin_of(i), assembly.magnitude)) inner.set_origin(i, enter_assembly(object_from_world, packet.fine_origin_of(i)));
         }
         Signs signs;
         const uint32_t first = lowest_bit(some);

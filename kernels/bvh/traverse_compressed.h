@@ -177,10 +177,11 @@ struct Walk {
             direction = transform_vector(m, direction);
 #if THRONG_NESTED
             const FinePoint point{origin, depth ? entered[depth - 1].low : vec3(0.0f)};
-            origin = is_nested(params) ? enter_mesh(m, m, point) : transform_point(m, origin);
-            is_assembly = load_word(&inner.level) != 0;
+            origin = is_nested(params) ? enter_mesh(m, point) : transform_point(m, origin);
+            const float reach = bits_float(load_word(&inner.reach));
+            is_assembly = reach > 0.0f;
             if (is_assembly) {
-                const FinePoint within = enter_assembly(m, m, point);
+                const FinePoint within = is_far(origin, reach) ? FinePoint{origin, vec3(0.0f)} : enter_assembly(m, point);
                 origin = within.high;
                 entered[depth++] = Entered{origin, bottom << 3 | (space.axes >> kWorldUpShift & 7u), direction, base, within.low};
                 bottom = top;

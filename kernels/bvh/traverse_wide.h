@@ -158,22 +158,20 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
 }
 
 // Traverses the part of the scene below one instance. True if the walk should end (`Any` and something was hit).
-// `pack_at(packs, index)` returns the pack in the leaf `index` at the ray's time.
-template <bool Any, class Count, class Filter, class PackAt>
-THRONG_INLINE bool enter_object(const Params& params, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* world_from_object, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
+// `pack_at(packs, index)` returns the pack in the leaf `index` at the ray's time. `Nested` in scenes with assemblies.
+template <bool Any, bool Nested, class Count, class Filter, class PackAt>
+THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v); };
-    if (blas.shape == SHAPE_SPHERE) {
-        const Vec3 origin = is_nested(params) ? enter_mesh(world_from_object, object_from_world, q.fine_origin()) : transform_point(object_from_world, q.origin);
-        return intersect_sphere(origin, transform_vector(object_from_world, q.direction), q.base + instance.instance, record, q, counts) && Any;
-    }
-    const ObjectRay here = is_nested(params) ? enter_space_finely(world_from_object, object_from_world, q, blas.magnitude) : enter_space(object_from_world, q, blas.magnitude);
+    const uint32_t number = Nested ? q.base + instance.instance : instance.instance;
+    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(enter_mesh<Nested>(object_from_world, q), transform_vector(object_from_world, q.direction), number, record, q, counts) && Any;
+    const ObjectRay here = enter_space<Nested>(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);
     const auto visit = [&] { count.blas_node(); };
     return with_packs(blas, [&](const auto* packs) THRONG_INLINED {
         return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
             const auto& pack = pack_at(packs, index);
             count.pack(pack);
-            return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, q.base + instance.instance, record, q, counts);
+            return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, number, record, q, counts);
         });
     });
 }
@@ -197,7 +195,7 @@ THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
 }
 
 // The same for an instance that moves while the shutter is open, at the ray's time.
-template <bool Any, class Count, class Filter>
+template <bool Any, bool Nested, class Count, class Filter>
 THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.trees.instances[record];
     const BlasRecord& blas = params.trees.blas[instance.blas];
@@ -206,16 +204,24 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     load_placement(params, instance, time, world_from_object, object_from_world);
     const MeshKeys* keys = params.keys.meshes ? params.keys.meshes + instance.mesh : nullptr;
     if (!keys || !keys->segments)
-        return enter_object<Any>(params, instance, record, blas, world_from_object, object_from_world, ray, q, stack, count, filter, PackItself());
+        return enter_object<Any, Nested>(instance, record, blas, object_from_world, ray, q, stack, count, filter, PackItself());
     const KeySpan span = key_span(keys->segments, time);
-    return enter_object<Any>(params, instance, record, blas, world_from_object, object_from_world, ray, q, stack, count, filter, [&](const auto* packs, uint32_t index) {
+    return enter_object<Any, Nested>(instance, record, blas, object_from_world, ray, q, stack, count, filter, [&](const auto* packs, uint32_t index) {
         const auto* here = packs + uint64_t(span.key) * keys->leaves;
         return pack_between(here[index], here[keys->leaves + index], span.share);
     });
 }
 
+// Traverses an instance of a mesh.
+template <bool Any, bool Nested, class Count, class Filter>
+THRONG_INLINE bool enter_mesh(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
+    const InstanceRecord& instance = params.trees.instances[record];
+    if (moves(params) && instance.flags) return enter_moving<Any, Nested>(params, ray, record, q, stack, count, filter);
+    return enter_object<Any, Nested>(instance, record, params.trees.blas[instance.blas], instance.object_from_world, ray, q, stack, count, filter, PackItself());
+}
+
 template <bool Any, class Count, class Filter>
-bool enter_assembly(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter);
+bool enter_nested(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter);
 
 // Traverses an instance unless it is hidden.
 template <bool Any, class Count, class Filter>
@@ -223,29 +229,25 @@ THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t
     const InstanceRecord& instance = params.trees.instances[record];
     if (instance.mask == 0) return false;
     count.instance();
-    if (instance.flags) {
-        if (instance.flags & INSTANCE_IS_ASSEMBLY) return enter_assembly<Any>(params, ray, record, q, stack, count, filter);
-        if (moves(params)) return enter_moving<Any>(params, ray, record, q, stack, count, filter);
-    }
-    const BlasRecord& blas = params.trees.blas[instance.blas];
-    return enter_object<Any>(params, instance, record, blas, instance.world_from_object, instance.object_from_world, ray, q, stack, count, filter, PackItself());
+    return is_nested(params) ? enter_nested<Any>(params, ray, record, q, stack, count, filter) : enter_mesh<Any, false>(params, ray, record, q, stack, count, filter);
 }
 
-// Traverses an assembly, in whose space instances are placed as they are in the world.
+// The same in a scene with assemblies; outlined, so that other scenes pay nothing. In an assembly's space instances are placed as they are in
+// the world.
 template <bool Any, class Count, class Filter>
-THRONG_OUTLINE bool enter_assembly(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
+THRONG_OUTLINE bool enter_nested(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.trees.instances[record];
+    if (!(instance.flags & INSTANCE_IS_ASSEMBLY)) return enter_mesh<Any, true>(params, ray, record, q, stack, count, filter);
     const BlasRecord& assembly = params.trees.blas[instance.blas];
     if (assembly.root == EMPTY_CHILD) return false;
-    const float *world_from_object = instance.world_from_object, *object_from_world = instance.object_from_world;
+    const float* object_from_world = instance.object_from_world;
     float moved[2][12];
     if (moves(params) && instance.segments) {
         load_placement(params, instance, time_of(ray), moved[0], moved[1]);
-        world_from_object = moved[0];
         object_from_world = moved[1];
     }
     const Query outside = q;
-    const FinePoint origin = enter_assembly(world_from_object, object_from_world, q.fine_origin());
+    const FinePoint origin = enter_assembly(object_from_world, q.fine_origin(), assembly.magnitude);
     q.origin = origin.high;
     q.low = origin.low;
     q.direction = transform_vector(object_from_world, q.direction);

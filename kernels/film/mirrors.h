@@ -24,7 +24,7 @@ struct Mirrors {
 // The mirror that was met last: neighbouring rays mostly meet the same.
 struct KnownMirror {
     // None, if it is NO_INDEX.
-    uint32_t instance, prim;
+    uint32_t instance, record, prim;
     Plane planes[kMoments];
 };
 
@@ -43,7 +43,7 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
         local = a + (load3(mesh.vertices[corners.vertices[1]].position) - a) * hit.u + (load3(mesh.vertices[corners.vertices[2]].position) - a) * hit.v;
     }
     float world_from_object[12];
-    load_other_placement(params, other.transforms, hit.instance, world_from_object);
+    load_other_placement(params, other.transforms, hit, world_from_object);
     return transform_point(world_from_object, local);
 }
 
@@ -91,7 +91,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
     if (!is_flat(params, hit)) return false;
     const FrameAovs& aovs = *params.film.aovs;
     const OtherFrame* moments[kMoments] = {&aovs.now, &aovs.before, &aovs.after};
-    const bool is_known = known.instance == hit.instance && known.prim == hit.prim;
+    const bool is_known = known.instance == hit.instance && known.record == hit.record && known.prim == hit.prim;
     for (uint32_t k = 0; k < kMoments; k++) {
         const OtherFrame& other = *moments[k];
         if (other.transforms && !is_known) known.planes[k] = plane_at(params, other, hit, s);
@@ -100,6 +100,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
     }
     mirrors.count++;
     known.instance = hit.instance;
+    known.record = hit.record;
     known.prim = hit.prim;
     const Vec3 reflected = mirror_direction(load3(ray.direction), s);
     ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);

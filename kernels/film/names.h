@@ -39,10 +39,10 @@ struct TextHash {
 
 // The id of the way to a hit's mesh. The table begins with two words for each instance of the scene: where the stem of its name is, and the
 // number behind that or NO_INDEX. A stem is its length in bytes, and then these.
-THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, uint32_t number) {
+THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, const Hit& hit) {
     TextHash text;
     bool is_within = false;
-    follow_number(params, number, [&](uint32_t index, const InstanceRecord&) {
+    follow_number(params, hit.instance, hit.record, [&](uint32_t index, const InstanceRecord&) {
         if (is_within) text.add('/');
         is_within = true;
         const uint32_t* stem = names + load_word(&names[2u * uint64_t(index)]);
@@ -57,7 +57,7 @@ THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, u
 
 // The id of what a hit is on.
 THRONG_INLINE uint32_t instance_id(const Params& params, const uint32_t* names, const Hit& hit) {
-    return is_nested(params) ? id_of_way(params, names, hit.instance) : names[hit.instance];
+    return is_nested(params) ? id_of_way(params, names, hit) : names[hit.instance];
 }
 
 }

@@ -76,17 +76,6 @@ THRONG_INLINE void invert(const float* m, float* inverse) {
     }
 }
 
-// Loads both transforms of an instance at a time.
-THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& instance, Time time, float* world_from_object, float* object_from_world) {
-    if (moves(params) && instance.segments) {
-        instance_at(params, instance.first_key, instance.segments, time, world_from_object);
-        invert(world_from_object, object_from_world);
-        return;
-    }
-    load_matrix(instance.world_from_object, world_from_object);
-    load_matrix(instance.object_from_world, object_from_world);
-}
-
 THRONG_INLINE Vec3 translation_of(const float* m) { return vec3(m[3], m[7], m[11]); }
 
 THRONG_INLINE void set_translation(float* m, Vec3 translation) {
@@ -95,15 +84,34 @@ THRONG_INLINE void set_translation(float* m, Vec3 translation) {
     m[11] = translation.z;
 }
 
-// Takes a point into an assembly. In scenes with assemblies an instance is where `world_from_object` says, to all digits: the inverse's
-// translation has been rounded by how far that is from the origin.
-THRONG_INLINE FinePoint enter_assembly(const float* world_from_object, const float* object_from_world, const FinePoint& point) {
-    return transform_offset(object_from_world, point, translation_of(world_from_object));
+// Loads both transforms of an instance at a time.
+THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& instance, Time time, float* world_from_object, float* object_from_world) {
+    if (moves(params) && instance.segments) {
+        instance_at(params, instance.first_key, instance.segments, time, world_from_object);
+        invert(world_from_object, object_from_world);
+        if (is_nested(params)) set_translation(object_from_world, translation_of(world_from_object));
+        return;
+    }
+    load_matrix(instance.world_from_object, world_from_object);
+    load_matrix(instance.object_from_world, object_from_world);
 }
 
-// Takes a point into a mesh of a scene with assemblies.
-THRONG_INLINE Vec3 enter_mesh(const float* world_from_object, const float* object_from_world, const FinePoint& point) {
-    return transform_vector(object_from_world, offset_from(point, translation_of(world_from_object)));
+// Takes a point into a mesh of a scene with assemblies. There, the last column of `object_from_world` is where the instance is: the inverse's
+// own has been rounded by how far that is from the origin.
+THRONG_INLINE Vec3 enter_mesh(const float* object_from_world, const FinePoint& point) {
+    return transform_vector(object_from_world, offset_from(point, translation_of(object_from_world)));
+}
+
+// Takes a point into an assembly, likewise.
+THRONG_INLINE FinePoint enter_assembly(const float* object_from_world, const FinePoint& point) {
+    return transform_offset(object_from_world, point, translation_of(object_from_world));
+}
+
+// The same for a ray's origin, whose last digits matter to what is close by only: `reach` is the assembly's greatest coordinate.
+THRONG_INLINE FinePoint enter_assembly(const float* object_from_world, const FinePoint& point, float reach) {
+    const Vec3 p = enter_mesh(object_from_world, point);
+    if (is_far(p, reach)) return FinePoint{p, vec3(0.0f)};
+    return enter_assembly(object_from_world, point);
 }
 
 // The vertices of a mesh at a time: those of a key start at `first`, and those of the next key `stride` vertices further. The stride is

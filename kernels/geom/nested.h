@@ -1,16 +1,18 @@
 // Instances of instances. A hit has the number that its instance would have if all assemblies were copied to where they are placed. Each
-// level has the numbers at which its instances begin, so that a number leads from the outermost instance in.
+// level has the numbers at which its instances begin, so that a number leads from the outermost instance in to the level of the hit's record.
 #pragma once
 #include "geom/motion.h"
 
 namespace THRONG_NAMESPACE {
 
-// Calls `visit(index, instance)` for each instance on the way to the mesh of a number, from the outermost one in, with its index in the scene.
+// Calls `visit(index, instance)` for each instance on the way to the mesh of a record, from the outermost one in, with its index in the scene.
 template <class Visit>
-THRONG_INLINE void follow_number(const Params& params, uint32_t number, Visit&& visit) {
+THRONG_INLINE void follow_number(const Params& params, uint32_t number, uint32_t record, Visit&& visit) {
+    const uint32_t last = load_word(&params.trees.indices[record]);
     uint32_t level = 0;
     for (;;) {
         const NestLevel at = load_record(&params.trees.levels[level]);
+        if (last - at.first < at.count) return visit(last, params.trees.instances[record]);
         const uint32_t* numbers = params.trees.numbers + at.first;
         uint32_t index = 0;
         if (at.even) index = number / at.even < at.count ? number / at.even : at.count - 1u;
@@ -23,17 +25,13 @@ THRONG_INLINE void follow_number(const Params& params, uint32_t number, Visit&& 
         number -= load_word(&numbers[index]);
         const InstanceRecord& instance = params.trees.instances[load_word(&params.trees.records_of[at.first + index])];
         visit(at.first + index, instance);
-        if (!(instance.flags & INSTANCE_IS_ASSEMBLY)) return;
         level = instance.slot_base;
     }
 }
 
 // Index in the scene of the instance that a hit is on.
 THRONG_DEVICE uint32_t scene_index(const Params& params, const Hit& hit) {
-    if (!is_nested(params)) return hit.instance;
-    uint32_t last = 0;
-    follow_number(params, hit.instance, [&](uint32_t index, const InstanceRecord&) { last = index; });
-    return last;
+    return is_nested(params) ? load_word(&params.trees.indices[hit.record]) : hit.instance;
 }
 
 // a = a * b, of the linear parts of transforms.
@@ -51,14 +49,14 @@ THRONG_INLINE void load_identity(float* m) {
 
 // Loads both transforms of an instance of an assembly, to and from the world. The world's origin is taken in as rays are, to all digits, and
 // then both transforms are as precise as the instance is close to that.
-THRONG_OUTLINE void load_nested_placement(const Params& params, uint32_t number, Time time, float* world_from_object, float* object_from_world) {
+THRONG_OUTLINE void load_nested_placement(const Params& params, uint32_t number, uint32_t record, Time time, float* world_from_object, float* object_from_world) {
     load_identity(world_from_object);
     load_identity(object_from_world);
     FinePoint origin{vec3(0.0f), vec3(0.0f)};
-    follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
+    follow_number(params, number, record, [&](uint32_t, const InstanceRecord& instance) {
         float out[12], in[12];
         load_placement(params, instance, time, out, in);
-        origin = enter_assembly(out, in, origin);
+        origin = enter_assembly(in, origin);
         append_linear(world_from_object, out);
         append_linear(in, object_from_world);
         for (int i = 0; i < 12; i++) object_from_world[i] = in[i];
@@ -67,21 +65,23 @@ THRONG_OUTLINE void load_nested_placement(const Params& params, uint32_t number,
     set_translation(world_from_object, -transform_vector(world_from_object, origin.high));
 }
 
+THRONG_INLINE uint32_t record_of(const Params& params, const InstanceRecord& instance) { return uint32_t(&instance - params.trees.instances); }
+
 // Loads both transforms of the instance with this record and number.
 THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& instance, uint32_t number, Time time, float* world_from_object, float* object_from_world) {
-    if (is_nested(params)) load_nested_placement(params, number, time, world_from_object, object_from_world);
+    if (is_nested(params)) load_nested_placement(params, number, record_of(params, instance), time, world_from_object, object_from_world);
     else load_placement(params, instance, time, world_from_object, object_from_world);
 }
 
-// Loads world_from_object of a number's instance out of transforms of all instances of the scene.
-THRONG_DEVICE void load_other_placement(const Params& params, const float* transforms, uint32_t number, float* world_from_object) {
+// Loads world_from_object of what was hit out of transforms of all instances of the scene.
+THRONG_DEVICE void load_other_placement(const Params& params, const float* transforms, const Hit& hit, float* world_from_object) {
     if (!is_nested(params)) {
-        load_matrix(transforms + 12 * uint64_t(number), world_from_object);
+        load_matrix(transforms + 12 * uint64_t(hit.instance), world_from_object);
         return;
     }
     load_identity(world_from_object);
     FinePoint origin{vec3(0.0f), vec3(0.0f)};
-    follow_number(params, number, [&](uint32_t index, const InstanceRecord&) {
+    follow_number(params, hit.instance, hit.record, [&](uint32_t index, const InstanceRecord&) {
         float own[12];
         load_matrix(transforms + 12 * uint64_t(index), own);
         origin = sum_of(origin, transform_offset(world_from_object, FinePoint{translation_of(own), vec3(0.0f)}, vec3(0.0f)));

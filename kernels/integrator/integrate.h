@@ -154,7 +154,7 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
     }
     switch (integrator) {
     case Integrator::depth: path.radiance = vec3(clamp(1.0f - hit.t / params.frame.depth_range, 0.0f, 1.0f)); return;
-    case Integrator::instance: path.radiance = index_color(hit.instance); return;
+    case Integrator::instance: path.radiance = index_color(hit.instance + (params.trees.shares_numbers ? scene_index(params, hit) : 0)); return;
     case Integrator::normal:
     case Integrator::albedo:
     case Integrator::uv:

@@ -39,7 +39,7 @@ THRONG_INLINE float determinant(const float* m) {
 // Twice the area in the world of a triangle of an instance that moves.
 THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, uint32_t number, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
     float world_from_object[12], object_from_world[12];
-    if (is_nested(params)) load_nested_placement(params, number, time, world_from_object, object_from_world);
+    if (is_nested(params)) load_placement(params, instance, number, time, world_from_object, object_from_world);
     else if (instance.segments) instance_at(params, instance.first_key, instance.segments, time, world_from_object);
     else load_matrix(instance.world_from_object, world_from_object);
     const ShapeSpan shape = shape_at(params, instance.mesh, time);
@@ -59,7 +59,7 @@ THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& ins
     float m[12];
     if (is_nested(params)) {
         float object_from_world[12];
-        load_nested_placement(params, number, time, m, object_from_world);
+        load_placement(params, instance, number, time, m, object_from_world);
     } else load_matrix(instance.world_from_object, m);
     float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
     // Left out before anything is inlined: otherwise kernels without motion need more.

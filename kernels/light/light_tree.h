@@ -45,14 +45,14 @@ THRONG_INLINE float importance(const LightNode& node, const Segment& segment) {
 
 // The same in the space of an assembly.
 THRONG_INLINE Receiver moved_into(const Receiver& r, const float* world_from_object, const float* object_from_world) {
-    const Vec3 position = transform_point(object_from_world, r.position);
+    const Vec3 position = enter_mesh(object_from_world, FinePoint{r.position, vec3(0.0f)});
     return receiver(position, r.all_around ? r.normal : normalize_or(transform_normal(world_from_object, r.normal), r.normal));
 }
 
 THRONG_INLINE Segment moved_into(const Segment& s, const float*, const float* object_from_world) {
     const Vec3 direction = transform_vector(object_from_world, s.direction);
     const float stretch = length(direction);
-    return Segment{transform_point(object_from_world, s.origin), direction * (1.0f / stretch), s.length * stretch};
+    return Segment{enter_mesh(object_from_world, FinePoint{s.origin, vec3(0.0f)}), direction * (1.0f / stretch), s.length * stretch};
 }
 
 // The children of a node pair, and the probability of the first of them; false if both are below the horizon.
@@ -142,8 +142,8 @@ THRONG_DEVICE float emitter_probability(const Params& params, Receiver r, Time t
         return index == NO_INDEX ? 0.0f : probability_below(params, node, r, load_word(&params.local_lights.emitters[index].trail));
     }
     float probability = 1.0f;
-    follow_number(params, number, [&](uint32_t, const InstanceRecord& instance) {
-        const uint32_t index = load_word(&emitter_of[&instance - params.trees.instances]);
+    follow_number(params, number, record, [&](uint32_t, const InstanceRecord& instance) {
+        const uint32_t index = load_word(&emitter_of[record_of(params, instance)]);
         if (index == NO_INDEX || !(probability > 0.0f)) {
             probability = 0.0f;
             return;

@@ -29,6 +29,10 @@ THRONG_INLINE FinePoint sum_of(const FinePoint& a, const FinePoint& b) {
 // The point relative to another one, as precisely as it is close to that.
 THRONG_INLINE Vec3 offset_from(const FinePoint& p, Vec3 origin) { return (p.high - origin) + p.low; }
 
+// Whether a point is about as far from anything whose coordinates are at most `reach` as it is from the origin: then a float places it as
+// well as its low part would.
+THRONG_INLINE bool is_far(Vec3 p, float reach) { return max_component(absolute(p)) > 2.0f * reach; }
+
 // Product of the linear part of a transform with a point relative to `origin`, to all digits.
 THRONG_INLINE FinePoint transform_offset(const float* m, const FinePoint& p, Vec3 origin) {
     const double x = fine_difference(p.high.x, p.low.x, origin.x), y = fine_difference(p.high.y, p.low.y, origin.y), z = fine_difference(p.high.z, p.low.z, origin.z);

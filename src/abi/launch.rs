@@ -245,11 +245,16 @@ border! {
         pub blas_units: *const Unit,
         pub triangles: *const TriangleRecord,
         pub instances: *const InstanceRecord,
-        /// The world and each assembly; null in scenes without assemblies, as are the next two.
+        /// The world and each assembly; null in scenes without assemblies, as are the next three.
         pub levels: *const NestLevel,
-        /// For each instance of the scene, the number of meshes before it in its level, and its record.
+        /// For each instance of the scene, the number in its level of what it places, and its record.
         pub numbers: *const u32,
         pub records_of: *const u32,
+        /// The instance of the scene that each record is of.
+        pub indices: *const u32,
+        /// Whether meshes share numbers.
+        pub shares_numbers: u32,
+        pub reserved: u32,
     }
 
     /// Keys while the shutter is open; null where nothing has any.

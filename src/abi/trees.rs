@@ -29,7 +29,8 @@ border! {
         pub v: f32,
         /// Triangle index within the mesh.
         pub prim: u32,
-        /// Index of the instance in the scene. With assemblies, the number that it has if all of them are copied to their places.
+        /// Index of the instance in the scene. With assemblies, the number that it has if all of them are copied to their places, or from
+        /// 2^32 such instances on, the number that it shares with those about it in its assembly.
         pub instance: u32,
         /// Index of the instance's record in this frame's TLAS.
         pub record: u32,
@@ -90,11 +91,11 @@ border! {
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct InstanceUnit {
-        /// In scenes with assemblies, the last column is that of `world_from_object`: rays are taken in relative to it, with more digits.
+        /// As of [`InstanceRecord`].
         pub object_from_world: [f32; 12],
         /// Unit of the BLAS's root, counted over the BLASes of all meshes one after the other; `NO_INDEX` for spheres.
         pub root: u32,
-        /// Index of the instance in the scene.
+        /// As of [`InstanceRecord`].
         pub instance: u32,
         /// Index of the instance's record.
         pub record: u32,
@@ -104,8 +105,8 @@ border! {
         /// As of [`MeshKeys`]: of the instance's mesh, whose first key's triangles are those of its tree.
         pub mesh_segments: u32,
         pub mesh_leaves: u32,
-        /// Number of the assembly's [`NestLevel`] that the root is of; 0 for a mesh.
-        pub level: u32,
+        /// Of an assembly, the greatest absolute coordinate of what is in it, which is not 0; 0 for a mesh.
+        pub reach: f32,
     }
 
     /// An element of a compressed tree: a [`CompressedNode`] or an [`InstanceUnit`]. Unit 0 is the root node.
@@ -134,11 +135,12 @@ border! {
     #[repr(C, align(64))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct InstanceRecord {
+        /// In scenes with assemblies, the last column is that of `world_from_object`: rays are taken in relative to it, with more digits.
         pub object_from_world: [f32; 12],
         pub blas: u32,
         /// 0 hides the instance from all rays; other values show it to all.
         pub mask: u32,
-        /// Index of the instance in the scene. With assemblies, the number of meshes before it in its level.
+        /// Index of the instance in the scene. With assemblies, the number in its level of what it places, or of the first of that.
         pub instance: u32,
         /// A sum of `INSTANCE_*`.
         pub flags: u32,
@@ -199,7 +201,7 @@ border! {
         /// Index of the first instance in the scene.
         pub first: u32,
         pub count: u32,
-        /// Meshes in each of the instances, if it is the same number in all but perhaps the last; else 0.
+        /// Numbers that each of the instances takes, if it is the same in all but perhaps the last; else 0.
         pub even: u32,
         /// Index of the level's first record.
         pub first_record: u32,

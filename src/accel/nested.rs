@@ -7,10 +7,15 @@ use crate::accel::{
     support::SupportMap,
 };
 use crate::{
-    abi::{CompressedNode, EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel, Unit},
+    abi::{
+        CompressedNode, EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel,
+        Unit,
+    },
     math::Aabb,
+    scene::Numbers,
 };
 use glam::Vec3;
+use rayon::prelude::*;
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 /// Number of boxes of a tree whose corners stand for all that is in it, where boxes of its instances are made from.
@@ -83,21 +88,23 @@ fn boxes_of<const N: usize>(nodes: &[Wide<N>]) -> Vec<Aabb> {
 pub struct Nested {
     /// The world, then each assembly.
     pub levels: Vec<NestLevel>,
-    /// As [`Scene::leaf_numbers`](crate::scene::Scene::leaf_numbers).
-    pub numbers: Arc<[u32]>,
+    pub numbers: Numbers,
     /// The record of each instance of the scene, or `NO_INDEX` if it is hidden.
     pub records_of: Vec<u32>,
+    /// The instance of the scene that each record is of.
+    pub indices: Vec<u32>,
     /// Records of what is in the world, which come first.
     world_records: usize,
 }
 
 impl Nested {
-    /// Levels, numbers and records, as bytes.
-    pub fn parts(&self) -> [&[u8]; 3] {
+    /// Levels, numbers, records and indices, as bytes.
+    pub fn parts(&self) -> [&[u8]; 4] {
         [
             bytemuck::cast_slice(&self.levels),
-            bytemuck::cast_slice(&self.numbers),
+            bytemuck::cast_slice(&self.numbers.of),
             bytemuck::cast_slice(&self.records_of),
+            bytemuck::cast_slice(&self.indices),
         ]
     }
 
@@ -121,12 +128,12 @@ impl Tlas {
     }
 
     /// Puts the trees of assemblies behind this one. `world` are the scene's instances in the world, and `levels` those of each assembly;
-    /// the trees of assemblies are the last ones of `blas`.
+    /// the trees of assemblies are the last ones of `blas`. Records that had indices of the scene get `numbers`.
     pub(crate) fn add_assemblies(
         &mut self,
         world: Range<usize>,
         levels: &[Range<usize>],
-        numbers: &Arc<[u32]>,
+        numbers: &Numbers,
         blas: &[Arc<Blas>],
     ) {
         let trees = blas[blas.len() - levels.len()..].iter().map(|blas| match &blas.shape {
@@ -136,15 +143,16 @@ impl Tlas {
         let trees: Vec<&Tlas> = trees.collect();
         let world_records = self.records.len();
         let starts = Starts::new(self, &trees);
-        let mut records_of = vec![NO_INDEX; numbers.len()];
+        let mut records_of = vec![NO_INDEX; numbers.of.len()];
+        let mut indices = Vec::with_capacity(numbers.of.len());
         let ranges = [&world].into_iter().chain(levels);
         let all = [&*self].into_iter().chain(trees.iter().copied());
         let mut nest_levels = Vec::with_capacity(1 + levels.len());
         for ((range, tree), start) in ranges.zip(all).zip(&starts.0) {
-            let own = &numbers[range.clone()];
+            let own = &numbers.of[range.clone()];
             for (record, at) in tree.records.iter().zip(start.records..) {
-                let index = own.partition_point(|&number| number < record.instance);
-                records_of[range.start + index] = at;
+                records_of[record.instance as usize] = at;
+                indices.push(record.instance);
             }
             // Numbers are even if all places, but perhaps the last, have as many meshes as the first one.
             let step = own.get(1).copied().unwrap_or(0);
@@ -160,15 +168,17 @@ impl Tlas {
             let moved = tree
                 .records
                 .iter()
-                .map(|record| InstanceRecord { first_key: record.first_key + start.keys, ..*record });
+                .map(|record| InstanceRecord { first_key: record.first_key + start.keys, ..placed(record, numbers) });
             moved.collect::<Vec<_>>()
         };
+        let units = trees.iter().zip(&starts.0[1..]).map(|(tree, start)| moved_units(tree, numbers, start, &starts));
+        let units = joined(&moved_units(self, numbers, &starts.0[0], &starts), units);
+        self.records.par_iter_mut().for_each(|record| *record = placed(record, numbers));
         let records = joined(&self.records, trees.iter().zip(&starts.0[1..]).map(|(tree, start)| records(tree, start)));
-        let units = trees.iter().zip(&starts.0[1..]).map(|(tree, start)| moved_units(tree, start, &starts));
-        let units = joined(&moved_units(self, &starts.0[0], &starts), units);
         (self.records, self.units) = (records, units);
         trees.iter().for_each(|tree| self.shutter.keys.extend_from_slice(&tree.shutter.keys));
-        self.nested = Some(Nested { levels: nest_levels, numbers: numbers.clone(), records_of, world_records });
+        self.nested =
+            Some(Nested { levels: nest_levels, numbers: numbers.clone(), records_of, indices, world_records });
     }
 }
 
@@ -206,9 +216,18 @@ fn joined<T: Copy + Send + Sync>(world: &[T], parts: impl Iterator<Item = Vec<T>
     all
 }
 
-/// The units of a compressed tree, whose references count from `start`, and whose instances of assemblies lead to these. Instances tell where
-/// they are (see [`InstanceUnit`]).
-fn moved_units(tree: &Tlas, start: &Start, starts: &Starts) -> Vec<Unit> {
+/// The record as scenes with assemblies have it, with the place in `object_from_world` and a number for the index.
+fn placed(record: &InstanceRecord, numbers: &Numbers) -> InstanceRecord {
+    let mut placed = InstanceRecord { instance: numbers.of[record.instance as usize], ..*record };
+    for last in [3, 7, 11] {
+        placed.object_from_world[last] = record.world_from_object[last];
+    }
+    placed
+}
+
+/// The units of a compressed tree, whose references count from `start`, and whose instances of assemblies lead to these. Instances are as
+/// their records will be.
+fn moved_units(tree: &Tlas, numbers: &Numbers, start: &Start, starts: &Starts) -> Vec<Unit> {
     let mut units = tree.units.to_vec();
     let mut open = if units.is_empty() { Vec::new() } else { vec![0usize] };
     while let Some(index) = open.pop() {
@@ -221,14 +240,13 @@ fn moved_units(tree: &Tlas, start: &Start, starts: &Starts) -> Vec<Unit> {
                 continue;
             }
             let mut unit: InstanceUnit = bytemuck::cast(units[child]);
-            let record = &tree.records[unit.record as usize];
-            for last in [3, 7, 11] {
-                unit.object_from_world[last] = record.world_from_object[last];
-            }
+            let record = placed(&tree.records[unit.record as usize], numbers);
+            unit.object_from_world = record.object_from_world;
+            unit.instance = record.instance;
             unit.record += start.records;
             unit.first_key += start.keys;
-            if unit.level != 0 {
-                unit.root = starts.0[unit.level as usize].units;
+            if record.flags & INSTANCE_IS_ASSEMBLY != 0 {
+                unit.root = starts.0[record.slot_base as usize].units;
             }
             units[child] = bytemuck::cast(unit);
         }

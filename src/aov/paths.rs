@@ -34,7 +34,7 @@ fn word(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }
 
-/// Calls `visit` with the path of every mesh in the world, with all copies of assemblies, in the order of their numbers.
+/// Calls `visit` with the path of every mesh in the world, with all copies of assemblies, in order.
 pub fn visit(scene: &Scene, mut visit: impl FnMut(&str)) {
     visit_level(scene, scene.world(), &mut String::new(), &mut visit);
 }
@@ -129,12 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn all_paths_are_visited_in_the_order_of_numbers_and_found_by_their_ids() {
+    fn all_paths_are_visited_in_order_and_found_by_their_ids() {
         let scene = rows(3);
         let mut paths = Vec::new();
         visit(&scene, |path| paths.push(path.to_owned()));
-        let numbers = scene.leaf_numbers();
-        let names = (0..scene.leaf_count() as u32).map(|number| scene.name_of_way(&scene.way_to(number, &numbers)));
+        let names = paths.iter().map(|path| scene.name_of_way(&scene.way_named(path).unwrap()));
         assert!(names.eq(paths.iter().cloned()), "{paths:?}");
         assert_eq!((paths.len(), &paths[5][..], &paths[9][..]), (10, "Reihe.1/sphäre.2", "sphere"));
         for path in paths {

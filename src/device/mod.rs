@@ -255,24 +255,29 @@ impl Frame {
         Err(DeviceError::Failed(message.into()))
     }
 
-    /// The instances that a hit's number leads to, from the outermost one in: indices of the scene.
-    pub fn indices_to(&self, number: u32) -> Vec<u32> {
+    /// The instances that lead to what was hit, from the outermost one in: indices of the scene.
+    pub fn way_to(&self, hit: &Hit) -> Vec<u32> {
         match &self.tlas.nested {
-            Some(nested) => self.scene.way_to(number, &nested.numbers),
-            None => vec![number],
+            Some(nested) => self.scene.way_to(hit.instance, nested.indices[hit.record as usize], &nested.numbers),
+            None => vec![hit.instance],
         }
     }
 
     /// The transforms of what was hit, from its own space to the world and back.
     pub fn placement(&self, hit: &Hit) -> (Affine3, Affine3) {
         let way = match &self.tlas.nested {
-            Some(nested) => {
-                self.indices_to(hit.instance).iter().map(|&index| nested.records_of[index as usize]).collect()
-            }
+            Some(nested) => self.way_to(hit).iter().map(|&index| nested.records_of[index as usize]).collect(),
             None => vec![hit.record],
         };
         let placements = way.iter().filter_map(|&record| self.tlas.records.get(record as usize));
-        let both = placements.map(|r| (affine_from_rows(&r.world_from_object), affine_from_rows(&r.object_from_world)));
+        let both = placements.map(|r| {
+            let (out, mut back) = (affine_from_rows(&r.world_from_object), affine_from_rows(&r.object_from_world));
+            if self.tlas.nested.is_some() {
+                // The column holds the place.
+                back.translation = -(back.matrix3 * out.translation);
+            }
+            (out, back)
+        });
         both.reduce(|(out, back), (own, own_back)| (out * own, own_back * back)).unwrap_or_default()
     }
 

@@ -44,11 +44,11 @@ pub fn frame_params(frame: &Frame) -> FrameParams {
     let (start_base, start_mask) = start_group(&frame.tlas.units);
     let single = frame.tlas.records.len() == 1;
     // With room for the rounding of the widened bounds.
-    let widened = 1.25 * SLACK * magnitude(&bounds);
+    let widened = 1.25 * SLACK * bounds.magnitude();
     FrameParams {
         moves: 0,
         tlas_root: frame.tlas.tree.root,
-        tlas_magnitude: magnitude(&bounds),
+        tlas_magnitude: bounds.magnitude(),
         start_base,
         start_mask,
         triangle_lanes: if single { 1 } else { MANY_TRIANGLE_LANES },
@@ -227,11 +227,6 @@ pub fn tone_code(tone_map: ToneMap) -> u32 {
         ToneMap::PbrNeutral => abi::TONE_PBR_NEUTRAL,
         ToneMap::None => abi::TONE_NONE,
     }
-}
-
-/// Greatest absolute coordinate of a tree, for the error bound of its node tests.
-pub fn magnitude(bounds: &Aabb) -> f32 {
-    if bounds.is_empty() { 0.0 } else { bounds.reach().max_element() }
 }
 
 /// The group of units that walks begin with, as `Group` in `traverse_compressed.h`: the root, or what alone it holds if that is

@@ -40,7 +40,10 @@ impl LocalTree {
         for (level, range) in ranges.into_iter().enumerate().rev() {
             let mut leaves = if emitters.is_empty() { Vec::new() } else { leaves(&posed, tlas, range, &levels) };
             // Records are in the order of the TLAS, which differs from device to device; the tree must not.
-            leaves.par_sort_unstable_by_key(|leaf| tlas.records[leaf.record as usize].instance);
+            leaves.par_sort_unstable_by_key(|leaf| match &tlas.nested {
+                Some(nested) => nested.indices[leaf.record as usize],
+                None => tlas.records[leaf.record as usize].instance,
+            });
             if level == 0 {
                 leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
                     Some(LightLeaf { bounds: punctual::bounds(light, tlas.origin)?, record, table: NO_INDEX })

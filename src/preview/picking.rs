@@ -29,7 +29,7 @@ pub fn pick(
     if hit.t < 0.0 {
         return Ok(None);
     }
-    let way = frame.indices_to(hit.instance);
+    let way = frame.way_to(&hit);
     let (Some(&outermost), Some(&innermost)) = (way.first(), way.last()) else { return Ok(None) };
     let Some(instance) = scene.instances.get(innermost as usize) else { return Ok(None) };
     let record = &frame.tlas.records[hit.record as usize];

@@ -3,7 +3,7 @@
 use crate::{
     accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
     anim::{self, Moment, ShutterTime},
-    scene::{Instance, Mesh, NONE, Scene, Shape},
+    scene::{Instance, Mesh, NONE, Numbers, Scene, Shape},
 };
 use glam::Affine3;
 use std::{ops::Range, sync::Arc};
@@ -26,7 +26,7 @@ pub struct Pose<'a> {
 #[derive(Clone)]
 pub struct Assemblies {
     layout: NodeLayout,
-    numbers: Arc<[u32]>,
+    numbers: Numbers,
     /// Whether anything moves in each.
     moves: Arc<[bool]>,
     trees: Vec<Option<Arc<Blas>>>,
@@ -41,7 +41,7 @@ impl Assemblies {
         let new = || Self {
             nothing: Arc::new(Blas::build(&nothing, layout, Quality::Fast)),
             layout,
-            numbers: scene.leaf_numbers().into(),
+            numbers: scene.numbers(),
             moves: moving(scene).into(),
             trees: vec![None; count],
         };
@@ -105,7 +105,7 @@ impl Assemblies {
         let transforms: Vec<Affine3> = ids.iter().map(|&id| pose.world_from_object[id as usize]).collect();
         let input = TlasInput {
             instances: &instances,
-            ids: &of(&self.numbers),
+            ids: &ids,
             meshes: &of(pose.shown),
             groups: None,
             world_from_object: &transforms,
@@ -141,6 +141,7 @@ fn moving(scene: &Scene) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::{
+        abi::Hit,
         render::Poser,
         scene::{Assembly, Motion, MotionPart, Phase},
     };
@@ -171,6 +172,9 @@ mod tests {
         let kept = |unit: usize| Arc::ptr_eq(&first.blas[unit], &second.blas[unit]);
         assert_eq!([0, holder as usize, moving as usize, still as usize].map(kept), [true, false, false, true]);
         assert_eq!(second.tlas.level_records(), [0..2, 2..3, 3..4, 4..5]);
-        assert_eq!((second.tlas.world_records().len(), second.indices_to(0)), (2, vec![0, 2, 3]));
+        assert_eq!(
+            (second.tlas.world_records().len(), second.way_to(&Hit { record: 2 + 1, ..Hit::default() })),
+            (2, vec![0, 2, 3])
+        );
     }
 }

@@ -1,10 +1,22 @@
 //! Instances of instances: groups that are kept once, as a tree of their own, however often they are placed.
 
 use super::{Instance, Mesh, Scene};
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 /// Most levels of assemblies within each other.
 pub const MOST_LEVELS: usize = crate::abi::MOST_NESTED as usize;
+
+/// Most numbers of what is placed in a world with assemblies, see [`Scene::numbers`].
+pub const MOST_NUMBERS: u64 = u32::MAX as u64;
+
+/// Numbers of what a scene with assemblies places, as if all assemblies were copied to where they are placed, in that order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers {
+    /// For each instance, the number in the world or in its assembly of what it places, or of the first of that.
+    pub of: Arc<[u32]>,
+    /// Whether meshes that follow one another in the same level share a number, since there are too many for one each.
+    pub shared: bool,
+}
 
 /// Instances that are placed together, in the space of whatever places them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,23 +59,42 @@ impl Scene {
         0..starts.min().unwrap_or(self.instances.len())
     }
 
-    /// For each instance, the number of meshes that come before it in the world or in its assembly, as if all assemblies were copied
-    /// to where they are placed. Empty in a scene without assemblies, where that is the instance's own index.
-    pub fn leaf_numbers(&self) -> Vec<u32> {
-        if self.assemblies.is_empty() {
-            return Vec::new();
-        }
-        let leaves = self.per_placed(|_| 1);
-        let mut numbers = vec![0; self.instances.len()];
-        let levels = self.assemblies.iter().map(Assembly::range);
-        for level in levels.chain([self.world()]) {
-            let mut next = 0u64;
+    /// The numbers of a scene with assemblies.
+    pub fn numbers(&self) -> Numbers {
+        let shared = self.leaf_count() > MOST_NUMBERS;
+        let mut of = vec![0; self.instances.len()];
+        self.number(shared, |index, number| of[index] = number as u32);
+        Numbers { of: of.into(), shared }
+    }
+
+    /// How many numbers [`Self::numbers`] takes; [`MOST_NUMBERS`] can be told apart.
+    pub fn number_count(&self) -> u64 {
+        self.number(self.leaf_count() > MOST_NUMBERS, |_, _| {})
+    }
+
+    /// Calls `set` with each instance and its number in its level, and returns how many numbers the world takes.
+    fn number(&self, shared: bool, mut set: impl FnMut(usize, u64)) -> u64 {
+        let mut counts = vec![1; self.meshes.len() + self.assemblies.len()];
+        let mut level = |level: Range<usize>, counts: &[u64]| {
+            let (mut next, mut after_mesh) = (0u64, false);
             for index in level {
-                numbers[index] = next as u32;
-                next += leaves[self.instances[index].mesh as usize];
+                let placed = self.placed_by(&self.instances[index]);
+                let is_mesh = matches!(placed, Placed::Mesh(_));
+                if shared && is_mesh && after_mesh {
+                    set(index, next - 1);
+                } else {
+                    set(index, next);
+                    next = next.saturating_add(counts[self.instances[index].mesh as usize]);
+                }
+                after_mesh = is_mesh;
             }
+            next
+        };
+        // Assemblies come before those that they place.
+        for (index, assembly) in self.assemblies.iter().enumerate().rev() {
+            counts[self.meshes.len() + index] = level(assembly.range(), &counts);
         }
-        numbers
+        level(self.world(), &counts)
     }
 
     /// The number of meshes in the world, with those in all copies of assemblies.
@@ -158,15 +189,41 @@ mod tests {
     #[test]
     fn meshes_are_numbered_as_if_assemblies_were_copied() {
         let scene = scene();
-        let numbers = scene.leaf_numbers();
-        assert_eq!(numbers, [0, 1, 6, 11, 16, 0, 2, 3, 0, 1]);
+        let numbers = scene.numbers();
+        assert_eq!((&numbers.of[..], numbers.shared), (&[0, 1, 6, 11, 16, 0, 2, 3, 0, 1][..], false));
         assert_eq!((scene.leaf_count(), scene.world()), (17, 0..5));
         assert_eq!(scene.copies(), [17, 3, 6]);
-        assert_eq!(scene.way_to(0, &numbers), [0]);
-        assert_eq!(scene.way_to(16, &numbers), [4]);
-        assert_eq!(scene.way_to(6, &numbers), [2, 5, 8]);
-        assert_eq!(scene.way_to(8, &numbers), [2, 6]);
-        assert_eq!(scene.way_to(15, &numbers), [3, 7, 9]);
+        assert_eq!(scene.number_count(), 17);
+        for way in [&[0][..], &[4], &[2, 5, 8], &[2, 6], &[3, 7, 9]] {
+            let number = way.iter().map(|&index| numbers.of[index as usize]).sum();
+            assert_eq!(scene.way_to(number, way[way.len() - 1], &numbers), way);
+        }
+    }
+
+    #[test]
+    fn meshes_share_numbers_where_there_are_more_than_can_be_numbered() {
+        let mut scene = scene();
+        // A chain of assemblies, each with 2048 of the next one, before what the scene has.
+        let (first, place) = (scene.instances.len() as u32, |mesh| Instance { mesh, ..scene.instances[0] });
+        let chain = (1..4u32).flat_map(|level| vec![place(if level < 3 { level + 3 } else { 0 }); 2048]);
+        let mut instances: Vec<Instance> = scene.instances.iter().copied().chain(chain).collect();
+        instances[1].mesh = 3;
+        scene.assemblies.extend((0..3).map(|level| Assembly {
+            name: "chain".into(),
+            instances: first + 2048 * level..first + 2048 * (level + 1),
+        }));
+        scene.instances = instances;
+        let numbers = scene.numbers();
+        assert_eq!((scene.leaf_count(), scene.number_count()), ((1 << 33) + 12, (1 << 22) + 8));
+        assert_eq!(numbers.of[..10], [0, 1, (1 << 22) + 1, (1 << 22) + 4, (1 << 22) + 7, 0, 1, 2, 0, 0]);
+        assert!(numbers.shared);
+        let last = first + 2 * 2048 + 77;
+        for way in
+            [&[0][..], &[4], &[2, 5, 8], &[2, 5, 9], &[2, 6], &[3, 7, 9], &[1, first + 3, first + 2048 + 5, last]]
+        {
+            let number = way.iter().map(|&index| numbers.of[index as usize]).sum();
+            assert_eq!(scene.way_to(number, way[way.len() - 1], &numbers), way);
+        }
     }
 
     #[test]
@@ -176,6 +233,6 @@ mod tests {
         scene.add_to_world(lamp, NONE, NONE);
         assert_eq!((scene.world(), scene.leaf_count()), (0..6, 18));
         assert_eq!(scene.assemblies[1].instances, 9..11);
-        assert_eq!(scene.way_to(17, &scene.leaf_numbers()), [5]);
+        assert_eq!(scene.way_to(17, 5, &scene.numbers()), [5]);
     }
 }

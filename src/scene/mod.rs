@@ -28,7 +28,7 @@ mod timeline;
 mod track;
 mod ways;
 
-pub use assembly::{Assembly, MOST_LEVELS, Placed};
+pub use assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
 pub(crate) use clay::CLAY;
 pub(crate) use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};

@@ -1,6 +1,6 @@
 //! Ways through assemblies to what is in them, and their names: paths like `beast/dragon.12/scale.7041`.
 
-use super::{NONE, Placed, Scene};
+use super::{NONE, Numbers, Placed, Scene};
 use std::{cmp::Reverse, ops::Range};
 
 /// A path that leads to nothing.
@@ -22,23 +22,18 @@ struct Step {
 }
 
 impl Scene {
-    /// The instances that lead to the mesh of a number (see [`Self::leaf_numbers`]), from the outermost one in: indices into
-    /// [`Self::instances`]. `numbers` are those of this scene.
-    pub fn way_to(&self, number: u32, numbers: &[u32]) -> Vec<u32> {
+    /// The instances that lead to a mesh, from the outermost one in: indices into [`Self::instances`]. `number` is that of the mesh,
+    /// `instance` the last one of the way, and `numbers` are those of this scene.
+    pub fn way_to(&self, number: u32, instance: u32, numbers: &Numbers) -> Vec<u32> {
         let (mut level, mut rest, mut way) = (self.world(), number, Vec::new());
-        if numbers.is_empty() {
-            return vec![number];
+        while !level.is_empty() && !level.contains(&(instance as usize)) {
+            let own = &numbers.of[level.clone()];
+            let index = (level.start + own.partition_point(|&first| first <= rest).saturating_sub(1)) as u32;
+            rest -= numbers.of[index as usize];
+            way.push(index);
+            level = self.level_in(index);
         }
-        while !level.is_empty() {
-            let own = &numbers[level.clone()];
-            let index = level.start + own.partition_point(|&first| first <= rest).saturating_sub(1);
-            rest -= numbers[index];
-            way.push(index as u32);
-            level = match self.placed_by(&self.instances[index]) {
-                Placed::Assembly(inner) => self.assemblies[inner].range(),
-                Placed::Mesh(_) => break,
-            };
-        }
+        way.push(instance);
         way
     }
 
@@ -150,12 +145,25 @@ mod tests {
         }
     }
 
+    /// The ways to all meshes of a level.
+    fn add_ways(scene: &Scene, level: Range<usize>, way: &mut Vec<u32>, ways: &mut Vec<Vec<u32>>) {
+        for index in level.map(|index| index as u32) {
+            way.push(index);
+            match scene.level_in(index) {
+                inner if inner.is_empty() => ways.push(way.clone()),
+                inner => add_ways(scene, inner, way, ways),
+            }
+            way.pop();
+        }
+    }
+
     #[test]
     fn every_path_leads_to_what_it_is_the_name_of() {
         for scene in [scene(), Scene { names: Names::default(), ..scene() }] {
-            let numbers = scene.leaf_numbers();
-            for number in 0..scene.leaf_count() as u32 {
-                let way = scene.way_to(number, &numbers);
+            let mut ways = Vec::new();
+            add_ways(&scene, scene.world(), &mut Vec::new(), &mut ways);
+            assert_eq!(ways.len() as u64, scene.leaf_count());
+            for way in ways {
                 let path = scene.name_of_way(&way);
                 assert_eq!(scene.way_named(&path), Ok(way.clone()), "{path}");
                 let steps = scene.steps_of_way(&way);

@@ -274,6 +274,22 @@ fn nesting_is_limited_without_overflowing_the_stack() {
 }
 
 #[test]
+fn more_nested_groups_than_can_be_told_apart_are_refused() {
+    let row = |of: &str, copies: u32| {
+        format!("[Grid(of: \"{of}\", count: ({copies}, 1, 1), spacing: (3, 3, 3), nest: true)]")
+    };
+    let nested = |copies| {
+        let groups: String = (1..8).map(|i| format!("\"g{i}\": {}, ", row(&format!("g{}", i - 1), copies))).collect();
+        let first = row("a", copies);
+        let rest = "instances: [Single(of: \"g7\", nest: true)]";
+        format!("(meshes: {{\"a\": Sphere}}, groups: {{\"g0\": {first}, {groups}}}, {rest})")
+    };
+    assert_eq!(scene(&nested(20)).leaf_count(), 25_600_000_000);
+    let e = error(&nested(40));
+    assert!(e.starts_with("s.ron:1:") && e.contains("at most 4294967295 can be told apart"), "{e}");
+}
+
+#[test]
 fn groups_that_multiply_are_counted_before_they_are_unrolled() {
     let groups: String =
         (1..40).map(|i| format!("\"g{i}\": [Single(of: \"g{0}\"), Single(of: \"g{0}\")], ", i - 1)).collect();

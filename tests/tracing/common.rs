@@ -170,8 +170,20 @@ pub fn render(scene: Scene, settings: &FrameSettings) -> Rendered {
 /// Renders the first frame on every device. The CPU's variants must agree to the bit; a GPU has a mathematical library of
 /// its own and may differ in as many pixels as `--compare` allows.
 pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
-    let scene = Arc::new(scene);
     let mut all: Vec<Rendered> = Vec::new();
+    visit_renders(scene, settings, |device, rendered| {
+        // The steps are the trees' own.
+        if let Some(first) = all.first().filter(|_| settings.integrator != Integrator::Steps) {
+            assert_agrees(device, settings.pixels, &rendered, first);
+        }
+        all.push(rendered);
+    });
+    all
+}
+
+/// Calls `visit` with each device and the first frame as it renders that.
+pub fn visit_renders(scene: Scene, settings: &FrameSettings, mut visit: impl FnMut(&str, Rendered)) {
+    let scene = Arc::new(scene);
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let mut poser = Poser::new(scene.clone(), device.node_layout());
@@ -181,13 +193,8 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
         let frame = poser.pose(1).frame;
         device.submit(frame, settings).unwrap();
         let rendered = device.collect(&|| false).unwrap();
-        // The steps are the trees' own.
-        if let Some(first) = all.first().filter(|_| settings.integrator != Integrator::Steps) {
-            assert_agrees(&device.describe(), settings.pixels, &rendered, first);
-        }
-        all.push(rendered);
+        visit(&device.describe(), rendered);
     });
-    all
 }
 
 /// Pixels of 8 bits.

@@ -11,7 +11,7 @@ use throng::{
     },
     seams::{
         abi::Ray,
-        aov::{Aov, AovSet, cryptomatte},
+        aov::{Aov, AovSet, cryptomatte, paths},
         device::{RayKind, Rendered},
         render::compare::PictureDifference,
     },
@@ -231,9 +231,8 @@ fn mattes_have_the_ids_of_whole_paths() {
     settings.aovs = AovSet::from_iter([Aov::Instance]);
     for names in [named.names.clone(), digits, Names::default()] {
         let nested = Scene { names, ..named.clone() };
-        let numbers = nested.leaf_numbers();
-        let paths = (0..nested.leaf_count() as u32).map(|leaf| nested.name_of_way(&nested.way_to(leaf, &numbers)));
-        let paths: Vec<String> = paths.collect();
+        let mut paths = Vec::new();
+        paths::visit(&nested, |path| paths.push(path.to_owned()));
         let all: Vec<u32> = (0..paths.len() as u32).collect();
         let flat = Scene { names: Names::numbered(paths.clone(), &all), ..unrolled(&nested) };
         let expected = render(flat, &settings);
@@ -243,6 +242,47 @@ fn mattes_have_the_ids_of_whole_paths() {
         for found in render_on_each(nested, &settings) {
             let bits = |rendered: &Rendered| rendered.aovs[0].values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&found), bits(&expected));
+        }
+    }
+}
+
+/// The scene with spheres out of sight: of this number in each of seven levels, within the same bounds whatever the number.
+fn with_many(mut scene: Scene, copies: u32) -> Scene {
+    let (world, meshes) = (scene.world().end, scene.meshes.len());
+    let first = meshes + scene.assemblies.len();
+    let out_of_sight = Affine3::from_scale_rotation_translation(Vec3::splat(1e-3), Quat::IDENTITY, Vec3::splat(1e5));
+    scene.instances.insert(world, instance(first as u32, out_of_sight));
+    scene.assemblies.iter_mut().for_each(|own| own.instances = own.instances.start + 1..own.instances.end + 1);
+    for level in 0..7 {
+        let start = scene.instances.len() as u32;
+        let placed = if level < 6 { first + level + 1 } else { 1 };
+        let along = |copy| 4096.0 * copy as f32 / (copies - 1) as f32;
+        let place = |copy| instance(placed as u32, Affine3::from_translation(Vec3::X * along(copy)));
+        scene.instances.extend((0..copies).map(place));
+        scene.assemblies.push(Assembly { name: format!("many {level}"), instances: start..start + copies });
+    }
+    scene
+}
+
+#[test]
+fn more_meshes_than_can_be_numbered_change_nothing() {
+    let [few, many] = [2, 32].map(|copies| with_many(far(Vec3::ZERO, false), copies));
+    assert!(many.leaf_count() > 34_000_000_000 && many.numbers().shared && !few.numbers().shared);
+    let rays = rays(&mut Random::new(3), 2000);
+    let hits = |scene: &Scene| trace(scene.clone(), RayKind::Closest, &rays);
+    for (a, b) in hits(&few).iter().zip(hits(&many)) {
+        assert_eq!((a.t.to_bits(), a.u, a.v, a.prim), (b.t.to_bits(), b.u, b.v, b.prim));
+    }
+    let mut settings = settings(160, 120, Integrator::Path);
+    settings.samples = 2;
+    settings.shutter = Shutter::centred(0.5).ok();
+    let layers = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Instance];
+    settings.aovs = layers.into_iter().fold(AovSet::default(), |set, aov| set.with(Some(aov)));
+    let expected = render(few, &settings);
+    for found in render_on_each(many, &settings) {
+        assert!(found.pixels == expected.pixels);
+        for (a, b) in expected.aovs.iter().zip(&found.aovs) {
+            assert!(a.values.iter().zip(&b.values[..]).all(|(a, b)| a.to_bits() == b.to_bits()), "{:?}", a.aov);
         }
     }
 }

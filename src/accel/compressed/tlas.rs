@@ -19,8 +19,8 @@ struct MeshTree {
     keys: MeshKeys,
     /// Whether there is anything to hit.
     solid: bool,
-    /// Number of the assembly, from 1; 0 for a mesh.
-    level: u32,
+    /// As of [`InstanceUnit`].
+    reach: f32,
 }
 
 /// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`.
@@ -48,14 +48,16 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
     let pairs = blas.iter().zip(pool_offsets(blas));
     pairs
         .map(|(blas, offset)| {
-            let (root, solid, level) = match &blas.shape {
-                BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0),
-                BlasShape::Sphere => (NO_INDEX, true, 0),
-                BlasShape::Triangles { .. } => (NO_INDEX, false, 0),
+            let (root, solid, reach) = match &blas.shape {
+                BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0.0),
+                BlasShape::Sphere => (NO_INDEX, true, 0.0),
+                BlasShape::Triangles { .. } => (NO_INDEX, false, 0.0),
                 // Where its units are is known once all trees are joined.
-                BlasShape::Assembly(tree) => (0, !tree.tlas.units.is_empty(), tree.number + 1),
+                BlasShape::Assembly(tree) => {
+                    (0, !tree.tlas.units.is_empty(), blas.bounds.magnitude().max(f32::MIN_POSITIVE))
+                }
             };
-            MeshTree { root, keys: blas.keys(), solid, level }
+            MeshTree { root, keys: blas.keys(), solid, reach }
         })
         .collect()
 }
@@ -84,6 +86,6 @@ fn instance_unit(records: &[InstanceRecord], leaf: u32, meshes: &[MeshTree]) -> 
         first_key: record.first_key,
         mesh_segments: mesh.keys.segments,
         mesh_leaves: mesh.keys.leaves,
-        level: mesh.level,
+        reach: mesh.reach,
     })
 }

@@ -11,7 +11,7 @@ use crate::{
     device::{
         Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
         material_tables::{self, MaterialTables},
-        params::{camera_keys, display_params, film_params, frame_params, magnitude, mesh_keys, picture_params},
+        params::{camera_keys, display_params, film_params, frame_params, mesh_keys, picture_params},
         pool::Pool,
         tables::{Tables, write_shape},
     },
@@ -161,8 +161,11 @@ impl<'a> Launch<'a> {
             triangles: pool.triangles.as_ptr(),
             instances: frame.tlas.records.as_ptr(),
             levels: nested.map_or(null(), |nested| nested.levels.as_ptr()),
-            numbers: nested.map_or(null(), |nested| nested.numbers.as_ptr()),
+            numbers: nested.map_or(null(), |nested| nested.numbers.of.as_ptr()),
             records_of: nested.map_or(null(), |nested| nested.records_of.as_ptr()),
+            indices: nested.map_or(null(), |nested| nested.indices.as_ptr()),
+            shares_numbers: nested.is_some_and(|nested| nested.numbers.shared).into(),
+            reserved: 0,
         };
         let shapes = Shapes::new(tables, &frame.shapes);
         let Shining { posed, local } = shining;
@@ -300,7 +303,7 @@ fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
     let sphere = BlasRecord {
         nodes: null(),
         packs: null(),
-        magnitude: magnitude(&blas.bounds),
+        magnitude: blas.bounds.magnitude(),
         root: abi::EMPTY_CHILD,
         shape: abi::SHAPE_SPHERE,
         leaf_width: 0.0,

@@ -46,7 +46,7 @@ use super::{
 use crate::{
     math::Aabb,
     scene::{
-        Material, Metering, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
+        MOST_NUMBERS, Material, Metering, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
         animated::Animated,
         desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
         ranges,
@@ -188,6 +188,13 @@ fn place(
     }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances, scene.assemblies) = (unrolled.nodes, unrolled.instances, unrolled.assemblies);
+    let numbers = if scene.assemblies.is_empty() { 0 } else { scene.number_count() };
+    if numbers > MOST_NUMBERS {
+        let message = format!(
+            "nested groups are {numbers} in all, with all copies, and at most {MOST_NUMBERS} can be told apart: write larger groups, with meshes next to one another"
+        );
+        return Err(source.error(&Place::ROOT.key("instances"), message));
+    }
     scene.names = crate::scene::Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
     let groups = unrolled.group_names.iter().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);

@@ -17,8 +17,6 @@ const MAX_DEPTH: usize = 64;
 /// Number of records that a placement's copies have to save for its group to be kept as an assembly: 128 MB. Below that, the level that
 /// every ray has to pass is the greater cost.
 const WORTH_IT: u64 = 1 << 20;
-/// Most meshes in a world with assemblies, whose numbers have 32 bits.
-const MOST_LEAVES: u64 = u32::MAX as u64;
 
 /// The place of an item: its list, or none at the top, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,8 +97,6 @@ struct Totals<'a> {
 struct Total {
     /// Instances of meshes and assemblies.
     instances: u64,
-    /// Meshes, as if assemblies were copied.
-    leaves: u64,
     /// Groups with a motion of their own, which cost no less than instances.
     nodes: u64,
     /// How deep lists are nested, and how deep assemblies are.
@@ -114,7 +110,6 @@ struct Total {
 impl Total {
     fn add(&mut self, other: Self) {
         self.instances = self.instances.saturating_add(other.instances);
-        self.leaves = self.leaves.saturating_add(other.leaves);
         self.nodes = self.nodes.saturating_add(other.nodes);
         self.depth = self.depth.max(other.depth);
         self.levels = self.levels.max(other.levels);
@@ -135,12 +130,6 @@ impl Totals<'_> {
             total.add(self.item(item, Place::top(number), &place)?);
             let all = total.instances.saturating_add(total.nodes);
             check_count(all).map_err(|message| self.source.error(&place, message))?;
-            if !self.kept.is_empty() && total.leaves > MOST_LEAVES {
-                let leaves = total.leaves;
-                let message =
-                    format!("{leaves} meshes in nested groups are too many: at most {MOST_LEAVES} can be numbered");
-                return Err(self.source.error(&place, message));
-            }
             if total.levels > MOST_LEVELS {
                 let message = format!("nested groups are more than {MOST_LEVELS} deep: write `nest: false` at some");
                 return Err(self.source.error(&place, message));
@@ -157,7 +146,7 @@ impl Totals<'_> {
         let copies = item.count();
         let takes_material = item.materials.is_empty();
         let each = match item.target {
-            Target::Mesh(_) => Total { instances: 1, leaves: 1, takes_material, ..Total::default() },
+            Target::Mesh(_) => Total { instances: 1, takes_material, ..Total::default() },
             Target::List(list) => {
                 let inner = self.list(list, place)?;
                 match self.keeps(item, list, &inner, place)? {
@@ -176,7 +165,6 @@ impl Totals<'_> {
         };
         Ok(Total {
             instances: each.instances.saturating_mul(copies),
-            leaves: each.leaves.saturating_mul(copies),
             nodes: each.nodes.saturating_mul(copies),
             takes_material: each.takes_material && takes_material,
             differs: each.differs || self.differs(item),

@@ -277,13 +277,13 @@ impl Slot {
     /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.
     pub fn upload(&mut self, tlas: &Arc<Tlas>, params: &mut Params) -> CudaResult<()> {
         let (units, records) = (bytes_of(&tlas.units), bytes_of(&tlas.records));
-        // Levels, numbers and records of instances, which all are as large as some words, come behind the records.
-        let nested = tlas.nested.as_ref().map_or([&[][..]; 3], |nested| nested.parts());
-        let mut starts = [records.len(); 4];
+        // Levels, numbers, records and indices of instances, which all are as large as some words, come behind the records.
+        let nested = tlas.nested.as_ref().map_or([&[][..]; 4], |nested| nested.parts());
+        let mut starts = [records.len(); 5];
         for (part, bytes) in nested.iter().enumerate() {
             starts[part + 1] = starts[part] + bytes.len();
         }
-        let behind = starts[3] - records.len();
+        let behind = starts[4] - records.len();
         if self.uploaded.as_ptr() != Arc::as_ptr(tlas) || self.uploaded.strong_count() == 0 {
             self.uploaded = Weak::new();
             // A little more than needed: a moving scene's tree changes its size from frame to frame.
@@ -309,6 +309,10 @@ impl Slot {
             params.trees.levels = self.records.at::<NestLevel>(starts[0]);
             params.trees.numbers = self.records.at::<u32>(starts[1]);
             params.trees.records_of = self.records.at::<u32>(starts[2]);
+            params.trees.indices = self.records.at::<u32>(starts[3]);
+        }
+        if let Some(nested) = &tlas.nested {
+            params.trees.shares_numbers = nested.numbers.shared.into();
         }
         Ok(())
     }
