@@ -57,6 +57,29 @@ fn hits_tell_what_where_and_which_way_it_faces() {
 }
 
 #[test]
+fn hits_in_assemblies_lead_to_the_copy() {
+    let text = r##"(
+        environment: Constant(radiance: (1, 1, 1)),
+        materials: { "red": Diffuse(color: "#ff0000") },
+        meshes: { "ball": Sphere },
+        groups: {
+            "pair": [Grid(of: "ball", count: (1, 2, 1), spacing: (4, 4, 4), material: "red")],
+            "row": [Grid(of: "pair", count: (3, 1, 1), spacing: (4, 4, 4), nest: true)],
+        },
+        instances: [Grid(of: "row", count: (1, 1, 2), spacing: (20, 20, 20), nest: true)],
+    )"##;
+    let scene: SceneFile = text.parse().unwrap();
+    let mut renderer = Renderer::from_desc("rows", &scene).unwrap().device(DeviceChoice::Cpu);
+    // The grids are centred.
+    let rays = [(4.0, 2.0), (-4.0, -2.0)].map(|(x, y)| Ray::new([x, y, 0.0], [0.0, 0.0, 1.0]));
+    let hits = renderer.trace(1, &rays).unwrap();
+    let scene = renderer.scene().unwrap();
+    let numbers = scene.numbers();
+    let names = hits.iter().flatten().map(|hit| scene.name_of_way(&scene.way_to(hit.number, hit.instance, &numbers)));
+    assert_eq!(names.collect::<Vec<_>>(), ["row.1/pair.2/ball.1", "row.1/pair.0/ball.0"]);
+}
+
+#[test]
 fn rays_end_where_they_are_told_to() {
     let mut renderer = three_things();
     let ray = Ray::new([0.0, 0.0, 5.0], Vec3::NEG_Z);

@@ -255,10 +255,15 @@ impl Frame {
         Err(DeviceError::Failed(message.into()))
     }
 
+    /// The instance that was hit, of the scene.
+    pub fn index_of(&self, hit: &Hit) -> u32 {
+        self.tlas.nested.as_ref().map_or(hit.instance, |nested| nested.indices[hit.record as usize])
+    }
+
     /// The instances that lead to what was hit, from the outermost one in: indices of the scene.
     pub fn way_to(&self, hit: &Hit) -> Vec<u32> {
         match &self.tlas.nested {
-            Some(nested) => self.scene.way_to(hit.instance, nested.indices[hit.record as usize], &nested.numbers),
+            Some(nested) => self.scene.way_to(hit.instance, self.index_of(hit), &nested.numbers),
             None => vec![hit.instance],
         }
     }

@@ -26,6 +26,8 @@ pub struct Hit {
     pub mesh: u32,
     /// Index into [`Scene::instances`].
     pub instance: u32,
+    /// Which of its copies that is, if the instance is in an assembly: [`Scene::way_to`] leads to it.
+    pub number: u32,
     /// Index into [`Scene::materials`].
     pub material: u32,
 }
@@ -80,7 +82,8 @@ impl<'a> Surfaces<'a> {
             barycentrics: [hit.u, hit.v],
             primitive: hit.prim,
             mesh: record.mesh,
-            instance: hit.instance,
+            instance: self.frame.index_of(hit),
+            number: hit.instance,
             material: *self.scene.material_slots.get((record.slot_base + slot) as usize)?,
         })
     }

@@ -23,7 +23,7 @@ struct Step {
 
 impl Scene {
     /// The instances that lead to a mesh, from the outermost one in: indices into [`Self::instances`]. `number` is that of the mesh,
-    /// `instance` the last one of the way, and `numbers` are those of this scene.
+    /// `instance` the last one of the way, and `numbers` are those of this scene. In a scene without assemblies, that is the whole way.
     pub fn way_to(&self, number: u32, instance: u32, numbers: &Numbers) -> Vec<u32> {
         let (mut level, mut rest, mut way) = (self.world(), number, Vec::new());
         while !level.is_empty() && !level.contains(&(instance as usize)) {
