@@ -94,8 +94,9 @@ struct RenderBatch {
                 float weights[kPacketRays];
                 for (uint32_t i = 0; i < count; i++) {
                     weights[i] = aov_weight(params, paths[i].sampler);
-                    sums[i].add_met(params, out, paths[i], hits[i], weights[i], thread);
-                    if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i]);
+                    const Surface s = surface_at(params, rays[i], hits[i]);
+                    sums[i].add_met(params, out, paths[i], hits[i], s, weights[i], thread);
+                    if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i], s);
                 }
                 // Rays that paths trace anyway are not traced again.
                 const auto follow = [&](uint32_t i, const Hit& hit) {

@@ -268,22 +268,22 @@ struct AovSums {
 
     // Adds all AOVs of a sample.
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
-        add_met(params, out, path, hit, weight, thread);
+        const Surface s = surface_at(params, path.ray, hit);
+        add_met(params, out, path, hit, s, weight, thread);
         if (!out.motion) return;
         MirrorRay seen;
-        seen.begin(params, mirror, path.ray, hit);
+        seen.begin(params, mirror, path.ray, hit, s);
         seen.finish(params, mirror, thread.stack);
         add_motion(params, out, seen, weight);
     }
 
-    // Adds what does not depend on what is seen in mirrors.
-    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
+    // Adds what does not depend on what is seen in mirrors. `s` is the surface of the hit.
+    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, const Surface& s, float weight, Thread& thread) {
         const Ray& ray = path.ray;
         weights += weight;
         if (hit.t < 0.0f) {
             add3(albedo, vec3(weight));
         } else {
-            const Surface s = make_surface(params, ray, hit);
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
             const Vec3 position = s.position;
             if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);

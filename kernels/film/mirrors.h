@@ -80,11 +80,8 @@ THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
     return dot(b, b) <= most && dot(c, c) <= most;
 }
 
-// Whether `ray` hits a flat mirror, and where it hits anything. Such a mirror is added to those on the way, and `ray` goes on as it is reflected.
-THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& ray, const Hit& hit, Mirrors& mirrors, Vec3& position) {
-    if (hit.t < 0.0f) return false;
-    const Surface s = make_surface(params, ray, hit);
-    position = s.position;
+// Whether the surface that `ray` hits is a flat mirror. It is added to those on the way, and `ray` goes on as it is reflected.
+THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& ray, const Hit& hit, const Surface& s, Mirrors& mirrors) {
     if (mirrors.count == kMirrors) return false;
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (material.kind != MATERIAL_MIRROR && !(material.flags & SURFACE_POLISHED)) return false;
@@ -116,16 +113,19 @@ struct MirrorRay {
     Mirrors mirrors;
     bool waits;
 
-    // Begins with the first hit.
-    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Ray& first, const Hit& first_hit) {
+    // Begins with the first hit and its surface, if there is one.
+    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Ray& first, const Hit& first_hit, const Surface& s) {
         ray = first;
         mirrors.count = 0;
-        go_on(params, known, first_hit);
+        meet(params, known, first_hit, s);
     }
 
-    THRONG_INLINE void go_on(const Params& params, KnownMirror& known, const Hit& next) {
+    THRONG_INLINE void go_on(const Params& params, KnownMirror& known, const Hit& next) { meet(params, known, next, surface_at(params, ray, next)); }
+
+    THRONG_INLINE void meet(const Params& params, KnownMirror& known, const Hit& next, const Surface& s) {
         hit = next;
-        waits = meets_mirror(params, known, ray, hit, mirrors, position);
+        position = s.position;
+        waits = hit.t >= 0.0f && meets_mirror(params, known, ray, hit, s, mirrors);
     }
 
     // Traces the ray to its end. Outlined, as it traces rays.

@@ -130,6 +130,12 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     return s;
 }
 
+// The surface of a hit; empty for a miss.
+THRONG_DEVICE Surface surface_at(const Params& params, const Ray& ray, const Hit& hit) {
+    if (hit.t < 0.0f) return Surface{};
+    return make_surface(params, ray, hit);
+}
+
 // The material's own colour at a point: base colour, albedo or tint.
 THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const MaterialRecord& material) {
     return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
