@@ -91,24 +91,28 @@ struct RenderBatch {
             if constexpr (with_aovs) {
                 const FrameAovs& out = *params.film.aovs;
                 MirrorRay seen[kPacketRays];
+                Surface surfaces[kPacketRays];
                 float weights[kPacketRays];
                 for (uint32_t i = 0; i < count; i++) {
                     weights[i] = aov_weight(params, paths[i].sampler);
-                    const Surface s = surface_at(params, rays[i], hits[i]);
-                    sums[i].add_met(params, out, paths[i], hits[i], s, weights[i], thread);
-                    if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i], s);
+                    surfaces[i] = surface_at(params, rays[i], hits[i]);
+                    sums[i].add_met(params, out, paths[i], hits[i], surfaces[i], weights[i], thread);
+                    if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i], surfaces[i]);
                 }
                 // Rays that paths trace anyway are not traced again.
-                const auto follow = [&](uint32_t i, const Hit& hit) {
-                    if (out.motion && seen[i].waits && is_same(seen[i].ray, paths[i].ray)) seen[i].go_on(params, sums[i].mirror, hit);
+                const auto follow = [&](uint32_t i, const Hit& hit) -> const Surface* {
+                    if (!out.motion || !seen[i].waits || !is_same(seen[i].ray, paths[i].ray)) return nullptr;
+                    surfaces[i] = surface_at(params, seen[i].ray, hit);
+                    seen[i].meet(params, sums[i].mirror, hit, surfaces[i]);
+                    return &surfaces[i];
                 };
-                with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance, follow); });
+                with_step(params, [&](auto advance) { walk_square(params, paths, hits, surfaces, count, thread, advance, follow); });
                 for (uint32_t i = 0; i < count && out.motion; i++) {
                     seen[i].finish(params, sums[i].mirror, thread.stack);
                     sums[i].add_motion(params, out, seen[i], weights[i]);
                 }
             } else {
-                with_step(params, [&](auto advance) { walk_square(params, paths, hits, count, thread, advance, [](uint32_t, const Hit&) {}); });
+                with_step(params, [&](auto advance) { walk_square(params, paths, hits, nullptr, count, thread, advance, [](uint32_t, const Hit&) { return nullptr; }); });
             }
             for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].radiance);
         }
@@ -123,19 +127,22 @@ struct RenderBatch {
     }
 
     // Traces paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
-    // much in common, and others can be interleaved. Calls `follow(path, hit)` for each hit after the first.
+    // much in common, and others can be interleaved. Calls `follow(path, hit)` for each hit after the first: that may know its surface, as
+    // those of first hits may be known.
     template <class Advance, class Follow>
-    static void walk_square(const Params& params, Path* paths, const Hit* first_hits, uint32_t count, Thread& thread, Advance advance, Follow follow) {
+    static void walk_square(const Params& params, Path* paths, const Hit* first_hits, const Surface* first_surfaces, uint32_t count, Thread& thread, Advance advance, Follow follow) {
         thread.primary_rays += count;
         uint32_t open[kPacketRays];
         Hit hits[kPacketRays];
+        const Surface* known[kPacketRays];
         for (uint32_t i = 0; i < count; i++) {
             open[i] = i;
             hits[i] = first_hits[i];
+            known[i] = first_surfaces ? first_surfaces + i : nullptr;
         }
         while (count) {
             Step steps[kPacketRays];
-            for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i]);
+            for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i], known[i]);
             // First rays first, and then those to one light after the other.
             for (uint32_t kind = 0; kind < kMaxShadowRays; kind++) trace_shadow_rays(params, paths, open, steps, count, kind, thread);
             uint32_t left = 0;
@@ -146,7 +153,7 @@ struct RenderBatch {
                 open[left++] = open[i];
             }
             closest_hits(params, rays, left, hits, thread);
-            for (uint32_t i = 0; i < left; i++) follow(open[i], hits[i]);
+            for (uint32_t i = 0; i < left; i++) known[i] = follow(open[i], hits[i]);
             thread.bounce_rays += left;
             count = left;
         }

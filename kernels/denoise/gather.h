@@ -31,10 +31,13 @@ THRONG_INLINE void cubic_weights(float t, float* weights) {
     weights[3] = (0.5f * t - 0.5f) * t * t;
 }
 
-// Four floats of a pixel's record: see `DenoiseFrame`. Pixels beyond an edge are those at it.
+// A row of four floats of each pixel's record: see `DenoiseFrame`. Pixels beyond an edge are those at it.
+THRONG_INLINE const float* row_at(const DenoiseParams& params, const float* frame, int quarter, int y) {
+    return frame + 4 * ((uint64_t(quarter) * params.height + uint64_t(clamp_index(y, int(params.height)))) * params.width);
+}
+
 THRONG_INLINE const float* quarter_at(const DenoiseParams& params, const float* frame, int quarter, int x, int y) {
-    const uint64_t row = uint64_t(clamp_index(y, int(params.height))), column = uint64_t(clamp_index(x, int(params.width)));
-    return frame + 4 * ((uint64_t(quarter) * params.height + row) * params.width + column);
+    return row_at(params, frame, quarter, y) + 4 * uint64_t(clamp_index(x, int(params.width)));
 }
 
 // Radiance, its variance, albedo and normal of a pixel.
@@ -48,13 +51,17 @@ THRONG_DEVICE void radiance_between(const DenoiseParams& params, const float* fr
     float across[4], down[4], sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     cubic_weights(x - left, across);
     cubic_weights(y - top, down);
-    for (int j = 0; j < 4; j++)
+    uint64_t columns[4];
+    for (int i = 0; i < 4; i++) columns[i] = 4 * uint64_t(clamp_index(int(left) + i - 1, int(params.width)));
+    for (int j = 0; j < 4; j++) {
+        const float* row = row_at(params, frame, 0, int(top) + j - 1);
         for (int i = 0; i < 4; i++) {
             float values[4];
-            load4(quarter_at(params, frame, 0, int(left) + i - 1, int(top) + j - 1), values);
+            load4(row + columns[i], values);
             const float weight = across[i] * down[j];
             for (int c = 0; c < 4; c++) sum[c] += weight * values[c];
         }
+    }
     for (int c = 0; c < 3; c++) out[c] = max(sum[c], 0.0f);
 }
 
@@ -62,13 +69,18 @@ THRONG_DEVICE void radiance_between(const DenoiseParams& params, const float* fr
 THRONG_DEVICE void guides_between(const DenoiseParams& params, const float* frame, float x, float y, float* out) {
     const float left = floorf(x), top = floorf(y), across = x - left, down = y - top;
     float sum[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-    for (int j = 0; j < 2; j++)
+    uint64_t columns[2];
+    for (int i = 0; i < 2; i++) columns[i] = 4 * uint64_t(clamp_index(int(left) + i, int(params.width)));
+    for (int j = 0; j < 2; j++) {
+        const float *row = row_at(params, frame, 1, int(top) + j), *next = row_at(params, frame, 2, int(top) + j);
         for (int i = 0; i < 2; i++) {
             float values[8];
-            for (int half = 0; half < 2; half++) load4(quarter_at(params, frame, 1 + half, int(left) + i, int(top) + j), values + 4 * half);
+            load4(row + columns[i], values);
+            load4(next + columns[i], values + 4);
             const float weight = (i ? across : 1.0f - across) * (j ? down : 1.0f - down);
             for (int c = 0; c < 8; c++) sum[c] += weight * values[c];
         }
+    }
     for (int c = 0; c < kGuides; c++) out[c] = sum[2 + c];
 }
 

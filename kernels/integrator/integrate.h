@@ -41,7 +41,7 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
 }
 
 // Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path.
-THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step, const Surface* known = nullptr) {
     step.clear();
     Vec3 direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
@@ -49,7 +49,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
         path.radiance += path.throughput * background(params, direction);
         return;
     }
-    Surface s = make_surface(params, path.ray, hit);
+    Surface s = known ? *known : make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (is_hidden(path, material)) {
         path.radiance += behind_hole(params, direction);
@@ -169,14 +169,14 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
 }
 
 #if !THRONG_CUDA
-// Calls `walk` with the step of the picture's integrator.
+// Calls `walk` with the step of the picture's integrator. A step may be given the surface of its hit.
 template <class Walk>
 THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
     switch (integrator_of(params)) {
-    case Integrator::whitted: walk([&](Path& p, const Hit& hit, Step& step) { whitted_step(params, p, hit, step); }); return;
+    case Integrator::whitted: walk([&](Path& p, const Hit& hit, Step& step, const Surface* known) { whitted_step(params, p, hit, step, known); }); return;
     case Integrator::path:
-        if (params.frame.fog.density > 0.0f) walk([&](Path& p, const Hit& hit, Step& step) { path_step<true, true>(params, p, hit, step); });
-        else walk([&](Path& p, const Hit& hit, Step& step) { path_step<true>(params, p, hit, step); });
+        if (params.frame.fog.density > 0.0f) walk([&](Path& p, const Hit& hit, Step& step, const Surface* known) { path_step<true, true>(params, p, hit, step, known); });
+        else walk([&](Path& p, const Hit& hit, Step& step, const Surface* known) { path_step<true>(params, p, hit, step, known); });
         return;
     case Integrator::ao:
     case Integrator::normal:
@@ -185,7 +185,7 @@ THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
     case Integrator::uv:
     case Integrator::material:
     case Integrator::wireframe:
-    case Integrator::instance: walk([&](Path& p, const Hit& hit, Step& step) { view_step(params, p, hit, step); }); return;
+    case Integrator::instance: walk([&](Path& p, const Hit& hit, Step& step, const Surface*) { view_step(params, p, hit, step); }); return;
     // Counts the work of its camera rays instead, see `radiance_along`.
     case Integrator::steps: return;
     }
@@ -199,7 +199,7 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
     const Time time = time_of(path.ray);
     for (;;) {
         Step step;
-        advance(path, hit, step);
+        advance(path, hit, step, nullptr);
         thread.shadow_rays += step.shadow_count();
         step.each_shadow_ray<true>([&](Vec3 origin, const ShadowRay& shadow, Vec3 blocked) {
             bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);

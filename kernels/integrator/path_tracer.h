@@ -305,7 +305,7 @@ THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distan
 // The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller. `fog` tells whether
 // there is any.
 template <bool layered, bool fog = false>
-THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step) {
+THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step, const Surface* known = nullptr) {
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     if (layered && path.medium != NO_INDEX) {
@@ -323,7 +323,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         gain(params, path, escaped_light(params, origin, path.scatter, direction));
         return;
     }
-    const Surface s = make_surface(params, path.ray, hit);
+    const Surface s = known ? *known : make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (is_hidden(path, material)) {
         path.radiance += behind_hole(params, direction);
