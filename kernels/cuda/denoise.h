@@ -174,14 +174,16 @@ THRONG_DEVICE void average_block(const DenoiseParams& params, AverageMemory& mem
             BlockPlane<kPatch>& distance = memory.distance[turn];
             turn ^= 1;
             each_pixel<kPatch>([&](int px, int py) {
-                float sum = 0.0f;
-                for (int c = 0; c < 3; c++)
-                    sum += noise_distance(memory.radiance[c].at(px, py), memory.radiance[c].at(px + dx, py + dy), memory.variance[c].at(px, py),
-                                          memory.variance[c].at(px + dx, py + dy), width2);
-                distance.at(px, py) = sum;
+                float difference = 0.0f, noise = 0.0f;
+                for (int c = 0; c < 3; c++) {
+                    const float noise_a = memory.variance[c].at(px, py), noise_b = memory.variance[c].at(px + dx, py + dy);
+                    difference += unexplained(memory.radiance[c].at(px, py), memory.radiance[c].at(px + dx, py + dy), noise_a, noise_b);
+                    noise += noise_a + noise_b;
+                }
+                distance.at(px, py) = noise_distance(difference, noise, width2);
             });
             __syncthreads();
-            float apart = max(mean_at<kPatch>(distance, x, y) * (1.0f / 3.0f), 0.0f);
+            float apart = max(mean_at<kPatch>(distance, x, y), 0.0f);
             const uint64_t other = at(x + dx, y + dy);
             for (int c = 0; c < 6; c++) apart += (c < 3 ? albedo_scale : normal_scale) * square(guides[c] - params.gathered[(6 + c) * plane + other]);
             const float weight = falloff(apart);

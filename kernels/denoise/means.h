@@ -10,11 +10,11 @@ constexpr int kPatch = 1;
 
 THRONG_INLINE float square(float x) { return x * x; }
 
-// The squared difference of two pixels in one colour beyond what noise explains, in units of that noise.
-THRONG_INLINE float noise_distance(float a, float b, float noise_a, float noise_b, float width2) {
-    const float noise = noise_a + noise_b, explained = 0.5f * (noise_a + min(noise_a, noise_b));
-    return (square(a - b) - explained) / (1e-8f + width2 * noise);
-}
+// The squared difference of two pixels in one colour beyond what noise explains.
+THRONG_INLINE float unexplained(float a, float b, float noise_a, float noise_b) { return square(a - b) - 0.5f * (noise_a + min(noise_a, noise_b)); }
+
+// A sum of such differences in units of the noise that there is.
+THRONG_INLINE float noise_distance(float difference, float noise, float width2) { return difference / (1e-8f + width2 * noise); }
 
 // Radiance divided by albedo, its variance, and guides of a tile with its margin.
 template <int margin>
@@ -65,19 +65,23 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
             if (!dx && !dy) continue;
             TilePlane<kPatch> distance;
             for (int y = -kPatch; y < kTileHeight + kPatch; y++) {
-                float* row = &distance.at(-kPatch, y);
-                for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] = 0.0f;
+                float *row = &distance.at(-kPatch, y), noise[TilePlane<kPatch>::kRow];
+                for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] = noise[x] = 0.0f;
                 for (int c = 0; c < 3; c++) {
                     const float *a = &in.planes[c].at(-kPatch, y), *b = &in.planes[c].at(dx - kPatch, y + dy);
                     const float *noise_a = &variance[c].at(-kPatch, y), *noise_b = &variance[c].at(dx - kPatch, y + dy);
-                    for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] += noise_distance(a[x], b[x], noise_a[x], noise_b[x], width2);
+                    for (int x = 0; x < TilePlane<kPatch>::kRow; x++) {
+                        row[x] += unexplained(a[x], b[x], noise_a[x], noise_b[x]);
+                        noise[x] += noise_a[x] + noise_b[x];
+                    }
                 }
+                for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] = noise_distance(row[x], noise[x], width2);
             }
             TilePlane<0> patches;
             mean_filter<kPatch>(distance, patches);
             for (int y = 0; y < kTileHeight; y++) {
                 float guides[kTileWidth];
-                for (int x = 0; x < kTileWidth; x++) guides[x] = max(patches.at(x, y) * (1.0f / 3.0f), 0.0f);
+                for (int x = 0; x < kTileWidth; x++) guides[x] = max(patches.at(x, y), 0.0f);
                 for (int c = 6; c < 12; c++) {
                     const float *a = &in.planes[c].at(0, y), *b = &in.planes[c].at(dx, y + dy), scale = c < 9 ? albedo_scale : normal_scale;
                     for (int x = 0; x < kTileWidth; x++) guides[x] += scale * square(a[x] - b[x]);

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use std::{any::Any, borrow::Cow};
 
 /// How much of the noise in what was gathered is taken for a difference between pixels.
-const STRENGTH: f32 = 0.6;
+const STRENGTH: f32 = 0.55;
 /// Differences of albedo and of normals that cost a weight of 1/e.
-const ALBEDO_WIDTH: f32 = 0.08;
-const NORMAL_WIDTH: f32 = 0.15;
+const ALBEDO_WIDTH: f32 = 0.06;
+const NORMAL_WIDTH: f32 = 0.12;
 /// Added to albedos, so that what is black divides by something.
 pub const ALBEDO_FLOOR: f32 = 0.03;
 /// Planes of values between the two steps.
