@@ -134,8 +134,10 @@ THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const
     return radiance;
 }
 
-// Adds the light of traced shadow rays to path `p`, and starts a new chain of shadow rays for it.
+// Adds the light of traced shadow rays to path `p`, and starts a new chain of shadow rays for it. Paths over the edge have no state.
 THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint32_t p) {
+    PathPlace place;
+    if (!path_place(params, w, p, place)) return;
     PathState state = load_any_record(&w.paths[p]);
     store3(state.radiance, path_radiance(params, w, state));
     state.first_shadow = NO_INDEX;

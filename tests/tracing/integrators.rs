@@ -147,24 +147,41 @@ fn a_normal_turns_with_its_squashed_instance() {
     }
 }
 
-fn mirrors_facing_each_other(bounces: u32) -> [u8; 3] {
+/// Two mirrors, and the camera between them.
+fn mirrors_facing_each_other(size: f32) -> Scene {
     let wall = |z: f32, turn: f32| {
         let rotation = Quat::from_rotation_y(turn) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
-        (0, Affine3::from_scale_rotation_translation(Vec3::splat(100.0), rotation, Vec3::new(0.0, 0.0, z)))
+        (0, Affine3::from_scale_rotation_translation(Vec3::splat(size), rotation, Vec3::new(0.0, 0.0, z)))
     };
     let mut scene = scene(vec![quad()], &[wall(-1.0, 0.0), wall(1.0, 0.0)]);
     scene.materials[0] = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.5), ..Default::default() };
     scene.environment = Environment::Constant { radiance: Vec3::ONE };
     scene.camera = look(Vec3::ZERO, Vec3::new(0.0, 0.0, -1.0));
-    let mut settings = settings(17, 17, Integrator::Whitted);
-    settings.bounces = bounces;
-    pixel(&render(scene, &settings).pixels, 17, 8, 8)
+    scene
 }
 
 #[test]
 fn mirrors_multiply_their_tints_and_the_last_one_shows_the_environment() {
+    let mut settings = settings(17, 17, Integrator::Whitted);
     for bounces in 0..5 {
-        close(mirrors_facing_each_other(bounces), srgb(0.5f32.powi(bounces as i32 + 1)), 1);
+        settings.bounces = bounces;
+        let rendered = render(mirrors_facing_each_other(100.0), &settings);
+        close(pixel(&rendered.pixels, 17, 8, 8), srgb(0.5f32.powi(bounces as i32 + 1)), 1);
+    }
+}
+
+#[test]
+fn paths_without_shadow_rays_leave_mirrors_after_many_bounces() {
+    // No multiple of a tile, and paths of more waves than have their shadow rays traced together.
+    let mut settings = settings(17, 17, Integrator::Path);
+    settings.bounces = 40;
+    let mut scene = mirrors_facing_each_other(0.5);
+    scene.materials[0].color = Vec3::ONE;
+    let rendered = render(scene, &settings);
+    // What is seen through the middle is not reflected out within so many bounces.
+    close(pixel(&rendered.pixels, 17, 8, 8), 0, 0);
+    for corner in [0, 16] {
+        close(pixel(&rendered.pixels, 17, corner, corner), 255, 0);
     }
 }
 
