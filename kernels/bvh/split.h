@@ -66,7 +66,7 @@ THRONG_INLINE void shorten(Walk<false, Found>& walk, const Hit& best) {
 }
 template <class Found>
 THRONG_INLINE void shorten(Walk<true, Found>& walk, uint32_t) {
-    walk.floor = kOver;
+    walk.end();
 }
 
 // Merges the lanes' hits into their rays' results, and shortens these rays for all lanes that walk them. All lanes call this.

@@ -209,24 +209,29 @@ struct Walk {
     template <class Filter>
     THRONG_INLINE void test_sphere(const Ray& ray, Vec3 origin, Vec3 direction, const Words4& ids, Found& found, const Filter& filter) {
         float t;
-        if (!sphere_distance(origin, direction, t_min, t_max, t)) return;
-        // Nothing is left to visit.
-        if (take(ray, t, 0.0f, 0.0f, 0, ids, found, filter) && Any) top = 0;
+        if (sphere_distance(origin, direction, t_min, t_max, t)) take(ray, t, 0.0f, 0.0f, 0, ids, found, filter);
     }
 
     // Takes over a hit that is no farther than `t_max`, if it counts.
     template <class Filter>
-    THRONG_INLINE bool take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Filter& filter) {
+    THRONG_INLINE void take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Filter& filter) {
         uint32_t number = ids.y;
 #if THRONG_NESTED
         number += base;
 #endif
-        if (t == t_max && !found.closer(t, number, prim)) return false;
-        if (!filter(ray, ids.z, prim, u, v)) return false;
+        if (t == t_max && !found.closer(t, number, prim)) return;
+        if (!filter(ray, ids.z, prim, u, v)) return;
         t_max = t;
         found.take(t, u, v, prim, number, ids.z);
-        if (Any) floor = kOver;
-        return true;
+        if (Any) end();
+    }
+
+    THRONG_INLINE void end() {
+        floor = kOver;
+#if THRONG_NESTED
+        // The round that this happens in leaves no assembly, or the walk would go on there.
+        depth = 0;
+#endif
     }
 
     template <class Order, class Count>
