@@ -28,15 +28,15 @@ use std::{
 };
 
 const HELP: &str = "\
-Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance. A frame depends on those around it alone,
-so any list of frames gives the same pictures. .png, .jpg and .webp files look as the frames' own settings say; .exr files
-have the layer error, which is what noise is expected to be left.";
+Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance, or of Cycles with the passes Vector and
+Denoising Data. A frame depends on those around it alone, so any list of frames gives the same pictures. .png, .jpg and .webp
+files look as the frames' own settings say; .exr files have the layer error, which is what noise is expected to be left.";
 
-/// Take the noise out of the frames of a film, each with the help of those around it
+/// Take the noise out of the frames of a film, each with the help of those around it, or out of a picture
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct DenoiseArgs {
-    /// The film's frames, such as 'frames/####.exr'
+    /// The film's frames, such as 'frames/####.exr', or a still picture
     #[arg(value_name = "FRAMES")]
     input: PathBuf,
     /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr
@@ -66,7 +66,10 @@ impl DenoiseArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let start = Instant::now();
         let name = self.input.display();
-        let files = FrameFiles::parse(&self.input)?.list().with_context(|| name.to_string())?;
+        let files = match self.input.is_file() {
+            true => BTreeMap::from([(1, self.input.clone())]),
+            false => FrameFiles::parse(&self.input)?.list().with_context(|| name.to_string())?,
+        };
         let last = *files.keys().next_back().with_context(|| format!("{name}: there are no such files"))?;
         let frames = match &self.frames {
             Some(list) => list.resolve(last)?,
@@ -159,9 +162,10 @@ impl Window<'_> {
         let span = i64::from(frame) - i64::from(self.reach)..=i64::from(frame) + i64::from(self.reach);
         self.read.retain(|&other, _| span.contains(&i64::from(other)));
         let numbers: Vec<Option<u32>> = span.map(|number| u32::try_from(number).ok()).collect();
+        let is_alone = self.reach == 0 || self.files.len() == 1;
         for &number in numbers.iter().flatten() {
             let Some(path) = self.files.get(&number).filter(|_| !self.read.contains_key(&number)) else { continue };
-            let read = read_frame(self.denoiser, path)?;
+            let read = read_frame(self.denoiser, path, is_alone)?;
             self.check_size(path, &read)?;
             self.read.insert(number, read);
         }

@@ -52,29 +52,30 @@ pub struct FilmReadError {
     reason: String,
 }
 
-/// Reads a frame for `denoiser` from an OpenEXR file with the layers albedo, normal and motion, and variance, if it has that.
+/// Reads a frame for `denoiser` from an OpenEXR file with the layers albedo, normal and, unless the frame `is_alone`, motion; and variance, if
+/// it has that.
 ///
 /// # Errors
 /// When the file cannot be read or lacks one of them.
-pub fn read_frame(denoiser: &FilmDenoiser, path: &Path) -> Result<FilmRead, FilmReadError> {
+pub fn read_frame(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRead, FilmReadError> {
     let panicked = |words: &str| format!("the picture is damaged: {words}");
     let failed = |reason: String| FilmReadError {
         path: path.to_owned(),
         reason: reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
     };
-    guarded(|| decode(denoiser, path), panicked).map_err(failed)
+    guarded(|| decode(denoiser, path, is_alone), panicked).map_err(failed)
 }
 
-fn decode(denoiser: &FilmDenoiser, path: &Path) -> Result<FilmRead, String> {
+fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRead, String> {
     let damaged = |error: exr::error::Error| format!("cannot be read as OpenEXR: {error}");
     let (file, held) = open_regular(path).map_err(|error| error.to_string())?;
     let mut file = BufReader::new(file);
     check_size(&MetaData::read_from_buffered(&mut file, false).map_err(damaged)?, held)?;
     file.rewind().map_err(|error| error.to_string())?;
-    let all = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer().all_attributes();
+    let all = read().no_deep_data().largest_resolution_level().all_channels().all_layers().all_attributes();
     let image = all.from_buffered(file).map_err(damaged)?;
-    let layer = image.layer_data;
-    let attributes = || layer.attributes.other.iter().chain(&image.attributes.other);
+    let first = image.layer_data.first().ok_or("has no pixels")?;
+    let attributes = || first.attributes.other.iter().chain(&image.attributes.other);
     let attribute = |wanted: &str| attributes().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let text = |name: &str| match attribute(name) {
         Some(AttributeValue::Text(text)) => text.to_string(),
@@ -93,7 +94,7 @@ fn decode(denoiser: &FilmDenoiser, path: &Path) -> Result<FilmRead, String> {
         _ => 0.0,
     };
     let origin = Metadata {
-        software: layer.attributes.software_name.as_ref().map(Text::to_string).unwrap_or_default(),
+        software: first.attributes.software_name.as_ref().map(Text::to_string).unwrap_or_default(),
         scene: text("scene"),
         scene_hash: text("sceneHash"),
         settings,
@@ -102,7 +103,7 @@ fn decode(denoiser: &FilmDenoiser, path: &Path) -> Result<FilmRead, String> {
     };
     // A single sample tells no variance.
     let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
-    Ok(FilmRead { frame: frame(denoiser, &layer, is_told)?, shown, origin })
+    Ok(FilmRead { frame: frame(denoiser, &image.layer_data, is_told, is_alone)?, shown, origin })
 }
 
 /// Refuses files that claim more pixels than their bytes can mean.
@@ -121,22 +122,50 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
 
 fn frame(
     denoiser: &FilmDenoiser,
-    layer: &Layer<AnyChannels<FlatSamples>>,
+    layers: &[Layer<AnyChannels<FlatSamples>>],
     has_variance: bool,
+    is_alone: bool,
 ) -> Result<FilmFrame, String> {
-    let pixels = layer.size.area();
-    let values = |wanted: &Wanted| wanted.names(&layer.channel_data).and_then(|names| interleaved(&names, pixels));
+    let size = layers[0].size;
+    let channels = named_channels(layers);
+    let values = |wanted: &Wanted| wanted.among(&channels).and_then(|found| interleaved(&found, size.area()));
     let needed = |wanted: &Wanted| {
         let layer = wanted.called;
         values(wanted)
             .ok_or_else(|| format!("has no {layer}; render frames with --layers albedo,normal,motion,variance"))
     };
     let (radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
-    let (albedo, normal, motion) = (needed(&ALBEDO)?, needed(&NORMAL)?, needed(&MOTION)?);
+    let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
+    let motion = match values(&MOTION) {
+        None if is_alone => vec![0.0; 4 * size.area()],
+        Some(motion) => motion,
+        None => needed(&MOTION).map_err(|missing| format!("{missing}, or denoise it alone with --denoise-frames 0"))?,
+    };
     let layers =
         FilmLayers { radiance: &radiance, variance: &variance, albedo: &albedo, normal: &normal, motion: &motion };
-    let size = (layer.size.width() as u32, layer.size.height() as u32);
+    let size = (size.width() as u32, size.height() as u32);
     denoiser.frame(size, &layers).ok_or_else(|| "has no pixels".into())
+}
+
+/// The channels of all parts of a file that are as large as the first one, with their names in the whole: that of a part comes first, if
+/// they do not have it already. In the first part, they have their own names, too.
+fn named_channels(layers: &[Layer<AnyChannels<FlatSamples>>]) -> Vec<(String, &AnyChannel<FlatSamples>)> {
+    let mut named = Vec::new();
+    for (index, layer) in layers.iter().enumerate().filter(|(_, layer)| layer.size == layers[0].size) {
+        let part = layer.attributes.layer_name.as_ref().map(Text::to_string).unwrap_or_default();
+        for channel in &layer.channel_data.list {
+            let own = channel.name.to_string();
+            if part.is_empty() || own.starts_with(&part) {
+                named.push((own, channel));
+                continue;
+            }
+            named.push((format!("{part}.{own}"), channel));
+            if index == 0 {
+                named.push((own, channel));
+            }
+        }
+    }
+    named
 }
 
 /// Channels that belong together.
@@ -148,17 +177,20 @@ struct Wanted {
     letters: &'static str,
 }
 
-// Cycles has Combined, Denoising Albedo, Denoising Normal and Vector; Mitsuba has albedo and sh_normal.
+// Cycles has Combined, Denoising Albedo, Denoising Normal and Vector; Mitsuba's users name layers, mostly albedo, and sh_normal or nn.
 const RADIANCE: Wanted = Wanted { called: "channels R, G and B", layers: &["", "Combined"], letters: "RGB" };
 const ALBEDO: Wanted = Wanted { called: "layer albedo", layers: &["albedo", "Denoising Albedo"], letters: "RGB" };
 const NORMAL: Wanted =
-    Wanted { called: "layer normal", layers: &["normal", "Denoising Normal", "sh_normal"], letters: "XYZ" };
+    Wanted { called: "layer normal", layers: &["normal", "Denoising Normal", "sh_normal", "nn"], letters: "XYZ" };
 const MOTION: Wanted = Wanted { called: "layer motion", layers: &["motion", "Vector"], letters: "XYZW" };
 const VARIANCE: Wanted = Wanted { called: "layer variance", layers: &["variance"], letters: "RGB" };
 
 impl Wanted {
     /// The channels of the first layer that is there.
-    fn names<'a>(&self, channels: &'a AnyChannels<FlatSamples>) -> Option<Vec<&'a AnyChannel<FlatSamples>>> {
+    fn among<'a>(
+        &self,
+        channels: &[(String, &'a AnyChannel<FlatSamples>)],
+    ) -> Option<Vec<&'a AnyChannel<FlatSamples>>> {
         let find = |layer: &str| {
             let channel = |letter: char| {
                 let is_it = |name: &str| {
@@ -166,7 +198,7 @@ impl Wanted {
                     let view = before.strip_suffix(layer);
                     last.chars().eq([letter]) && view.is_some_and(|view| view.is_empty() || view.ends_with('.'))
                 };
-                channels.list.iter().find(|channel| is_it(&channel.name.to_string()))
+                channels.iter().find(|(name, _)| is_it(name)).map(|(_, channel)| *channel)
             };
             self.letters.chars().map(channel).collect()
         };
@@ -191,37 +223,51 @@ fn interleaved(channels: &[&AnyChannel<FlatSamples>], pixels: usize) -> Option<V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use exr::{image::Image, prelude::WritableImage as _};
+    use exr::{
+        image::{Encoding, Image, Layers},
+        meta::header::{ImageAttributes, LayerAttributes},
+        prelude::WritableImage as _,
+    };
 
-    fn read_with(names: &[&str]) -> Result<FilmRead, FilmReadError> {
+    /// Reads a file of parts, each with its name and those of its channels.
+    fn read_parts(parts: &[(String, Vec<String>)], is_alone: bool) -> Result<FilmRead, FilmReadError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.exr");
-        let channel = |name: &&str| {
-            let name = Text::new_or_none(*name).unwrap();
-            AnyChannel::new(name, FlatSamples::F32(vec![0.5; 6 * 4]))
+        let channel = |name: &String| AnyChannel::new(Text::from(&**name), FlatSamples::F32(vec![0.5; 6 * 4]));
+        let layer = |(part, names): &(String, Vec<String>)| {
+            let channels = AnyChannels::sort(names.iter().map(channel).collect());
+            Layer::new((6, 4), LayerAttributes::named(&**part), Encoding::UNCOMPRESSED, channels)
         };
-        let channels = AnyChannels::sort(names.iter().map(channel).collect());
-        Image::from_channels((6, 4), channels).write().to_file(&path).unwrap();
-        read_frame(&FilmDenoiser::new(1.0).unwrap(), &path)
+        let layers: Layers<_> = parts.iter().map(layer).collect();
+        Image::from_layers(ImageAttributes::with_size((6, 4)), layers).write().to_file(&path).unwrap();
+        read_frame(&FilmDenoiser::new(1.0).unwrap(), &path, is_alone)
     }
 
     #[test]
     fn layers_of_other_renderers_are_known_by_their_names() {
-        let cycles = |more: &str| {
-            let layers = ["Combined.RGB", "Denoising Albedo.RGB", "Denoising Normal.XYZ", more];
-            let names: Vec<String> = layers
-                .iter()
-                .filter_map(|layer| layer.rsplit_once('.'))
-                .flat_map(|(layer, letters)| letters.chars().map(move |letter| format!("ViewLayer.{layer}.{letter}")))
-                .collect();
-            read_with(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        let passes = ["Combined.RGB", "Denoising Albedo.RGB", "Denoising Normal.XYZ", "Vector.XYZW"];
+        let passes = passes.map(|pass| {
+            let (pass, letters) = pass.split_once('.').unwrap();
+            (format!("ViewLayer.{pass}"), letters.chars().map(String::from).collect())
+        });
+        let whole = |(part, letters): &(String, Vec<String>)| {
+            (part.clone(), letters.iter().map(|letter| format!("{part}.{letter}")).collect::<Vec<_>>())
         };
-        let read = cycles("Vector.XYZW").unwrap();
-        assert_eq!(read.frame.size(), (6, 4));
-        assert!(read.shown.is_none());
-        let error = cycles("Depth.Z").err().unwrap().to_string();
-        assert!(error.contains("has no layer motion"), "{error}");
-        let error = read_with(&["Y"]).err().unwrap().to_string();
+        // Blender writes a part for each pass, whose channels have its name, too, or one part; OpenEXR's own tools leave the name out.
+        let doubled = passes.each_ref().map(whole);
+        let joined =
+            |parts: &[(String, Vec<String>)]| (String::new(), parts.iter().flat_map(|p| p.1.clone()).collect());
+        for parts in [&passes[..], &doubled, &[joined(&doubled)]] {
+            let read = read_parts(parts, false).unwrap();
+            assert_eq!(read.frame.size(), (6, 4));
+            assert!(read.shown.is_none());
+        }
+        for parts in [&passes[..3], &doubled[..3], &[joined(&doubled[..3])]] {
+            let error = read_parts(parts, false).err().unwrap().to_string();
+            assert!(error.contains("has no layer motion") && error.contains("--denoise-frames 0"), "{error}");
+            assert!(read_parts(parts, true).is_ok());
+        }
+        let error = read_parts(&[(String::new(), vec!["Y".into()])], true).err().unwrap().to_string();
         assert!(error.contains("has no channels R, G and B"), "{error}");
     }
 }

@@ -39,6 +39,20 @@ fn a_frame_depends_on_those_around_it_alone() {
 }
 
 #[test]
+fn a_still_picture_is_denoised_alone_and_needs_no_motion() {
+    let place = film(2);
+    place.ok(&["denoise", "raw/####.exr", "-o", "alone.exr", "--denoise-frames", "0", "-f", "2"]);
+    place.ok(&["denoise", "raw/0002.exr", "-o", "picture.exr"]);
+    place.ok(&["diff", "alone.exr", "picture.exr"]);
+    let layers =
+        ["render", "scene.ron", "--samples", "4", "--layers", "albedo,normal,variance", "-o", "still/####.exr"];
+    place.ok(&layers);
+    place.fails(&["denoise", "still/####.exr", "-o", "film/####.exr"], 1, "has no layer motion");
+    place.ok(&["denoise", "still/0002.exr", "-o", "still.exr"]);
+    place.ok(&["diff", "alone.exr", "still.exr"]);
+}
+
+#[test]
 fn a_run_denoises_as_it_goes() {
     let place = Place::new(7);
     let exact = ["--samples", "4", "--color-depth", "32", "-o", "raw/####.exr"];
@@ -129,7 +143,7 @@ fn files_that_cannot_be_denoised_are_told() {
     place.fails(&denoise("bare/####.exr"), 1, "--layers albedo,normal,motion,variance");
     place.fails(&denoise("none/####.exr"), 1, "none/####.exr");
     place.fails(&denoise("raw/####.png"), 1, "there are no such files");
-    place.fails(&denoise("raw/0001.exr"), 1, "write it like frames/####.png");
+    place.fails(&denoise("raw/one.exr"), 1, "write it like frames/####.png");
     place.fails(&["denoise", "raw/####.exr", "-o", "one.png"], 1, "no place for the frame number");
     place.fails(&["denoise", "raw/####.exr", "-o", "raw/####.exr"], 1, "what was read as");
     place.ok(&[&["render", "scene.ron", "-o", "raw/####.exr", "-f", "2", "--size", "32x18"], &LAYERS[..]].concat());
