@@ -11,10 +11,8 @@ constexpr uint32_t kAllLanes = 0xffffffffu;
 struct HitInMemory {
     Hit* hit;
 
-    THRONG_INLINE void start() {
-        hit->t = -1.0f;
-        hit->prim = NO_INDEX;
-    }
+    // All of it, since misses are copied, too.
+    THRONG_INLINE void start() { *hit = Hit{-1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, 0}; }
     THRONG_INLINE bool closer(float, uint32_t instance, uint32_t prim) const {
         return hit->prim == NO_INDEX || instance < hit->instance || (instance == hit->instance && prim < hit->prim);
     }
