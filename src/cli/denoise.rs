@@ -32,7 +32,7 @@ Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance
 Denoising Data. A frame depends on those around it alone, so any list of frames gives the same pictures. .png, .jpg and .webp
 files look as the frames' own settings say; .exr files have the layer error, which is what noise is expected to be left.";
 
-/// Take the noise out of the frames of a film, each with the help of those around it, or out of a picture
+/// Take the noise out of the frames of a film, each with the help of those around it
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct DenoiseArgs {

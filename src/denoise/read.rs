@@ -136,11 +136,8 @@ fn frame(
     };
     let (radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
     let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
-    let motion = match values(&MOTION) {
-        None if is_alone => vec![0.0; 4 * size.area()],
-        Some(motion) => motion,
-        None => needed(&MOTION).map_err(|missing| format!("{missing}, or denoise it alone with --denoise-frames 0"))?,
-    };
+    let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
+    let motion = if is_alone { vec![0.0; 4 * size.area()] } else { needed(&MOTION).map_err(alone)? };
     let layers =
         FilmLayers { radiance: &radiance, variance: &variance, albedo: &albedo, normal: &normal, motion: &motion };
     let size = (size.width() as u32, size.height() as u32);
@@ -155,7 +152,7 @@ fn named_channels(layers: &[Layer<AnyChannels<FlatSamples>>]) -> Vec<(String, &A
         let part = layer.attributes.layer_name.as_ref().map(Text::to_string).unwrap_or_default();
         for channel in &layer.channel_data.list {
             let own = channel.name.to_string();
-            if part.is_empty() || own.starts_with(&part) {
+            if part.is_empty() || own.strip_prefix(&part).is_some_and(|rest| rest.starts_with('.')) {
                 named.push((own, channel));
                 continue;
             }
