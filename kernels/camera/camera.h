@@ -68,6 +68,24 @@ THRONG_DEVICE float filter_offset(const Params& params, float u) {
     return params.picture.filter_scale * (a + (b - a) * (place - float(step)));
 }
 
+// The stretch along one axis, from the pixel's middle, over which samples are spread evenly that are shared (film/share.h): the pixel at `place`
+// of `count`, and beyond the picture's edges what the Gaussian of the pixels there reaches.
+struct SharedSpan {
+    float begin, length;
+};
+
+THRONG_INLINE SharedSpan shared_span(uint32_t place, uint32_t count) {
+    const float begin = place == 0 ? -1.5f : -0.5f, end = place + 1 == count ? 1.5f : 0.5f;
+    return SharedSpan{begin, end - begin};
+}
+
+// Where a sample is from the middle of its pixel, along one axis.
+THRONG_INLINE float sample_offset(const Params& params, float u, uint32_t place, uint32_t count) {
+    if (params.picture.filter != FILTER_SHARED) return filter_offset(params, u);
+    const SharedSpan span = shared_span(place, count);
+    return span.begin + span.length * u;
+}
+
 // Whether a sample has a negative weight: the filter is a product of both axes, so in the lobe of one axis but not of the other.
 THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
     const Vec2 u = sample_2d(sampler, kDimensionFilter);

@@ -66,7 +66,7 @@ THRONG_INLINE void store_compared(GatherMemory& memory, int x, int y, const Comp
 }
 
 // Weight of what a thread's own pixel found, once all have been compared. Run by the whole block.
-THRONG_INLINE float block_weight(GatherMemory& memory, int x, int y) {
+THRONG_INLINE float block_weight(const DenoiseParams& params, GatherMemory& memory, int x, int y) {
     __syncthreads();
     for (int i = int(threadIdx.x); i < (kBlockHeight + 2 * kFollowed) * kBlockWidth; i += kBlockThreads) {
         const int column = i % kBlockWidth, row = i / kBlockWidth;
@@ -80,7 +80,7 @@ THRONG_INLINE float block_weight(GatherMemory& memory, int x, int y) {
     }
     each_pixel<3>([&](int px, int py) {
         const float a = mean_at<1>(memory.difference[0], px, py), b = mean_at<1>(memory.difference[1], px, py), c = mean_at<1>(memory.difference[2], px, py);
-        memory.disagreement.at(px, py) = disagreement_of(a, b, c, mean_at<1>(memory.variance, px, py), mean_at<1>(memory.guides, px, py));
+        memory.disagreement.at(px, py) = disagreement_of(params, a, b, c, mean_at<1>(memory.variance, px, py), mean_at<1>(memory.guides, px, py));
     });
     __syncthreads();
     constexpr float share = 1.0f / float((2 * kFollowed + 1) * (2 * kFollowed + 1));
@@ -125,7 +125,7 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
             follow(params, from, step, place);
             compare_pixel(params, record, to, place, pixel);
             store_compared(memory, x, y, pixel);
-            const float weight = block_weight(memory, x, y);
+            const float weight = block_weight(params, memory, x, y);
             if (!place.seen) continue;
             weights += weight;
             add_found(pixel.found, weight, sums);

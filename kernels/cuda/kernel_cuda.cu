@@ -16,7 +16,6 @@ using namespace THRONG_NAMESPACE;
     }
 #define CPU_KERNEL(name)
 #include "kernels.def"
-KERNEL(gather_variance)
 #undef CPU_KERNEL
 #undef KERNEL
 

@@ -148,8 +148,9 @@ THRONG_INLINE void compare_pixel(const DenoiseParams& params, const float* recor
 }
 
 // How much means over 3x3 pixels disagree, by their differences of radiance and guides: they show what single pixels hide in noise.
-THRONG_INLINE float disagreement_of(float a, float b, float c, float variance, float guides) {
-    return (a * a + b * b + c * c) / (variance * (1.0f / 9.0f) + 1e-8f) + kGuideAgreement * guides;
+// Noise that neighbours have in common stays in such means.
+THRONG_INLINE float disagreement_of(const DenoiseParams& params, float a, float b, float c, float variance, float guides) {
+    return (a * a + b * b + c * c) / (variance * (params.correlation * (1.0f / 9.0f)) + 1e-8f) + kGuideAgreement * guides;
 }
 
 // The weight of what was found, given the mean disagreement over 5x5 pixels. Regions that differ all over, by the mean excess and variance
@@ -202,7 +203,7 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
 }
 
 // Adds the pixels of a neighbouring frame by their weights.
-THRONG_DEVICE void add_frame(const Followed& in, const Place (*places)[kTileWidth + 2 * kFollowed], Gathered& out) {
+THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, const Place (*places)[kTileWidth + 2 * kFollowed], Gathered& out) {
     TilePlane<3> difference[3], variance, guides, disagreement;
     for (int c = 0; c < 3; c++) mean_filter<1>(in.difference[c], difference[c]);
     mean_filter<1>(in.variance, variance);
@@ -210,7 +211,7 @@ THRONG_DEVICE void add_frame(const Followed& in, const Place (*places)[kTileWidt
     for (int y = -3; y < kTileHeight + 3; y++)
         for (int x = -3; x < kTileWidth + 3; x++)
             disagreement.at(x, y) =
-                disagreement_of(difference[0].at(x, y), difference[1].at(x, y), difference[2].at(x, y), variance.at(x, y), guides.at(x, y));
+                disagreement_of(params, difference[0].at(x, y), difference[1].at(x, y), difference[2].at(x, y), variance.at(x, y), guides.at(x, y));
     TilePlane<1> smoothed;
     mean_filter<2>(disagreement, smoothed);
     TilePlane<0> excess, noise;
@@ -254,7 +255,7 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
             for (auto& row : places)
                 for (auto& place : row) follow(params, from, step, place);
             compare_frames(params, own, to, tile_x, tile_y, places, followed);
-            add_frame(followed, places, gathered);
+            add_frame(params, followed, places, gathered);
         }
     }
     for (int y = 0; y < kTileHeight && tile_y + y < int(params.height); y++)

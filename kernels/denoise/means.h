@@ -33,14 +33,14 @@ THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y
 }
 
 // Stores a denoised pixel, multiplied by albedo again, and its error: as if its own share in all means were that of all others, which is what is
-// left of the noise of equally noisy pixels.
+// left of the noise of equally noisy pixels. Noise that neighbours have in common goes more slowly.
 THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo) {
     const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
     for (int c = 0; c < 3; c++) params.radiance[3 * at + uint64_t(c)] = sums[c] / weights * (albedo[c] + params.albedo_floor);
     float record[8];
     for (int quarter = 0; quarter < 2; quarter++) load4(quarter_at(params, params.frames[params.reach].records, quarter, x, y), record + 4 * quarter);
     const float variance = (record[3] + record[4] + record[5]) * (1.0f / 3.0f);
-    params.errors[at] = sqrtf(variance * params.gathered[12 * plane + at] / weights);
+    params.errors[at] = sqrtf(variance * params.gathered[12 * plane + at] * (params.correlation / (params.correlation - 1.0f + weights)));
     params.errors[plane + at] = sqrtf(variance);
 }
 

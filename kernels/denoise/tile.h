@@ -18,18 +18,6 @@ struct TilePlane {
     THRONG_INLINE const float& at(int x, int y) const { return values[y + margin][x + margin]; }
 };
 
-THRONG_INLINE int clamp_index(int i, int count) { return i < 0 ? 0 : i >= count ? count - 1 : i; }
-
-// e to the power of -x for x >= 0, with a relative error below 1/3000, but not below 1e-12, as
-// numbers that are almost denormal are slow. Without branches and tables, so that loops over rows become vectors.
-THRONG_INLINE float falloff(float x) {
-    const float power = max(x * -1.44269504f, -40.0f);
-    const int whole = int(power);
-    const float f = power - float(whole);
-    const float mantissa = 1.0f + f * (0.69314718f + f * (0.24022651f + f * (0.05550411f + f * (0.00961813f + f * 0.00133336f))));
-    return mantissa * bits_float(uint32_t(whole + 127) << 23);
-}
-
 // Means over squares of 2 * radius + 1 pixels, for pixels whose squares are in the plane.
 template <int radius, int margin>
 THRONG_INLINE void mean_filter(const TilePlane<margin>& in, TilePlane<margin - radius>& out) {

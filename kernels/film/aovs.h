@@ -397,13 +397,19 @@ struct AovSums {
     }
 };
 
-// Variance of the mean of all samples, estimated from the means of both halves, each of which has twice the variance.
-THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
+// Variance of the mean of a pixel's own samples, estimated from the means of both halves, each of which has twice the variance.
+THRONG_DEVICE Vec3 own_variance(const Params& params, uint64_t pixel) {
     const PixelSum all = pixel_sum(params, params.film.sums, pixel), half = pixel_sum(params, params.film.half_sums, pixel);
     const float odd = half.weights, even = all.weights - odd;
     if (!(odd > 0.0f) || !(even > 0.0f)) return vec3(0.0f);
     const Vec3 d = (half.light * (1.0f / odd) - (all.light - half.light) * (1.0f / even)) * 0.5f;
     return d * d;
+}
+
+// Variance of a pixel's mean.
+THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
+    if (!shares_samples(params)) return own_variance(params, pixel);
+    return shared_variance(params, pixel, [&](uint64_t other) { return own_variance(params, other); });
 }
 
 // Writes the variance of a pixel, if it is asked for.

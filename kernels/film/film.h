@@ -2,6 +2,7 @@
 #pragma once
 #include "integrator/integrate.h"
 #include "film/exact.h"
+#include "film/share.h"
 #include "film/tone.h"
 
 namespace THRONG_NAMESPACE {
@@ -43,6 +44,8 @@ struct FilmSum {
     }
     THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
         const WeightedSample s = weighted_sample(params, x, y, sample, radiance);
+        if (shares_samples(params))
+            add_shares(params, x, y, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed), s.light);
         total += s.light;
         weights += s.weight;
         if (!(sample & 1u)) return;
@@ -166,7 +169,7 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
 // as the curve has to bend these, while floats are the share that it adds to the pixel (premultiplied).
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
     const PixelSum sum = pixel_sum(params, params.film.sums, pixel);
-    Vec3 c = sum.light * (1.0f / max(sum.weights, 1.0f));
+    Vec3 c = shares_samples(params) ? shared_mean(params, pixel) : sum.light * (1.0f / max(sum.weights, 1.0f));
     const uint64_t first = 3 * uint64_t(pixel);
     if (params.film.shadow) {
         const Vec3 lit = c - load3(params.film.shadow + first);

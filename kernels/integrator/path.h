@@ -97,7 +97,8 @@ THRONG_INLINE bool is_hidden(const Path& path, const MaterialRecord& material) {
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path = fresh_path(params, x, y, sample);
     Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-    const float image_x = float(x) + 0.5f + filter_offset(params, u.x), image_y = float(y) + 0.5f + filter_offset(params, u.y);
+    const float image_x = float(x) + 0.5f + sample_offset(params, u.x, x, params.film.picture_width);
+    const float image_y = float(y) + 0.5f + sample_offset(params, u.y, y, params.film.picture_height);
     if (moves(params)) {
         const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
         path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);

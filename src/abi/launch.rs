@@ -356,7 +356,8 @@ border! {
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct FilmParams {
-        /// Sums of radiance and the number of samples: the bits of four floats per pixel or, if sums are exact, `EXACT_SUM_WORDS`.
+        /// Sums of radiance and the number of samples: the bits of four floats per pixel or, if sums are exact, `EXACT_SUM_WORDS`. Behind
+        /// those of all pixels, if samples are shared, nine times as many (`kernels/film/share.h`).
         pub sums: *mut u32,
         /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
         pub half_sums: *mut u32,
@@ -452,7 +453,8 @@ border! {
         pub normal_width: f32,
         /// Added to albedos that radiance is divided by.
         pub albedo_floor: f32,
-        pub reserved: u32,
+        /// How much more noise is in means of pixels nearby than if theirs had nothing in common.
+        pub correlation: f32,
     }
 
     /// Launch parameters of every kernel, in parts by who fills them. Parts that a kernel does not read are zero.

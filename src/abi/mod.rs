@@ -159,6 +159,8 @@ constants! {
     pub const FILTER_TENT: u32 = 2;
     /// From a table.
     pub const FILTER_TABLE: u32 = 3;
+    /// A Gaussian of all samples nearby, other pixels' too.
+    pub const FILTER_SHARED: u32 = 4;
     /// Intervals of such a table.
     pub const FILTER_STEPS: u32 = 1024;
     /// Floats per pixel of a frame that is denoised with its neighbours, the pixels of a tile in which that happens, and how far from

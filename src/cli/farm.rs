@@ -81,6 +81,10 @@ impl FarmArgs {
         if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
             flags.push(Flag::Word(format!("--noise={noise}").into()));
         }
+        // Tasks do not know that their frames will be denoised.
+        if denoised.is_some() && self.given.words("filter").is_none() {
+            flags.push(Flag::Word(format!("--filter={}", settings.film.filter.name()).into()));
+        }
         let job = Job {
             name: scene.name.clone(),
             program: self.program,

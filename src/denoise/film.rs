@@ -20,8 +20,9 @@ pub const REACH: u32 = 4;
 pub struct FilmFrame {
     size: (u32, u32),
     records: Records,
-    /// As in [`HostFilm`].
+    /// As in [`HostFilm`], like the next.
     weights: Vec<f32>,
+    shared: bool,
 }
 
 /// Where a frame is.
@@ -34,9 +35,9 @@ impl FilmFrame {
     /// Memory of a pixel.
     pub const PIXEL_BYTES: u64 = 4 * DENOISE_RECORD as u64;
 
-    /// A frame that a device keeps.
+    /// A frame that a device keeps, which knows by itself whether samples are shared.
     pub fn on_device(size: (u32, u32), film: Arc<dyn DeviceFilm>) -> Self {
-        Self { size, records: Records::Device(film), weights: Vec::new() }
+        Self { size, records: Records::Device(film), weights: Vec::new(), shared: false }
     }
 
     /// Width and height.
@@ -57,7 +58,7 @@ impl FilmFrame {
         for (to, from) in records.chunks_mut(plane).zip(from.chunks(plane)) {
             grid.copy(tiles, 4, from, to);
         }
-        Ok(Self { size: self.size, records: Records::Host(records), weights })
+        Ok(Self { records: Records::Host(records), weights, ..*self })
     }
 
     fn records(&self) -> FilmRecords<'_> {
@@ -123,7 +124,7 @@ impl FilmDenoiser {
         };
         let variance = if told.is_empty() { layers.variance } else { &told };
         let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
-        Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new() })
+        Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), shared: layers.shared })
     }
 
     /// The radiance of the frame in the middle of `window`, averaged over frames but not over pixels nearby. Otherwise as
@@ -154,9 +155,11 @@ impl FilmDenoiser {
         let size = middle.map_or((0, 0), FilmFrame::size);
         let host = records.into_iter().map(|records| records.map(FilmRecords::on_host).transpose());
         let host = host.collect::<Result<Vec<_>, _>>()?;
-        let weights = window.iter().map(|frame| frame.map_or(&[][..], |frame| &frame.weights));
-        let film = |(records, weights)| Option::as_deref(records).map(|records| HostFilm { records, weights });
-        let host: Vec<_> = host.iter().zip(weights).map(film).collect();
+        let films = host.iter().zip(window).map(|(records, frame)| {
+            let (records, frame) = records.as_deref().zip(*frame)?;
+            Some(HostFilm { records, weights: &frame.weights, shared: frame.shared })
+        });
+        let host: Vec<_> = films.collect();
         match strength {
             Some(strength) => self.filter.filter(&host, size, strength),
             None => Ok(Filtered { radiance: self.filter.gather(&host, size)?, ..Filtered::default() }),
@@ -188,6 +191,7 @@ mod tests {
             albedo: &vec![0.5; 3 * count],
             normal: &[0.0, 0.0, 1.0].repeat(count),
             motion: &[-speed, 0.0, -speed, 0.0].repeat(count),
+            shared: false,
         };
         (truth, FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap())
     }
@@ -292,7 +296,8 @@ mod tests {
         assert!(denoiser.denoise(&[Some(&one), None, None]).is_err());
         assert!(denoiser.denoise(&[Some(&one), Some(&one)]).is_err());
         assert!(denoiser.denoise(&[]).is_err());
-        let layers = FilmLayers { radiance: &[1.0; 3], variance: &[], albedo: &[], normal: &[], motion: &[] };
+        let layers =
+            FilmLayers { radiance: &[1.0; 3], variance: &[], albedo: &[], normal: &[], motion: &[], shared: false };
         assert!(denoiser.frame((1, 1), &layers).is_none());
     }
 }

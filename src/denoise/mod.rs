@@ -12,7 +12,9 @@ pub use shown::shown_noise;
 use crate::{
     aov::{Aov, AovImage, AovSet},
     choice::choice,
-    device::{Developer, DeviceError, Filtered},
+    device::{Developer, DeviceError, Filtered, FrameSettings},
+    film::FilmSettings,
+    scene::PixelFilter,
 };
 use film::{FilmDenoiser, FilmFrame, FilmLayers};
 use oidn::{Filter, Image, Oidn};
@@ -74,6 +76,14 @@ impl Denoising {
 
     pub fn method(&self) -> Denoise {
         if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Film }
+    }
+
+    /// How pixels gather light in frames with these settings, if nobody asks for another filter. Samples that are shared have less noise
+    /// from the start; Open Image Denoise does not know such noise.
+    pub fn filter(&self, settings: &FrameSettings) -> PixelFilter {
+        let FilmSettings { filter, filter_width, .. } = settings.film;
+        let is_usual = filter == PixelFilter::Gaussian && filter_width.is_none() && settings.samples > 1;
+        if self.oidn.is_none() && is_usual { PixelFilter::Shared } else { filter }
     }
 
     /// The frame with these layers, as others see it: see [`FilmDenoiser::frame`].

@@ -2,7 +2,12 @@
 
 use super::film::{FilmDenoiser, FilmFrame, FilmLayers};
 use crate::{
-    files::open_regular, film::FilmSettings, guard::guarded, memory::allowance, output::Metadata, scene::ToneMap,
+    files::open_regular,
+    film::FilmSettings,
+    guard::guarded,
+    memory::allowance,
+    output::Metadata,
+    scene::{PixelFilter, ToneMap},
 };
 use exr::{
     image::{AnyChannel, AnyChannels, FlatSamples, Layer},
@@ -103,7 +108,8 @@ fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRe
     };
     // A single sample tells no variance.
     let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
-    Ok(FilmRead { frame: frame(denoiser, &image.layer_data, is_told, is_alone)?, shown, origin })
+    let shared = shown.as_ref().is_some_and(|shown| shown.film.filter == PixelFilter::Shared);
+    Ok(FilmRead { frame: frame(denoiser, &image.layer_data, (is_told, shared), is_alone)?, shown, origin })
 }
 
 /// Refuses files that claim more pixels than their bytes can mean.
@@ -123,7 +129,7 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
 fn frame(
     denoiser: &FilmDenoiser,
     layers: &[Layer<AnyChannels<FlatSamples>>],
-    has_variance: bool,
+    (has_variance, shared): (bool, bool),
     is_alone: bool,
 ) -> Result<FilmFrame, String> {
     let size = layers[0].size;
@@ -138,8 +144,14 @@ fn frame(
     let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
     let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
     let motion = if is_alone { vec![0.0; 4 * size.area()] } else { needed(&MOTION).map_err(alone)? };
-    let layers =
-        FilmLayers { radiance: &radiance, variance: &variance, albedo: &albedo, normal: &normal, motion: &motion };
+    let layers = FilmLayers {
+        radiance: &radiance,
+        variance: &variance,
+        albedo: &albedo,
+        normal: &normal,
+        motion: &motion,
+        shared,
+    };
     let size = (size.width() as u32, size.height() as u32);
     denoiser.frame(size, &layers).ok_or_else(|| "has no pixels".into())
 }

@@ -9,13 +9,16 @@ use std::ops::Range;
 
 /// Words of the sums of a pixel: the bits of floats.
 const FLOAT_SUM_WORDS: usize = 4;
+/// Such sums of each pixel where samples are shared: its own, and what it brings to the nine around it.
+pub const SHARED_SUMS: usize = 10;
 
 /// The samples of a picture so far. Continuing from them gives the same bits as not having stopped, as long as settings ask for an
 /// [open end](FrameSettings::open_ended) and the device is of the same kind. Sums are exact then (`kernels/film/exact.h`), so that those of
 /// other samples may be added, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accumulation {
-    /// Sums of radiance and the number of samples: [`Self::sum_words`] per pixel, row-major, the top row first.
+    /// Sums of radiance and the number of samples: [`Self::sum_words`] per pixel, row-major, the top row first. Where samples are
+    /// [shared](FrameSettings::shares_samples), those of all pixels come first, then what they bring to each of the pixels around them.
     pub sums: Vec<u32>,
     /// The same sums over the samples with odd numbers alone; empty unless noise is measured or its variance is an AOV.
     pub odd: Vec<u32>,
@@ -127,14 +130,19 @@ impl Accumulation {
         }
     }
 
-    /// Words of the sums of a pixel.
+    /// Words of the sums of a pixel's own samples.
     pub fn sum_words(settings: &FrameSettings) -> usize {
         if settings.open_ended { EXACT_SUM_WORDS as usize } else { FLOAT_SUM_WORDS }
     }
 
-    /// Number of words in each of the sums.
+    /// Number of sums of a pixel: that of its own samples, and where these are shared, those of what it brings to others.
+    pub fn sums(settings: &FrameSettings) -> usize {
+        if settings.shares_samples() { SHARED_SUMS } else { 1 }
+    }
+
+    /// Number of words in all sums.
     pub fn words(settings: &FrameSettings) -> usize {
-        settings.film_pixels() * Self::sum_words(settings)
+        settings.film_pixels() * Self::sum_words(settings) * Self::sums(settings)
     }
 
     /// Whether sums of samples with odd numbers are kept.
@@ -142,8 +150,9 @@ impl Accumulation {
         settings.noise.is_some() || settings.aovs.contains(Aov::Variance)
     }
 
-    fn odd_words(settings: &FrameSettings) -> usize {
-        if Self::has_odd(settings) { Self::words(settings) } else { 0 }
+    /// Number of words in the sums of samples with odd numbers.
+    pub fn odd_words(settings: &FrameSettings) -> usize {
+        if Self::has_odd(settings) { settings.film_pixels() * Self::sum_words(settings) } else { 0 }
     }
 
     /// Number of words of the sums that AOVs are made of; 0 if these are not asked for.

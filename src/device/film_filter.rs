@@ -16,6 +16,8 @@ const ALBEDO_WIDTH: f32 = 0.06;
 const NORMAL_WIDTH: f32 = 0.12;
 /// Added to albedos, so that what is black divides by something.
 pub const ALBEDO_FLOOR: f32 = 0.03;
+/// How much more noise means of 3x3 pixels keep whose samples are shared than if they had none in common (measured: 2 to 4 are alike).
+const CORRELATION: f32 = 3.0;
 /// Planes of values between the two steps.
 pub const GATHERED: usize = 13;
 
@@ -59,6 +61,8 @@ pub struct HostFilm<'a> {
     /// Numbers of samples of all tiles ([`TileGrid`](super::TileGrid)), in a unit in which those of frames without such a list are 1; empty
     /// where all pixels have so many.
     pub weights: &'a [f32],
+    /// Whether pixels have samples in common with those around them.
+    pub shared: bool,
 }
 
 impl<'a> FilmRecords<'a> {
@@ -107,8 +111,8 @@ pub fn other_size() -> DeviceError {
     DeviceError::Failed("a window has frames of other sizes".into())
 }
 
-/// Parameters without addresses. A `strength` of 1 is the usual one.
-pub fn params((width, height): (u32, u32), reach: usize, strength: f32) -> DenoiseParams {
+/// Parameters without addresses. A `strength` of 1 is the usual one, and `shared` is as in [`HostFilm`].
+pub fn params((width, height): (u32, u32), reach: usize, strength: f32, shared: bool) -> DenoiseParams {
     DenoiseParams {
         width,
         height,
@@ -117,6 +121,7 @@ pub fn params((width, height): (u32, u32), reach: usize, strength: f32) -> Denoi
         albedo_width: ALBEDO_WIDTH,
         normal_width: NORMAL_WIDTH,
         albedo_floor: ALBEDO_FLOOR,
+        correlation: if shared { CORRELATION } else { 1.0 },
         ..Zeroable::zeroed()
     }
 }

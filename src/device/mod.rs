@@ -38,13 +38,15 @@ use crate::{
     film::FilmSettings,
     light::ShownShape,
     math::{Aabb, affine_from_rows},
-    scene::{Fog, Integrator, Layering, LostReference, RenderDefaults, Scene, Shutter, ToneMap},
+    scene::{Fog, Integrator, Layering, LostReference, PixelFilter, RenderDefaults, Scene, Shutter, ToneMap},
 };
 use bytes::Bytes;
 use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
+#[cfg(throng_cuda)]
+pub use accumulation::SHARED_SUMS;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
@@ -465,6 +467,22 @@ impl FrameSettings {
     pub fn film_pixels(&self) -> usize {
         let (width, height) = self.film_size();
         width as usize * height as usize
+    }
+
+    /// Whether samples count in all pixels that they are near ([`PixelFilter::Shared`]). That takes all of a picture at once, and layers that
+    /// tell how much of a pixel something covers would not fit to it.
+    pub fn shares_samples(&self) -> bool {
+        const COVERAGE: [Aov; 5] = [Aov::Alpha, Aov::Shadow, Aov::Instance, Aov::Material, Aov::Wireframe];
+        let is_whole = self.region.is_none() && !self.open_ended && self.noise.is_none();
+        self.film.filter == PixelFilter::Shared && is_whole && !COVERAGE.iter().any(|&aov| self.aovs.contains(aov))
+    }
+
+    /// The settings with the filter that they come to: where samples cannot be shared, the Gaussian that is like it.
+    pub fn with_settled_filter(mut self) -> Self {
+        if self.film.filter == PixelFilter::Shared && !self.shares_samples() {
+            self.film.filter = PixelFilter::Gaussian;
+        }
+        self
     }
 
     /// Bytes of a finished pixel.

@@ -156,7 +156,8 @@ impl Device for MultiDevice {
         collected.map_err(|error| error.on(&member.device.describe()))
     }
 
-    /// Shares the picture out in bands of rows, which devices take one after the other. Pixels do not depend on who renders them.
+    /// Shares the picture out in bands of rows, which devices take one after the other. Pixels do not depend on who renders them. Where
+    /// samples count in other pixels, too, the first device renders all of it.
     fn add_samples(
         &mut self,
         frame: &Frame,
@@ -167,6 +168,9 @@ impl Device for MultiDevice {
     ) -> Result<Rendered, DeviceError> {
         if !film.fits(settings) {
             return Err(DeviceError::Failed("the film is of another picture".into()));
+        }
+        if settings.shares_samples() {
+            return self.members[0].device.add_samples(frame, settings, film, until, stop);
         }
         let start = Instant::now();
         let bands = bands(settings, self.members.len());

@@ -10,7 +10,7 @@ use crate::{
     anim::CameraPose,
     film::SampledFilter,
     math::{Aabb, hash_u32},
-    scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap},
+    scene::{Fog, Integrator, Layering, Paths, PixelFilter, Projection, Shows, Thinning, ToneMap},
 };
 use glam::Vec3;
 use std::{
@@ -90,7 +90,11 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
     };
     let film = &settings.film;
     let samples = (!settings.open_ended).then_some(settings.samples);
-    let filter = SampledFilter::new(film.filter, film.filter_width, samples);
+    let filter = match film.filter {
+        PixelFilter::Shared if !settings.shares_samples() => PixelFilter::Gaussian,
+        filter => filter,
+    };
+    let filter = SampledFilter::new(filter, film.filter_width, samples);
     PictureParams {
         camera: camera_record(&frame.camera, aspect(settings)),
         bounces: settings.bounces,

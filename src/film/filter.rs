@@ -38,6 +38,7 @@ impl SampledFilter {
             PixelFilter::Box => of(abi::FILTER_BOX, reach),
             PixelFilter::Tent => of(abi::FILTER_TENT, reach),
             PixelFilter::Gaussian => of(abi::FILTER_GAUSSIAN, relative),
+            PixelFilter::Shared => of(abi::FILTER_SHARED, 1.0),
             PixelFilter::BlackmanHarris => tabled(0),
             PixelFilter::Mitchell if few => tabled(2),
             PixelFilter::Mitchell => Self { signed: true, ..tabled(1) },

@@ -110,6 +110,7 @@ impl Stage {
     pub fn job(&self, options: &PictureOptions, pixels: PixelType) -> Result<RenderJob, Error> {
         let mut job = options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)?;
         job.settings.open_ended = true;
+        job.settings = job.settings.with_settled_filter();
         Ok(job)
     }
 

@@ -214,6 +214,7 @@ pub fn film_frame(
         albedo: layer(Aov::Albedo),
         normal: layer(Aov::Normal),
         motion: layer(Aov::Motion),
+        shared: settings.shares_samples(),
     };
     let lacks = |aov: &Aov| layer(*aov).is_empty();
     let missing = || DenoiseError::Layer(Denoising::FILM.into_iter().find(lacks).unwrap_or(Aov::Motion));

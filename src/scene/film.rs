@@ -18,6 +18,9 @@ choice! {
         /// Mitchell and Netravali's cubic with B = C = 1/3: sharpens edges by counting what lies beyond them negatively. Below 16
         /// samples per pixel without that.
         Mitchell = "mitchell",
+        /// The Gaussian of all samples near a pixel, not of its own alone: less noise, but coarser grain. The other one with noise
+        /// targets and in parts of pictures.
+        Shared = "shared",
     }
 }
 
@@ -27,7 +30,7 @@ impl PixelFilter {
         match self {
             Self::Box => 1.0,
             Self::Tent => 2.0,
-            Self::Gaussian | Self::BlackmanHarris => 3.0,
+            Self::Gaussian | Self::Shared | Self::BlackmanHarris => 3.0,
             Self::Mitchell => 4.0,
         }
     }

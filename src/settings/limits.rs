@@ -3,7 +3,10 @@
 use super::SettingsError;
 use crate::{
     device::FrameSettings,
-    scene::ranges::{BOUNCES, CLAMP_INDIRECT, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
+    scene::{
+        PixelFilter,
+        ranges::{BOUNCES, CLAMP_INDIRECT, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
+    },
 };
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
@@ -90,6 +93,9 @@ pub fn check(settings: &FrameSettings) -> Result<(), SettingsError> {
     check_some("clamp_indirect", settings.clamp_indirect, &CLAMP_INDIRECT)?;
     check_some("wireframe", settings.wireframe, &EDGE_WIDTH)?;
     check_some("filter_width", settings.film.filter_width, &FILTER_WIDTH)?;
+    if settings.film.filter == PixelFilter::Shared && settings.film.filter_width.is_some() {
+        return Err(SettingsError::SharedWidth);
+    }
     check_some("white_balance", settings.film.white_balance, &KELVIN)
 }
 

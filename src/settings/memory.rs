@@ -24,7 +24,8 @@ pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
 pub fn check_window(settings: &FrameSettings, aovs: AovSet, reach: u32) -> Result<(), SettingsError> {
     let film = settings.noise.map_or(0, |_| 2 * Accumulation::sum_words(settings));
     let kept = FilmFrame::PIXEL_BYTES + 4 * (aovs.channels() + film) as u64;
-    check_bytes(settings.film_size(), BYTES_PER_PIXEL + kept * (2 * u64::from(reach) + 2))
+    let traced = BYTES_PER_PIXEL + 4 * (Accumulation::sums(settings) * Accumulation::sum_words(settings)) as u64;
+    check_bytes(settings.film_size(), traced + kept * (2 * u64::from(reach) + 2))
 }
 
 /// Machines that do not tell how much memory they have are trusted to have enough.

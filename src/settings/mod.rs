@@ -93,6 +93,8 @@ pub enum SettingsError {
     Layers,
     #[error("--layers error is of frames that are denoised: add --denoise film, or leave it out")]
     ErrorLayer,
+    #[error("filter_width is not for the filter `shared`, which is 3 pixels wide; leave it out, or take `gaussian`")]
+    SharedWidth,
     #[error("--region: {0}")]
     Region(#[from] RegionError),
     #[error(transparent)]

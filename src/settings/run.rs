@@ -6,6 +6,7 @@ use crate::{
     aov::{Aov, AovSet, cryptomatte},
     denoise::{Denoise, Denoiser, Denoising, film::REACH},
     device::{Device, FrameSettings},
+    film::FilmSettings,
     loader::{self, LoadError, LoadOptions},
     output::{Manifests, OutputError, prepare_distinct},
     pixels::PixelType,
@@ -93,8 +94,12 @@ impl PictureOptions {
         let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
         let settings = match &denoising {
             Some(denoising) => {
+                let filter = self.picture.film.filter.unwrap_or(denoising.filter(&settings));
+                let film = FilmSettings { filter, ..settings.film.clone() };
+                let aovs_traced = Denoising::aovs_for(gathered);
+                let settings = FrameSettings { pixels: PixelType::F32, aovs: aovs_traced, film, ..settings };
                 memory::check_window(&settings, aovs, denoising.reach)?;
-                FrameSettings { pixels: PixelType::F32, aovs: Denoising::aovs_for(gathered), ..settings }
+                settings
             }
             None => FrameSettings {
                 pixels,
@@ -105,7 +110,7 @@ impl PictureOptions {
         };
         Ok(RenderJob {
             pixels,
-            settings,
+            settings: settings.with_settled_filter(),
             auto_exposure: self.picture.auto_exposure(&scene.settings),
             scene,
             aovs,
@@ -200,6 +205,7 @@ impl<'a> Run<'a> {
             return Err(SettingsError::DenoisedCheckpoint.into());
         }
         job.settings.open_ended = ongoing.checkpoint || part.is_some();
+        job.settings = job.settings.with_settled_filter();
         if job.settings.open_ended {
             memory::check_film(&FrameSettings { layer_sums: part.is_some(), ..job.settings.clone() })?;
         }

@@ -55,7 +55,7 @@ fn a_still_picture_is_denoised_alone_and_needs_no_motion() {
 #[test]
 fn a_run_denoises_as_it_goes() {
     let place = Place::new(7);
-    let exact = ["--samples", "4", "--color-depth", "32", "-o", "raw/####.exr"];
+    let exact = ["--samples", "4", "--filter", "shared", "--color-depth", "32", "-o", "raw/####.exr"];
     place.ok(&[&["render", "scene.ron"], &exact[..], &LAYERS[..]].concat());
     place.ok(&["denoise", "raw/####.exr", "-o", "after/####.exr", "--denoise-frames", "2"]);
     let render = |more: &[&'static str]| {

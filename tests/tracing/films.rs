@@ -1,6 +1,6 @@
 //! Pictures that are put aside and gone on with: the same bits as at once, wherever the break is.
 
-use super::common::{ball, mesh, on_each_device, scene, settings};
+use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
@@ -170,6 +170,53 @@ fn regions_have_the_pixels_of_the_whole_picture() {
                 assert!(found.pixels[own.clone()] == whole.pixels[of.clone()], "{}: {row}", device.describe());
                 assert!(found.aovs[0].values[own] == whole.aovs[0].values[of], "{}: {row}", device.describe());
             }
+        }
+    });
+}
+
+#[test]
+fn samples_that_are_shared_make_the_same_picture_with_less_noise() {
+    let mut settings = settings(44, 28, Integrator::Path);
+    (settings.samples, settings.pixels) = (16, PixelType::F32);
+    settings.aovs = [Aov::Albedo, Aov::Variance].into_iter().collect();
+    // Mean radiance, the variance that two pictures tell by their difference, and the one that their layers tell.
+    let mut measure = |filter| {
+        settings.film.filter = filter;
+        let pictures = [1, 2].map(|seed| render(lit_ball(), &FrameSettings { seed, ..settings.clone() }));
+        let [a, b] = pictures.each_ref().map(|picture| bytemuck::pod_collect_to_vec::<u8, f32>(&picture.pixels));
+        let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
+        let squares: Vec<f32> = a.iter().zip(&b).map(|(a, b)| 0.5 * (a - b) * (a - b)).collect();
+        let told = pictures.map(|picture| mean(&picture.aovs[1].values));
+        (mean(&[a, b].concat()), mean(&squares), mean(&told))
+    };
+    let (own, shared) = (measure(PixelFilter::Gaussian), measure(PixelFilter::Shared));
+    assert!((shared.0 / own.0 - 1.0).abs() < 0.01, "{own:?} {shared:?}");
+    assert!(shared.1 < 0.65 * own.1 && shared.2 > shared.1, "{own:?} {shared:?}");
+    // In halves, samples are less even, so both tell too much; they do so alike.
+    assert!((0.27..0.37).contains(&(shared.2 / own.2)), "{own:?} {shared:?}");
+}
+
+#[test]
+fn parts_of_pictures_have_the_gaussian_instead_of_shared_samples() {
+    let scene = Arc::new(lit_ball());
+    let region = Some(Region { x: 3, y: 2, width: 20, height: 9 });
+    let usual = settings(40, 24, Integrator::Path);
+    let parts: [&dyn Fn(&mut FrameSettings); 4] =
+        [&|it| it.region = region, &|it| it.open_ended = true, &|it| it.noise = Some(0.1), &|it| {
+            it.aovs = [Aov::Alpha].into_iter().collect()
+        }];
+    on_each_device(|device| {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
+        for (number, part) in parts.iter().enumerate() {
+            let [usual, shared] = [PixelFilter::Gaussian, PixelFilter::Shared].map(|filter| {
+                let mut settings = FrameSettings { samples: 4, ..usual.clone() };
+                settings.film.filter = filter;
+                part(&mut settings);
+                device.submit(frame.clone(), &settings).unwrap();
+                device.collect(&|| false).unwrap().pixels
+            });
+            assert!(usual == shared, "{}: {number}", device.describe());
         }
     });
 }

@@ -30,6 +30,8 @@ pub struct FilmLayers<'a> {
     pub normal: &'a [f32],
     /// As in [`crate::aov::Aov::Motion`].
     pub motion: &'a [f32],
+    /// Whether pixels have samples in common with those around them ([`crate::scene::PixelFilter::Shared`]).
+    pub shared: bool,
 }
 
 impl FilmFilter {
@@ -42,7 +44,7 @@ impl FilmFilter {
     /// The frame with these layers, as the other functions read it; none if they are not of this size.
     pub fn record(&self, (width, height): (u32, u32), layers: &FilmLayers) -> Option<Vec<f32>> {
         let pixels = u32::try_from(u64::from(width) * u64::from(height)).ok().filter(|&pixels| pixels > 0)?;
-        let FilmLayers { radiance, variance, albedo, normal, motion } = *layers;
+        let FilmLayers { radiance, variance, albedo, normal, motion, .. } = *layers;
         let of_three = [radiance, variance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels as usize);
         if !of_three || motion.len() != 4 * pixels as usize {
             return None;
@@ -84,7 +86,7 @@ impl FilmFilter {
             gathered: gathered.as_mut_ptr(),
             radiance: radiance.as_mut_ptr(),
             errors: errors.as_mut_ptr(),
-            ..params(size, window.len() / 2, strength)
+            ..params(size, window.len() / 2, strength, is_shared(window))
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
@@ -112,7 +114,7 @@ impl FilmFilter {
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
-            ..params(size, window.len() / 2, 1.0)
+            ..params(size, window.len() / 2, 1.0, is_shared(window))
         };
         // SAFETY: frames and planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_gather, &denoise, (tiles(size), 1)) };
@@ -120,11 +122,16 @@ impl FilmFilter {
     }
 }
 
+/// Whether the frame in the middle has pixels with samples in common.
+fn is_shared(window: &[Option<HostFilm>]) -> bool {
+    window.get(window.len() / 2).copied().flatten().is_some_and(|film| film.shared)
+}
+
 /// Where the frames of a window are.
 fn addresses(window: &[Option<HostFilm>]) -> Vec<DenoiseFrame> {
     let address = |values: &[f32]| if values.is_empty() { null() } else { values.as_ptr() };
     let frame = |film: &Option<HostFilm>| {
-        let HostFilm { records, weights } = film.unwrap_or(HostFilm { records: &[], weights: &[] });
+        let (records, weights) = film.map_or((&[][..], &[][..]), |film| (film.records, film.weights));
         DenoiseFrame { records: address(records), weights: address(weights) }
     };
     window.iter().map(frame).collect()

@@ -21,7 +21,7 @@ use crate::{
 use bytemuck::Zeroable;
 use launch::{Elsewhere, Launch, Shining};
 use std::{
-    ptr::null,
+    ptr::{null, null_mut},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -435,10 +435,13 @@ impl Device for CpuDevice {
         // AOVs are gathered from the hits of the picture's own rays where a pixel gets all of its samples at once.
         let is_last = until >= settings.samples || settings.unfinished_aovs;
         let at_once = first == passes.samples().start && is_last && until - first <= SAMPLE_SLICE as u32;
-        let along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
+        let mut along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
             true => Some(self.gathering(frame, settings, &mut film.layers)?),
             false => None,
         };
+        // Where samples are shared, a pixel's variance is known when those around it are finished.
+        let late = along.as_mut().filter(|_| settings.shares_samples());
+        let variance = late.map_or(null_mut(), |along| std::mem::replace(&mut along.record.variance, null_mut()));
         launch.params.film.aovs = along.as_ref().map_or(null(), |along| &raw const *along.record);
         let mut rays = RayCounts::default();
         while !passes.is_over() {
@@ -463,6 +466,12 @@ impl Device for CpuDevice {
         match film.is_done(settings) {
             true => self.progress.end(),
             false => self.progress.begin(samples(film.state.samples), samples(settings.samples)),
+        }
+        if let Some(along) = along.as_mut().filter(|_| !variance.is_null()) {
+            along.record.variance = variance;
+            launch.params.film.aovs = &raw const *along.record;
+            // SAFETY: as of the samples.
+            unsafe { launch.run(self.kernels.gather_variance, tile_count * TILE_ITEMS, PIXEL_BATCH, stop) };
         }
         launch.params.film.aovs = null();
         let aovs = match along {

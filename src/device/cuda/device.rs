@@ -247,7 +247,7 @@ impl CudaDevice {
                 }
             };
             device.film = Some(film.clone());
-            match film.frame(settings.film_size()) {
+            match film.frame(settings.film_size(), settings.shares_samples()) {
                 Ok(frame) => Ok(Some((frame, wanted.aovs))),
                 Err(CudaError::OutOfMemory) => Ok(None),
                 Err(error) => Err(error),
@@ -269,10 +269,7 @@ impl CudaDevice {
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
         need.add("motion", shutter_bytes(frame) * SLOTS);
-        let halves = match Accumulation::has_odd(settings) {
-            true => size_of::<u32>() * Accumulation::words(settings),
-            false => 0,
-        };
+        let halves = size_of::<u32>() * Accumulation::odd_words(settings);
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
         need.add("lights", lights * 9 / 8 * SLOTS);

@@ -54,6 +54,8 @@ struct Work {
 pub struct GpuFrame {
     records: Array,
     size: (u32, u32),
+    /// As in [`HostFilm`](crate::device::HostFilm).
+    shared: bool,
     gpu: Arc<FilmGpu>,
     /// The same on other GPUs that have needed it.
     copies: Mutex<Vec<Arc<GpuFrame>>>,
@@ -82,15 +84,15 @@ impl FilmGpu {
         size_of::<f32>() * (GATHERED + AVERAGED) * pixels
     }
 
-    /// Makes room for a frame. The GPU's context must be current.
-    pub fn frame(self: &Arc<Self>, size: (u32, u32)) -> CudaResult<GpuFrame> {
+    /// Makes room for a frame, whose samples are `shared` or not. The GPU's context must be current.
+    pub fn frame(self: &Arc<Self>, size: (u32, u32), shared: bool) -> CudaResult<GpuFrame> {
         let bytes = Self::frame_bytes(size.0 as usize * size.1 as usize);
         let mut records = lock(&self.spare).pop().unwrap_or_default();
         if records.bytes() != bytes {
             records = Array::default();
         }
         records.reserve(bytes)?;
-        Ok(GpuFrame { records, size, gpu: self.clone(), copies: Mutex::default() })
+        Ok(GpuFrame { records, size, shared, gpu: self.clone(), copies: Mutex::default() })
     }
 
     /// Runs `work` with this GPU's context on the calling thread.
@@ -102,7 +104,7 @@ impl FilmGpu {
     /// A frame of another GPU.
     fn copy_of(self: &Arc<Self>, other: &GpuFrame) -> Result<GpuFrame, DeviceError> {
         self.with(|| {
-            let frame = self.frame(other.size)?;
+            let frame = self.frame(other.size, other.shared)?;
             let work = lock(&self.work);
             // SAFETY: nobody writes to frames that have been recorded, and the stream is waited for.
             unsafe { frame.records.copy_later(&other.records, &work.stream)? };
@@ -113,7 +115,7 @@ impl FilmGpu {
 
     /// A frame of the host.
     fn upload(self: &Arc<Self>, records: &[f32], size: (u32, u32)) -> Result<GpuFrame, DeviceError> {
-        let frame = self.with(|| self.frame(size))?;
+        let frame = self.with(|| self.frame(size, false))?;
         if size_of_val(records) != frame.records.bytes() {
             return Err(other_size());
         }
@@ -192,7 +194,7 @@ impl DeviceFilm for GpuFrame {
         let none = DenoiseFrame { records: null(), weights: null() };
         let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
-        let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0));
+        let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0), self.shared);
         let averages = strength.is_some();
         let bytes = size_of::<f32>() * pixels * if averages { AVERAGED } else { GATHERED };
         let found = self.gpu.with(|| {
@@ -297,7 +299,7 @@ mod tests {
     }
 
     fn borrowed([radiance, variance, albedo, normal, motion]: &[Vec<f32>; 5]) -> FilmLayers<'_> {
-        FilmLayers { radiance, variance, albedo, normal, motion }
+        FilmLayers { radiance, variance, albedo, normal, motion, shared: false }
     }
 
     #[test]
@@ -306,9 +308,10 @@ mod tests {
         let cpu = FilmFilter::new().unwrap();
         let recorded: Vec<Vec<f32>> =
             (0..7).map(|number| cpu.record(SIZE, &borrowed(&layers(number))).unwrap()).collect();
-        let frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
+        let mut frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
+        frames[3].shared = true;
         // One is missing, and one is on the host.
-        let on_cpu = |index: usize| HostFilm { records: &recorded[index], weights: &[] };
+        let on_cpu = |index: usize| HostFilm { records: &recorded[index], weights: &[], shared: index == 3 };
         let of_cpu: Vec<_> = (0..recorded.len()).map(|index| (index != 1).then(|| on_cpu(index))).collect();
         let place = |(index, frame): (usize, &Option<HostFilm>)| match (index, *frame) {
             (_, None) => None,
@@ -341,7 +344,7 @@ mod tests {
         });
         let [radiance, variance, albedo, normal, motion] =
             uploaded.each_ref().map(|array| array.at::<f32>(0).cast_const());
-        let frame = gpu.frame(SIZE).unwrap();
+        let frame = gpu.frame(SIZE, false).unwrap();
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
         let addresses = DenoiseLayers { radiance, variance, albedo, normal, motion, ..Zeroable::zeroed() };
         // SAFETY: layers and the frame are kept until the stream has been waited for.

@@ -136,9 +136,11 @@ pub struct RenderDesc {
     pub exposure: Finite,
     /// How radiance is mapped to display colours: `aces` (default), `agx`, `pbr_neutral` or `none`.
     pub tone_map: ToneMap,
-    /// How a pixel gathers the light around it: `gaussian` (default), `box`, `tent`, `blackman_harris` or `mitchell`.
+    /// How a pixel gathers the light around it: `gaussian` (default), `box`, `tent`, `blackman_harris`, `mitchell` or
+    /// `shared`.
     pub filter: PixelFilter,
-    /// Width of the filter from one end to the other, in pixels, 0.1 to 16. Default: 1 for `box`, 2 for `tent`, 4 for `mitchell`, else 3.
+    /// Width of the filter from one end to the other, in pixels, 0.1 to 16, but not of `shared`. Default: 1 for `box`, 2 for `tent`, 4 for
+    /// `mitchell`, else 3.
     pub filter_width: Option<Finite>,
     /// Colour temperature of the light that appears white, in kelvin, 1667 to 25000. When left out, colours are not changed.
     pub white_balance: Option<Finite>,

@@ -18,12 +18,12 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, NestLevel, Params, RayTally, Unit},
+    abi::{EXACT_SUM_WORDS, ExrParams, FILTER_SHARED, InstanceRecord, NestLevel, Params, RayTally, Unit},
     accel::Tlas,
     aov::{Aov, AovSet, channels::FileRows},
     device::{
-        Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, adaptive::Passes, material_tables::MaterialTables,
-        params::TILE_ITEMS,
+        Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, SHARED_SUMS, adaptive::Passes,
+        material_tables::MaterialTables, params::TILE_ITEMS,
     },
     light::LocalTree,
 };
@@ -321,7 +321,8 @@ impl Slot {
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
         let Task { cut, passes, samples, aovs, file_rows, film: denoised, started, own_rays, holds_film } = task;
         self.copy = DeviceCopy::default();
-        let film = film_bytes(&params);
+        let sums = if params.picture.filter == FILTER_SHARED { SHARED_SUMS } else { 1 };
+        let film = film_bytes(&params) * sums;
         self.film.reserve(film)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
@@ -509,7 +510,7 @@ impl Slot {
     }
 }
 
-/// Bytes of the sums of samples.
+/// Bytes of the sums of pixels' own samples.
 fn film_bytes(params: &Params) -> usize {
     let words = if params.film.exact != 0 { EXACT_SUM_WORDS as usize } else { 4 };
     params.film.width as usize * params.film.height as usize * words * size_of::<u32>()

@@ -1,0 +1,79 @@
+// Samples that count in all pixels that they are near. Those of a pixel are spread over it evenly, and its film has nine sums behind the plain
+// one: what the samples bring to each of the 3x3 pixels around it, weighted by the Gaussian of `FILTER_GAUSSIAN` between them and that
+// pixel's middle. So no pixel writes to another's film, and sums have the same bits whoever traces them. A mean is then one of
+// the samples of nine pixels, with 1 / 3.14 of the variance that the pixel's own have when they are drawn from the filter; but neighbours have
+// samples in common, and so noise.
+#pragma once
+#include "camera/camera.h"
+
+namespace THRONG_NAMESPACE {
+
+// Integrals over a pixel of the squared Gaussian around its own middle, and around that of a pixel beside it.
+constexpr float kOwnSquare = 0.4754f, kOtherSquare = 0.0444f;
+
+THRONG_INLINE bool shares_samples(const Params& params) { return params.picture.filter == FILTER_SHARED; }
+
+// The sum of what a pixel brings to the one that is (`right`, `down`) from it, each -1, 0 or 1: light and weights. Sums of the same kind are
+// beside each other.
+THRONG_INLINE float* share_at(const Params& params, uint64_t pixel, int right, int down) {
+    const uint64_t pixels = uint64_t(params.film.width) * params.film.height, kind = uint64_t(5 + 3 * down + right);
+    return reinterpret_cast<float*>(params.film.sums) + 4 * (kind * pixels + pixel);
+}
+
+// Weights along one axis, in the pixel before, the own and the next one, of a sample of the pixel at `place` of `count`. Those that are spread
+// farther stand for more.
+THRONG_INLINE void share_weights(const Params& params, float u, uint32_t place, uint32_t count, float* weights) {
+    const float offset = sample_offset(params, u, place, count), length = shared_span(place, count).length;
+    for (int i = 0; i < 3; i++) {
+        const float d = offset - float(i - 1);
+        weights[i] = length * falloff(2.0f * d * d);
+    }
+}
+
+THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, const Sampler& sampler, Vec3 light) {
+    const uint64_t pixel = uint64_t(y) * params.film.width + x;
+    const Vec2 u = sample_2d(sampler, kDimensionFilter);
+    float across[3], down[3];
+    share_weights(params, u.x, x, params.film.width, across);
+    share_weights(params, u.y, y, params.film.height, down);
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++) {
+            float *sum = share_at(params, pixel, i - 1, j - 1), values[4];
+            const float weight = across[i] * down[j];
+            load4(sum, values);
+            values[0] += weight * light.x;
+            values[1] += weight * light.y;
+            values[2] += weight * light.z;
+            values[3] += weight;
+            store4(sum, values);
+        }
+}
+
+// The mean of all samples near a pixel.
+THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
+    const int width = int(params.film.width), height = int(params.film.height), x = int(pixel) % width, y = int(pixel) / width;
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int down = -1; down <= 1; down++)
+        for (int right = -1; right <= 1; right++) {
+            if (x + right < 0 || y + down < 0 || x + right >= width || y + down >= height) continue;
+            float values[4];
+            load4(share_at(params, uint64_t(y + down) * uint64_t(width) + uint64_t(x + right), -right, -down), values);
+            for (int c = 0; c < 4; c++) sums[c] += values[c];
+        }
+    return sums[3] > 0.0f ? vec3(sums[0], sums[1], sums[2]) * (1.0f / sums[3]) : vec3(0.0f);
+}
+
+// The variance of that mean, from the variances of the means of the pixels' own samples, which `own` returns.
+template <class Own>
+THRONG_INLINE Vec3 shared_variance(const Params& params, uint64_t pixel, Own own) {
+    const int width = int(params.film.width), height = int(params.film.height), x = int(pixel % uint64_t(width)), y = int(pixel / uint64_t(width));
+    Vec3 sum = vec3(0.0f);
+    for (int down = -1; down <= 1; down++)
+        for (int right = -1; right <= 1; right++) {
+            const uint64_t row = uint64_t(clamp_index(y + down, height));
+            sum += own(row * uint64_t(width) + uint64_t(clamp_index(x + right, width))) * ((right ? kOtherSquare : kOwnSquare) * (down ? kOtherSquare : kOwnSquare));
+        }
+    return sum;
+}
+
+}
