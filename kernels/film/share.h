@@ -51,7 +51,8 @@ THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, cons
 
 // The mean of all samples near a pixel.
 THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
-    const int width = int(params.film.width), height = int(params.film.height), x = int(pixel) % width, y = int(pixel) / width;
+    const int width = int(params.film.width), height = int(params.film.height);
+    const int x = int(pixel % params.film.width), y = int(pixel / params.film.width);
     float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int down = -1; down <= 1; down++)
         for (int right = -1; right <= 1; right++) {
@@ -66,7 +67,8 @@ THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
 // The variance of that mean, from the variances of the means of the pixels' own samples, which `own` returns.
 template <class Own>
 THRONG_INLINE Vec3 shared_variance(const Params& params, uint64_t pixel, Own own) {
-    const int width = int(params.film.width), height = int(params.film.height), x = int(pixel % uint64_t(width)), y = int(pixel / uint64_t(width));
+    const int width = int(params.film.width), height = int(params.film.height);
+    const int x = int(pixel % uint64_t(width)), y = int(pixel / uint64_t(width));
     Vec3 sum = vec3(0.0f);
     for (int down = -1; down <= 1; down++)
         for (int right = -1; right <= 1; right++) {

@@ -5,7 +5,10 @@ use super::{
     render::{Planned, RenderArgs},
     shell,
 };
-use crate::farm::{Flag, Job, Role};
+use crate::{
+    farm::{Flag, Job, Role},
+    scene::PixelFilter,
+};
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use std::{
@@ -82,8 +85,8 @@ impl FarmArgs {
             flags.push(Flag::Word(format!("--noise={noise}").into()));
         }
         // Tasks do not know that their frames will be denoised.
-        if denoised.is_some() && self.given.words("filter").is_none() {
-            flags.push(Flag::Word(format!("--filter={}", settings.film.filter.name()).into()));
+        if denoised.is_some() && self.given.words("filter").is_none() && settings.film.filter == PixelFilter::Shared {
+            flags.push(Flag::Word("--filter=shared".into()));
         }
         let job = Job {
             name: scene.name.clone(),

@@ -20,6 +20,12 @@ fn a_job_has_the_flags_of_render() {
             assert!(job.stdout.contains(text), "no {text} in {}", job.stdout);
         }
     }
+    // What is denoised when all is traced is traced as by one run that denoises.
+    let shares = |more: &[&'static str]| {
+        let job = place.ok(&[&["farm", "slurm", "scene.ron", "--samples", "4", "-o", "out/####.png"], more].concat());
+        job.stdout.contains("--filter=shared")
+    };
+    assert!(shares(&["--denoise"]) && !shares(&[]) && !shares(&["--denoise", "--filter", "box"]));
     assert!(place.names(".").iter().all(|name| name == "scene.ron"), "nothing is rendered");
 }
 
