@@ -113,6 +113,12 @@ fn what_is_denoised_is_chosen() {
     let film = render(&["--denoise", "film"]);
     assert!(film != raw && render(&["--denoise"]) == film);
     assert!(render(&["--denoise", "--denoise-frames", "0"]) != film);
+    // Samples that are shared belong to it.
+    let own = ["--filter", "gaussian"];
+    assert!(render(&own) == raw && render(&["--filter", "shared"]) != raw);
+    assert!(render(&[&["--denoise"][..], &own].concat()) != film);
+    let wide = ["render", "scene.ron", "--filter", "shared", "--filter-width", "2"];
+    place.fails(&wide, 1, "leave it out");
     // A scene may ask for it, where its light is what is shown.
     let asks = ["--set", "render.denoise=true"];
     assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);

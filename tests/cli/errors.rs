@@ -19,7 +19,7 @@ fn usage_errors_exit_with_2() {
         (&["render", "scene.ron", "--tone-map", "x"], "[possible values: none, aces, agx, pbr_neutral]"),
         (
             &["render", "scene.ron", "--filter", "x"],
-            "[possible values: box, tent, gaussian, blackman_harris, mitchell]",
+            "[possible values: box, tent, gaussian, blackman_harris, mitchell, shared]",
         ),
         (&["render", "scene.ron", "--filter-width", "0"], "must be 0.1 to 16"),
         (&["render", "scene.ron", "--white-balance", "1000"], "must be 1667 to 25000"),
