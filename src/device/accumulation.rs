@@ -5,6 +5,7 @@ use crate::{
     abi::EXACT_SUM_WORDS,
     aov::{Aov, AovSet},
 };
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Words of the sums of a pixel: the bits of floats.
@@ -121,11 +122,25 @@ impl Accumulation {
 
     /// An accumulation without samples, to which those from number `first` on are added.
     pub fn from_sample(settings: &FrameSettings, first: u32) -> Self {
+        let sums = vec![0; Self::words(settings)];
         Self {
-            sums: vec![0; Self::words(settings)],
+            state: AccumulationState { first, samples: first, ..AccumulationState::default() },
+            ..Self::of_sums(sums, settings)
+        }
+    }
+
+    /// An accumulation without samples in memory that was one of as many words.
+    pub fn in_memory(mut sums: Vec<u32>, settings: &FrameSettings) -> Self {
+        sums.par_chunks_mut(1 << 16).for_each(|part| part.fill(0));
+        Self::of_sums(sums, settings)
+    }
+
+    fn of_sums(sums: Vec<u32>, settings: &FrameSettings) -> Self {
+        Self {
+            sums,
             odd: vec![0; Self::odd_words(settings)],
             layers: Vec::new(),
-            state: AccumulationState { first, samples: first, ..AccumulationState::default() },
+            state: AccumulationState::default(),
             copy: DeviceCopy::default(),
         }
     }

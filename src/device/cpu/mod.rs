@@ -69,6 +69,8 @@ pub struct CpuDevice {
     posed: PosedCache,
     queued: Option<(Frame, FrameSettings)>,
     progress: Arc<FrameProgress>,
+    /// The sums of the last frame whose samples were shared: to give so much memory back and ask for it again takes all threads a while.
+    spare: Vec<u32>,
     /// Single rays that look for their closest hits are interleaved in a TLAS of more bytes than this.
     cached_tlas: usize,
 }
@@ -94,6 +96,7 @@ impl CpuDevice {
             posed: PosedCache::default(),
             queued: None,
             progress: Arc::default(),
+            spare: Vec::new(),
             cached_tlas: CACHED_TLAS,
         }
     }
@@ -394,8 +397,16 @@ impl Device for CpuDevice {
         let Some((frame, settings)) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
-        let mut film = Accumulation::new(&settings);
-        self.add_samples(&frame, &settings, &mut film, settings.samples, stop)
+        let spare = std::mem::take(&mut self.spare);
+        let mut film = match spare.len() == Accumulation::words(&settings) {
+            true => Accumulation::in_memory(spare, &settings),
+            false => Accumulation::new(&settings),
+        };
+        let rendered = self.add_samples(&frame, &settings, &mut film, settings.samples, stop);
+        if settings.shares_samples() {
+            self.spare = film.sums;
+        }
+        rendered
     }
 
     fn add_samples(
