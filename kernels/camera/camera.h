@@ -79,19 +79,19 @@ THRONG_INLINE SharedSpan shared_span(uint32_t place, uint32_t count) {
     return SharedSpan{begin, end - begin};
 }
 
-// Where a sample is from the middle of its pixel, along one axis.
-THRONG_INLINE float sample_offset(const Params& params, float u, uint32_t place, uint32_t count) {
-    if (params.picture.filter != FILTER_SHARED) return filter_offset(params, u);
-    const SharedSpan span = shared_span(place, count);
-    return span.begin + span.length * u;
+// Where a sample is from the middle of its pixel (x, y).
+THRONG_DEVICE Vec2 sample_offset(const Params& params, uint32_t x, uint32_t y, const Sampler& sampler) {
+    const Vec2 u = sample_2d(sampler, kDimensionFilter);
+    if (params.picture.filter != FILTER_SHARED) return Vec2{filter_offset(params, u.x), filter_offset(params, u.y)};
+    const SharedSpan across = shared_span(x, params.film.picture_width), down = shared_span(y, params.film.picture_height);
+    return Vec2{across.begin + across.length * u.x, down.begin + down.length * u.y};
 }
 
 // Whether a sample has a negative weight: the filter is a product of both axes, so in the lobe of one axis but not of the other.
-THRONG_DEVICE bool is_negative(const Params& params, const Sampler& sampler) {
-    const Vec2 u = sample_2d(sampler, kDimensionFilter);
+THRONG_INLINE bool is_negative(const Params& params, Vec2 offset) {
     // Mitchell's cubic, which ends at 2 pixels, changes its sign at 8/7.
     const float lobe = params.picture.filter_scale * (4.0f / 7.0f);
-    return (fabsf(filter_offset(params, u.x)) > lobe) != (fabsf(filter_offset(params, u.y)) > lobe);
+    return params.picture.filter_signed && (fabsf(offset.x) > lobe) != (fabsf(offset.y) > lobe);
 }
 
 // Direction at a longitude and latitude, both from -1 to 1 across the picture; 0 is forward. Beyond the poles is the other side.

@@ -94,7 +94,7 @@ struct RenderBatch {
                 Surface surfaces[kPacketRays];
                 float weights[kPacketRays];
                 for (uint32_t i = 0; i < count; i++) {
-                    weights[i] = aov_weight(params, paths[i].sampler);
+                    weights[i] = aov_weight(params, paths[i]);
                     surfaces[i] = surface_at(params, rays[i], hits[i]);
                     sums[i].add_met(params, out, paths[i], hits[i], surfaces[i], weights[i], thread);
                     if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i], surfaces[i]);
@@ -114,7 +114,7 @@ struct RenderBatch {
             } else {
                 with_step(params, [&](auto advance) { walk_square(params, paths, hits, nullptr, count, thread, advance, [](uint32_t, const Hit&) { return nullptr; }); });
             }
-            for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].radiance);
+            for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].offset, paths[i].radiance);
         }
         if constexpr (with_aovs) {
             const FrameAovs& out = *params.film.aovs;
@@ -217,7 +217,7 @@ struct AovBatch {
                 if (sample >= ends[i]) continue;
                 paths[asked] = camera_path(params, x[i], y[i], sample);
                 rays[asked] = paths[asked].ray;
-                weights[asked] = aov_weight(params, paths[asked].sampler);
+                weights[asked] = aov_weight(params, paths[asked]);
                 of[asked++] = i;
             }
             closest_hits(params, rays, asked, hits, thread);

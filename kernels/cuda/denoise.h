@@ -102,8 +102,8 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
     int margin_x, margin_y;
     const bool has_margin = margin_pixel(int(threadIdx.x), margin_x, margin_y);
     const float* own = params.frames[reach].records;
-    float sums[12], weights = 1.0f;
-    load_record(params, own, tile_x + x, tile_y + y, sums);
+    Record sums = load_record(params, own, tile_x + x, tile_y + y);
+    float weights = 1.0f;
     auto place_of = [&](int px, int py) {
         return Place{float(clamp_index(tile_x + px, int(params.width))), float(clamp_index(tile_y + py, int(params.height))), true};
     };
@@ -113,22 +113,21 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
             const float *from = params.frames[reach + step * (away - 1)].records, *to = params.frames[reach + step * away].records;
             if (!to) break;
             // Loaded again for each frame, as that takes less time than waiting for threads that found no room for their registers.
-            float record[12];
             Compared pixel;
             if (has_margin) {
-                load_record(params, own, tile_x + margin_x, tile_y + margin_y, record);
+                const Record record = load_record(params, own, tile_x + margin_x, tile_y + margin_y);
                 follow(params, from, step, margin_place);
                 compare_pixel(params, record, to, margin_place, pixel);
                 store_compared(memory, margin_x, margin_y, pixel);
             }
-            load_record(params, own, tile_x + x, tile_y + y, record);
+            const Record record = load_record(params, own, tile_x + x, tile_y + y);
             follow(params, from, step, place);
             compare_pixel(params, record, to, place, pixel);
             store_compared(memory, x, y, pixel);
             const float weight = block_weight(params, memory, x, y);
             if (!place.seen) continue;
             weights += weight;
-            add_found(pixel.found, weight, sums);
+            add_weighted(pixel.found, weight, sums);
         }
     }
     if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_gathered(params, tile_x + x, tile_y + y, sums, 1.0f, weights);

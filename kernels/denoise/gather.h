@@ -14,13 +14,21 @@ constexpr float kGuideAgreement = 6.0f;
 // How much less regions count that differ by more than noise, relative to it.
 constexpr float kRegionAgreement = 4.0f;
 
-constexpr int kGuides = 6, kQuarters = int(DENOISE_RECORD) / 4;
+// A record's quarters, of four floats each, of which the last is motion.
+constexpr int kQuarters = int(DENOISE_RECORD) / 4;
+
+// Radiance, its variance, albedo and normal of a pixel: three floats each, one after the other.
+struct Record {
+    Floats4 quarters[kQuarters - 1];
+    THRONG_INLINE float operator[](int i) const { return quarters[i / 4][i % 4]; }
+};
 
 // The pixels of a tile, followed into one neighbouring frame.
 struct Followed {
     // As in `Compared`.
     TilePlane<kFollowed> difference[3], variance, guides, excess;
-    float found[kTileHeight][kTileWidth][12], samples[kTileHeight][kTileWidth];
+    Record found[kTileHeight][kTileWidth];
+    float samples[kTileHeight][kTileWidth];
 };
 
 // Catmull-Rom weights of four pixels for a place between the middle two.
@@ -40,48 +48,43 @@ THRONG_INLINE const float* quarter_at(const DenoiseParams& params, const float* 
     return row_at(params, frame, quarter, y) + 4 * uint64_t(clamp_index(x, int(params.width)));
 }
 
-// Radiance, its variance, albedo and normal of a pixel.
-THRONG_INLINE void load_record(const DenoiseParams& params, const float* frame, int x, int y, float* out) {
-    for (int quarter = 0; quarter < kQuarters - 1; quarter++) load4(quarter_at(params, frame, quarter, x, y), out + 4 * quarter);
+THRONG_INLINE Record load_record(const DenoiseParams& params, const float* frame, int x, int y) {
+    Record record;
+    for (int quarter = 0; quarter < kQuarters - 1; quarter++) record.quarters[quarter] = load4(quarter_at(params, frame, quarter, x, y));
+    return record;
 }
 
-// Radiance at a place between pixels, by cubic interpolation, which keeps detail sharp; not negative.
-THRONG_DEVICE void radiance_between(const DenoiseParams& params, const float* frame, float x, float y, float* out) {
+// The first quarters of records at a place between pixels, by cubic interpolation, which keeps detail sharp.
+THRONG_DEVICE Floats4 radiance_between(const DenoiseParams& params, const float* frame, float x, float y) {
     const float left = floorf(x), top = floorf(y);
-    float across[4], down[4], sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float across[4], down[4];
     cubic_weights(x - left, across);
     cubic_weights(y - top, down);
     uint64_t columns[4];
     for (int i = 0; i < 4; i++) columns[i] = 4 * uint64_t(clamp_index(int(left) + i - 1, int(params.width)));
+    Floats4 rows[4];
     for (int j = 0; j < 4; j++) {
         const float* row = row_at(params, frame, 0, int(top) + j - 1);
-        for (int i = 0; i < 4; i++) {
-            float values[4];
-            load4(row + columns[i], values);
-            const float weight = across[i] * down[j];
-            for (int c = 0; c < 4; c++) sum[c] += weight * values[c];
-        }
+        // By pairs, which do not wait for each other.
+        rows[j] = (across[0] * load4(row + columns[0]) + across[1] * load4(row + columns[1])) +
+                  (across[2] * load4(row + columns[2]) + across[3] * load4(row + columns[3]));
     }
-    for (int c = 0; c < 3; c++) out[c] = max(sum[c], 0.0f);
+    return (down[0] * rows[0] + down[1] * rows[1]) + (down[2] * rows[2] + down[3] * rows[3]);
 }
 
-// Albedo and normal at a place between pixels, by linear interpolation.
-THRONG_DEVICE void guides_between(const DenoiseParams& params, const float* frame, float x, float y, float* out) {
+// The second and third quarters at a place between pixels, by linear interpolation.
+THRONG_DEVICE void guides_between(const DenoiseParams& params, const float* frame, float x, float y, Floats4& second, Floats4& third) {
     const float left = floorf(x), top = floorf(y), across = x - left, down = y - top;
-    float sum[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     uint64_t columns[2];
     for (int i = 0; i < 2; i++) columns[i] = 4 * uint64_t(clamp_index(int(left) + i, int(params.width)));
-    for (int j = 0; j < 2; j++) {
-        const float *row = row_at(params, frame, 1, int(top) + j), *next = row_at(params, frame, 2, int(top) + j);
-        for (int i = 0; i < 2; i++) {
-            float values[8];
-            load4(row + columns[i], values);
-            load4(next + columns[i], values + 4);
-            const float weight = (i ? across : 1.0f - across) * (j ? down : 1.0f - down);
-            for (int c = 0; c < 8; c++) sum[c] += weight * values[c];
+    Floats4 rows[2][2];
+    for (int j = 0; j < 2; j++)
+        for (int quarter = 0; quarter < 2; quarter++) {
+            const float* row = row_at(params, frame, 1 + quarter, int(top) + j);
+            rows[quarter][j] = (1.0f - across) * load4(row + columns[0]) + across * load4(row + columns[1]);
         }
-    }
-    for (int c = 0; c < kGuides; c++) out[c] = sum[2 + c];
+    second = (1.0f - down) * rows[0][0] + down * rows[0][1];
+    third = (1.0f - down) * rows[1][0] + down * rows[1][1];
 }
 
 // Where a pixel of the tile is in a neighbouring frame.
@@ -101,8 +104,7 @@ THRONG_INLINE float samples_weight(const DenoiseParams& params, const DenoiseFra
 // Moves a place from a frame to the one before (`step` of -1) or the next.
 THRONG_INLINE void follow(const DenoiseParams& params, const float* frame, int step, Place& place) {
     if (!place.seen) return;
-    float motion[4];
-    load4(quarter_at(params, frame, kQuarters - 1, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))), motion);
+    const Floats4 motion = load4(quarter_at(params, frame, kQuarters - 1, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))));
     place.x += step < 0 ? motion[0] : motion[2];
     place.y += step < 0 ? motion[1] : motion[3];
     place.seen = place.x >= -0.5f && place.y >= -0.5f && place.x < float(params.width) - 0.5f && place.y < float(params.height) - 0.5f;
@@ -110,41 +112,49 @@ THRONG_INLINE void follow(const DenoiseParams& params, const float* frame, int s
 
 // The sums over frames of a tile's pixels: weights, weighted radiance, its variance by squared weights, and weighted guides.
 struct Gathered {
-    float weights[kTileHeight][kTileWidth], sums[kTileHeight][kTileWidth][12];
+    float weights[kTileHeight][kTileWidth];
+    Record sums[kTileHeight][kTileWidth];
 };
 
 // A pixel beside what is found at its place in a neighbouring frame: the difference of radiance, the sum of the variances of both, the
 // squared difference of guides, and how much more radiance differs than noise explains.
 struct Compared {
     float difference[3], variance, guides, excess;
-    float found[12];
+    Record found;
 };
 
-THRONG_INLINE void compare_pixel(const DenoiseParams& params, const float* record, const float* frame, const Place& place, Compared& out) {
-    out.variance = record[3] + record[4] + record[5];
+// The sum of a record's variances.
+THRONG_INLINE float variance_of(Floats4 first, Floats4 second) { return first[3] + second[0] + second[1]; }
+
+THRONG_INLINE void compare_pixel(const DenoiseParams& params, const Record& record, const float* frame, const Place& place, Compared& out) {
+    out.variance = variance_of(record.quarters[0], record.quarters[1]);
     if (!place.seen) {
         for (int c = 0; c < 3; c++) out.difference[c] = 0.0f;
-        for (int c = 0; c < 12; c++) out.found[c] = 0.0f;
+        out.found = Record{};
         out.variance *= 2.0f;
         out.guides = out.excess = 0.0f;
         return;
     }
     const int x = int(floorf(place.x + 0.5f)), y = int(floorf(place.y + 0.5f));
-    float nearest[8];
-    for (int half = 0; half < 2; half++) load4(quarter_at(params, frame, half, x, y), nearest + 4 * half);
-    radiance_between(params, frame, place.x, place.y, out.found);
-    for (int c = 0; c < 3; c++) out.found[3 + c] = nearest[3 + c];
-    guides_between(params, frame, place.x, place.y, out.found + 6);
-    out.variance += nearest[3] + nearest[4] + nearest[5];
-    float squares = 0.0f;
-    out.guides = 0.0f;
-    for (int c = 0; c < 3; c++) {
-        const float d = record[c] - out.found[c], albedo = record[6 + c] - out.found[6 + c], normal = record[9 + c] - out.found[9 + c];
-        out.difference[c] = d;
-        squares += d * d;
-        out.guides += albedo * albedo + 0.25f * normal * normal;
+    const Floats4 first = load4(quarter_at(params, frame, 0, x, y)), second = load4(quarter_at(params, frame, 1, x, y));
+    Floats4* found = out.found.quarters;
+    found[0] = radiance_between(params, frame, place.x, place.y);
+    guides_between(params, frame, place.x, place.y, found[1], found[2]);
+    for (int c = 0; c < 3; c++) found[0][c] = max(found[0][c], 0.0f);
+    // Variance is that of the nearest pixel.
+    found[0][3] = first[3];
+    found[1][0] = second[0];
+    found[1][1] = second[1];
+    out.variance += variance_of(first, second);
+    Floats4 squares[kQuarters - 1];
+    for (int quarter = 0; quarter < kQuarters - 1; quarter++) {
+        const Floats4 d = record.quarters[quarter] - found[quarter];
+        squares[quarter] = d * d;
+        if (!quarter)
+            for (int c = 0; c < 3; c++) out.difference[c] = d[c];
     }
-    out.excess = squares - out.variance;
+    out.guides = squares[1][2] + squares[1][3] + squares[2][0] + 0.25f * (squares[2][1] + squares[2][2] + squares[2][3]);
+    out.excess = squares[0][0] + squares[0][1] + squares[0][2] - out.variance;
 }
 
 // How much means over 3x3 pixels disagree, by their differences of radiance and guides: they show what single pixels hide in noise.
@@ -160,25 +170,31 @@ THRONG_INLINE float agreement_weight(float disagreement, float excess, float noi
     return falloff(max(disagreement - 1.0f, 0.0f) * (1.0f / kAgreement)) / region;
 }
 
-// Adds what was found to weighted sums; variances by squared weights.
-THRONG_INLINE void add_found(const float* found, float weight, float* sums) {
-    for (int c = 0; c < 3; c++) sums[c] += weight * found[c];
-    for (int c = 3; c < 6; c++) sums[c] += weight * weight * found[c];
-    for (int c = 6; c < 12; c++) sums[c] += weight * found[c];
+// A record times a weight; variances times its square.
+THRONG_INLINE Record weighted(const Record& record, float weight) {
+    const float squared = weight * weight;
+    return Record{{Floats4{weight, weight, weight, squared} * record.quarters[0], Floats4{squared, squared, weight, weight} * record.quarters[1],
+                   weight * record.quarters[2]}};
+}
+
+THRONG_INLINE void add_weighted(const Record& found, float weight, Record& sums) {
+    const Record share = weighted(found, weight);
+    for (int quarter = 0; quarter < kQuarters - 1; quarter++) sums.quarters[quarter] += share.quarters[quarter];
 }
 
 // Stores a pixel's means, with radiance divided by albedo, so that textures need not be found again in noise. Its `own` weight is part of
 // `weight`.
-THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const float* sums, float own, float weight) {
+THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const Record& sums, float own, float weight) {
     const uint64_t plane = uint64_t(params.width) * params.height;
     float* out = params.gathered + uint64_t(y) * params.width + uint64_t(x);
     const float share = 1.0f / weight;
+    const Record means = weighted(sums, share);
     for (int c = 0; c < 3; c++) {
-        const float albedo = 1.0f / (sums[6 + c] * share + params.albedo_floor);
-        out[c * plane] = sums[c] * share * albedo;
-        out[(3 + c) * plane] = sums[3 + c] * share * share * albedo * albedo;
+        const float albedo = 1.0f / (means[6 + c] + params.albedo_floor);
+        out[c * plane] = means[c] * albedo;
+        out[(3 + c) * plane] = means[3 + c] * albedo * albedo;
     }
-    for (int c = 6; c < 12; c++) out[c * plane] = sums[c] * share;
+    for (int c = 6; c < 12; c++) out[c * plane] = means[c];
     out[12 * plane] = own * share;
 }
 
@@ -187,17 +203,15 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
                                   const Place (*places)[kTileWidth + 2 * kFollowed], Followed& out) {
     for (int y = -kFollowed; y < kTileHeight + kFollowed; y++)
         for (int x = -kFollowed; x < kTileWidth + kFollowed; x++) {
-            float record[12];
-            load_record(params, own, tile_x + x, tile_y + y, record);
             Compared pixel;
             const Place& place = places[y + kFollowed][x + kFollowed];
-            compare_pixel(params, record, frame.records, place, pixel);
+            compare_pixel(params, load_record(params, own, tile_x + x, tile_y + y), frame.records, place, pixel);
             for (int c = 0; c < 3; c++) out.difference[c].at(x, y) = pixel.difference[c];
             out.variance.at(x, y) = pixel.variance;
             out.guides.at(x, y) = pixel.guides;
             out.excess.at(x, y) = pixel.excess;
             if (!place.seen || x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
-            for (int c = 0; c < 12; c++) out.found[y][x][c] = pixel.found[c];
+            out.found[y][x] = pixel.found;
             out.samples[y][x] = samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f)));
         }
 }
@@ -224,7 +238,7 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
             if (!places[y + kFollowed][x + kFollowed].seen) continue;
             const float weight = weights[x] * in.samples[y][x];
             out.weights[y][x] += weight;
-            add_found(in.found[y][x], weight, out.sums[y][x]);
+            add_weighted(in.found[y][x], weight, out.sums[y][x]);
         }
     }
 }
@@ -239,8 +253,7 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
         for (int x = 0; x < kTileWidth; x++) {
             const float weight = samples_weight(params, params.frames[reach], tile_x + x, tile_y + y);
             gathered.weights[y][x] = weight;
-            load_record(params, own, tile_x + x, tile_y + y, gathered.sums[y][x]);
-            for (int c = 0; c < 12; c++) gathered.sums[y][x][c] *= c >= 3 && c < 6 ? weight * weight : weight;
+            gathered.sums[y][x] = weighted(load_record(params, own, tile_x + x, tile_y + y), weight);
         }
     Followed followed;
     for (int step = -1; step <= 1; step += 2) {

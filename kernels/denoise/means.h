@@ -37,9 +37,8 @@ THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y
 THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo) {
     const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
     for (int c = 0; c < 3; c++) params.radiance[3 * at + uint64_t(c)] = sums[c] / weights * (albedo[c] + params.albedo_floor);
-    float record[8];
-    for (int quarter = 0; quarter < 2; quarter++) load4(quarter_at(params, params.frames[params.reach].records, quarter, x, y), record + 4 * quarter);
-    const float variance = (record[3] + record[4] + record[5]) * (1.0f / 3.0f);
+    const float* own = params.frames[params.reach].records;
+    const float variance = variance_of(load4(quarter_at(params, own, 0, x, y)), load4(quarter_at(params, own, 1, x, y))) * (1.0f / 3.0f);
     params.errors[at] = sqrtf(variance * params.gathered[12 * plane + at] * (params.correlation / (params.correlation - 1.0f + weights)));
     params.errors[plane + at] = sqrtf(variance);
 }
@@ -64,34 +63,29 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
         for (int dx = -int(DENOISE_RADIUS); dx <= int(DENOISE_RADIUS); dx++) {
             if (!dx && !dy) continue;
             TilePlane<kPatch> distance;
-            for (int y = -kPatch; y < kTileHeight + kPatch; y++) {
-                float *row = &distance.at(-kPatch, y), noise[TilePlane<kPatch>::kRow];
-                for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] = noise[x] = 0.0f;
-                for (int c = 0; c < 3; c++) {
-                    const float *a = &in.planes[c].at(-kPatch, y), *b = &in.planes[c].at(dx - kPatch, y + dy);
-                    const float *noise_a = &variance[c].at(-kPatch, y), *noise_b = &variance[c].at(dx - kPatch, y + dy);
-                    for (int x = 0; x < TilePlane<kPatch>::kRow; x++) {
-                        row[x] += unexplained(a[x], b[x], noise_a[x], noise_b[x]);
-                        noise[x] += noise_a[x] + noise_b[x];
+            for (int y = -kPatch; y < kTileHeight + kPatch; y++)
+                for (int x = -kPatch; x < kTileWidth + kPatch; x++) {
+                    float difference = 0.0f, noise = 0.0f;
+                    THRONG_UNROLL
+                    for (int c = 0; c < 3; c++) {
+                        const float noise_a = variance[c].at(x, y), noise_b = variance[c].at(x + dx, y + dy);
+                        difference += unexplained(in.planes[c].at(x, y), in.planes[c].at(x + dx, y + dy), noise_a, noise_b);
+                        noise += noise_a + noise_b;
                     }
+                    distance.at(x, y) = noise_distance(difference, noise, width2);
                 }
-                for (int x = 0; x < TilePlane<kPatch>::kRow; x++) row[x] = noise_distance(row[x], noise[x], width2);
-            }
             TilePlane<0> patches;
             mean_filter<kPatch>(distance, patches);
-            for (int y = 0; y < kTileHeight; y++) {
-                float guides[kTileWidth];
-                for (int x = 0; x < kTileWidth; x++) guides[x] = max(patches.at(x, y), 0.0f);
-                for (int c = 6; c < 12; c++) {
-                    const float *a = &in.planes[c].at(0, y), *b = &in.planes[c].at(dx, y + dy), scale = c < 9 ? albedo_scale : normal_scale;
-                    for (int x = 0; x < kTileWidth; x++) guides[x] += scale * square(a[x] - b[x]);
-                }
+            for (int y = 0; y < kTileHeight; y++)
                 for (int x = 0; x < kTileWidth; x++) {
-                    const float weight = falloff(guides[x]);
+                    float apart = max(patches.at(x, y), 0.0f);
+                    THRONG_UNROLL
+                    for (int c = 6; c < 12; c++) apart += (c < 9 ? albedo_scale : normal_scale) * square(in.planes[c].at(x, y) - in.planes[c].at(x + dx, y + dy));
+                    const float weight = falloff(apart);
                     weights[y][x] += weight;
+                    THRONG_UNROLL
                     for (int c = 0; c < 3; c++) sums[c][y][x] += weight * in.planes[c].at(x + dx, y + dy);
                 }
-            }
         }
     for (int y = 0; y < kTileHeight && tile_y + y < int(params.height); y++)
         for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++) {

@@ -25,7 +25,10 @@ THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
     record[13] = usable(-motion[1]);
     record[14] = usable(-motion[2]);
     record[15] = usable(motion[3]);
-    for (uint64_t quarter = 0; quarter < DENOISE_RECORD / 4; quarter++) store4(layers.records + 4 * (quarter * pixels + at), record + 4 * quarter);
+    for (uint64_t quarter = 0; quarter < DENOISE_RECORD / 4; quarter++) {
+        const float* values = record + 4 * quarter;
+        store4(layers.records + 4 * (quarter * pixels + at), Floats4{values[0], values[1], values[2], values[3]});
+    }
 }
 
 }

@@ -24,21 +24,20 @@ THRONG_INLINE void mean_filter(const TilePlane<margin>& in, TilePlane<margin - r
     constexpr int reach = margin - radius, kRow = TilePlane<margin - radius>::kRow;
     constexpr float share = 1.0f / float((2 * radius + 1) * (2 * radius + 1));
     float sums[TilePlane<margin>::kRows][kRow];
-    for (int y = -margin; y < kTileHeight + margin; y++) {
-        float* sum = sums[y + margin];
-        for (int x = 0; x < kRow; x++) sum[x] = 0.0f;
-        for (int d = -radius; d <= radius; d++)
-            for (int x = 0; x < kRow; x++) sum[x] += in.at(x - reach + d, y);
-    }
-    for (int y = -reach; y < kTileHeight + reach; y++) {
-        float* mean = &out.at(-reach, y);
-        for (int x = 0; x < kRow; x++) mean[x] = 0.0f;
-        for (int d = -radius; d <= radius; d++) {
-            const float* sum = sums[y + d + margin];
-            for (int x = 0; x < kRow; x++) mean[x] += sum[x];
+    for (int y = -margin; y < kTileHeight + margin; y++)
+        for (int x = 0; x < kRow; x++) {
+            float sum = 0.0f;
+            THRONG_UNROLL
+            for (int d = -radius; d <= radius; d++) sum += in.at(x - reach + d, y);
+            sums[y + margin][x] = sum;
         }
-        for (int x = 0; x < kRow; x++) mean[x] *= share;
-    }
+    for (int y = -reach; y < kTileHeight + reach; y++)
+        for (int x = 0; x < kRow; x++) {
+            float sum = 0.0f;
+            THRONG_UNROLL
+            for (int d = -radius; d <= radius; d++) sum += sums[y + d + margin][x];
+            out.at(x - reach, y) = sum * share;
+        }
 }
 
 }

@@ -430,7 +430,7 @@ THRONG_INLINE uint32_t aov_sample_end(const Params& params, uint64_t pixel) {
     return params.film.sample_begin + uint32_t(pixel_sum(params, params.film.sums, pixel).weights);
 }
 
-THRONG_INLINE float aov_weight(const Params& params, const Sampler& sampler) { return params.picture.filter_signed && is_negative(params, sampler) ? -1.0f : 1.0f; }
+THRONG_INLINE float aov_weight(const Params& params, const Path& path) { return is_negative(params, path.offset) ? -1.0f : 1.0f; }
 
 // Writes the AOVs of a pixel and, if they are asked for, the exact sums that these are made of.
 template <bool exact>
@@ -454,7 +454,7 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
     for (uint32_t sample = params.film.sample_begin; sample < end; sample++) {
         const Path path = camera_path(params, x, y, sample);
         const Hit hit = closest_hit(params, path.ray, thread.stack);
-        sums.add(params, out, path, hit, aov_weight(params, path.sampler), thread);
+        sums.add(params, out, path, hit, aov_weight(params, path), thread);
     }
     store_aovs(out, sums, pixel);
 }

@@ -22,10 +22,9 @@ struct WeightedSample {
     float weight;
 };
 
-THRONG_DEVICE WeightedSample weighted_sample(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
+THRONG_DEVICE WeightedSample weighted_sample(const Params& params, Vec2 offset, Vec3 radiance) {
     const Vec3 light = clamp_sample(radiance, params.picture.radiance_clamp);
-    const bool negative = params.picture.filter_signed && is_negative(params, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed));
-    return negative ? WeightedSample{-light, -1.0f} : WeightedSample{light, 1.0f};
+    return is_negative(params, offset) ? WeightedSample{-light, -1.0f} : WeightedSample{light, 1.0f};
 }
 
 // Sums of a pixel's samples and their weights and, if noise is measured, of those with odd numbers alone.
@@ -42,10 +41,9 @@ struct FilmSum {
         weights = all[3];
         odd_weights = half ? half[3] : 0.0f;
     }
-    THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
-        const WeightedSample s = weighted_sample(params, x, y, sample, radiance);
-        if (shares_samples(params))
-            add_shares(params, x, y, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed), s.light);
+    THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec2 offset, Vec3 radiance) {
+        const WeightedSample s = weighted_sample(params, offset, radiance);
+        if (shares_samples(params)) add_shares(params, x, y, offset, s.light);
         total += s.light;
         weights += s.weight;
         if (!(sample & 1u)) return;
@@ -77,8 +75,8 @@ struct ExactFilmSum {
         weights = int(all[9]);
         odd_weights = half ? int(half[9]) : 0;
     }
-    THRONG_INLINE void add(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
-        const WeightedSample s = weighted_sample(params, x, y, sample, radiance);
+    THRONG_INLINE void add(const Params& params, uint32_t, uint32_t, uint32_t sample, Vec2 offset, Vec3 radiance) {
+        const WeightedSample s = weighted_sample(params, offset, radiance);
         const Exact light[3] = {exact_of(s.light.x), exact_of(s.light.y), exact_of(s.light.z)};
         for (int k = 0; k < 3; k++) total[k] = sum_of(total[k], light[k]);
         weights += int(s.weight);
@@ -95,16 +93,16 @@ struct ExactFilmSum {
     }
 };
 
-// Adds one sample of a pixel to the film.
-THRONG_INLINE void add_to_film(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec3 radiance) {
+// Adds one sample of a pixel to the film, from its camera ray's `offset`.
+THRONG_INLINE void add_to_film(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec2 offset, Vec3 radiance) {
     const uint32_t pixel = film_pixel(params, x, y);
     if (params.film.exact) {
         ExactFilmSum sum(params, pixel);
-        sum.add(params, x, y, sample, radiance);
+        sum.add(params, x, y, sample, offset, radiance);
         sum.store();
     } else {
         FilmSum sum(params, pixel);
-        sum.add(params, x, y, sample, radiance);
+        sum.add(params, x, y, sample, offset, radiance);
         sum.store();
     }
 }
@@ -113,8 +111,10 @@ THRONG_INLINE void add_to_film(const Params& params, uint32_t x, uint32_t y, uin
 THRONG_DEVICE void render_pixel(const Params& params, uint32_t item, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
-    for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++)
-        add_to_film(params, x, y, sample, radiance_along(params, camera_path(params, x, y, sample), thread));
+    for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++) {
+        const Path path = camera_path(params, x, y, sample);
+        add_to_film(params, x, y, sample, path.offset, radiance_along(params, path, thread));
+    }
 }
 
 // The sums of a pixel as floats.

@@ -20,32 +20,23 @@ THRONG_INLINE float* share_at(const Params& params, uint64_t pixel, int right, i
     return reinterpret_cast<float*>(params.film.sums) + 4 * (kind * pixels + pixel);
 }
 
-// Weights along one axis, in the pixel before, the own and the next one, of a sample of the pixel at `place` of `count`. Those that are spread
-// farther stand for more.
-THRONG_INLINE void share_weights(const Params& params, float u, uint32_t place, uint32_t count, float* weights) {
-    const float offset = sample_offset(params, u, place, count), length = shared_span(place, count).length;
-    for (int i = 0; i < 3; i++) {
-        const float d = offset - float(i - 1);
-        weights[i] = length * falloff(2.0f * d * d);
+THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2 offset, Vec3 light) {
+    // Along each axis, in the pixel before, the own and the next one; the fourth of each is not used.
+    float weights[8];
+    THRONG_VECTOR_LOOP
+    for (int i = 0; i < 8; i++) {
+        const float d = (i < 4 ? offset.x : offset.y) - float(i % 4 - 1);
+        weights[i] = falloff(2.0f * d * d);
     }
-}
-
-THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, const Sampler& sampler, Vec3 light) {
-    const uint64_t pixel = uint64_t(y) * params.film.width + x;
-    const Vec2 u = sample_2d(sampler, kDimensionFilter);
-    float across[3], down[3];
-    share_weights(params, u.x, x, params.film.width, across);
-    share_weights(params, u.y, y, params.film.height, down);
+    // Those that are spread farther stand for more.
+    const float area = shared_span(x, params.film.picture_width).length * shared_span(y, params.film.picture_height).length;
+    const Floats4 sample = {area * light.x, area * light.y, area * light.z, area};
+    const uint64_t next = 4 * uint64_t(params.film.width) * params.film.height;
+    float* sum = share_at(params, uint64_t(y) * params.film.width + x, -1, -1);
     for (int j = 0; j < 3; j++)
         for (int i = 0; i < 3; i++) {
-            float *sum = share_at(params, pixel, i - 1, j - 1), values[4];
-            const float weight = across[i] * down[j];
-            load4(sum, values);
-            values[0] += weight * light.x;
-            values[1] += weight * light.y;
-            values[2] += weight * light.z;
-            values[3] += weight;
-            store4(sum, values);
+            store4(sum, load4(sum) + weights[i] * weights[4 + j] * sample);
+            sum += next;
         }
 }
 
@@ -53,15 +44,13 @@ THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, cons
 THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
     const int width = int(params.film.width), height = int(params.film.height);
     const int x = int(pixel % params.film.width), y = int(pixel / params.film.width);
-    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    Floats4 sum{};
     for (int down = -1; down <= 1; down++)
         for (int right = -1; right <= 1; right++) {
             if (x + right < 0 || y + down < 0 || x + right >= width || y + down >= height) continue;
-            float values[4];
-            load4(share_at(params, uint64_t(y + down) * uint64_t(width) + uint64_t(x + right), -right, -down), values);
-            for (int c = 0; c < 4; c++) sums[c] += values[c];
+            sum += load4(share_at(params, uint64_t(y + down) * uint64_t(width) + uint64_t(x + right), -right, -down));
         }
-    return sums[3] > 0.0f ? vec3(sums[0], sums[1], sums[2]) * (1.0f / sums[3]) : vec3(0.0f);
+    return sum[3] > 0.0f ? vec3(sum[0], sum[1], sum[2]) * (1.0f / sum[3]) : vec3(0.0f);
 }
 
 // The variance of that mean, from the variances of the means of the pixels' own samples, which `own` returns.

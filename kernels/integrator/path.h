@@ -18,6 +18,8 @@ struct Path {
     Vec3 throughput, radiance;
     uint32_t depth;
     Sampler sampler;
+    // Where the camera ray is from the middle of its pixel.
+    Vec2 offset;
     Scatter scatter;
     // Material of the volume that the path is in, or NO_INDEX.
     uint32_t medium;
@@ -73,10 +75,11 @@ THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
 }
 
-// The state of a path through pixel (x, y) before its first hit, without its ray.
+// The state of a path through pixel (x, y) before its first hit, without its ray and that ray's place.
 THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path;
     path.sampler = make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed);
+    path.offset = Vec2{0.0f, 0.0f};
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.depth = 0;
@@ -96,9 +99,8 @@ THRONG_INLINE bool is_hidden(const Path& path, const MaterialRecord& material) {
 // Starts a path through pixel (x, y).
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path = fresh_path(params, x, y, sample);
-    Vec2 u = sample_2d(path.sampler, kDimensionFilter);
-    const float image_x = float(x) + 0.5f + sample_offset(params, u.x, x, params.film.picture_width);
-    const float image_y = float(y) + 0.5f + sample_offset(params, u.y, y, params.film.picture_height);
+    path.offset = sample_offset(params, x, y, path.sampler);
+    const float image_x = float(x) + 0.5f + path.offset.x, image_y = float(y) + 0.5f + path.offset.y;
     if (moves(params)) {
         const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
         path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);

@@ -105,6 +105,7 @@ THRONG_INLINE float rough_reciprocal(float x) {
 }
 THRONG_INLINE float min(float a, float b) { return fminf(a, b); }
 THRONG_INLINE float max(float a, float b) { return fmaxf(a, b); }
+THRONG_INLINE float smaller(float a, float b) { return fminf(a, b); }
 THRONG_INLINE uint64_t double_bits(double value) { return uint64_t(__double_as_longlong(value)); }
 THRONG_INLINE double bits_double(uint64_t bits) { return __longlong_as_double(int64_t(bits)); }
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -115,14 +116,26 @@ THRONG_INLINE Words4 load_any_words(const void* address) {
     return Words4{v.x, v.y, v.z, v.w};
 }
 
-// Four floats side by side, aligned to 16 bytes.
-THRONG_INLINE void load4(const float* from, float* to) {
+#define THRONG_VECTOR_LOOP _Pragma("unroll")
+#define THRONG_UNROLL _Pragma("unroll")
+
+// Four floats side by side; operations work on each of them.
+struct Floats4 {
+    float v[4];
+    THRONG_INLINE float& operator[](int i) { return v[i]; }
+    THRONG_INLINE float operator[](int i) const { return v[i]; }
+};
+THRONG_INLINE Floats4 operator+(Floats4 a, Floats4 b) { return {{a.v[0] + b.v[0], a.v[1] + b.v[1], a.v[2] + b.v[2], a.v[3] + b.v[3]}}; }
+THRONG_INLINE Floats4 operator-(Floats4 a, Floats4 b) { return {{a.v[0] - b.v[0], a.v[1] - b.v[1], a.v[2] - b.v[2], a.v[3] - b.v[3]}}; }
+THRONG_INLINE Floats4 operator*(Floats4 a, Floats4 b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1], a.v[2] * b.v[2], a.v[3] * b.v[3]}}; }
+THRONG_INLINE Floats4 operator*(float s, Floats4 a) { return {{s * a.v[0], s * a.v[1], s * a.v[2], s * a.v[3]}}; }
+THRONG_INLINE Floats4& operator+=(Floats4& a, Floats4 b) { return a = a + b; }
+// From and to addresses that are multiples of 16 bytes.
+THRONG_INLINE Floats4 load4(const float* from) {
     const float4 v = *reinterpret_cast<const float4*>(from);
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    return {{v.x, v.y, v.z, v.w}};
 }
-THRONG_INLINE void store4(float* to, const float* from) {
-    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
-}
+THRONG_INLINE void store4(float* to, Floats4 v) { *reinterpret_cast<float4*>(to) = make_float4(v.v[0], v.v[1], v.v[2], v.v[3]); }
 
 // Address of shared memory for `load_shared_byte`, kept in a register: the compiler would work it out again at every use.
 THRONG_INLINE uint32_t shared_address(const void* pointer) {
@@ -216,12 +229,32 @@ THRONG_INLINE float bits_float(uint32_t bits) {
     __builtin_memcpy(&x, &bits, 4);
     return x;
 }
-THRONG_INLINE void load4(const float* from, float* to) { __builtin_memcpy(to, from, 16); }
-THRONG_INLINE void store4(float* to, const float* from) { __builtin_memcpy(to, from, 16); }
+// Before a short loop that is to become vectors instead of being unrolled, and before one that is to be unrolled for the loop around it to do so.
+#if defined(__clang__)
+#define THRONG_VECTOR_LOOP _Pragma("clang loop unroll(disable)")
+#define THRONG_UNROLL _Pragma("unroll")
+#else
+#define THRONG_VECTOR_LOOP _Pragma("GCC unroll 1")
+#define THRONG_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// GCC and Clang make one instruction of an operation on all four.
+typedef float Floats4 __attribute__((vector_size(16)));
+THRONG_INLINE Floats4 load4(const float* from) {
+    Floats4 v;
+    __builtin_memcpy(&v, from, 16);
+    return v;
+}
+THRONG_INLINE void store4(float* to, Floats4 v) { __builtin_memcpy(to, &v, 16); }
 THRONG_INLINE float refined_reciprocal(float, float y) { return y; }
 THRONG_INLINE float rough_reciprocal(float x) { return 1.0f / x; }
 THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
 THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
+// The smaller of two numbers that are not negative, by their bits: of a comparison, compilers make branches that keep loops from being vectors.
+THRONG_INLINE float smaller(float a, float b) {
+    const int difference = int(float_bits(a)) - int(float_bits(b));
+    return bits_float(float_bits(b) + uint32_t(difference & (difference >> 31)));
+}
 THRONG_INLINE uint64_t double_bits(double value) {
     uint64_t bits;
     __builtin_memcpy(&bits, &value, sizeof(bits));

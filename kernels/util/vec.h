@@ -30,7 +30,7 @@ THRONG_INLINE Vec3& operator*=(Vec3& a, Vec3 b) { return a = a * b; }
 // e to the power of -x for x >= 0, with a relative error below 1/3000, but not below 1e-12, as
 // numbers that are almost denormal are slow. Without branches and tables, so that loops over rows become vectors.
 THRONG_INLINE float falloff(float x) {
-    const float power = max(x * -1.44269504f, -40.0f);
+    const float power = -smaller(x * 1.44269504f, 40.0f);
     const int whole = int(power);
     const float f = power - float(whole);
     const float mantissa = 1.0f + f * (0.69314718f + f * (0.24022651f + f * (0.05550411f + f * (0.00961813f + f * 0.00133336f))));

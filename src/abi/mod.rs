@@ -167,7 +167,7 @@ constants! {
     /// a pixel others are averaged.
     pub const DENOISE_RECORD: u32 = 16;
     pub const DENOISE_TILE_WIDTH: u32 = 64;
-    pub const DENOISE_TILE_HEIGHT: u32 = 32;
+    pub const DENOISE_TILE_HEIGHT: u32 = 64;
     pub const DENOISE_RADIUS: u32 = 3;
     /// Pixels of a tile on GPUs, each a thread's own.
     pub const DENOISE_BLOCK_WIDTH: u32 = 32;
