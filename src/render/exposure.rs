@@ -211,6 +211,8 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         region: None,
         samples: SAMPLES,
         exposure: 0.0,
+        // Pictures that differ in nothing but their noise are equally bright.
+        seed: 0,
         noise: None,
         pixels: PixelType::F32,
         // Measured with what surrounds the scene, so that a cut-out is as bright as the whole picture.
@@ -237,6 +239,7 @@ fn stops_for(radiance: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::RenderDefaults;
 
     #[test]
     fn pictures_become_middle_grey_whatever_their_specks() {
@@ -247,6 +250,13 @@ mod tests {
         assert!((stops_for(&radiance) - (0.09f32).log2()).abs() < 0.2);
         assert_eq!(stops_for(&[0.0; 30]), MOST);
         assert_eq!(stops_for(&[]).abs(), GREY.log2().abs());
+    }
+
+    #[test]
+    fn brightness_is_measured_with_the_same_noise_whatever_the_seed() {
+        let settings = FrameSettings::from(&RenderDefaults::default());
+        let with_seed = |seed| small(&FrameSettings { seed, samples: 1 + seed, ..settings.clone() });
+        assert_eq!(with_seed(0), with_seed(7));
     }
 
     #[test]
