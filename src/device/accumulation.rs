@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Words of the sums of a pixel: the bits of floats.
 const FLOAT_SUM_WORDS: usize = 4;
 /// Such sums of each pixel where samples are shared: its own, and what it brings to the nine around it.
-pub const SHARED_SUMS: usize = 10;
+const SHARED_SUMS: usize = 10;
 
 /// The samples of a picture so far. Continuing from them gives the same bits as not having stopped, as long as settings ask for an
 /// [open end](FrameSettings::open_ended) and the device is of the same kind. Sums are exact then (`kernels/film/exact.h`), so that those of

@@ -45,8 +45,6 @@ use glam::Affine3;
 use std::{sync::Arc, time::Duration};
 
 pub use crate::pixels::PixelType;
-#[cfg(throng_cuda)]
-pub use accumulation::SHARED_SUMS;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
@@ -477,12 +475,12 @@ impl FrameSettings {
         self.film.filter == PixelFilter::Shared && is_whole && !COVERAGE.iter().any(|&aov| self.aovs.contains(aov))
     }
 
-    /// The settings with the filter that they come to: where samples cannot be shared, the Gaussian that is like it.
-    pub fn with_settled_filter(mut self) -> Self {
-        if self.film.filter == PixelFilter::Shared && !self.shares_samples() {
-            self.film.filter = PixelFilter::Gaussian;
+    /// The filter that pixels come to have: where samples cannot be shared, the Gaussian that is like it.
+    pub fn filter(&self) -> PixelFilter {
+        match self.film.filter {
+            PixelFilter::Shared if !self.shares_samples() => PixelFilter::Gaussian,
+            filter => filter,
         }
-        self
     }
 
     /// Bytes of a finished pixel.

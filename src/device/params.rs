@@ -90,11 +90,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
     };
     let film = &settings.film;
     let samples = (!settings.open_ended).then_some(settings.samples);
-    let filter = match film.filter {
-        PixelFilter::Shared if !settings.shares_samples() => PixelFilter::Gaussian,
-        filter => filter,
-    };
-    let filter = SampledFilter::new(filter, film.filter_width, samples);
+    let filter = SampledFilter::new(settings.filter(), film.filter_width, samples);
     PictureParams {
         camera: camera_record(&frame.camera, aspect(settings)),
         bounces: settings.bounces,

@@ -108,10 +108,8 @@ impl Stage {
     /// # Errors
     /// Those of [`PictureOptions::job`].
     pub fn job(&self, options: &PictureOptions, pixels: PixelType) -> Result<RenderJob, Error> {
-        let mut job = options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)?;
-        job.settings.open_ended = true;
-        job.settings = job.settings.with_settled_filter();
-        Ok(job)
+        let options = PictureOptions { open_ended: true, ..options.clone() };
+        Ok(options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)?)
     }
 
     /// Everything that viewers are told about the scene in the file at `path`.

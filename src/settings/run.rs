@@ -31,6 +31,8 @@ pub struct PictureOptions {
     pub refit: Option<RefitPolicy>,
     /// How trees are built, and where they are kept.
     pub trees: TreeSource,
+    /// Whether pictures may get more samples later, see [`FrameSettings::open_ended`].
+    pub(crate) open_ended: bool,
     /// Open Image Denoise, loaded when it is first needed and kept from scene to scene.
     pub(crate) oidn: OnceLock<Arc<Denoiser>>,
 }
@@ -91,8 +93,8 @@ impl PictureOptions {
         let gathered =
             aovs.gathered().with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
         let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
-        let settings = FrameSettings { transparent: self.aovs.cuts_out(), ..settings };
-        let settings = match &denoising {
+        let settings = FrameSettings { transparent: self.aovs.cuts_out(), open_ended: self.open_ended, ..settings };
+        let mut settings = match &denoising {
             Some(denoising) => {
                 let filter = self.picture.film.filter.unwrap_or(denoising.filter(&settings));
                 let film = FilmSettings { filter, ..settings.film.clone() };
@@ -108,9 +110,10 @@ impl PictureOptions {
                 ..settings
             },
         };
+        settings.film.filter = settings.filter();
         Ok(RenderJob {
             pixels,
-            settings: settings.with_settled_filter(),
+            settings,
             auto_exposure: self.picture.auto_exposure(&scene.settings),
             scene,
             aovs,
@@ -193,7 +196,7 @@ impl<'a> Run<'a> {
         let as_traced;
         let options = match plan.film().is_some() || ongoing.checkpoint {
             true => {
-                as_traced = PictureOptions { aovs: options.aovs.as_traced(), ..options.clone() };
+                as_traced = PictureOptions { aovs: options.aovs.as_traced(), open_ended: true, ..options.clone() };
                 &as_traced
             }
             false => options,
@@ -204,8 +207,6 @@ impl<'a> Run<'a> {
         {
             return Err(SettingsError::DenoisedCheckpoint.into());
         }
-        job.settings.open_ended = ongoing.checkpoint || part.is_some();
-        job.settings = job.settings.with_settled_filter();
         if job.settings.open_ended {
             memory::check_film(&FrameSettings { layer_sums: part.is_some(), ..job.settings.clone() })?;
         }

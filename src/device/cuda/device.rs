@@ -387,6 +387,7 @@ impl CudaDevice {
                 film: film_frame,
                 started,
                 own_rays,
+                film_bytes: size_of::<u32>() * Accumulation::words(settings),
                 holds_film,
             };
             slot.start(params, task)?;

@@ -1,6 +1,6 @@
 //! Pictures that are sampled where they are noisy: the noise is measured after a pass, and the next one planned.
 
-use super::{Phase, Slot, Work, event_now, film_bytes, tile_count};
+use super::{Phase, Slot, Work, event_now, half_bytes, tile_count};
 use crate::{
     abi::{Params, RayTally},
     device::{
@@ -18,10 +18,10 @@ use cust::error::CudaResult;
 impl Slot {
     /// Makes room for the sums of half of the samples, which are there already if it `holds_film`.
     pub(super) fn prepare_half(&mut self, params: &mut Params, holds_film: bool) -> CudaResult<()> {
-        let film = film_bytes(params);
-        self.film_half.reserve(film)?;
+        let bytes = half_bytes(params);
+        self.film_half.reserve(bytes)?;
         if !holds_film {
-            self.film_half.clear_later(film, &self.stream)?;
+            self.film_half.clear_later(bytes, &self.stream)?;
         }
         params.film.half_sums = self.film_half.at(0);
         Ok(())

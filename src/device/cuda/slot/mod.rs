@@ -18,12 +18,12 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{EXACT_SUM_WORDS, ExrParams, FILTER_SHARED, InstanceRecord, NestLevel, Params, RayTally, Unit},
+    abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, NestLevel, Params, RayTally, Unit},
     accel::Tlas,
     aov::{Aov, AovSet, channels::FileRows},
     device::{
-        Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, SHARED_SUMS, adaptive::Passes,
-        material_tables::MaterialTables, params::TILE_ITEMS,
+        Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, adaptive::Passes, material_tables::MaterialTables,
+        params::TILE_ITEMS,
     },
     light::LocalTree,
 };
@@ -100,6 +100,8 @@ pub struct Task {
     pub started: Event,
     /// Lists that the frame's rays are added to, which only a wavefront does.
     pub own_rays: Option<OwnRays>,
+    /// Bytes of the picture's sums.
+    pub film_bytes: usize,
     /// Whether the slot has the sums that the frame goes on from.
     pub holds_film: bool,
 }
@@ -319,16 +321,15 @@ impl Slot {
 
     /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
-        let Task { cut, passes, samples, aovs, file_rows, film: denoised, started, own_rays, holds_film } = task;
+        let Task { cut, passes, samples, aovs, file_rows, film: denoised, started, own_rays, film_bytes, holds_film } =
+            task;
         self.copy = DeviceCopy::default();
-        let sums = if params.picture.filter == FILTER_SHARED { SHARED_SUMS } else { 1 };
-        let film = film_bytes(&params) * sums;
-        self.film.reserve(film)?;
+        self.film.reserve(film_bytes)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
         self.tally.reserve(size_of::<RayTally>())?;
         if !holds_film {
-            self.film.clear_later(film, &self.stream)?;
+            self.film.clear_later(film_bytes, &self.stream)?;
         }
         self.tally.clear_later(size_of::<RayTally>(), &self.stream)?;
         params.film.sums = self.film.at(0);
@@ -510,8 +511,8 @@ impl Slot {
     }
 }
 
-/// Bytes of the sums of pixels' own samples.
-fn film_bytes(params: &Params) -> usize {
+/// Bytes of the sums of half of the samples.
+fn half_bytes(params: &Params) -> usize {
     let words = if params.film.exact != 0 { EXACT_SUM_WORDS as usize } else { 4 };
     params.film.width as usize * params.film.height as usize * words * size_of::<u32>()
 }
