@@ -10,7 +10,7 @@ use crate::{
     anim::CameraPose,
     film::SampledFilter,
     math::{Aabb, hash_u32},
-    scene::{Fog, Integrator, Layering, Paths, PixelFilter, Projection, Shows, Thinning, ToneMap},
+    scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap},
 };
 use glam::Vec3;
 use std::{

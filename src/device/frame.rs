@@ -1,0 +1,195 @@
+//! Frames: a scene as it is posed at a moment.
+
+use super::{DeviceError, FrameSettings};
+use crate::{
+    abi::{Hit, NESTED_STACK},
+    accel::{Blas, NodeLayout, Tlas},
+    anim::{CameraPose, Deformed, PosedTables},
+    aov::Aov,
+    light::ShownShape,
+    math::{Aabb, affine_from_rows},
+    scene::{Fog, Scene},
+};
+use glam::Affine3;
+use std::sync::Arc;
+
+/// One frame, posed: everything about it that changes from frame to frame. [`Poser`](crate::render::Poser)s make them.
+///
+/// Kernels follow the references between a frame and its scene without checking them. So frames can't be put together
+/// elsewhere, and devices take only frames of the scene that they have loaded.
+#[derive(Clone)]
+pub struct Frame {
+    pub(crate) scene: Arc<Scene>,
+    pub(crate) number: u32,
+    pub(crate) camera: CameraPose,
+    pub(crate) tlas: Arc<Tlas>,
+    /// The tree of each mesh of the scene: the same list as long as none of them deforms.
+    pub(crate) blas: Arc<Vec<Arc<Blas>>>,
+    /// The meshes that deform, each once.
+    pub(crate) shapes: Vec<PosedMesh>,
+    /// The tables of materials, maps and lights, where these are not the scene's.
+    pub(crate) tables: Option<Arc<PosedTables>>,
+    /// The camera at even steps while the shutter is open; empty if it stands still, or without motion blur.
+    pub(crate) camera_keys: Vec<CameraPose>,
+    /// The scene one frame earlier, one frame later and at the time of this frame, if AOVs show motion. Without motion blur, the last
+    /// has nothing but the camera.
+    pub(crate) others: Option<Arc<[OtherPose; 3]>>,
+}
+
+/// The pose of the scene in another frame.
+#[derive(Clone)]
+pub struct OtherPose {
+    pub camera: CameraPose,
+    /// World transforms of all instances, in the order of the scene; empty if nothing but the camera ever moves.
+    pub transforms: Vec<Affine3>,
+    /// The mesh that each instance shows; empty if these never change.
+    pub shown: Vec<u32>,
+    /// The meshes that deform, each once.
+    pub shapes: Vec<PosedMesh>,
+}
+
+impl OtherPose {
+    /// That of a scene in which nothing but the camera ever moves.
+    pub fn of_camera(camera: CameraPose) -> Self {
+        Self { camera, transforms: Vec::new(), shown: Vec::new(), shapes: Vec::new() }
+    }
+}
+
+impl Frame {
+    /// Number of the frame, from 1.
+    #[cfg(feature = "test-seams")]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Makes a frame in which nothing moves from given trees.
+    ///
+    /// # Safety
+    /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
+    /// scene's instances.
+    #[cfg(feature = "test-seams")]
+    pub unsafe fn of_trees(scene: Arc<Scene>, camera: CameraPose, blas: Vec<Arc<Blas>>, tlas: Tlas) -> Self {
+        Self {
+            scene,
+            number: 1,
+            camera,
+            tlas: Arc::new(tlas),
+            blas: Arc::new(blas),
+            shapes: Vec::new(),
+            tables: None,
+            camera_keys: Vec::new(),
+            others: None,
+        }
+    }
+
+    /// The camera in the world.
+    pub fn camera(&self) -> CameraPose {
+        self.camera.moved(self.tlas.origin)
+    }
+
+    /// The same frame through another camera in the world, which stands still.
+    pub fn seen_by(&self, camera: CameraPose) -> Self {
+        let camera = camera.moved(-self.tlas.origin);
+        let other = |pose: &OtherPose| OtherPose { camera, ..pose.clone() };
+        let others = self.others.as_ref().map(|others| Arc::new(others.each_ref().map(other)));
+        Self { camera, camera_keys: Vec::new(), others, ..self.clone() }
+    }
+
+    /// The fog of the frame.
+    pub(super) fn fog(&self) -> Option<Fog> {
+        let fog = match &self.tables {
+            Some(own) => own.fog.as_ref(),
+            None => self.scene.fog.as_ref(),
+        };
+        fog.map(|fog| fog.lifted(-self.tlas.origin.y))
+    }
+
+    /// # Errors
+    /// If the frame is not one of `scene`, or its trees do not have this `layout`.
+    pub(super) fn check(&self, scene: &Arc<Scene>, layout: NodeLayout) -> Result<(), DeviceError> {
+        let levels = self.tlas.tree.depth + self.blas.iter().map(|blas| blas.depth()).max().unwrap_or(0);
+        if layout == NodeLayout::Compressed8 && self.tlas.nested.is_some() && levels > NESTED_STACK {
+            let message = format!(
+                "trees within trees have {levels} levels in all, and {NESTED_STACK} fit: write `nest: false` at some groups"
+            );
+            return Err(DeviceError::Failed(message));
+        }
+        if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout {
+            return Ok(());
+        }
+        let message = "the frame is of another scene than was loaded, or has trees for other devices";
+        Err(DeviceError::Failed(message.into()))
+    }
+
+    /// The instance that was hit, of the scene.
+    pub fn index_of(&self, hit: &Hit) -> u32 {
+        self.tlas.nested.as_ref().map_or(hit.instance, |nested| nested.indices[hit.record as usize])
+    }
+
+    /// The instances that lead to what was hit, from the outermost one in: indices of the scene.
+    pub fn way_to(&self, hit: &Hit) -> Vec<u32> {
+        match &self.tlas.nested {
+            Some(nested) => self.scene.way_to(hit.instance, self.index_of(hit), &nested.numbers),
+            None => vec![hit.instance],
+        }
+    }
+
+    /// The transforms of what was hit, from its own space to the world and back.
+    pub fn placement(&self, hit: &Hit) -> (Affine3, Affine3) {
+        let way = match &self.tlas.nested {
+            Some(nested) => self.way_to(hit).iter().map(|&index| nested.records_of[index as usize]).collect(),
+            None => vec![hit.record],
+        };
+        let placements = way.iter().filter_map(|&record| self.tlas.records.get(record as usize));
+        let both = placements.map(|r| {
+            let (out, mut back) = (affine_from_rows(&r.world_from_object), affine_from_rows(&r.object_from_world));
+            if self.tlas.nested.is_some() {
+                // The column holds the place.
+                back.translation = -(back.matrix3 * out.translation);
+            }
+            (out, back)
+        });
+        both.reduce(|(out, back), (own, own_back)| (out * own, own_back * back)).unwrap_or_default()
+    }
+
+    /// Whether anything moves while the shutter is open, so that rays have times of their own.
+    pub fn moves(&self) -> bool {
+        !self.camera_keys.is_empty()
+            || !self.tlas.shutter.is_empty()
+            || self.blas.iter().any(|blas| blas.segments() > 0)
+    }
+
+    /// Whether lights are sampled for pictures with these settings: by the integrator, or for the shadows on catchers.
+    pub(super) fn samples_lights(&self, settings: &FrameSettings) -> bool {
+        let shadows = settings.aovs.contains(Aov::Alpha) || settings.aovs.contains(Aov::Shadow);
+        settings.integrator.samples_lights() || shadows && self.scene.catches_shadows()
+    }
+
+    /// The meshes that deform, for the lights that they may be.
+    pub(super) fn shown_shapes(&self) -> Vec<ShownShape<'_>> {
+        self.shapes.iter().map(PosedMesh::shown).collect()
+    }
+}
+
+/// A mesh that deforms, in a frame.
+#[derive(Clone)]
+pub struct PosedMesh {
+    /// Index into [`Scene::meshes`], which has its triangles and everything that does not change.
+    pub mesh: u32,
+    /// Its shape in the frame or, if it deforms while the shutter is open, at the opening.
+    pub shape: Arc<Deformed>,
+    /// Its shapes at even steps up to the closing of the shutter; empty if it does not deform meanwhile.
+    pub later: Vec<Arc<Deformed>>,
+}
+
+impl PosedMesh {
+    pub(super) fn shown(&self) -> ShownShape<'_> {
+        let later = self.later.iter().map(|shape| shape.bounds);
+        ShownShape { mesh: self.mesh, positions: &self.shape.positions, reaches: later.fold(Aabb::EMPTY, Aabb::union) }
+    }
+
+    /// All shapes, the first one first.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Deformed> {
+        std::iter::once(&*self.shape).chain(self.later.iter().map(|shape| &**shape))
+    }
+}
