@@ -109,7 +109,7 @@ impl Stage {
     /// Those of [`PictureOptions::job`].
     pub fn job(&self, options: &PictureOptions, pixels: PixelType) -> Result<RenderJob, Error> {
         let options = PictureOptions { open_ended: true, ..options.clone() };
-        Ok(options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)?)
+        options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)
     }
 
     /// Everything that viewers are told about the scene in the file at `path`.

@@ -173,6 +173,12 @@ impl Renderer {
         self
     }
 
+    /// Leaves frames as they are traced, of scenes as well that ask for [denoising](Self::denoise).
+    pub fn raw(mut self) -> Self {
+        self.options.aovs.denoise = Some(Denoise::Off);
+        self
+    }
+
     /// Sets the device: all GPUs or else the processor, if this is not called.
     pub fn device(mut self, device: DeviceChoice) -> Self {
         self.device = device;

@@ -56,6 +56,14 @@ fn frames_are_told_and_do_not_depend_on_what_was_rendered_before() {
 }
 
 #[test]
+fn scenes_that_are_denoised_by_themselves_can_be_raw() {
+    let dragons =
+        || Renderer::open("scenes/dragon_of_dragons.ron").unwrap().size(48, 32).samples(2).device(DeviceChoice::Cpu);
+    let [asked, usual, raw] = [dragons().denoise(), dragons(), dragons().raw()].map(|mut it| it.frame(1).unwrap());
+    assert!(asked == usual && raw != usual);
+}
+
+#[test]
 fn what_is_wrong_is_told_and_leaves_the_renderer_usable() {
     let mut renderer = link();
     assert!(renderer.frame(0).unwrap_err().is_usage());
