@@ -84,7 +84,7 @@ THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
 THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& ray, const Hit& hit, const Surface& s, Mirrors& mirrors) {
     if (mirrors.count == kMirrors) return false;
     // Most surfaces are curved, and tell so without a look at their material and triangle.
-    if (dot(s.shading, s.geometric) < 0.99999f) return false;
+    if (fabsf(dot(s.shading, s.geometric)) < 0.99999f) return false;
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (material.kind != MATERIAL_MIRROR && !(material.flags & SURFACE_POLISHED)) return false;
     if (!is_flat(params, hit)) return false;
