@@ -225,7 +225,10 @@ impl RenderArgs {
         let Inputs::One(path) = Inputs::of(&self.inputs)? else {
             anyhow::bail!("a job renders one scene: write a job for each");
         };
-        let options = self.options()?;
+        let mut options = self.options()?;
+        if self.ongoing.checkpoint {
+            options.aovs = options.aovs.as_traced();
+        }
         let scene = Arc::new(options.load(&path)?);
         let plan = self.frames.resolve(&scene)?;
         anyhow::ensure!(

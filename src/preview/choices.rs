@@ -95,6 +95,7 @@ impl Choices {
         add("--shutter", self.shutter.map(|it| format!("{:?},{:?}", it.span()[0], it.span()[1])));
         add("--white-balance", self.white_balance.map(|it| format!("{it:?}")));
         add("--clamp-indirect", self.clamp_indirect.map(|it| format!("{it:?}")));
+        add("--denoise", (!self.denoises()).then(|| "off".to_owned()));
         flags.extend(self.wireframe.map(|it| format!("--wireframe={it:?}")));
         flags
     }
@@ -162,7 +163,9 @@ mod tests {
         }
         assert!(!choices.denoises());
         let flags = choices.flags().join(" ");
-        assert_eq!(flags, "--exposure 1.5 --integrator path --tone-map agx --samples 64 --shutter -0.25,0.25");
+        let expected =
+            "--exposure 1.5 --integrator path --tone-map agx --samples 64 --shutter -0.25,0.25 --denoise off";
+        assert_eq!(flags, expected);
         for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "denoise", "view"] {
             choices.set(name, &Value::Null).unwrap();
         }

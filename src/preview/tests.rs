@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    device::{CpuDevice, FrameSettings},
+    device::CpuDevice,
     pixels::PixelType,
     render::{LoadedScene, Outputs},
     scene::Integrator,
@@ -45,10 +45,10 @@ impl Shown {
     fn rendered(&self, frame: u32, choose: impl FnOnce(&mut PictureOptions)) -> Vec<u8> {
         let mut options = self.source.options.clone();
         options.picture.size = Some(Size { width: 48, height: 32 });
+        options.open_ended = true;
         choose(&mut options);
         let scene = Arc::new(options.load(&self.source.path).unwrap());
-        let mut job = options.job(scene, PixelType::U8, (vec![frame], Outputs::default()), false).unwrap();
-        job.settings = FrameSettings { open_ended: true, ..job.settings };
+        let job = options.job(scene, PixelType::U8, (vec![frame], Outputs::default()), false).unwrap();
         let mut device = CpuDevice::new().unwrap();
         let mut loaded = LoadedScene::new(&job, &mut device).unwrap();
         loaded.frame(&job, &mut device, frame, &|| false).unwrap().0.pixels.to_vec()
