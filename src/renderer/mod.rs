@@ -174,7 +174,7 @@ impl Renderer {
     }
 
     /// Leaves frames as they are traced, of scenes as well that ask for [denoising](Self::denoise).
-    pub fn raw(mut self) -> Self {
+    pub fn as_traced(mut self) -> Self {
         self.options.aovs.denoise = Some(Denoise::Off);
         self
     }
@@ -216,7 +216,8 @@ impl Renderer {
         Ok(self.scene.insert(scene))
     }
 
-    /// Renders a frame, from 1, to display colours of 8 bits: the pixels that the command line writes.
+    /// Renders a frame, from 1, to display colours of 8 bits: the pixels that the command line writes. A frame that is
+    /// [denoised](Self::denoise) takes those around it, which are traced in each call; [`write`](Self::write) traces each frame of a film once.
     ///
     /// # Errors
     /// Everything that can be wrong with the file, the choices and the device, and a frame that the scene does not have.

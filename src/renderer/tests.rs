@@ -56,11 +56,12 @@ fn frames_are_told_and_do_not_depend_on_what_was_rendered_before() {
 }
 
 #[test]
-fn scenes_that_are_denoised_by_themselves_can_be_raw() {
+fn scenes_that_are_denoised_by_themselves_can_be_left_as_traced() {
     let dragons =
         || Renderer::open("scenes/dragon_of_dragons.ron").unwrap().size(48, 32).samples(2).device(DeviceChoice::Cpu);
-    let [asked, usual, raw] = [dragons().denoise(), dragons(), dragons().raw()].map(|mut it| it.frame(1).unwrap());
-    assert!(asked == usual && raw != usual);
+    let [asked, usual, traced] =
+        [dragons().denoise(), dragons(), dragons().as_traced()].map(|mut it| it.frame(1).unwrap());
+    assert!(asked == usual && traced != usual);
 }
 
 #[test]
