@@ -149,10 +149,10 @@ template <class Sum>
 THRONG_INLINE void finish_samples(const Params& params, const Wavefront& w, uint32_t index, uint32_t x, uint32_t y) {
     const uint32_t samples = params.film.sample_end - params.film.sample_begin;
     Sum sum(params, film_pixel(params, x, y));
+    // Offsets are found again where they count, as states of paths do not keep them.
+    const bool counts = params.picture.filter_signed || shares_samples(params);
     for (uint32_t i = 0; i < samples; i++) {
         const uint32_t sample = params.film.sample_begin + i;
-        // States of paths do not keep it.
-        const bool counts = params.picture.filter_signed || shares_samples(params);
         const Vec2 offset = counts ? sample_offset(params, x, y, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed)) : Vec2{0.0f, 0.0f};
         sum.add(params, x, y, sample, offset, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + i])));
     }

@@ -243,6 +243,9 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
     }
 }
 
+// They are on stacks, which have 2 MB in the program and may have less elsewhere.
+static_assert(sizeof(Gathered) + sizeof(Followed) < (1u << 20), "tiles are too large for the stacks of threads");
+
 // Gathers one tile from all frames of the window.
 THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
     const int across = int((params.width + kTileWidth - 1) / kTileWidth), tile_x = int(tile) % across * kTileWidth, tile_y = int(tile) / across * kTileHeight;

@@ -20,6 +20,7 @@ THRONG_INLINE float* share_at(const Params& params, uint64_t pixel, int right, i
     return reinterpret_cast<float*>(params.film.sums) + 4 * (kind * pixels + pixel);
 }
 
+// Adds a sample to its pixel's nine sums, which follow each other in the order of `share_at`.
 THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2 offset, Vec3 light) {
     // Along each axis, in the pixel before, the own and the next one; the fourth of each is not used.
     float weights[8];

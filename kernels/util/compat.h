@@ -252,8 +252,8 @@ THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
 THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
 // The smaller of two numbers that are not negative, by their bits: of a comparison, compilers make branches that keep loops from being vectors.
 THRONG_INLINE float smaller(float a, float b) {
-    const int difference = int(float_bits(a)) - int(float_bits(b));
-    return bits_float(float_bits(b) + uint32_t(difference & (difference >> 31)));
+    const uint32_t difference = float_bits(a) - float_bits(b);
+    return bits_float(float_bits(b) + (difference & uint32_t(int(difference) >> 31)));
 }
 THRONG_INLINE uint64_t double_bits(double value) {
     uint64_t bits;
