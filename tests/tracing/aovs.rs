@@ -5,7 +5,7 @@ use glam::{Affine3, Quat, Vec3};
 use throng::{
     scene::{
         Camera, CameraKey, CameraPath, Ease, Ends, Environment, Integrator, Key, Keyframe, Material, MaterialKind,
-        Motion, MotionPart, Names, Phase, PixelFilter, Projection, Rotations, Scene, Shutter, Track,
+        Motion, MotionPart, Names, Phase, PixelFilter, Projection, Rotations, Scene, Shape, Shutter, Track,
     },
     seams::{
         aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
@@ -224,22 +224,31 @@ fn cameras_that_move_take_everything_along() {
 #[test]
 fn what_flat_mirrors_show_moves_as_its_image_does() {
     // The camera rises by 0.1 per frame before a mirror in the plane z = 0. The wall behind it, at z = 12, has its image 22 away.
-    let quad = |side: f32| {
+    let quad = |side: f32, normals: Vec<[f32; 3]>| {
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-        mesh(corners.map(|(x, y)| Vec3::new(side * x, side * y, 0.0)).to_vec(), vec![[0, 1, 2], [0, 2, 3]])
+        let positions = corners.map(|(x, y)| Vec3::new(side * x, side * y, 0.0)).to_vec();
+        let mut quad = mesh(positions, vec![[0, 1, 2], [0, 2, 3]]);
+        if let Shape::Triangles(triangles) = &mut quad.shape {
+            triangles.normals = normals;
+        }
+        quad
     };
-    let wall = Affine3::from_translation(Vec3::Z * 12.0);
-    let mut scene = scene(vec![quad(3.0), quad(60.0)], &[(0, Affine3::IDENTITY), (1, wall)]);
-    scene.materials[0] = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.9), ..Default::default() };
-    scene.materials.push(Material::default());
-    scene.material_slots = vec![0, 1];
-    scene.instances[1].slot_base = 1;
-    scene.settings.fps = 10.0;
-    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
-    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
-    let rendered = render(scene, &all_layers(4));
-    let image = 0.1 * SIDE as f32 / 22.0;
-    assert_close(values(&rendered, Aov::Motion, 16, 16), &[0.0, image, 0.0, image], 0.01);
+    // Without normals of vertices, with those of its triangles, and with opposite ones, as files may have them.
+    for normals in [vec![], vec![[0.0, 0.0, 1.0]; 4], vec![[0.0, 0.0, -1.0]; 4]] {
+        let wall = Affine3::from_translation(Vec3::Z * 12.0);
+        let meshes = vec![quad(3.0, normals), quad(60.0, Vec::new())];
+        let mut scene = scene(meshes, &[(0, Affine3::IDENTITY), (1, wall)]);
+        scene.materials[0] = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.9), ..Default::default() };
+        scene.materials.push(Material::default());
+        scene.material_slots = vec![0, 1];
+        scene.instances[1].slot_base = 1;
+        scene.settings.fps = 10.0;
+        let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
+        scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
+        let rendered = render(scene, &all_layers(4));
+        let image = 0.1 * SIDE as f32 / 22.0;
+        assert_close(values(&rendered, Aov::Motion, 16, 16), &[0.0, image, 0.0, image], 0.01);
+    }
 }
 
 #[test]
