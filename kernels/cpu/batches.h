@@ -90,6 +90,7 @@ struct RenderBatch {
             closest_hits(params, rays, count, hits, thread);
             if constexpr (with_aovs) {
                 const FrameAovs& out = *params.film.aovs;
+                const bool motion = tells_motion(out, sample);
                 MirrorRay seen[kPacketRays];
                 Surface surfaces[kPacketRays];
                 float weights[kPacketRays];
@@ -97,17 +98,17 @@ struct RenderBatch {
                     weights[i] = aov_weight(params, paths[i]);
                     surfaces[i] = surface_at(params, rays[i], hits[i]);
                     sums[i].add_met(params, out, paths[i], hits[i], surfaces[i], weights[i], thread);
-                    if (out.motion) seen[i].begin(params, sums[i].mirror, rays[i], hits[i], surfaces[i]);
+                    if (motion) seen[i].begin(params, sums[i].mirror, paths[i], hits[i], surfaces[i]);
                 }
                 // Rays that paths trace anyway are not traced again.
                 const auto follow = [&](uint32_t i, const Hit& hit) -> const Surface* {
-                    if (!out.motion || !seen[i].waits || !is_same(seen[i].ray, paths[i].ray)) return nullptr;
+                    if (!motion || !seen[i].waits || !is_same(seen[i].ray, paths[i].ray)) return nullptr;
                     surfaces[i] = surface_at(params, seen[i].ray, hit);
                     seen[i].meet(params, sums[i].mirror, hit, surfaces[i]);
                     return &surfaces[i];
                 };
                 with_step(params, [&](auto advance) { walk_square(params, paths, hits, surfaces, count, thread, advance, follow); });
-                for (uint32_t i = 0; i < count && out.motion; i++) {
+                for (uint32_t i = 0; i < count && motion; i++) {
                     seen[i].finish(params, sums[i].mirror, thread.stack);
                     sums[i].add_motion(params, out, seen[i], weights[i]);
                 }
@@ -221,7 +222,7 @@ struct AovBatch {
                 of[asked++] = i;
             }
             closest_hits(params, rays, asked, hits, thread);
-            for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, paths[k], hits[k], weights[k], thread);
+            for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, paths[k], sample, hits[k], weights[k], thread);
         }
         for (uint32_t i = 0; i < count; i++) store_aovs(out, sums[i], pixels[i]);
     }

@@ -35,9 +35,10 @@ THRONG_DEVICE void gather_wave(const Params& params, const Wavefront& w, uint32_
     const uint32_t samples = params.film.sample_end - params.film.sample_begin;
     AovSums<false> sums;
     for (uint32_t i = 0; i < samples; i++) {
-        const Path path = camera_path(params, x, y, params.film.sample_begin + i);
+        const uint32_t sample = params.film.sample_begin + i;
+        const Path path = camera_path(params, x, y, sample);
         const Hit hit = w.hits[index * samples + i];
-        sums.add(params, out, path, hit, aov_weight(params, path), thread);
+        sums.add(params, out, path, sample, hit, aov_weight(params, path), thread);
     }
     store_aovs(out, sums, film_pixel(params, x, y));
 }

@@ -223,12 +223,18 @@ THRONG_INLINE bool is_before(Vec3 a, Vec3 b) {
     return u[0] != v[0] ? u[0] < v[0] : u[1] != v[1] ? u[1] < v[1] : u[2] < v[2];
 }
 
+// Samples of a pixel that tell its motion, the first ones: it is as smooth as surfaces are, and further samples add little.
+constexpr uint32_t kMotionSamples = 32;
+
+THRONG_INLINE bool tells_motion(const FrameAovs& out, uint32_t sample) { return out.motion && sample < kMotionSamples; }
+
 // Sums over the samples of a pixel. Numbers of samples are exact as floats.
 template <bool exact>
 struct AovSums {
     BoundedTotal<exact, 2> albedo[3], normal[3];
-    // In pixels.
+    // In pixels, by weights of their own.
     BoundedTotal<exact, 22> motion[4];
+    BoundedTotal<exact, 2> motion_weight;
     Vec3 nearest;
     float depth, weights;
     // Samples that show a surface, those that show a shadow catcher, and those on edges.
@@ -266,13 +272,13 @@ struct AovSums {
         nearest = position;
     }
 
-    // Adds all AOVs of a sample.
-    THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, float weight, Thread& thread) {
+    // Adds all AOVs of a sample by its number.
+    THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, float weight, Thread& thread) {
         const Surface s = surface_at(params, path.ray, hit);
         add_met(params, out, path, hit, s, weight, thread);
-        if (!out.motion) return;
+        if (!tells_motion(out, sample)) return;
         MirrorRay seen;
-        seen.begin(params, mirror, path.ray, hit, s);
+        seen.begin(params, mirror, path, hit, s);
         seen.finish(params, mirror, thread.stack);
         add_motion(params, out, seen, weight);
     }
@@ -314,10 +320,13 @@ struct AovSums {
         add3(behind, behind_hole(params, load3(path.ray.direction)) * weight);
     }
 
-    // Adds motion as Cycles has it: back to where a point was, and from where it will be.
+    // Adds motion as Cycles has it: back to where a point was, and from where it will be. Samples that count negatively elsewhere would lead it
+    // astray.
     THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const MirrorRay& seen, float weight) {
         Vec2 back, on;
         motion_of(params, out, seen, back, on);
+        weight = fabsf(weight) * seen.weight;
+        motion_weight.add(weight);
         motion[0].add(back.x * weight);
         motion[1].add(back.y * weight);
         motion[2].add(-(on.x * weight));
@@ -333,8 +342,10 @@ struct AovSums {
         if (out.normal) store3(out.normal + 3 * pixel, value3(normal) * scale);
         if (out.depth) out.depth[pixel] = depth;
         if (out.position) store3(out.position + 3 * pixel, nearest);
-        if (out.motion)
-            for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k].value() * scale;
+        if (out.motion) {
+            const float total = motion_weight.value(), share = total > 0.0f ? 1.0f / total : 0.0f;
+            for (int k = 0; k < 4; k++) out.motion[4 * pixel + k] = motion[k].value() * share;
+        }
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
         const float light = open.value(), shade = light > 0.0f ? clamp(blocked.value() / light, 0.0f, 1.0f) : 0.0f;
@@ -354,8 +365,11 @@ struct AovSums {
             with_point(words);
             words += 4;
         }
-        if (out.motion)
+        if (out.motion) {
             for (int k = 0; k < 4; k++, words += 2) with(motion[k], words);
+            with(motion_weight, words);
+            words += 2;
+        }
         if (out.instance) {
             with_names(instances, words);
             words += 1 + 2 * kMatteNames;
@@ -454,7 +468,7 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
     for (uint32_t sample = params.film.sample_begin; sample < end; sample++) {
         const Path path = camera_path(params, x, y, sample);
         const Hit hit = closest_hit(params, path.ray, thread.stack);
-        sums.add(params, out, path, hit, aov_weight(params, path), thread);
+        sums.add(params, out, path, sample, hit, aov_weight(params, path), thread);
     }
     store_aovs(out, sums, pixel);
 }

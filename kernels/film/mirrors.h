@@ -1,4 +1,5 @@
-// Flat mirrors on the way of a camera ray. Their images are as sharp as what they show, and move with it and not with the mirror.
+// Flat surfaces that reflect, on the way of a camera ray: mirrors, and what is nearly one like water. Their images move with what they show,
+// and not with the surface.
 #pragma once
 #include "film/film.h"
 
@@ -6,6 +7,10 @@ namespace THRONG_NAMESPACE {
 
 // Most mirrors of a path whose images are followed.
 constexpr uint32_t kMirrors = 4;
+// Roughness of surfaces whose images have detail that can be followed.
+constexpr float kFollowedRoughness = 0.2f;
+// How much what does not shine counts in rough mirrors, where many things are seen at once.
+constexpr float kDullWeight = 0.01f;
 
 // The moments between which motion is told: the frame's own, and the frames before and after it.
 enum class Moment : uint32_t { now, before, after };
@@ -19,6 +24,8 @@ struct Plane {
 struct Mirrors {
     Plane planes[kMirrors][kMoments];
     uint32_t count;
+    // Whether one of them is rough.
+    bool is_rough;
 };
 
 // The mirror that was met last: neighbouring rays mostly meet the same.
@@ -80,14 +87,42 @@ THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
     return dot(b, b) <= most && dot(c, c) <= most;
 }
 
+// Whether a surface shows more of what it reflects than of itself, and the width of its lobe.
+THRONG_DEVICE bool is_reflector(const Params& params, const Ray& ray, const Surface& s, float& alpha) {
+    const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    alpha = 0.0f;
+    if (material.kind == MATERIAL_MIRROR) return true;
+    if (params.picture.integrator != INTEGRATOR_PATH) return material.flags & SURFACE_POLISHED;
+    if (material.kind != MATERIAL_LAYERED) return false;
+    const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);
+    const Vec3 maps = sample_map(params, lobes.metallic_roughness_map, s.uv).color;
+    const float roughness = lobes.roughness * maps.y, metallic = lobes.metallic * maps.z;
+    if (roughness > kFollowedRoughness || lobes.transmission > 0.0f) return false;
+    alpha = squared(roughness);
+    const float own = luminance(base_color(params, s, material));
+    const float fresnel = lobes.specular * dielectric_fresnel(fabsf(dot(load3(ray.direction), s.shading)), lobes.ior);
+    return metallic * own + (1.0f - metallic) * fresnel > (1.0f - metallic) * (1.0f - fresnel) * own;
+}
+
+// The direction in which a surface reflects a ray: in rough ones, off a facet that is chosen by `u`.
+THRONG_DEVICE Vec3 reflected_direction(Vec3 direction, const Surface& s, float alpha, Vec2 u) {
+    const Vec3 mirrored = mirror_direction(direction, s);
+    if (is_smooth(Roughness{alpha, alpha})) return mirrored;
+    const Vec3 normal = s.front ? s.shading : -s.shading;
+    Vec3 side, up;
+    basis(normal, side, up);
+    const Vec3 out = vec3(-dot(direction, side), -dot(direction, up), -dot(direction, normal));
+    const Vec3 in = reflect(out, sample_visible_facet(Roughness{alpha, alpha}, out, u));
+    return in.z > 0.0f ? side * in.x + up * in.y + normal * in.z : mirrored;
+}
+
 // Whether the surface that `ray` hits is a flat mirror. It is added to those on the way, and `ray` goes on as it is reflected.
-THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& ray, const Hit& hit, const Surface& s, Mirrors& mirrors) {
+THRONG_DEVICE bool meets_mirror(const Params& params, const Sampler& sampler, KnownMirror& known, Ray& ray, const Hit& hit, const Surface& s, Mirrors& mirrors) {
     if (mirrors.count == kMirrors) return false;
     // Most surfaces are curved, and tell so without a look at their material and triangle.
     if (fabsf(dot(s.shading, s.geometric)) < 0.99999f) return false;
-    const MaterialRecord material = load_record(&params.tables.materials[s.material]);
-    if (material.kind != MATERIAL_MIRROR && !(material.flags & SURFACE_POLISHED)) return false;
-    if (!is_flat(params, hit)) return false;
+    float alpha;
+    if (!is_reflector(params, ray, s, alpha) || !is_flat(params, hit)) return false;
     const FrameAovs& aovs = *params.film.aovs;
     const OtherFrame* moments[kMoments] = {&aovs.now, &aovs.before, &aovs.after};
     const bool is_known = known.instance == hit.instance && known.record == hit.record && known.prim == hit.prim;
@@ -97,11 +132,13 @@ THRONG_DEVICE bool meets_mirror(const Params& params, KnownMirror& known, Ray& r
         // Where nothing moves it is a point of the ray's own, so that no sample depends on another.
         mirrors.planes[mirrors.count][k] = other.transforms ? known.planes[k] : Plane{s.position, s.geometric};
     }
+    const uint32_t dimension = kDimensionBounce + mirrors.count * kDimensionsPerBounce + kBounceDirection;
     mirrors.count++;
+    mirrors.is_rough |= !is_smooth(Roughness{alpha, alpha});
     known.instance = hit.instance;
     known.record = hit.record;
     known.prim = hit.prim;
-    const Vec3 reflected = mirror_direction(load3(ray.direction), s);
+    const Vec3 reflected = reflected_direction(load3(ray.direction), s, alpha, sample_2d(sampler, dimension));
     ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);
     return true;
 }
@@ -113,12 +150,17 @@ struct MirrorRay {
     Hit hit;
     Vec3 position;
     Mirrors mirrors;
+    Sampler sampler;
+    // How much it counts beside others of its pixel.
+    float weight;
     bool waits;
 
-    // Begins with the first hit and its surface, if there is one.
-    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Ray& first, const Hit& first_hit, const Surface& s) {
-        ray = first;
+    // Begins with the first hit of a path and its surface, if there is one.
+    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Path& path, const Hit& first_hit, const Surface& s) {
+        ray = path.ray;
+        sampler = path.sampler;
         mirrors.count = 0;
+        mirrors.is_rough = false;
         meet(params, known, first_hit, s);
     }
 
@@ -127,7 +169,13 @@ struct MirrorRay {
     THRONG_INLINE void meet(const Params& params, KnownMirror& known, const Hit& next, const Surface& s) {
         hit = next;
         position = s.position;
-        waits = hit.t >= 0.0f && meets_mirror(params, known, ray, hit, s, mirrors);
+        waits = hit.t >= 0.0f && meets_mirror(params, sampler, known, ray, hit, s, mirrors);
+        weight = mirrors.is_rough && !waits && !shines(params, s) ? kDullWeight : 1.0f;
+    }
+
+    // Whether its hit is on something that shines.
+    THRONG_INLINE bool shines(const Params& params, const Surface& s) const {
+        return hit.t >= 0.0f && max_component(emission_at(params, s, load_record(&params.tables.materials[s.material]))) > 0.0f;
     }
 
     // Traces the ray to its end. Outlined, as it traces rays.

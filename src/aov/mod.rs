@@ -22,7 +22,8 @@ choice! {
         /// In world space, of the nearest sample; 0 where nothing is hit.
         Position = "position",
         /// In pixels, x to the right and y upwards, as in Cycles' vector pass: from where a point is to where it was one frame ago,
-        /// and from where it will be one frame on to where it is. In flat mirrors, of the image that is seen in them.
+        /// and from where it will be one frame on to where it is. In flat mirrors, and with the path integrator also in flat surfaces of a roughness
+        /// up to 0.2 that show more of what they reflect than of themselves, of the image that is seen in them.
         Motion = "motion",
         /// Variance of the pixel's mean, per colour.
         Variance = "variance",

@@ -84,7 +84,7 @@ pub fn layer_columns(aovs: AovSet) -> Vec<u8> {
         (has(Aov::Albedo), &[2; 3]),
         (has(Aov::Normal), &[2; 3]),
         (has(Aov::Depth) || has(Aov::Position), &[1; 4]),
-        (has(Aov::Motion), &[2; 4]),
+        (has(Aov::Motion), &[2; 5]),
         (has(Aov::Instance), &MATTE),
         (has(Aov::Material), &MATTE),
         (has(Aov::Alpha) || has(Aov::Shadow), &[1, 1, 3, 3, 3, 3, 3]),

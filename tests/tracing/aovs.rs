@@ -4,8 +4,9 @@ use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::{
     scene::{
-        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Integrator, Key, Keyframe, Material, MaterialKind,
-        Motion, MotionPart, Names, Phase, PixelFilter, Projection, Rotations, Scene, Shape, Shutter, Track,
+        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Instance, Integrator, Key, Keyframe, Lobes, Material,
+        MaterialKind, Motion, MotionPart, Names, Phase, PixelFilter, Projection, Rotations, Scene, Shape, Shutter,
+        Track,
     },
     seams::{
         aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
@@ -221,9 +222,9 @@ fn cameras_that_move_take_everything_along() {
     assert_close(motion(4, 4), &[0.0; 4], 1e-4);
 }
 
-#[test]
-fn what_flat_mirrors_show_moves_as_its_image_does() {
-    // The camera rises by 0.1 per frame before a mirror in the plane z = 0. The wall behind it, at z = 12, has its image 22 away.
+/// The camera rises by 0.1 per frame before a quad of `material` in the plane z = 0, whose vertices have these normals. The wall behind the
+/// camera, at z = 12, has its image 22 away.
+fn wall_behind_the_camera(material: Material, normals: Vec<[f32; 3]>) -> Scene {
     let quad = |side: f32, normals: Vec<[f32; 3]>| {
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
         let positions = corners.map(|(x, y)| Vec3::new(side * x, side * y, 0.0)).to_vec();
@@ -233,22 +234,71 @@ fn what_flat_mirrors_show_moves_as_its_image_does() {
         }
         quad
     };
+    let wall = Affine3::from_translation(Vec3::Z * 12.0);
+    let mut scene = scene(vec![quad(3.0, normals), quad(600.0, Vec::new())], &[(0, Affine3::IDENTITY), (1, wall)]);
+    scene.materials = vec![material, Material::default()];
+    scene.material_slots = vec![0, 1];
+    scene.instances[1].slot_base = 1;
+    scene.settings.fps = 10.0;
+    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
+    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
+    scene
+}
+
+/// How far what is in the middle of the picture moves upwards.
+#[track_caller]
+fn rise(rendered: &Rendered) -> f32 {
+    let motion = values(rendered, Aov::Motion, 16, 16);
+    assert_close(motion, &[0.0, motion[1], 0.0, motion[1]], 0.01);
+    motion[1]
+}
+
+/// Pixels by which something as far away as this does.
+fn rise_at(distance: f32) -> f32 {
+    0.1 * SIDE as f32 / distance
+}
+
+#[test]
+fn what_flat_mirrors_show_moves_as_its_image_does() {
     // Without normals of vertices, with those of its triangles, and with opposite ones, as files may have them.
     for normals in [vec![], vec![[0.0, 0.0, 1.0]; 4], vec![[0.0, 0.0, -1.0]; 4]] {
-        let wall = Affine3::from_translation(Vec3::Z * 12.0);
-        let meshes = vec![quad(3.0, normals), quad(60.0, Vec::new())];
-        let mut scene = scene(meshes, &[(0, Affine3::IDENTITY), (1, wall)]);
-        scene.materials[0] = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.9), ..Default::default() };
-        scene.materials.push(Material::default());
-        scene.material_slots = vec![0, 1];
-        scene.instances[1].slot_base = 1;
-        scene.settings.fps = 10.0;
-        let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
-        scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
-        let rendered = render(scene, &all_layers(4));
-        let image = 0.1 * SIDE as f32 / 22.0;
-        assert_close(values(&rendered, Aov::Motion, 16, 16), &[0.0, image, 0.0, image], 0.01);
+        let mirror = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.9), ..Default::default() };
+        let rendered = render(wall_behind_the_camera(mirror, normals), &all_layers(4));
+        assert!((rise(&rendered) - rise_at(22.0)).abs() < 0.01);
     }
+}
+
+#[test]
+fn rough_surfaces_that_show_more_reflections_than_colour_move_as_these_do() {
+    let moved = |color: f32, metallic: f32, roughness: f32, integrator: Integrator| {
+        let lobes = Lobes { metallic, roughness, ..Default::default() };
+        let color = Vec3::splat(color);
+        let material = Material { kind: MaterialKind::Layered, color, lobes, ..Default::default() };
+        let settings = FrameSettings { integrator, ..all_layers(16) };
+        rise(&render(wall_behind_the_camera(material, Vec::new()), &settings))
+    };
+    let image = |found: f32| (found - rise_at(22.0)).abs() < 0.01;
+    let surface = |found: f32| (found - rise_at(10.0)).abs() < 0.01;
+    assert!(image(moved(0.9, 1.0, 0.15, Integrator::Path)), "metal");
+    assert!(image(moved(0.01, 0.0, 0.15, Integrator::Path)), "black varnish");
+    assert!(surface(moved(0.5, 0.0, 0.15, Integrator::Path)), "grey varnish");
+    assert!(surface(moved(0.9, 1.0, 0.5, Integrator::Path)), "metal whose images are smooth");
+    assert!(surface(moved(0.01, 0.0, 0.15, Integrator::Whitted)), "matt for the integrator");
+}
+
+#[test]
+fn lamps_lead_the_motion_of_what_rough_surfaces_reflect() {
+    let lobes = Lobes { metallic: 1.0, roughness: 0.2, ..Default::default() };
+    let metal = Material { kind: MaterialKind::Layered, color: Vec3::ONE, lobes, ..Default::default() };
+    let mut scene = wall_behind_the_camera(metal, Vec::new());
+    // One sample in ten hits it, the others the wall. Its image is 18 away.
+    let lamp = Affine3::from_scale_rotation_translation(Vec3::splat(0.2), Quat::IDENTITY, Vec3::new(1.0, 0.0, 8.0));
+    scene.instances.push(Instance { local: lamp, slot_base: 2, ..scene.instances[0].clone() });
+    scene.materials.push(Material { emission: Vec3::splat(5.0), ..Default::default() });
+    scene.material_slots.push(2);
+    let rendered = render(scene, &FrameSettings { integrator: Integrator::Path, ..all_layers(256) });
+    let found = rise(&rendered);
+    assert!((found - rise_at(18.0)).abs() < 0.15 * (rise_at(18.0) - rise_at(22.0)), "{found}");
 }
 
 #[test]
