@@ -90,7 +90,6 @@ struct RenderBatch {
             closest_hits(params, rays, count, hits, thread);
             if constexpr (with_aovs) {
                 const FrameAovs& out = *params.film.aovs;
-                const bool motion = tells_motion(out, sample);
                 MirrorRay seen[kPacketRays];
                 Surface surfaces[kPacketRays];
                 float weights[kPacketRays];
@@ -98,17 +97,17 @@ struct RenderBatch {
                     weights[i] = aov_weight(params, paths[i]);
                     surfaces[i] = surface_at(params, rays[i], hits[i]);
                     sums[i].add_met(params, out, paths[i], hits[i], surfaces[i], weights[i], thread);
-                    if (motion) seen[i].begin(params, sums[i].mirror, paths[i], hits[i], surfaces[i]);
+                    if (out.motion) seen[i].begin(params, sums[i].mirror, paths[i], sample, hits[i], surfaces[i]);
                 }
                 // Rays that paths trace anyway are not traced again.
                 const auto follow = [&](uint32_t i, const Hit& hit) -> const Surface* {
-                    if (!motion || !seen[i].waits || !is_same(seen[i].ray, paths[i].ray)) return nullptr;
+                    if (!out.motion || !seen[i].waits || !is_same(seen[i].ray, paths[i].ray)) return nullptr;
                     surfaces[i] = surface_at(params, seen[i].ray, hit);
                     seen[i].meet(params, sums[i].mirror, hit, surfaces[i]);
                     return &surfaces[i];
                 };
                 with_step(params, [&](auto advance) { walk_square(params, paths, hits, surfaces, count, thread, advance, follow); });
-                for (uint32_t i = 0; i < count && motion; i++) {
+                for (uint32_t i = 0; i < count && out.motion; i++) {
                     seen[i].finish(params, sums[i].mirror, thread.stack);
                     sums[i].add_motion(params, out, seen[i], weights[i]);
                 }

@@ -223,11 +223,6 @@ THRONG_INLINE bool is_before(Vec3 a, Vec3 b) {
     return u[0] != v[0] ? u[0] < v[0] : u[1] != v[1] ? u[1] < v[1] : u[2] < v[2];
 }
 
-// Samples of a pixel that tell its motion, the first ones: it is as smooth as surfaces are, and further samples add little.
-constexpr uint32_t kMotionSamples = 32;
-
-THRONG_INLINE bool tells_motion(const FrameAovs& out, uint32_t sample) { return out.motion && sample < kMotionSamples; }
-
 // Sums over the samples of a pixel. Numbers of samples are exact as floats.
 template <bool exact>
 struct AovSums {
@@ -276,9 +271,9 @@ struct AovSums {
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, float weight, Thread& thread) {
         const Surface s = surface_at(params, path.ray, hit);
         add_met(params, out, path, hit, s, weight, thread);
-        if (!tells_motion(out, sample)) return;
+        if (!out.motion) return;
         MirrorRay seen;
-        seen.begin(params, mirror, path, hit, s);
+        seen.begin(params, mirror, path, sample, hit, s);
         seen.finish(params, mirror, thread.stack);
         add_motion(params, out, seen, weight);
     }
@@ -323,6 +318,7 @@ struct AovSums {
     // Adds motion as Cycles has it: back to where a point was, and from where it will be. Samples that count negatively elsewhere would lead it
     // astray.
     THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const MirrorRay& seen, float weight) {
+        if (seen.weight == 0.0f) return;
         Vec2 back, on;
         motion_of(params, out, seen, back, on);
         weight = fabsf(weight) * seen.weight;

@@ -11,6 +11,8 @@ constexpr uint32_t kMirrors = 4;
 constexpr float kFollowedRoughness = 0.2f;
 // How much what does not shine counts in rough mirrors, where many things are seen at once.
 constexpr float kDullWeight = 0.01f;
+// Samples of a pixel that are followed from rough mirrors, the first ones: it takes a ray each, and further ones add little.
+constexpr uint32_t kRoughSamples = 32;
 
 // The moments between which motion is told: the frame's own, and the frames before and after it.
 enum class Moment : uint32_t { now, before, after };
@@ -151,14 +153,17 @@ struct MirrorRay {
     Vec3 position;
     Mirrors mirrors;
     Sampler sampler;
+    // The number of its sample.
+    uint32_t sample;
     // How much it counts beside others of its pixel.
     float weight;
     bool waits;
 
     // Begins with the first hit of a path and its surface, if there is one.
-    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Path& path, const Hit& first_hit, const Surface& s) {
+    THRONG_INLINE void begin(const Params& params, KnownMirror& known, const Path& path, uint32_t number, const Hit& first_hit, const Surface& s) {
         ray = path.ray;
         sampler = path.sampler;
+        sample = number;
         mirrors.count = 0;
         mirrors.is_rough = false;
         meet(params, known, first_hit, s);
@@ -170,7 +175,12 @@ struct MirrorRay {
         hit = next;
         position = s.position;
         waits = hit.t >= 0.0f && meets_mirror(params, sampler, known, ray, hit, s, mirrors);
-        weight = mirrors.is_rough && !waits && !shines(params, s) ? kDullWeight : 1.0f;
+        weight = 1.0f;
+        if (!mirrors.is_rough) return;
+        if (sample >= kRoughSamples) {
+            waits = false;
+            weight = 0.0f;
+        } else if (!waits && !shines(params, s)) weight = kDullWeight;
     }
 
     // Whether its hit is on something that shines.

@@ -203,8 +203,7 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
     assert_close(values(&rendered, Aov::Depth, 18, 28), &[9.0], 1e-4);
     let moved = [-8.0, 0.0, -8.0, 0.0];
     assert_close(values(&rendered, Aov::Motion, 28, 28), &moved, 0.01);
-    // Of the first 32 samples, each of which is a quarter of a pixel.
-    assert_close(values(&rendered, Aov::Motion, 18, 28), &moved.map(|x| 0.75 * x), 0.51);
+    assert_close(values(&rendered, Aov::Motion, 18, 28), &moved.map(|x| 0.75 * x), 0.2);
 }
 
 #[test]
