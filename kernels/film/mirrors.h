@@ -110,7 +110,7 @@ THRONG_DEVICE bool is_reflector(const Params& params, const Ray& ray, const Surf
 THRONG_DEVICE Vec3 reflected_direction(Vec3 direction, const Surface& s, float alpha, Vec2 u) {
     const Vec3 mirrored = mirror_direction(direction, s);
     if (is_smooth(Roughness{alpha, alpha})) return mirrored;
-    const Vec3 normal = s.front ? s.shading : -s.shading;
+    const Vec3 normal = dot(direction, s.shading) < 0.0f ? s.shading : -s.shading;
     Vec3 side, up;
     basis(normal, side, up);
     const Vec3 out = vec3(-dot(direction, side), -dot(direction, up), -dot(direction, normal));
