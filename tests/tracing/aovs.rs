@@ -292,11 +292,11 @@ fn lamps_lead_the_motion_of_what_rough_surfaces_reflect() {
     let metal = Material { kind: MaterialKind::Layered, color: Vec3::ONE, lobes, ..Default::default() };
     // Seen from the front, and from behind.
     for turn in [0.0, std::f32::consts::PI] {
-        let mut scene = wall_behind_the_camera(metal.clone(), Vec::new());
+        let mut scene = wall_behind_the_camera(metal, Vec::new());
         scene.instances[0].local = Affine3::from_rotation_y(turn);
         // One sample in ten hits it, the others the wall. Its image is 18 away.
         let lamp = Affine3::from_scale_rotation_translation(Vec3::splat(0.2), Quat::IDENTITY, Vec3::new(1.0, 0.0, 8.0));
-        scene.instances.push(Instance { local: lamp, slot_base: 2, ..scene.instances[0].clone() });
+        scene.instances.push(Instance { local: lamp, slot_base: 2, ..scene.instances[0] });
         scene.materials.push(Material { emission: Vec3::splat(5.0), ..Default::default() });
         scene.material_slots.push(2);
         let rendered = render(scene, &FrameSettings { integrator: Integrator::Path, ..all_layers(256) });
