@@ -65,8 +65,20 @@ THRONG_INLINE void store_compared(GatherMemory& memory, int x, int y, const Comp
     memory.excess.at(x, y) = pixel.excess;
 }
 
-// Weight of what a thread's own pixel found, once all have been compared. Run by the whole block.
-THRONG_INLINE float block_weight(const DenoiseParams& params, GatherMemory& memory, int x, int y) {
+// The frame's own mean variance over 9x9 pixels around a thread's pixel. Run by the whole block.
+THRONG_INLINE float block_noise(const DenoiseParams& params, const float* own, GatherMemory& memory, int tile_x, int tile_y, int x, int y) {
+    each_pixel<kFollowed>([&](int px, int py) {
+        const Record record = load_record(params, own, tile_x + px, tile_y + py);
+        memory.variance.at(px, py) = variance_of(record.quarters[0], record.quarters[1]);
+    });
+    __syncthreads();
+    const float noise = mean_at<kFollowed>(memory.variance, x, y);
+    __syncthreads();
+    return noise;
+}
+
+// Weight of what a thread's own pixel found, once all have been compared, by its frame's `own` noise. Run by the whole block.
+THRONG_INLINE float block_weight(const DenoiseParams& params, GatherMemory& memory, int x, int y, float own) {
     __syncthreads();
     for (int i = int(threadIdx.x); i < (kBlockHeight + 2 * kFollowed) * kBlockWidth; i += kBlockThreads) {
         const int column = i % kBlockWidth, row = i / kBlockWidth;
@@ -89,7 +101,7 @@ THRONG_INLINE float block_weight(const DenoiseParams& params, GatherMemory& memo
         excess += memory.excess_rows[y + d][x];
         noise += memory.variance_rows[y + d][x];
     }
-    const float weight = agreement_weight(mean_at<2>(memory.disagreement, x, y), excess * share, noise * share);
+    const float weight = agreement_weight(mean_at<2>(memory.disagreement, x, y), excess * share, noise * share, own);
     // The next frame is compared in the same memory.
     __syncthreads();
     return weight;
@@ -102,30 +114,28 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
     int margin_x, margin_y;
     const bool has_margin = margin_pixel(int(threadIdx.x), margin_x, margin_y);
     const float* own = params.frames[reach].records;
+    const float noise = block_noise(params, own, memory, tile_x, tile_y, x, y);
     Record sums = load_record(params, own, tile_x + x, tile_y + y);
     float weights = 1.0f;
-    auto place_of = [&](int px, int py) {
-        return Place{float(clamp_index(tile_x + px, int(params.width))), float(clamp_index(tile_y + py, int(params.height))), true};
-    };
     for (int step = -1; step <= 1; step += 2) {
-        Place place = place_of(x, y), margin_place = place_of(margin_x, margin_y);
+        Place place = place_of(params, own, step, tile_x + x, tile_y + y), margin_place = place_of(params, own, step, tile_x + margin_x, tile_y + margin_y);
         for (int away = 1; away <= reach; away++) {
-            const float *from = params.frames[reach + step * (away - 1)].records, *to = params.frames[reach + step * away].records;
-            if (!to) break;
+            const float* frame = params.frames[reach + step * away].records;
+            if (!frame) break;
             // Loaded again for each frame, as that takes less time than waiting for threads that found no room for their registers.
             Compared pixel;
             if (has_margin) {
                 const Record record = load_record(params, own, tile_x + margin_x, tile_y + margin_y);
-                follow(params, from, step, margin_place);
-                compare_pixel(params, record, to, margin_place, pixel);
+                follow(params, frame, step, margin_place);
+                compare_pixel(params, record, frame, margin_place, pixel);
                 store_compared(memory, margin_x, margin_y, pixel);
             }
             const Record record = load_record(params, own, tile_x + x, tile_y + y);
-            follow(params, from, step, place);
-            compare_pixel(params, record, to, place, pixel);
+            follow(params, frame, step, place);
+            compare_pixel(params, record, frame, place, pixel);
             store_compared(memory, x, y, pixel);
-            const float weight = block_weight(params, memory, x, y);
-            if (!place.seen) continue;
+            const float weight = block_weight(params, memory, x, y, noise);
+            if (!place.seen || !place.same) continue;
             weights += weight;
             add_weighted(pixel.found, weight, sums);
         }

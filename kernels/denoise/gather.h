@@ -12,7 +12,11 @@ constexpr float kAgreement = 1.5f;
 // Weight of the squared differences of albedo and normals in that excess.
 constexpr float kGuideAgreement = 6.0f;
 // How much less regions count that differ by more than noise, relative to it.
-constexpr float kRegionAgreement = 4.0f;
+constexpr float kRegionAgreement = 1.5f;
+// How many times as much variance as a frame's own others may have and count in full.
+constexpr float kNoisier = 3.0f;
+// How many pixels beside it a place may end that is followed to a frame and back.
+constexpr float kReturn = 0.5f;
 
 // A record's quarters, of four floats each, of which the last is motion.
 constexpr int kQuarters = int(DENOISE_RECORD) / 4;
@@ -87,11 +91,14 @@ THRONG_DEVICE void guides_between(const DenoiseParams& params, const float* fram
     third = (1.0f - down) * rows[1][0] + down * rows[1][1];
 }
 
-// Where a pixel of the tile is in a neighbouring frame.
+// Where a pixel of the tile is in a frame, and its motion from there to the frame that is next on the way.
 struct Place {
     float x, y;
+    Vec2 motion;
     // Whether it is known and in the picture.
     bool seen;
+    // Whether what is there may be the same surface. Where it is not, its difference still tells about the pixels around.
+    bool same;
 };
 
 // Weight of a pixel by how many samples it has. Those beyond an edge are those at it.
@@ -101,17 +108,37 @@ THRONG_INLINE float samples_weight(const DenoiseParams& params, const DenoiseFra
     return frame.weights[row * ((int(params.width) + 7) / 8) + column];
 }
 
-// Moves a place from a frame to the one before (`step` of -1) or the next.
+// Motion of the pixel that is nearest to a place: to the frame before, and to the next.
+THRONG_INLINE Floats4 motion_at(const DenoiseParams& params, const float* frame, float x, float y) {
+    return load4(quarter_at(params, frame, kQuarters - 1, int(floorf(x + 0.5f)), int(floorf(y + 0.5f))));
+}
+
+THRONG_INLINE Vec2 motion_to(const Floats4& motion, int step) { return step < 0 ? Vec2{motion[0], motion[1]} : Vec2{motion[2], motion[3]}; }
+
+// The place of a pixel in its own frame, to be followed to those before (`step` of -1) or the next.
+THRONG_INLINE Place place_of(const DenoiseParams& params, const float* own, int step, int x, int y) {
+    const float left = float(clamp_index(x, int(params.width))), top = float(clamp_index(y, int(params.height)));
+    return Place{left, top, motion_to(motion_at(params, own, left, top), step), true, true};
+}
+
+// Moves a place on to the next frame. The same surface must come back by the motion that is found there: else something has come before it.
 THRONG_INLINE void follow(const DenoiseParams& params, const float* frame, int step, Place& place) {
     if (!place.seen) return;
-    const Floats4 motion = load4(quarter_at(params, frame, kQuarters - 1, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))));
-    place.x += step < 0 ? motion[0] : motion[2];
-    place.y += step < 0 ? motion[1] : motion[3];
+    place.x += place.motion.x;
+    place.y += place.motion.y;
     place.seen = place.x >= -0.5f && place.y >= -0.5f && place.x < float(params.width) - 0.5f && place.y < float(params.height) - 0.5f;
+    if (!place.seen) return;
+    const Floats4 there = motion_at(params, frame, place.x, place.y);
+    const Vec2 back = motion_to(there, -step);
+    const float x = place.motion.x + back.x, y = place.motion.y + back.y;
+    if (params.returns && x * x + y * y > kReturn * kReturn) place.same = false;
+    place.motion = motion_to(there, step);
 }
 
 // The sums over frames of a tile's pixels: weights, weighted radiance, its variance by squared weights, and weighted guides.
 struct Gathered {
+    // The frame's own mean variance over 9x9 pixels, times their weight by samples.
+    TilePlane<0> noise;
     float weights[kTileHeight][kTileWidth];
     Record sums[kTileHeight][kTileWidth];
 };
@@ -163,11 +190,13 @@ THRONG_INLINE float disagreement_of(const DenoiseParams& params, float a, float 
     return (a * a + b * b + c * c) / (variance * (params.correlation * (1.0f / 9.0f)) + 1e-8f) + kGuideAgreement * guides;
 }
 
-// The weight of what was found, given the mean disagreement over 5x5 pixels. Regions that differ all over, by the mean excess and variance
-// over 9x9 pixels, count less from the start.
-THRONG_INLINE float agreement_weight(float disagreement, float excess, float noise) {
+// The weight of what was found, given the mean disagreement over 5x5 pixels. Regions count less from the start that differ all over, by the mean
+// excess and variance over 9x9 pixels, or are noisier than the frame's `own` mean variance with as many samples: noise would explain any
+// difference there. What is noisier by little counts in full, or the light in samples that are rare and bright would be lost.
+THRONG_INLINE float agreement_weight(float disagreement, float excess, float noise, float own) {
     const float region = 1.0f + kRegionAgreement * max(excess, 0.0f) / (0.5f * noise + 1e-8f);
-    return falloff(max(disagreement - 1.0f, 0.0f) * (1.0f / kAgreement)) / region;
+    const float noisier = max((noise - own) / (kNoisier * own + 1e-8f), 1.0f);
+    return falloff(max(disagreement - 1.0f, 0.0f) * (1.0f / kAgreement)) / (region * noisier);
 }
 
 // A record times a weight; variances times its square.
@@ -210,7 +239,7 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
             out.variance.at(x, y) = pixel.variance;
             out.guides.at(x, y) = pixel.guides;
             out.excess.at(x, y) = pixel.excess;
-            if (!place.seen || x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
+            if (x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
             out.found[y][x] = pixel.found;
             out.samples[y][x] = samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f)));
         }
@@ -233,9 +262,10 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
     mean_filter<kFollowed>(in.variance, noise);
     for (int y = 0; y < kTileHeight; y++) {
         float weights[kTileWidth];
-        for (int x = 0; x < kTileWidth; x++) weights[x] = agreement_weight(smoothed.at(x, y), excess.at(x, y), noise.at(x, y));
+        for (int x = 0; x < kTileWidth; x++) weights[x] = agreement_weight(smoothed.at(x, y), excess.at(x, y), noise.at(x, y), out.noise.at(x, y) / in.samples[y][x]);
         for (int x = 0; x < kTileWidth; x++) {
-            if (!places[y + kFollowed][x + kFollowed].seen) continue;
+            const Place& place = places[y + kFollowed][x + kFollowed];
+            if (!place.seen || !place.same) continue;
             const float weight = weights[x] * in.samples[y][x];
             out.weights[y][x] += weight;
             add_weighted(in.found[y][x], weight, out.sums[y][x]);
@@ -252,9 +282,17 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
     const int reach = int(params.reach);
     const float* own = params.frames[reach].records;
     Gathered gathered;
+    TilePlane<kFollowed> variance;
+    for (int y = -kFollowed; y < kTileHeight + kFollowed; y++)
+        for (int x = -kFollowed; x < kTileWidth + kFollowed; x++) {
+            const Record record = load_record(params, own, tile_x + x, tile_y + y);
+            variance.at(x, y) = variance_of(record.quarters[0], record.quarters[1]);
+        }
+    mean_filter<kFollowed>(variance, gathered.noise);
     for (int y = 0; y < kTileHeight; y++)
         for (int x = 0; x < kTileWidth; x++) {
             const float weight = samples_weight(params, params.frames[reach], tile_x + x, tile_y + y);
+            gathered.noise.at(x, y) *= weight;
             gathered.weights[y][x] = weight;
             gathered.sums[y][x] = weighted(load_record(params, own, tile_x + x, tile_y + y), weight);
         }
@@ -263,14 +301,13 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
         Place places[kTileHeight + 2 * kFollowed][kTileWidth + 2 * kFollowed];
         for (int y = -kFollowed; y < kTileHeight + kFollowed; y++)
             for (int x = -kFollowed; x < kTileWidth + kFollowed; x++)
-                places[y + kFollowed][x + kFollowed] = Place{float(clamp_index(tile_x + x, int(params.width))), float(clamp_index(tile_y + y, int(params.height))), true};
+                places[y + kFollowed][x + kFollowed] = place_of(params, own, step, tile_x + x, tile_y + y);
         for (int away = 1; away <= reach; away++) {
-            const float* from = params.frames[reach + step * (away - 1)].records;
-            const DenoiseFrame& to = params.frames[reach + step * away];
-            if (!to.records) break;
+            const DenoiseFrame& frame = params.frames[reach + step * away];
+            if (!frame.records) break;
             for (auto& row : places)
-                for (auto& place : row) follow(params, from, step, place);
-            compare_frames(params, own, to, tile_x, tile_y, places, followed);
+                for (auto& place : row) follow(params, frame.records, step, place);
+            compare_frames(params, own, frame, tile_x, tile_y, places, followed);
             add_frame(params, followed, places, gathered);
         }
     }

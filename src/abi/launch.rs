@@ -455,6 +455,8 @@ border! {
         pub albedo_floor: f32,
         /// How much more noise is in means of pixels nearby than if theirs had nothing in common.
         pub correlation: f32,
+        /// Whether motion to the next frame is known besides that to the one before.
+        pub returns: u32,
     }
 
     /// Launch parameters of every kernel, in parts by who fills them. Parts that a kernel does not read are zero.

@@ -258,22 +258,64 @@ mod tests {
     }
 
     #[test]
+    fn what_passes_before_a_calm_wall_leaves_no_trail() {
+        // Noise explains any difference to what passes, which looks like the wall in albedo and normals, as glass does.
+        const THING: u32 = 8;
+        let count = (SIZE.0 * SIZE.1) as usize;
+        let is_thing = |number: u32, i: u32| (i % SIZE.0).wrapping_sub(20 + 6 * number) < THING;
+        let film: Vec<_> = (0..9)
+            .map(|number| {
+                let radiance: Vec<f32> = (0..count as u32)
+                    .flat_map(|i| [if is_thing(number, i) { 4.0 * hash_unit(number, i) } else { 1.0 }; 3])
+                    .collect();
+                let of_thing =
+                    |thing: f32| (0..count as u32).map(move |i| if is_thing(number, i) { thing } else { 0.0 });
+                let layers = FilmLayers {
+                    radiance: &radiance,
+                    variance: &of_thing(4.0).flat_map(|variance| [variance; 3]).collect::<Vec<_>>(),
+                    albedo: &vec![0.5; 3 * count],
+                    normal: &[0.0, 0.0, 1.0].repeat(count),
+                    motion: &of_thing(-6.0).flat_map(|x| [x, 0.0, x, 0.0]).collect::<Vec<_>>(),
+                    shared: false,
+                };
+                FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()
+            })
+            .collect();
+        let gathered = |window: &[Option<&FilmFrame>]| FilmDenoiser::new(1.0).unwrap().gather(window).unwrap();
+        let off = |radiance: &[f32], apart: u32| {
+            let wall =
+                (0..count as u32).filter(|&i| (0..=2 * apart).all(|d| !is_thing(4, (i + d).saturating_sub(apart))));
+            wall.map(|i| (radiance[3 * i as usize] - 1.0).abs()).fold(0f32, f32::max)
+        };
+        let both: Vec<_> = film.iter().map(Some).collect();
+        let past: Vec<_> = film[..5].iter().map(Some).chain([None; 4]).collect();
+        assert!(off(&gathered(&both), 0) < 1e-5, "{}", off(&gathered(&both), 0));
+        // Where motion is known to the frame before alone, noise still tells.
+        assert!(off(&gathered(&past), 4) < 1e-5, "{}", off(&gathered(&past), 4));
+    }
+
+    #[test]
     fn frames_count_by_their_samples() {
-        let noise = |number| if number == 4 { 0.1 } else { 0.4 };
-        let mut film: Vec<_> = (0..9).map(|number| frame(number, 1.25, noise(number))).collect();
-        let denoiser = FilmDenoiser::new(1.0).unwrap();
-        let middle = |film: &[(Vec<f32>, FilmFrame)]| {
+        // Noise of the frame in the middle and of the others, and how many times as many samples it has.
+        let middle = |[own, other]: [f32; 2], samples: f32| {
+            let noise = |number| if number == 4 { own } else { other };
+            let mut film: Vec<_> = (0..9).map(|number| frame(number, 1.25, noise(number))).collect();
+            film[4].1.weights = vec![samples; TileGrid::of(SIZE).count() as usize];
             let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
-            let found = denoiser.denoise(&window).unwrap();
+            let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
             let left = found.errors[0].iter().sum::<f32>() / found.errors[0].len() as f32;
             (rms(&found.radiance, &film[4].0), left)
         };
-        let (alike, too_sure) = middle(&film);
-        let tiles = TileGrid::of(SIZE).count() as usize;
-        film[4].1.weights = vec![16.0; tiles];
-        let (weighed, left) = middle(&film);
+        let noisier = [0.4, 0.1];
+        let (alike, weighed) = (middle(noisier, 1.0).0, middle(noisier, 1.0 / 16.0).0);
         assert!(weighed < 0.9 * alike, "{weighed} {alike}");
-        assert!((0.7..1.5).contains(&(left / weighed)) && too_sure / alike < 0.7, "{left} {too_sure}");
+        let calmer = [0.1, 0.4];
+        let ((alike, too_sure), (weighed, left)) = (middle(calmer, 1.0), middle(calmer, 16.0));
+        assert!(weighed < alike, "{weighed} {alike}");
+        assert!(
+            (0.7..1.5).contains(&(left / weighed)) && too_sure / alike < 0.7,
+            "{left} {weighed} {too_sure} {alike}"
+        );
     }
 
     #[test]

@@ -112,11 +112,14 @@ pub fn other_size() -> DeviceError {
 }
 
 /// Parameters without addresses. A `strength` of 1 is the usual one, and `shared` is as in [`HostFilm`].
-pub fn params((width, height): (u32, u32), reach: usize, strength: f32, shared: bool) -> DenoiseParams {
+pub fn params<T>((width, height): (u32, u32), window: &[Option<T>], strength: f32, shared: bool) -> DenoiseParams {
+    let reach = window.len() / 2;
     DenoiseParams {
         width,
         height,
         reach: reach as u32,
+        // Pictures that are shown as they come do not know where anything will be in the next.
+        returns: u32::from(window[reach + 1..].iter().any(Option::is_some)),
         strength: STRENGTH * strength,
         albedo_width: ALBEDO_WIDTH,
         normal_width: NORMAL_WIDTH,

@@ -86,7 +86,7 @@ impl FilmFilter {
             gathered: gathered.as_mut_ptr(),
             radiance: radiance.as_mut_ptr(),
             errors: errors.as_mut_ptr(),
-            ..params(size, window.len() / 2, strength, is_shared(window))
+            ..params(size, window, strength, is_shared(window))
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
@@ -114,7 +114,7 @@ impl FilmFilter {
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
-            ..params(size, window.len() / 2, 1.0, is_shared(window))
+            ..params(size, window, 1.0, is_shared(window))
         };
         // SAFETY: frames and planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_gather, &denoise, (tiles(size), 1)) };

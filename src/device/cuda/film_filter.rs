@@ -194,7 +194,7 @@ impl DeviceFilm for GpuFrame {
         let none = DenoiseFrame { records: null(), weights: null() };
         let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
-        let denoise = params(self.size, window.len() / 2, strength.unwrap_or(1.0), self.shared);
+        let denoise = params(self.size, window, strength.unwrap_or(1.0), self.shared);
         let averages = strength.is_some();
         let bytes = size_of::<f32>() * pixels * if averages { AVERAGED } else { GATHERED };
         let found = self.gpu.with(|| {
