@@ -241,7 +241,7 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
             out.excess.at(x, y) = pixel.excess;
             if (x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
             out.found[y][x] = pixel.found;
-            out.samples[y][x] = samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f)));
+            out.samples[y][x] = place.seen ? samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))) : 1.0f;
         }
 }
 
