@@ -262,7 +262,8 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
     mean_filter<kFollowed>(in.variance, noise);
     for (int y = 0; y < kTileHeight; y++) {
         float weights[kTileWidth];
-        for (int x = 0; x < kTileWidth; x++) weights[x] = agreement_weight(smoothed.at(x, y), excess.at(x, y), noise.at(x, y), out.noise.at(x, y) / in.samples[y][x]);
+        for (int x = 0; x < kTileWidth; x++)
+            weights[x] = agreement_weight(smoothed.at(x, y), excess.at(x, y), noise.at(x, y), out.noise.at(x, y) / in.samples[y][x]);
         for (int x = 0; x < kTileWidth; x++) {
             const Place& place = places[y + kFollowed][x + kFollowed];
             if (!place.seen || !place.same) continue;
