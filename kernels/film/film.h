@@ -139,16 +139,25 @@ THRONG_DEVICE void join_sums(const Params& params, uint32_t pixel, Thread&) {
     params.film.sums[first + 9] += params.film.other_sums[first + 9];
 }
 
+// What is seen of exposed radiance, for measures of noise: without a tone curve, all that is brighter than white looks like it; with
+// one, it is told apart the less the brighter it is.
+THRONG_INLINE float seen_light(const Params& params, float x) {
+    if (x < 1.0f) return x;
+    return params.display.tone_map == TONE_NONE ? 1.0f : 2.0f - 1.0f / x;
+}
+
+THRONG_INLINE Vec3 seen_light(const Params& params, Vec3 c) {
+    return vec3(seen_light(params, c.x), seen_light(params, c.y), seen_light(params, c.z));
+}
+
 // How noisy a pixel is: the difference between the mean of all samples and that of half of them, relative to what the eye
 // sees of it (Dammertz et al. 2010).
 THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
     const PixelSum all = pixel_sum(params, params.film.sums, pixel), half = pixel_sum(params, params.film.half_sums, pixel);
     const float samples = max(all.weights, 1.0f), odd = max(half.weights, 1.0f);
-    Vec3 mean = all.light * (params.display.exposure / samples), other = half.light * (params.display.exposure / odd);
-    // Colours brighter than white look like white.
-    Vec3 shown = vec3(min(mean.x, 1.0f), min(mean.y, 1.0f), min(mean.z, 1.0f));
-    Vec3 d = absolute(shown - vec3(min(other.x, 1.0f), min(other.y, 1.0f), min(other.z, 1.0f)));
-    return (d.x + d.y + d.z) / sqrtf(max(shown.x + shown.y + shown.z, 1e-3f));
+    const Vec3 mean = seen_light(params, all.light * (params.display.exposure / samples));
+    const Vec3 d = absolute(mean - seen_light(params, half.light * (params.display.exposure / odd)));
+    return (d.x + d.y + d.z) / sqrtf(max(mean.x + mean.y + mean.z, 1e-3f));
 }
 
 // Writes the root mean square of the errors of a tile's pixels. They are weighted by their squares, so that smooth pixels do not hide

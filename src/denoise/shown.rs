@@ -1,16 +1,19 @@
 //! The noise of denoised frames, as far as it is seen where they are displayed.
 
-use crate::device::{Filtered, TileGrid};
+use crate::{
+    device::{Filtered, FrameSettings, TileGrid},
+    scene::ToneMap,
+};
 
-/// The noise that is left in each tile of a frame of this size, shown with this `exposure` in stops: in the measure of adaptive sampling
+/// The noise that is left in each tile of a frame that is shown with these settings: in the measure of adaptive sampling
 /// (`kernels/film/film.h`), which is the difference that noise makes to displayed colours, relative to the root of their sum. The root
 /// mean square over pixels weighs them by their own squares there as well.
-pub fn shown_noise(filtered: &Filtered, size: (u32, u32), exposure: f32) -> Vec<f32> {
-    let grid = TileGrid::of(size);
-    let scale = exposure.exp2();
+pub fn shown_noise(filtered: &Filtered, settings: &FrameSettings) -> Vec<f32> {
+    let grid = TileGrid::of(settings.film_size());
+    let scale = settings.exposure.exp2();
     let squares = |pixel: usize| {
         let radiance = &filtered.radiance[3 * pixel..3 * pixel + 3];
-        pixel_noise(radiance, filtered.errors[0][pixel], scale).powi(2)
+        pixel_noise(radiance, filtered.errors[0][pixel], (scale, settings.tone_map)).powi(2)
     };
     let noise = |tile: u32| {
         let (mut sum, mut fourth_powers) = (0.0, 0.0);
@@ -23,46 +26,67 @@ pub fn shown_noise(filtered: &Filtered, size: (u32, u32), exposure: f32) -> Vec<
     (0..grid.count()).map(noise).collect()
 }
 
-/// The same of one pixel with this standard deviation over colours. Noise is taken to be of the pixel's own colour, and colours brighter than
-/// white look like white.
-fn pixel_noise(radiance: &[f32], deviation: f32, scale: f32) -> f32 {
+/// The same of one pixel with this standard deviation over colours. Noise is taken to be of the pixel's own colour.
+fn pixel_noise(radiance: &[f32], deviation: f32, (scale, tone_map): (f32, ToneMap)) -> f32 {
     let squares: f32 = radiance.iter().map(|color| color * color).sum();
     let share = |color: f32| if squares > 0.0 { color.abs() * (3.0 / squares).sqrt() } else { 1.0 };
     let (mut shown, mut differences) = (0.0, 0.0);
     for &color in radiance {
         let (deviation, color) = (deviation * share(color) * scale, color * scale);
-        shown += color.min(1.0);
-        differences += 0.5 * ((color + deviation).min(1.0) - (color - deviation).min(1.0));
+        shown += seen_light(color, tone_map);
+        differences += 0.5 * (seen_light(color + deviation, tone_map) - seen_light(color - deviation, tone_map));
     }
     differences / shown.max(1e-3).sqrt()
+}
+
+/// What is seen of exposed radiance (`seen_light` of the kernels).
+fn seen_light(color: f32, tone_map: ToneMap) -> f32 {
+    match tone_map {
+        _ if color < 1.0 => color,
+        ToneMap::None => 1.0,
+        ToneMap::Aces | ToneMap::Agx | ToneMap::PbrNeutral => 2.0 - 1.0 / color,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::fake::settings;
 
-    fn noise(radiance: f32, deviation: f32, exposure: f32) -> f32 {
+    fn noise(radiance: f32, deviation: f32, (exposure, tone_map): (f32, ToneMap)) -> f32 {
         let filtered = Filtered { radiance: vec![radiance; 3 * 64], errors: [vec![deviation; 64], Vec::new()] };
-        shown_noise(&filtered, (8, 8), exposure)[0] * 3f32.sqrt()
+        let settings = FrameSettings { width: 8, height: 8, exposure, tone_map, ..settings() };
+        shown_noise(&filtered, &settings)[0] * 3f32.sqrt()
     }
 
     #[test]
     fn noise_counts_as_it_is_seen() {
         let expected = 3.0 * 0.01 / (3.0f32 * 0.25).sqrt();
-        assert!((noise(0.25, 0.01, 0.0) - expected).abs() < 1e-5);
-        assert!((noise(0.125, 0.005, 1.0) - expected).abs() < 1e-5);
-        assert!(noise(0.04, 0.01, 0.0) > 2.0 * expected);
-        assert_eq!(noise(3.0, 0.5, 0.0), 0.0);
-        assert!(noise(1.0, 0.1, 0.0) > 0.0 && noise(0.0, 0.1, 0.0) > 0.1);
-        let [red, grey] = [[0.3, 0.0, 0.0], [0.1; 3]].map(|radiance| pixel_noise(&radiance, 0.01, 1.0));
+        for tone_map in [ToneMap::None, ToneMap::Aces] {
+            assert!((noise(0.25, 0.01, (0.0, tone_map)) - expected).abs() < 1e-5);
+            assert!((noise(0.125, 0.005, (1.0, tone_map)) - expected).abs() < 1e-5);
+            assert!(noise(0.04, 0.01, (0.0, tone_map)) > 2.0 * expected);
+            assert!(noise(1.0, 0.1, (0.0, tone_map)) > 0.0 && noise(0.0, 0.1, (0.0, tone_map)) > 0.1);
+        }
+        let [red, grey] =
+            [[0.3, 0.0, 0.0], [0.1; 3]].map(|radiance| pixel_noise(&radiance, 0.01, (1.0, ToneMap::None)));
         assert!((3f32.sqrt() * red - grey).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_brighter_than_white_has_noise_if_it_is_not_clipped() {
+        assert_eq!(noise(3.0, 0.5, (0.0, ToneMap::None)), 0.0);
+        for tone_map in [ToneMap::Aces, ToneMap::Agx, ToneMap::PbrNeutral] {
+            let [white, bright, brighter] = [0.99, 2.0, 4.0].map(|radiance| noise(radiance, 0.01, (0.0, tone_map)));
+            assert!(white > 2.0 * bright && bright > 2.0 * brighter && brighter > 0.0);
+        }
     }
 
     #[test]
     fn tiles_are_measured_by_themselves() {
         let errors = (0..160).map(|pixel| if pixel % 16 < 8 { 0.0 } else { 0.1 }).collect();
         let filtered = Filtered { radiance: vec![0.5; 480], errors: [errors, Vec::new()] };
-        let found = shown_noise(&filtered, (16, 10), 0.0);
+        let found = shown_noise(&filtered, &FrameSettings { width: 16, height: 10, ..settings() });
         assert!(found.len() == 4 && found[0] == 0.0 && found[1] > 0.05 && found[2] == 0.0);
         assert!((found[1] - found[3]).abs() < 1e-6);
     }

@@ -51,7 +51,7 @@ impl Shown {
         let job = options.job(scene, PixelType::U8, (vec![frame], Outputs::default()), false).unwrap();
         let mut device = CpuDevice::new().unwrap();
         let mut loaded = LoadedScene::new(&job, &mut device).unwrap();
-        loaded.frame(&job, &mut device, frame, &|| false).unwrap().0.pixels.to_vec()
+        loaded.frames(&job, &mut device, &|| false).unwrap().frame(frame).unwrap().0.pixels.to_vec()
     }
 }
 

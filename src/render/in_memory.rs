@@ -1,4 +1,4 @@
-//! Frames that go to memory, one at a time, instead of to files.
+//! Frames that go to memory instead of to files.
 
 use super::{
     Measured, Poser, RenderError, RenderJob, TreeSource,
@@ -67,52 +67,66 @@ impl LoadedScene {
         self.poser.pose(number).frame
     }
 
-    /// Renders a frame as [`super::run`] does, up to the pixels, AOVs and metadata of its file. `job` has that frame alone, of this scene; its other
-    /// settings may differ from call to call. `device` is the one that loaded the scene last.
+    /// Begins to render frames of `job`, which is of this scene; its other settings may differ from call to call. `device` is the one that
+    /// loaded the scene last.
+    ///
+    /// # Errors
+    /// Those of measuring exposures.
+    pub fn frames<'a>(
+        &'a mut self,
+        job: &'a RenderJob,
+        device: &'a mut dyn Device,
+        stop: &'a Stop<'a>,
+    ) -> Result<Frames<'a>, RenderError> {
+        let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
+        let (window, steps) = (Window::new(job), Steps::new(job.reach()));
+        Ok(Frames { poser: &mut self.poser, job, device, stop, exposures, window, steps })
+    }
+}
+
+/// Frames of a job that are rendered one after another. What they are denoised with is kept from one to the next.
+pub struct Frames<'a> {
+    poser: &'a mut Poser,
+    job: &'a RenderJob,
+    device: &'a mut dyn Device,
+    stop: &'a Stop<'a>,
+    exposures: Exposures,
+    window: Window<'a>,
+    steps: Steps,
+}
+
+impl Frames<'_> {
+    /// Renders a frame of the job as [`super::run`] does, up to the pixels, AOVs and metadata of its file.
     ///
     /// # Errors
     /// Those of rendering and denoising a frame.
-    pub fn frame(
-        &mut self,
-        job: &RenderJob,
-        device: &mut dyn Device,
-        number: u32,
-        stop: &Stop,
-    ) -> Result<(Rendered, Metadata), RenderError> {
-        let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
-        let mut window = Window::new(job);
+    pub fn frame(&mut self, number: u32) -> Result<(Rendered, Metadata), RenderError> {
         let mut complete = None;
-        for step in Steps::new(job.reach()).to(number) {
+        for step in self.steps.to(number) {
             let traced = match step.trace {
-                Some(number) => Some(self.trace((job, &exposures), device, number, stop)?),
+                Some(number) => Some(self.trace(number)?),
                 None => None,
             };
-            complete = window.take(step, traced)?;
+            complete = self.window.take(step, traced)?;
         }
         let untraced = RenderError::Denoise { frame: number, source: DenoiseError::Untraced };
         let mut complete: Complete = complete.ok_or(untraced)?;
         let pose = &mut || self.poser.pose(number);
-        refine::refine(job, &mut complete, device, pose, (stop, &mut |_, _| Ok(())))?;
-        write::finish_pixels(job, &mut complete)?;
+        refine::refine(self.job, &mut complete, self.device, pose, (self.stop, &mut |_, _| Ok(())))?;
+        write::finish_pixels(self.job, &mut complete)?;
         let Traced { settings, rendered, .. } = complete.traced;
-        let metadata = job.output.metadata_of(job, number, &settings);
+        let metadata = self.job.output.metadata_of(self.job, number, &settings);
         Ok((rendered, metadata))
     }
 
-    fn trace(
-        &mut self,
-        (job, exposures): (&RenderJob, &Exposures),
-        device: &mut dyn Device,
-        number: u32,
-        stop: &Stop,
-    ) -> Result<Traced, RenderError> {
-        let settings = exposures.settings_of(&job.settings, number);
+    fn trace(&mut self, number: u32) -> Result<Traced, RenderError> {
+        let settings = self.exposures.settings_of(&self.job.settings, number);
         let posed = self.poser.pose(number);
-        if job.denoised_noise().is_some() {
-            return refine::begin(job, (number, settings), device, posed, stop);
+        if self.job.denoised_noise().is_some() {
+            return refine::begin(self.job, (number, settings), self.device, posed, self.stop);
         }
         let Posed { frame, time: pose_time, trees } = posed;
-        let rendered = device.submit(frame, &settings).and_then(|()| device.collect(stop));
+        let rendered = self.device.submit(frame, &settings).and_then(|()| self.device.collect(self.stop));
         let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         Ok(Traced { number, settings, rendered, pose_time, trees, begun: None })
     }

@@ -119,7 +119,7 @@ impl Begun {
             let size = settings.film_size();
             let filtered = sampling.denoising.denoise(size, &complete.around, &complete.traced.rendered.aovs);
             let filtered = filtered.map_err(|source| RenderError::Denoise { frame, source })?;
-            let noise = shown_noise(&filtered, size, settings.exposure);
+            let noise = shown_noise(&filtered, settings);
             let wanted = self.wanted((&noise, target), settings.samples);
             if wanted.is_empty() {
                 return Ok(Refined { filtered, sampled: self.sampled(size, (&noise, target)) });

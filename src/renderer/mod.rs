@@ -15,9 +15,9 @@ pub use rays::Hit;
 use crate::{
     Error, abi,
     denoise::Denoise,
-    device::{self, Device, DeviceChoice, Frame, RayKind},
+    device::{self, Device, DeviceChoice, Frame, RayKind, Rendered},
     loader,
-    output::Destination,
+    output::{Destination, Metadata},
     pixels::PixelType,
     render::{
         FrameObserver, LoadedScene, Outputs, RenderError, RenderJob, Summary, check_rays,
@@ -216,8 +216,7 @@ impl Renderer {
         Ok(self.scene.insert(scene))
     }
 
-    /// Renders a frame, from 1, to display colours of 8 bits: the pixels that the command line writes. A frame that is
-    /// [denoised](Self::denoise) takes those around it, which are traced in each call; [`write`](Self::write) traces each frame of a film once.
+    /// Renders a frame, from 1, to display colours of 8 bits: the pixels that the command line writes.
     ///
     /// # Errors
     /// Everything that can be wrong with the file, the choices and the device, and a frame that the scene does not have.
@@ -231,6 +230,39 @@ impl Renderer {
     /// As [`Self::frame`].
     pub fn radiance(&mut self, number: u32) -> Result<Image<f32>, Error> {
         self.image(number)
+    }
+
+    /// Renders frames, from 1, in this order, and gives each to `each`: display colours as [`Self::frame`], or linear radiance if it takes
+    /// `Image<f32>`. Frames that are [denoised](Self::denoise) take those around them; here these are traced once, while calls of
+    /// [`Self::frame`] trace them again each time.
+    ///
+    /// ```
+    /// use throng::{Image, Renderer};
+    ///
+    /// let mut renderer = Renderer::open("assets/link.obj")?.size(64, 64).samples(4).denoise();
+    /// let mut brightness = Vec::new();
+    /// renderer.frames(1..=3, |_, image: Image| {
+    ///     brightness.push(image.pixels().iter().map(|&value| f32::from(value)).sum::<f32>());
+    ///     Ok::<_, throng::Error>(())
+    /// })?;
+    /// assert_eq!(brightness.len(), 3);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::frame`], before the first if a frame does not exist, and the first of `each`, which ends it.
+    pub fn frames<T: Channel, E: From<Error>>(
+        &mut self,
+        numbers: impl IntoIterator<Item = u32>,
+        mut each: impl FnMut(u32, Image<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.on_device(numbers.into_iter().collect(), T::TYPE, |job, ready, device| {
+            let mut frames = ready.frames(job, device, &|| false).map_err(Error::from)?;
+            for &number in &job.frames {
+                each(number, image(job, frames.frame(number).map_err(Error::from)?))?;
+            }
+            Ok(())
+        })
     }
 
     /// The nearest hit of each ray with the scene as it is in a frame, from 1; None where there is nothing.
@@ -303,17 +335,15 @@ impl Renderer {
     }
 
     fn image<T: Channel>(&mut self, number: u32) -> Result<Image<T>, Error> {
-        self.on_device(number, T::TYPE, |job, ready, device| {
-            let (rendered, metadata) = ready.frame(job, device, number, &|| false)?;
-            let size = (job.settings.width, job.settings.height);
-            Ok(Image::new(size, &rendered, job.is_transparent(), metadata))
+        self.on_device(vec![number], T::TYPE, |job, ready, device| {
+            Ok(image(job, ready.frames(job, device, &|| false)?.frame(number)?))
         })
     }
 
     /// Traces rays, and returns the hits with the scene and the posed frame that they are in.
     fn query(&mut self, number: u32, kind: RayKind, rays: &[Ray]) -> Result<(Arc<Scene>, Frame, Vec<abi::Hit>), Error> {
         check_rays(rays)?;
-        self.on_device(number, PixelType::U8, |job, ready, device| {
+        self.on_device(vec![number], PixelType::U8, |job, ready, device| {
             let frame = ready.still(job, number);
             let mut hits = vec![abi::Hit::default(); rays.len()];
             let traced = device.trace(&frame, kind, rays, &mut hits, 1);
@@ -322,24 +352,35 @@ impl Renderer {
         })
     }
 
-    /// Does `work` for frame `number` with the scene on the device, and keeps both if it went well.
-    fn on_device<T>(
+    /// Does `work` for frames with the scene on the device, and keeps both if it went well.
+    fn on_device<T, E: From<Error>>(
         &mut self,
-        number: u32,
+        numbers: Vec<u32>,
         pixels: PixelType,
-        work: impl FnOnce(&RenderJob, &mut LoadedScene, &mut dyn Device) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let scene = self.scene()?.clone();
-        check_number(number, scene.settings.frames)?;
-        let job = self.options.job(scene, pixels, (vec![number], Outputs::default()), false)?;
-        let mut device = self.take_device()?;
-        let mut ready = match self.ready.take() {
-            Some(ready) => ready,
-            None => LoadedScene::new(&job, device.as_mut())?,
-        };
+        work: impl FnOnce(&RenderJob, &mut LoadedScene, &mut dyn Device) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (job, mut ready, mut device) = self.prepare(numbers, pixels)?;
         let done = work(&job, &mut ready, device.as_mut())?;
         (self.opened, self.ready) = (Some(device), Some(ready));
         Ok(done)
+    }
+
+    fn prepare(
+        &mut self,
+        numbers: Vec<u32>,
+        pixels: PixelType,
+    ) -> Result<(RenderJob, LoadedScene, Box<dyn Device>), Error> {
+        let scene = self.scene()?.clone();
+        for &number in &numbers {
+            check_number(number, scene.settings.frames)?;
+        }
+        let job = self.options.job(scene, pixels, (numbers, Outputs::default()), false)?;
+        let mut device = self.take_device()?;
+        let ready = match self.ready.take() {
+            Some(ready) => ready,
+            None => LoadedScene::new(&job, device.as_mut())?,
+        };
+        Ok((job, ready, device))
     }
 
     /// The device, which is opened now if it was not before. It comes back when all went well: after an error it may have lost its scene.
@@ -352,6 +393,10 @@ impl Renderer {
             }
         }
     }
+}
+
+fn image<T: Channel>(job: &RenderJob, (rendered, metadata): (Rendered, Metadata)) -> Image<T> {
+    Image::new((job.settings.width, job.settings.height), &rendered, job.is_transparent(), metadata)
 }
 
 fn check_number(number: u32, last: u32) -> Result<(), SettingsError> {

@@ -4,7 +4,7 @@ use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::{
-    scene::{Environment, Integrator, PixelFilter, Scene},
+    scene::{Environment, Integrator, PixelFilter, Scene, ToneMap},
     seams::{
         aov::{Aov, AovSet},
         device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered},
@@ -71,6 +71,25 @@ fn a_picture_goes_on_from_any_sample() {
 #[test]
 fn so_does_one_that_is_sampled_where_it_is_noisy() {
     assert_any_break_is_fine(Integrator::Path, Some(0.02));
+}
+
+#[test]
+fn what_is_brighter_than_white_is_sampled_while_its_noise_is_seen() {
+    let scene = Scene { environment: Environment::Constant { radiance: Vec3::ONE }, ..lit_ball() };
+    let rays = |tone_map| {
+        let settings = FrameSettings {
+            exposure: 6.0,
+            samples: 16,
+            noise: Some(1e-6),
+            tone_map,
+            ..settings(40, 24, Integrator::Path)
+        };
+        render(scene.clone(), &settings).rays.primary
+    };
+    assert_eq!(rays(ToneMap::None), 8 * 40 * 24);
+    for tone_map in [ToneMap::Aces, ToneMap::Agx, ToneMap::PbrNeutral] {
+        assert!(rays(tone_map) > 10 * 40 * 24, "{tone_map:?}");
+    }
 }
 
 #[test]
