@@ -41,15 +41,18 @@ THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2
         }
 }
 
-// The mean of all samples near a pixel.
+// The mean of all samples near a pixel. Those of pixels that have more than it count as if they were as many, or they would draw the
+// filter's middle to them.
 THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
     const int width = int(params.film.width), height = int(params.film.height);
     const int x = int(pixel % params.film.width), y = int(pixel / params.film.width);
+    const float* counts = reinterpret_cast<const float*>(params.film.sums) + 3;
     Floats4 sum{};
     for (int down = -1; down <= 1; down++)
         for (int right = -1; right <= 1; right++) {
             if (x + right < 0 || y + down < 0 || x + right >= width || y + down >= height) continue;
-            sum += load4(share_at(params, uint64_t(y + down) * uint64_t(width) + uint64_t(x + right), -right, -down));
+            const uint64_t other = uint64_t(y + down) * uint64_t(width) + uint64_t(x + right);
+            if (counts[4 * other] > 0.0f) sum += counts[4 * uint64_t(pixel)] / counts[4 * other] * load4(share_at(params, other, -right, -down));
         }
     return sum[3] > 0.0f ? vec3(sum[0], sum[1], sum[2]) * (1.0f / sum[3]) : vec3(0.0f);
 }

@@ -134,6 +134,8 @@ pub struct Planned {
     pub scene: Arc<Scene>,
     pub plan: FramePlan,
     pub settings: FrameSettings,
+    /// The noise at which tiles of frames are done.
+    pub noise: Option<f32>,
     /// How many frames before and after a frame help to denoise it, if throng denoise can do that afterwards; none otherwise.
     pub denoised: Option<u32>,
 }
@@ -239,9 +241,8 @@ impl RenderArgs {
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
         let is_whole =
             job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
-        let denoised =
-            denoising.filter(|_| is_whole && job.denoised_noise().is_none()).map(|denoising| denoising.reach);
-        Ok(Planned { path, scene, plan, settings: job.settings, denoised })
+        let denoised = denoising.filter(|_| is_whole && job.denoised_noise.is_none()).map(|denoising| denoising.reach);
+        Ok(Planned { path, scene, plan, noise: job.noise(), settings: job.settings, denoised })
     }
 
     /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.

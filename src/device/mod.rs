@@ -14,6 +14,7 @@ pub(crate) mod fake;
 mod film_filter;
 #[cfg(test)]
 mod fog_tests;
+mod folded;
 mod frame;
 mod frame_aovs;
 mod frame_settings;
@@ -43,6 +44,7 @@ pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_column
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
 pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted, Filtered, HostFilm};
+pub use folded::FoldedFilm;
 pub use frame::{Frame, OtherPose, PosedMesh};
 pub use frame_settings::FrameSettings;
 pub use multi_device::MultiDevice;

@@ -204,6 +204,7 @@ mod tests {
             auto_exposure: None,
             aovs: AovSet::default(),
             denoising: None,
+            denoised_noise: None,
             background: None,
             refit: None,
             trees: TreeSource::default(),

@@ -122,7 +122,7 @@ impl Frames<'_> {
     fn trace(&mut self, number: u32) -> Result<Traced, RenderError> {
         let settings = self.exposures.settings_of(&self.job.settings, number);
         let posed = self.poser.pose(number);
-        if self.job.denoised_noise().is_some() {
+        if self.job.denoised_noise.is_some() {
             return refine::begin(self.job, (number, settings), self.device, posed, self.stop);
         }
         let Posed { frame, time: pose_time, trees } = posed;

@@ -85,6 +85,8 @@ pub struct RenderJob {
     pub aovs: AovSet,
     /// Denoises frames before they are written. That takes their radiance and layers of those around, so `settings` ask for them.
     pub denoising: Option<Arc<Denoising>>,
+    /// The noise at which tiles of denoised frames are done. The noise of `settings` is that before denoising, and none then.
+    pub denoised_noise: Option<f32>,
     /// What is behind the scene in frames, which are opaque then; `settings` ask for transparent ones with alpha. None: they are as they
     /// ask.
     pub background: Option<Background>,
@@ -100,6 +102,11 @@ impl RenderJob {
     /// Whether pictures in files are transparent.
     pub fn is_transparent(&self) -> bool {
         self.settings.transparent && self.background.is_none()
+    }
+
+    /// The noise at which tiles of frames are done, whether before or after they are denoised.
+    pub fn noise(&self) -> Option<f32> {
+        self.settings.noise.or(self.denoised_noise)
     }
 
     /// How far around a frame those are that it is made of.

@@ -130,7 +130,7 @@ fn trace_frame(
 ) -> Result<Option<Traced>, RenderError> {
     let settings = &keeper.settings();
     let ended = || stop.load(Ordering::Relaxed);
-    if job.denoised_noise().is_some() {
+    if job.denoised_noise.is_some() {
         return match refine::begin(job, (keeper.frame, settings.clone()), device, posed, &ended) {
             Err(error) if error.is_stop() => Ok(None),
             begun => begun.map(Some),

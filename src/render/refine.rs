@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     aov::AovImage,
-    denoise::{Denoise, DenoiseError, Denoising, shown_noise},
-    device::{Accumulation, AccumulationState, Device, Filtered, Frame, FrameSettings, Stop, TileGrid},
+    denoise::{DenoiseError, Denoising, shown_noise},
+    device::{Accumulation, AccumulationState, Device, Filtered, FoldedFilm, Frame, FrameSettings, Stop, TileGrid},
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
@@ -22,11 +22,23 @@ const MOST_GROWTH: u32 = 8;
 
 /// The samples of a frame that may get more.
 pub struct Begun {
-    film: Accumulation,
+    film: Film,
     /// Number of samples of each tile.
     samples: Vec<u32>,
     /// The frame as it was posed, unless others are posed before it gets more.
     frame: Option<Frame>,
+}
+
+enum Film {
+    /// Until the frame has those around it.
+    Aside(FoldedFilm),
+    Growing(Accumulation),
+}
+
+impl Default for Film {
+    fn default() -> Self {
+        Self::Aside(FoldedFilm::default())
+    }
 }
 
 /// A frame that is calm, or has all samples.
@@ -48,18 +60,9 @@ struct Sampling<'a, 'b> {
     pose: &'a mut dyn FnMut() -> Posed,
 }
 
-impl RenderJob {
-    /// The noise at which tiles of denoised frames are done, if these are to be sampled so.
-    pub fn denoised_noise(&self) -> Option<f32> {
-        let is_film = self.denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Film);
-        // Checkpoints keep a film that goes on by its own noise, and denoised frames may have those around them.
-        self.settings.noise.filter(|_| is_film && !self.settings.open_ended)
-    }
-}
-
-/// The settings of a device, which does not measure noise by itself.
-fn unmeasured(settings: &FrameSettings) -> FrameSettings {
-    FrameSettings { noise: None, unfinished_aovs: true, ..settings.clone() }
+/// The settings of a device, which leaves layers as they are before the last sample as well.
+fn unfinished(settings: &FrameSettings) -> FrameSettings {
+    FrameSettings { unfinished_aovs: true, ..settings.clone() }
 }
 
 /// Traces a frame with as many samples as others see of it.
@@ -75,11 +78,12 @@ pub fn begin(
 ) -> Result<Traced, RenderError> {
     let mut film = Accumulation::new(&settings);
     let samples = FIRST_SAMPLES.min(settings.samples);
-    let rendered = device.add_samples(&posed.frame, &unmeasured(&settings), &mut film, samples, stop);
+    let rendered = device.add_samples(&posed.frame, &unfinished(&settings), &mut film, samples, stop);
     let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
     let tiles = TileGrid::of(settings.film_size()).count() as usize;
     let Posed { frame, time: pose_time, trees } = posed;
     let frame = (job.reach().frames == 0).then_some(frame);
+    let film = Film::Aside(FoldedFilm::of(film, &settings));
     let begun = Some(Begun { film, samples: vec![samples; tiles], frame });
     Ok(Traced { number, settings, rendered, pose_time, trees, begun })
 }
@@ -96,7 +100,7 @@ pub fn refine(
     (stop, shown): (&Stop, &mut Shown),
 ) -> Result<(), RenderError> {
     let (Some(denoising), Some(target), Some(mut begun)) =
-        (&job.denoising, job.denoised_noise(), complete.traced.begun.take())
+        (&job.denoising, job.denoised_noise, complete.traced.begun.take())
     else {
         return Ok(());
     };
@@ -160,13 +164,18 @@ impl Begun {
         (samples, tiles): (Range<u32>, Vec<u32>),
     ) -> Result<(), RenderError> {
         let number = traced.number;
-        let settings = unmeasured(&traced.settings);
+        let settings = unfinished(&traced.settings);
         let Some(frame) = &self.frame else {
             return Err(RenderError::Denoise { frame: number, source: DenoiseError::Untraced });
         };
-        self.film.state =
+        let mut film = match std::mem::take(&mut self.film) {
+            Film::Aside(folded) => folded.unfold(&settings),
+            Film::Growing(film) => film,
+        };
+        film.state =
             AccumulationState { samples: samples.start, tiles: Some(tiles.clone()), ..AccumulationState::default() };
-        let rendered = device.add_samples(frame, &settings, &mut self.film, samples.end, stop);
+        let rendered = device.add_samples(frame, &settings, &mut film, samples.end, stop);
+        self.film = Film::Growing(film);
         let mut rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         traced.rendered.rays += rendered.rays;
         traced.rendered.time += rendered.time;
@@ -222,7 +231,7 @@ mod tests {
 
     #[test]
     fn noisy_tiles_get_twice_to_eight_times_the_samples() {
-        let begun = |samples: &[u32]| Begun { film: Accumulation::default(), samples: samples.to_vec(), frame: None };
+        let begun = |samples: &[u32]| Begun { film: Film::default(), samples: samples.to_vec(), frame: None };
         let noise = [0.1, 0.11, 0.25, 9.0, f32::NAN, 0.11, 9.0];
         let wanted = begun(&[8, 8, 8, 8, 8, 64, 100]).wanted((&noise, 0.1), 100);
         let expected = [((8, 16), vec![1, 4]), ((8, 32), vec![2]), ((8, 64), vec![3]), ((64, 100), vec![5])];
@@ -232,7 +241,7 @@ mod tests {
 
     #[test]
     fn samples_and_noise_are_means_over_pixels() {
-        let begun = Begun { film: Accumulation::default(), samples: vec![8, 32], frame: None };
+        let begun = Begun { film: Film::default(), samples: vec![8, 32], frame: None };
         let sampled = begun.sampled((10, 8), (&[0.1, 0.3], 0.2));
         assert!((sampled.samples - 12.8).abs() < 1e-9 && (sampled.noisy - 0.2).abs() < 1e-9);
     }

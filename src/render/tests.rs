@@ -33,6 +33,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
         auto_exposure: None,
         aovs: AovSet::default(),
         denoising: None,
+        denoised_noise: None,
         background: None,
         refit: None,
         trees: TreeSource::default(),

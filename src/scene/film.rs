@@ -18,8 +18,8 @@ choice! {
         /// Mitchell and Netravali's cubic with B = C = 1/3: sharpens edges by counting what lies beyond them negatively. Below 16
         /// samples per pixel without that.
         Mitchell = "mitchell",
-        /// The Gaussian of all samples near a pixel, not of its own alone: less noise, but coarser grain. The other one with noise
-        /// targets and in parts of pictures.
+        /// The Gaussian of all samples near a pixel, not of its own alone: less noise, but coarser grain. The other one in parts of
+        /// pictures, and with noise targets without a denoiser.
         Shared = "shared",
     }
 }

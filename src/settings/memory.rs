@@ -4,7 +4,7 @@ use super::SettingsError;
 use crate::{
     aov::AovSet,
     denoise::film::FilmFrame,
-    device::{Accumulation, FrameSettings, layer_words},
+    device::{Accumulation, FoldedFilm, FrameSettings, layer_words},
     memory::total_bytes,
 };
 
@@ -19,11 +19,15 @@ pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
     check_bytes(settings.film_size(), 4 * words as u64)
 }
 
-/// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written. Those whose noise is
-/// measured keep their films as well.
-pub fn check_window(settings: &FrameSettings, aovs: AovSet, reach: u32) -> Result<(), SettingsError> {
-    let film = settings.noise.map_or(0, |_| 2 * Accumulation::sum_words(settings));
-    let kept = FilmFrame::PIXEL_BYTES + 4 * (aovs.channels() + film) as u64;
+/// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written. Those that may get
+/// more samples where they are noisy keep their films as well.
+pub fn check_window(
+    settings: &FrameSettings,
+    aovs: AovSet,
+    (reach, goes_on): (u32, bool),
+) -> Result<(), SettingsError> {
+    let film = if goes_on { FoldedFilm::PIXEL_BYTES } else { 0 };
+    let kept = FilmFrame::PIXEL_BYTES + 4 * aovs.channels() as u64 + film;
     let traced = BYTES_PER_PIXEL + 4 * (Accumulation::sums(settings) * Accumulation::sum_words(settings)) as u64;
     check_bytes(settings.film_size(), traced + kept * (2 * u64::from(reach) + 2))
 }

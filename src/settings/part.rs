@@ -78,7 +78,7 @@ impl OngoingOptions {
         if plan.files.any() {
             return Err(PartError::Video);
         }
-        if job.settings.noise.is_some() {
+        if job.noise().is_some() {
             return Err(PartError::Noise);
         }
         if job.denoising.is_some() || job.background.is_some() {

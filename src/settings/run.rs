@@ -93,14 +93,21 @@ impl PictureOptions {
         let gathered =
             aovs.gathered().with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
         let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
-        let settings = FrameSettings { transparent: self.aovs.cuts_out(), open_ended: self.open_ended, ..settings };
+        // Checkpoints keep a film that goes on by its own noise, and denoised frames may have those around them.
+        let denoised_noise = settings.noise.filter(|_| tells_errors && !self.open_ended);
+        let settings = FrameSettings {
+            transparent: self.aovs.cuts_out(),
+            open_ended: self.open_ended,
+            noise: settings.noise.filter(|_| denoised_noise.is_none()),
+            ..settings
+        };
         let mut settings = match &denoising {
             Some(denoising) => {
                 let filter = self.picture.film.filter.unwrap_or(denoising.filter(&settings));
                 let film = FilmSettings { filter, ..settings.film.clone() };
                 let aovs_traced = Denoising::aovs_for(gathered);
                 let settings = FrameSettings { pixels: PixelType::F32, aovs: aovs_traced, film, ..settings };
-                memory::check_window(&settings, aovs, denoising.reach)?;
+                memory::check_window(&settings, aovs, (denoising.reach, denoised_noise.is_some()))?;
                 settings
             }
             None => FrameSettings {
@@ -118,6 +125,7 @@ impl PictureOptions {
             scene,
             aovs,
             denoising,
+            denoised_noise,
             background,
             refit: self.refit,
             trees: self.trees.clone(),
@@ -212,7 +220,7 @@ impl<'a> Run<'a> {
         }
         if let Some(piecewise) = &mut piecewise {
             piecewise.part = part;
-        } else if job.denoised_noise().is_some() {
+        } else if job.denoised_noise.is_some() {
             piecewise = Some(Ongoing { checkpoint: false, partial_interval: None, asked, part: None });
         }
         plan.prepare(&job, ongoing)?;

@@ -216,6 +216,35 @@ fn samples_that_are_shared_make_the_same_picture_with_less_noise() {
 }
 
 #[test]
+fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
+    let steep = Environment::Gradient { zenith: Vec3::splat(9.0), horizon: Vec3::ONE, nadir: Vec3::ZERO };
+    let scene = Arc::new(Scene { environment: steep, ..scene(Vec::new(), &[]) });
+    let mut settings = settings(64, 24, Integrator::Path);
+    (settings.samples, settings.pixels) = (512, PixelType::F32);
+    settings.film.filter = PixelFilter::Shared;
+    let row_means = |pixels: &[u8]| -> Vec<f32> {
+        let values: Vec<f32> = bytemuck::pod_collect_to_vec(pixels);
+        values.chunks(3 * 64).map(|row| row.iter().sum::<f32>() / row.len() as f32).collect()
+    };
+    on_each_device(|device| {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
+        let all = row_means(&in_pieces(device, &frame, &settings, &[512]).1);
+        let mut film = Accumulation::new(&settings);
+        device.add_samples(&frame, &settings, &mut film, 8, &|| false).unwrap();
+        // The first row of tiles.
+        film.state.tiles = Some((0..8).collect());
+        let some = device.add_samples(&frame, &settings, &mut film, 512, &|| false).unwrap();
+        let some = row_means(&some.pixels);
+        for y in 6..10 {
+            let slope = (all[y + 1] - all[y - 1]).abs() / 2.0;
+            let moved = (some[y] - all[y]) / slope;
+            assert!(slope > 0.01 && moved.abs() < 0.03, "{}: row {y} is drawn by {moved} pixels", device.describe());
+        }
+    });
+}
+
+#[test]
 fn parts_of_pictures_have_the_gaussian_instead_of_shared_samples() {
     let scene = Arc::new(lit_ball());
     let region = Some(Region { x: 3, y: 2, width: 20, height: 9 });
