@@ -34,20 +34,25 @@ pub struct Accumulation {
 /// A name that a device gives to sums when it hands them out, and none if they were changed elsewhere since. It does not count when films are
 /// compared.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct DeviceCopy(#[cfg(throng_cuda)] u64);
+pub struct DeviceCopy {
+    #[cfg(throng_cuda)]
+    name: u64,
+    /// Whether the sums stayed on the device ([`FrameSettings::film_stays`]), and those here are of before.
+    pub is_only: bool,
+}
 
 #[cfg(throng_cuda)]
 impl DeviceCopy {
     /// A name that nothing has had.
-    pub fn fresh() -> Self {
+    pub fn fresh(is_only: bool) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+        Self { name: NEXT.fetch_add(1, Ordering::Relaxed), is_only }
     }
 
     /// Whether it is the name of the same sums.
     pub fn is(self, other: Self) -> bool {
-        self.0 != 0 && self.0 == other.0
+        self.name != 0 && self.name == other.name
     }
 }
 
@@ -175,8 +180,13 @@ impl Accumulation {
         if settings.layer_sums { settings.film_pixels() * layer_words(settings.aovs) } else { 0 }
     }
 
-    /// Whether it belongs to pictures with these settings; one that has been read from a file may not.
+    /// Whether it belongs to pictures with these settings, and is all here; one that has been read from a file may not.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
+        !self.copy.is_only && self.fits_if_held(settings)
+    }
+
+    /// The same on a device that has the sums if they stayed there.
+    pub fn fits_if_held(&self, settings: &FrameSettings) -> bool {
         let words = Self::words(settings);
         let tiles = TileGrid::of(settings.film_size()).count();
         let mut listed = self.state.tiles.iter().flatten();

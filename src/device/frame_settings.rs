@@ -49,6 +49,9 @@ pub struct FrameSettings {
     /// Gathers AOVs of unfinished pictures, too. Not serialized, because it changes no finished picture.
     #[serde(skip)]
     pub unfinished_aovs: bool,
+    /// Whether the sums of films may stay on a device with memory of its own when samples were added. Until it takes on something else, more
+    /// can be added there.
+    pub film_stays: bool,
     /// Keeps the exact sums that AOVs of a finished picture are made of ([`Accumulation::layers`]), so that they can be joined with those of
     /// other samples. Takes an open end. Not serialized, because it changes no picture.
     #[serde(skip)]
@@ -91,6 +94,7 @@ impl From<&RenderDefaults> for FrameSettings {
             wireframe: None,
             aovs: AovSet::default(),
             unfinished_aovs: false,
+            film_stays: false,
             layer_sums: false,
             file_rows: None,
             film_wanted: None,

@@ -166,11 +166,11 @@ impl Device for MultiDevice {
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
-        if !film.fits(settings) {
-            return Err(DeviceError::Failed("the film is of another picture".into()));
-        }
         if settings.shares_samples() {
             return self.members[0].device.add_samples(frame, settings, film, until, stop);
+        }
+        if !film.fits(settings) {
+            return Err(DeviceError::Failed("the film is of another picture".into()));
         }
         let start = Instant::now();
         let bands = bands(settings, self.members.len());

@@ -40,6 +40,14 @@ impl TileGrid {
         self.rows(tile).map(|row| row.len()).sum()
     }
 
+    /// The tiles that touch a tile, and itself.
+    pub fn around(self, tile: u32) -> impl Iterator<Item = u32> {
+        let (columns, rows) = (self.columns(), self.height.div_ceil(TILE));
+        let (x, y) = (tile % columns, tile / columns);
+        let next = |at: u32, count: u32| at.saturating_sub(1)..count.min(at + 2);
+        next(y, rows).flat_map(move |y| next(x, columns).map(move |x| y * columns + x))
+    }
+
     /// Copies the pixels of `tiles`, which have so many `channels`, from one image of the film to another.
     pub fn copy<T: Copy>(self, tiles: &[u32], channels: usize, from: &[T], to: &mut [T]) {
         for row in tiles.iter().flat_map(|&tile| self.rows(tile)) {
@@ -62,6 +70,15 @@ mod tests {
             assert_eq!(pixels, (0..(size.0 * size.1) as usize).collect::<Vec<_>>());
             assert_eq!((0..grid.count()).map(|tile| grid.pixels(tile)).sum::<usize>(), pixels.len());
         }
+    }
+
+    #[test]
+    fn tiles_that_touch_are_found_up_to_the_edges() {
+        let around = |tile| TileGrid::of((24, 17)).around(tile).collect::<Vec<_>>();
+        assert_eq!(around(0), [0, 1, 3, 4]);
+        assert_eq!(around(4), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(around(8), [4, 5, 7, 8]);
+        assert_eq!(TileGrid::of((3, 3)).around(0).collect::<Vec<_>>(), [0]);
     }
 
     #[test]

@@ -20,6 +20,9 @@ const FIRST_SAMPLES: u32 = 8;
 /// Most times as many samples as a tile has that it gets before its noise is measured again.
 const MOST_GROWTH: u32 = 8;
 
+/// Most times as many samples as a tile has that one beside it may have, if pixels share samples: they bring their noise to each other.
+const STEEPEST: u32 = 8;
+
 /// The samples of a frame that may get more.
 pub struct Begun {
     film: Film,
@@ -60,9 +63,9 @@ struct Sampling<'a, 'b> {
     pose: &'a mut dyn FnMut() -> Posed,
 }
 
-/// The settings of a device, which leaves layers as they are before the last sample as well.
-fn unfinished(settings: &FrameSettings) -> FrameSettings {
-    FrameSettings { unfinished_aovs: true, ..settings.clone() }
+/// The settings of a device, which makes layers before the last sample as well, and has its films to itself if they `stay`.
+fn unfinished(settings: &FrameSettings, stay: bool) -> FrameSettings {
+    FrameSettings { unfinished_aovs: true, film_stays: stay, ..settings.clone() }
 }
 
 /// Traces a frame with as many samples as others see of it.
@@ -78,7 +81,7 @@ pub fn begin(
 ) -> Result<Traced, RenderError> {
     let mut film = Accumulation::new(&settings);
     let samples = FIRST_SAMPLES.min(settings.samples);
-    let rendered = device.add_samples(&posed.frame, &unfinished(&settings), &mut film, samples, stop);
+    let rendered = device.add_samples(&posed.frame, &unfinished(&settings, false), &mut film, samples, stop);
     let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
     let tiles = TileGrid::of(settings.film_size()).count() as usize;
     let Posed { frame, time: pose_time, trees } = posed;
@@ -124,7 +127,7 @@ impl Begun {
             let filtered = sampling.denoising.denoise(size, &complete.around, &complete.traced.rendered.aovs);
             let filtered = filtered.map_err(|source| RenderError::Denoise { frame, source })?;
             let noise = shown_noise(&filtered, settings);
-            let wanted = self.wanted((&noise, target), settings.samples);
+            let wanted = self.wanted((&noise, target), settings);
             if wanted.is_empty() {
                 return Ok(Refined { filtered, sampled: self.sampled(size, (&noise, target)) });
             }
@@ -142,16 +145,27 @@ impl Begun {
     }
 
     /// The tiles that get more samples, by how many they have and will have.
-    fn wanted(&self, (noise, target): (&[f32], f32), most: u32) -> BTreeMap<(u32, u32), Vec<u32>> {
-        let mut wanted: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+    fn wanted(&self, (noise, target): (&[f32], f32), settings: &FrameSettings) -> BTreeMap<(u32, u32), Vec<u32>> {
+        let (most, grid) = (settings.samples, TileGrid::of(settings.film_size()));
+        let mut numbers = self.samples.clone();
         for (tile, (&samples, &noise)) in (0..).zip(self.samples.iter().zip(noise)) {
             if samples >= most || noise <= target {
                 continue;
             }
             // The variance falls with their number, or more slowly where the denoiser then averages less.
             let times = ((noise / target).powi(2) as u32).clamp(2, MOST_GROWTH);
-            let power = 1 << times.ilog2();
-            wanted.entry((samples, samples.saturating_mul(power).min(most))).or_default().push(tile);
+            let number = samples.saturating_mul(1 << times.ilog2()).min(most);
+            let beside = if settings.shares_samples() { number / STEEPEST } else { 0 };
+            for other in grid.around(tile) {
+                let least = if other == tile { number } else { beside };
+                numbers[other as usize] = numbers[other as usize].max(least);
+            }
+        }
+        let mut wanted: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+        for (tile, (&samples, number)) in (0..).zip(self.samples.iter().zip(numbers)) {
+            if number > samples {
+                wanted.entry((samples, number)).or_default().push(tile);
+            }
         }
         wanted
     }
@@ -164,7 +178,7 @@ impl Begun {
         (samples, tiles): (Range<u32>, Vec<u32>),
     ) -> Result<(), RenderError> {
         let number = traced.number;
-        let settings = unfinished(&traced.settings);
+        let settings = unfinished(&traced.settings, true);
         let Some(frame) = &self.frame else {
             return Err(RenderError::Denoise { frame: number, source: DenoiseError::Untraced });
         };
@@ -228,15 +242,22 @@ fn take_aovs(grid: TileGrid, tiles: &[u32], (to, from): (&mut [AovImage], &[AovI
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{device::fake, scene::PixelFilter};
 
     #[test]
     fn noisy_tiles_get_twice_to_eight_times_the_samples() {
+        let settings = FrameSettings { width: 56, height: 8, samples: 100, ..fake::settings() };
         let begun = |samples: &[u32]| Begun { film: Film::default(), samples: samples.to_vec(), frame: None };
         let noise = [0.1, 0.11, 0.25, 9.0, f32::NAN, 0.11, 9.0];
-        let wanted = begun(&[8, 8, 8, 8, 8, 64, 100]).wanted((&noise, 0.1), 100);
+        let wanted = begun(&[8, 8, 8, 8, 8, 64, 100]).wanted((&noise, 0.1), &settings);
         let expected = [((8, 16), vec![1, 4]), ((8, 32), vec![2]), ((8, 64), vec![3]), ((64, 100), vec![5])];
         assert_eq!(wanted, BTreeMap::from(expected));
-        assert!(begun(&[8; 7]).wanted((&[0.1; 7], 0.1), 100).is_empty());
+        assert!(begun(&[8; 7]).wanted((&[0.1; 7], 0.1), &settings).is_empty());
+        let mut shared = settings;
+        shared.film.filter = PixelFilter::Shared;
+        // Those beside a tile with 100 samples get an eighth, if they have fewer.
+        let wanted = begun(&[8, 8, 8, 50, 8, 50, 8]).wanted((&[0.0, 0.0, 0.0, 0.2, 0.0, 0.1, 0.1], 0.1), &shared);
+        assert_eq!(wanted, BTreeMap::from([((8, 12), vec![2, 4]), ((50, 100), vec![3])]));
     }
 
     #[test]

@@ -245,6 +245,42 @@ fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
 }
 
 #[test]
+fn films_go_on_where_they_stayed() {
+    let scene = Arc::new(lit_ball());
+    let mut settings = settings(40, 24, Integrator::Path);
+    (settings.samples, settings.unfinished_aovs) = (32, true);
+    settings.film.filter = PixelFilter::Shared;
+    settings.aovs = [Aov::Albedo, Aov::Variance].into_iter().collect();
+    on_each_device(|device| {
+        device.load(scene.clone()).unwrap();
+        let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
+        let staying = FrameSettings { film_stays: true, ..settings.clone() };
+        let [all, kept] = [&settings, &staying].map(|settings| {
+            let mut film = Accumulation::new(settings);
+            device
+                .add_samples(&frame, &FrameSettings { film_stays: false, ..settings.clone() }, &mut film, 8, &|| false)
+                .unwrap();
+            let next = [(8, vec![2, 3, 9]), (8, vec![4, 5]), (16, vec![3])];
+            let mut last = None;
+            for (from, tiles) in next {
+                (film.state.samples, film.state.tiles) = (from, Some(tiles));
+                last = Some(device.add_samples(&frame, settings, &mut film, 2 * from, &|| false).unwrap());
+            }
+            (film, last.unwrap())
+        });
+        assert!(all.1.pixels == kept.1.pixels, "{}", device.describe());
+        // A device that has taken on something else meanwhile does not go on from old sums.
+        let (mut film, _) = kept;
+        device.submit(frame.clone(), &settings).unwrap();
+        device.collect(&|| false).unwrap();
+        film.state.tiles = Some(vec![3]);
+        film.state.samples = 16;
+        let more = device.add_samples(&frame, &settings, &mut film, 32, &|| false);
+        assert!(more.is_err() || !film.copy.is_only, "{}", device.describe());
+    });
+}
+
+#[test]
 fn parts_of_pictures_have_the_gaussian_instead_of_shared_samples() {
     let scene = Arc::new(lit_ball());
     let region = Some(Region { x: 3, y: 2, width: 20, height: 9 });

@@ -517,7 +517,9 @@ impl Device for CudaDevice {
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
-        if !film.fits(settings) || !self.under_way.is_empty() {
+        let held = self.slots.first().is_some_and(|slot| film.copy.is(slot.copy));
+        let is_here = held || !film.copy.is_only;
+        if !(is_here && film.fits_if_held(settings)) || !self.under_way.is_empty() {
             let message = "the film is of another picture, or a frame is under way";
             return Err(DeviceError::Failed(message.into()));
         }
@@ -529,8 +531,10 @@ impl Device for CudaDevice {
             film.layers.resize(Accumulation::layers_words(settings), 0);
         }
         self.with("copying the film", |device| {
-            device.slots[slot].read_film(film)?;
-            film.copy = DeviceCopy::fresh();
+            if !settings.film_stays {
+                device.slots[slot].read_film(film)?;
+            }
+            film.copy = DeviceCopy::fresh(settings.film_stays);
             device.slots[slot].copy = film.copy;
             device.rendered(picture)
         })
