@@ -41,8 +41,8 @@ THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2
         }
 }
 
-// The mean of all samples near a pixel. Those of pixels that have more than it count as if they were as many, or they would draw the
-// filter's middle to them.
+// The mean of all samples near a pixel. Those of each pixel beside it count as if they were as many as its own, or more of them would draw
+// the filter's middle to their side.
 THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
     const int width = int(params.film.width), height = int(params.film.height);
     const int x = int(pixel % params.film.width), y = int(pixel / params.film.width);

@@ -55,7 +55,7 @@ impl<'a> Reporter<'a> {
         self.warn(&warnings);
         if self.verbose > 1 {
             self.progress.note(&format!("device: {device}"));
-            self.progress.note(&format!("settings: {settings:?}"));
+            self.progress.note(&format!("settings: {:?}", self.job.told_settings()));
         }
         self.progress.start(self.plan.skipped, self.plan.total());
     }

@@ -1,6 +1,6 @@
 //! Films of samples that are shared, in as little memory as more samples of some tiles allow.
 
-use super::{Accumulation, FrameSettings, TILE};
+use super::{Accumulation, DeviceCopy, FrameSettings, TILE};
 use rayon::prelude::*;
 
 /// Light and weights.
@@ -33,6 +33,7 @@ impl FoldedFilm {
         let (own, others): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         film.sums.truncate(settings.film_pixels() * Accumulation::sum_words(settings));
         film.sums.shrink_to_fit();
+        film.copy = DeviceCopy::default();
         Self { film, own: own.concat(), others }
     }
 
@@ -82,6 +83,7 @@ impl Shares<'_> {
             own.push(of_tile((0, 0)));
             others.extend(beside(self.size, (x, y)).map(of_tile));
         }
+        others.shrink_to_fit();
         (own, others)
     }
 }
@@ -164,7 +166,7 @@ mod tests {
     fn they_take_as_little_memory_as_is_told() {
         let settings = FrameSettings { width: 256, height: 256, ..settings(PixelFilter::Shared) };
         let FoldedFilm { film, own, others } = FoldedFilm::of(Accumulation::new(&settings), &settings);
-        let sums = own.len() + others.iter().map(Vec::len).sum::<usize>();
+        let sums = own.len() + others.iter().map(Vec::capacity).sum::<usize>();
         let bytes = size_of_val(&film.sums[..]) + size_of_val(&film.odd[..]) + sums * size_of::<Sum>();
         assert!(bytes as u64 <= 256 * 256 * FoldedFilm::PIXEL_BYTES);
     }

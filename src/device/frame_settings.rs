@@ -50,7 +50,8 @@ pub struct FrameSettings {
     #[serde(skip)]
     pub unfinished_aovs: bool,
     /// Whether the sums of films may stay on a device with memory of its own when samples were added. Until it takes on something else, more
-    /// can be added there.
+    /// can be added there. Not serialized, because it changes no picture.
+    #[serde(skip)]
     pub film_stays: bool,
     /// Keeps the exact sums that AOVs of a finished picture are made of ([`Accumulation::layers`]), so that they can be joined with those of
     /// other samples. Takes an open end. Not serialized, because it changes no picture.

@@ -109,6 +109,11 @@ impl RenderJob {
         self.settings.noise.or(self.denoised_noise)
     }
 
+    /// The settings of frames as they are written, with the noise that these have at most.
+    pub fn told_settings(&self) -> FrameSettings {
+        FrameSettings { noise: self.noise(), ..self.settings.clone() }
+    }
+
     /// How far around a frame those are that it is made of.
     fn reach(&self) -> Reach {
         let frames = self.denoising.as_ref().map_or(0, |denoising| denoising.reach);

@@ -405,12 +405,13 @@ fn partial_path(path: &Path) -> PathBuf {
 pub fn sampling(settings: &FrameSettings) -> FrameSettings {
     let variance = settings.aovs.contains(Aov::Variance);
     // Paths are clamped by what is displayed, or noise is measured as it is displayed.
-    let exposed = settings.integrator.paths() == Paths::Reflected || settings.noise.is_some();
+    let measured = settings.noise.is_some();
+    let exposed = settings.integrator.paths() == Paths::Reflected || measured;
     // What is not named here counts: pictures with different values are not continued.
     FrameSettings {
         samples: 0,
         exposure: if exposed { settings.exposure } else { 0.0 },
-        tone_map: ToneMap::None,
+        tone_map: if measured { settings.tone_map } else { ToneMap::None },
         film: settings.film.sampling(),
         pixels: PixelType::U8,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
@@ -444,6 +445,13 @@ mod tests {
         ],
         camera: LookAt(eye: (0, 4, 12), target: (0, 0, 0), fov: 40),
     )"#;
+
+    #[test]
+    fn tone_curves_count_where_they_decide_who_gets_samples() {
+        let under = |noise, tone_map| sampling(&FrameSettings { noise, tone_map, ..fake::settings() });
+        assert!(under(None, ToneMap::None) == under(None, ToneMap::Agx));
+        assert!(under(Some(0.1), ToneMap::None) != under(Some(0.1), ToneMap::Agx));
+    }
 
     static LOADED: LazyLock<Arc<crate::scene::Scene>> = LazyLock::new(|| {
         let dir = tempfile::tempdir().unwrap();

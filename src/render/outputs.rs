@@ -205,7 +205,7 @@ struct Settings<'a> {
 
 fn origin(job: &RenderJob) -> Metadata {
     let settings = Settings {
-        settings: &job.settings,
+        settings: &job.told_settings(),
         auto_exposure: job.auto_exposure,
         denoise: job.denoising.as_ref().map(|denoising| (denoising.method(), denoising.reach)),
         background: job.background.as_ref().map(|background| &background.name[..]),

@@ -81,13 +81,16 @@ pub fn begin(
 ) -> Result<Traced, RenderError> {
     let mut film = Accumulation::new(&settings);
     let samples = FIRST_SAMPLES.min(settings.samples);
-    let rendered = device.add_samples(&posed.frame, &unfinished(&settings, false), &mut film, samples, stop);
+    let is_alone = job.reach().frames == 0;
+    let rendered = device.add_samples(&posed.frame, &unfinished(&settings, is_alone), &mut film, samples, stop);
     let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
     let tiles = TileGrid::of(settings.film_size()).count() as usize;
     let Posed { frame, time: pose_time, trees } = posed;
-    let frame = (job.reach().frames == 0).then_some(frame);
-    let film = Film::Aside(FoldedFilm::of(film, &settings));
-    let begun = Some(Begun { film, samples: vec![samples; tiles], frame });
+    let begun = job.frames.contains(&number).then(|| Begun {
+        film: if is_alone { Film::Growing(film) } else { Film::Aside(FoldedFilm::of(film, &settings)) },
+        samples: vec![samples; tiles],
+        frame: is_alone.then_some(frame),
+    });
     Ok(Traced { number, settings, rendered, pose_time, trees, begun })
 }
 
@@ -155,11 +158,10 @@ impl Begun {
             // The variance falls with their number, or more slowly where the denoiser then averages less.
             let times = ((noise / target).powi(2) as u32).clamp(2, MOST_GROWTH);
             let number = samples.saturating_mul(1 << times.ilog2()).min(most);
-            let beside = if settings.shares_samples() { number / STEEPEST } else { 0 };
-            for other in grid.around(tile) {
-                let least = if other == tile { number } else { beside };
-                numbers[other as usize] = numbers[other as usize].max(least);
-            }
+            numbers[tile as usize] = number;
+        }
+        if settings.shares_samples() {
+            flatten(&mut numbers, grid);
         }
         let mut wanted: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (tile, (&samples, number)) in (0..).zip(self.samples.iter().zip(numbers)) {
@@ -227,6 +229,20 @@ impl Begun {
     }
 }
 
+/// Raises numbers of samples that are below those of tiles beside them by more than [`STEEPEST`].
+fn flatten(numbers: &mut [u32], grid: TileGrid) {
+    let mut steep: Vec<u32> = (0..grid.count()).collect();
+    while let Some(tile) = steep.pop() {
+        let least = numbers[tile as usize] / STEEPEST;
+        for other in grid.around(tile).filter(|&other| other != tile) {
+            if numbers[other as usize] < least {
+                numbers[other as usize] = least;
+                steep.push(other);
+            }
+        }
+    }
+}
+
 /// Takes the pixels of `tiles` into images of the same AOVs.
 fn take_aovs(grid: TileGrid, tiles: &[u32], (to, from): (&mut [AovImage], &[AovImage])) {
     for image in to {
@@ -258,6 +274,9 @@ mod tests {
         // Those beside a tile with 100 samples get an eighth, if they have fewer.
         let wanted = begun(&[8, 8, 8, 50, 8, 50, 8]).wanted((&[0.0, 0.0, 0.0, 0.2, 0.0, 0.1, 0.1], 0.1), &shared);
         assert_eq!(wanted, BTreeMap::from([((8, 12), vec![2, 4]), ((50, 100), vec![3])]));
+        let mut numbers = [8, 8, 8, 8, 4096, 600, 8];
+        flatten(&mut numbers, TileGrid::of((56, 8)));
+        assert_eq!(numbers, [8, 8, 64, 512, 4096, 600, 75]);
     }
 
     #[test]

@@ -257,12 +257,15 @@ impl Renderer {
         mut each: impl FnMut(u32, Image<T>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.on_device(numbers.into_iter().collect(), T::TYPE, |job, ready, device| {
-            let mut frames = ready.frames(job, device, &|| false).map_err(Error::from)?;
+            let mut frames = ready.frames(job, device, &|| false)?;
             for &number in &job.frames {
-                each(number, image(job, frames.frame(number).map_err(Error::from)?))?;
+                let told = each(number, image(job, frames.frame(number)?));
+                if told.is_err() {
+                    return Ok(told);
+                }
             }
-            Ok(())
-        })
+            Ok(Ok(()))
+        })?
     }
 
     /// The nearest hit of each ray with the scene as it is in a frame, from 1; None where there is nothing.
@@ -353,34 +356,25 @@ impl Renderer {
     }
 
     /// Does `work` for frames with the scene on the device, and keeps both if it went well.
-    fn on_device<T, E: From<Error>>(
+    fn on_device<T>(
         &mut self,
         numbers: Vec<u32>,
         pixels: PixelType,
-        work: impl FnOnce(&RenderJob, &mut LoadedScene, &mut dyn Device) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let (job, mut ready, mut device) = self.prepare(numbers, pixels)?;
-        let done = work(&job, &mut ready, device.as_mut())?;
-        (self.opened, self.ready) = (Some(device), Some(ready));
-        Ok(done)
-    }
-
-    fn prepare(
-        &mut self,
-        numbers: Vec<u32>,
-        pixels: PixelType,
-    ) -> Result<(RenderJob, LoadedScene, Box<dyn Device>), Error> {
+        work: impl FnOnce(&RenderJob, &mut LoadedScene, &mut dyn Device) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let scene = self.scene()?.clone();
         for &number in &numbers {
             check_number(number, scene.settings.frames)?;
         }
         let job = self.options.job(scene, pixels, (numbers, Outputs::default()), false)?;
         let mut device = self.take_device()?;
-        let ready = match self.ready.take() {
+        let mut ready = match self.ready.take() {
             Some(ready) => ready,
             None => LoadedScene::new(&job, device.as_mut())?,
         };
-        Ok((job, ready, device))
+        let done = work(&job, &mut ready, device.as_mut())?;
+        (self.opened, self.ready) = (Some(device), Some(ready));
+        Ok(done)
     }
 
     /// The device, which is opened now if it was not before. It comes back when all went well: after an error it may have lost its scene.

@@ -77,8 +77,15 @@ fn films_are_the_frames_one_by_one_and_end_where_one_wants() {
     for (number, image) in film {
         assert!(dragons.frame(number).unwrap() == image, "{number}");
     }
+    let mut numbers = Vec::new();
     let radiance = dragons.radiance(2).unwrap();
-    dragons.frames([2], |_, image| Ok::<_, Error>(assert!(image == radiance))).unwrap();
+    let take = |number, image: Image<f32>| {
+        numbers.push(number);
+        assert!(number != 2 || image == radiance);
+        Ok::<_, Error>(())
+    };
+    dragons.frames([2, 3, 2, 2], take).unwrap();
+    assert_eq!(numbers, [2, 3, 2, 2]);
     let never = |_, _: Image| -> Result<(), Error> { panic!("a frame of a film that does not exist") };
     assert!(dragons.frames([1, 0], never).unwrap_err().is_usage());
 }

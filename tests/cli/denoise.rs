@@ -176,10 +176,10 @@ fn samples_go_where_a_denoised_frame_is_noisy() {
         let told = told_noise(&run.stdout);
         ["samples", "noisy"].map(|name| told[name].as_f64().unwrap())
     };
-    let [samples, noisy] = noise(&["--samples", "256", "--noise", "0.1"]);
+    let [samples, noisy] = noise(&["--samples", "256", "--noise", "0.05"]);
     assert!(samples > 8.0 && noisy == 0.0, "{samples} {noisy}");
     let raw =
-        ["render", "scene.ron", "-f", "2", "-o", "b.png", "--progress", "json", "--samples", "256", "--noise", "0.1"];
+        ["render", "scene.ron", "-f", "2", "-o", "b.png", "--progress", "json", "--samples", "256", "--noise", "0.05"];
     let raw = place.ok(&raw).stdout;
     let raw = raw.lines().find(|line| line.contains(r#""event":"frame""#)).unwrap();
     let raw: serde_json::Value = serde_json::from_str(raw).unwrap();
@@ -204,13 +204,17 @@ fn samples_go_where_a_denoised_frame_is_noisy() {
         "-v",
     ]);
     assert!(told.stderr.contains("; 8.0 samples per pixel, 0.0 % above the target"), "{}", told.stderr);
+    let again = ["render", "scene.ron", "-f", "2", "-o", "c.png", "--denoise", "--samples", "9", "--skip-existing"];
+    place.ok(&[&again[..], &["--noise", "2"]].concat());
+    place.fails(&[&again[..], &["--noise", "0.1"]].concat(), 1, "its noise is 2.0 and not 0.1");
 }
 
 #[test]
 fn a_frame_with_more_samples_depends_on_those_around_it_alone() {
     let place = Place::new(5);
-    let render =
-        |more: &[&'static str]| place.ok(&[&NOISE[..], &["--samples", "64", "--noise", "0.1"], &LAYERS, more].concat());
+    let render = |more: &[&'static str]| {
+        place.ok(&[&NOISE[..], &["--samples", "64", "--noise", "0.05"], &LAYERS, more].concat())
+    };
     let all = render(&["-o", "all/####.exr"]).stdout;
     assert!(all.lines().any(|line| line.contains(r#""frame":3,"#) && !line.contains(r#""samples":8.0,"#)), "{all}");
     render(&["-o", "one.exr", "-f", "3"]);

@@ -518,8 +518,8 @@ impl Device for CudaDevice {
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
         let held = self.slots.first().is_some_and(|slot| film.copy.is(slot.copy));
-        let is_here = held || !film.copy.is_only;
-        if !(is_here && film.fits_if_held(settings)) || !self.under_way.is_empty() {
+        let fits = if held { film.fits_if_held(settings) } else { film.fits(settings) };
+        if !fits || !self.under_way.is_empty() {
             let message = "the film is of another picture, or a frame is under way";
             return Err(DeviceError::Failed(message.into()));
         }
