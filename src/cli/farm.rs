@@ -65,7 +65,7 @@ const JOINED: [&str; 4] = ["video", "video_codec", "sheet", "sheet_frames"];
 
 impl FarmArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let Planned { path, scene, plan, settings, noise, denoised } = self.render.plan()?;
+        let Planned { path, scene, plan, settings, denoised } = self.render.plan()?;
         let output = match plan.pattern() {
             Some(files) => files.to_string(),
             None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
@@ -81,7 +81,7 @@ impl FarmArgs {
         let is_of_tasks = |name: &str| !PLACED.contains(&name) && !JOINED.contains(&name) && !is_placed(name);
         let mut flags = self.given.flags(is_of_tasks);
         // Jobs always name samples, which would leave out the scene's noise if it were not named as well.
-        if let (None, Some(noise)) = (self.given.words("noise"), noise) {
+        if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
             flags.push(Flag::Word(format!("--noise={noise}").into()));
         }
         // Tasks do not know that their frames will be denoised.

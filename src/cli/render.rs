@@ -134,8 +134,6 @@ pub struct Planned {
     pub scene: Arc<Scene>,
     pub plan: FramePlan,
     pub settings: FrameSettings,
-    /// The noise at which tiles of frames are done.
-    pub noise: Option<f32>,
     /// How many frames before and after a frame help to denoise it, if throng denoise can do that afterwards; none otherwise.
     pub denoised: Option<u32>,
 }
@@ -242,7 +240,7 @@ impl RenderArgs {
         let is_whole =
             job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
         let denoised = denoising.filter(|_| is_whole && job.denoised_noise.is_none()).map(|denoising| denoising.reach);
-        Ok(Planned { path, scene, plan, noise: job.noise(), settings: job.settings, denoised })
+        Ok(Planned { path, scene, plan, settings: job.told_settings(), denoised })
     }
 
     /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.

@@ -17,7 +17,7 @@ use crate::{
     scene::Scene,
 };
 use glam::Vec3;
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 /// A scene that a device has loaded, with the trees of its meshes, which serve all of its frames.
 pub struct LoadedScene {
@@ -80,8 +80,7 @@ impl LoadedScene {
     ) -> Result<Frames<'a>, RenderError> {
         let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
         let (window, steps) = (Window::new(job), Steps::new(job.reach()));
-        let poser = &mut self.poser;
-        Ok(Frames { poser, job, device, stop, exposures, window, steps, rendered: BTreeSet::new() })
+        Ok(Frames { poser: &mut self.poser, job, device, stop, exposures, window, steps })
     }
 }
 
@@ -94,8 +93,6 @@ pub struct Frames<'a> {
     exposures: Exposures,
     window: Window<'a>,
     steps: Steps,
-    /// Those that were rendered. The window keeps what others need of them, and not what they need themselves.
-    rendered: BTreeSet<u32>,
 }
 
 impl Frames<'_> {
@@ -104,10 +101,6 @@ impl Frames<'_> {
     /// # Errors
     /// Those of rendering and denoising a frame.
     pub fn frame(&mut self, number: u32) -> Result<(Rendered, Metadata), RenderError> {
-        if !self.rendered.insert(number) {
-            (self.window, self.steps) = (Window::new(self.job), Steps::new(self.job.reach()));
-            self.rendered = BTreeSet::from([number]);
-        }
         let mut complete = None;
         for step in self.steps.to(number) {
             let traced = match step.trace {

@@ -64,17 +64,23 @@ impl Step {
 pub struct Steps {
     reach: Reach,
     traced: BTreeSet<u32>,
+    /// Frames that have been complete, of which [`Window`] keeps only what others need.
+    complete: BTreeSet<u32>,
 }
 
 impl Steps {
     pub fn new(reach: Reach) -> Self {
-        Self { reach, traced: BTreeSet::new() }
+        Self { reach, traced: BTreeSet::new(), complete: BTreeSet::new() }
     }
 
     /// The steps to `frame`. What [`Window`] has kept by then is not traced again.
     pub fn to(&mut self, frame: u32) -> VecDeque<Step> {
         let around = self.reach.around(frame);
         self.traced.retain(|other| around.contains(other));
+        self.complete.retain(|other| around.contains(other));
+        if !self.complete.insert(frame) {
+            self.traced.remove(&frame);
+        }
         let mut missing: Vec<Option<u32>> = around.filter(|&other| self.traced.insert(other)).map(Some).collect();
         if missing.is_empty() {
             missing.push(None);
@@ -250,6 +256,8 @@ mod tests {
             traced(1, 99, &[10, 12, 50, 11]),
             [vec![9, 10, 11], vec![12, 13], vec![49, 50, 51], vec![10, 11, 12]]
         );
+        assert_eq!(traced(1, 9, &[2, 3, 2, 2]), [vec![1, 2, 3], vec![4], vec![1, 2], vec![2]]);
+        assert_eq!(traced(0, 9, &[1, 1]), [[1], [1]]);
         assert_eq!(Reach { frames: 1, last: 8 }.all(&[8, 1, 4]), BTreeSet::from([1, 2, 3, 4, 5, 7, 8]));
     }
 }
