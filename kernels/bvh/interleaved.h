@@ -49,8 +49,7 @@ struct Interleaved {
     THRONG_INLINE bool step(InterleavedRay& r) const {
         if (r.reference & LEAF) {
             NoCount none;
-            enter_instance<false>(params, rays[r.ray], r.reference & ~LEAF, r.q, r.top, none, filter);
-            return pop(r);
+            return !enter_instance<false>(params, rays[r.ray], r.reference & ~LEAF, r.q, r.top, none, filter) && pop(r);
         }
         Floats<THRONG_WIDTH> entry;
         const WideNode& node = params.trees.tlas_nodes[r.reference];

@@ -297,6 +297,10 @@ struct PacketWalk {
     THRONG_INLINE void enter(uint32_t some, uint32_t record, float t, PacketEntry* top) {
         const InstanceRecord& instance = params.trees.instances[record];
         if (instance.mask == 0) return;
+        if (is_ended(params)) {
+            open = 0;
+            return;
+        }
         const BlasRecord& blas = params.trees.blas[instance.blas];
         if (instance.flags == INSTANCE_IS_ASSEMBLY && count_bits(some) > kFewRays && enter_assembly_together(some, instance, blas, t, top)) return;
         if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(instance.flags && (moves(params) || instance.flags & INSTANCE_IS_ASSEMBLY))) {

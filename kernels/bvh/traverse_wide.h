@@ -223,19 +223,27 @@ THRONG_INLINE bool enter_mesh(const Params& params, const Ray& ray, uint32_t rec
 template <bool Any, class Count, class Filter>
 bool enter_nested(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter);
 
+// How walks enter instances (DETOUR_*). Another thread may change it during a launch.
+THRONG_INLINE uint32_t detour(const Params& params) { return __atomic_load_n(&params.trees.detour, __ATOMIC_RELAXED); }
+
+// Whether the launch is to end, so that its results do not matter any more.
+THRONG_INLINE bool is_ended(const Params& params) { return detour(params) == DETOUR_ENDS; }
+
 // Traverses an instance unless it is hidden.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.trees.instances[record];
     if (instance.mask == 0) return false;
     count.instance();
-    return is_nested(params) ? enter_nested<Any>(params, ray, record, q, stack, count, filter) : enter_mesh<Any, false>(params, ray, record, q, stack, count, filter);
+    return detour(params) ? enter_nested<Any>(params, ray, record, q, stack, count, filter) : enter_mesh<Any, false>(params, ray, record, q, stack, count, filter);
 }
 
-// The same in a scene with assemblies; outlined, so that other scenes pay nothing. In an assembly's space instances are placed as they are in
+// The same in a scene with assemblies; outlined, so that other scenes pay nothing. A walk of a launch that is to end does so here: a single
+// ray may meet millions of instances. In an assembly's space instances are placed as they are in
 // the world.
 template <bool Any, class Count, class Filter>
 THRONG_OUTLINE bool enter_nested(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
+    if (is_ended(params)) return true;
     const InstanceRecord& instance = params.trees.instances[record];
     if (!(instance.flags & INSTANCE_IS_ASSEMBLY)) return enter_mesh<Any, true>(params, ray, record, q, stack, count, filter);
     const BlasRecord& assembly = params.trees.blas[instance.blas];

@@ -16,17 +16,17 @@ struct Batch {
 
 #ifndef THRONG_COMPRESSED
 
-// Calls `visit(first, count)` for the items in portions of a packet.
+// Calls `visit(first, count)` for the items in portions of a packet, until the launch is to end.
 template <class Visit>
-THRONG_INLINE void each_packet(uint32_t begin, uint32_t end, Visit&& visit) {
-    for (uint32_t first = begin; first < end; first += kPacketRays) visit(first, end - first < kPacketRays ? end - first : kPacketRays);
+THRONG_INLINE void each_packet(const Params& params, uint32_t begin, uint32_t end, Visit&& visit) {
+    for (uint32_t first = begin; first < end && !is_ended(params); first += kPacketRays) visit(first, end - first < kPacketRays ? end - first : kPacketRays);
 }
 
 template <>
 struct Batch<trace_closest> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
         if (thread.stacks == 1) {
-            each_packet(begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.query.rays + first, count, params.query.hits + first, thread); });
+            each_packet(params, begin, end, [&](uint32_t first, uint32_t count) { closest_hits(params, params.query.rays + first, count, params.query.hits + first, thread); });
             return;
         }
         uint32_t apart[kMaxInterleaved], waiting = 0;
@@ -34,7 +34,7 @@ struct Batch<trace_closest> {
             closest_hits_interleaved(params, params.query.rays, apart, waiting, params.query.hits, thread);
             waiting = 0;
         };
-        each_packet(begin, end, [&](uint32_t first, uint32_t count) {
+        each_packet(params, begin, end, [&](uint32_t first, uint32_t count) {
             if (closest_hits_together(params, params.query.rays + first, count, params.query.hits + first, thread)) return;
             if (waiting + count > kMaxInterleaved) trace_waiting();
             for (uint32_t i = 0; i < count; i++) apart[waiting++] = first + i;
@@ -46,7 +46,7 @@ struct Batch<trace_closest> {
 template <>
 struct Batch<trace_any> {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
-        each_packet(begin, end, [&](uint32_t first, uint32_t count) {
+        each_packet(params, begin, end, [&](uint32_t first, uint32_t count) {
             const uint32_t blocked = any_hits(params, params.query.rays + first, count, thread);
             for (uint32_t i = 0; i < count; i++) params.query.hits[first + i] = blocked_hit(blocked >> i & 1u);
         });
@@ -71,7 +71,7 @@ struct RenderBatch {
             }
             return;
         }
-        each_packet(begin, end, [&](uint32_t first, uint32_t count) { render_square(params, first, count, thread); });
+        each_packet(params, begin, end, [&](uint32_t first, uint32_t count) { render_square(params, first, count, thread); });
     }
 
     static void render_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
@@ -79,7 +79,7 @@ struct RenderBatch {
         for (uint32_t item = first; item < first + items; item++)
             if (item_pixel(params, item, x[count], y[count])) count++;
         AovSums<false> sums[with_aovs ? kPacketRays : 1];
-        for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end; sample++) {
+        for (uint32_t sample = params.film.sample_begin; sample < params.film.sample_end && !is_ended(params); sample++) {
             Path paths[kPacketRays];
             Ray rays[kPacketRays];
             Hit hits[kPacketRays];
@@ -189,7 +189,7 @@ struct Batch<render_with_aovs> : RenderBatch<true> {};
 template <bool exact>
 struct AovBatch {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
-        each_packet(begin, end, [&](uint32_t first, uint32_t count) { gather_square(params, first, count, thread); });
+        each_packet(params, begin, end, [&](uint32_t first, uint32_t count) { gather_square(params, first, count, thread); });
     }
 
     static void gather_square(const Params& params, uint32_t first, uint32_t items, Thread& thread) {
@@ -207,7 +207,7 @@ struct AovBatch {
         }
         if (!has_met_aovs(out)) return;
         AovSums<exact> sums[kPacketRays];
-        for (uint32_t sample = params.film.sample_begin; sample < last; sample++) {
+        for (uint32_t sample = params.film.sample_begin; sample < last && !is_ended(params); sample++) {
             Ray rays[kPacketRays];
             Hit hits[kPacketRays];
             float weights[kPacketRays];

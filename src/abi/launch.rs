@@ -254,7 +254,8 @@ border! {
         pub indices: *const u32,
         /// Whether meshes share numbers.
         pub shares_numbers: u32,
-        pub reserved: u32,
+        /// How walks on a CPU enter instances, one of `DETOUR_*`. It may change while kernels run.
+        pub detour: u32,
     }
 
     /// Keys while the shutter is open; null where nothing has any.

@@ -77,6 +77,13 @@ constants! {
     /// Not a mesh, but instances.
     pub const SHAPE_ASSEMBLY: u32 = 3;
 
+    /// Walks enter the mesh of an instance at once, as there are no assemblies.
+    pub const DETOUR_NONE: u32 = 0;
+    /// Instances may be assemblies.
+    pub const DETOUR_NESTED: u32 = 1;
+    /// The launch is to end: walks end at the next instance, and their results are not used.
+    pub const DETOUR_ENDS: u32 = 2;
+
     /// Table of an emitter that is an assembly.
     pub const EMITTER_IS_ASSEMBLY: u32 = 0xffff_fffe;
 

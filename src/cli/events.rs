@@ -51,6 +51,11 @@ pub enum Event<'a> {
         stats: Stats,
         resume: String,
     },
+    /// Of a run that was ended in the middle of its work, which has no numbers.
+    #[serde(rename = "stopped")]
+    CutShort {
+        resume: String,
+    },
 }
 
 /// Difference of pictures. All its numbers are from 0 to 1.

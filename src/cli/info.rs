@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     aov::cryptomatte,
+    device::start_threads,
     files,
     render::report::{SceneInfo, scene_info},
 };
@@ -128,6 +129,7 @@ impl InfoArgs {
     }
 
     fn list_files(&self) -> anyhow::Result<Exit> {
+        start_threads(0)?;
         let (loaded, mut files) = files::recording(|| self.scene.load());
         loaded?;
         // Those that the scene does without, such as a missing .mtl, are none of it.
@@ -137,6 +139,7 @@ impl InfoArgs {
     }
 
     fn list_named(&self) -> anyhow::Result<Exit> {
+        start_threads(0)?;
         let scene = self.scene.load()?;
         let named = cryptomatte::named(&scene, &self.matte_id);
         for (id, name) in &named {

@@ -1,6 +1,7 @@
 //! Signals. The first Ctrl-C or one of its relatives asks the run to stop, the second ends it; SIGUSR1 asks for a partial picture.
 
 use super::Exit;
+use crate::output::is_writing;
 use anyhow::Context;
 use signal_hook::{consts, flag};
 use std::{
@@ -10,7 +11,7 @@ use std::{
         atomic::{AtomicBool, AtomicI32, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -19,6 +20,14 @@ static WORKING: AtomicBool = AtomicBool::new(false);
 
 /// Whether it was SIGTERM that asked the run to stop.
 static TERMINATED: AtomicBool = AtomicBool::new(false);
+/// Time that a run has to stop by itself after a Ctrl-C, before it is ended. It waits for nothing longer than that but files that are
+/// being written.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Time between two looks whether files are still being written.
+const LOOK: Duration = Duration::from_millis(50);
+/// Time that the last words of a run may take: what they are written to may be blocked.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// The exit code of a run that was stopped and can go on.
 static STOP_CODE: AtomicI32 = AtomicI32::new(Exit::Stopped as i32);
 
@@ -63,9 +72,15 @@ pub fn asked_to_show() -> &'static AtomicBool {
 /// Installs the handlers. From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`, on a thread
 /// of its own. Before [`work_begins`] it also ends the process, as there is nothing to lose. A second one ends the process at once,
 /// whatever it is waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to
-/// ignore (`nohup`) stay ignored. After a SIGTERM, which schedulers send before they kill, the process ends after `grace` in any case.
+/// ignore (`nohup`) stay ignored. A run that has not stopped by itself soon after the first signal is ended as by a second one, after
+/// `last_words`: a single step of its work takes too long. After a SIGTERM, which schedulers send before they kill, that is after `grace`.
 /// Whatever is stopped exits with `code`.
-pub fn install(code: u8, grace: Duration, on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<Arc<AtomicBool>> {
+pub fn install(
+    code: u8,
+    grace: Duration,
+    on_first: impl FnOnce() + Send + 'static,
+    last_words: impl FnOnce() + Send + 'static,
+) -> anyhow::Result<Arc<AtomicBool>> {
     STOP_CODE.store(code.into(), Ordering::SeqCst);
     let stop = Arc::new(AtomicBool::new(false));
     let register = || -> io::Result<()> {
@@ -82,7 +97,7 @@ pub fn install(code: u8, grace: Duration, on_first: impl FnOnce() + Send + 'stat
             // SAFETY: an atomic operation and `_exit` are all that the handler does, and signal handlers may do both.
             unsafe { signal_hook::low_level::register(signal, handle)? };
         }
-        call_once(&signals, grace, on_first)
+        call_once(&signals, grace, on_first, last_words)
     };
     register().context("cannot catch Ctrl-C")?;
     Ok(stop)
@@ -93,9 +108,15 @@ pub fn work_begins() {
     WORKING.store(true, Ordering::SeqCst);
 }
 
-/// Calls `on_first` after the first of `signals`, and ends the process `grace` after a SIGTERM. Signal handlers may do next to nothing, so a thread waits for them.
+/// Calls `on_first` after the first of `signals`, and ends a process that goes on for too long. Signal handlers may do next to nothing, so a
+/// thread waits for them.
 #[cfg(unix)]
-fn call_once(signals: &[i32], grace: Duration, on_first: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn call_once(
+    signals: &[i32],
+    grace: Duration,
+    on_first: impl FnOnce() + Send + 'static,
+    last_words: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
     use std::{io::Read, os::unix::net::UnixStream};
     let (mut told, tell) = UnixStream::pair()?;
     for &signal in signals {
@@ -109,16 +130,38 @@ fn call_once(signals: &[i32], grace: Duration, on_first: impl FnOnce() + Send + 
             }
             if TERMINATED.load(Ordering::SeqCst) {
                 thread::sleep(grace);
-                signal_hook::low_level::exit(stop_code());
+            } else {
+                thread::sleep(PATIENCE);
+                while is_writing() {
+                    thread::sleep(LOOK);
+                }
             }
+            say(last_words);
+            signal_hook::low_level::exit(stop_code());
         }
     };
     thread::Builder::new().name("signals".into()).spawn(wait)?;
     Ok(())
 }
 
+/// Says the last words, unless what they are written to is blocked.
+#[cfg(unix)]
+fn say(last_words: impl FnOnce() + Send + 'static) {
+    if let Ok(saying) = thread::Builder::new().spawn(last_words) {
+        let begun = Instant::now();
+        while !saying.is_finished() && begun.elapsed() < LAST_WORDS {
+            thread::sleep(LOOK);
+        }
+    }
+}
+
 #[cfg(not(unix))]
-fn call_once(_: &[i32], _: Duration, _: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn call_once(
+    _: &[i32],
+    _: Duration,
+    _: impl FnOnce() + Send + 'static,
+    _: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
     Ok(())
 }
 

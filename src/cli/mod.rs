@@ -35,7 +35,10 @@ mod trace;
 mod version;
 mod view;
 
-use crate::{device, loader::LoadError, memory, merge::MergeError, settings::SettingsError};
+use crate::{
+    device, loader::LoadError, memory, merge::MergeError, output::PatternError, render::frames::FramesError,
+    settings::SettingsError,
+};
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
 use std::{env, process::ExitCode, thread};
@@ -154,11 +157,24 @@ impl Command {
             Self::Diff(args) => with_threads(|| args.run()),
             Self::Denoise(args) => with_threads(|| args.run()),
             Self::New(args) => args.run(),
-            Self::Farm(args) => args.run(),
+            Self::Farm(args) => with_threads(|| args.run()),
             Self::Merge(args) => with_threads(|| args.run()),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
         }
+    }
+}
+
+/// A mistake of the command line that clap does not find.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct UsageError(String);
+
+/// Refuses a command line unless `holds`.
+fn demand(holds: bool, otherwise: &str) -> Result<(), UsageError> {
+    match holds {
+        true => Ok(()),
+        false => Err(UsageError(otherwise.to_owned())),
     }
 }
 
@@ -173,6 +189,9 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         || error.downcast_ref::<SettingsError>().is_some_and(SettingsError::is_usage)
         || error.downcast_ref::<LoadError>().is_some_and(LoadError::is_usage)
         || error.downcast_ref::<MergeError>().is_some_and(MergeError::is_usage)
+        || error.is::<UsageError>()
+        || error.is::<PatternError>()
+        || error.is::<FramesError>()
         || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
     match usage {
         true => Exit::Usage,

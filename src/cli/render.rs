@@ -1,20 +1,20 @@
 //! `throng render`: renders frames to files and videos.
 
 use super::{
-    Exit,
+    Exit, UsageError,
     args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
-    compare, console, interrupt,
+    compare, console, demand, interrupt,
     models::{self, Inputs, Outcome},
     progress::{Progress, ProgressMode},
-    report::{Reporter, plural},
+    report::{self, Reporter, plural},
     shipped,
 };
 use crate::{
     denoise::Denoise,
     device::{Device, FrameSettings},
-    output::{Destination, Stream},
+    output::{Destination, OutputError, Stream},
     pixels::PixelType,
-    render::RenderJob,
+    render::{RenderError, RenderJob},
     scene::{Scene, rig::RefitPolicy},
     settings::{
         AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run,
@@ -50,7 +50,8 @@ With --progress json, standard output has one JSON object per line; `event` is o
            nearest to 1 is what the others wait for (pose includes waiting for threads that trace);
            cached_trees {read, built} (with --cache: trees from there, and those that had to be built, for all scenes so
            far; null without)
-  stopped  as done, and resume: the command line that goes on
+  stopped  as done, and resume: the command line that goes on; resume alone where the run was ended, as it had not stopped
+           within four seconds
 With several scenes, these are the lines of one after the other, and the last line is
   models   models (asked for), rendered, existed (already), failed [{file, error}], seconds, and resume if it was stopped
 With --compare, the lines after `started` are
@@ -138,6 +139,15 @@ pub struct Planned {
     pub denoised: Option<u32>,
 }
 
+/// The error of a file that could not be written, with how the run goes on where frames have files of their own.
+fn with_way_on(error: anyhow::Error, has_files: bool) -> anyhow::Error {
+    let output = error.downcast_ref::<OutputError>().or_else(|| error.downcast_ref::<RenderError>()?.output());
+    match output.and_then(OutputError::way_on).filter(|_| has_files) {
+        Some(way_on) => anyhow::anyhow!("{} {way_on}", console::one_line(&error)),
+        None => error,
+    }
+}
+
 impl RenderArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let progress = Progress::new(self.messages.progress, self.messages.quiet);
@@ -150,10 +160,16 @@ impl RenderArgs {
 
     fn run_with(self, progress: &Progress) -> anyhow::Result<Exit> {
         let MessageArgs { stop_code, grace, .. } = self.messages;
-        let stop = interrupt::install(stop_code, Duration::from_secs(grace.into()), {
+        let on_first = {
             let progress = progress.clone();
             move || progress.note("stopping; Ctrl-C again stops at once")
-        })?;
+        };
+        let last_words = {
+            let has_files = matches!(self.frames.output, None | Some(Destination::Files(_)));
+            let progress = progress.clone();
+            move || report::cut_short(&progress, has_files)
+        };
+        let stop = interrupt::install(stop_code, Duration::from_secs(grace.into()), on_first, last_words)?;
         let inputs = Inputs::of(&self.inputs)?;
         self.check_standard_output()?;
         match (&inputs, self.compare) {
@@ -197,16 +213,14 @@ impl RenderArgs {
                 .note(&format!("throng: note: {frames} around those asked for are traced, too: they help to denoise"));
         }
         interrupt::work_begins();
-        run.open()?;
+        let has_files = run.plan.pattern().is_some();
+        run.open().map_err(|error| with_way_on(error.into(), has_files))?;
         let mut reporter = Reporter::new(progress, &run.job, &run.plan, self.messages.verbose);
         reporter.started(&device.describe());
         let result = run.render(device, &mut reporter, stop);
         progress.finish();
-        Ok(Outcome {
-            exit: reporter.ended(&result?),
-            existed: run.job.frames.is_empty(),
-            has_files: run.plan.pattern().is_some(),
-        })
+        let summary = result.map_err(|error| with_way_on(error.into(), has_files))?;
+        Ok(Outcome { exit: reporter.ended(&summary), existed: run.job.frames.is_empty(), has_files })
     }
 
     fn options(&self) -> anyhow::Result<PictureOptions> {
@@ -223,7 +237,7 @@ impl RenderArgs {
     /// The scene and what is asked of its frames, for machines that render them elsewhere.
     pub fn plan(&self) -> anyhow::Result<Planned> {
         let Inputs::One(path) = Inputs::of(&self.inputs)? else {
-            anyhow::bail!("a job renders one scene: write a job for each");
+            return Err(UsageError("a job renders one scene: write a job for each".into()).into());
         };
         let mut options = self.options()?;
         if self.ongoing.checkpoint {
@@ -231,10 +245,7 @@ impl RenderArgs {
         }
         let scene = Arc::new(options.load(&path)?);
         let plan = self.frames.resolve(&scene)?;
-        anyhow::ensure!(
-            plan.film().is_none(),
-            "a job renders frames, and not parts of one; choose an --output of frames"
-        );
+        demand(plan.film().is_none(), "a job renders frames, and not parts of one; choose an --output of frames")?;
         let job = options.job_of(scene.clone(), &plan, false)?;
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
         let is_whole =
@@ -254,11 +265,11 @@ impl RenderArgs {
 
     fn compare(&self, path: &Path, progress: &Progress, stop: &AtomicBool) -> anyhow::Result<Exit> {
         let mut devices = compare::open(&self.device, |line| progress.note(line))?;
-        anyhow::ensure!(
+        demand(
             !matches!(self.picture.exposure, Some(Exposure::Automatic(_)))
                 && matches!(self.aovs.denoise, None | Some(Denoise::Off)),
-            "--compare compares what devices make: it takes neither --exposure auto nor --denoise"
-        );
+            "--compare compares what devices make: it takes neither --exposure auto nor --denoise",
+        )?;
         let mut options = self.options()?;
         options.aovs = options.aovs.as_traced();
         let scene = Arc::new(options.load(path)?);
@@ -267,10 +278,10 @@ impl RenderArgs {
         interrupt::work_begins();
         let write = self.frames.output.is_some();
         if write {
-            anyhow::ensure!(
+            demand(
                 plan.pattern().is_some() && plan.pixels() == PixelType::U8,
-                "--compare compares what is seen and writes it as .png; choose such an --output"
-            );
+                "--compare compares what is seen and writes it as .png; choose such an --output",
+            )?;
             plan.prepare(&job, &self.ongoing)?;
         }
         let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);

@@ -14,6 +14,13 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// Tells of a run that is ended in the middle of its work, which takes too long to stop. If `has_files`, frames have files of their own.
+pub fn cut_short(progress: &Progress, has_files: bool) {
+    let resume = resume::command_line(std::env::args_os(), has_files);
+    progress.summary(&format!("ended at once, since stopping took too long; resume with: {resume}"));
+    progress.event(&Event::CutShort { resume });
+}
+
 /// Reports the progress and the outcome of one run.
 pub struct Reporter<'a> {
     progress: Progress,

@@ -2,7 +2,7 @@
 
 use super::{CpuDevice, Device, DeviceError, MultiDevice, cuda};
 use crate::memory;
-use std::{error::Error, fmt, num::NonZero, str::FromStr, thread};
+use std::{env, error::Error, ffi::OsStr, fmt, num::NonZero, str::FromStr, thread};
 
 /// Which device the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,19 +154,42 @@ fn fallback(error: &DeviceError) -> Note {
     Note { text: format!("{reason}: running on the CPU"), is_surprising }
 }
 
-/// Starts the process's threads, 0 for one per core, or tells why there is no room for them. Code that needs no device calls this, so
+/// The environment variable of rayon that says how many threads there are if nothing else does.
+const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
+/// Most threads, as of `--threads`.
+const MOST_THREADS: usize = 1024;
+
+/// The number of threads that the environment asks for, 0 for one per core.
+fn threads_of(value: Option<&OsStr>) -> Result<usize, DeviceError> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else {
+        return Ok(0);
+    };
+    let number = value.to_str().and_then(|text| text.trim().parse().ok());
+    number.filter(|&number| number <= MOST_THREADS).ok_or_else(|| {
+        DeviceError::Failed(format!(
+            "the environment variable {THREADS_VARIABLE} is `{}`: give it a number of threads up to {MOST_THREADS}, or unset it",
+            value.display()
+        ))
+    })
+}
+
+/// Starts the process's threads, 0 for as many as RAYON_NUM_THREADS says or else one per core, or tells why there is no room for them. Code that needs no device calls this, so
 /// that its first parallel work does not panic.
 ///
 /// # Errors
 /// `Failed` if the system refuses, or if another number of threads has been started already.
 pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
     let failed = |error: &dyn Error| DeviceError::Failed(format!("cannot start threads: {error}"));
-    let count = match threads {
+    let wanted = match threads {
+        0 => threads_of(env::var_os(THREADS_VARIABLE).as_deref())?,
+        count => count,
+    };
+    let count = match wanted {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
         count => count,
     };
     memory::check_room_for_threads(count, memory::THREAD_STACK).map_err(|error| failed(&error))?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build_global();
     match pool {
         // A source means that the system has no room for them; otherwise there are threads already, from an earlier device.
         Err(error) if error.source().is_some() => Err(failed(&error)),
@@ -257,6 +280,19 @@ mod tests {
             ("cuda:0,0", Twice(0)),
         ] {
             assert_eq!(list(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_environment_asks_for_a_sensible_number_of_threads() {
+        let threads = |text: &str| threads_of(Some(OsStr::new(text)));
+        assert_eq!(threads_of(None).ok(), Some(0));
+        for (text, number) in [("", 0), ("0", 0), ("2", 2), (" 8 ", 8), ("1024", 1024)] {
+            assert_eq!(threads(text).ok(), Some(number), "{text}");
+        }
+        for text in ["1025", "999999", "-1", "many", "2.5", "99999999999999999999"] {
+            let error = threads(text).unwrap_err().to_string();
+            assert!(error.contains("RAYON_NUM_THREADS") && error.contains(text), "{error}");
         }
     }
 

@@ -56,7 +56,7 @@ impl LoadError {
 
     /// Whether the command line is wrong, rather than a file.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Flag { .. })
+        matches!(self, Self::Flag { .. } | Self::Override { .. })
     }
 
     /// The sentence without the place.

@@ -75,6 +75,31 @@ pub(crate) fn load_inspected(
 ) -> Result<Scene, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
+    load_kind((path, kind), options, inspect).map_err(|error| match kind {
+        Kind::Scene => blame_sets(error, path, options),
+        _ => error,
+    })
+}
+
+/// The error of a scene file; of `--set` instead, if the file is right without it.
+fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError {
+    let is_of_scene = match &error {
+        LoadError::File { file, .. } | LoadError::Line { file, .. } | LoadError::Place { file, .. } => file == path,
+        _ => false,
+    };
+    let plain = LoadOptions { overrides: Vec::new(), ..options.clone() };
+    if !is_of_scene || options.overrides.is_empty() || load_kind((path, Kind::Scene), &plain, |_| ()).is_err() {
+        return error;
+    }
+    let keys: Vec<&str> = options.overrides.iter().map(|(key, _)| key.as_str()).collect();
+    LoadError::set(&keys.join(", "), error.message())
+}
+
+fn load_kind(
+    (path, kind): (&Path, Kind),
+    options: &LoadOptions,
+    inspect: impl FnOnce(&gltf::Model),
+) -> Result<Scene, LoadError> {
     let scene = match kind {
         Kind::Scene => {
             let camera = match &options.model.camera {

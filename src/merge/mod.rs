@@ -9,6 +9,7 @@ mod sinks;
 
 use crate::{
     device::{Accumulation, Developer, DeviceError, FrameSettings, Region, layer_words},
+    files::remember_input,
     output::{
         CheckpointError, ColorDepth, Encoding, FileFormat, FilmFile, FilmHeader, FilmPicture, OutputError, Planned,
         Texts, fill_atomically, prepare_distinct,
@@ -53,12 +54,22 @@ pub enum MergeError {
     Gap { samples: String, place: String, more: String },
     #[error("{first} and {second} both have samples {samples} of the region {region}")]
     Overlap { first: String, second: String, samples: String, region: Region },
-    #[error(transparent)]
+    #[error("{}", explain(.0))]
     Film(#[from] CheckpointError),
     #[error(transparent)]
     Device(#[from] DeviceError),
     #[error(transparent)]
     Output(#[from] OutputError),
+}
+
+/// What to do about a part that cannot be joined.
+fn explain(error: &CheckpointError) -> String {
+    match error {
+        CheckpointError::Damaged { path } => {
+            format!("the film {} is damaged: delete it and render that part again", path.display())
+        }
+        other => other.to_string(),
+    }
 }
 
 impl MergeError {
@@ -81,7 +92,7 @@ pub struct Merged {
 /// Joins films into the file `output`: a picture if it is a `.png` or `.exr`, for which all samples have to be there, or another `.film`.
 ///
 /// # Errors
-/// If the films are of different pictures, or samples are missing or there twice; when one cannot be read or the file cannot be written.
+/// If `output` is one of the films, whatever its name; if the films are of different pictures, or samples are missing or there twice; when one cannot be read or the file cannot be written.
 pub fn merge(paths: &[PathBuf], output: &Path, encoding: &Encoding) -> Result<Merged, MergeError> {
     let extension = output.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let format = match FileFormat::from_extension(&extension) {
@@ -98,6 +109,7 @@ pub fn merge(paths: &[PathBuf], output: &Path, encoding: &Encoding) -> Result<Me
     }
     let pixels = pixels.transpose()?;
     let films: Vec<FilmFile> = paths.iter().map(|path| FilmFile::open(path)).collect::<Result<_, _>>()?;
+    paths.iter().for_each(|path| remember_input(path));
     let join = Join::new(films, pixels)?;
     prepare_distinct(vec![Planned::new(output, "the merged file")])?;
     let size = join.settings.film_size();

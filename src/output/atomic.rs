@@ -19,6 +19,7 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufWriter, ErrorKind, Seek, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 use tempfile::NamedTempFile;
 
@@ -42,7 +43,32 @@ pub fn fill_atomically(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) 
     replace(path, |part| fill(part.file()))
 }
 
+/// Number of files that are being written from their beginning to their end.
+static WRITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a file is being written, so that a process that ends now would lose it.
+pub fn is_writing() -> bool {
+    WRITING.load(Ordering::SeqCst) > 0
+}
+
+/// Counts a file that is being written.
+struct Writing;
+
+impl Writing {
+    fn begin() -> Self {
+        WRITING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 fn replace(path: &Path, fill: impl FnOnce(&Part) -> io::Result<()>) -> Result<(), OutputError> {
+    let _writing = Writing::begin();
     let replace = || {
         let mut part = Part::create(path)?;
         fill(&part)?;

@@ -43,6 +43,13 @@ pub enum CheckpointError {
     Read { path: PathBuf, error: io::Error },
     #[error("the film {} is damaged; delete it to start over", .path.display())]
     Damaged { path: PathBuf },
+    #[error("{} is not a film, as throng render writes them to .film files: choose another file", .path.display())]
+    NoFilm { path: PathBuf },
+    #[error(
+        "the film {} was made by another version of the program: delete it and render it again, or use that version",
+        .path.display()
+    )]
+    Version { path: PathBuf },
     #[error(
         "the film {} cannot be gone on with: {why}; delete it to start over, or choose another --output",
         .path.display()
@@ -62,7 +69,7 @@ pub fn checkpoint_path(path: &Path) -> PathBuf {
 /// Reads the film in the checkpoint at `path`; none if there is no such file.
 ///
 /// # Errors
-/// When the file is damaged, or of another picture than `of`.
+/// When the file is damaged, no film, or of another picture than `of`.
 pub fn read_checkpoint(path: &Path, of: &CheckpointIdentity) -> Result<Option<Accumulation>, CheckpointError> {
     let film = match FilmFile::open(path) {
         Ok(film) => film,

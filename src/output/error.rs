@@ -35,32 +35,45 @@ pub enum OutputError {
     Encode { path: PathBuf, error: EncodeError },
 }
 
+impl OutputError {
+    /// Why a run of frames can go on with `--skip-existing` once the cause is gone, as words that follow the error; none if it cannot.
+    pub fn way_on(&self) -> Option<&'static str> {
+        let (Self::Folder { error, .. } | Self::File { error, .. }) = self else {
+            return None;
+        };
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("and continue with --skip-existing"),
+            ErrorKind::NotFound => {
+                Some("(deleted or renamed while rendering?); run again with --skip-existing to render what is missing")
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Explains why a folder cannot be made. That is done before the work starts, so it cannot have been deleted meanwhile.
 fn explain_folder(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "no folders can be made there; choose another --output".to_owned(),
+        ErrorKind::NotFound => "no folders can be made there; choose another place".to_owned(),
         _ => explain(error),
     }
 }
 
-/// Explains the reason in words, and what to do about it.
+/// Explains the reason in words, and what to do about it. Many commands write files, so the words name no flag.
 fn explain(error: &io::Error) -> String {
     let known = match error.kind() {
-        ErrorKind::PermissionDenied => "permission denied; choose a folder you may write to with --output",
-        ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder with --output",
-        ErrorKind::StorageFull => "the disk is full; free some space and continue with --skip-existing",
-        ErrorKind::QuotaExceeded => "your disk quota is used up; free some space and continue with --skip-existing",
-        ErrorKind::NotFound => {
-            "its folder is missing (deleted or renamed while rendering?); \
-             run again with --skip-existing to render what is missing"
-        }
-        ErrorKind::NotADirectory => "a part of the path is a file, not a folder; choose another --output",
-        ErrorKind::IsADirectory => "a folder has that name; remove it or choose another --output pattern",
-        ErrorKind::AlreadyExists => "a file has that name; remove it or choose another --output pattern",
+        ErrorKind::PermissionDenied => "permission denied; choose a folder that you may write to",
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another folder",
+        ErrorKind::StorageFull => "the disk is full; free some space",
+        ErrorKind::QuotaExceeded => "your disk quota is used up; free some space",
+        ErrorKind::NotFound => "its folder is missing",
+        ErrorKind::NotADirectory => "a part of the path is a file, not a folder; choose another path",
+        ErrorKind::IsADirectory => "a folder has that name; remove it or choose another name",
+        ErrorKind::AlreadyExists => "a file has that name; remove it or choose another name",
         ErrorKind::FileTooLarge => {
             "it would be larger than files may be here (`ulimit -f`, or the file system's limit)"
         }
-        ErrorKind::InvalidFilename => "the name is too long; choose a shorter --output pattern",
+        ErrorKind::InvalidFilename => "the name is too long; choose a shorter one",
         _ => return error.to_string(),
     };
     known.to_owned()

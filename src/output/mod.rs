@@ -22,7 +22,7 @@ mod sheet;
 mod video;
 mod web;
 
-pub use atomic::{Part, fill_atomically, prepare_folder, write_atomically};
+pub use atomic::{Part, fill_atomically, is_writing, prepare_folder, write_atomically};
 pub use backdrop::Backdrop;
 pub use checkpoint::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint};
 pub use claim::{Claims, remove_stale_claim};

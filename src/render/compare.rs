@@ -1,6 +1,6 @@
 //! Compares devices by frames: renders the same frames on each, and compares their pixels with the first one's.
 
-use super::{Poser, RenderError, RenderJob};
+use super::{Poser, RenderError, RenderJob, fit_poser};
 use crate::device::{Device, DeviceError, Rendered, Stop};
 use std::{
     ops::AddAssign,
@@ -144,9 +144,7 @@ impl<'a> Side<'a> {
         let loaded = device.load(job.scene.clone());
         loaded.map_err(|error| error.on(&device.describe()))?;
         let mut poser = Poser::with_trees_from(job.scene.clone(), device.node_layout(), &job.trees);
-        poser.set_policy(job.refit);
-        poser.set_shutter(job.settings.shutter);
-        poser.set_close_to_camera(true);
+        fit_poser(job, &mut poser);
         Ok(Self { device, poser })
     }
 

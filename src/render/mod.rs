@@ -299,6 +299,14 @@ pub enum RenderError {
 }
 
 impl RenderError {
+    /// The file that could not be written, if that is why.
+    pub fn output(&self) -> Option<&OutputError> {
+        match self {
+            Self::Output(error) | Self::Checkpoint(CheckpointError::Write(error)) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether the run was only told to stop.
     fn is_stop(&self) -> bool {
         let source = match self {
@@ -376,6 +384,15 @@ fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> 
     Ok(poser)
 }
 
+/// Makes a poser fit the settings of `job`.
+fn fit_poser(job: &RenderJob, poser: &mut Poser) {
+    poser.set_policy(job.refit);
+    poser.set_shutter(job.settings.shutter);
+    poser.set_aovs(job.settings.aovs);
+    poser.set_integrator(job.settings.integrator);
+    poser.set_close_to_camera(true);
+}
+
 /// Makes the poser fit the settings of `job`, and measures exposures with it.
 fn measure(
     job: &RenderJob,
@@ -383,11 +400,7 @@ fn measure(
     (poser, known): (&mut Poser, &mut Measured),
     stop: &Stop,
 ) -> Result<Exposures, RenderError> {
-    poser.set_policy(job.refit);
-    poser.set_shutter(job.settings.shutter);
-    poser.set_aovs(job.settings.aovs);
-    poser.set_integrator(job.settings.integrator);
-    poser.set_close_to_camera(true);
+    fit_poser(job, poser);
     if device.queue_depth() > 1 {
         poser.choose_care(&job.settings);
     }

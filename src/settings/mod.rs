@@ -140,6 +140,11 @@ impl SettingsError {
                 | Self::Region(_)
                 | Self::Part(_)
                 | Self::Ongoing
+                | Self::Layers
+                | Self::ErrorLayer
+                | Self::SharedWidth
+                | Self::DenoisedView
+                | Self::DenoisedCheckpoint
         )
     }
 }

@@ -1,6 +1,6 @@
 //! Launches of kernels on the CPU: parameters that lead into the host's memory, and the data that must live meanwhile.
 
-use super::Kernel;
+use super::{Kernel, watch::watched};
 use crate::{
     abi::{
         self, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
@@ -20,7 +20,12 @@ use crate::{
 };
 use bytemuck::Zeroable;
 use rayon::prelude::*;
-use std::{marker::PhantomData, ptr::null, sync::Arc};
+use std::{
+    cell::UnsafeCell,
+    marker::PhantomData,
+    ptr::null,
+    sync::{Arc, atomic::AtomicU32},
+};
 
 /// Tables of a frame that are not the scene's, and the tree over the lights within the scene.
 #[derive(Default)]
@@ -53,6 +58,24 @@ pub struct Launch<'a> {
     _mesh_keys: Vec<MeshKeys>,
     /// The parameters lead to these, too.
     _reads: PhantomData<(&'a Tables, &'a Frame)>,
+}
+
+/// The parameters of a launch under way.
+struct Running(UnsafeCell<Params>);
+
+// SAFETY: the parameters lead to what `Launch` shares, and only `detour` changes, by atomic operations here and in kernels.
+unsafe impl Sync for Running {}
+
+impl Running {
+    fn params(&self) -> *const Params {
+        self.0.get()
+    }
+
+    /// How walks enter instances, which may change while kernels run.
+    fn detour(&self) -> &AtomicU32 {
+        // SAFETY: the field is aligned, lives as long as this, and is read and written by atomic operations alone.
+        unsafe { AtomicU32::from_ptr(&raw mut (*self.0.get()).trees.detour) }
+    }
 }
 
 /// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
@@ -165,7 +188,7 @@ impl<'a> Launch<'a> {
             records_of: nested.map_or(null(), |nested| nested.records_of.as_ptr()),
             indices: nested.map_or(null(), |nested| nested.indices.as_ptr()),
             shares_numbers: nested.is_some_and(|nested| nested.numbers.shared).into(),
-            reserved: 0,
+            detour: if nested.is_some() { abi::DETOUR_NESTED } else { abi::DETOUR_NONE },
         };
         let shapes = Shapes::new(tables, &frame.shapes);
         let Shining { posed, local } = shining;
@@ -223,11 +246,29 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped.
+    /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped. A stop ends batches and walks that are under
+    /// way as well; results are undefined then.
     ///
     /// # Safety
     /// The launch leads to all that the kernel reads, and to a place of its own for whatever it writes for each of the items.
     pub unsafe fn run(&self, kernel: Kernel, count: u32, batch: u32, stop: &Stop) -> RayCounts {
+        // SAFETY: as demanded.
+        unsafe { self.run_counted(kernel, count, batch, &|| (), stop) }
+    }
+
+    /// The same, calling `begun` for each batch.
+    ///
+    /// # Safety
+    /// As for [`Self::run`].
+    pub unsafe fn run_counted(
+        &self,
+        kernel: Kernel,
+        count: u32,
+        batch: u32,
+        begun: &(dyn Fn() + Sync),
+        stop: &Stop,
+    ) -> RayCounts {
+        let running = Running(UnsafeCell::new(self.params));
         let batches = (0..count.div_ceil(batch)).into_par_iter();
         let run = |stacks: &mut Stacks, index: u32| {
             let mut thread = Thread {
@@ -239,18 +280,21 @@ impl<'a> Launch<'a> {
                 bounce_rays: 0,
                 shadow_rays: 0,
             };
+            begun();
             if !stop() {
                 let begin = index * batch;
                 // SAFETY: the launch keeps alive what it leads to, batches are of different items, and the stacks have the
                 // entries that the trees need.
-                unsafe { kernel(&self.params, begin, count.min(begin + batch), &mut thread) };
+                unsafe { kernel(running.params(), begin, count.min(begin + batch), &mut thread) };
             }
             RayCounts { primary: thread.primary_rays, bounce: thread.bounce_rays, shadow: thread.shadow_rays }
         };
-        let counts = batches.map_init(|| self.stacks(), run);
-        counts.reduce(RayCounts::default, |mut sum, batch| {
-            sum += batch;
-            sum
+        watched(stop, running.detour(), abi::DETOUR_ENDS, || {
+            let counts = batches.map_init(|| self.stacks(), run);
+            counts.reduce(RayCounts::default, |mut sum, batch| {
+                sum += batch;
+                sum
+            })
         })
     }
 

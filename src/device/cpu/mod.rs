@@ -32,6 +32,7 @@ type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 mod film_filter;
 mod join;
 mod launch;
+mod watch;
 
 pub use film_filter::{FilmFilter, FilmLayers};
 
@@ -179,18 +180,14 @@ impl CpuDevice {
             let end = samples.end.min(begin + SAMPLE_SLICE as u32);
             launch.params.film.sample_begin = begin;
             launch.params.film.sample_end = end;
-            // Each batch asks once, when it begins.
             let progress = &*self.progress;
-            let counted = || {
-                progress.add(u64::from(PIXEL_BATCH) * u64::from(end - begin));
-                stop()
-            };
+            let begun = || progress.add(u64::from(PIXEL_BATCH) * u64::from(end - begin));
             let kernel = match launch.params.film.aovs.is_null() {
                 true => self.kernels.render_pixel,
                 false => self.kernels.render_with_aovs,
             };
             // SAFETY: as demanded; a pixel's place in the film and in AOVs is touched by its own item only.
-            rays += unsafe { launch.run(kernel, items, PIXEL_BATCH, &counted) };
+            rays += unsafe { launch.run_counted(kernel, items, PIXEL_BATCH, &begun, stop) };
             if stop() {
                 break;
             }

@@ -25,6 +25,8 @@ pub struct Source {
     pub text: String,
     /// What changes over time.
     pub keys: Keys,
+    /// The keys of `--set`: what is wrong there is not the file's fault.
+    pub set: Vec<String>,
 }
 
 impl Source {
@@ -33,7 +35,18 @@ impl Source {
         if self.text.is_empty() {
             return LoadError::built(&place.to_string(), message);
         }
+        if let Some(key) = self.set_at(&place.to_string()) {
+            return LoadError::set(key, message);
+        }
         LoadError::place(&self.path, source::position_of(&self.text, place), message)
+    }
+
+    /// The key of `--set` that has changed the value at a place, or a part of it; the last one, if there are several.
+    fn set_at(&self, place: &str) -> Option<&str> {
+        let is_in = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.set.iter().rev().map(String::as_str).find(|key| is_in(place, key) || is_in(key, place))
     }
 
     /// A path written in the file, relative to the file's folder.
@@ -49,7 +62,7 @@ impl Source {
 pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile), LoadError> {
     let bytes = files::read(path)?;
     let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
-    let mut source = Source { path: path.into(), text, keys: Keys::default() };
+    let mut source = Source { path: path.into(), text, keys: Keys::default(), set: Vec::new() };
     let mut file = source.first().map_err(|(at, message)| source.at_byte(at, message))?;
     if let Some(changed) = set(&mut source, sets)? {
         file = changed;
@@ -65,6 +78,7 @@ pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<Scen
     let mut file = None;
     for (key, value) in sets {
         source.text = overrides::apply(&source.text, key, value)?;
+        source.set.push(key.clone());
         file = Some(source.first().map_err(|(_, message)| LoadError::set(key, message))?);
     }
     Ok(file)

@@ -162,6 +162,13 @@ pub fn write_film(path: &Path, header: &FilmHeader, film: &Accumulation) -> Resu
     })
 }
 
+/// Whether a file that begins like this was a film, even if some bytes are damaged or missing. People are told to delete damaged films, and
+/// must not be told to delete anything else.
+fn resembles_film(head: &[u8]) -> bool {
+    const MOST_DAMAGED: usize = 2;
+    head.iter().zip(MAGIC).filter(|(byte, expected)| byte != expected).count() <= MOST_DAMAGED
+}
+
 /// A film in a file.
 pub struct FilmFile {
     pub path: PathBuf,
@@ -182,12 +189,15 @@ impl FilmFile {
         let damaged = || CheckpointError::Damaged { path: path.to_owned() };
         let (file, length) = open_regular(path).map_err(failed)?;
         let mut head = [0; MAGIC.len() + 4];
-        read_exact_at(&file, &mut head, 0).map_err(|_| damaged())?;
+        let begun = usize::try_from(length).map_or(head.len(), |length| length.min(head.len()));
+        read_exact_at(&file, &mut head[..begun], 0).map_err(failed)?;
+        if !resembles_film(&head[..begun]) {
+            return Err(CheckpointError::NoFilm { path: path.to_owned() });
+        }
         let size = match head.split_last_chunk::<4>() {
             Some((magic, size)) if magic == MAGIC => u32::from_le_bytes(*size) as usize,
             Some((magic, _)) if magic == OLD_MAGIC => {
-                let why = "it was made by another version of the program".to_owned();
-                return Err(CheckpointError::Other { path: path.to_owned(), why });
+                return Err(CheckpointError::Version { path: path.to_owned() });
             }
             _ => return Err(damaged()),
         };
