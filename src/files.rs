@@ -98,6 +98,15 @@ pub fn os_string(bytes: &[u8]) -> OsString {
     }
 }
 
+/// A name as a part of a path, which does not lead out of its folder: separators become `_`, and so do the dots of `.` and `..`.
+pub fn as_file_name(name: &str) -> String {
+    match name {
+        "" => "_".to_owned(),
+        "." | ".." => "_".repeat(name.len()),
+        _ => name.replace(|c| std::path::is_separator(c) || c == '\0', "_"),
+    }
+}
+
 /// Serializes a path where only text is possible: bytes that are not UTF-8 become U+FFFD.
 pub fn serialize_lossy<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&path.display())
@@ -251,6 +260,21 @@ mod tests {
             std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
             assert_eq!(kind(&link), ErrorKind::InvalidInput);
             assert!(is_special(&link) && !is_special(&path) && !is_special(dir.path()));
+        }
+    }
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        for (name, file) in [
+            ("..", "__"),
+            (".", "_"),
+            ("", "_"),
+            ("a/../b", "a_.._b"),
+            ("/etc", "_etc"),
+            ("...", "..."),
+            ("a.b", "a.b"),
+        ] {
+            assert_eq!(as_file_name(name), file);
         }
     }
 

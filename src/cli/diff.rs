@@ -1,6 +1,6 @@
 //! `throng diff`: how different two pictures or films look to people.
 
-use super::{Exit, diff_films};
+use super::{Exit, console, demand, diff_films, report::plural};
 use crate::{
     diff::{self, Difference, DifferenceStats},
     files::serialize_lossy,
@@ -9,18 +9,16 @@ use crate::{
     },
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
 The measure is FLIP (Andersson et al. 2020): from 0, where nobody sees a difference who switches between the pictures, to 1.
 Of .exr and .hdr files it is the greatest over all exposures (HDR-FLIP, 2021). The exit code is 0 where the mean is at
 most --limit, and 1 where it is greater; a picture that cannot be read is an error with exit code 1 and a text on standard
-error.
+error. A pixel that is NaN or infinite in one picture alone has the difference 1, and such pictures are never equal.
 
-With --sequence, mean and 99th percentile are those of all frames that both films have. Flicker is the mean over pixels and
+With --sequence, mean and 99th percentile are those of all frames that both films have; films are not equal if one of them
+has a frame that the other lacks. Flicker is the mean over pixels and
 colours of the absolute difference between the films' changes from a frame to the next, as sRGB values from 0 to 1; frames
 that do not follow each other by number are no pair.";
 
@@ -89,6 +87,10 @@ struct Judged<'a, T> {
 
 impl DiffArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
+        demand(
+            self.map.as_ref().is_none_or(|map| map.format() != FileFormat::Exr),
+            "--map: the map has display colours; choose a .png, .jpg or .webp file",
+        )?;
         if self.sequence {
             return self.compare_films();
         }
@@ -97,19 +99,20 @@ impl DiffArgs {
         if let Some(map) = &self.map {
             write_map(map, &found)?;
         }
-        let equal = self.is_equal(found.stats.mean, found.stats.differing);
+        let equal = found.stats.broken == 0 && self.is_equal(found.stats.mean, found.stats.differing);
         self.print(&found, equal)?;
         Ok(if equal { Exit::Done } else { Exit::Failed })
     }
 
     fn compare_films(&self) -> anyhow::Result<Exit> {
         let film = diff_films::compare(&self.a, &self.b, self.pixels_per_degree)?;
-        let equal = self.is_equal(film.stats.mean, film.stats.differing);
+        let is_whole = film.has_same_frames() && film.stats.broken == 0;
+        let equal = is_whole && self.is_equal(film.stats.mean, film.stats.differing);
         self.tell(&if self.json {
             serde_json::to_string(&Judged { found: &film, limit: self.limit, equal })?
         } else {
             film.text()
-        });
+        })?;
         Ok(if equal { Exit::Done } else { Exit::Failed })
     }
 
@@ -127,32 +130,31 @@ impl DiffArgs {
             let report = Report { a: &self.a, b: &self.b, width: found.width, height: found.height, stats };
             serde_json::to_string(&Judged { found: &report, limit: self.limit, equal })?
         } else {
-            format!(
+            let text = format!(
                 "FLIP: mean {:.6}, 99th percentile {:.6}, max {:.6}; RMSE {:.6}; {:.4} % of pixels differ",
                 stats.mean,
                 stats.p99,
                 stats.max,
                 stats.rmse,
                 100.0 * stats.differing
-            )
+            );
+            text + &told_not_finite([&self.a, &self.b], stats.not_finite)
         };
-        self.tell(&text);
-        Ok(())
+        self.tell(&text)
     }
 
-    fn tell(&self, text: &str) {
-        if !self.quiet {
-            // A reader that closed the pipe has seen enough.
-            let _ = writeln!(std::io::stdout().lock(), "{text}");
-        }
+    fn tell(&self, text: &str) -> anyhow::Result<()> {
+        if self.quiet { Ok(()) } else { console::print(text) }
     }
 }
 
+/// Lines about pictures, or films, with pixels that are no numbers.
+pub fn told_not_finite(names: [&Path; 2], counts: [usize; 2]) -> String {
+    let told = names.iter().zip(counts).filter(|(_, count)| *count > 0);
+    told.map(|(name, count)| format!("\nNaN or infinite in {}: {}", name.display(), plural(count, "pixel"))).collect()
+}
+
 fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        name.format() != FileFormat::Exr,
-        "--map: the map has display colours; choose a .png, .jpg or .webp file"
-    );
     let path = name.path_for(0, "diff");
     prepare_distinct(vec![Planned::new(&path, "the map")])?;
     let picture = Picture {

@@ -1,6 +1,6 @@
 //! `throng diff --sequence`: how different two films look to people, given as the files of their frames.
 
-use super::report::plural;
+use super::{diff::told_not_finite, report::plural};
 use crate::{
     diff::{self, FilmDifference, FilmStats},
     files::serialize_lossy,
@@ -62,6 +62,11 @@ fn frames(name: &Path) -> anyhow::Result<BTreeMap<u32, PathBuf>> {
 }
 
 impl FilmReport<'_> {
+    /// Whether each frame is in both films.
+    pub fn has_same_frames(&self) -> bool {
+        self.only_a.is_empty() && self.only_b.is_empty()
+    }
+
     /// A line of numbers, and one for each film that has frames which the other lacks.
     pub fn text(&self) -> String {
         let stats = &self.stats;
@@ -77,6 +82,7 @@ impl FilmReport<'_> {
             }
             None => text += "no two frames follow each other, so flicker is not known",
         }
+        text += &told_not_finite([self.a, self.b], stats.not_finite);
         for (film, only) in [(self.a, &self.only_a), (self.b, &self.only_b)] {
             if !only.is_empty() {
                 let _ = write!(text, "\nonly in {}: {}", film.display(), ranges(only));

@@ -6,6 +6,7 @@ use super::{
     console,
     model_info::ModelInfo,
     model_text::ModelText,
+    resume,
 };
 use crate::{
     aov::cryptomatte,
@@ -134,6 +135,12 @@ impl InfoArgs {
         loaded?;
         // Those that the scene does without, such as a missing .mtl, are none of it.
         files.retain(|file| file.bytes.is_some());
+        if let Some(file) = files.iter().find(|file| file.path.to_str().is_none()) {
+            anyhow::bail!(
+                "the name {} is not UTF-8, and JSON is text: rename it",
+                resume::quote(file.path.as_os_str())
+            );
+        }
         console::print(&serde_json::to_string_pretty(&files).context("cannot write the list as JSON")?)?;
         Ok(Exit::Done)
     }

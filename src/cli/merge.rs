@@ -1,12 +1,12 @@
 //! `throng merge`: joins films of parts of a picture.
 
-use super::{Exit, report::plural};
+use super::{Exit, console, report::plural};
 use crate::{
     merge,
     output::{ColorDepth, Encoding, ExrCompression},
     settings::parse_depth,
 };
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
 const HELP: &str = "\
 Parts are made by throng render with -o PART.film and --sample-range or --region, on any machine and in any order. They have
@@ -63,8 +63,7 @@ impl MergeArgs {
             ),
         };
         if !self.quiet {
-            // A reader that closed the pipe has seen enough.
-            let _ = writeln!(std::io::stdout(), "{text}");
+            console::print(&text)?;
         }
         Ok(Exit::Done)
     }

@@ -1,9 +1,8 @@
 //! `throng new`: writes a scene to begin with.
 
-use super::Exit;
-use crate::choice::choice;
+use super::{Exit, console, resume};
+use crate::{choice::choice, disk, output::OutputError};
 use std::{
-    fs::OpenOptions,
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
@@ -58,20 +57,34 @@ impl NewArgs {
                 PathBuf::from(name)
             }
         };
-        write_new(&path, self.template.text())?;
-        println!("{}", path.display());
-        eprintln!("Render it: throng render {0}\nOr its first frame: throng render {0} --frames 1", path.display());
+        create(&path, self.template.text())?;
+        console::print(&path.display().to_string())?;
+        let name = as_argument(&path);
+        console::note(&format!("Render it: throng render {name}\nOr its first frame: throng render {name} --frames 1"));
         Ok(Exit::Done)
     }
 }
 
-/// Writes a file that is not there yet.
-fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+/// A file as a word of a command line, in which none begins like a flag.
+fn as_argument(path: &Path) -> String {
+    let is_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    let path = if is_flag { Path::new(".").join(path) } else { path.to_owned() };
+    resume::quote(path.as_os_str())
+}
+
+/// Writes a file that is not there yet. One that cannot be written to its end is removed.
+fn create(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.display();
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+    let failed = |error| OutputError::File { path: path.to_owned(), error };
+    let mut file = disk::create_new(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => anyhow::anyhow!("{name}: the file is there already: give another name"),
         ErrorKind::NotFound => anyhow::anyhow!("{name}: there is no such folder: make it first"),
-        _ => anyhow::anyhow!("{name}: {error}"),
+        _ => failed(error).into(),
     })?;
-    file.write_all(text.as_bytes()).map_err(|error| anyhow::anyhow!("{name}: {error}"))
+    let written = file.write_all(text.as_bytes()).and_then(|()| disk::flush(path, &file));
+    written.map_err(|error| {
+        // If it cannot be removed either, the error tells of it all the same.
+        let _ = disk::remove(path);
+        failed(error).into()
+    })
 }

@@ -17,7 +17,8 @@ pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> Str
     quoted.join(" ")
 }
 
-fn quote(arg: &OsStr) -> String {
+/// A word for a POSIX shell; bash and its like for names with control characters or that are not UTF-8.
+pub fn quote(arg: &OsStr) -> String {
     match arg.to_str() {
         Some(text) if !text.contains(char::is_control) => quoting::quote(text),
         _ => quote_bytes(arg.as_encoded_bytes()),

@@ -1,11 +1,12 @@
 //! `throng completions` and `throng man`: what shells and `man` know of the command line, made from the flags themselves.
 
 use super::{Exit, help};
+use crate::output::{Planned, prepare_distinct, write_atomically};
 use anyhow::Context;
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::{
-    fs,
     io::{self, Write},
     path::PathBuf,
 };
@@ -48,8 +49,16 @@ impl ManArgs {
         let program = help::command();
         match &self.output {
             Some(folder) => {
-                let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
-                written.with_context(|| format!("cannot write manual pages to {}", folder.display()))?;
+                let mut pages = Vec::new();
+                let mut program = program.disable_help_subcommand(true);
+                program.build();
+                collect_pages(program, &mut pages);
+                let pages: Vec<(PathBuf, Man)> =
+                    pages.into_iter().map(|page| (folder.join(page.get_filename()), page)).collect();
+                prepare_distinct(pages.iter().map(|(path, _)| Planned::new(path, "another page")).collect())?;
+                for (path, page) in &pages {
+                    write_atomically(path, |out| page.render(out))?;
+                }
                 Ok(Exit::Done)
             }
             None => {
@@ -61,9 +70,18 @@ impl ManArgs {
     }
 }
 
+/// Adds the manual pages of a command and of all below it.
+fn collect_pages(command: Command, pages: &mut Vec<Man>) {
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+        collect_pages(inner.clone(), pages);
+    }
+    pages.push(Man::new(command));
+}
+
 /// Prints a text whole; a reader that closed the pipe has seen enough.
 pub fn print(text: &[u8]) -> anyhow::Result<Exit> {
-    match io::stdout().write_all(text) {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("cannot write to standard output")
         }

@@ -36,5 +36,6 @@ pub fn expose(image: &LinearImage, stops: f32) -> LinearImage {
         let x = (*color * scale).max(Vec3::ZERO);
         ((a * x * x + b * x + Vec3::splat(c)) / (d * x * x + e * x + Vec3::splat(f))).clamp(Vec3::ZERO, Vec3::ONE)
     };
-    LinearImage { width: image.width, pixels: image.pixels.iter().map(shown).collect(), unbounded: false }
+    let pixels = image.pixels.iter().map(shown).collect();
+    LinearImage { width: image.width, pixels, ..LinearImage::default() }
 }

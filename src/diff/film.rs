@@ -12,6 +12,8 @@ pub struct FilmDifference {
     frames: u32,
     mean: f64,
     differing: f64,
+    broken: usize,
+    not_finite: [usize; 2],
     /// Number of pixels by their difference.
     counts: Vec<u64>,
     /// Sum over pairs of frames of the mean differences of their changes, and the number of pairs.
@@ -35,12 +37,26 @@ pub struct FilmStats {
     pub pairs: u32,
     /// Share of the pixels that are not equal to the bit.
     pub differing: f64,
+    /// As of [`DifferenceStats`], in all frames.
+    pub broken: usize,
+    pub not_finite: [usize; 2],
 }
 
 impl FilmDifference {
     pub fn new(pixels_per_degree: f32) -> Self {
         let counts = vec![0; STEPS + 1];
-        Self { pixels_per_degree, frames: 0, mean: 0.0, differing: 0.0, counts, flicker: 0.0, pairs: 0, last: None }
+        Self {
+            pixels_per_degree,
+            frames: 0,
+            mean: 0.0,
+            differing: 0.0,
+            broken: 0,
+            not_finite: [0; 2],
+            counts,
+            flicker: 0.0,
+            pairs: 0,
+            last: None,
+        }
     }
 
     /// Adds a frame of the reference and of the film that is compared with it, and returns the difference of the two pictures.
@@ -52,6 +68,10 @@ impl FilmDifference {
         self.frames += 1;
         self.mean += found.stats.mean;
         self.differing += found.stats.differing;
+        self.broken += found.stats.broken;
+        for (all, own) in self.not_finite.iter_mut().zip(found.stats.not_finite) {
+            *all += own;
+        }
         for value in &found.values {
             let step = (value.clamp(0.0, 1.0) * STEPS as f32) as usize;
             self.counts[step.min(STEPS)] += 1;
@@ -75,6 +95,8 @@ impl FilmDifference {
             flicker: (self.pairs > 0).then(|| self.flicker / f64::from(self.pairs)),
             pairs: self.pairs,
             differing: self.differing / frames,
+            broken: self.broken,
+            not_finite: self.not_finite,
         }
     }
 
@@ -126,7 +148,7 @@ mod tests {
     /// A picture of one grey, given as its sRGB value.
     fn grey(value: f32, width: usize) -> LinearImage {
         let linear = if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
-        LinearImage { width, pixels: vec![Vec3::splat(linear); width * 8], unbounded: false }
+        LinearImage { width, pixels: vec![Vec3::splat(linear); width * 8], ..LinearImage::default() }
     }
 
     fn film(frames: &[(u32, f32, f32)]) -> FilmStats {

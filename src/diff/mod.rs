@@ -42,6 +42,10 @@ pub struct DifferenceStats {
     pub rmse: f64,
     /// Share of the pixels that are not equal to the bit.
     pub differing: f64,
+    /// Number of pixels of which only one picture has a number, and the other one NaN or infinity. Their difference is 1.
+    pub broken: usize,
+    /// Number of pixels with NaN or infinity in each picture.
+    pub not_finite: [usize; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,10 +62,15 @@ pub fn compare(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Resu
         return Err(SizeError { a: a.size(), b: b.size() });
     }
     let (width, height) = a.size();
-    let values = match a.unbounded || b.unbounded {
+    let mut values = match a.unbounded || b.unbounded {
         false => flip::differences(a, b, pixels_per_degree),
         true => over_exposures(a, b, pixels_per_degree),
     };
+    for (value, (a, b)) in values.iter_mut().zip(a.exact().zip(b.exact())) {
+        if is_broken(a, b) {
+            *value = 1.0;
+        }
+    }
     let stats = stats(&values, a, b);
     Ok(Difference { width, height, values, stats })
 }
@@ -75,6 +84,16 @@ fn over_exposures(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> V
     greatest
 }
 
+/// Whether a channel is a number in one of two colours and none in the other, or infinite in another direction.
+fn is_broken(a: Vec3, b: Vec3) -> bool {
+    (0..3).any(|c| (!a[c].is_finite() || !b[c].is_finite()) && !is_same(a[c], b[c]))
+}
+
+/// Whether two values are equal, as NaN is to NaN.
+fn is_same(a: f32, b: f32) -> bool {
+    a == b || (a.is_nan() && b.is_nan())
+}
+
 fn stats(values: &[f32], a: &LinearImage, b: &LinearImage) -> DifferenceStats {
     let count = values.len().max(1) as f64;
     let mut sorted = values.to_vec();
@@ -82,13 +101,17 @@ fn stats(values: &[f32], a: &LinearImage, b: &LinearImage) -> DifferenceStats {
     let at = (0.99 * count).ceil() as usize;
     let of = |index: usize| f64::from(sorted.get(index).copied().unwrap_or_default());
     let pairs = || a.pixels.iter().zip(&b.pixels);
-    let square = |(a, b): (&Vec3, &Vec3)| f64::from((*a - *b).length_squared());
+    let square = |(a, b): (&Vec3, &Vec3)| (*a - *b).as_dvec3().length_squared();
+    let exact = || a.exact().zip(b.exact());
+    let differs = |(a, b): &(Vec3, Vec3)| (0..3).any(|c| !is_same(a[c], b[c]));
     DifferenceStats {
         mean: values.iter().copied().map(f64::from).sum::<f64>() / count,
         p99: of(at.saturating_sub(1)),
         max: of(sorted.len().saturating_sub(1)),
         rmse: (pairs().map(square).sum::<f64>() / (3.0 * count)).sqrt(),
-        differing: pairs().filter(|(a, b)| a != b).count() as f64 / count,
+        differing: exact().filter(differs).count() as f64 / count,
+        broken: exact().filter(|&(a, b)| is_broken(a, b)).count(),
+        not_finite: [a, b].map(LinearImage::not_finite),
     }
 }
 

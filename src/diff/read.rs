@@ -12,16 +12,50 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A picture in linear RGB, row by row from the top. Nothing is infinite or NaN.
-#[derive(Clone, Debug, PartialEq)]
+/// A picture in linear RGB, row by row from the top.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinearImage {
     pub width: usize,
+    /// Colours without values that cannot be measured: NaN is 0 here, and everything else within [`LARGEST`].
     pub pixels: Vec<Vec3>,
+    /// The colours of pixels with such values as they are, with the pixels' indices, which increase.
+    pub odd: Vec<(usize, Vec3)>,
     /// Whether values may exceed what screens show, as in .exr and .hdr files.
     pub unbounded: bool,
 }
 
+/// Greatest value that is measured.
+const LARGEST: f32 = 1e30;
+
 impl LinearImage {
+    /// A picture of these colours.
+    pub fn new(width: usize, colors: impl Iterator<Item = Vec3>, unbounded: bool) -> Self {
+        let mut odd = Vec::new();
+        let measured = |(index, color): (usize, Vec3)| {
+            let finite = color.map(|v| if v.is_nan() { 0.0 } else { v.clamp(-LARGEST, LARGEST) });
+            if finite != color {
+                odd.push((index, color));
+            }
+            finite
+        };
+        let pixels = colors.enumerate().map(measured).collect();
+        Self { width, pixels, odd, unbounded }
+    }
+
+    /// The color of each pixel as it is.
+    pub fn exact(&self) -> impl Iterator<Item = Vec3> {
+        let mut odd = self.odd.iter().peekable();
+        self.pixels.iter().enumerate().map(move |(index, color)| match odd.next_if(|(at, _)| *at == index) {
+            Some((_, color)) => *color,
+            None => *color,
+        })
+    }
+
+    /// Number of pixels with a value that is infinite or NaN.
+    pub fn not_finite(&self) -> usize {
+        self.odd.iter().filter(|(_, color)| !color.is_finite()).count()
+    }
+
     /// Width and height.
     pub fn size(&self) -> (usize, usize) {
         (self.width, self.pixels.len() / self.width.max(1))
@@ -75,11 +109,7 @@ fn linear(picture: DynamicImage) -> LinearImage {
         v if v <= 0.04045 => v / 12.92,
         v => ((v + 0.055) / 1.055).powf(2.4),
     };
-    // Values are finite even where those of the file are not.
-    let finite = |v: f32| {
-        if v.is_nan() { 0.0 } else { v.clamp(-1e30, 1e30) }
-    };
-    let color = |p: &[f32; 4]| Vec3::from_array([0, 1, 2].map(|c| finite(decode(p[c]) * p[3])));
+    let color = |p: &[f32; 4]| Vec3::from_array([0, 1, 2].map(|c| decode(p[c]) * p[3]));
     let rgba = picture.into_rgba32f();
-    LinearImage { width, pixels: rgba.as_raw().as_chunks::<4>().0.iter().map(color).collect(), unbounded }
+    LinearImage::new(width, rgba.as_raw().as_chunks::<4>().0.iter().map(color), unbounded)
 }

@@ -1,8 +1,7 @@
 use super::*;
 
 fn image(width: usize, height: usize, unbounded: bool, f: impl Fn(usize, usize) -> Vec3) -> LinearImage {
-    let pixels = (0..width * height).map(|i| f(i % width, i / width)).collect();
-    LinearImage { width, pixels, unbounded }
+    LinearImage::new(width, (0..width * height).map(|i| f(i % width, i / width)), unbounded)
 }
 
 fn gradient(x: usize, y: usize) -> Vec3 {
@@ -52,4 +51,29 @@ fn pictures_of_other_sizes_are_refused() {
     let [a, b] = [8, 9].map(|width| image(width, 4, false, gradient));
     let text = compare(&a, &b, PIXELS_PER_DEGREE).unwrap_err().to_string();
     assert!(text.starts_with("8x4 pixels cannot be compared with 9x4"), "{text}");
+}
+
+#[test]
+fn a_pixel_that_is_no_number_differs_from_one_that_is() {
+    const N: f32 = f32::NAN;
+    const I: f32 = f32::INFINITY;
+    let at = |odd: Vec3| image(8, 8, true, move |x, y| if (x, y) == (3, 2) { odd } else { Vec3::splat(0.5) });
+    let found = |a: Vec3, b: Vec3| compare(&at(a), &at(b), PIXELS_PER_DEGREE).unwrap();
+    for (a, b) in [
+        (Vec3::ZERO, Vec3::splat(N)),
+        (Vec3::new(0.0, N, 0.0), Vec3::new(0.0, 0.0, 0.0)),
+        (Vec3::splat(I), Vec3::splat(-I)),
+        (Vec3::splat(1e30), Vec3::splat(I)),
+        (Vec3::splat(N), Vec3::splat(I)),
+    ] {
+        let found = found(a, b);
+        assert_eq!((found.stats.broken, found.stats.differing), (1, 1.0 / 64.0), "{a} {b}");
+        assert_eq!((found.values[2 * 8 + 3], found.stats.max), (1.0, 1.0), "{a} {b}");
+        assert!(found.stats.rmse.is_finite() && found.stats.mean.is_finite(), "{:?}", found.stats);
+    }
+    // Numbers that are too large to be measured are numbers.
+    let large = found(Vec3::splat(2e30), Vec3::splat(3e30)).stats;
+    assert_eq!((large.broken, large.differing, large.not_finite), (0, 1.0 / 64.0, [0, 0]));
+    let same = found(Vec3::new(N, I, -I), Vec3::new(N, I, -I)).stats;
+    assert_eq!(same, DifferenceStats { not_finite: [1, 1], ..DifferenceStats::default() });
 }

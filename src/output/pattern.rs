@@ -1,7 +1,7 @@
 //! Names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
 
 use super::FileFormat;
-use crate::files::os_string;
+use crate::files::{as_file_name, os_string};
 use std::{
     ffi::{OsStr, OsString},
     fmt,
@@ -160,12 +160,12 @@ impl<F: Copy> Pattern<F> {
         Pattern { pieces: self.pieces, format }
     }
 
-    /// The file of one frame. `scene` is taken literally, whatever characters it has.
+    /// The file of one frame. `scene` is taken literally, whatever characters it has, unless it would lead to another folder.
     pub fn path_for(&self, frame: u32, scene: &str) -> PathBuf {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Frame { width } => format!("{frame:0width$}").into(),
-            Piece::Scene(_) => scene.into(),
+            Piece::Scene(_) => as_file_name(scene).into(),
         };
         self.pieces.iter().map(text).collect::<OsString>().into()
     }
@@ -173,7 +173,7 @@ impl<F: Copy> Pattern<F> {
     /// Describes to people where the frames of `scene` are, with `#` for the digits of the frame number.
     pub(crate) fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
-            Piece::Scene(_) => scene.to_owned(),
+            Piece::Scene(_) => as_file_name(scene),
             other => other.to_string(),
         };
         self.pieces.iter().map(text).collect()
@@ -291,6 +291,20 @@ mod tests {
         assert_eq!(path("shot.####", 1), "shot.0001.png");
         assert_eq!(path("v1.5/still", 1), "v1.5/still.png");
         assert_eq!(path("{scene}", 1), "dra{g}on#.png");
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        for (pattern, scene, path) in [
+            ("out/{model}/a.png", "..", "out/__/a.png"),
+            ("out/{scene}.png", "../a", "out/.._a.png"),
+            ("{model}/####.png", "", "_/0001.png"),
+            ("{model}/####.png", "/etc", "_etc/0001.png"),
+        ] {
+            let pattern = Pattern::parse(pattern).unwrap();
+            assert_eq!(pattern.path_for(1, scene), Path::new(path));
+            assert!(path.starts_with(pattern.describe(scene).split('#').next().unwrap()));
+        }
     }
 
     #[test]

@@ -44,6 +44,20 @@ impl Ribbon {
         Ok(Lattice { points, columns: across + 1, closed }.mesh(uv))
     }
 
+    /// The first bend that is too tight for the ribbon's width, so that it lies on itself: its radius, and where it is.
+    pub fn too_tight(&self, curve: &Curve) -> Option<(f32, Vec3)> {
+        const LOOKS: usize = 1024;
+        let [from, to] = self.range;
+        let step = (to - from) / LOOKS as f32;
+        let at = |look: usize| curve.at(from + step * look as f32);
+        (1..=LOOKS).find_map(|look| {
+            let (before, here) = (at(look - 1), at(look));
+            let turn = before.right().xz().angle_to(here.right().xz()).abs();
+            let radius = before.position.xz().distance(here.position.xz()) / turn;
+            (radius < 0.5 * self.width).then_some((radius, here.position))
+        })
+    }
+
     fn on_ground(&self, point: Vec3, ground: Option<&Ground>) -> Result<Vec3, Vec3> {
         let height = match ground {
             Some(ground) => ground.at(point.xz()).ok_or(point)?.height,
@@ -82,6 +96,16 @@ mod tests {
         let mesh = ribbon(8.0).mesh(&curve, Some(&ground)).unwrap();
         assert!(mesh.positions.iter().all(|p| (p[1] - p[0] - 9.5).abs() < 1e-4));
         assert!(ribbon(12.0).mesh(&curve, Some(&ground)).is_err_and(|p| p.x > 9.0));
+    }
+
+    #[test]
+    fn a_ribbon_that_is_wider_than_its_bend_is_found() {
+        let points = [[0.0, 0.0], [5.0, 0.0], [5.0, 5.0]].map(|[x, z]| Vec3::new(x, 0.0, z));
+        let curve = Curve::catmull_rom(&points, false).unwrap();
+        let too_tight = |width: f32| Ribbon { width, ..ribbon(curve.length()) }.too_tight(&curve);
+        assert!(too_tight(1.0).is_none());
+        let (radius, at) = too_tight(100.0).unwrap();
+        assert!(radius < 50.0 && at.is_finite(), "{radius} {at}");
     }
 
     #[test]

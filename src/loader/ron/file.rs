@@ -107,6 +107,12 @@ impl Source {
         })
     }
 
+    /// The error of a text that cannot be parsed as it is at `time`, in seconds, with its place. `message` says why, unless the text does.
+    pub fn error_at(&self, time: f32, message: &str) -> LoadError {
+        let (at, message) = self.at(time).err().unwrap_or((0, message.to_owned()));
+        self.at_byte(at, format!("at {time} s: {message}"))
+    }
+
     fn at_byte(&self, byte: usize, message: impl AsRef<str>) -> LoadError {
         LoadError::place(&self.path, source::line_and_column(&self.text, byte), message)
     }
@@ -125,7 +131,11 @@ pub fn parse(text: &str) -> Result<SceneFile, SpannedError> {
         code: ron::Error::Message(format!("the file is damaged: {words}")),
         span: Span { start: start(), end: start() },
     };
-    guarded(|| options.from_str(text), panicked)
+    match text.strip_prefix(source::BOM) {
+        // A character for a character, so that columns stay what they are.
+        Some(rest) => guarded(|| options.from_str(&format!(" {rest}")), panicked),
+        None => guarded(|| options.from_str(text), panicked),
+    }
 }
 
 /// Parses a text without keys.

@@ -36,7 +36,14 @@ enum Values {
     /// Numbers, colours and points of so many components; 0 for plain numbers.
     Numbers(Track<Vec4>, usize),
     /// Names and other words.
-    Words(Track<()>, Vec<String>),
+    Words(Track<()>, Vec<Word>),
+}
+
+/// A word as a key has it, and where.
+#[derive(Clone, Debug)]
+struct Word {
+    at: usize,
+    text: String,
 }
 
 /// How values between keys are found.
@@ -102,7 +109,7 @@ impl Keys {
         out
     }
 
-    /// The byte of `text` that became the byte `at` of [`Self::text_at`].
+    /// The byte of `text` that became the byte `at` of [`Self::text_at`]. For the value of a track of numbers, that is where the track begins.
     pub fn origin(&self, time: f32, at: usize) -> usize {
         let (mut from, mut to) = (0, 0);
         for keyed in &self.0 {
@@ -113,7 +120,7 @@ impl Keys {
                 break;
             }
             if at <= start + value.len() {
-                return keyed.span.start;
+                return keyed.word_at(time).map_or(keyed.span.start, |word| word.at + (at - start));
             }
             (from, to) = (keyed.span.end, start + value.len());
         }
@@ -138,10 +145,11 @@ impl Keys {
             // Writing into memory does not fail.
             let _ = write!(out, "{name}: ");
             let moved = |at: usize| at - value.span.start + out.len();
-            keys.extend(
-                own.iter()
-                    .map(|keyed| Keyed { span: moved(keyed.span.start)..moved(keyed.span.end), ..(*keyed).clone() }),
-            );
+            keys.extend(own.iter().map(|keyed| Keyed {
+                span: moved(keyed.span.start)..moved(keyed.span.end),
+                values: keyed.values.moved(moved),
+                ..(*keyed).clone()
+            }));
             out.push_str(&text[value.span.clone()]);
             out.push_str(", ");
         }
@@ -281,6 +289,12 @@ fn ease_of(text: &str, value: &Value) -> Result<Ease, Fault> {
 fn gather(text: &str, times: &[(f32, Option<Ease>)], values: &[&Value], ends: Ends) -> Result<Values, Fault> {
     let mut numbers: Vec<(Vec4, usize)> = Vec::new();
     for value in values {
+        if let Some(wrong) = not_finite(text, value) {
+            return Err((
+                wrong.span.start,
+                format!("`{}` is no value: write a finite number", &text[wrong.span.clone()]),
+            ));
+        }
         match numbers_of(text, value) {
             Some(own) if numbers.first().is_none_or(|first| first.1 == own.1) => numbers.push(own),
             None if numbers.is_empty() => break,
@@ -299,8 +313,17 @@ fn gather(text: &str, times: &[(f32, Option<Ease>)], values: &[&Value], ends: En
         return Err((values[index].span.start, "such values change in steps: leave out `ease`".to_owned()));
     }
     let keys = times.iter().map(|&(time, _)| Key { time, value: (), ease: Ease::Step });
-    let words = values.iter().map(|value| text[value.span.clone()].to_owned());
+    let words = values.iter().map(|value| Word { at: value.span.start, text: text[value.span.clone()].to_owned() });
     Ok(Values::Words(Track { keys: keys.collect(), ends }, words.collect()))
+}
+
+/// The value, or the part of a tuple, that is written as NaN or infinity, in whatever language.
+fn not_finite<'a>(text: &str, value: &'a Value) -> Option<&'a Value> {
+    let is_wrong = |value: &Value| text[value.span.clone()].parse::<f32>().is_ok_and(|number| !number.is_finite());
+    match &value.items {
+        Items::Plain(parts) => parts.iter().find(|part| is_wrong(part)),
+        _ => Some(value).filter(|value| is_wrong(value)),
+    }
 }
 
 /// A number, a tuple of two to four numbers or a colour, with the number of its components: 0 for a plain number.
@@ -323,17 +346,38 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str, value: &Value) -> Option<T
     ron::from_str(&text[value.span.clone()]).ok()
 }
 
+impl Values {
+    /// The same values at other places of a text.
+    fn moved(&self, moved: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Words(track, words) => {
+                let words = words.iter().map(|word| Word { at: moved(word.at), ..word.clone() });
+                Self::Words(track.clone(), words.collect())
+            }
+            numbers => numbers.clone(),
+        }
+    }
+}
+
 impl Keyed {
+    /// The word that stands for this value at `time`; none if the value is a number, or its whole track is written out.
+    fn word_at(&self, time: f32) -> Option<&Word> {
+        match &self.values {
+            Values::Words(track, words) if !self.whole => {
+                let (Position::At(key) | Position::Between(key, _)) = track.position(f64::from(time));
+                words.get(key)
+            }
+            _ => None,
+        }
+    }
+
     fn write(&self, time: f32, course: Course, out: &mut String) {
         if self.whole {
             return self.write_whole(out);
         }
         let seconds = f64::from(time);
         match &self.values {
-            Values::Words(track, words) => {
-                let (Position::At(key) | Position::Between(key, _)) = track.position(seconds);
-                out.push_str(&words[key]);
-            }
+            Values::Words(..) => out.push_str(self.word_at(time).map_or("", |word| &word.text)),
             Values::Numbers(track, count) => write_numbers(value_at(track, seconds, course), *count, out),
         }
     }
@@ -352,7 +396,7 @@ impl Keyed {
             }
             Values::Words(track, words) => {
                 out.push_str("(keys: [");
-                for (key, word) in track.keys.iter().zip(words) {
+                for (key, Word { text: word, .. }) in track.keys.iter().zip(words) {
                     let _ = write!(out, "({:?}, {word}, step), ", key.time);
                 }
                 track.ends
@@ -448,6 +492,20 @@ mod tests {
     }
 
     #[test]
+    fn places_in_words_are_found_in_the_key_that_has_them() {
+        let text = "(environment: keys([(0, SunSky(elevation: 3)), (1, Constant(color: 1))]), lights: [])";
+        let keys = Keys::find(text).expect("keys");
+        let now = keys.text_at(text, 1.0, Course::Exact);
+        for what in ["Constant", "color", "lights"] {
+            let (there, back) = (text.find(what), now.find(what).map(|at| keys.origin(1.0, at)));
+            assert_eq!(there, back, "{what}");
+        }
+        let (own, keys) = keys.extract(text);
+        let now = keys.text_at(&own, 1.0, Course::Exact);
+        assert_eq!(own.find("color"), now.find("color").map(|at| keys.origin(1.0, at)));
+    }
+
+    #[test]
     fn sections_that_change_are_taken_out() {
         let text =
             "(render: (samples: 4), lights: [Point(intensity: keys([(0, 1), (1, 3)]))], materials: {\"a\": Mirror()})";
@@ -473,6 +531,9 @@ mod tests {
             ("(lights: [Point(x: keys([(0, 1), (1, 2, ease: bezier(2, 0, 1, 1))]))])", "from 0 to 1"),
             ("(lights: [Point(x: keys([(0, 1)], ends: back))])", "`ends` are"),
             ("(lights: [Point(x: keys([(inf, 1)]))])", "number of seconds"),
+            ("(lights: [Point(x: keys([(0, 1), (1, nan)]))])", "`nan` is no value: write a finite number"),
+            ("(lights: [Point(x: keys([(0, (1, -inf, 2)), (1, (1, 2, 3))]))])", "`-inf` is no value"),
+            ("(lights: [Point(x: keys([(0, 1e99)]))])", "`1e99` is no value"),
             ("(lights: [Point(x: keys([(0, 1, 2)]))])", "a key is"),
         ] {
             assert!(at(text, 0.0).contains(words), "{text}: {}", at(text, 0.0));

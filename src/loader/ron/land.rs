@@ -26,6 +26,8 @@ use glam::{Affine3, Vec3, Vec3Swizzles};
 const MOST_CELLS: u32 = 8192;
 /// Cells along X, unless the file says otherwise.
 const DEFAULT_CELLS: u32 = 256;
+/// Most waves from one end of a terrain to the other: cells of the noise are numbered by integers of 32 bits.
+const MOST_WAVES: f32 = 1e9;
 
 /// Makes terrains and ribbons.
 pub struct Land<'a> {
@@ -79,6 +81,12 @@ impl Land<'_> {
         let fields = Fields { source: self.source, place: &place };
         let octaves = fields.within(noise.octaves, 1, 16, "octaves")?;
         let scale = fields.above_0(noise.scale, "scale")?;
+        let waves = desc.size.0.xz().abs().max_element() / scale * 2f32.powi(octaves as i32 - 1);
+        if waves > MOST_WAVES {
+            let message =
+                "scale is the length of the largest waves, and these are too short for a terrain of this size";
+            return self.fail(&place.key("scale"), message);
+        }
         Ok(Terrain::of_noise([noise.seed, octaves], scale, desc.size.0, cells))
     }
 
@@ -133,11 +141,16 @@ impl Land<'_> {
         Ok(())
     }
 
-    /// The mesh of a ribbon; `above` are the meshes above it in the file.
+    /// The mesh of a ribbon, and a warning if it lies on itself; `above` are the meshes above it in the file.
     ///
     /// # Errors
     /// Unknown curves and meshes, numbers out of range, curves that leave the mesh they should lie on.
-    pub fn ribbon(&self, desc: &RibbonDesc, above: &[MeshSource], place: &Place) -> Result<TriangleMesh, LoadError> {
+    pub fn ribbon(
+        &self,
+        desc: &RibbonDesc,
+        above: &[MeshSource],
+        place: &Place,
+    ) -> Result<(TriangleMesh, Option<String>), LoadError> {
         let fields = Fields { source: self.source, place };
         let curve = self.curve(&desc.curve, place)?;
         let width = fields.above_0(desc.width, "width")?;
@@ -149,11 +162,18 @@ impl Land<'_> {
         }
         let ground = desc.on.as_deref().map(|on| self.ground(on, above, &place.key("on"))).transpose()?;
         let ribbon = Ribbon { width, lift: desc.lift.0, step, range };
-        ribbon.mesh(curve, ground.as_ref()).or_else(|Vec3 { x, z, .. }| {
+        let mesh = ribbon.mesh(curve, ground.as_ref()).or_else(|Vec3 { x, z, .. }| {
             let on = desc.on.as_deref().unwrap_or_default();
             let message = format!("the ribbon leaves `{on}` at x = {x}, z = {z}: shorten it with `from` and `to`");
             self.fail(&place.key("on"), message)
-        })
+        })?;
+        let warning = ribbon.too_tight(curve).map(|(radius, Vec3 { x, z, .. })| {
+            format!(
+                "{place}: the ribbon is {width} wide and lies on itself at x = {x:.3}, z = {z:.3}, where its curve bends with a radius of \
+                 {radius:.3}: make it narrower than twice that, or the bend wider"
+            )
+        });
+        Ok((mesh, warning))
     }
 
     fn ground(&self, name: &str, above: &[MeshSource], place: &Place) -> Result<Ground, LoadError> {

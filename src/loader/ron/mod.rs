@@ -368,13 +368,22 @@ impl Loader<'_> {
     }
 
     /// The triangles of an entry that needs no file of a mesh; `above` are the meshes above it.
-    fn made(&self, desc: &MeshDesc, above: &[MeshSource], place: &Place) -> Result<Option<TriangleMesh>, LoadError> {
+    fn made(
+        &mut self,
+        desc: &MeshDesc,
+        above: &[MeshSource],
+        place: &Place,
+    ) -> Result<Option<TriangleMesh>, LoadError> {
         let land = Land { source: self.source, curves: &self.curves, budget: &self.budget, groups: &self.groups };
         Ok(Some(match desc {
             MeshDesc::Quad(q) => triangles::quad(q.tile.0),
             MeshDesc::Box(b) => triangles::cuboid(b.size.0, b.tile.0),
             MeshDesc::Terrain(terrain) => land.terrain(terrain, place)?,
-            MeshDesc::Ribbon(ribbon) => land.ribbon(ribbon, above, place)?,
+            MeshDesc::Ribbon(ribbon) => {
+                let (mesh, warning) = land.ribbon(ribbon, above, place)?;
+                self.warnings.extend(warning);
+                mesh
+            }
             _ => return shapes::round(self.source, desc, place),
         }))
     }

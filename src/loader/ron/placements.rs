@@ -277,7 +277,13 @@ impl<'a> Resolver<'a> {
                 false => Err(self.fail(&place, format!("the weight of `{name}` must be above 0"))),
             }
         };
-        things.0.iter().map(weighted).collect()
+        let weighted = things.0.iter().map(weighted).collect::<Result<Vec<_>, _>>()?;
+        match weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
+            true => Ok(weighted),
+            false => {
+                Err(self.fail(place, "the weights are too large to be added up: divide them all by the same number"))
+            }
+        }
     }
 
     fn target(&self, name: &str, place: &Place) -> Result<Target, LoadError> {
@@ -449,7 +455,7 @@ impl<'a> Resolver<'a> {
                 let steps = ((to - from) / spacing + 1e-4).floor();
                 match is_round {
                     true => (steps.max(1.0) as u64, (to - from) / steps.max(1.0)),
-                    false => (steps as u64 + 1, spacing),
+                    false => ((steps as u64).saturating_add(1), spacing),
                 }
             }
         };

@@ -107,10 +107,7 @@ impl Script {
 
     /// Converts everything at the time of a key, for its errors.
     fn check(&self, source: &Source, time: f32, names: &Names) -> Result<(), LoadError> {
-        let file = self.file(time, Course::Exact).map_err(|message| {
-            let message = format!("at {time} s: {message}");
-            source.error(&Place::ROOT, message)
-        })?;
+        let file = self.file(time, Course::Exact).map_err(|message| source.error_at(time, &message))?;
         super::settings(source, &file.render)?;
         environment::check(source, file.environment.as_ref())?;
         let (_, lamps) = lights::convert(source, &file.lights)?;

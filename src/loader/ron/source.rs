@@ -5,6 +5,9 @@
 use crate::guard::guarded;
 use std::{fmt, ops::Range};
 
+/// The mark with which editors on Windows begin a text. It means nothing.
+pub const BOM: char = '\u{feff}';
+
 /// Depth of nested values at which the scanner gives up (RON itself gives up earlier).
 const MAX_DEPTH: usize = 200;
 
@@ -81,7 +84,7 @@ pub enum Items {
 impl Value {
     /// Scans a whole file; `None` when the brackets do not match up.
     pub fn of_file(text: &str) -> Option<Self> {
-        let mut s = Scanner { text, at: 0 };
+        let mut s = Scanner { text, at: if text.starts_with(BOM) { BOM.len_utf8() } else { 0 } };
         s.skip_attributes()?;
         let value = s.value(0)?;
         s.skip_space();
@@ -140,7 +143,10 @@ pub fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..byte.min(text.len())];
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
-    let column = 1 + before[line_start..].iter().filter(|&&b| b & 0xc0 != 0x80).count();
+    let before = text.get(line_start..before.len()).map_or(&before[line_start..], |line| {
+        line.strip_prefix(BOM).filter(|_| line_start == 0).unwrap_or(line).as_bytes()
+    });
+    let column = 1 + before.iter().filter(|&&b| b & 0xc0 != 0x80).count();
     (line, column)
 }
 

@@ -10,6 +10,7 @@ use crate::{
     accel::{Blas, Quality},
     anim::{self, Moment},
     device::{Device, DeviceError, Frame, FrameSettings, RayKind},
+    files::as_file_name,
     output::OutputError,
     scene::{Scene, Shape},
 };
@@ -331,6 +332,7 @@ pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
     let kinds = DUMPED_KINDS.iter();
     let files = kinds.flat_map(|kind| [format!("{kind}.ray"), format!("{kind}.hit")]);
     let files = files.chain(["scn".into()]);
+    let scene = as_file_name(scene);
     files.map(|suffix| folder.join(format!("{scene}.{suffix}"))).collect()
 }
 
@@ -342,7 +344,7 @@ fn dump(
     number: u32,
     traced: &[(&str, Vec<Ray>, Vec<Hit>)],
 ) -> Result<usize, MeasureError> {
-    let file = |suffix: &str| folder.join(format!("{}.{suffix}", posed.scene.name));
+    let file = |suffix: &str| folder.join(format!("{}.{suffix}", as_file_name(&posed.scene.name)));
     let mut world_from_object = Vec::new();
     let moment = Moment::of(&posed.scene, posed.scene.time_of(number));
     anim::world_transforms(&posed.scene, &moment, &mut world_from_object);
