@@ -1,20 +1,17 @@
 //! `throng farm`: writes a job for the engine of a render farm.
 
 use super::{
-    Exit,
+    Exit, UsageError,
     render::{Planned, RenderArgs},
     shell,
 };
 use crate::{
-    farm::{Flag, Job, Role},
+    farm::{Flag, Job, JobError, Role},
+    loader::options::{EnvironmentChoice, parse_color},
     scene::PixelFilter,
 };
-use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
-use std::{
-    ffi::{OsStr, OsString},
-    path::Path,
-};
+use std::ffi::{OsStr, OsString};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,13 +63,18 @@ const JOINED: [&str; 4] = ["video", "video_codec", "sheet", "sheet_frames"];
 impl FarmArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let Planned { path, scene, plan, settings, denoised } = self.render.plan()?;
+        if let Some(word) = self.given.words("output").into_iter().flatten().find(|word| word.to_str().is_none()) {
+            return Err(JobError::NotText { text: word.clone() }.into());
+        }
         let output = match plan.pattern() {
-            Some(files) => files.to_string(),
+            Some(files) => as_path(&files.to_string()),
             None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
-            None => anyhow::bail!(
-                "machines of a farm write files of frames: add -o frames/####.png, and --video for the film"
-            ),
+            None => {
+                let fix = "machines of a farm write files of frames: add -o frames/####.png, and --video for the film";
+                return Err(UsageError(fix.to_owned()).into());
+            }
         };
+        let path = path.to_str().ok_or_else(|| JobError::NotText { text: path.clone().into() })?;
         let mut frames = plan.asked;
         frames.sort_unstable();
         // Frames whose files throng denoise writes alike are traced once each, and denoised when all are there.
@@ -91,7 +93,7 @@ impl FarmArgs {
         let job = Job {
             name: scene.name.clone(),
             program: self.program,
-            scene: path.to_str().context("the scene's name is not UTF-8, and jobs are text: rename it")?.to_owned(),
+            scene: as_path(path),
             frames,
             chunk: self.chunk,
             output,
@@ -130,13 +132,23 @@ impl Given {
     }
 }
 
-/// A word of a command line, or a flag with a path: files that there are may be given with any flag.
+/// A path that no program takes for a flag.
+fn as_path(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
+}
+
+/// A word of a command line, or a flag with a path.
 fn flag_of(name: &str, word: &OsStr) -> Flag {
     let parts = word.to_str().and_then(|word| word.split_once('='));
+    let is_picture = |value: &str| match name {
+        "environment" => matches!(EnvironmentChoice::parse(value.into()), Ok(EnvironmentChoice::File(_))),
+        "background" => matches!(parse_color(value), Ok(None)),
+        _ => false,
+    };
     let role = match (name, parts) {
         ("video" | "sheet", _) => Some(Role::Output),
-        ("cache", _) => Some(Role::Folder),
-        (_, Some((_, value))) if Path::new(value).is_file() => Some(Role::Input),
+        ("cache" | "allow_dir", _) => Some(Role::Folder),
+        (_, Some((_, value))) if is_picture(value) => Some(Role::Input),
         _ => None,
     };
     match (role, parts) {

@@ -36,8 +36,8 @@ mod version;
 mod view;
 
 use crate::{
-    device, loader::LoadError, memory, merge::MergeError, output::PatternError, render::frames::FramesError,
-    settings::SettingsError,
+    device, farm::JobError, loader::LoadError, memory, merge::MergeError, output::PatternError,
+    render::frames::FramesError, settings::SettingsError,
 };
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
@@ -189,6 +189,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         || error.downcast_ref::<SettingsError>().is_some_and(SettingsError::is_usage)
         || error.downcast_ref::<LoadError>().is_some_and(LoadError::is_usage)
         || error.downcast_ref::<MergeError>().is_some_and(MergeError::is_usage)
+        || error.downcast_ref::<JobError>().is_some_and(JobError::is_usage)
         || error.is::<UsageError>()
         || error.is::<PatternError>()
         || error.is::<FramesError>()

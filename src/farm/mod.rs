@@ -10,17 +10,17 @@ use std::{ffi::OsString, fmt::Write};
 /// Frames of a scene that machines share.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The scene's name, for people.
+    /// The scene's name, for people. Jobs leave out what engines do not take.
     pub name: String,
     /// The program, as machines of the farm find it.
     pub program: String,
-    /// The scene file, as it was given.
+    /// The scene file, as it was given. It does not look like a flag.
     pub scene: String,
     /// The frames, each once and in increasing order; at least one.
     pub frames: Vec<u32>,
     /// Greatest number of frames of a task.
     pub chunk: u32,
-    /// Files of frames, a pattern such as `frames/####.png`.
+    /// Files of frames, a pattern such as `frames/####.png`. It does not look like a flag.
     pub output: String,
     pub samples: u32,
     /// The devices of `--device`.
@@ -62,6 +62,22 @@ pub enum JobError {
     NotText { text: OsString },
     #[error("`{text}` has {{{{, which Open Job Description takes for a parameter: write a space between the braces")]
     Braces { text: String },
+    #[error(
+        "`{}` has a character that the arguments of Open Job Description may not have: leave out tabs and other control characters",
+        .text.escape_debug()
+    )]
+    Control { text: String },
+    #[error(
+        "{what} has {length} characters, and Open Job Description takes at most {most}: {fix}", most = openjd::MOST_CHARACTERS
+    )]
+    TooLong { what: &'static str, length: usize, fix: &'static str },
+}
+
+impl JobError {
+    /// Whether the command line is wrong, rather than the name of a file.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Braces { .. } | Self::Control { .. })
+    }
 }
 
 /// Files of frames before they are denoised, in the folder of the others.

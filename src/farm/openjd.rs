@@ -2,8 +2,12 @@
 //! TASK_CHUNKING (RFC 0001).
 
 use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, Role, ranges, text};
-use serde::Serialize;
 use std::path::{Component, Path};
+
+/// Most characters of a parameter's value.
+pub const MOST_CHARACTERS: usize = 1024;
+/// Most characters of a job's name.
+const MOST_OF_NAME: usize = 128;
 
 pub fn template(job: &Job) -> Result<String, JobError> {
     let (folder, name) = match job.output.rsplit_once('/') {
@@ -75,15 +79,15 @@ parameterDefinitions:
       range: '{{{{Param.Frames}}}}'
       chunks: {{defaultTaskCount: '{{{{Param.Chunk}}}}', targetRuntimeSeconds: 0, rangeConstraint: NONCONTIGUOUS}}
 ",
-        name = quoted(&job.name),
-        scene = path_default(&job.scene),
-        frames = quoted(&ranges(&job.frames)),
-        folder = path_default(folder),
-        pattern = quoted(name),
+        name = quoted(&label(&job.name)),
+        scene = path_default(&job.scene)?,
+        frames = quoted(fitting("the list of frames", &ranges(&job.frames), "write several jobs")?),
+        folder = path_default(folder)?,
+        pattern = quoted(fitting("the name of the frames' files", name, SHORTER)?),
         samples = job.samples,
-        device = quoted(&job.device),
+        device = quoted(fitting("the list of devices", &job.device, "name fewer")?),
         chunk = job.chunk,
-        program = quoted(&job.program),
+        program = quoted(fitting("the program's path", &job.program, SHORTER)?),
         paths = paths.concat(),
     );
     text += &match job.denoised {
@@ -125,13 +129,32 @@ fn script(args: &[&str], timeout: u32) -> String {
     )
 }
 
-/// The default of a path parameter. Templates may not lead out of their own folder by themselves: such paths are given with the job.
-fn path_default(path: &str) -> String {
-    let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
-    match Path::new(path).components().all(stays) {
-        true => format!("  default: {}\n", quoted(path)),
-        false => format!("  # No default, as it is not in the folder of this file. It was {}\n", quoted(path)),
+/// What to do about a path that is too long.
+const SHORTER: &str = "choose a shorter path";
+
+/// The value of a parameter, if it is not too long.
+fn fitting<'a>(what: &'static str, value: &'a str, fix: &'static str) -> Result<&'a str, JobError> {
+    match value.chars().count() {
+        length if length > MOST_CHARACTERS => Err(JobError::TooLong { what, length, fix }),
+        _ => Ok(value),
     }
+}
+
+/// A name for people, as names of jobs may be: no control characters, no braces that open a parameter, and not too long.
+fn label(name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let label: String = plain.replace("{{", "(").replace("}}", ")").chars().take(MOST_OF_NAME).collect();
+    if label.is_empty() { "throng".to_owned() } else { label }
+}
+
+/// The default of a path parameter. Templates may not lead out of their own folder by themselves: such paths are given with the job.
+fn path_default(path: &str) -> Result<String, JobError> {
+    let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    let value = quoted(fitting("a path", path, SHORTER)?);
+    Ok(match Path::new(path).components().all(stays) {
+        true => format!("  default: {value}\n"),
+        false => format!("  # No default, as it is not in the folder of this file. It was {value}\n"),
+    })
 }
 
 /// Flags as words of a command line. Paths in them become parameters, whose definitions are added to `paths`: tasks run in folders of their
@@ -146,7 +169,7 @@ fn words(flags: &[Flag], paths: &mut Vec<String>) -> Result<Vec<String>, JobErro
                 Role::Output => ("FILE", "OUT"),
                 Role::Folder => ("DIRECTORY", "INOUT"),
             };
-            let default = path_default(text(path)?);
+            let default = path_default(text(path)?)?;
             paths.push(format!("- name: {name}\n  type: PATH\n  objectType: {kind}\n  dataFlow: {flow}\n{default}"));
             Ok(format!("{flag}={{{{Param.{name}}}}}"))
         }
@@ -154,11 +177,13 @@ fn words(flags: &[Flag], paths: &mut Vec<String>) -> Result<Vec<String>, JobErro
     flags.iter().map(word).collect()
 }
 
-/// A word as it is; there is no way to write braces that open a parameter.
+/// A word as it is; there is no way to write braces that open a parameter, nor most control characters.
 fn literal(word: &str) -> Result<String, JobError> {
-    match word.contains("{{") {
-        true => Err(JobError::Braces { text: word.to_owned() }),
-        false => Ok(word.to_owned()),
+    let text = word.to_owned();
+    match word {
+        _ if word.contains("{{") => Err(JobError::Braces { text }),
+        _ if word.contains(|c: char| c.is_control() && !"\r\n".contains(c)) => Err(JobError::Control { text }),
+        _ => Ok(text),
     }
 }
 
@@ -168,12 +193,20 @@ fn camel_case(flag: &str) -> String {
     words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }
 
-/// A string of YAML, as JSON writes it.
+/// A string of YAML in double quotes. Characters that YAML does not take as they are, or takes for line ends, are escaped.
 fn quoted(text: &str) -> String {
-    let mut out = Vec::new();
-    let written = text.serialize(&mut serde_json::Serializer::new(&mut out));
-    written.expect("strings can be serialized");
-    String::from_utf8(out).expect("JSON is UTF-8")
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out += "\\n",
+            _ if c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c) => {
+                out += &format!("\\u{:04x}", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out + "\""
 }
 
 #[cfg(test)]
@@ -220,6 +253,25 @@ mod tests {
     fn paths_that_lead_elsewhere_have_no_default() {
         let text = Job { scene: "/home/a/town.ron".into(), ..job() }.openjd().unwrap();
         assert!(!text.contains("default: \"/home"), "{text}");
+    }
+
+    #[test]
+    fn names_are_written_so_that_yaml_reads_them_again() {
+        assert_eq!(quoted("a\"b\\c\nd\u{7f}\u{85}\u{2028}ä😀"), r#""a\"b\\c\nd\u007f\u0085\u2028ä😀""#);
+        let text = Job { name: "{{x}}\n\u{85}".into(), scene: "nl\n{{x}}.ron".into(), ..job() }.openjd().unwrap();
+        assert!(text.contains("\nname: \"(x)  \"\n") && text.contains(r#"  default: "nl\n{{x}}.ron""#), "{text}");
+        let text = Job { name: "l".repeat(140), ..job() }.openjd().unwrap();
+        assert!(text.contains(&format!("\nname: \"{}\"\n", "l".repeat(128))), "{text}");
+    }
+
+    #[test]
+    fn what_an_engine_does_not_take_is_refused() {
+        let long = Job { scene: "l/".repeat(600), ..job() }.openjd().unwrap_err().to_string();
+        assert!(long.contains("a path has 1200 characters") && long.contains("at most 1024"), "{long}");
+        let frames = Job { frames: (1..2000).map(|frame| frame * frame).collect(), ..job() }.openjd().unwrap_err();
+        assert!(frames.to_string().contains("the list of frames"), "{frames}");
+        let tab = Job { flags: vec![Flag::Word("--set=a=\"\t\"".into())], ..job() }.openjd().unwrap_err().to_string();
+        assert!(tab.contains("control characters") && tab.contains("\\t"), "{tab}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ render() {{
 frames=({chunks})
 render {traced} --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}"
 "#,
-        name = quote(&job.name.replace(char::is_whitespace, "_")),
+        name = quote(&job.name.replace(|c: char| c.is_whitespace() || c.is_control(), "_")),
         last = chunks.len().saturating_sub(1),
         minutes = job.timeout.div_ceil(60),
         program = quote(&job.program),

@@ -211,7 +211,7 @@ const TRIES: u32 = 10;
 /// Creates a locked temporary file.
 fn create_part(folder: &Path, name: &OsStr) -> io::Result<(File, Temporary)> {
     let mut prefix = OsString::from(".");
-    prefix.push(name);
+    prefix.push(short(name));
     prefix.push(".");
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
@@ -232,6 +232,18 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<(File, Temporary)> {
         }
     }
     create()
+}
+
+/// Most bytes of a name that names of its temporary files contain: these have more, and file systems allow 255, or 143.
+const LONGEST: usize = 100;
+
+/// A name for use in the names of temporary files; for long names, a hash of it.
+pub(super) fn short(name: &OsStr) -> OsString {
+    let bytes = name.as_encoded_bytes();
+    match bytes.len() <= LONGEST {
+        true => name.to_owned(),
+        false => format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes)).into(),
+    }
 }
 
 /// Takes over the removal of a temporary file.
@@ -258,7 +270,8 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
     for (folder, names) in group_by_folder(&files) {
         fs::create_dir_all(folder).map_err(|error| OutputError::Folder { path: folder.to_owned(), error })?;
         check_writable(folder, &names)?;
-        remove_leftovers(folder, LISTED + LISTED_PER_FILE * names.len(), |target| names.contains(target));
+        let parts: HashSet<OsString> = names.iter().map(|name| short(name)).collect();
+        remove_leftovers(folder, LISTED + LISTED_PER_FILE * names.len(), |target| parts.contains(target));
     }
     Ok(())
 }
@@ -325,7 +338,7 @@ fn remove_leftover(part: &Path) {
     }
 }
 
-/// The name for which a temporary file was made: `0001.png` for `.0001.png.a1B2c3.part`.
+/// The name for which a temporary file was made, as [`short`] has it: `0001.png` for `.0001.png.a1B2c3.part`.
 fn target_of_part(file_name: &OsStr) -> Option<OsString> {
     let name = file_name.as_encoded_bytes();
     let inner = name.strip_prefix(b".")?.strip_suffix(SUFFIX.as_bytes())?;
@@ -459,6 +472,22 @@ mod tests {
         }
         prepare(&[folder.join("0001.png"), folder.join("sub/0001.png")]).unwrap();
         assert_eq!(names_in(&folder), [".0002.png.abc123.part", ".part", "0001.part", "sub"]);
+    }
+
+    #[test]
+    fn the_longest_names_are_written_and_their_leftovers_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a".repeat(251) + ".png");
+        let (_, part) = create_part(dir.path(), path.file_name().unwrap()).unwrap();
+        // As if its process had been killed.
+        let left = std::mem::ManuallyDrop::new(part).0.clone();
+        assert!(left.exists());
+        prepare(std::slice::from_ref(&path)).unwrap();
+        assert!(!left.exists());
+        write_atomically(&path, |w| w.write_all(b"done")).unwrap();
+        assert_eq!(names_in(dir.path()), ["a".repeat(251) + ".png"]);
+        let error = write_atomically(&dir.path().join("a".repeat(256)), |_| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("the name is too long"), "{error}");
     }
 
     #[test]

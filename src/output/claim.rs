@@ -6,6 +6,7 @@
 //! machine is gone, or its process hangs. Where a file system has no locks, or separate ones on each host, two runs may take over the
 //! same claim at the same moment; then both render the frame, to the same bits.
 
+use super::atomic::short;
 use crate::{
     disk,
     files::{is_at, without_waiting},
@@ -151,10 +152,10 @@ fn remove(claim: &Path, file: File) {
     drop(file);
 }
 
-/// Path of the claim of a file: `.0001.png.claim` beside `0001.png`.
+/// Path of the claim of a file: `.0001.png.claim` beside `0001.png`, with a short form of long names.
 fn claim_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
+    name.push(short(path.file_name().unwrap_or_default()));
     name.push(SUFFIX);
     path.with_file_name(name)
 }
