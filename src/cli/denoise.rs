@@ -1,6 +1,6 @@
 //! `throng denoise`: takes the noise out of the frames of a film.
 
-use super::{Exit, report::plural};
+use super::{Exit, UsageError, console, report::plural};
 use crate::{
     aov::{Aov, AovImage},
     denoise::{
@@ -12,8 +12,8 @@ use crate::{
     files::remember_input,
     film::FilmSettings,
     output::{
-        ColorDepth, Encoding, FileFormat, FrameFiles, Manifests, Metadata, Pattern, Picture, Pixels, Planned,
-        prepare_distinct,
+        ColorDepth, Destination, Encoding, FileFormat, FrameFiles, InOrder, Manifests, Metadata, OutputError, Pattern,
+        Picture, Pixels, Planned, prepare_distinct,
     },
     render::frames::FrameList,
     scene::{ToneMap, ranges},
@@ -39,9 +39,9 @@ pub struct DenoiseArgs {
     /// The film's frames, such as 'frames/####.exr', or a still picture
     #[arg(value_name = "FRAMES")]
     input: PathBuf,
-    /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr
-    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Pattern::parse))]
-    output: Pattern,
+    /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr; - is standard output, as of throng render
+    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse))]
+    output: Destination,
     /// Frames to denoise, for example 1-48:2,60 [default: all]
     #[arg(short, long, value_name = "LIST")]
     frames: Option<FrameList>,
@@ -78,33 +78,53 @@ impl DenoiseArgs {
         if let Some(missing) = frames.iter().find(|frame| !files.contains_key(frame)) {
             anyhow::bail!("{name}: frame {missing} is not there");
         }
-        self.output.check_frame_count(frames.len())?;
+        let output = self.open_output(frames.len())?;
         files.values().for_each(|path| remember_input(path));
-        let planned = frames.iter().map(|&frame| Planned::new(self.path(frame), format!("frame {frame}")));
+        let planned =
+            frames.iter().filter_map(|&frame| Some(Planned::new(output.path(frame)?, format!("frame {frame}"))));
         prepare_distinct(planned.collect())?;
         let denoiser = FilmDenoiser::new(self.strength)?;
         let developer = Developer::new()?;
         let read = BTreeMap::new();
         let mut window = Window { denoiser: &denoiser, files: &files, reach: self.denoise_frames, read };
-        for &frame in &frames {
+        for (index, &frame) in frames.iter().enumerate() {
             let read = window.around(frame)?;
             let denoised = denoiser.denoise(&read.window)?;
-            self.write(frame, read.middle, denoised, &developer)?;
+            self.write((index, frame), read.middle, denoised, (&developer, &output))?;
         }
+        output.finish()?;
         if !self.quiet {
             let seconds = start.elapsed().as_secs_f64();
-            eprintln!("{} in {seconds:.1} s; see {}", plural(frames.len(), "frame"), self.output.describe("film"));
+            console::note(&format!("{} in {seconds:.1} s; see {}", plural(frames.len(), "frame"), output.describe()));
         }
         Ok(Exit::Done)
     }
 
-    fn path(&self, frame: u32) -> PathBuf {
-        self.output.path_for(frame, "film")
+    fn open_output(&self, frames: usize) -> anyhow::Result<Output> {
+        match &self.output {
+            Destination::Files(files) => {
+                files.check_frame_count(frames)?;
+                Ok(Output::Files(files.clone()))
+            }
+            Destination::Stream(stream, format) => {
+                Ok(Output::Stream(stream.open(*format, Encoding::default()), *format))
+            }
+            Destination::Video(_) | Destination::Film(_) => {
+                let fix = "--output: throng denoise writes pictures: .png, .jpg, .webp or .exr";
+                Err(UsageError(fix.to_owned()).into())
+            }
+        }
     }
 
-    fn write(&self, frame: u32, from: &FilmRead, denoised: Filtered, developer: &Developer) -> anyhow::Result<()> {
+    fn write(
+        &self,
+        (index, frame): (usize, u32),
+        from: &FilmRead,
+        denoised: Filtered,
+        (developer, output): (&Developer, &Output),
+    ) -> anyhow::Result<()> {
         let Filtered { radiance, errors: [error, _] } = denoised;
-        let format = self.output.format();
+        let format = output.format();
         let (width, height) = from.frame.size();
         let pixels = match format {
             FileFormat::Exr => Pixels::F32(radiance.into()),
@@ -126,7 +146,7 @@ impl DenoiseArgs {
             manifests: &Manifests::default(),
             metadata: &Metadata { frame, ..from.origin.clone() },
         };
-        Ok(format.write(&self.path(frame), &picture, &Encoding::default())?)
+        Ok(output.add((index, frame), &picture)?)
     }
 
     /// How a frame is shown, with its exposure in stops: as its file says, but for what flags say.
@@ -140,6 +160,51 @@ impl DenoiseArgs {
         let tone_map = self.tone_map.or(own.map(|own| own.tone_map)).unwrap_or(ToneMap::Aces);
         let exposure = self.exposure.or(own.map(|own| own.exposure)).unwrap_or_default();
         Ok((exposure, tone_map, film))
+    }
+}
+
+/// Where denoised frames go.
+enum Output {
+    Files(Pattern),
+    Stream(InOrder, FileFormat),
+}
+
+impl Output {
+    fn format(&self) -> FileFormat {
+        match self {
+            Self::Files(files) => files.format(),
+            Self::Stream(_, format) => *format,
+        }
+    }
+
+    /// The file of a frame, if it has one.
+    fn path(&self, frame: u32) -> Option<PathBuf> {
+        match self {
+            Self::Files(files) => Some(files.path_for(frame, "film")),
+            Self::Stream(..) => None,
+        }
+    }
+
+    /// Writes a frame, which comes after `index` others.
+    fn add(&self, (index, frame): (usize, u32), picture: &Picture) -> Result<(), OutputError> {
+        match self {
+            Self::Files(files) => files.format().write(&files.path_for(frame, "film"), picture, &Encoding::default()),
+            Self::Stream(stream, _) => stream.add(index, picture),
+        }
+    }
+
+    fn finish(&self) -> Result<(), OutputError> {
+        match self {
+            Self::Files(_) => Ok(()),
+            Self::Stream(stream, _) => stream.finish(),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Files(files) => files.describe("film"),
+            Self::Stream(stream, _) => stream.path().display().to_string(),
+        }
     }
 }
 
@@ -167,6 +232,13 @@ impl Window<'_> {
             let Some(path) = self.files.get(&number).filter(|_| !self.read.contains_key(&number)) else { continue };
             let read = read_frame(self.denoiser, path, is_alone)?;
             self.check_size(path, &read)?;
+            if read.not_finite > 0 {
+                let count = read.not_finite;
+                let name = path.display();
+                console::note(&format!(
+                    "throng: warning: {name}: pixels that are NaN or infinite and are filled from their neighbours: {count}"
+                ));
+            }
             self.read.insert(number, read);
         }
         let window = numbers.iter().map(|number| Some(&self.read.get(number.as_ref()?)?.frame)).collect();
@@ -175,17 +247,22 @@ impl Window<'_> {
     }
 
     fn check_size(&self, path: &Path, read: &FilmRead) -> anyhow::Result<()> {
-        let (size, other) = (read.frame.size(), self.read.values().next().map(|other| other.frame.size()));
-        match other {
-            Some(other) if other != size => anyhow::bail!(
-                "{}: {}x{} pixels, where its neighbours have {}x{}; render all frames with the same --size",
-                path.display(),
-                size.0,
-                size.1,
-                other.0,
-                other.1
-            ),
-            _ => Ok(()),
-        }
+        let Some(other) = self.read.values().next() else {
+            return Ok(());
+        };
+        let (name, own, others) = (path.display(), read.frame.size(), other.frame.size());
+        anyhow::ensure!(
+            own == others,
+            "{name}: {}x{} pixels, where its neighbours have {}x{}; render all frames with the same --size",
+            own.0,
+            own.1,
+            others.0,
+            others.1
+        );
+        anyhow::ensure!(
+            read.origin.windows == other.origin.windows,
+            "{name}: its data or display window is another than that of its neighbours; render all frames with the same --region"
+        );
+        Ok(())
     }
 }

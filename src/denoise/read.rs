@@ -6,13 +6,16 @@ use crate::{
     film::FilmSettings,
     guard::guarded,
     memory::allowance,
-    output::Metadata,
+    output::{Metadata, Windows},
     scene::{PixelFilter, ToneMap},
 };
 use exr::{
     image::{AnyChannel, AnyChannels, FlatSamples, Layer},
-    meta::{MetaData, attribute::AttributeValue},
-    prelude::{ReadChannels as _, ReadLayers as _, Text, read},
+    meta::{
+        MetaData,
+        attribute::{AttributeValue, IntegerBounds},
+    },
+    prelude::{ReadChannels as _, ReadLayers as _, Text, Vec2, read},
 };
 use std::{
     io::{BufReader, Seek},
@@ -24,8 +27,10 @@ pub struct FilmRead {
     pub frame: FilmFrame,
     /// How the program that wrote it would have shown it; none if the file does not tell.
     pub shown: Option<ShownAs>,
-    /// Where it comes from, as far as the file tells.
+    /// Where it comes from, as far as the file tells, with its windows.
     pub origin: Metadata,
+    /// Number of pixels whose radiance is NaN or infinite. They are made of those around them.
+    pub not_finite: usize,
 }
 
 /// The settings of a frame that turn its radiance into colours of a display, as files of ours have them.
@@ -104,12 +109,44 @@ fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRe
         scene_hash: text("sceneHash"),
         settings,
         seconds,
+        windows: windows(first, image.attributes.display_window),
         ..Metadata::default()
     };
     // A single sample tells no variance.
     let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
     let shared = shown.as_ref().is_some_and(|shown| shown.film.filter == PixelFilter::Shared);
-    Ok(FilmRead { frame: frame(denoiser, &image.layer_data, (is_told, shared), is_alone)?, shown, origin })
+    let (frame, not_finite) = frame(denoiser, &image.layer_data, (is_told, shared), is_alone)?;
+    Ok(FilmRead { frame, shown, origin, not_finite })
+}
+
+/// The place of a part's pixels; none if they are all of the picture.
+fn windows(part: &Layer<AnyChannels<FlatSamples>>, display: IntegerBounds) -> Option<Windows> {
+    let Vec2(x, y) = part.attributes.layer_position;
+    let (first, last) = (display.position, display.max());
+    let windows = Windows { origin: [x, y], display: [first.x(), first.y(), last.x(), last.y()] };
+    let size = (part.size.width() as u32, part.size.height() as u32);
+    (windows != Windows::of_whole(size)).then_some(windows)
+}
+
+/// Replaces values that are NaN or infinite by the mean of the pixel's neighbours that are not, or 0 if there are none. Returns the number of
+/// pixels that have such values.
+fn fill_holes(radiance: &mut [f32], width: usize) -> usize {
+    let pixels = radiance.as_chunks_mut::<3>().0;
+    let is_hole = |pixel: &[f32; 3]| pixel.iter().any(|value| !value.is_finite());
+    let holes: Vec<usize> = (0..pixels.len()).filter(|&index| is_hole(&pixels[index])).collect();
+    let fill = |&hole: &usize| {
+        let (x, y) = (hole % width, hole / width);
+        let around = (y.saturating_sub(1)..=y + 1)
+            .flat_map(|y| (x.saturating_sub(1)..=(x + 1).min(width - 1)).map(move |x| y * width + x));
+        let around: Vec<&[f32; 3]> =
+            around.filter_map(|index| pixels.get(index)).filter(|pixel| !is_hole(pixel)).collect();
+        [0, 1, 2].map(|c| around.iter().map(|pixel| pixel[c]).sum::<f32>() / around.len().max(1) as f32)
+    };
+    let filled: Vec<[f32; 3]> = holes.iter().map(fill).collect();
+    for (&hole, filled) in holes.iter().zip(filled) {
+        pixels[hole] = filled;
+    }
+    holes.len()
 }
 
 /// Refuses files that claim more pixels than their bytes can mean.
@@ -131,7 +168,7 @@ fn frame(
     layers: &[Layer<AnyChannels<FlatSamples>>],
     (has_variance, shared): (bool, bool),
     is_alone: bool,
-) -> Result<FilmFrame, String> {
+) -> Result<(FilmFrame, usize), String> {
     let size = layers[0].size;
     let channels = named_channels(layers);
     let values = |wanted: &Wanted| wanted.among(&channels).and_then(|found| interleaved(&found, size.area()));
@@ -140,10 +177,11 @@ fn frame(
         values(wanted)
             .ok_or_else(|| format!("has no {layer}; render frames with --layers albedo,normal,motion,variance"))
     };
-    let (radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
+    let (mut radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
     let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
     let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
     let motion = if is_alone { vec![0.0; 4 * size.area()] } else { needed(&MOTION).map_err(alone)? };
+    let not_finite = fill_holes(&mut radiance, size.width());
     let layers = FilmLayers {
         radiance: &radiance,
         variance: &variance,
@@ -153,14 +191,16 @@ fn frame(
         shared,
     };
     let size = (size.width() as u32, size.height() as u32);
-    denoiser.frame(size, &layers).ok_or_else(|| "has no pixels".into())
+    let frame = denoiser.frame(size, &layers).ok_or("has no pixels")?;
+    Ok((frame, not_finite))
 }
 
-/// The channels of all parts of a file that are as large as the first one, with their names in the whole: that of a part comes first, if
+/// The channels of all parts of a file that have the data window of the first one, with their names in the whole: that of a part comes first, if
 /// they do not have it already. In the first part, they have their own names, too.
 fn named_channels(layers: &[Layer<AnyChannels<FlatSamples>>]) -> Vec<(String, &AnyChannel<FlatSamples>)> {
     let mut named = Vec::new();
-    for (index, layer) in layers.iter().enumerate().filter(|(_, layer)| layer.size == layers[0].size) {
+    let window = |layer: &Layer<_>| (layer.size, layer.attributes.layer_position);
+    for (index, layer) in layers.iter().enumerate().filter(|(_, layer)| window(layer) == window(&layers[0])) {
         let part = layer.attributes.layer_name.as_ref().map(Text::to_string).unwrap_or_default();
         for channel in &layer.channel_data.list {
             let own = channel.name.to_string();
@@ -250,6 +290,16 @@ mod tests {
         let layers: Layers<_> = parts.iter().map(layer).collect();
         Image::from_layers(ImageAttributes::with_size((6, 4)), layers).write().to_file(&path).unwrap();
         read_frame(&FilmDenoiser::new(1.0).unwrap(), &path, is_alone)
+    }
+
+    #[test]
+    fn holes_are_filled_from_around_them() {
+        let (n, i) = (f32::NAN, f32::INFINITY);
+        let mut radiance = [[1.0; 3], [n, 0.0, 0.0], [3.0; 3], [5.0; 3], [0.0, i, 0.0], [7.0; 3]].concat();
+        assert_eq!(fill_holes(&mut radiance, 3), 2);
+        assert_eq!(radiance, [[1.0; 3], [4.0; 3], [3.0; 3], [5.0; 3], [4.0; 3], [7.0; 3]].concat());
+        let mut all = vec![n; 12];
+        assert_eq!((fill_holes(&mut all, 2), &all[..]), (4, &[0.0; 12][..]));
     }
 
     #[test]

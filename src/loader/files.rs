@@ -64,6 +64,11 @@ pub fn fits(bytes: u64) -> Result<(), String> {
     }
 }
 
+/// Whether a message is about memory that this machine lacks, and another one may have.
+pub fn is_lack(message: &str) -> bool {
+    message.contains(" of memory, but only ")
+}
+
 /// "12 MiB", or "1.5 GiB" from one GiB on.
 pub fn size(bytes: u64) -> String {
     const MIB: f64 = 1024.0 * 1024.0;

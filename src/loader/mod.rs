@@ -84,7 +84,9 @@ pub(crate) fn load_inspected(
 /// The error of a scene file; of `--set` instead, if the file is right without it.
 fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError {
     let is_of_scene = match &error {
-        LoadError::File { file, .. } | LoadError::Line { file, .. } | LoadError::Place { file, .. } => file == path,
+        LoadError::File { file, message }
+        | LoadError::Line { file, message, .. }
+        | LoadError::Place { file, message, .. } => file == path && !files::is_lack(message),
         _ => false,
     };
     let plain = LoadOptions { overrides: Vec::new(), ..options.clone() };
@@ -92,7 +94,7 @@ fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError
         return error;
     }
     let keys: Vec<&str> = options.overrides.iter().map(|(key, _)| key.as_str()).collect();
-    LoadError::set(&keys.join(", "), error.message())
+    LoadError::set(&keys.join(", "), format!("{}: {}", path.display(), error.message()))
 }
 
 fn load_kind(

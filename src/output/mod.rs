@@ -36,7 +36,7 @@ pub use format::FileFormat;
 pub use frame_files::FrameFiles;
 pub use in_order::{Existing, InOrder, Sink};
 pub use pattern::{Pattern, PatternError};
-pub use picture::{Manifests, Metadata, Picture, Pixels, Texts};
+pub use picture::{Manifests, Metadata, Picture, Pixels, Texts, Windows};
 pub use png::{StreamWriter, begin as begin_png, rows as png_rows};
 pub use read_back::read_back;
 pub use sheet::{SheetLayout, choose, open_sheet, parse_sheet};

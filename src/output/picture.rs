@@ -161,6 +161,25 @@ pub struct Metadata {
     /// Its colour temperature of white, where that is another than the settings'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub white_balance: Option<f32>,
+    /// The place of its pixels in a larger picture, for OpenEXR files; none if they are all of it.
+    #[serde(skip)]
+    pub windows: Option<Windows>,
+}
+
+/// The place of pixels in a picture, as OpenEXR means it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Column and row of the first pixel: where the data window begins.
+    pub origin: [i32; 2],
+    /// First column and row of the display window, and the last ones.
+    pub display: [i32; 4],
+}
+
+impl Windows {
+    /// The windows of a picture of this size whose pixels are all of it.
+    pub fn of_whole((width, height): (u32, u32)) -> Self {
+        Self { origin: [0, 0], display: [0, 0, width.wrapping_sub(1) as i32, height.wrapping_sub(1) as i32] }
+    }
 }
 
 impl Metadata {

@@ -25,6 +25,19 @@ fn compared_frames_are_written_where_output_says() {
 }
 
 #[test]
+fn compared_frames_are_those_of_the_integrator() {
+    let place = Place::new(1);
+    for more in [&["--integrator", "clay"][..], &["--integrator", "depth"], &["--shutter", "0.5"]] {
+        let render = |output: &'static str, compare: &[&'static str]| {
+            place.ok(&[&["render", "scene.ron", "-q", "-o", output], more, compare].concat());
+        };
+        render("a/", &TWICE);
+        render("b/", &["--device", "cpu"]);
+        assert_eq!(place.frames("a"), place.frames("b"), "{more:?}");
+    }
+}
+
+#[test]
 fn a_comparison_tells_programs_about_each_frame_and_all() {
     let place = Place::new(2);
     let run = place.ok(&[&["render", "scene.ron", "--progress", "json"], &TWICE[..]].concat());

@@ -97,7 +97,7 @@ fn what_is_left_of_noise_is_told() {
     assert!((frame["noise"]["before"].as_f64().unwrap() - number(before)).abs() < 1e-4);
     for more in [&["--denoise", "off"][..], &[]] {
         let error = ["render", "scene.ron", "-f", "2", "-o", "c.exr", "--layers", "error"];
-        place.fails(&[&error[..], more].concat(), 1, "add --denoise film");
+        place.fails(&[&error[..], more].concat(), 2, "add --denoise film");
     }
 }
 
@@ -118,7 +118,7 @@ fn what_is_denoised_is_chosen() {
     assert!(render(&own) == raw && render(&["--filter", "shared"]) != raw);
     assert!(render(&[&["--denoise"][..], &own].concat()) != film);
     let wide = ["render", "scene.ron", "--filter", "shared", "--filter-width", "2"];
-    place.fails(&wide, 1, "leave it out");
+    place.fails(&wide, 2, "leave it out");
     // A scene may ask for it, where its light is what is shown.
     let asks = ["--set", "render.denoise=true"];
     assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
@@ -138,7 +138,7 @@ fn what_is_denoised_is_chosen() {
         decode(&place.path("b.png"))
     };
     assert!(single(&["--denoise"]) != single(&[]));
-    place.fails(&["render", "scene.ron", "-o", "c/", "--denoise", "--checkpoint"], 1, "use throng denoise");
+    place.fails(&["render", "scene.ron", "-o", "c/", "--denoise", "--checkpoint"], 2, "use throng denoise");
 }
 
 #[test]
@@ -149,13 +149,99 @@ fn files_that_cannot_be_denoised_are_told() {
     place.fails(&denoise("bare/####.exr"), 1, "--layers albedo,normal,motion,variance");
     place.fails(&denoise("none/####.exr"), 1, "none/####.exr");
     place.fails(&denoise("raw/####.png"), 1, "there are no such files");
-    place.fails(&denoise("raw/one.exr"), 1, "write it like frames/####.png");
-    place.fails(&["denoise", "raw/####.exr", "-o", "one.png"], 1, "no place for the frame number");
+    place.fails(&denoise("raw/one.exr"), 2, "write it like frames/####.png");
+    place.fails(&["denoise", "raw/####.exr", "-o", "one.png"], 2, "no place for the frame number");
     place.fails(&["denoise", "raw/####.exr", "-o", "raw/####.exr"], 1, "what was read as");
     place.ok(&[&["render", "scene.ron", "-o", "raw/####.exr", "-f", "2", "--size", "32x18"], &LAYERS[..]].concat());
     place.fails(&denoise("raw/####.exr"), 1, "32x18 pixels, where its neighbours have 64x36");
     std::fs::write(place.path("raw/0002.exr"), b"v/1\x01 damaged").unwrap();
     place.fails(&denoise("raw/####.exr"), 1, "cannot be read as OpenEXR");
+}
+
+/// A picture of 6x4 pixels for the denoiser, as another program may write it.
+fn foreign(place: &Place, name: &str, origin: (i32, i32), red: impl Fn(usize) -> f32) {
+    use exr::prelude::*;
+    let channel = |name: &str, values: Vec<f32>| AnyChannel::new(Text::from(name), FlatSamples::F32(values));
+    let mut channels = vec![channel("R", (0..24).map(red).collect())];
+    channels.extend(["G", "B", "albedo.R", "albedo.G", "albedo.B"].map(|name| channel(name, vec![0.5; 24])));
+    channels.extend(["normal.X", "normal.Y", "normal.Z"].map(|name| channel(name, vec![0.5; 24])));
+    let attributes = LayerAttributes { layer_position: Vec2(origin.0, origin.1), ..LayerAttributes::default() };
+    let channels = AnyChannels::sort(channels.into_iter().collect());
+    let layer = Layer::new((6, 4), attributes, Encoding::UNCOMPRESSED, channels);
+    let image = ImageAttributes::new(IntegerBounds::new((-1, 0), (100, 50)));
+    Image::from_layer(layer).with_attributes(image).write().to_file(place.path(name)).unwrap();
+}
+
+/// An image with other attributes.
+trait WithAttributes {
+    fn with_attributes(self, attributes: exr::meta::header::ImageAttributes) -> Self;
+}
+
+impl<L> WithAttributes for exr::image::Image<L> {
+    fn with_attributes(mut self, attributes: exr::meta::header::ImageAttributes) -> Self {
+        self.attributes = attributes;
+        self
+    }
+}
+
+#[test]
+fn a_crop_stays_where_it_is_in_its_picture() {
+    let place = Place::new(1);
+    for (name, origin) in [("crop.exr", (10, 20)), ("overscan.exr", (-3, -2)), ("odd.exr", (95, 44))] {
+        foreign(&place, name, origin, |_| 0.25);
+        place.ok(&["denoise", name, "-o", "out.exr", "--denoise-frames", "0"]);
+        let read = |name: &str| {
+            let meta = exr::meta::MetaData::read_from_file(place.path(name), true).unwrap();
+            let header = &meta.headers[0];
+            let data = (header.own_attributes.layer_position, header.layer_size);
+            (data, header.shared_attributes.display_window)
+        };
+        assert_eq!(read("out.exr"), read(name), "{name}");
+        let whole = exr::prelude::read_first_flat_layer_from_file(place.path("out.exr")).unwrap();
+        assert_eq!(whole.layer_data.size, exr::math::Vec2(6, 4), "all rows are read again");
+    }
+    place.ok(&["denoise", "crop.exr", "-o", "a.png", "--exposure", "0"]);
+    assert_eq!(decode(&place.path("a.png")).len(), 6 * 4 * 3);
+}
+
+#[test]
+fn frames_of_a_film_have_their_pixels_in_one_place() {
+    let place = Place::new(1);
+    foreign(&place, "0001.exr", (10, 20), |_| 0.25);
+    foreign(&place, "0002.exr", (11, 20), |_| 0.25);
+    let run = place.run(&["denoise", "####.exr", "-o", "out/####.exr"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    place.ok(&["denoise", "####.exr", "-o", "out/####.exr", "--denoise-frames", "0"]);
+}
+
+#[test]
+fn a_pixel_that_is_no_number_is_told_and_does_not_spread() {
+    let place = Place::new(1);
+    foreign(&place, "nan.exr", (0, 0), |pixel| {
+        [0.25, f32::NAN, f32::INFINITY][(pixel == 7) as usize + 2 * (pixel == 16) as usize]
+    });
+    let run = place.ok(&["denoise", "nan.exr", "-o", "out.exr"]);
+    let warning = "warning: nan.exr: pixels that are NaN or infinite and are filled from their neighbours: 2";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    foreign(&place, "right.exr", (0, 0), |_| 0.25);
+    let right = place.ok(&["denoise", "right.exr", "-o", "right_out.exr"]);
+    assert!(!right.stderr.contains("warning"), "{}", right.stderr);
+    place.ok(&["diff", "out.exr", "right_out.exr", "--limit", "0.001"]);
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let place = film(2);
+    let run = |more: &[&str]| {
+        crate::process::output(&mut place.command(&[&["denoise", "raw/####.exr", "-o"], more].concat()))
+    };
+    let stream = run(&["-"]);
+    assert!(stream.status.success());
+    place.ok(&["denoise", "raw/####.exr", "-o", "clean/####.png"]);
+    let files = ["clean/0001.png", "clean/0002.png"].map(|name| std::fs::read(place.path(name)).unwrap());
+    assert!(stream.stdout == files.concat());
+    assert!(run(&["-.exr", "-f", "1"]).stdout.starts_with(&[0x76, 0x2f, 0x31, 0x01]));
+    assert!(place.names(".").iter().all(|name| !name.starts_with('-')));
 }
 
 /// The noise that a run tells of its only frame.

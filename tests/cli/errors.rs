@@ -140,7 +140,51 @@ fn senseless_settings_in_the_scene_fail() {
 #[test]
 fn an_unknown_key_in_set_fails() {
     let place = Place::new(1);
-    place.fails(&["render", "scene.ron", "--set", "render.bogus=1"], 1, "bogus");
+    place.fails(&["render", "scene.ron", "--set", "render.bogus=1"], 2, "bogus");
+}
+
+#[test]
+fn a_wrong_value_in_set_is_wrong_usage_and_the_same_in_the_file_is_not() {
+    let place = Place::new(1);
+    for (set, text) in [
+        ("render.samples=0", "--set render.samples: scene.ron: samples is 0"),
+        ("render.samples=abc", "--set render.samples"),
+        ("camera.fov=500", "--set camera.fov: scene.ron: the field of view"),
+        ("instances.9.scale=2", "there is no element `9`"),
+        ("camera.eye=(0, 0, 0)", "--set camera.eye: scene.ron"),
+        ("instances.0.translate=(1e20, 0, 0)", "--set instances.0.translate: scene.ron: instance"),
+        ("camera=keys([(0, LookAt(eye: (nan, 0, 0), target: (0, 0, 0)))])", "--set camera"),
+    ] {
+        for command in ["check", "info", "render"] {
+            place.fails(&[command, "scene.ron", "--set", set], 2, text);
+        }
+    }
+    let right = std::fs::read_to_string(place.path("scene.ron")).unwrap();
+    std::fs::write(place.path("wrong.ron"), right.replace("samples: 1", "samples: 0")).unwrap();
+    place.fails(&["check", "wrong.ron"], 1, "wrong.ron:2:39: samples is 0");
+    place.fails(&["check", "wrong.ron", "--set", "camera.fov=50"], 1, "wrong.ron:2:39: samples is 0");
+}
+
+#[test]
+fn what_flags_ask_for_in_vain_is_wrong_usage() {
+    let place = Place::new(1);
+    for (args, text) in [
+        (&["--layers", "depth", "-o", "a.png"][..], "--layers go into .exr and .film files"),
+        (&["--layers", "error", "-o", "a.exr"], "add --denoise film"),
+        (&["--filter", "shared", "--filter-width", "3"], "filter_width is not for the filter `shared`"),
+        (&["--integrator", "depth", "--denoise"], "--integrator path or whitted"),
+        (&["--checkpoint", "--denoise", "-o", "a/"], "use throng denoise"),
+        (&["--compare", "--device", "cpu,cpu", "--denoise"], "neither --exposure auto nor --denoise"),
+        (&["--compare", "--device", "cpu,cpu", "-o", "a.exr"], "writes it as .png"),
+    ] {
+        place.fails(&[&["render", "scene.ron"], args].concat(), 2, text);
+    }
+    place.fails(&["farm", "slurm", "scene.ron", "scene.ron", "-o", "{model}/#.png"], 2, "a job renders one scene");
+    place.fails(&["farm", "slurm", "scene.ron", "-o", "a.film", "-f", "1"], 2, "choose an --output of frames");
+    place.fails(&["diff", "a.png", "b.png", "--map", "c.exr"], 2, "the map has display colours");
+    place.fails(&["diff", "a.png", "b.png", "--sequence"], 2, "write it like frames/####.png");
+    place.fails(&["denoise", "a_##.exr", "-o", "a.mp4"], 2, "throng denoise writes pictures");
+    assert_eq!(place.names("."), ["scene.ron"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_job_has_the_flags_of_render() {
 #[test]
 fn what_cannot_be_a_job_is_refused() {
     let place = Place::new(4);
-    place.fails(&["farm", "openjd", "scene.ron", "-o", "film.mp4"], 1, "add -o frames/####.png");
+    place.fails(&["farm", "openjd", "scene.ron", "-o", "film.mp4"], 2, "add -o frames/####.png");
     place.fails(&["farm", "openjd", "none.ron"], 1, "none.ron");
     place.fails(&["farm", "slurm", "scene.ron", "-f", "1-9"], 2, "frame 9 does not exist");
     place.fails(&["farm", "slurm", "scene.ron", "--chunk", "0"], 2, "--chunk");
@@ -67,6 +67,88 @@ fn openjd(place: &Place) -> Command {
     let program = format!("Program={PROGRAM}");
     command.args(["run", "job.yaml", "--step", "Render", "-p", &program]).current_dir(place.path("."));
     command
+}
+
+/// Whether Open Job Description's own command line takes a job; none where it is not installed.
+fn is_taken(place: &Place) -> Option<Run> {
+    let mut command = process::command("openjd");
+    command.args(["check", "job.yaml"]).current_dir(place.path("."));
+    if process::command("openjd").arg("--version").output().is_err() {
+        println!("skipped: there is no openjd on the PATH (pip install openjd-cli)");
+        return None;
+    }
+    Some(Run::of(&mut command))
+}
+
+#[cfg(unix)]
+#[test]
+fn engines_take_jobs_of_any_name() {
+    let place = Place::new(2);
+    let scene = fs::read(place.path("scene.ron")).unwrap();
+    for name in [
+        "{{x}}",
+        "nl\nx",
+        "del\u{7f}",
+        "nel\u{85}x",
+        "tab\t",
+        "it's \"a\"",
+        "ä😀\u{2028}",
+        "b\\c",
+        "#: &a",
+        &"l".repeat(140),
+    ] {
+        let file = format!("{name}.ron");
+        fs::write(place.path(&file), &scene).unwrap();
+        let job = place.ok(&["farm", "openjd", &file, "-o", &format!("{name}/####.png")]);
+        fs::write(place.path("job.yaml"), &job.stdout).unwrap();
+        let Some(run) = is_taken(&place) else { return };
+        assert_eq!(run.code, 0, "{name:?}: {}{}\n{}", run.stdout, run.stderr, job.stdout);
+    }
+    place.fails(&["farm", "openjd", "scene.ron", "-o", "a/#.png", "--set", "render.fps={{1"], 2, "");
+    place.fails(
+        &["farm", "openjd", "scene.ron", "-o", &format!("{}/#.png", "a/".repeat(600))],
+        1,
+        "takes at most 1024",
+    );
+}
+
+#[test]
+fn a_value_that_is_the_name_of_a_file_is_a_value() {
+    let place = Place::new(2);
+    fs::write(place.path("5"), "").unwrap();
+    fs::write(place.path("sky"), "").unwrap();
+    image::Rgb32FImage::new(4, 2).save(place.path("a.hdr")).unwrap();
+    let job =
+        place.ok(&["farm", "openjd", "scene.ron", "-o", "out/####.png", "--seed", "5", "--background", "a.hdr"]).stdout;
+    assert!(job.contains("- \"--seed=5\"\n") && !job.contains("Seed1"), "{job}");
+    assert!(job.contains("- \"--background={{Param.Background1}}\"\n") && job.contains("default: \"a.hdr\""), "{job}");
+    fs::write(place.path("a.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    let job = place.ok(&["farm", "openjd", "a.obj", "-o", "out/####.png", "--environment", "sky"]).stdout;
+    assert!(job.contains("- \"--environment=sky\"\n"), "{job}");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_begin_like_flags_or_are_no_text_are_told_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new(1);
+    fs::rename(place.path("scene.ron"), place.path("-x.ron")).unwrap();
+    let job = place.ok(&["farm", "slurm", "--device", "cpu", "-o=-out/####.png", "--", "-x.ron"]).stdout;
+    fs::write(place.path("job.sh"), job.replace("--array", "--nothing")).unwrap();
+    let mut bash = process::command("bash");
+    bash.arg("job.sh").current_dir(place.path(".")).env("SLURM_JOB_ID", "1").env("SLURM_ARRAY_TASK_ID", "0");
+    let folder = std::path::Path::new(PROGRAM).parent().unwrap();
+    bash.env("PATH", format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default()));
+    let run = Run::of(&mut bash);
+    assert_eq!(run.code, 0, "{}{}", run.stderr, job);
+    assert_eq!(place.names("-out"), ["0001.png"]);
+    for engine in ["slurm", "openjd"] {
+        let mut command = place.command(&["farm", engine, "-o"]);
+        command.arg(std::ffi::OsStr::from_bytes(b"\xff/####.png")).args(["--", "-x.ron"]);
+        let run = Run::of(&mut command);
+        assert_eq!((run.code, &*run.stdout), (1, ""), "{engine}: {}", run.stderr);
+        run.assert_one_error("is not UTF-8, and jobs are text");
+    }
 }
 
 #[cfg(unix)]

@@ -39,12 +39,12 @@ fn what_cannot_be_denoised_fails_before_rendering() {
     assert!(text.contains("Open Image Denoise 2") && text.contains("OIDN_DIR"), "{text}");
     assert!(place.frames("out").is_empty());
     let args = ["render", "scene.ron", "--denoise", "--integrator", "depth"];
-    place.fails(&args, 1, "--integrator path or whitted");
+    place.fails(&args, 2, "--integrator path or whitted");
 }
 
 #[test]
 fn devices_are_compared_without_what_follows_them() {
     let place = Place::new(1);
     let args = ["render", "scene.ron", "--compare", "--device", "cpu,cpu", "--exposure", "auto"];
-    place.fails(&args, 1, "--compare");
+    place.fails(&args, 2, "--compare");
 }

@@ -43,7 +43,7 @@ fn a_bare_model_turns_under_a_sky() {
     let frames = place.frames("frames/model");
     assert_eq!(frames.len(), 2);
     assert!(frames["0001.png"] != frames["0037.png"]);
-    place.fails(&["check", "model.obj", "--set", "instances=[]"], 1, "render.*, environment and materials.NAME can be");
+    place.fails(&["check", "model.obj", "--set", "instances=[]"], 2, "render.*, environment and materials.NAME can be");
 }
 
 #[test]
@@ -154,13 +154,14 @@ fn two_million_instances_load_from_a_line_of_text() {
 #[test]
 fn scenes_beyond_the_limits_are_refused_with_their_size() {
     let place = Place::new(1);
-    for (count, text) in [
-        ("(100000, 1, 21475)", "2147500000 instances are too many"),
-        ("(4000000000, 4000000000, 1)", "16000000000000000000 instances are too many"),
-        ("(40000, 1, 40000)", "GiB of memory, but only"),
+    // Another machine may have more memory.
+    for (count, code, text) in [
+        ("(100000, 1, 21475)", 2, "2147500000 instances are too many"),
+        ("(4000000000, 4000000000, 1)", 2, "16000000000000000000 instances are too many"),
+        ("(40000, 1, 40000)", 1, "GiB of memory, but only"),
     ] {
         let many = format!("instances.0.count={count}");
-        let run = place.fails(&["check", "scene.ron", "--set", &many], 1, text);
+        let run = place.fails(&["check", "scene.ron", "--set", &many], code, text);
         assert!(run.stderr.contains("scene.ron"), "{}", run.stderr);
     }
 }

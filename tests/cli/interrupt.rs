@@ -120,3 +120,41 @@ fn a_second_signal_ends_a_run_that_waits_for_a_pipe_and_a_look_does_not() {
     process.send(libc::SIGTERM);
     assert_eq!(interrupt(process, libc::SIGINT).code, 75);
 }
+
+/// Starts to render a billion spheres in one place, of which each ray meets most, and waits until it does.
+fn start_endless_walk(place: &Place, more: &[&str]) -> Process {
+    let scene = r#"(
+    render: (size: (64, 36), samples: 4),
+    environment: Constant(radiance: (1, 1, 1)),
+    meshes: { "ball": Sphere },
+    groups: { "layer": [Grid(of: "ball", count: (1000, 1, 1000), spacing: (0.00001, 1, 0.00001))] },
+    instances: [Grid(of: "layer", count: (1, 1000, 1), spacing: (1, 0.00001, 1), nest: true)],
+    camera: LookAt(eye: (0, 0, 3), target: (0, 0, 0)),
+)"#;
+    std::fs::write(place.path("heavy.ron"), scene).unwrap();
+    let args = ["render", "heavy.ron", "-f", "1", "--device", "cpu", "--progress", "json"];
+    let mut process = Process::start(&mut place.command(&[&args[..], more].concat()));
+    process.wait_for_handler(libc::SIGHUP);
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(process.has_ended().is_none());
+    process
+}
+
+#[test]
+fn a_first_interrupt_ends_rays_that_take_forever() {
+    for more in [
+        &["-o", "a.png"][..],
+        &["-o", "a.png", "--checkpoint"],
+        &["-o", "a.exr", "--layers", "depth", "--samples", "1"],
+    ] {
+        let place = Place::new(1);
+        let process = start_endless_walk(&place, more);
+        let begun = std::time::Instant::now();
+        let run = interrupt(process, libc::SIGINT);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert_eq!(run.code, 75, "{}", run.stderr);
+        let last: serde_json::Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!(last["event"], "stopped");
+        assert_eq!(place.names("."), ["heavy.ron", "scene.ron"]);
+    }
+}

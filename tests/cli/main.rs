@@ -12,6 +12,7 @@ mod compare;
 mod damaged;
 mod denoise;
 mod devices;
+mod diff;
 mod errors;
 mod farm;
 mod film;

@@ -139,12 +139,53 @@ fn damaged_films_and_other_files_are_refused() {
         fs::write(place.path("b.film"), &whole[..at]).unwrap();
         place.fails(&["merge", "a.film", "b.film", "-o", "x.exr"], 1, "b.film is damaged");
     }
-    place.fails(&["merge", "a.film", "scene.ron", "-o", "x.exr"], 1, "scene.ron is damaged");
+    let run = place.fails(&["merge", "a.film", "scene.ron", "-o", "x.exr"], 1, "scene.ron is not a film");
+    assert!(!run.stderr.contains("delete"), "{}", run.stderr);
+    fs::write(place.path("empty.film"), "").unwrap();
+    place.fails(
+        &["merge", "empty.film", "-o", "x.exr"],
+        1,
+        "empty.film is damaged: delete it and render that part again",
+    );
     place.fails(&["merge", "a.film", "none.film", "-o", "x.exr"], 1, "cannot read the film none.film");
     place.fails(&["merge", "a.film", "-o", "x.jpg"], 2, "films become .png, .exr or .film files");
     place.fails(&["merge", "a.film", "-o", "x.png", "--color-depth", "32"], 2, ".png has 8 or 16");
     assert!(!place.path("x.exr").exists());
     place.assert_no_parts(".");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_film_is_replaced_by_what_it_is_joined_to() {
+    let place = Place::new(1);
+    range(&place, "a.film", "1-10", &[]);
+    range(&place, "b.film", "11-20", &[]);
+    fs::create_dir(place.path("folder")).unwrap();
+    fs::copy(place.path("a.film"), place.path("a.exr")).unwrap();
+    fs::hard_link(place.path("a.film"), place.path("folder/hard.film")).unwrap();
+    std::os::unix::fs::symlink("a.film", place.path("link.film")).unwrap();
+    std::os::unix::fs::symlink("folder", place.path("same")).unwrap();
+    let before = fs::read(place.path("a.film")).unwrap();
+    for (first, output) in [
+        ("a.film", "a.film"),
+        ("a.film", "./a.film"),
+        ("a.film", "folder/../a.film"),
+        ("a.film", "folder/hard.film"),
+        ("a.film", "same/hard.film"),
+        ("a.film", "link.film"),
+        ("link.film", "a.film"),
+        ("a.exr", "a.exr"),
+        ("a.film", "b.film"),
+    ] {
+        let error = format!("cannot write {output}: it is what was read as");
+        place.fails(&["merge", first, "b.film", "-o", output], 1, &error);
+        for name in ["a.film", "a.exr", "folder/hard.film"] {
+            assert!(fs::read(place.path(name)).unwrap() == before, "{name}");
+        }
+    }
+    // A film is no input of its own part, which goes on with it.
+    range(&place, "a.film", "1-10", &[]);
+    merge(&place, &["a.film", "b.film"], "new.film");
 }
 
 #[test]

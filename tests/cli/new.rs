@@ -25,3 +25,16 @@ fn no_file_is_replaced() {
     place.fails(&["new", "no/folder/scene"], 1, "there is no such folder");
     place.fails(&["new", "x", "--template", "town"], 2, "invalid value 'town'");
 }
+
+#[test]
+fn the_hint_works_when_it_is_pasted() {
+    let place = Place::new(1);
+    for name in ["-y", "a b", "it's"] {
+        let hint = place.ok(&["new", "--", name]).stderr;
+        let line = hint.lines().find_map(|line| line.strip_prefix("Or its first frame: throng ")).unwrap();
+        let mut shell = crate::process::command("sh");
+        shell.args(["-c", &format!("\"$THRONG\" {line} --size 8x8 --samples 1 -q")]).current_dir(place.path("."));
+        let run = crate::common::Run::of(shell.env("THRONG", env!("CARGO_BIN_EXE_throng")));
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+    }
+}

@@ -204,3 +204,51 @@ fn limits_of_stack_and_file_size_are_errors_or_no_matter() {
     }
     assert_eq!(place.names("."), ["a.png", "scene.ron"]);
 }
+
+#[test]
+fn no_name_leaves_the_folder_that_was_asked_for() {
+    let place = Place::new(1);
+    std::fs::write(place.path("...obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    std::fs::write(place.path("photo.png"), "my photo").unwrap();
+    std::fs::copy(place.path("scene.ron"), place.path("...ron")).unwrap();
+    let small = ["--size", "16x9", "--samples", "1", "-q"];
+    place.ok(&[&["render", "...obj", "-f", "1", "-o", "out/{model}/photo.png"], &small[..]].concat());
+    assert_eq!(std::fs::read(place.path("photo.png")).unwrap(), b"my photo");
+    assert_eq!(place.names("out"), ["__"]);
+    place.ok(&[&["render", "...ron", "-f", "1"], &small[..]].concat());
+    assert_eq!(place.names("frames"), ["__"]);
+    assert_eq!(place.names("frames/__"), ["0001.png"]);
+    place.ok(&[&["render", "...ron", "-o", "films/{scene}/a.webp"], &small[..]].concat());
+    assert_eq!(place.names("films"), ["__"]);
+    place.ok(&["bench", "...ron", "--repeat", "1", "--dump", "dump"]);
+    assert!(place.names("dump").contains(&"__.scn".to_owned()), "{:?}", place.names("dump"));
+    assert!(place.names(".").iter().all(|name| {
+        ["...obj", "...ron", "dump", "films", "frames", "out", "photo.png", "scene.ron"].contains(&&**name)
+    }));
+}
+
+#[test]
+fn a_name_may_be_as_long_as_the_file_system_allows() {
+    let place = Place::new(2);
+    let name = "a".repeat(245) + "####.png";
+    place.ok(&["render", "scene.ron", "-o", &name]);
+    place.ok(&["render", "scene.ron", "-o", &name, "--skip-existing"]);
+    assert_eq!(place.frames(".").len(), 2);
+    place.ok(&["render", "scene.ron", "-o", &("b".repeat(251) + ".gif")]);
+    place.fails(&["render", "scene.ron", "-f", "1", "-o", &("c".repeat(252) + ".png")], 1, "the name is too long");
+    place.assert_no_parts(".");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_of_files_does_not_change_their_names() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new(1);
+    let name = std::ffi::OsStr::from_bytes(b"\xff.ron");
+    std::fs::copy(place.path("scene.ron"), place.path(".").join(name)).unwrap();
+    let mut command = place.command(&["info", "--files"]);
+    let run = crate::common::Run::of(command.arg(name));
+    assert_eq!(run.code, 1, "{}", run.stdout);
+    run.assert_one_error("is not UTF-8");
+    assert!(run.stderr.contains("\\377.ron"), "{}", run.stderr);
+}

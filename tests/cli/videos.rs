@@ -134,9 +134,11 @@ fn films_are_compared_frame_by_frame() {
     for key in ["mean", "p99", "flicker"] {
         assert!(found[key].as_f64().unwrap() > 0.0, "{key}: {found}");
     }
-    let text = place.ok(&["diff", "--sequence", "a/####.png", "b/####.png", "--limit", "0.9"]).stdout;
+    let run = place.run(&["diff", "--sequence", "a/####.png", "b/####.png", "--limit", "0.9"]);
+    let text = run.stdout;
+    assert_eq!(run.code, 1, "frames are missing: {text}");
     assert!(text.contains("only in a/####.png: 3\nonly in b/####.png: 9"), "{text}");
     place.fails(&["diff", "--sequence", "a/####.png", "c/####.png"], 1, "c/####.png");
     place.fails(&["diff", "--sequence", "a/####.png", "a/#.jpg"], 1, "no frame is in both");
-    place.fails(&["diff", "--sequence", "a/0001.png", "a/0001.png"], 1, "write it like frames/####.png");
+    place.fails(&["diff", "--sequence", "a/0001.png", "a/0001.png"], 2, "write it like frames/####.png");
 }

@@ -320,3 +320,59 @@ fn two_million_instances_load() {
         scene("(meshes: {\"a\": Sphere}, instances: [Grid(of: \"a\", count: (1000, 2, 1000), spacing: (3, 3, 3))])");
     assert_eq!(s.instances.len(), 2_000_000);
 }
+
+#[test]
+fn a_mark_at_the_beginning_of_the_text_means_nothing() {
+    let text = format!("\u{feff}(render: (samples: 7, size: (0, 4)),\n{BALL})");
+    assert!(error(&text).starts_with("s.ron:1:31: width is 0"), "{}", error(&text));
+    assert!(error("\u{feff}(rendr: ())").starts_with("s.ron:1:2: unknown field `rendr`"));
+    assert!(error("\u{feff}(\n  rendr: ())").starts_with("s.ron:2:3: unknown field `rendr`"));
+    let right = text.replace("size: (0, 4)", "exposure: keys([(0, 1), (1, 2)])");
+    assert_eq!(scene(&right).settings.samples, 7);
+    let dir = folder();
+    let options = LoadOptions { overrides: vec![("render.samples".into(), "9".into())], ..LoadOptions::default() };
+    let set = load_with(&scene_path(&dir, &right), &options).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(set.settings.samples, 9);
+}
+
+#[test]
+fn numbers_that_lead_nowhere_are_told_where_they_are() {
+    let curve = |points: &str| format!("curves: {{\"c\": CatmullRom(points: [{points}])}}");
+    let long = curve("(-1e18, 0, 0), (1e18, 0, 0)");
+    let land = "Terrain(size: (10, 4, 10), cells: 16, noise: (seed: 5, scale: 1e-45))";
+    let second = "(environment: keys([(0, SunSky(elevation: 3)),\n  (1, Constant(color: (1, 1, 1)))]), BALL)";
+    for (text, expected) in [
+        ("(environment: SunSky(elevation: keys([(0, 1), (1, nan)])), BALL)", "s.ron:1:51: `nan` is no value"),
+        (second, "s.ron:2:16: at 1 s: unknown field `color` in Constant"),
+        (
+            "(meshes: {\"a\": Sphere, \"b\": Box()}, instances: [Single(of: {\"a\": 3e38, \"b\": 3e38})])",
+            "s.ron:1:65: the weights are too large to be added up",
+        ),
+        (
+            &format!("({long}, meshes: {{\"a\": Sphere}}, instances: [Along(of: \"a\", curve: \"c\", spacing: 1e-9)])"),
+            "instances are too many",
+        ),
+        (
+            &format!("(meshes: {{\"a\": {land}}}, instances: [Single(of: \"a\")])"),
+            "s.ron:1:79: scale is the length of the largest waves",
+        ),
+    ] {
+        let e = error(&text.replace("BALL", BALL));
+        assert!(e.starts_with("s.ron:1:") || e.starts_with("s.ron:2:"), "{e}");
+        assert!(e.contains(expected), "{text}\n  {e}\n  {expected}");
+    }
+}
+
+#[test]
+fn a_ribbon_that_lies_on_itself_is_warned_of() {
+    let ribbon = |width: &str| {
+        let curve = "curves: {\"c\": CatmullRom(points: [(0, 0, 0), (5, 0, 0), (5, 0, 5)])}";
+        scene(&format!(
+            "({curve}, meshes: {{\"a\": Ribbon(curve: \"c\", width: {width})}}, instances: [Single(of: \"a\")])"
+        ))
+        .warnings
+    };
+    assert!(ribbon("1").is_empty());
+    let [warning] = &ribbon("100")[..] else { panic!("one warning") };
+    assert!(warning.starts_with("meshes.a: the ribbon is 100 wide and lies on itself at x = "), "{warning}");
+}

@@ -54,7 +54,7 @@ impl Campaign {
     pub fn command(&self, folder: &Path, line: &str) -> Command {
         let mut command = self.program(folder);
         command.args(line.split_whitespace());
-        if !["check", "diff"].iter().any(|name| line.starts_with(name)) {
+        if !["check", "diff", "merge", "denoise"].iter().any(|name| line.starts_with(name)) {
             command.args(["--device", "cpu"]);
         }
         command

@@ -4,8 +4,11 @@ mod campaign;
 mod crowd;
 mod decode;
 mod disks;
+mod farms;
 mod files;
+mod films;
 mod flags;
+mod foreign;
 mod jobs;
 mod kills;
 mod limits;
@@ -69,18 +72,21 @@ struct Args {
 /// Its name, its share of the time in percent, and what it does.
 type Attack = (&'static str, u32, fn(&Campaign) -> anyhow::Result<Vec<Promise>>);
 
-const ATTACKS: [Attack; 11] = [
+const ATTACKS: [Attack; 14] = [
     ("refused", 3, refused::attack),
     ("names", 2, names::attack),
     ("special", 10, special::attack),
     ("stubborn", 6, stubborn::attack),
     ("pieces", 4, pieces::attack),
+    ("films", 2, films::attack),
+    ("farms", 3, farms::attack),
+    ("foreign", 4, foreign::attack),
     ("crowd", 6, crowd::attack),
     ("limits", 7, limits::attack),
     ("disks", 8, disks::attack),
     ("flags", 8, flags::attack),
-    ("kills", 25, kills::attack),
-    ("mutations", 29, mutations::attack),
+    ("kills", 22, kills::attack),
+    ("mutations", 25, mutations::attack),
 ];
 const MEMORY: u64 = 1 << 30;
 

@@ -35,8 +35,9 @@ impl Source {
         if self.text.is_empty() {
             return LoadError::built(&place.to_string(), message);
         }
-        if let Some(key) = self.set_at(&place.to_string()) {
-            return LoadError::set(key, message);
+        let message = message.as_ref();
+        if let Some(key) = self.set_at(&place.to_string()).filter(|_| !files::is_lack(message)) {
+            return LoadError::set(key, self.named(message));
         }
         LoadError::place(&self.path, source::position_of(&self.text, place), message)
     }
@@ -47,6 +48,14 @@ impl Source {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         self.set.iter().rev().map(String::as_str).find(|key| is_in(place, key) || is_in(key, place))
+    }
+
+    /// A message with the name of the file, if there is one.
+    fn named(&self, message: &str) -> String {
+        match self.path.as_os_str().is_empty() {
+            true => message.to_owned(),
+            false => format!("{}: {message}", self.path.display()),
+        }
     }
 
     /// A path written in the file, relative to the file's folder.

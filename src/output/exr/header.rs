@@ -6,7 +6,7 @@ use crate::{
         AovSet,
         channels::{ChannelKind, ChannelPlace},
     },
-    output::{ExrCompression, Picture},
+    output::{ExrCompression, Picture, Windows},
 };
 
 /// First bytes of every OpenEXR file.
@@ -25,9 +25,12 @@ pub fn write<'a>(
     header.0.extend(VERSION.to_le_bytes());
     header.attribute("channels", "chlist", &channel_list(channels));
     header.attribute("compression", "compression", &[compression.code()]);
-    let window = [0, 0, picture.width - 1, picture.height - 1].map(u32::to_le_bytes);
-    header.attribute("dataWindow", "box2i", window.as_flattened());
-    header.attribute("displayWindow", "box2i", window.as_flattened());
+    let size = (picture.width, picture.height);
+    let Windows { origin: [left, top], display } = picture.metadata.windows.unwrap_or(Windows::of_whole(size));
+    let last = |first: i32, count: u32| first.wrapping_add_unsigned(count).wrapping_sub(1);
+    let data = [left, top, last(left, size.0), last(top, size.1)];
+    header.attribute("dataWindow", "box2i", data.map(i32::to_le_bytes).as_flattened());
+    header.attribute("displayWindow", "box2i", display.map(i32::to_le_bytes).as_flattened());
     header.attribute("lineOrder", "lineOrder", &[0]);
     header.attribute("pixelAspectRatio", "float", &1f32.to_le_bytes());
     header.attribute("screenWindowCenter", "v2f", &[0; 8]);

@@ -159,7 +159,9 @@ impl<'a> Plan<'a> {
             let first = index * per_block;
             let rows = first..(first + per_block).min(self.picture.height as usize);
             let width = self.picture.width as usize;
-            make_block(&self.channels, width, (rows, first as u32), self.compression, &mut memory);
+            let top = self.picture.metadata.windows.map_or(0, |windows| windows.origin[1]);
+            let number = top.wrapping_add(first as i32) as u32;
+            make_block(&self.channels, width, (rows, number), self.compression, &mut memory);
             let Some(offset) = blocks.place(index, memory.block.len()) else {
                 break;
             };
