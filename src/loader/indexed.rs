@@ -4,53 +4,121 @@
 use super::{
     LoadError, budget, files,
     materials::Materials,
-    meshes::{MeshOptions, MeshSource, ParsedMesh},
+    meshes::{self, FilePlace, MeshOptions, MeshSource, ParsedMesh},
     normals::{Fans, face_normal},
+    polygons::{self, is_finite},
 };
 use crate::scene::{Material, NONE, TriangleMesh, Wrap};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 /// Copies of a vertex that are searched for one with the same normal; beyond them a further copy costs less than the search.
 const MOST_SEARCHED: usize = 64;
 
-/// The content of a file. All indices are valid; positions, texture coordinates and colours are finite.
+/// The content of a file. All indices are valid; texture coordinates and colours are finite.
 #[derive(Debug, Default)]
 pub struct Indexed {
     pub positions: Vec<[f32; 3]>,
     pub triangles: Vec<[u32; 3]>,
+    /// The fans among the triangles, each of a face with more than three corners.
+    pub polygons: Vec<Range<u32>>,
     /// One per position, or empty. Those that have no direction count as missing.
     pub normals: Vec<[f32; 3]>,
     /// One per position, or empty.
     pub uvs: Vec<[f32; 2]>,
     /// Linear colour and alpha of each position, or empty.
     pub colors: Vec<[f32; 4]>,
+    /// Linear colour and alpha of each triangle, or empty. Colours of positions take precedence.
+    pub face_colors: Vec<[f32; 4]>,
+    /// The place of the first position that is not finite, if there is one.
+    pub first_not_finite: Option<FilePlace>,
     pub warnings: Vec<String>,
 }
 
+/// The faces that are drawn: corners, and their colours, or none.
+#[derive(Debug, Default)]
+struct Faces {
+    corners: Vec<[u32; 3]>,
+    colors: Vec<[f32; 4]>,
+}
+
 impl Indexed {
-    /// Makes a mesh of the file at `path`; corners without normals are smoothed.
+    /// Makes a mesh of the file at `path`; corners without normals are smoothed. Faces with positions that are not finite are left out.
     ///
     /// # Errors
     /// When no triangle has an area, or there is too little memory.
     pub fn finish(mut self, path: &Path, options: &MeshOptions) -> Result<Box<dyn ParsedMesh>, LoadError> {
         files::reserve(path, "its mesh", budget::of_mesh(self.positions.len(), self.triangles.len()))?;
-        let has_area = |t: &[u32; 3]| face_normal(t.map(|v| self.positions[v as usize])) != DVec3::ZERO;
-        let kept: Vec<[u32; 3]> = self.triangles.par_iter().copied().filter(has_area).collect();
-        if kept.is_empty() {
-            return Err(LoadError::file(path, "there are no faces with an area in it: export a mesh with faces"));
+        let left_out = self.mend();
+        let faces = self.faces();
+        if faces.corners.is_empty() {
+            return Err(meshes::nothing_to_draw(path, self.first_not_finite, left_out));
         }
-        let dropped = self.triangles.len() - kept.len();
+        if let (Some(first), 1..) = (self.first_not_finite, left_out) {
+            let message = format!("this vertex is not finite: {left_out} faces with such vertices are left out");
+            self.warnings.push(first.error(path, &message).to_string());
+        }
+        let dropped = self.triangles.len() - faces.corners.len();
         if dropped > 0 {
             let message = format!("{}: {dropped} triangles without area are left out", path.display());
             self.warnings.push(message);
         }
-        let mesh = self.mesh(&kept, options.smooth_angle);
+        let lost = self.lost_normals(&faces);
+        if lost > 0 {
+            let message = format!(
+                "{}: {lost} corners have normals without a direction, and get one of their faces",
+                path.display()
+            );
+            self.warnings.push(message);
+        }
+        let mesh = self.mesh(&faces, options.smooth_angle);
         Ok(Box::new(ParsedIndexed { file: self, mesh }))
     }
 
-    fn mesh(&self, triangles: &[[u32; 3]], smooth_angle: f32) -> TriangleMesh {
+    /// Splits and leaves out faces that cannot be fans, and drops positions that are not finite. Returns the number of faces left out.
+    fn mend(&mut self) -> usize {
+        if !self.face_colors.is_empty() {
+            self.face_colors.resize(self.triangles.len(), [1.0; 4]);
+        }
+        let all_finite = self.first_not_finite.is_none();
+        let position = |v: u32| self.positions[v as usize];
+        let Some(mended) = polygons::mended(&self.triangles, &self.polygons, all_finite, position) else {
+            return 0;
+        };
+        self.face_colors = mended.values(&self.face_colors);
+        self.triangles = mended.triangles;
+        if !all_finite {
+            let kept: Vec<bool> = self.positions.iter().map(is_finite).collect();
+            meshes::renumber(&kept, self.triangles.as_flattened_mut().iter_mut());
+            meshes::retain(&mut self.positions, &kept);
+            meshes::retain(&mut self.normals, &kept);
+            meshes::retain(&mut self.uvs, &kept);
+            meshes::retain(&mut self.colors, &kept);
+        }
+        mended.left_out
+    }
+
+    /// The triangles that have an area.
+    fn faces(&self) -> Faces {
+        let has_area = |t: &[u32; 3]| face_normal(t.map(|v| self.positions[v as usize])) != DVec3::ZERO;
+        if self.face_colors.is_empty() || !self.colors.is_empty() {
+            let corners = self.triangles.par_iter().copied().filter(has_area).collect();
+            return Faces { corners, colors: Vec::new() };
+        }
+        let colored = self.triangles.par_iter().copied().zip(self.face_colors.par_iter().copied());
+        let (corners, colors) = colored.filter(|(corners, _)| has_area(corners)).unzip();
+        Faces { corners, colors }
+    }
+
+    fn lost_normals(&self, faces: &Faces) -> usize {
+        let normal = |v: u32| self.normals.get(v as usize);
+        let corners = faces.corners.as_flattened().par_iter();
+        corners.filter(|&&v| normal(v).is_some_and(|&n| unit(n).is_none())).count()
+    }
+
+    fn mesh(&self, faces: &Faces, smooth_angle: f32) -> TriangleMesh {
+        let triangles = &faces.corners[..];
         let own: Vec<Option<[f32; 3]>> = self.normals.par_iter().map(|&n| unit(n)).collect();
         let given = |v: u32| own.get(v as usize).copied().flatten();
         let complete = triangles.as_flattened().par_iter().all(|&v| given(v).is_some());
@@ -65,8 +133,9 @@ impl Indexed {
         let numbered = triangles.par_iter().enumerate();
         let normals: Vec<[[f32; 3]; 3]> = numbered.map(|(t, corners)| corners.map(|v| corner(t, v))).collect();
         let mut out = Copies::of(self);
-        for (corners, normals) in triangles.iter().zip(normals) {
-            let corners = std::array::from_fn(|i| out.vertex(corners[i], normals[i]));
+        for (face, (corners, normals)) in triangles.iter().zip(normals).enumerate() {
+            let color = faces.colors.get(face).copied();
+            let corners = std::array::from_fn(|i| out.vertex(corners[i], normals[i], color));
             out.mesh.triangles.push(corners);
         }
         out.mesh
@@ -78,7 +147,7 @@ fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
     Some(Vec3::to_array(&n.as_vec3()))
 }
 
-/// A mesh in which a vertex is there once for each of its normals.
+/// A mesh in which a vertex is there once for each of its normals and for the colours of its faces.
 struct Copies<'a> {
     file: &'a Indexed,
     mesh: TriangleMesh,
@@ -94,13 +163,15 @@ impl<'a> Copies<'a> {
         Self { file, mesh: TriangleMesh::default(), latest, before: Vec::new() }
     }
 
-    /// Index of vertex `v` of the file with this normal.
-    fn vertex(&mut self, v: u32, normal: [f32; 3]) -> u32 {
+    /// Index of vertex `v` of the file with this normal, and with this colour if faces have one.
+    fn vertex(&mut self, v: u32, normal: [f32; 3], color: Option<[f32; 4]>) -> u32 {
         let (at, mesh) = (v as usize, &mut self.mesh);
         let mut copy = self.latest[at];
         for _ in 0..MOST_SEARCHED {
             match mesh.normals.get(copy as usize) {
-                Some(n) if *n == normal => return copy,
+                Some(n) if *n == normal && color.is_none_or(|color| mesh.colors[copy as usize] == color) => {
+                    return copy;
+                }
                 Some(_) => copy = self.before[copy as usize],
                 None => break,
             }
@@ -108,7 +179,7 @@ impl<'a> Copies<'a> {
         mesh.positions.push(self.file.positions[at]);
         mesh.normals.push(normal);
         mesh.uvs.extend(self.file.uvs.get(at));
-        mesh.colors.extend(self.file.colors.get(at));
+        mesh.colors.extend(color.as_ref().or(self.file.colors.get(at)));
         self.before.push(self.latest[at]);
         self.latest[at] = self.before.len() as u32 - 1;
         self.latest[at]
@@ -161,7 +232,7 @@ mod tests {
     #[test]
     fn a_sharp_edge_has_its_vertices_twice_and_a_soft_one_once() {
         let file = fold();
-        let [sharp, soft] = [60f32, 100.0].map(|angle| file.mesh(&file.triangles, angle.to_radians()));
+        let [sharp, soft] = [60f32, 100.0].map(|angle| file.mesh(&file.faces(), angle.to_radians()));
         assert_eq!((sharp.positions.len(), soft.positions.len()), (6, 4));
         assert_eq!(sharp.normals[0], [0.0, 1.0, 0.0]);
         assert_eq!((sharp.colors.len(), sharp.colors[5]), (6, [0.3; 4]));
@@ -171,11 +242,43 @@ mod tests {
     fn normals_of_the_file_are_kept_and_missing_ones_made() {
         let mut file = fold();
         file.normals = vec![[0.0, 0.0, 2.0]; 4];
-        let mesh = file.mesh(&file.triangles, 1.0);
+        let mesh = file.mesh(&file.faces(), 1.0);
         assert_eq!((mesh.positions.len(), mesh.normals[3]), (4, [0.0, 0.0, 1.0]));
         file.normals[3] = [f32::NAN; 3];
-        let mesh = file.mesh(&file.triangles, 1.0);
+        let mesh = file.mesh(&file.faces(), 1.0);
         assert_eq!((mesh.normals[0], mesh.normals[3]), ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn faces_with_colours_part_their_vertices() {
+        let mut file = fold();
+        file.face_colors = vec![[0.5, 0.0, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]];
+        let soft = file.mesh(&file.faces(), 2.0);
+        assert_eq!((soft.positions.len(), soft.colors[1]), (4, [0.1; 4]), "colours of positions count more");
+        file.colors.clear();
+        let soft = file.mesh(&file.faces(), 2.0);
+        assert_eq!((soft.positions.len(), &soft.triangles[..]), (6, &[[0, 1, 2], [3, 4, 5]][..]));
+        assert_eq!([soft.colors[2], soft.colors[3]], [file.face_colors[0], file.face_colors[1]]);
+    }
+
+    #[test]
+    fn positions_that_are_not_finite_go_with_their_faces() {
+        let mut file = fold();
+        file.positions.insert(0, [f32::NAN; 3]);
+        file.colors.insert(0, [9.0; 4]);
+        file.triangles = vec![[1, 2, 3], [2, 1, 4], [0, 1, 2]];
+        file.face_colors = vec![[0.0; 4]];
+        file.first_not_finite = Some(FilePlace::Line(7));
+        let parsed = file.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).unwrap();
+        let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default()).unwrap();
+        assert_eq!(warnings, ["a.ply:7: this vertex is not finite: 1 faces with such vertices are left out"]);
+        assert_eq!((source.points.len(), &source.point_triangles[..]), (4, &[[0, 1, 2], [1, 0, 3]][..]));
+        let all = Indexed { triangles: vec![[0, 1, 1]], positions: vec![[f32::NAN; 3]; 2], ..Indexed::default() };
+        let all = Indexed { first_not_finite: Some(FilePlace::Byte(90)), ..all };
+        let e = all.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).err().unwrap();
+        let told =
+            "a.ply: at byte 90: no face can be drawn: 1 have vertices that are not finite; export the mesh again";
+        assert_eq!(e.to_string(), told);
     }
 
     #[test]
@@ -183,9 +286,9 @@ mod tests {
         let file = Indexed { positions: vec![[0.0; 3]], ..Indexed::default() };
         let mut copies = Copies::of(&file);
         let count = 3 * MOST_SEARCHED as u32;
-        let made: Vec<u32> = (0..count).map(|i| copies.vertex(0, [i as f32, 0.0, 0.0])).collect();
+        let made: Vec<u32> = (0..count).map(|i| copies.vertex(0, [i as f32, 0.0, 0.0], None)).collect();
         assert!(made.iter().copied().eq(0..count));
-        assert_eq!(copies.vertex(0, [count as f32 - 1.0, 0.0, 0.0]), count - 1);
-        assert_eq!(copies.vertex(0, [0.0; 3]), count);
+        assert_eq!(copies.vertex(0, [count as f32 - 1.0, 0.0, 0.0], None), count - 1);
+        assert_eq!(copies.vertex(0, [0.0; 3], None), count);
     }
 }

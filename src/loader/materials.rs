@@ -1,10 +1,16 @@
 //! The flat tables of materials and textures that a load fills, each row once.
 
-use super::{LoadError, gltf::ColorSpace, image};
+use super::{
+    LoadError,
+    cutout::{self, Channel},
+    gltf::ColorSpace,
+    image,
+};
 use crate::{
     files::record,
     scene::{Material, NONE, Texels, Texture, TextureMap, Wrap},
 };
+use glam::Vec3;
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
@@ -21,22 +27,51 @@ pub struct Materials {
     row_of: HashMap<String, u32>,
     map_of: HashMap<[u32; 8], u32>,
     textures: Vec<Request>,
-    texture_of: HashMap<(PathBuf, u8, ColorSpace), u32>,
+    texture_of: HashMap<PictureKey, u32>,
+    cutout_of: HashMap<(Option<PictureKey>, PictureKey, Channel), u32>,
 }
+
+/// What tells one picture from another: its path, how it continues, and the space of its colours.
+type PictureKey = (PathBuf, u8, ColorSpace);
 
 /// A texture of the table.
 enum Request {
     /// A picture file to be decoded.
-    File(Picture),
+    Picture(Picture),
+    /// The colours of one picture, white without it, and the opacity of another.
+    Cutout {
+        color: Option<Picture>,
+        opacity: Picture,
+        channel: Channel,
+    },
     Decoded(Texture),
 }
 
-/// A picture to be decoded, and the file that refers to it.
-struct Picture {
-    path: PathBuf,
-    wrap: Wrap,
-    space: ColorSpace,
-    used_by: PathBuf,
+/// A picture to be decoded.
+pub struct Picture {
+    /// Absolute and without links.
+    pub path: PathBuf,
+    pub wrap: Wrap,
+    /// The space of its colours if it has eight bits per channel.
+    pub space: ColorSpace,
+    pub used_by: Use,
+}
+
+/// The place that names a picture.
+pub enum Use {
+    /// A scene file, which makes no scene without the picture.
+    Required { file: PathBuf },
+    /// A line of a model's file. Without the picture, its materials go without.
+    Optional { file: PathBuf, line: usize },
+}
+
+/// Textures in the order of their indices, and warnings of those that cannot be decoded.
+pub type DecodedTextures = (Vec<Texture>, Vec<String>);
+
+impl Picture {
+    fn key(&self) -> PictureKey {
+        (self.path.clone(), self.wrap as u8, self.space)
+    }
 }
 
 impl Materials {
@@ -59,8 +94,8 @@ impl Materials {
         self.rows.len() as u32 - 1
     }
 
-    /// Index of the texture at `path`, in `space` if it has eight bits per channel; it is decoded later, by
-    /// [`Materials::decode_textures`].
+    /// Index of the texture at `path`, in `space` if it has eight bits per channel, which the scene file `used_by` needs. It is decoded
+    /// later, by [`Materials::decode_textures`].
     ///
     /// # Errors
     /// The sentence to put behind the place that names the file, when there is no such file.
@@ -72,12 +107,31 @@ impl Materials {
                 None
             })
             .ok_or_else(|| format!("the texture {} does not exist: check the path", path.display()))?;
+        let used_by = Use::Required { file: used_by.into() };
+        Ok(self.picture(Picture { path, wrap, space, used_by }))
+    }
+
+    /// Index of the texture of a picture, which is decoded later, by [`Materials::decode_textures`].
+    pub fn picture(&mut self, picture: Picture) -> u32 {
         let index = self.textures.len() as u32;
-        let found = *self.texture_of.entry((path.clone(), wrap as u8, space)).or_insert(index);
-        if found == index {
-            self.textures.push(Request::File(Picture { path, wrap, space, used_by: used_by.into() }));
+        let found = *self.texture_of.entry(picture.key()).or_insert(index);
+        match self.textures.get_mut(found as usize) {
+            None if found == index => self.textures.push(Request::Picture(picture)),
+            Some(Request::Picture(known)) if matches!(picture.used_by, Use::Required { .. }) => *known = picture,
+            _ => {}
         }
-        Ok(found)
+        found
+    }
+
+    /// Index of a texture with the colours of one picture, white without it, and the opacity that a channel of another one holds.
+    pub fn cutout(&mut self, color: Option<Picture>, opacity: Picture, channel: Channel) -> u32 {
+        let index = self.textures.len() as u32;
+        let key = (color.as_ref().map(Picture::key), opacity.key(), channel);
+        let found = *self.cutout_of.entry(key).or_insert(index);
+        if found == index {
+            self.textures.push(Request::Cutout { color, opacity, channel });
+        }
+        found
     }
 
     /// A table with the same textures and maps but no rows, in which the materials of this one find theirs again.
@@ -120,25 +174,73 @@ impl Materials {
         self.textures.len() as u32 - 1
     }
 
-    /// Decodes all textures, in parallel, and takes them out of the table.
+    /// Decodes all textures, in parallel, and takes them out of the table. Materials go without those that are optional and damaged.
     ///
     /// # Errors
-    /// The first that fails, in the order of their indices.
-    pub fn decode_textures(&mut self) -> Result<Vec<Texture>, LoadError> {
+    /// The first required one that is damaged, in the order of their indices.
+    pub fn decode_textures(&mut self) -> Result<DecodedTextures, LoadError> {
         let requests = std::mem::take(&mut self.textures);
-        let texture = |request| match request {
-            Request::File(picture) => decode(&picture),
-            Request::Decoded(texture) => Ok(texture),
-        };
-        let decoded: Vec<_> = requests.into_par_iter().map(texture).collect();
-        decoded.into_iter().collect()
+        let decoded: Vec<_> = requests.into_par_iter().map(decode_request).collect();
+        let (mut textures, mut warnings) = (Vec::new(), Vec::new());
+        for (index, decoded) in (0..).zip(decoded) {
+            let (texture, lost) = decoded?;
+            warnings.extend(lost);
+            textures.push(texture.unwrap_or_else(|| {
+                self.go_without(index);
+                cutout::white()
+            }));
+        }
+        Ok((textures, warnings))
+    }
+
+    /// Takes a texture from all materials. What it was to make glow stays dark.
+    fn go_without(&mut self, texture: u32) {
+        let maps = &self.maps;
+        let is_lost = |map: u32| maps.get(map as usize).is_some_and(|map| map.texture == texture);
+        for row in &mut self.rows {
+            if is_lost(row.emission_map) {
+                row.emission = Vec3::ZERO;
+            }
+            row.for_each_map(|map| {
+                if is_lost(*map) {
+                    *map = NONE;
+                }
+            });
+        }
     }
 }
 
+/// A texture, unless it is optional and damaged, and warnings of damage.
+fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), LoadError> {
+    let mut warnings = Vec::new();
+    let mut decode = |picture: &Picture| match (decode(picture), &picture.used_by) {
+        (Ok(texture), _) => Ok(Some(texture)),
+        (Err(e), Use::Required { file }) => {
+            Err(LoadError::file(&picture.path, format!("{} (used by {})", e.message(), file.display())))
+        }
+        (Err(e), Use::Optional { file, line }) => {
+            let (file, path) = (file.display(), picture.path.display());
+            warnings.push(format!("{file}:{line}: the texture {path} is left out: {}", e.message()));
+            Ok(None)
+        }
+    };
+    let texture = match request {
+        Request::Picture(picture) => decode(&picture)?,
+        Request::Decoded(texture) => Some(texture),
+        Request::Cutout { color, opacity, channel } => {
+            let is_one_file = color.as_ref().is_some_and(|color| color.path == opacity.path);
+            let color = color.as_ref().map(&mut decode).transpose()?.flatten();
+            match decode(&opacity)? {
+                Some(opacity) => Some(cutout::joined(color, &opacity, channel, is_one_file)),
+                None => color,
+            }
+        }
+    };
+    Ok((texture, warnings))
+}
+
 fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
-    let picture = image::load(&wanted.path).map_err(|e| {
-        LoadError::file(&wanted.path, format!("{} (used by {})", e.message(), wanted.used_by.display()))
-    })?;
+    let picture = image::load(&wanted.path)?;
     Ok(Texture {
         name: wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         width: picture.width,

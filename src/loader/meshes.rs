@@ -61,6 +61,53 @@ pub trait MeshFormat: Sync {
     fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError>;
 }
 
+/// A place in a file.
+#[derive(Clone, Copy, Debug)]
+pub enum FilePlace {
+    /// From 1.
+    Line(usize),
+    /// From 0.
+    Byte(usize),
+}
+
+impl FilePlace {
+    /// What is wrong there in the file at `path`.
+    pub fn error(self, path: &Path, message: &str) -> LoadError {
+        match self {
+            Self::Line(line) => LoadError::line(path, line, message),
+            Self::Byte(byte) => LoadError::file(path, format!("at byte {byte}: {message}")),
+        }
+    }
+}
+
+/// The error of a file without a face that can be drawn; `not_finite` of its faces have vertices that are not finite, of which the first
+/// one is at `first`.
+pub fn nothing_to_draw(path: &Path, first: Option<FilePlace>, not_finite: usize) -> LoadError {
+    let message =
+        format!("no face can be drawn: {not_finite} have vertices that are not finite; export the mesh again");
+    match first.filter(|_| not_finite > 0) {
+        Some(place) => place.error(path, &message),
+        None => LoadError::file(path, "there are no faces with an area in it: export a mesh with faces"),
+    }
+}
+
+/// Leaves out the values that are not kept; a list without values stays so.
+pub fn retain<T>(values: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    values.retain(|_| kept.next() == Some(&true));
+}
+
+/// Changes indices of kept values to what they are once the others are left out.
+pub fn renumber<'a>(kept: &[bool], indices: impl Iterator<Item = &'a mut u32>) {
+    let numbers = kept.iter().scan(0, |next, &is_kept| {
+        let number = *next;
+        *next += u32::from(is_kept);
+        Some(number)
+    });
+    let numbers: Vec<u32> = numbers.collect();
+    indices.for_each(|index| *index = numbers[*index as usize]);
+}
+
 /// All formats of meshes but glTF, whose files are models with several.
 pub const FORMATS: &[&dyn MeshFormat] = &[&Obj, &Ply, &Stl];
 

@@ -4,6 +4,7 @@
 //! the fix. Nothing is allocated before its size is known to fit.
 
 mod budget;
+mod cutout;
 mod error;
 mod files;
 mod fit;
@@ -21,6 +22,7 @@ mod normals;
 mod obj;
 pub mod options;
 mod ply;
+mod polygons;
 pub(crate) mod ron;
 mod scn;
 mod shapes;
@@ -30,6 +32,7 @@ mod stl;
 mod subjects;
 pub(crate) mod suggest;
 mod tangents;
+mod text;
 mod transform;
 
 pub use crate::files::{InputFile, recording};

@@ -16,7 +16,7 @@ use std::{fs, path::PathBuf};
 use tempfile::TempDir;
 use throng::{
     loader::{LoadOptions, load, load_with},
-    scene::{CameraPath, Environment, Integrator, Light, MaterialKind, MotionPart, Phase, Scene, Texels},
+    scene::{Alpha, CameraPath, Environment, Integrator, Light, MaterialKind, MotionPart, Phase, Scene, Texels},
 };
 
 /// A folder with a small model and pictures beside the scene.

@@ -28,7 +28,7 @@ impl Loaded {
         let row = materials.material(&mut table, 0, &mut mesh);
         Self {
             material: table.rows[row as usize],
-            textures: table.decode_textures().expect("decodes"),
+            textures: table.decode_textures().expect("decodes").0,
             maps: table.maps,
             mesh,
         }
@@ -186,7 +186,7 @@ fn samplers_wrap_each_axis_and_keep_texels_square() {
     let model = b.load();
     let (mut materials, mut table) = (ModelMaterials::new(&model.materials, model.textures), Materials::default());
     materials.material(&mut table, 0, &mut TriangleMesh::default());
-    let textures = table.decode_textures().expect("decodes");
+    let textures = table.decode_textures().expect("decodes").0;
     assert_eq!(textures[0].texels, Texels::Linear8(vec![[1, 2, 3, 255]]));
     assert_eq!(textures[0].wrap, [Wrap::Clamp, Wrap::Mirror]);
     assert!(textures[0].nearest);

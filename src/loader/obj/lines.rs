@@ -1,8 +1,9 @@
 //! The syntax that OBJ and MTL files share: numbered lines, and names of materials.
 
+use crate::loader::text;
 use std::borrow::Cow;
 
-/// Numbered lines; one that ends in a backslash goes on in the next.
+/// Numbered lines; one that ends in a backslash goes on in the next, unless it is a comment.
 pub struct Lines<'a> {
     rest: &'a [u8],
     next: usize,
@@ -10,15 +11,14 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, next: 1 }
+        Self { rest: text::without_mark(bytes), next: 1 }
     }
 
     fn physical(&mut self) -> &'a [u8] {
-        let end = self.rest.iter().position(|&b| b == b'\n').unwrap_or(self.rest.len());
-        let line = &self.rest[..end];
-        self.rest = self.rest.get(end + 1..).unwrap_or(&[]);
+        let (line, rest) = text::split_line(self.rest);
+        self.rest = rest;
         self.next += 1;
-        line.strip_suffix(b"\r").unwrap_or(line)
+        line
     }
 }
 
@@ -31,7 +31,8 @@ impl<'a> Iterator for Lines<'a> {
         }
         let number = self.next;
         let mut line = String::from_utf8_lossy(self.physical());
-        while line.ends_with('\\') && !self.rest.is_empty() {
+        let is_comment = line.trim_start().starts_with('#');
+        while line.ends_with('\\') && !is_comment && !self.rest.is_empty() {
             let more = String::from_utf8_lossy(self.physical());
             let joined = line.to_mut();
             joined.pop();
@@ -47,5 +48,17 @@ pub fn material_name(rest: &str) -> &str {
     match rest.trim() {
         "" => "unnamed",
         name => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_ends_of_lines_and_backslashes_are_read() {
+        let lines: Vec<(usize, Cow<str>)> = Lines::new(b"\xef\xbb\xbfa\rb \\\r\nc\n# d\\\ne").collect();
+        let lines: Vec<(usize, &str)> = lines.iter().map(|(line, text)| (*line, text.as_ref())).collect();
+        assert_eq!(lines, [(1, "a"), (2, "b  c"), (4, "# d\\"), (5, "e")]);
     }
 }

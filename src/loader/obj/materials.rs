@@ -2,16 +2,18 @@
 
 use super::{
     ObjData,
-    mtl::{self, MtlData, MtlMaterial, MtlSurface, MtlTexture},
+    lookup::{Found, Lookup},
+    mtl::{self, MtlData, MtlMaterial, MtlSurface},
+    texture::MtlTexture,
 };
 use crate::{
     loader::{
-        LoadError, files,
-        folders::{Folders, Refusal},
+        files,
+        folders::Refusal,
         gltf::ColorSpace,
-        materials::Materials,
+        materials::{Materials, Picture, Use},
     },
-    scene::{Alpha, Lobes, Material, MaterialKind, NONE, Wrap},
+    scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap, Wrap},
 };
 use glam::Vec3;
 use std::{
@@ -23,46 +25,45 @@ use std::{
 pub struct MtlMaterials {
     path: PathBuf,
     libraries: Vec<MtlData>,
-    folders: Folders,
+    lookup: Lookup,
     /// Library and entry of each material name; the first one counts.
     entries: HashMap<String, (usize, usize)>,
 }
 
 impl MtlMaterials {
-    /// Reads the MTL files that `data` names. They may be in `folders`.
-    ///
-    /// # Errors
-    /// When one is malformed or elsewhere. A missing one is only a warning.
-    pub fn read(data: &ObjData, folders: Folders, warnings: &mut Vec<String>) -> Result<Self, LoadError> {
-        let libraries = read_libraries(data, &folders, warnings)?;
-        Ok(Self { path: data.path.clone(), entries: entries_of(&libraries), libraries, folders })
+    /// Reads the MTL files that `data` names. Those that are missing or elsewhere are warned of.
+    pub fn read(data: &ObjData, lookup: Lookup, warnings: &mut Vec<String>) -> Self {
+        let libraries = read_libraries(data, &lookup, warnings);
+        Self { path: data.path.clone(), entries: entries_of(&libraries), libraries, lookup }
     }
 
-    /// Table row of the material `name`; of the default one without a name, or if no file has it.
-    ///
-    /// # Errors
-    /// When a texture that it names does not exist.
+    /// Table row of the material `name`; of the default one without a name, or if no file has it. That is white if vertices have colours,
+    /// which shows these as they are. Warns of textures that are missing.
     pub fn enter(
         &self,
         name: Option<&String>,
+        is_colored: bool,
         wrap: Wrap,
         table: &mut Materials,
         warnings: &mut Vec<String>,
-    ) -> Result<u32, LoadError> {
+    ) -> u32 {
+        let plain = Material::default();
+        let default = Material { color: if is_colored { Vec3::ONE } else { plain.color }, ..plain };
         let Some(name) = name else {
-            return Ok(table.add("default", Material::default()));
+            return table.add(if is_colored { "vertex colours" } else { "default" }, default);
         };
         let Some(&(library, entry)) = self.entries.get(name) else {
             if !self.libraries.is_empty() {
                 let path = self.path.display();
                 warnings.push(format!("{path}: no MTL file has the material `{name}`"));
             }
-            return Ok(table.add(name, Material::default()));
+            return table.add(name, default);
         };
         let library = &self.libraries[library];
         let entry = &library.materials[entry];
-        let converted = convert(library, entry, wrap, &self.folders, table)?;
-        Ok(table.add(name, converted))
+        let mut conversion = Conversion { library: &library.path, wrap, lookup: &self.lookup, table, warnings };
+        let converted = conversion.material(entry, default.color);
+        table.add(name, converted)
     }
 }
 
@@ -77,120 +78,187 @@ fn entries_of(libraries: &[MtlData]) -> HashMap<String, (usize, usize)> {
 }
 
 /// Reads each file once, however often it is named.
-fn read_libraries(data: &ObjData, folders: &Folders, warnings: &mut Vec<String>) -> Result<Vec<MtlData>, LoadError> {
+fn read_libraries(data: &ObjData, lookup: &Lookup, warnings: &mut Vec<String>) -> Vec<MtlData> {
     let (mut names, mut read) = (HashSet::new(), HashSet::new());
     let mut parsed = Vec::new();
     for (line, text) in &data.libraries {
-        for Library { name, path, found } in libraries(data, folders, text) {
+        for Library { name, path, found } in libraries(data, lookup, text) {
             if !names.insert(name) {
                 continue;
             }
+            let mut warn = |message: String| {
+                let path = data.path.display();
+                warnings.push(format!("{path}:{line}: the material file {name} {message}"));
+            };
             let found = match found {
-                Ok(found) if found.is_file() => found,
-                Err(refusal @ Refusal::Outside) => {
-                    let message = format!("the material file {name} {refusal}");
-                    return Err(LoadError::line(&data.path, *line, message));
+                Ok(found) => found,
+                Err(Refusal::Missing) => {
+                    warn("does not exist".to_owned());
+                    continue;
                 }
-                _ => {
-                    warnings.push(missing(data, *line, name));
+                Err(refusal) => {
+                    warn(refusal.to_string());
                     continue;
                 }
             };
-            if read.insert(found.clone()) {
-                let library = mtl::parse(&path, &files::read(&found)?)?;
-                warnings.extend(library.warnings.iter().cloned());
-                parsed.push(library);
+            if let Some(other) = &found.instead {
+                warn(format!("is not there: {} is used", other.display()));
+            }
+            if !read.insert(found.path.clone()) {
+                continue;
+            }
+            match files::read(&found.path) {
+                Ok(bytes) => {
+                    let library = mtl::parse(&found.instead.unwrap_or(path), &bytes);
+                    warnings.extend(library.warnings.iter().cloned());
+                    parsed.push(library);
+                }
+                Err(error) => warn(format!("is left out: {}", error.message())),
             }
         }
     }
-    Ok(parsed)
-}
-
-fn missing(data: &ObjData, line: usize, name: &str) -> String {
-    let path = data.path.display();
-    format!("{path}:{line}: the material file {name} does not exist")
+    parsed
 }
 
 /// A file after `mtllib`.
 struct Library<'a> {
     name: &'a str,
     path: PathBuf,
-    found: Result<PathBuf, Refusal>,
+    found: Result<Found, Refusal>,
 }
 
 /// The files that a line names: one file with spaces in its name, or else a file for each word.
-fn libraries<'a>(data: &ObjData, folders: &Folders, text: &'a str) -> Vec<Library<'a>> {
+fn libraries<'a>(data: &ObjData, lookup: &Lookup, text: &'a str) -> Vec<Library<'a>> {
     let folder = data.path.parent().unwrap_or(Path::new(""));
     let library = |name: &'a str| {
         let path = folder.join(name.replace('\\', "/"));
-        let found = folders.find(&path);
+        let found = lookup.find(folder, name);
         Library { name, path, found }
     };
+    let text = text.trim_matches('"');
     let whole = library(text);
-    let is_missing = |l: &Library| matches!(l.found, Err(Refusal::Missing));
-    if is_missing(&whole) {
+    if whole.found.is_err() {
         let words: Vec<Library> = text.split_whitespace().map(library).collect();
-        if !words.iter().all(is_missing) {
+        if words.iter().any(|word| word.found.is_ok()) {
             return words;
         }
     }
     vec![whole]
 }
 
-fn convert(
-    library: &MtlData,
-    m: &MtlMaterial,
+/// What materials of one MTL file are made with.
+struct Conversion<'a> {
+    /// Path of the MTL file.
+    library: &'a Path,
     wrap: Wrap,
-    folders: &Folders,
-    table: &mut Materials,
-) -> Result<Material, LoadError> {
-    let folder = library.path.parent().unwrap_or(Path::new(""));
-    let mut texture = |t: &Option<MtlTexture>, space: ColorSpace| {
-        let Some(t) = t else { return Ok(NONE) };
-        let path = folder.join(&t.file);
-        let found = folders.find(&path);
-        found
-            .map_err(|refusal| format!("the texture {} {refusal}", path.display()))
-            .and_then(|path| table.texture(&path, t.wrap(wrap), space, &library.path))
-            .map_err(|message| LoadError::line(&library.path, t.line, message))
-    };
-    let color_texture = texture(&m.diffuse_texture, ColorSpace::Srgb)?;
-    let emission_texture = texture(&m.emission_texture, ColorSpace::Srgb)?;
-    let normal_texture = match m.surface.is_stated() {
-        true => texture(&m.surface.normal_texture, ColorSpace::Linear)?,
-        false => NONE,
-    };
-    // Exporters write black under a texture and mean "as the texture is".
-    let under_texture = |c: Option<Vec3>, t: u32, default: Vec3| match c {
-        Some(c) if t == NONE || c != Vec3::ZERO => c,
-        _ if t != NONE => Vec3::ONE,
-        _ => default,
-    };
-    let grey = Material::default().color;
-    let diffuse = Material {
-        color: under_texture(m.diffuse, color_texture, grey),
-        color_map: table.plain_map(color_texture),
-        emission: under_texture(m.emission, emission_texture, Vec3::ZERO),
-        emission_map: table.plain_map(emission_texture),
-        ..Material::default()
-    };
-    Ok(match m.surface.is_stated() {
-        true => layered(diffuse, &m.surface, table.plain_map(normal_texture)),
-        false => diffuse,
-    })
+    lookup: &'a Lookup,
+    table: &'a mut Materials,
+    warnings: &'a mut Vec<String>,
+}
+
+impl Conversion<'_> {
+    /// The material that an entry describes; `plain` is the colour of one without any.
+    fn material(&mut self, m: &MtlMaterial, plain: Vec3) -> Material {
+        let (color_map, has_holes) = self.color_map(m);
+        let emission_map = self.map(m.emission_texture.as_ref(), ColorSpace::Srgb);
+        // Exporters write black under a texture and mean "as the texture is".
+        let under_texture = |c: Option<Vec3>, is_textured: bool, default: Vec3| match c {
+            Some(c) if !is_textured || c != Vec3::ZERO => c,
+            _ if is_textured => Vec3::ONE,
+            _ => default,
+        };
+        let emission = match (&m.emission_texture, emission_map) {
+            // All of it would glow.
+            (Some(_), NONE) => Vec3::ZERO,
+            (texture, _) => under_texture(m.emission, texture.is_some(), Vec3::ZERO),
+        };
+        let opacity = self.opacity(m);
+        let diffuse = Material {
+            color: under_texture(m.diffuse, m.diffuse_texture.is_some(), plain),
+            color_map,
+            emission,
+            emission_map,
+            opacity,
+            alpha: if opacity < 1.0 || has_holes { Alpha::Blend } else { Alpha::Opaque },
+            ..Material::default()
+        };
+        match m.surface.is_stated() {
+            true => {
+                let normal_map = self.map(m.surface.normal_texture.as_ref(), ColorSpace::Linear);
+                layered(diffuse, &m.surface, normal_map)
+            }
+            false => diffuse,
+        }
+    }
+
+    fn warn(&mut self, line: usize, message: &str) {
+        let path = self.library.display();
+        self.warnings.push(format!("{path}:{line}: {message}"));
+    }
+
+    fn opacity(&mut self, m: &MtlMaterial) -> f32 {
+        let stated = m.transparency.opacity();
+        // With a texture of opacity, it is that which counts.
+        if stated.is_none() && m.transparency.texture.is_none() {
+            let message = format!("the material `{}` would be invisible, which is rarely meant: it is opaque", m.name);
+            self.warn(m.transparency.line, &message);
+        }
+        stated.unwrap_or(1.0)
+    }
+
+    /// The map of the colour, which holds the opacity, too, and whether it does.
+    fn color_map(&mut self, m: &MtlMaterial) -> (u32, bool) {
+        let color = m.diffuse_texture.as_ref();
+        let Some((holes, opacity)) = self.picture(m.transparency.texture.as_ref(), ColorSpace::Linear) else {
+            return (self.map(color, ColorSpace::Srgb), false);
+        };
+        let picture = self.picture(color, ColorSpace::Srgb);
+        let (place, picture) = picture.map_or((holes, None), |(color, picture)| (color, Some(picture)));
+        if place.transform() != holes.transform() {
+            let message = format!("map_d is placed as map_Kd in line {}: give both the same -s and -o", place.line);
+            self.warn(holes.line, &message);
+        }
+        let texture = self.table.cutout(picture, opacity, holes.channel);
+        (self.table.map(TextureMap { texture, uv_set: 0, transform: place.transform() }), true)
+    }
+
+    /// Index of a map; [`NONE`] without a texture, or if there is no such picture.
+    fn map(&mut self, texture: Option<&MtlTexture>, space: ColorSpace) -> u32 {
+        let Some((texture, picture)) = self.picture(texture, space) else {
+            return NONE;
+        };
+        let transform = texture.transform();
+        let texture = self.table.picture(picture);
+        self.table.map(TextureMap { texture, uv_set: 0, transform })
+    }
+
+    /// The picture of a texture, if it is there. Warns if not.
+    fn picture<'t>(&mut self, texture: Option<&'t MtlTexture>, space: ColorSpace) -> Option<(&'t MtlTexture, Picture)> {
+        let texture = texture?;
+        let folder = self.library.parent().unwrap_or(Path::new(""));
+        let named = folder.join(&texture.file);
+        let named = named.display();
+        match self.lookup.find(folder, &texture.file) {
+            Ok(found) => {
+                if let Some(other) = &found.instead {
+                    self.warn(texture.line, &format!("the texture {named} is not there: {} is used", other.display()));
+                }
+                let used_by = Use::Optional { file: self.library.to_owned(), line: texture.line };
+                Some((texture, Picture { path: found.path, wrap: texture.wrap(self.wrap), space, used_by }))
+            }
+            Err(refusal) => {
+                self.warn(texture.line, &format!("the texture {named} is left out: it {refusal}"));
+                None
+            }
+        }
+    }
 }
 
 /// The material with the surface that its file states.
 fn layered(diffuse: Material, surface: &MtlSurface, normal_map: u32) -> Material {
     let default = Lobes::default();
-    let opacity = surface.opacity.unwrap_or(1.0);
     Material {
         kind: MaterialKind::Layered,
-        opacity,
-        alpha: match opacity < 1.0 {
-            true => Alpha::Blend,
-            false => Alpha::Opaque,
-        },
         lobes: Lobes {
             metallic: surface.metallic.unwrap_or(default.metallic),
             roughness: surface.roughness.unwrap_or(default.roughness),

@@ -22,8 +22,7 @@ pub struct ObjMesh {
 pub fn build(data: &ObjData, smooth_angle: f32) -> ObjMesh {
     let kept: Vec<u32> = (0..data.triangles.len() as u32).into_par_iter().filter(|&t| has_area(data, t)).collect();
     let normals = corner_normals(data, &kept, smooth_angle);
-    let mut out =
-        Unifier { data, has_uvs: !data.uvs.is_empty(), mesh: TriangleMesh::default(), vertex_of: HashMap::new() };
+    let mut out = Unifier { data, mesh: TriangleMesh::default(), vertex_of: HashMap::new() };
     let (mut slot_materials, mut slot_of) = (Vec::new(), HashMap::new());
     for (&t, normals) in kept.iter().zip(&normals) {
         let corners = data.triangles[t as usize];
@@ -72,14 +71,14 @@ fn corner_normals(data: &ObjData, kept: &[u32], smooth_angle: f32) -> Vec<[[f32;
         .collect()
 }
 
-fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
+/// The direction of a normal, if it has one.
+pub fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
     let n = DVec3::from(n.map(f64::from)).try_normalize()?;
     Some(Vec3::to_array(&n.as_vec3()))
 }
 
 struct Unifier<'a> {
     data: &'a ObjData,
-    has_uvs: bool,
     mesh: TriangleMesh,
     vertex_of: HashMap<(u32, [u32; 2], [u32; 3]), u32>,
 }
@@ -95,9 +94,10 @@ impl Unifier<'_> {
             let position = self.data.positions[corner.v as usize];
             self.mesh.positions.push(position);
             self.mesh.normals.push(normal);
-            if self.has_uvs {
+            if !self.data.uvs.is_empty() {
                 self.mesh.uvs.push(uv);
             }
+            self.mesh.colors.extend(self.data.colors.get(corner.v as usize));
         }
         index
     }
@@ -122,6 +122,19 @@ mod tests {
         assert_eq!(m.mesh.positions.len(), 5);
         assert_eq!(m.mesh.normals[0], [0.0, 1.0, 0.0]);
         assert!(m.mesh.slots.is_empty());
+    }
+
+    #[test]
+    fn colours_of_vertices_are_srgb_and_part_vertices_at_one_place() {
+        let m =
+            mesh("v 0 0 0 1 0.5 0\nv 0 0 1 1 1 1 0.25\nv 1 0 1\nv 0 0 0 0 0 1\nv 1 0 0 nan 0 0\nf 1 2 3\nf 4 3 5\n");
+        let colors = m.mesh.colors;
+        assert!((colors[0][1] - 0.214).abs() < 0.001 && colors[0][0] == 1.0, "{:?}", colors[0]);
+        assert_eq!(colors[1..], [[1., 1., 1., 0.25], [1.; 4], [0., 0., 1., 1.], [1.; 4]]);
+        let bytes = mesh("v 0 0 0 255 0 0\nv 0 0 1 0 255 0\nv 1 0 1 0 0 128\nf 1 2 3\n").mesh.colors;
+        assert!(bytes[0] == [1., 0., 0., 1.] && (bytes[2][2] - 0.216).abs() < 0.001, "{bytes:?}");
+        // A weight alone, or what follows the coordinates in a comment, is no colour.
+        assert!(mesh("v 0 0 0 1\nv 0 0 1 # 1 1 1\nv 1 0 1\nf 1 2 3\n").mesh.colors.is_empty());
     }
 
     #[test]

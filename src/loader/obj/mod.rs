@@ -1,23 +1,31 @@
 //! Wavefront OBJ: lists and triangles in file order (`scan`), made a renderable mesh (`mesh`) with the materials of its MTL files
 //! (`materials`, `mtl`).
 
+mod colors;
 mod lines;
+mod lookup;
 mod materials;
 pub mod mesh;
 mod mtl;
 pub mod polylines;
 mod scan;
+#[cfg(test)]
+mod tests;
+mod texture;
 
 use super::{
     LoadError, budget, files,
     folders::Folders,
     materials::Materials,
-    meshes::{MeshFormat, MeshOptions, MeshSource, ParsedMesh},
+    meshes::{self, FilePlace, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
+    polygons::{self, is_finite},
 };
 use crate::scene::{NONE, Wrap};
+use lookup::Lookup;
 use materials::MtlMaterials;
 use std::{
     collections::HashMap,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -32,18 +40,22 @@ pub struct Corner {
     pub vn: u32,
 }
 
-/// The content of an OBJ file. All indices are valid and all numbers finite.
+/// The content of an OBJ file. All indices are valid, and positions, texture coordinates and colours in use are finite.
 #[derive(Debug, Default)]
 pub struct ObjData {
     pub path: PathBuf,
-    /// Every `v` in file order.
+    /// Every `v` in file order, except those that are not finite.
     pub positions: Vec<[f32; 3]>,
+    /// Linear colour and alpha of each position, or empty.
+    pub colors: Vec<[f32; 4]>,
     /// The file's UVs and, if there are any, a zero at the end.
     pub uvs: Vec<[f32; 2]>,
     /// The file's normals and, if there are any, a zero at the end.
     pub normals: Vec<[f32; 3]>,
-    /// Fans of the file's polygons, in file order.
+    /// The triangles of the file's faces, in file order.
     pub triangles: Vec<[Corner; 3]>,
+    /// The triangles of faces with more than three corners, as long as each is a fan.
+    polygons: Vec<Range<u32>>,
     /// Index into `materials` of each triangle, or [`NONE`].
     pub triangle_materials: Vec<u32>,
     /// Names after `usemtl`, each once, in order of first use.
@@ -52,21 +64,92 @@ pub struct ObjData {
     pub libraries: Vec<(usize, String)>,
     /// Number of `p` and `l` elements and of faces with fewer than 3 corners, all left out.
     pub ignored: usize,
+    /// Number of faces that are left out since a corner is not finite.
+    pub not_finite: usize,
+    /// Lines of the first position and texture coordinate that are not finite, and of the first normal without a direction.
+    first_faulty: [Option<usize>; 3],
+    /// What was left out or replaced.
+    pub warnings: Vec<String>,
 }
 
 impl ObjData {
-    /// Makes positions with the same bits one, and gives corners without UV or normal a zero one if others have them.
+    /// Splits and leaves out faces that cannot be fans, makes positions with the same bits and colour one, and gives corners without UV
+    /// or normal a zero one if others have them.
     fn complete(&mut self) {
+        self.mend_faces();
+        let colors = |i: u32| self.colors.get(i as usize).map(|c| c.map(f32::to_bits));
         let mut first_of = HashMap::with_capacity(self.positions.len());
         let positions = (0..).zip(&self.positions);
-        let first = positions.map(|(i, p)| *first_of.entry(p.map(f32::to_bits)).or_insert(i));
+        let first = positions.map(|(i, p)| *first_of.entry((p.map(f32::to_bits), colors(i))).or_insert(i));
         let first: Vec<u32> = first.collect();
+        let counts = [self.uvs.len(), self.normals.len()];
         let zero_uv = zero_at_the_end(&mut self.uvs);
         let zero_normal = zero_at_the_end(&mut self.normals);
         for corner in self.triangles.as_flattened_mut() {
             corner.v = first[corner.v as usize];
-            corner.vt = corner.vt.min(zero_uv);
-            corner.vn = corner.vn.min(zero_normal);
+            corner.vt = if (corner.vt as usize) < counts[0] { corner.vt } else { zero_uv };
+            corner.vn = if (corner.vn as usize) < counts[1] { corner.vn } else { zero_normal };
+        }
+        self.replace_uvs(zero_uv);
+        self.count_lost_normals();
+        self.drop_positions();
+    }
+
+    fn mend_faces(&mut self) {
+        let polygons = std::mem::take(&mut self.polygons);
+        let all_finite = self.first_faulty[0].is_none();
+        let position = |c: Corner| self.positions[c.v as usize];
+        let Some(mended) = polygons::mended(&self.triangles, &polygons, all_finite, position) else {
+            return;
+        };
+        self.triangle_materials = mended.values(&self.triangle_materials);
+        self.triangles = mended.triangles;
+        self.not_finite = mended.left_out;
+        let count = mended.left_out;
+        self.warn(0, count, |count| {
+            format!("this vertex is not finite: {count} faces with such vertices are left out")
+        });
+    }
+
+    /// Gives corners whose UV is not finite a zero one.
+    fn replace_uvs(&mut self, zero: u32) {
+        let finite: Vec<bool> = match self.first_faulty[1] {
+            Some(_) => self.uvs.iter().map(|uv| uv.iter().all(|x| x.is_finite())).collect(),
+            None => return,
+        };
+        let corners = self.triangles.as_flattened_mut().iter_mut();
+        let faulty = corners.filter(|c| !finite[c.vt as usize]).map(|c| c.vt = zero).count();
+        self.warn(1, faulty, |n| format!("this texture coordinate is not finite: {n} corners with such ones get 0,0"));
+    }
+
+    fn count_lost_normals(&mut self) {
+        if self.first_faulty[2].is_some() {
+            let lost: Vec<bool> = self.normals.iter().map(|&n| mesh::unit(n).is_none()).collect();
+            let corners = self.triangles.as_flattened().iter();
+            // The last one stands for those that the file does not give.
+            let count = corners.filter(|c| c.vn as usize + 1 < lost.len() && lost[c.vn as usize]).count();
+            self.warn(2, count, |n| {
+                format!("this normal has no direction: {n} corners with such ones get one of their faces")
+            });
+        }
+    }
+
+    /// Drops positions that are not finite. No face uses them by now.
+    fn drop_positions(&mut self) {
+        if self.first_faulty[0].is_some() {
+            let kept: Vec<bool> = self.positions.iter().map(is_finite).collect();
+            let corners = self.triangles.as_flattened_mut().iter_mut();
+            meshes::renumber(&kept, corners.map(|c| &mut c.v));
+            meshes::retain(&mut self.positions, &kept);
+            meshes::retain(&mut self.colors, &kept);
+        }
+    }
+
+    /// Warns of `count` uses, if there are any, of what the first faulty line of a list begins.
+    fn warn(&mut self, list: usize, count: usize, message: impl Fn(usize) -> String) {
+        if let (Some(line), 1..) = (self.first_faulty[list], count) {
+            let path = self.path.display();
+            self.warnings.push(format!("{path}:{line}: {}", message(count)));
         }
     }
 }
@@ -88,14 +171,14 @@ impl MeshFormat for Obj {
         "obj"
     }
 
-    /// A missing MTL file is only a warning.
+    /// A missing MTL file or picture is only a warning.
     fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
-        let data = scan::scan(path, &files::read(path)?)?;
+        let mut data = scan::scan(path, &files::read(path)?)?;
         let built = mesh::build(&data, options.smooth_angle);
         if built.mesh.triangles.is_empty() {
-            return Err(LoadError::file(path, "there are no faces with an area in it: export a mesh with faces"));
+            return Err(meshes::nothing_to_draw(path, data.first_faulty[0].map(FilePlace::Line), data.not_finite));
         }
-        let mut warnings = Vec::new();
+        let mut warnings = std::mem::take(&mut data.warnings);
         let mut warn = |n: usize, what: &str| {
             if n > 0 {
                 warnings.push(format!("{}: {n} {what}", path.display()));
@@ -103,7 +186,7 @@ impl MeshFormat for Obj {
         };
         warn(data.ignored, "points, lines or faces with fewer than 3 corners are ignored");
         warn(built.dropped, "triangles without area are left out");
-        let materials = MtlMaterials::read(&data, Folders::of(path, allow), &mut warnings)?;
+        let materials = MtlMaterials::read(&data, Lookup::new(Folders::of(path, allow)), &mut warnings);
         Ok(Box::new(ParsedObj { data, built, materials, warnings }))
     }
 }
@@ -135,8 +218,8 @@ impl ParsedMesh for ParsedObj {
                 Some(row) => row,
                 None => {
                     let material = self.data.materials.get(slot as usize);
-                    let warnings = &mut self.warnings;
-                    self.materials.enter(material, wrap, table, warnings)?
+                    let is_colored = !self.data.colors.is_empty();
+                    self.materials.enter(material, is_colored, wrap, table, &mut self.warnings)
                 }
             });
         }
@@ -144,195 +227,5 @@ impl ParsedMesh for ParsedObj {
         let (mesh, points) = (self.built.mesh, self.data.positions);
         let source = MeshSource::of_triangles(name, mesh, rows, points, faces);
         Ok((source, self.warnings))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn parse_text(text: &str) -> Result<ObjData, String> {
-        scan::scan(Path::new("a.obj"), text.as_bytes()).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn polygons_become_fans_and_negative_indices_count_back() {
-        let d = parse_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1 # quad\nl 1 2\np 1\nf 1 2\n")
-            .unwrap_or_default();
-        let v: Vec<_> = d.triangles.iter().map(|t| t.map(|c| c.v)).collect();
-        assert_eq!(v, [[0, 1, 2], [0, 2, 3]]);
-        assert_eq!(d.ignored, 3);
-    }
-
-    #[test]
-    fn triangles_are_those_that_tobj_reads() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
-        let d = scan::scan(&path, &files::read(&path).unwrap()).unwrap();
-        let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
-        let (models, _) = tobj::load_obj(&path, &options).unwrap();
-        let corners = models.iter().flat_map(|model| {
-            let m = &model.mesh;
-            let at = |list: &[f32], i: u32| [0, 1, 2].map(|k| list[3 * i as usize + k]);
-            let corner = move |i: usize| {
-                let vn = m.normal_indices.get(i);
-                (at(&m.positions, m.indices[i]), vn.map(|&n| at(&m.normals, n)))
-            };
-            (0..m.indices.len()).map(corner)
-        });
-        let ours = d.triangles.as_flattened().iter().map(|c| {
-            let normal = d.normals.get(c.vn as usize).copied();
-            (d.positions[c.v as usize], normal)
-        });
-        assert!(ours.eq(corners));
-        assert!(d.triangles.len() > 1000);
-    }
-
-    #[test]
-    fn a_backslash_continues_the_line() {
-        let d = parse_text("v 0 0 0\nv 1 0 0\nv 0 1 \\\n0\nf 1 2 \\\r\n 3\n").unwrap_or_default();
-        assert_eq!(d.triangles.len(), 1);
-    }
-
-    #[test]
-    fn errors_name_the_line() {
-        let cases = [
-            ("v 0 0\n", "a.obj:1: too few numbers"),
-            ("v 0 0 0\nv 0 zero 0\n", "a.obj:2: `zero` is not a number"),
-            ("v 0 nan 0\n", "a.obj:1: `nan` is not finite"),
-            ("v 0 1e39 0\n", "a.obj:1: `1e39` is not finite"),
-            ("v 0 0 0\n\nf 1 2 3\n", "a.obj:3: the face uses vertex 2, but the file has 1"),
-            ("v 0 0 0\nf 1/1 1/1 1/1\n", "a.obj:2: the face uses texture coordinate 1, but the file has 0"),
-            ("v 0 0 0\nf 1//9223372036854775807 1 1\n", "a.obj:2: `1//9223372036854775807` is not a face corner"),
-            ("v 0 0 0\nf 1 -2 1\n", "a.obj:2: `-2` is not a face corner"),
-            ("v 0 0 0\nf 0 1 1\n", "a.obj:2: `0` is not a face corner"),
-            ("v 0 0 0\nf 1/1/1/1 1 1\n", "a.obj:2: `1/1/1/1` is not a face corner"),
-        ];
-        for (text, expected) in cases {
-            let e = parse_text(text).err().unwrap_or_default();
-            assert!(e.starts_with(expected), "{text:?}: {e}");
-        }
-    }
-
-    #[test]
-    fn corners_without_uv_or_normal_get_none_from_their_neighbours() {
-        let d =
-            parse_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1 1\nvn 0 0 1\nf 1/1/1 2 3//1\nf 1 2/1 3\n").unwrap_or_default();
-        let corners = d.triangles.as_flattened();
-        let uvs: Vec<_> = corners.iter().map(|c| d.uvs[c.vt as usize][0]).collect();
-        let normals: Vec<_> = corners.iter().map(|c| d.normals[c.vn as usize][2]).collect();
-        assert_eq!(uvs, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(normals, [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
-    }
-
-    #[test]
-    fn positions_keep_their_order_and_equal_ones_are_the_first() {
-        let d = parse_text(
-            "v 9 9 9\nv 1 0 0\nv 0 1 0\nv 0 0 0\nv 1 0 0\nusemtl b\nf 4 2 3\no x\nusemtl a\nf 3 5 4\nusemtl b\nf 2 3 4\n",
-        )
-        .unwrap_or_default();
-        let v: Vec<_> = d.triangles.iter().map(|t| t.map(|c| c.v)).collect();
-        assert_eq!(v, [[3, 1, 2], [2, 1, 3], [1, 2, 3]]);
-        assert_eq!((d.positions.len(), d.positions[0]), (5, [9.0; 3]));
-        assert_eq!(d.materials, ["b", "a"]);
-        assert_eq!(d.triangle_materials, [0, 1, 0]);
-    }
-
-    #[test]
-    fn what_other_programs_write_is_read() {
-        let bodies = [
-            "v 0 0 0 0\nv 1 0 0 0.5\nv 0 1 0 1 1\nf 1 2 3\n",
-            "v 0 0 0 1 0 0\nv 1 0 0\nv 0 1 0 1 2 3 4\nf 1 2 3 # a comment\n",
-            "f 1 2 3\nusemtl\nf 3 2 1\nusemtl\tb\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1\n",
-            "v 0 0 0\nv 1 0 0\nv 0 1 0\nl x\nf 1/ 2/ 3/\n#é\n",
-        ];
-        for text in bodies {
-            let d = parse_text(text);
-            assert!(d.is_ok_and(|d| !d.triangles.is_empty()), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn corners_before_the_first_are_an_error() {
-        let lists = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
-        for corner in ["1/-2", "1/-3", "1//-3", "-4", "1/0", "1//-9223372036854775808"] {
-            let e = parse_text(&format!("{lists}f {corner} 2/1/1 3/1/1\n")).err();
-            let expected = format!("a.obj:6: `{corner}` is not a face corner");
-            assert!(e.is_some_and(|e| e.starts_with(&expected)), "{corner}");
-        }
-    }
-
-    /// Every fault has a line number.
-    fn assert_sound_or_one_line(bytes: &[u8]) {
-        match scan::scan(Path::new("a.obj"), bytes) {
-            Ok(d) => {
-                let below = |i: u32, n: usize| (i as usize) < n || (n == 0 && i == NONE);
-                let sound = |c: &Corner| {
-                    (c.v as usize) < d.positions.len() && below(c.vt, d.uvs.len()) && below(c.vn, d.normals.len())
-                };
-                assert!(d.triangles.as_flattened().iter().all(sound));
-                assert_eq!(d.triangles.len(), d.triangle_materials.len());
-            }
-            Err(e) => assert!(matches!(e, LoadError::Line { .. }), "{e}"),
-        }
-    }
-
-    const WORDS: [&str; 32] = [
-        "v",
-        "v",
-        "v",
-        "vt",
-        "vn",
-        "f",
-        "f",
-        "f",
-        "usemtl",
-        "mtllib",
-        "o",
-        "g",
-        "l",
-        "p",
-        "0",
-        "1",
-        "1",
-        "2",
-        "-1",
-        "-3",
-        "1/1",
-        "2/-1",
-        "1//1",
-        "1//-2",
-        "1/1/1",
-        "-1/-1/-1",
-        "nan",
-        "1e39",
-        "#",
-        "\\",
-        "é\t",
-        "18446744073709551615",
-    ];
-
-    proptest! {
-        #![proptest_config(crate::testing::same_cases(256))]
-
-        #[test]
-        fn mutated_files_never_panic(edits in prop::collection::vec((0usize..200, any::<u8>()), 1..8)) {
-            let mut bytes = b"mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nusemtl x\nf 1/1/1 2/1/1 -1//1\n".to_vec();
-            for (at, value) in edits {
-                let n = bytes.len();
-                bytes[at % n] = value;
-            }
-            assert_sound_or_one_line(&bytes);
-        }
-
-        #[test]
-        fn files_of_random_words_never_panic(
-            lines in prop::collection::vec(prop::collection::vec(prop::sample::select(&WORDS), 1..6), 1..5),
-        ) {
-            let lines: Vec<String> = lines.iter().map(|words| words.join(" ")).collect();
-            let lists = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nf 1 2 3\n";
-            assert_sound_or_one_line(lines.join("\n").as_bytes());
-            assert_sound_or_one_line(format!("{lists}{}", lines.join("\n")).as_bytes());
-        }
     }
 }

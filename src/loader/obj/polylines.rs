@@ -4,7 +4,7 @@ use super::{
     lines::Lines,
     scan::{index, numbers},
 };
-use crate::loader::{LoadError, files};
+use crate::loader::{LoadError, files, polygons::is_finite};
 use glam::Vec3;
 use std::path::Path;
 
@@ -78,11 +78,13 @@ impl Scan {
 impl Element {
     fn resolve(self, path: &Path, positions: &[[f32; 3]]) -> Result<Polyline, LoadError> {
         let point = |&v: &u32| {
-            let point = positions.get(v as usize).copied().map(Vec3::from);
-            point.ok_or_else(|| {
-                let message = format!("a line uses vertex {}, but the file has {}", u64::from(v) + 1, positions.len());
-                LoadError::line(path, self.line, message)
-            })
+            let number = u64::from(v) + 1;
+            let fail = |message: String| Err(LoadError::line(path, self.line, message));
+            match positions.get(v as usize) {
+                Some(point) if is_finite(point) => Ok(Vec3::from(*point)),
+                Some(_) => fail(format!("a line uses vertex {number}, which is not finite")),
+                None => fail(format!("a line uses vertex {number}, but the file has {}", positions.len())),
+            }
         };
         let points = self.vertices.iter().map(point).collect::<Result<_, _>>()?;
         Ok(Polyline { names: self.names, points })
@@ -112,6 +114,8 @@ mod tests {
     #[test]
     fn lines_with_wrong_vertices_are_refused() {
         assert_eq!(read("v 0 0 0\nl 1 2").unwrap_err(), "a line uses vertex 2, but the file has 1");
+        assert_eq!(read("v 0 0 nan\nv 0 0 0\nl 1 2").unwrap_err(), "a line uses vertex 1, which is not finite");
+        assert_eq!(read("v 0 0 nan\nv 0 0 0\nv 1 0 0\nl 2 3").unwrap().len(), 1);
         assert_eq!(read("l 1 x").unwrap_err(), "`x` is not a vertex of a line: write v or v/vt");
     }
 }

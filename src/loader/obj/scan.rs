@@ -2,9 +2,11 @@
 
 use super::{
     Corner, ObjData,
+    colors::VertexColors,
     lines::{Lines, material_name},
+    mesh::unit,
 };
-use crate::loader::LoadError;
+use crate::loader::{LoadError, polygons::is_finite, text::number as parse_number};
 use crate::scene::NONE;
 use std::{collections::HashMap, path::Path};
 
@@ -17,6 +19,7 @@ struct Scan {
     /// Corners of the current face: indices from 0 of position, UV and normal; the last two may be [`NONE`].
     face: Vec<[u32; 3]>,
     ahead: Vec<Ahead>,
+    colors: VertexColors,
 }
 
 /// An index that points past what the file had so far.
@@ -26,10 +29,13 @@ struct Ahead {
     index: u32,
 }
 
+/// In place of an index that no list can have.
+const NOWHERE: u32 = NONE - 1;
+
 /// Reads a whole file; `path` is for messages.
 ///
 /// # Errors
-/// When a line is malformed, an index points nowhere or a number is not finite.
+/// When a line is malformed, or a face uses a vertex that the file does not have.
 pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     let mut scan = Scan::default();
     let mut material = NONE;
@@ -38,6 +44,7 @@ pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     }
     scan.check_ahead(path)?;
     scan.data.path = path.into();
+    scan.data.colors = scan.colors.linear(scan.data.positions.len());
     scan.data.complete();
     Ok(scan.data)
 }
@@ -47,12 +54,26 @@ impl Scan {
     fn line(&mut self, line: usize, text: &str, material: &mut u32) -> Result<(), String> {
         let text = text.trim_start();
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let words = rest.split_whitespace();
+        let mut words = rest.split_whitespace();
+        let first = &mut self.data.first_faulty;
         match keyword {
-            "v" => self.data.positions.push(numbers(words, "v x y z")?),
-            // The second coordinate may be left out.
-            "vt" => self.data.uvs.push(numbers(words.chain(["0"]), "vt u v")?),
-            "vn" => self.data.normals.push(numbers(words, "vn x y z")?),
+            "v" => {
+                let position = numbers(&mut words, "v x y z")?;
+                note(&mut first[0], line, is_finite(&position));
+                self.colors.read(self.data.positions.len(), words);
+                self.data.positions.push(position);
+            }
+            "vt" => {
+                // The second coordinate may be left out.
+                let uv: [f32; 2] = numbers(words.chain(["0"]), "vt u v")?;
+                note(&mut first[1], line, uv.iter().all(|x| x.is_finite()));
+                self.data.uvs.push(uv);
+            }
+            "vn" => {
+                let normal = numbers(words, "vn x y z")?;
+                note(&mut first[2], line, unit(normal).is_some());
+                self.data.normals.push(normal);
+            }
             "f" => self.face(line, rest, *material)?,
             "p" | "l" => self.data.ignored += 1,
             "usemtl" => *material = self.material(material_name(rest)),
@@ -81,7 +102,7 @@ impl Scan {
         [d.positions.len(), d.uvs.len(), d.normals.len()]
     }
 
-    /// Adds the fan of a polygon.
+    /// Adds the fan of a face.
     fn face(&mut self, line: usize, text: &str, material: u32) -> Result<(), String> {
         let counts = self.counts();
         self.face.clear();
@@ -103,53 +124,66 @@ impl Scan {
                 }
             }
         }
+        let start = self.data.triangles.len() as u32;
         for pair in others.windows(2) {
             let corners = [*first, pair[0], pair[1]].map(|[v, vt, vn]| Corner { v, vt, vn });
             self.data.triangles.push(corners);
             self.data.triangle_materials.push(material);
         }
+        if others.len() > 2 {
+            self.data.polygons.push(start..self.data.triangles.len() as u32);
+        }
         Ok(())
     }
 
-    fn check_ahead(&self, path: &Path) -> Result<(), LoadError> {
-        let names = ["vertex", "texture coordinate", "normal"];
+    /// Refuses faces whose vertices did not come, and warns of other attributes that did not.
+    fn check_ahead(&mut self, path: &Path) -> Result<(), LoadError> {
         let counts = self.counts();
-        for &Ahead { line, list, index } in &self.ahead {
-            let (what, count) = (names[list], counts[list]);
-            if index as usize >= count {
-                let number = u64::from(index) + 1;
-                let message = format!("the face uses {what} {number}, but the file has {count}");
-                return Err(LoadError::line(path, line, message));
+        let lacking =
+            |list: usize| self.ahead.iter().filter(move |a| a.list == list && a.index as usize >= counts[list]);
+        if let Some(&Ahead { line, index, .. }) = lacking(0).next() {
+            let message = format!("the face uses vertex {}, but the file has {}", u64::from(index) + 1, counts[0]);
+            return Err(LoadError::line(path, line, message));
+        }
+        let kinds = [(1, "texture coordinate", "get 0,0"), (2, "normal", "get one of their faces")];
+        for (list, what, instead) in kinds {
+            if let Some(Ahead { line, .. }) = lacking(list).next() {
+                let (path, count) = (path.display(), lacking(list).count());
+                let warning = format!(
+                    "{path}:{line}: the face uses a {what} that the file does not have: {count} corners {instead}"
+                );
+                self.data.warnings.push(warning);
             }
         }
         Ok(())
     }
 }
 
-/// Reads as many numbers as `shape` has; what follows them (w, vertex colours) is left out.
+/// Keeps the first line that is not sound.
+fn note(first: &mut Option<usize>, line: usize, is_sound: bool) {
+    if !is_sound {
+        first.get_or_insert(line);
+    }
+}
+
+/// Reads as many numbers as `shape` has; they need not be finite.
 pub fn numbers<'a, const N: usize>(mut words: impl Iterator<Item = &'a str>, shape: &str) -> Result<[f32; N], String> {
     let mut values = [0.0; N];
     for x in &mut values {
-        let word = words.next();
-        *x = number(word.ok_or_else(|| format!("too few numbers: expected `{shape}`"))?)?;
+        let word = words.next().ok_or_else(|| format!("too few numbers: expected `{shape}`"))?;
+        *x = parse_number(word, f32::NAN).ok_or_else(|| format!("`{word}` is not a number"))?;
     }
     Ok(values)
-}
-
-fn number(word: &str) -> Result<f32, String> {
-    match word.parse::<f32>() {
-        Ok(x) if x.is_finite() => Ok(x),
-        Ok(_) => Err(format!("`{word}` is not finite")),
-        Err(_) => Err(format!("`{word}` is not a number")),
-    }
 }
 
 fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
     let mut indices = [NONE; 3];
     let mut parts = word.split('/');
-    for ((slot, part), count) in indices.iter_mut().zip(&mut parts).zip(counts) {
+    for (list, ((slot, part), count)) in indices.iter_mut().zip(&mut parts).zip(counts).enumerate() {
         if !part.is_empty() {
-            *slot = index(part, count).ok_or_else(|| {
+            // Faces can do without what no list has, but for vertices.
+            let nowhere = || part.parse::<i64>().ok().filter(|_| list > 0).map(|_| NOWHERE);
+            *slot = index(part, count).or_else(nowhere).ok_or_else(|| {
                 format!("`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn, counting from 1")
             })?;
         }

@@ -9,7 +9,9 @@ mod values;
 use super::{
     LoadError, files,
     indexed::Indexed,
-    meshes::{MeshFormat, MeshOptions, ParsedMesh},
+    meshes::{FilePlace, MeshFormat, MeshOptions, ParsedMesh},
+    polygons::is_finite,
+    text,
 };
 use crate::math::linear_from_srgb;
 use header::{Element, Header, Kind, Number, Property};
@@ -25,44 +27,32 @@ impl MeshFormat for Ply {
     }
 
     fn parse(&self, path: &Path, options: &MeshOptions, _allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
-        read(&files::read(path)?).map_err(|fault| fault.of(path))?.finish(path, options)
+        let mut mesh = read(&files::read(path)?).map_err(|fault| fault.of(path))?;
+        mesh.warnings.iter_mut().for_each(|warning| *warning = format!("{}: {warning}", path.display()));
+        mesh.finish(path, options)
     }
 }
 
 /// A fault and its place.
 #[derive(Debug)]
 pub struct Fault {
-    place: Place,
+    place: FilePlace,
     message: String,
-}
-
-#[derive(Debug)]
-enum Place {
-    /// From 1.
-    Line(usize),
-    /// From 0.
-    Byte(usize),
 }
 
 impl Fault {
     fn line(line: usize, message: impl Into<String>) -> Self {
-        Self { place: Place::Line(line), message: message.into() }
-    }
-
-    fn byte(byte: usize, message: impl Into<String>) -> Self {
-        Self { place: Place::Byte(byte), message: message.into() }
+        Self { place: FilePlace::Line(line), message: message.into() }
     }
 
     fn of(self, path: &Path) -> LoadError {
-        match self.place {
-            Place::Line(line) => LoadError::line(path, line, self.message),
-            Place::Byte(byte) => LoadError::file(path, format!("at byte {byte}: {}", self.message)),
-        }
+        self.place.error(path, &self.message)
     }
 }
 
 /// Reads a whole file.
 fn read(file: &[u8]) -> Result<Indexed, Fault> {
+    let file = text::without_mark(file);
     let header = header::read(file)?;
     let vertices = header.elements.iter().find(|e| e.name == "vertex").map_or(0, |e| e.count);
     let mut values = Values::new(file, &header);
@@ -71,8 +61,8 @@ fn read(file: &[u8]) -> Result<Indexed, Fault> {
         check_count(element, &header, &values)?;
         match element.name.as_str() {
             "vertex" => read_vertices(element, &mut values, &mut mesh)?,
-            "face" => read_faces(element, &mut values, vertices, &mut mesh, add_polygon)?,
-            "tristrips" => read_faces(element, &mut values, vertices, &mut mesh, add_strips)?,
+            "face" => read_faces(element, &mut values, vertices, &mut mesh)?,
+            "tristrips" => read_strips(element, &mut values, vertices, &mut mesh)?,
             _ => {
                 for _ in 0..element.count {
                     element.properties.iter().try_for_each(|property| skip(&mut values, property.kind))?;
@@ -106,7 +96,7 @@ fn skip(values: &mut Values, kind: Kind) -> Result<(), Fault> {
     }
 }
 
-/// The place of a property's value in the row of a vertex: position, normal, texture coordinates and colour.
+/// The place of a property's value in the row of a vertex or face: position, normal, texture coordinates and colour.
 fn column(name: &str) -> Option<usize> {
     Some(match name {
         "x" => 0,
@@ -137,26 +127,37 @@ fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> 
     mesh.normals.reserve(reserved(normals));
     mesh.uvs.reserve(reserved(uvs));
     mesh.colors.reserve(reserved(colors));
+    let mut faulty_uvs = 0;
     for _ in 0..element.count {
-        let mut row = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+        let mut row = BLANK;
         for (property, column) in element.properties.iter().zip(&columns) {
             match (property.kind, *column) {
                 (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
                 (kind, _) => skip(values, kind)?,
             }
         }
-        let [x, y, z, nx, ny, nz, u, v, color @ ..] = row;
-        if ![x, y, z, u, v].iter().all(|x| x.is_finite()) {
-            let vertex = mesh.positions.len();
-            return Err(values.fault(format!("vertex {vertex} (from 0) is not finite")));
+        let [x, y, z, nx, ny, nz, mut u, mut v, color @ ..] = row;
+        if !is_finite(&[x, y, z]) {
+            mesh.first_not_finite.get_or_insert(values.place());
+        } else if !(u.is_finite() && v.is_finite()) {
+            faulty_uvs += 1;
+        }
+        if !(u.is_finite() && v.is_finite()) {
+            (u, v) = (0.0, 0.0);
         }
         mesh.positions.push([x, y, z]);
         mesh.normals.extend(normals.then_some([nx, ny, nz]));
         mesh.uvs.extend(uvs.then_some([u, v]));
         mesh.colors.extend(colors.then_some(color));
     }
+    if faulty_uvs > 0 {
+        mesh.warnings.push(format!("{faulty_uvs} vertices have texture coordinates that are not finite, and get 0,0"));
+    }
     Ok(())
 }
+
+/// The row of a vertex or face whose properties say nothing.
+const BLANK: [f32; 12] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 fn column_of(property: &Property) -> Option<usize> {
     match property.kind {
@@ -176,44 +177,85 @@ fn value(x: f64, number: Number, column: usize) -> f32 {
     }
 }
 
-/// Adds the triangles of a list of indices to a mesh.
-type AddTriangles = fn(&[Option<u32>], &mut Vec<[u32; 3]>);
+/// Whether a property is the list of indices of a face.
+fn is_list(property: &Property) -> bool {
+    matches!(property.kind, Kind::List { .. }) && matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
+}
 
-/// Reads elements whose list of indices `add` makes triangles of.
-fn read_faces(
-    element: &Element,
-    values: &mut Values,
-    vertices: usize,
-    mesh: &mut Indexed,
-    add: AddTriangles,
-) -> Result<(), Fault> {
-    let is_list = |p: &Property| {
-        matches!(p.kind, Kind::List { .. }) && matches!(p.name.as_str(), "vertex_indices" | "vertex_index")
-    };
-    if element.count > 0 && !element.properties.iter().any(is_list) {
-        return Err(values.fault(format!("elements `{}` need a list `vertex_indices`", element.name)));
+fn need_list(element: &Element, values: &Values) -> Result<(), Fault> {
+    match element.count == 0 || element.properties.iter().any(is_list) {
+        true => Ok(()),
+        false => Err(values.fault(format!("elements `{}` need a list `vertex_indices`", element.name))),
     }
-    let restarts = element.name == "tristrips";
+}
+
+/// Reads polygons, which become fans for now.
+fn read_faces(element: &Element, values: &mut Values, vertices: usize, mesh: &mut Indexed) -> Result<(), Fault> {
+    need_list(element, values)?;
+    let columns: Vec<Option<usize>> = element.properties.iter().map(column_of).collect();
+    let are_colored = (8..11).all(|c| columns.contains(&Some(c)));
+    if are_colored {
+        mesh.face_colors.resize(mesh.triangles.len(), [1.0; 4]);
+    }
+    let mut corners = Vec::new();
+    for _ in 0..element.count {
+        let start = mesh.triangles.len();
+        let mut row = BLANK;
+        for (property, column) in element.properties.iter().zip(&columns) {
+            match (property.kind, *column) {
+                (Kind::List { count, item }, _) if is_list(property) => {
+                    read_indices((count, item), values, vertices, false, &mut corners)?;
+                    add_polygon(&corners, &mut mesh.triangles);
+                }
+                (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
+                (kind, _) => skip(values, kind)?,
+            }
+        }
+        let end = mesh.triangles.len();
+        if end > start + 1 {
+            mesh.polygons.push(start as u32..end as u32);
+        }
+        if let (true, [.., r, g, b, a]) = (are_colored, row) {
+            mesh.face_colors.resize(end, [r, g, b, a]);
+        }
+    }
+    Ok(())
+}
+
+fn read_strips(element: &Element, values: &mut Values, vertices: usize, mesh: &mut Indexed) -> Result<(), Fault> {
+    need_list(element, values)?;
     let mut corners = Vec::new();
     for _ in 0..element.count {
         for property in &element.properties {
             match property.kind {
                 Kind::List { count, item } if is_list(property) => {
-                    corners.clear();
-                    for _ in 0..values.length(count, item)? {
-                        let index = values.next(item)?;
-                        let known = index >= 0.0 && index.fract() == 0.0 && index < vertices as f64;
-                        if !(known || restarts && index == -1.0) {
-                            let message = format!("vertex {index} (from 0) is used, but the file has {vertices}");
-                            return Err(values.fault(message));
-                        }
-                        corners.push(known.then_some(index as u32));
-                    }
-                    add(&corners, &mut mesh.triangles);
+                    read_indices((count, item), values, vertices, true, &mut corners)?;
+                    add_strips(&corners, &mut mesh.triangles);
                 }
                 kind => skip(values, kind)?,
             }
         }
+    }
+    Ok(())
+}
+
+/// Reads a list of indices into `corners`; those of -1, if they may be there, are None.
+fn read_indices(
+    (count, item): (Number, Number),
+    values: &mut Values,
+    vertices: usize,
+    restarts: bool,
+    corners: &mut Vec<Option<u32>>,
+) -> Result<(), Fault> {
+    corners.clear();
+    for _ in 0..values.length(count, item)? {
+        let index = values.next(item)?;
+        let known = index >= 0.0 && index.fract() == 0.0 && index < vertices as f64;
+        if !(known || restarts && index == -1.0) {
+            let message = format!("vertex {index} (from 0) is used, but the file has {vertices}");
+            return Err(values.fault(message));
+        }
+        corners.push(known.then_some(index as u32));
     }
     Ok(())
 }

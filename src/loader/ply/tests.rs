@@ -120,6 +120,30 @@ fn lines_of_old_and_of_lax_programs_are_read() {
     assert_eq!(read_text(&file.replace('\n', "\r")).triangles.len(), 1);
     assert_eq!(read_text(&file.replace("comment", "obj_info")).triangles.len(), 1);
     assert_eq!(read_text(&file.replace('\n', "  \n")).triangles.len(), 1);
+    assert_eq!(read_text(&format!("\u{feff}{file}").replace('\n', "\r\n")).triangles.len(), 1);
+    let old = error(file.replace("0 1 0", "0 1 x").replace('\n', "\r").as_bytes());
+    assert!(old.starts_with("a.ply:13: `x` is not a number"), "{old}");
+}
+
+#[test]
+fn colours_of_faces_are_those_of_their_triangles() {
+    let vertices = format!("element vertex 4\n{XYZ}");
+    let faces = format!("element face 2\nproperty uchar red\nproperty uchar green\n{LIST}property uchar blue\n");
+    let body = format!("{TRIANGLE}1 1 0\n255 0 4 0 1 3 2 0\n0 255 3 0 2 3 255\n");
+    let mesh = read_text(&text(&vertices, &faces, &body));
+    assert_eq!(mesh.face_colors, [[1., 0., 0., 1.], [1., 0., 0., 1.], [0., 1., 1., 1.]]);
+    assert_eq!((mesh.polygons, mesh.colors), (vec![0..2], Vec::new()));
+}
+
+#[test]
+fn what_is_not_finite_and_in_no_face_is_left_out_without_a_word() {
+    let vertices = format!("element vertex 4\n{XYZ}property float s\nproperty float t\n");
+    let body = "nan -nan(ind) 1.#QNAN nan nan\n0 0 0 0 1\n1 0 0 inf 1\n0 1 0 0 1\n3 1 2 3\n";
+    let mesh = read_text(&text(&vertices, &format!("element face 1\n{LIST}"), body));
+    assert_eq!((mesh.uvs[2], mesh.warnings.len()), ([0.0; 2], 1));
+    let parsed = mesh.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).unwrap();
+    let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Default::default()).unwrap();
+    assert_eq!((source.points.len(), warnings.len()), (3, 1), "{warnings:?}");
 }
 
 #[test]
@@ -152,7 +176,6 @@ fn errors_name_the_line_or_the_byte() {
         (text("element a 9\n", "", "1\n"), "a.ply:5: the element `a` has no properties"),
         (text(&xyz, "", "0 0\n"), "a.ply:9: the file ends too early"),
         (text(&xyz, "", "0 0 o\n"), "a.ply:9: `o` is not a number"),
-        (text(&xyz, "", "0 0 1e39\n"), "a.ply:9: vertex 0 (from 0) is not finite"),
         (text(&xyz.replace("float z", "float w"), "", "0 0 0\n"), "a.ply:9: vertices need the properties x, y and z"),
         (text(&xyz.replace('1', "99"), "", "0 0 0\n"), "a.ply:9: 99 elements `vertex` do not fit"),
         (
@@ -166,6 +189,10 @@ fn errors_name_the_line_or_the_byte() {
         (simple("-3 0 1 2\n", 1), "a.ply:14: a list of -3 items does not fit"),
         (simple("2 0 1\n", 1), "a.ply: there are no faces with an area in it"),
         (simple("3 0 1 1\n", 1), "a.ply: there are no faces with an area in it"),
+        (
+            simple("3 0 1 2\n", 1).replace("0 1 0", "0 1e39 0"),
+            "a.ply:13: no face can be drawn: 1 have vertices that are not finite",
+        ),
         (simple("", 0), "a.ply: there are no faces with an area in it"),
         (simple("3 0 1 2\n", 1).replace("vertex_indices", "corners"), "a.ply:13: elements `face` need a list"),
     ];

@@ -4,6 +4,7 @@ use super::{
     Fault,
     header::{Encoding, Header, Number},
 };
+use crate::loader::{meshes::FilePlace, text};
 
 /// The rest of a file.
 pub struct Values<'a> {
@@ -25,12 +26,17 @@ impl<'a> Values<'a> {
         self.file.len() - self.at
     }
 
+    /// The place of what was read last.
+    pub fn place(&self) -> FilePlace {
+        match self.encoding {
+            Encoding::Ascii => FilePlace::Line(self.line),
+            _ => FilePlace::Byte(self.at),
+        }
+    }
+
     /// A fault of what was read last.
     pub fn fault(&self, message: impl Into<String>) -> Fault {
-        match self.encoding {
-            Encoding::Ascii => Fault::line(self.line, message),
-            _ => Fault::byte(self.at, message),
-        }
+        Fault { place: self.place(), message: message.into() }
     }
 
     /// The next number, which a `f64` holds exactly.
@@ -105,9 +111,9 @@ impl<'a> Values<'a> {
         let rest = &self.file[self.at..];
         let start = rest.iter().position(|b| !b.is_ascii_whitespace()).ok_or_else(|| self.too_short())?;
         let end = rest[start..].iter().position(u8::is_ascii_whitespace).map_or(rest.len(), |n| start + n);
-        self.line += rest[..start].iter().filter(|&&b| b == b'\n').count();
+        self.line += text::line_ends(&rest[..start]);
         self.at += end;
         let word = String::from_utf8_lossy(&rest[start..end]);
-        word.parse().map_err(|_| self.fault(format!("`{word}` is not a number")))
+        text::number(&word, f64::NAN).ok_or_else(|| self.fault(format!("`{word}` is not a number")))
     }
 }

@@ -132,7 +132,9 @@ fn convert(
     let groups = std::mem::take(&mut loader.groups);
     let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows, &groups).resolve()?;
     let unrolled = instances::unroll(source, file, &resolved, &sources)?;
-    scene.textures = loader.table.decode_textures()?;
+    let (textures, warnings) = loader.table.decode_textures()?;
+    scene.textures = textures;
+    loader.warnings.extend(warnings);
     let table = loader.table.without_rows();
     scene.materials = loader.table.rows;
     let materials = loader.table.names;

@@ -100,7 +100,9 @@ impl<'a> Stage<'a> {
         if let Some(to_camera) = ground {
             add_ground(scene, &bounds, to_camera, (&mut table, &mut slots));
         }
-        scene.textures = table.decode_textures()?;
+        let (textures, warnings) = table.decode_textures()?;
+        scene.textures = textures;
+        scene.warnings.extend(warnings);
         scene.materials = table.rows;
         scene.names.materials = table.names;
         scene.maps = table.maps;

@@ -1,13 +1,17 @@
-//! STL, the format of CAD programs and 3D printers: triangles by themselves, as text or in 50 bytes each. Corners at the same place
-//! are one. Normals and attributes of the file are left out: many programs write zeros.
+//! STL, the format of CAD programs and 3D printers: triangles by themselves, as text (`text`) or in 50 bytes each. Corners at the same
+//! place are one. Normals of the file are left out: many programs write zeros. Attributes may be colours (`colors`).
 
+mod colors;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use super::{
     LoadError, files,
     indexed::Indexed,
-    meshes::{MeshFormat, MeshOptions, ParsedMesh},
+    meshes::{FilePlace, MeshFormat, MeshOptions, ParsedMesh},
+    polygons::is_finite,
+    text::without_mark,
 };
 use std::{
     collections::HashMap,
@@ -37,8 +41,9 @@ const GLANCE: usize = 1024;
 /// Reads a whole file; `path` is for messages.
 fn read(path: &Path, file: &[u8]) -> Result<Indexed, LoadError> {
     let mut corners = Welded::default();
-    match is_text(file) {
-        true => text(file, &mut corners).map_err(|(line, message)| LoadError::line(path, line, message))?,
+    match is_text(without_mark(file)) {
+        true => text::read(without_mark(file), &mut corners)
+            .map_err(|(line, message)| LoadError::line(path, line, message))?,
         false => binary(file, &mut corners).map_err(|message| LoadError::file(path, message))?,
     }
     Ok(corners.mesh)
@@ -70,63 +75,12 @@ fn binary(file: &[u8], corners: &mut Welded) -> Result<(), String> {
     for (index, triangle) in triangles.iter().enumerate() {
         let (floats, _) = triangle.as_chunks::<4>();
         let at = |corner: usize| [0, 1, 2].map(|axis| f32::from_le_bytes(floats[3 + 3 * corner + axis]));
-        let corner = [at(0), at(1), at(2)];
-        if !corner.as_flattened().iter().all(|x| x.is_finite()) {
-            return Err(format!("at byte {}: triangle {index} (from 0) is not finite", HEADER + index * TRIANGLE));
-        }
-        let triangle = corner.map(|position| corners.index(position));
+        let place = FilePlace::Byte(HEADER + index * TRIANGLE);
+        let triangle = [0, 1, 2].map(|corner| corners.index(at(corner), place));
         corners.mesh.triangles.push(triangle);
     }
+    corners.mesh.face_colors = colors::of_triangles(&file[..HEADER - 4], triangles);
     Ok(())
-}
-
-/// Reads the lines of a file. A loop with more than three corners becomes a fan.
-fn text(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
-    let mut polygon: Vec<u32> = Vec::new();
-    let mut last = 0;
-    for (line, bytes) in (1..).zip(file.split(|&b| b == b'\n')) {
-        last = line;
-        let text = String::from_utf8_lossy(bytes);
-        let mut words = text.split_whitespace();
-        let Some(keyword) = words.next() else {
-            continue;
-        };
-        match keyword.to_ascii_lowercase().as_str() {
-            "vertex" => {
-                let position = position(words).map_err(|message| (line, message))?;
-                polygon.push(corners.index(position));
-            }
-            "endloop" => {
-                let [first, others @ ..] = &polygon[..] else {
-                    return Err((line, "the loop has no corners".to_owned()));
-                };
-                if others.len() < 2 {
-                    return Err((line, format!("the loop has {} corners, but a triangle has 3", polygon.len())));
-                }
-                let fan = others.windows(2).map(|pair| [*first, pair[0], pair[1]]);
-                corners.mesh.triangles.extend(fan);
-                polygon.clear();
-            }
-            "solid" | "facet" | "outer" | "endfacet" | "endsolid" => {}
-            _ => return Err((line, format!("`{keyword}` is not known: expected `facet`, `vertex` or `endsolid`"))),
-        }
-    }
-    match polygon.is_empty() {
-        true => Ok(()),
-        false => Err((last, "the file ends in the midst of a triangle: it is cut short".to_owned())),
-    }
-}
-
-fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<[f32; 3], String> {
-    let mut position = [0.0f32; 3];
-    for x in &mut position {
-        let word = words.next().ok_or("too few numbers: expected `vertex x y z`")?;
-        *x = word.parse().map_err(|_| format!("`{word}` is not a number"))?;
-        if !x.is_finite() {
-            return Err(format!("`{word}` is not finite"));
-        }
-    }
-    Ok(position)
 }
 
 /// A mesh with one vertex for each place.
@@ -137,7 +91,11 @@ struct Welded {
 }
 
 impl Welded {
-    fn index(&mut self, position: [f32; 3]) -> u32 {
+    /// Index of the vertex at a position that the file has at `place`.
+    fn index(&mut self, position: [f32; 3], place: FilePlace) -> u32 {
+        if !is_finite(&position) {
+            self.mesh.first_not_finite.get_or_insert(place);
+        }
         let next = self.mesh.positions.len() as u32;
         // Adding 0 makes -0 and 0 the same.
         let index = *self.vertex_of.entry(position.map(|x| (x + 0.0).to_bits())).or_insert(next);

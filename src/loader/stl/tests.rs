@@ -1,4 +1,5 @@
 use super::*;
+use crate::scene::Wrap;
 use proptest::prelude::*;
 
 /// The corners of a unit square in two triangles.
@@ -65,13 +66,65 @@ fn several_solids_and_loops_of_four_corners_are_read() {
 }
 
 #[test]
+fn words_may_be_spread_over_lines_as_they_like() {
+    let text = text_file(&SQUARE);
+    let one_line = text.replace('\n', " ");
+    let words = one_line.split_whitespace().collect::<Vec<_>>().join("\r");
+    let unnamed = words.replace("square\rof\rmine", "");
+    let apart = text.replace("endsolid", "end solid").replace("endloop", "END LOOP").replace("endfacet", "end\n facet");
+    let odd = text.replace("normal 0 0 0", "normal -nan(ind) 1.#QNAN nan").replace("square of mine", "loop facet end");
+    let bare = text.replace("facet normal 0 0 0", "facet");
+    let marked = format!("\u{feff}{text}");
+    for file in [one_line.clone(), unnamed, apart, odd, bare, marked, one_line.repeat(2)] {
+        let mesh = parse(file.as_bytes()).unwrap_or_else(|e| panic!("{file}\n{e}"));
+        let repeated = mesh.triangles.len() / 2;
+        assert_eq!((mesh.positions.len(), mesh.triangles), (4, [[0, 1, 2], [0, 2, 3]].repeat(repeated)), "{file}");
+    }
+}
+
+#[test]
+fn triangles_that_are_not_finite_are_left_out_with_their_place() {
+    let mut triangles = SQUARE;
+    triangles[1][2][0] = f32::INFINITY;
+    let text = text_file(&SQUARE).replace("vertex 0e0 1 0", "vertex nan 1 0");
+    let files = [(binary_file("a", &triangles), "a.stl: at byte 134"), (text.into_bytes(), "a.stl:13")];
+    for (file, place) in files {
+        let parsed = parse(&file).and_then(|mesh| mesh.finish(Path::new("a.stl"), &MeshOptions { smooth_angle: 1.0 }));
+        let mut table = Default::default();
+        let (source, warnings) = parsed.unwrap().into_source("a", None, Wrap::Repeat, &mut table).unwrap();
+        assert_eq!(source.point_triangles, [[0, 1, 2]]);
+        let warning = "this vertex is not finite: 1 faces with such vertices are left out";
+        assert_eq!(warnings, [format!("{place}: {warning}")]);
+    }
+}
+
+#[test]
+fn attributes_are_colours_as_two_programs_write_them() {
+    let with = |header: &str, attributes: [u16; 2]| {
+        let mut file = binary_file("", &SQUARE);
+        file[..header.len()].copy_from_slice(header.as_bytes());
+        for (triangle, attribute) in attributes.into_iter().enumerate() {
+            file[84 + 50 * triangle + 48..][..2].copy_from_slice(&attribute.to_le_bytes());
+        }
+        parse(&file).unwrap().face_colors
+    };
+    let (red, blue, grey) = ([1., 0., 0., 1.], [0., 0., 1., 1.], [0.8, 0.8, 0.8, 1.]);
+    assert_eq!(with("", [0x801f, 0xfc00]), [blue, red]);
+    assert_eq!(with("", [0, 0xfc00]), [grey, red]);
+    assert_eq!(with("COLOR=\0\0\u{7f}\u{7f}", [0x001f, 0x8000])[0], red);
+    assert_eq!(with("COLOR=\0\0\0\0", [0, 0]), [[0., 0., 0., 1.]; 2]);
+    for attributes in [[0, 0], [1, 2], [0x7fff, 0x8001], [u16::MAX; 2]] {
+        assert!(with("", attributes).is_empty(), "{attributes:?}");
+    }
+}
+
+#[test]
 fn errors_name_the_line_or_the_byte() {
     let text = text_file(&SQUARE);
     let table = [
         (String::new(), "a.stl: not an STL file"),
         (text.replace("vertex 1e0 0 0", "vertex 1e0 0"), "a.stl:5: too few numbers"),
         (text.replace("vertex 1e0 0 0", "vertex 1e0 0 z"), "a.stl:5: `z` is not a number"),
-        (text.replace("vertex 1e0 0 0", "vertex nan 0 0"), "a.stl:5: `nan` is not finite"),
         (text.replace("      vertex 1e0 0 0\n", ""), "a.stl:6: the loop has 2 corners"),
         (text.replace("      vertex 1e0 0 0\n", "wertex\n"), "a.stl:5: `wertex` is not known"),
         (text[..text.rfind("endloop").unwrap_or(0)].to_owned(), "a.stl:14: the file ends in the midst of a triangle"),
@@ -80,9 +133,6 @@ fn errors_name_the_line_or_the_byte() {
         let e = error(&file);
         assert!(e.starts_with(expected), "{file}\n  {e}\n  {expected}");
     }
-    let mut triangles = SQUARE;
-    triangles[1][2][0] = f32::INFINITY;
-    assert_eq!(error(binary_file("a", &triangles)), "a.stl: at byte 134: triangle 1 (from 0) is not finite");
     let whole = binary_file("solid", &SQUARE);
     assert!(error(&whole[..150]).starts_with("a.stl: at byte 80: 2 triangles do not fit into a file of 150 bytes"));
     let mut many = binary_file("a", &SQUARE);

@@ -436,7 +436,8 @@ pub enum MeshDesc {
 }
 
 /// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply` and `Stl` are the same: the
-/// file's ending tells its format. A glTF file is a model at rest.
+/// file's ending tells its format. A glTF file is a model at rest. Colours of vertices and faces are shown. What such a file lacks or
+/// cannot mean, such as a missing picture, is warned of and left out.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Obj", deny_unknown_fields)]
 pub struct MeshFile {

@@ -28,10 +28,59 @@ pub fn built() -> Vec<Sample> {
     add("text.ply", ply(true));
     add("bytes.ply", ply(false));
     add("text.stl", stl_text());
-    add("bytes.stl", stl_bytes());
+    add("bytes.stl", stl_bytes(0));
+    add("colours.stl", stl_bytes(0xfc00));
+    for (name, text) in VARIANTS {
+        add(name, text.as_bytes().to_vec());
+    }
     samples.push(Sample { name: "built rays.ray".to_owned(), bytes: scene::rays(50) });
     samples
 }
+
+/// Meshes and materials as other programs write them: with marks, odd ends of lines, colours, concave faces and what is not there.
+const VARIANTS: [(&str, &str); 9] = [
+    (
+        "colours.obj",
+        "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0 0 1 0.5\nv 0 1 0 255 255 0\nv nan nan nan\nf 1 2 3 4\nf 1 2 5\n",
+    ),
+    (
+        "concave.obj",
+        "v 1 0 0\nv 1 .2 0\nv .2 .2 0\nv .2 1 0\nv 0 1 0\nv 0 0 0\nvt 0 1\nvn 0 0 0\nf 1 2 3 4 5/1/1 6/2/9\nf -1 -2 -4 -5\n",
+    ),
+    (
+        "marked.obj",
+        "\u{feff}mtllib house.mtl\rv 0 0 0\rv 1 0 0\r\nv 0 1 \\\n0\nvt nan 1\nusemtl roof\rf 1/1 2/1/1 3//1\r",
+    ),
+    (
+        "options.mtl",
+        "\u{feff}newmtl front\r\nmap_Kd -s 2 2 1 -o 0.5 0 -zz on letter.png\r\nmap_d -imfchan r -clamp on letter.png\r\nd 0.5\r\n\
+         newmtl wall\r\nd 0\r\nTr 0\r\nmap_Ke C:\\maps\\LETTER.PNG -bm 1\r\nnewmtl roof\r\nTr 1\r\nmap_Kd gone.png\r\n",
+    ),
+    (
+        "old.mtl",
+        "newmtl wall\rKd 1 1 -1\rmap_Kd house.obj\rmap_d letter.png\rnewmtl roof\rPr 0.5\rd 0.25\rnorm letter.png\r",
+    ),
+    (
+        "faces.ply",
+        "\u{feff}ply\r\nformat ascii 1.0\r\nelement vertex 6\r\nproperty double x\r\nproperty double y\r\nproperty double z\r\n\
+         property float s\r\nproperty float t\r\nelement face 3\r\nproperty list uchar int vertex_index\r\nproperty uchar red\r\n\
+         property uchar green\r\nproperty uchar blue\r\nend_header\r\n0 -0.4 0 0 1\r\n1 -1 0 nan 1\r\n0 1 0 1 1\r\n-1 -1 0 0 0\r\n\
+         nan nan -nan(ind) 0 0\r\n0 0 1 0 0\r\n4 1 2 3 0 255 0 0\r\n3 0 1 4 0 0 9\r\n3 0 1 5 0 255 9\r\n",
+    ),
+    (
+        "old.ply",
+        "ply\rformat ascii 1.0\relement vertex 3\rproperty float x\rproperty float y\rproperty float z\relement face 1\rproperty list uchar int vertex_indices\rend_header\r0 0 0\r1 0 0\r0 1 0\r3 0 1 2\r",
+    ),
+    (
+        "line.stl",
+        "solid a b facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 1 1 0 endloop endfacet end solid a b \
+         SOLID facet FACET NORMAL 1.#QNAN 0 0 OUTER LOOP VERTEX 0 0 0 VERTEX 1 1 0 VERTEX 0 1 0 VERTEX .2 .5 0 END LOOP END FACET ENDSOLID",
+    ),
+    (
+        "nan.stl",
+        "solid\nfacet\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\nendloop\nendfacet\nfacet\nouter loop\nvertex 0 0 inf\nvertex 1 0 0\nvertex 1 1 0\nendloop\nendfacet\nendsolid\n",
+    ),
+];
 
 /// The unit square as two triangles, with positions of 11 bits, written by draco-core.
 const DRACO_QUAD: &[u8] = &[
@@ -165,14 +214,14 @@ fn stl_text() -> Vec<u8> {
     format!("solid a\n{facets}endsolid a\n").into_bytes()
 }
 
-fn stl_bytes() -> Vec<u8> {
+fn stl_bytes(attribute: u16) -> Vec<u8> {
     let mut file = b"solid".to_vec();
     file.resize(80, 0);
     file.extend((CORNERS.len() as u32).to_le_bytes());
     for corners in CORNERS {
         file.extend([0; 12]);
         file.extend(corners.as_flattened().iter().flat_map(|x| x.to_le_bytes()));
-        file.extend([0; 2]);
+        file.extend(attribute.to_le_bytes());
     }
     file
 }
