@@ -75,6 +75,13 @@ THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
     return share * share;
 }
 
+// The share of a light's irradiance that is left at a distance, where it has a range (KHR_lights_punctual, "Range Property").
+THRONG_INLINE float range_share(const LightRecord& light, float distance) {
+    float part = distance * light.cap;
+    part *= part;
+    return max(1.0f - part * part, 0.0f);
+}
+
 // Way from the middle of a light with a radius to a point of its disc, which lies across its axis; that of a sphere faces `point`.
 THRONG_OUTLINE Vec3 across(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 axis = load3(light.axis), side, up;
@@ -106,7 +113,8 @@ THRONG_DEVICE IncidentLight incident_light(const LightRecord& light, Vec3 point,
     Vec3 intensity = load3(light.power);
     if (light.kind == LIGHT_SPOT) intensity = intensity * spot_share(light, -d);
     if (light.kind == LIGHT_DISC) intensity = intensity * max(0.0f, -dot(load3(light.axis), d));
-    const Vec3 irradiance = intensity * (1.0f / (distance * distance));
+    Vec3 irradiance = intensity * (1.0f / (distance * distance));
+    if (light.cap > 0.0f) irradiance = irradiance * range_share(light, distance);
     // The sphere itself must not block its light.
     if (light.kind == LIGHT_SPHERE) distance = max(0.0f, distance - light.radius);
     return IncidentLight{d, irradiance, distance};

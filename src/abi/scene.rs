@@ -173,7 +173,7 @@ border! {
         pub kind: u32,
         /// Radiant intensity, of a spot light and a disc along the axis; irradiance of a sun.
         pub power: [f32; 3],
-        /// One minus the cosine of a sun's angular radius.
+        /// One minus the cosine of a sun's angular radius; of a point or spot light one over its range, or 0 without one.
         pub cap: f32,
         /// Unit vector that a spot light or a disc shines along; of a moon, that across its direction to the lit side.
         pub axis: [f32; 3],

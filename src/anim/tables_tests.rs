@@ -230,7 +230,7 @@ fn lights_change_colour_and_intensity() {
     let of = |value| Target::Light { light: LIGHT, value };
     let tracks = vec![rise(of(LightValue::Color), &[1.0, 0.5, 0.0]), rise(of(LightValue::Intensity), &[20.0])];
     let light = tables(&scene(vec![tracks]), 1.0).lights[0];
-    let expected = Light::Point { position: Vec3::ZERO, intensity: Vec3::new(5.0, 2.5, 0.0) };
+    let expected = Light::Point { position: Vec3::ZERO, intensity: Vec3::new(5.0, 2.5, 0.0), range: None };
     assert_eq!(light, expected);
 }
 

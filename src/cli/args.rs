@@ -35,6 +35,9 @@ pub struct LoadArgs {
     /// materials.NAME
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub overrides: Vec<(String, String)>,
+    /// End with an error where something in a file would be replaced or left out, instead of a warning
+    #[arg(long)]
+    pub strict: bool,
     #[command(flatten)]
     view: ViewArgs,
     #[command(flatten)]
@@ -51,6 +54,11 @@ impl SceneArgs {
         Ok(loader::load_inspected(&self.path, &self.load.options(), inspect)?)
     }
 
+    /// Whether warnings of loaders are errors.
+    pub fn is_strict(&self) -> bool {
+        self.load.strict
+    }
+
     /// The user's choices about a glTF file.
     pub fn gltf_options(&self) -> GltfOptions {
         self.load.model.options().gltf()
@@ -61,7 +69,13 @@ impl LoadArgs {
     pub fn options(&self) -> LoadOptions {
         let mut model = self.model.options();
         model.stage.up = self.view.model_up();
-        LoadOptions { overrides: self.overrides.clone(), start: self.view.start(), view: self.view.options(), model }
+        LoadOptions {
+            overrides: self.overrides.clone(),
+            start: self.view.start(),
+            view: self.view.options(),
+            model,
+            strict: self.strict,
+        }
     }
 }
 

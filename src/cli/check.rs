@@ -15,8 +15,9 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   scene      the file
   ok         whether it can be rendered
-  errors     what prevents that, one text each; all that can be found in a glTF file, with JSON pointers
-  warnings   what was repaired or ignored, and what pictures of the scene would lack, one text each
+  errors     what prevents that, one text each; all that can be found in a glTF file, with JSON pointers; with --strict,
+             what is replaced or left out as well
+  warnings   what is replaced or left out, and what pictures of the scene would lack, one text each
   meshes, instances, materials, textures, frames   counts; 0 when the file cannot be loaded";
 
 /// Validate a scene without rendering it
@@ -53,10 +54,12 @@ impl CheckArgs {
             Ok(())
         });
         report.ok = checked.is_ok();
-        if let Err(error) = &checked
-            && !self.list_problems(error, &mut report)
-        {
-            report.errors.push(console::one_line(error));
+        if let Err(error) = &checked {
+            match error.downcast_ref() {
+                Some(LoadError::Strict { warnings }) => report.errors.clone_from(warnings),
+                _ if self.list_problems(error, &mut report) => {}
+                _ => report.errors.push(console::one_line(error)),
+            }
         }
         if self.json || report.ok {
             console::report(&report, self.json)?;
@@ -81,7 +84,13 @@ impl CheckArgs {
             return false;
         };
         report.errors = found.errors.iter().map(ToString::to_string).collect();
-        report.warnings = found.warnings;
+        match self.scene.is_strict() {
+            true if !report.errors.is_empty() => {
+                let warnings = found.warnings.iter().map(|line| LoadError::file(&self.scene.path, line).to_string());
+                report.errors.extend(warnings);
+            }
+            _ => report.warnings = found.warnings,
+        }
         if !self.json {
             let lines = report.warnings.iter();
             lines.for_each(|line| console::note(&format!("throng: warning: {line}")));
@@ -99,7 +108,7 @@ fn check_settings(scene: &Scene) -> anyhow::Result<(FrameSettings, Vec<u32>)> {
 
 impl CheckReport {
     fn describe(&mut self, scene: &Scene) {
-        self.warnings.clone_from(&scene.warnings);
+        self.warnings = [&scene.warnings[..], &scene.doubts].concat();
         self.meshes = scene.meshes.len();
         self.instances = scene.leaf_count() as usize;
         self.materials = scene.materials.len();

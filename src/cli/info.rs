@@ -38,7 +38,7 @@ With --json, standard output has one document with the keys
   tlas_bytes, tlas_depth, scene_bytes
   cached_trees        with --cache: trees that were read from there, and that had to be built; without meshes so small that
                       they are always built
-  warnings            what the loader repaired or ignored
+  warnings            what the loader replaced or left out, and what is probably meant otherwise
   notes               what else the file has to offer
   model               glTF files only; indices in it are into its own lists:
     scenes, scene, variants, counts, extensions_used, extensions_unsupported

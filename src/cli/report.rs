@@ -43,7 +43,7 @@ impl<'a> Reporter<'a> {
 
     pub fn started(&self, device: &str) {
         let (scene, settings) = (&self.job.scene, &self.job.settings);
-        let mut warnings = scene.warnings.clone();
+        let mut warnings = [&scene.warnings[..], &scene.doubts].concat();
         warnings.extend(sanity::warnings(scene, settings, &self.plan.asked));
         self.progress.event(&Event::Started {
             scene: &scene.name,

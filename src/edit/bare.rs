@@ -291,8 +291,8 @@ fn section(name: &str, open: char, content: &str, close: char) -> String {
 
 fn light(light: &Light) -> Option<String> {
     Some(match *light {
-        Light::Point { position, intensity } => {
-            format!("Point(position: {}, intensity: {})", point(position), point(intensity))
+        Light::Point { position, intensity, range } => {
+            format!("Point(position: {}, intensity: {}{})", point(position), point(intensity), ending(range))
         }
         Light::Sun { direction, irradiance, angular_radius } => format!(
             "Sun(direction: {}, irradiance: {}, size: {})",
@@ -300,17 +300,23 @@ fn light(light: &Light) -> Option<String> {
             point(irradiance),
             degrees(2.0 * angular_radius)
         ),
-        Light::Spot { position, direction, intensity, inner, outer, radius } => format!(
-            "Spot(position: {}, direction: {}, intensity: {}, angle: {}, blend: {}, radius: {})",
+        Light::Spot { position, direction, intensity, inner, outer, radius, range } => format!(
+            "Spot(position: {}, direction: {}, intensity: {}, angle: {}, blend: {}, radius: {}{})",
             point(position),
             point(direction),
             point(intensity),
             degrees(2.0 * outer),
             number((1.0 - inner / outer).clamp(0.0, 1.0)),
-            number(radius)
+            number(radius),
+            ending(range)
         ),
         Light::Moon { .. } | Light::Lamp { .. } => return None,
     })
+}
+
+/// The field of a light's range, if it has one. Scene files have bounds for it.
+fn ending(range: Option<f32>) -> String {
+    range.map_or_else(String::new, |range| format!(", range: {}", number(range.clamp(1e-6, 1e6))))
 }
 
 /// The mean radiance of a picture all around: rows near the poles are short.

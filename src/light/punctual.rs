@@ -46,7 +46,9 @@ fn light_record(light: &Light) -> LightRecord {
         phase_cosine: 1.0,
     };
     match *light {
-        Light::Point { position, intensity } => record(abi::LIGHT_POINT, position, intensity),
+        Light::Point { position, intensity, range } => {
+            LightRecord { cap: inverse(range), ..record(abi::LIGHT_POINT, position, intensity) }
+        }
         Light::Sun { direction, irradiance, angular_radius } => {
             LightRecord { cap: cap(angular_radius), ..record(abi::LIGHT_SUN, direction, irradiance) }
         }
@@ -56,13 +58,14 @@ fn light_record(light: &Light) -> LightRecord {
             phase_cosine,
             ..record(abi::LIGHT_SUN, direction, irradiance)
         },
-        Light::Spot { position, direction, intensity, inner, outer, radius } => {
+        Light::Spot { position, direction, intensity, inner, outer, radius, range } => {
             let (scale, offset) = cone_falloff(inner, outer);
             LightRecord {
                 axis: direction.into(),
                 cone_scale: scale,
                 cone_offset: offset,
                 radius,
+                cap: inverse(range),
                 ..record(abi::LIGHT_SPOT, position, intensity)
             }
         }
@@ -73,6 +76,11 @@ fn light_record(light: &Light) -> LightRecord {
             LightRecord { axis: direction.into(), radius, ..record(abi::LIGHT_DISC, position, intensity) }
         }
     }
+}
+
+/// One over a range, 0 without one. The greatest stays finite.
+fn inverse(range: Option<f32>) -> f32 {
+    range.map_or(0.0, |range| range.max(f32::MIN_POSITIVE).recip())
 }
 
 /// One minus the cosine of an angular radius.
@@ -86,7 +94,8 @@ fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
     (scale, -outer.cos() * scale)
 }
 
-/// Bounds relative to `origin` and power of a point or spot light in a light tree; none for others. A spot counts with the geometric mean of its intensity
+/// Bounds relative to `origin` and power of a point or spot light in a light tree; none for others. A light counts as if it had no range,
+/// which only takes light away. A spot counts with the geometric mean of its intensity
 /// and its mean over all directions, as the tree does not know where it points.
 pub fn bounds(record: &LightRecord, origin: Vec3) -> Option<LightBounds> {
     let power = luminance(record.power.into());

@@ -254,9 +254,10 @@ fn point_and_spot_lights_are_sampled_beside_what_shines() {
         inner: 0.5 * outer,
         outer,
         radius: 0.0,
+        range: None,
     };
     scene.lights = vec![
-        Light::Point { position: Vec3::new(0.0, 2.0, 0.0), intensity: Vec3::splat(4.0) },
+        Light::Point { position: Vec3::new(0.0, 2.0, 0.0), intensity: Vec3::splat(4.0), range: None },
         down(Vec3::new(0.0, 3.0, 0.0), 0.4),
         // The point is outside the cone of the next one, and half-way into the edge of the last.
         down(Vec3::new(3.0, 3.0, 0.0), 0.7),
@@ -345,12 +346,37 @@ fn a_rectangle_above_the_ground_lights_it_by_its_form_factor() {
 #[test]
 fn a_ball_lights_from_outside_like_a_point_in_its_middle() {
     for radius in [0.01, 0.5, 1.2] {
-        let light =
-            LightDesc::Point(PointLight { position: ABOVE, intensity: WHITE, radius: Finite(radius), name: None });
+        let light = LightDesc::Point(PointLight {
+            position: ABOVE,
+            intensity: WHITE,
+            radius: Finite(radius),
+            range: None,
+            name: None,
+        });
         ask(lamp(light), |probe| {
             let [found, ..] = probe.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 14, 3);
             assert!((found / (2.0 / 2.25) - 1.0).abs() < 0.01, "{radius}: {found}");
         });
+    }
+}
+
+#[test]
+fn lights_with_a_range_end_there_as_the_extension_says() {
+    let (position, intensity) = (Vec3::new(0.0, 2.0, 0.0), Vec3::splat(8.0));
+    let point = |range| Light::Point { position, intensity, range };
+    let spot =
+        |range| Light::Spot { position, direction: Vec3::NEG_Y, intensity, inner: 0.5, outer: 1.0, radius: 0.0, range };
+    let irradiance = |light| {
+        let scene = Scene { lights: vec![light], ..Default::default() };
+        ask(scene, |p| p.irradiance(Vec3::ZERO, Vec3::Y, Strategy::Both, 1 << 8, 3)[0])
+    };
+    // 8 / 2² · max(1 − (2 / range)⁴, 0).
+    for (range, expected) in [(None, 2.0), (Some(4.0), 1.875), (Some(2.5), 1.1808), (Some(2.0), 0.0), (Some(0.5), 0.0)]
+    {
+        for light in [point(range), spot(range)] {
+            let found = irradiance(light);
+            assert!((found - expected).abs() < 1e-4, "{range:?}: {found} for {expected}");
+        }
     }
 }
 
@@ -364,6 +390,7 @@ fn a_spot_with_a_radius_lights_like_a_point_far_away_and_less_sharply_at_its_edg
             inner: outer,
             outer,
             radius,
+            range: None,
         }],
         ..Default::default()
     };

@@ -22,6 +22,9 @@ pub enum LoadError {
     /// A `--set key=value` that does not fit the scene file.
     #[error("--set {key}: {message}")]
     Override { key: String, message: String },
+    /// Something was replaced or left out, which [`crate::loader::LoadOptions::strict`] makes an error.
+    #[error("{}", first_of(warnings))]
+    Strict { warnings: Vec<String> },
     /// A flag of the command line that does not fit the kind of file.
     #[error("{flag}: {message}")]
     Flag { flag: &'static str, message: String },
@@ -43,6 +46,16 @@ impl LoadError {
 
     pub(crate) fn built(place: &str, message: impl AsRef<str>) -> Self {
         Self::Built { place: one_line(place), message: one_line(message.as_ref()) }
+    }
+
+    /// The warnings of a load as errors, each with the name of the file if it does not begin with it.
+    pub(crate) fn strict(file: &Path, warnings: &[String]) -> Self {
+        let name = file.display().to_string();
+        let line = |warning: &String| match warning.starts_with(&name) {
+            true => one_line(warning),
+            false => one_line(&format!("{name}: {warning}")),
+        };
+        Self::Strict { warnings: warnings.iter().map(line).collect() }
     }
 
     pub(crate) fn set(key: &str, message: impl AsRef<str>) -> Self {
@@ -68,7 +81,17 @@ impl LoadError {
             | Self::Built { message, .. }
             | Self::Override { message, .. }
             | Self::Flag { message, .. } => message,
+            Self::Strict { warnings, .. } => warnings.first().map_or("", String::as_str),
         }
+    }
+}
+
+/// The first warning, and how many more there are.
+fn first_of(warnings: &[String]) -> String {
+    let first = warnings.first().map_or("", String::as_str);
+    match warnings.len() {
+        0 | 1 => first.to_owned(),
+        count => format!("{first}; `throng check --strict` lists {} more", count - 1),
     }
 }
 

@@ -118,7 +118,10 @@ fn load_kind(
         Kind::Raw => scn::load(path)?,
     };
     let scene = complete(scene, path, &options.view)?;
-    Ok(Scene { name: name_of(path), ..scene })
+    match options.strict && !scene.warnings.is_empty() {
+        true => Err(LoadError::strict(path, &scene.warnings)),
+        false => Ok(Scene { name: name_of(path), ..scene }),
+    }
 }
 
 /// Makes a scene of a description that was built in code. Files in it are relative to the working folder.

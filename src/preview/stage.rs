@@ -137,7 +137,7 @@ impl Stage {
             instances: scene.leaf_count() as usize,
             lens: camera::lens_kind(&scene.camera),
             saves_to: if is_scene(path) { path.to_owned() } else { edit::path_for(path) }.display().to_string(),
-            warnings: scene.warnings.iter().chain(&scene.notes).cloned().collect(),
+            warnings: scene.warnings.iter().chain(&scene.doubts).chain(&scene.notes).cloned().collect(),
         }
     }
 }

@@ -149,7 +149,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
         scene_bytes: scene.meshes.iter().map(mesh_bytes).sum::<u64>()
             + size_of_val(&scene.instances[..]) as u64
             + texture_bytes,
-        warnings: scene.warnings.clone(),
+        warnings: [&scene.warnings[..], &scene.doubts].concat(),
         notes: scene.notes.clone(),
     })
 }

@@ -2,8 +2,8 @@
 //!
 //! Tracks refer to things by their index in the model's file; [`Animated`] maps these to rows of the scene's tables.
 
-pub use super::material_values::{MapUse, MaterialValue};
-use super::{Light, material_values::VAST, rig::Interpolation};
+pub use super::material_values::{MapUse, MaterialValue, VAST};
+use super::{Light, rig::Interpolation};
 use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
 
@@ -191,7 +191,7 @@ pub struct PunctualLight {
     pub color: Vec3,
     /// Candela for points and spots, lux for directional lights.
     pub intensity: f32,
-    /// Distance at which the light ends, if the file gives one. The renderer ignores it.
+    /// Distance at which the light ends, if the file gives one.
     pub range: Option<f32>,
     pub shape: PunctualShape,
 }
@@ -217,7 +217,10 @@ impl PunctualLight {
                 let towards = world_from_node.transform_vector3(Vec3::Z);
                 Light::Sun { direction: towards.normalize_or(Vec3::Z), irradiance: power, angular_radius: 0.0 }
             }
-            PunctualShape::Point => Light::Point { position: world_from_node.translation.into(), intensity: power },
+            PunctualShape::Point => {
+                let position = world_from_node.translation.into();
+                Light::Point { position, intensity: power, range: self.range }
+            }
             PunctualShape::Spot { inner, outer } => Light::Spot {
                 position: world_from_node.translation.into(),
                 direction: world_from_node.transform_vector3(Vec3::NEG_Z).normalize_or(Vec3::NEG_Z),
@@ -225,6 +228,7 @@ impl PunctualLight {
                 inner,
                 outer,
                 radius: 0.0,
+                range: self.range,
             },
         }
     }

@@ -40,6 +40,7 @@ impl Scene {
             timeline,
             camera_has_keys,
             warnings: _,
+            doubts: _,
             notes: _,
             stage: _,
         } = self;

@@ -124,8 +124,10 @@ pub struct Scene {
     pub stage: Option<u32>,
     /// Named things, besides meshes, that a lens can focus on.
     pub subjects: Vec<Subject>,
-    /// Warnings about what the loader repaired or ignored, one line each.
+    /// Warnings about what the loader replaced or left out, one line each.
     pub warnings: Vec<String>,
+    /// Warnings about what is probably meant otherwise, though all of it is drawn, one line each.
+    pub doubts: Vec<String>,
     /// Hints at animations and cameras of the file that are not used, one line each.
     pub notes: Vec<String>,
 }
@@ -300,6 +302,8 @@ pub enum Light {
         position: Vec3,
         /// Radiant intensity.
         intensity: Vec3,
+        /// Distance at which the light ends, by the formula of KHR_lights_punctual; nowhere if none.
+        range: Option<f32>,
     },
     /// A distant disc, which camera and mirror rays see.
     Sun {
@@ -338,6 +342,8 @@ pub enum Light {
         outer: f32,
         /// Radius of a disc across the direction that is not seen; 0 for a point.
         radius: f32,
+        /// Distance at which the light ends, as that of a point.
+        range: Option<f32>,
     },
     /// An instance that emits light, for the Whitted integrator, which knows no other: a sphere, or a disc.
     Lamp {

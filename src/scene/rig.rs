@@ -71,6 +71,21 @@ pub struct Clip {
     pub channels: Vec<Channel>,
     /// Animated values of materials, lights and cameras.
     pub tracks: Vec<Track>,
+    /// Why the file's animation cannot be played, if it is faulty. It has no channels and tracks then.
+    pub fault: Option<String>,
+}
+
+impl Clip {
+    /// Whether the clip can be played.
+    ///
+    /// # Errors
+    /// A sentence about the file's animation, if it is faulty.
+    pub fn playable(&self) -> Result<(), String> {
+        match &self.fault {
+            None => Ok(()),
+            Some(fault) => Err(format!("the animation `{}` cannot be played: {fault}", self.name)),
+        }
+    }
 }
 
 /// The keys of one animated property of a node.

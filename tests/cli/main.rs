@@ -32,6 +32,7 @@ mod render;
 mod reports;
 mod resume;
 mod several;
+mod strict;
 mod videos;
 mod view;
 mod warnings;

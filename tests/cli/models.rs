@@ -207,30 +207,39 @@ fn long_trees_and_lists_are_shortened_unless_asked_for() {
 fn check_lists_all_problems_of_a_model_with_their_places() {
     let place = Place::new(1);
     let mut m = Model::new();
-    m.json["nodes"][0]["camera"] = json!(3);
-    m.json["meshes"][0]["primitives"][0]["material"] = json!(8);
-    m.json["materials"][0]["emissiveTexture"] = json!({"index": 2});
+    m.json["nodes"][0]["skin"] = json!(3);
+    m.json["meshes"][0]["primitives"][0]["indices"] = json!(88);
+    m.json["extensionsRequired"] = json!(["ACME_glow"]);
     m.json["extensionsUsed"] = json!(["ACME_glow"]);
     m.save(&place, "bad.glb");
     let expected = [
-        "bad.glb: /materials/0/emissiveTexture: there is no texture 2: the file has 0",
-        "bad.glb: /meshes/0/primitives/0/material: there is no material 8: the file has 1",
-        "bad.glb: /nodes/0/camera: there is no camera 3: the file has 0",
+        "bad.glb: /extensionsRequired/0: the extension `ACME_glow` is required, but not supported: export the file without it",
+        "bad.glb: /meshes/0/primitives/0/indices: there is no accessor 88: the file has ACCESSORS",
+        "bad.glb: /nodes/0/skin: there is no skin 3: the file has 0",
     ];
+    let count = m.json["accessors"].as_array().unwrap().len().to_string();
+    let expected = expected.map(|line| line.replace("ACCESSORS", &count));
     let run = place.run(&["check", "bad.glb"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     let warning = "throng: warning: /extensionsUsed: `ACME_glow` is not supported and ignored";
-    let errors = expected.map(|e| format!("throng: error: {e}"));
+    let errors = expected.clone().map(|e| format!("throng: error: {e}"));
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(lines, [warning, &errors[0], &errors[1], &errors[2]]);
     let run = place.run(&["check", "bad.glb", "--json"]);
     assert_eq!((run.code, &run.json()["errors"]), (1, &json!(expected)));
     assert_eq!(run.json()["warnings"].as_array().unwrap().len(), 1);
+    let run = place.run(&["check", "bad.glb", "--strict", "--json"]);
+    let all: Vec<String> = expected
+        .iter()
+        .cloned()
+        .chain(["bad.glb: /extensionsUsed: `ACME_glow` is not supported and ignored".to_owned()])
+        .collect();
+    assert_eq!((&run.json()["errors"], &run.json()["warnings"]), (&json!(all), &json!([])));
     m.json["nodes"][0] = json!({"mesh": 0});
-    m.json["materials"][0] = json!({});
+    m.json["extensionsRequired"] = json!([]);
     m.save(&place, "bad.glb");
-    place.fails(&["check", "bad.glb"], 1, expected[1]);
-    m.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    place.fails(&["check", "bad.glb"], 1, &expected[1]);
+    m.json["meshes"][0]["primitives"][0].as_object_mut().unwrap().remove("indices");
     m.save(&place, "bad.glb");
     let run = place.ok(&["check", "bad.glb"]);
     assert!(run.stdout.contains("bad.glb: ok"), "{}", run.stdout);

@@ -128,7 +128,7 @@ fn a_sun_and_a_lamp_shine_through_fog_as_integrals_say() {
     assert_near(lit(sun), expected, 0.01);
 
     let position = Vec3::new(4.0, 2.0, -6.0);
-    let lamp = Light::Point { position, intensity: Vec3::splat(50.0) };
+    let lamp = Light::Point { position, intensity: Vec3::splat(50.0), range: None };
     let from_lamp = |point: Vec3| {
         let to = point - position;
         let mean_density = |a: f32, b: f32| match (b - a).abs() < 1e-4 {

@@ -68,7 +68,8 @@ fn a_sun_lights_by_the_cosine_of_its_angle() {
 
 #[test]
 fn a_point_light_falls_off_with_the_square_of_the_distance() {
-    let lamp = |height: f32| Light::Point { position: Vec3::new(0.5, height, 0.0), intensity: Vec3::splat(4.0) };
+    let lamp =
+        |height: f32| Light::Point { position: Vec3::new(0.5, height, 0.0), intensity: Vec3::splat(4.0), range: None };
     for height in [1.5, 3.0] {
         let expected = 0.5 * 4.0 / (height * height * std::f32::consts::PI);
         close(center(floor_under(vec![lamp(height)]), Integrator::Whitted, 16), srgb(expected), 2);

@@ -182,7 +182,11 @@ fn far(offset: Vec3, within: bool) -> Scene {
         far.instances.insert(0, instance(meshes, Affine3::IDENTITY));
     }
     far.camera = camera(offset + Vec3::new(2.0, 3.0, 9.0), offset);
-    far.lights.push(Light::Point { position: offset + Vec3::new(3.0, 4.0, 2.0), intensity: Vec3::splat(30.0) });
+    far.lights.push(Light::Point {
+        position: offset + Vec3::new(3.0, 4.0, 2.0),
+        intensity: Vec3::splat(30.0),
+        range: None,
+    });
     let thinning = Some(Thinning { base: offset.y - 2.0, height: 2.0 });
     let (albedo, top) = (Vec3::splat(0.8), Some(offset.y + 4.0));
     far.fog = Some(Fog { density: 0.05, albedo, anisotropy: 0.3, thinning, top });

@@ -85,7 +85,7 @@ fn moving(glow: f32) -> Scene {
         Camera { path: CameraPath::Still { eye: Vec3::new(0.0, 1.5, 6.0), target: Vec3::ZERO }, ..Camera::default() };
     scene.environment =
         Environment::Gradient { zenith: Vec3::new(0.2, 0.4, 0.8), horizon: Vec3::splat(0.6), nadir: Vec3::splat(0.1) };
-    scene.lights = vec![Light::Point { position: Vec3::new(2.0, 4.0, 3.0), intensity: Vec3::splat(20.0) }];
+    scene.lights = vec![Light::Point { position: Vec3::new(2.0, 4.0, 3.0), intensity: Vec3::splat(20.0), range: None }];
     scene.settings.fps = 1.0;
     scene.settings.start = 0.9;
     scene

@@ -23,13 +23,14 @@ use gltf::json::{
 use rayon::prelude::*;
 use std::collections::HashSet;
 
-/// One clip for each animation of the file. Channels of nodes outside of the rig are dropped.
+/// One clip for each animation of the file. Channels of nodes outside of the rig are dropped. An animation whose indices are out of
+/// range, or whose keys do not fit, becomes a clip with a fault, with a warning.
 ///
 /// # Errors
-/// When indices are out of range, or keys do not fit or are not finite.
+/// When keys exceed the memory.
 pub fn read(document: &Document, hierarchy: &Hierarchy, nodes: &[RigNode]) -> Result<Vec<Clip>, Fault> {
     let reader = Reader { document, hierarchy, nodes };
-    (0..document.root.animations.len()).into_par_iter().map(|index| reader.clip(index)).collect()
+    (0..document.root.animations.len()).into_par_iter().map(|index| reader.clip_or_fault(index)).collect()
 }
 
 struct Reader<'a> {
@@ -46,14 +47,29 @@ enum Drive {
 }
 
 impl Reader<'_> {
+    fn clip_or_fault(&self, index: usize) -> Result<Clip, Fault> {
+        let own_name = name(self.document.root.animations[index].name.as_deref(), "animation", index);
+        let faulty = |fault: &Fault| Clip { name: own_name.clone(), fault: Some(fault.line()), ..Clip::default() };
+        let at = format!("/animations/{index}");
+        let of_this =
+            |fault: &&Fault| fault.path.strip_prefix(&at).is_some_and(|rest| !rest.starts_with(char::is_numeric));
+        if let Some(fault) = self.document.replaced.iter().filter(|fault| !fault.path.ends_with("/name")).find(of_this)
+        {
+            return Ok(faulty(fault));
+        }
+        let clip = self.clip(index);
+        let fault = clip.as_ref().err().map(faulty);
+        let clip = self.document.or_warn(clip, &format!("the animation `{own_name}` is left out"))?;
+        Ok(clip.or(fault).unwrap_or_default())
+    }
+
     fn clip(&self, index: usize) -> Result<Clip, Fault> {
         let animation = &self.document.root.animations[index];
         let mut animated = HashSet::new();
         let mut clip = Clip { name: name(animation.name.as_deref(), "animation", index), ..Clip::default() };
         for (k, channel) in animation.channels.iter().enumerate() {
             let path = format!("/animations/{index}/channels/{k}");
-            let target = self.target(channel, &path);
-            let Some(Some(target)) = self.document.faults.keep(target)? else {
+            let Some(target) = self.target(channel, &path)? else {
                 continue;
             };
             if !animated.insert(target) {
@@ -61,11 +77,9 @@ impl Reader<'_> {
                 self.document.warnings.add(&path, message);
                 continue;
             }
-            let keys = self.keys(animation, index, channel, &path, target);
-            if let Some(keys) = self.document.faults.keep(keys)? {
-                clip.duration = keys.times.iter().copied().fold(clip.duration, f32::max);
-                add(&mut clip, target, keys);
-            }
+            let keys = self.keys(animation, index, channel, &path, target)?;
+            clip.duration = keys.times.iter().copied().fold(clip.duration, f32::max);
+            add(&mut clip, target, keys);
         }
         Ok(clip)
     }
@@ -147,7 +161,8 @@ impl Reader<'_> {
             Checked::Valid(Mode::Linear) => Interpolation::Linear,
             Checked::Valid(Mode::CubicSpline) => Interpolation::CubicSpline,
             Checked::Invalid => {
-                return Err(fault(format!("{at}/interpolation"), "unknown interpolation"));
+                self.document.warnings.add(&format!("{at}/interpolation"), "unknown interpolation; LINEAR is taken");
+                Interpolation::Linear
             }
         };
         let mut keys = Keys {

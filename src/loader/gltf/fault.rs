@@ -6,8 +6,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// A reason why the file cannot be loaded.
-#[derive(Debug)]
+/// A reason why the file, or the part of it at `path`, cannot be loaded.
+#[derive(Clone, Debug)]
 pub struct Fault {
     /// A JSON pointer such as `/meshes/0/primitives/2`, or empty for the file as a whole.
     pub path: String,
@@ -86,7 +86,7 @@ impl Found<'_> {
     }
 }
 
-/// Warnings about what was repaired or ignored. Threads add in any order; the result is sorted.
+/// Warnings about what was replaced or left out. Threads add in any order; the result is sorted.
 #[derive(Default)]
 pub struct Warnings(Mutex<Vec<String>>);
 

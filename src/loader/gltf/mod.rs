@@ -4,13 +4,15 @@
 //! A file can cause errors and warnings, but no panic, no reading beyond its folder, and no allocation beyond a limit.
 //!
 //! The way of a file: `file` (`container` → `json` → `document`, with `uri` and `meshopt`) → `nodes`, `skins`, `material` →
-//! `parts` (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`, `environment`. All numbers come through `file::accessor`.
+//! `parts` (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`, `lights`, `environment` → `external`. All numbers come through `file::accessor`.
 
 mod clips;
 mod environment;
+mod external;
 mod fault;
 mod file;
 mod geometry;
+mod lights;
 mod material;
 mod model;
 mod nodes;
@@ -50,6 +52,8 @@ pub struct GltfOptions {
     pub skip_environment: bool,
     /// Rotation of all that is in the scene.
     pub rotation: Quat,
+    /// The files that this one is placed in, the outermost first.
+    pub within: Vec<PathBuf>,
     /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
     pub memory_limit: Option<u64>,
 }
@@ -71,6 +75,7 @@ pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError
 pub(super) fn load_within(path: &Path, options: &GltfOptions, budget: &Budget) -> Result<Model, LoadError> {
     let bytes = files::read(path)?;
     let input = Input::file(path, &bytes);
+    let options = &GltfOptions { within: path.canonicalize().into_iter().collect(), ..options.clone() };
     load(&input, options, budget).map_err(|fault| LoadError::file(path, fault.line()))
 }
 
@@ -99,6 +104,7 @@ pub struct Findings {
 /// When the file cannot be read at all.
 pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadError> {
     let bytes = files::read(path)?;
+    let options = &GltfOptions { within: path.canonicalize().into_iter().collect(), ..options.clone() };
     let (errors, warnings) = check(&Input::file(path, &bytes), options);
     let errors = errors.iter().map(|line| LoadError::file(path, line));
     Ok(Findings { errors: errors.collect(), warnings })
@@ -128,6 +134,7 @@ fn load(input: &Input, options: &GltfOptions, budget: &Budget) -> Result<Model, 
     let container = open(input, budget)?;
     let faults = Faults::end_the_load();
     let mut document = Document::open(&container, input.home, budget, &faults, options)?;
+    nodes::drop_missing(&mut document);
     nodes::rotate(&mut document, options);
     let model = read_model(&document, options)?;
     Ok(finish(document, model))
@@ -138,10 +145,12 @@ fn check(input: &Input, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
     let budget = Budget::new(options.memory_limit);
     let faults = Faults::are_collected(&budget);
     let warnings = open(input, &budget).and_then(|container| {
-        let document = Document::open(&container, input.home, &budget, &faults, options)?;
+        let mut document = Document::open(&container, input.home, &budget, &faults, options)?;
+        nodes::drop_missing(&mut document);
         let rest = read_model(&document, options);
         // A fault that ends even a check is recorded like the others.
         let _ = faults.keep(rest);
+        document.warn_of_unused();
         Ok(document.warnings.into_lines())
     });
     let warnings = faults.keep(warnings).ok().flatten();
@@ -164,7 +173,7 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     };
     let skins = skins::read(document, &mut hierarchy)?;
     let mut rig_nodes = hierarchy.rig_nodes(document)?;
-    let variants = faults.keep(variant_names(document))?.unwrap_or_default();
+    let variants = document.or_warn(variant_names(document), "there are no variants")?.unwrap_or_default();
     let variant = choose_variant(&variants, options.variant.as_deref());
     let variant = faults.keep(variant)?.flatten();
     let chosen = (variants.len(), variant, options.skip_tangents);
@@ -173,11 +182,14 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let clips = clips::read(document, &hierarchy, &rig_nodes)?;
     let environment = match options.skip_environment {
         true => None,
-        false => faults.keep(environment::read(document, scene, options.rotation))?.flatten(),
+        false => {
+            let environment = environment::read(document, scene, options.rotation);
+            document.or_warn(environment, "the light around the scene is left out")?.flatten()
+        }
     };
-    Ok(Model {
+    let mut model = Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,
-        lights: viewpoints::lights(document, &hierarchy)?,
+        lights: lights::read(document, &hierarchy)?,
         environment,
         animated_materials: pointers::bases(&materials, &clips),
         rig: Rig { clips, nodes: rig_nodes, skins: skins.skins },
@@ -190,7 +202,9 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
         scene: scene.map_or(NONE, |s| s as u32),
         variants,
         ..Model::default()
-    })
+    };
+    external::attach(document, &hierarchy, options, &mut model)?;
+    Ok(model)
 }
 
 type Materials = (Vec<PbrMaterial>, Vec<ModelTexture>);
@@ -200,7 +214,7 @@ fn read_materials_and_meshes(
     hierarchy: &nodes::Hierarchy,
     (variant_count, variant, skip_tangents): (usize, Option<u32>, bool),
 ) -> Result<(Materials, parts::Meshes), Fault> {
-    let (materials, textures) = material::read(document)?;
+    let (mut materials, textures) = material::read(document)?;
     // Pictures and meshes are independent, and decoding is what takes longest.
     let (textures, meshes) = rayon::join(
         || textures.decode(),
@@ -210,11 +224,13 @@ fn read_materials_and_meshes(
         },
     );
     let (textures, meshes) = (textures?, meshes?);
+    let textures = material::without_faulty(document, &mut materials, textures);
     Ok(((materials, textures), meshes))
 }
 
 /// Moves what the document still holds into the model.
 fn finish(document: Document, model: Model) -> Model {
+    document.warn_of_unused();
     Model {
         room: document.budget.left(),
         extensions_used: document.root.extensions_used,

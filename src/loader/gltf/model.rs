@@ -7,6 +7,7 @@ use crate::scene::{
     rig::{Deformers, Rig},
 };
 use glam::Affine3;
+use rayon::prelude::*;
 
 /// The chosen scene of a file. All indices are valid and all numbers finite. "None" is [`crate::scene::NONE`].
 #[derive(Clone, Debug, Default)]
@@ -37,8 +38,10 @@ pub struct Model {
     pub extensions_used: Vec<String>,
     /// The extensions of `extensions_used` that were ignored.
     pub extensions_unsupported: Vec<String>,
-    /// Warnings about what was repaired or ignored: one line each, with a JSON pointer.
+    /// Warnings about what was replaced or left out: one line each, with a JSON pointer.
     pub warnings: Vec<String>,
+    /// Warnings about what is drawn, but may be meant otherwise.
+    pub doubts: Vec<String>,
     /// Bytes of memory that later steps may still take for the model, such as copies of meshes that joints move.
     pub room: u64,
 }
@@ -91,6 +94,11 @@ pub enum ColorSpace {
 }
 
 impl ModelTexture {
+    /// Whether red, green and blue are the same in all of its texels.
+    pub fn is_grey(&self) -> bool {
+        self.texels.par_iter().all(|&[r, g, b, _]| r == g && g == b)
+    }
+
     /// Converts it to a texture of the renderer.
     pub fn into_texture(self) -> Texture {
         let texels = match self.space {

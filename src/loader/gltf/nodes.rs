@@ -59,15 +59,17 @@ pub struct Hierarchy {
 /// Index of the scene to load, which is wanted by name, else by index.
 ///
 /// # Errors
-/// When there is no such scene, with a hint; or `/scene` is out of range.
+/// When there is no such scene, with a hint.
 pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<usize>, Fault> {
     let scenes = &document.root.scenes;
     let Some(wanted) = wanted else {
         return match document.root.scene {
-            Some(i) if i.value() >= scenes.len() => {
-                Err(fault("/scene", out_of_range("scene", i.value(), scenes.len())))
+            Some(i) if i.value() < scenes.len() => Ok(Some(i.value())),
+            Some(i) => {
+                let message = out_of_range("scene", i.value(), scenes.len());
+                document.warnings.add("/scene", format!("{message}; the first one is shown"));
+                Ok((!scenes.is_empty()).then_some(0))
             }
-            Some(i) => Ok(Some(i.value())),
             None => Ok((!scenes.is_empty()).then_some(0)),
         };
     };
@@ -80,6 +82,32 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
     })
 }
 
+/// Takes nodes that do not exist out of the lists of children and of scenes, with warnings.
+pub fn drop_missing(document: &mut Document) {
+    let Document { root, warnings, .. } = document;
+    let count = root.nodes.len();
+    let drop = |list: &mut Vec<Index<Node>>, path: String| {
+        let mut place = 0;
+        list.retain(|node| {
+            let exists = node.value() < count;
+            if !exists {
+                let message = out_of_range("node", node.value(), count);
+                warnings.add(&format!("{path}/{place}"), format!("{message}; it is left out"));
+            }
+            place += 1;
+            exists
+        });
+    };
+    for (index, node) in root.nodes.iter_mut().enumerate() {
+        if let Some(children) = &mut node.children {
+            drop(children, format!("/nodes/{index}/children"));
+        }
+    }
+    for (index, scene) in root.scenes.iter_mut().enumerate() {
+        drop(&mut scene.nodes, format!("/scenes/{index}/nodes"));
+    }
+}
+
 /// Hangs the nodes of the chosen scene from a new one that rotates them. Faulty scenes stay as they are, to be reported as such.
 pub fn rotate(document: &mut Document, options: &GltfOptions) {
     if options.rotation == Quat::IDENTITY {
@@ -87,9 +115,6 @@ pub fn rotate(document: &mut Document, options: &GltfOptions) {
     }
     let count = document.root.nodes.len();
     let Ok(Some(scene)) = choose_scene(document, options.scene.as_deref()) else { return };
-    if scene_roots(document, scene).is_err() {
-        return;
-    }
     let roots = std::mem::replace(&mut document.root.scenes[scene].nodes, vec![Index::new(count as u32)]);
     let rotation = Some(UnitQuaternion(options.rotation.to_array()));
     document.root.nodes.push(Node { children: Some(roots), rotation, ..Node::default() });
@@ -112,27 +137,36 @@ impl Hierarchy {
     /// The nodes of `scene`, or of the whole file if it has no scenes.
     ///
     /// # Errors
-    /// When a node has two parents, is its own ancestor, or does not exist.
+    /// When a node of the scene has two parents there or is its own ancestor. Faults of nodes elsewhere are warned of.
     pub fn new(document: &Document, scene: Option<usize>) -> Result<Self, Fault> {
         let nodes = &document.root.nodes;
-        let parents = parents_in_file(nodes)?;
+        let (parents, conflicts) = parents_in_file(nodes);
         let roots = match scene {
-            Some(scene) => scene_roots(document, scene)?,
+            Some(scene) => scene_roots(document, scene),
             None => (0..nodes.len() as u32).filter(|&i| parents[i as usize] == NONE).collect(),
         };
+        let reached = reached(nodes, &roots);
+        for Conflict { fault, parents } in conflicts {
+            match parents.iter().all(|&parent| reached[parent as usize]) {
+                true => return Err(fault),
+                false => {
+                    document.warnings.add(&fault.path, format!("{}; they are not both in the scene", fault.message))
+                }
+            }
+        }
         let mut hierarchy = Self {
             file_index: Vec::new(),
             rig_index: vec![NONE; nodes.len()],
             in_scene: 0,
             visible: Vec::new(),
             visible_at_rest: Vec::new(),
-            tops: tops(nodes, &parents)?,
+            tops: tops(document, &parents, &reached)?,
             parents: Vec::new(),
         };
         for root in roots {
             if !hierarchy.push(root, NONE) {
                 let path = scene.map_or_else(String::new, |s| format!("/scenes/{s}/nodes"));
-                return Err(fault(path, format!("node {root} is listed twice")));
+                document.warnings.add(&path, format!("node {root} is listed twice and shown once"));
             }
         }
         if let Some((path, child)) = hierarchy.add_descendants(nodes, 0) {
@@ -185,14 +219,14 @@ impl Hierarchy {
     }
 
     /// # Errors
-    /// When a node's visibility is no truth value.
+    /// Those of [`Document::or_warn`].
     fn read_visibility(&mut self, document: &Document) -> Result<(), Fault> {
         let animated = animated_visibility(document);
         let mut shown: Vec<bool> = Vec::with_capacity(self.in_scene);
         for (&index, &parent) in self.file_index[..self.in_scene].iter().zip(&self.parents) {
             let others = document.root.nodes[index as usize].extensions.as_ref().map(|e| &e.others);
             let read = extensions::read::<Visibility>(others, extensions::VISIBILITY, &format!("/nodes/{index}"));
-            let own = document.faults.keep(read)?.flatten().is_none_or(|v| v.visible);
+            let own = document.or_warn(read, "the node is visible")?.flatten().is_none_or(|v| v.visible);
             self.visible_at_rest.push(own);
             let may_show = own || animated.contains(&(index as usize));
             shown.push(may_show && shown.get(parent as usize).is_none_or(|&parent| parent));
@@ -243,57 +277,78 @@ fn children(node: &Node) -> impl Iterator<Item = u32> {
     node.children.iter().flatten().map(|c| c.value() as u32)
 }
 
-fn scene_roots(document: &Document, scene: usize) -> Result<Vec<u32>, Fault> {
-    let count = document.root.nodes.len();
-    let roots = document.root.scenes[scene].nodes.iter().enumerate();
-    roots
-        .map(|(i, node)| match node.value() {
-            n if n < count => Ok(n as u32),
-            n => Err(fault(format!("/scenes/{scene}/nodes/{i}"), out_of_range("node", n, count))),
-        })
-        .collect()
+fn scene_roots(document: &Document, scene: usize) -> Vec<u32> {
+    document.root.scenes[scene].nodes.iter().map(|node| node.value() as u32).collect()
 }
 
-fn parents_in_file(nodes: &[Node]) -> Result<Vec<u32>, Fault> {
-    let mut parents = vec![NONE; nodes.len()];
+/// A node with two parents.
+struct Conflict {
+    fault: Fault,
+    parents: [u32; 2],
+}
+
+/// The first parent of each node, and the nodes that have a second one.
+fn parents_in_file(nodes: &[Node]) -> (Vec<u32>, Vec<Conflict>) {
+    let (mut parents, mut conflicts) = (vec![NONE; nodes.len()], Vec::new());
     for (i, node) in nodes.iter().enumerate() {
         for (k, child) in children(node).enumerate() {
-            let path = || format!("/nodes/{i}/children/{k}");
-            match parents.get_mut(child as usize) {
-                None => {
-                    let message = out_of_range("node", child as usize, nodes.len());
-                    return Err(fault(path(), message));
-                }
-                Some(parent) if *parent != NONE => {
-                    let message = format!("node {child} is a child of node {parent} already");
-                    return Err(fault(path(), message));
-                }
-                Some(parent) => *parent = i as u32,
+            let parent = &mut parents[child as usize];
+            if *parent == NONE {
+                *parent = i as u32;
+                continue;
             }
+            let message = format!("node {child} is a child of node {parent} already");
+            let fault = fault(format!("/nodes/{i}/children/{k}"), message);
+            conflicts.push(Conflict { fault, parents: [*parent, i as u32] });
         }
     }
-    Ok(parents)
+    (parents, conflicts)
 }
 
-/// The top of each node's tree. Nodes that no tree has are in a cycle or below one.
-fn tops(nodes: &[Node], parents: &[u32]) -> Result<Vec<u32>, Fault> {
+/// For each node, whether it is one of `roots` or below one.
+fn reached(nodes: &[Node], roots: &[u32]) -> Vec<bool> {
+    let mut reached = vec![false; nodes.len()];
+    let mut open = roots.to_vec();
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut reached[node as usize], true) {
+            open.extend(children(&nodes[node as usize]));
+        }
+    }
+    reached
+}
+
+/// The top of each node's tree. Nodes that no tree has are in a cycle or below one; such nodes are their own tops, with a warning.
+///
+/// # Errors
+/// When one of them is `reached` from the scene.
+fn tops(document: &Document, parents: &[u32], reached: &[bool]) -> Result<Vec<u32>, Fault> {
+    let nodes = &document.root.nodes;
     let mut tops = vec![NONE; nodes.len()];
     let is_root = |&i: &u32| parents[i as usize] == NONE;
     let mut open: Vec<u32> = (0..nodes.len() as u32).filter(is_root).collect();
     open.iter().for_each(|&i| tops[i as usize] = i);
     while let Some(node) = open.pop() {
+        let top = tops[node as usize];
         for child in children(&nodes[node as usize]) {
-            tops[child as usize] = tops[node as usize];
-            open.push(child);
+            // A second parent is no way to the top.
+            if std::mem::replace(&mut tops[child as usize], top) == NONE {
+                open.push(child);
+            }
         }
     }
-    match tops.iter().position(|&top| top == NONE) {
-        None => Ok(tops),
-        Some(start) => {
-            let path = format!("/nodes/{}", on_cycle(parents, start));
-            Err(fault(path, "the node is its own ancestor"))
-        }
+    let astray = |node: &usize| tops[*node] == NONE;
+    let in_scene = (0..tops.len()).filter(astray).find(|&node| reached[node]);
+    let Some(start) = in_scene.or_else(|| (0..tops.len()).find(astray)) else {
+        return Ok(tops);
+    };
+    let path = format!("/nodes/{}", on_cycle(parents, start));
+    let message = "the node is its own ancestor";
+    if in_scene.is_some() {
+        return Err(fault(path, message));
     }
+    document.warnings.add(&path, format!("{message}, but not in the scene"));
+    let own = (0..).zip(tops).map(|(node, top)| if top == NONE { node } else { top });
+    Ok(own.collect())
 }
 
 /// A node of the cycle above `start`: after as many steps up as there are nodes, we are on the cycle itself.

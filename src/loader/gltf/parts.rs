@@ -23,6 +23,7 @@ use glam::{Affine3, Quat, Vec3};
 use gltf::json::{Index, accessor::Accessor, scene::Node};
 use rayon::prelude::*;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 /// The meshes that visible nodes of the scene have, read in parallel.
 pub struct Meshes {
@@ -31,15 +32,25 @@ pub struct Meshes {
     by_file_mesh: Vec<Vec<u32>>,
 }
 
+/// How visible nodes of the scene use a mesh.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    None,
+    Plain,
+    /// A node has it with a skin.
+    Skinned,
+}
+
 /// Reads every primitive of every mesh that a visible node of the scene has, once.
 ///
 /// # Errors
 /// When a mesh does not exist or is invalid.
 pub fn read_meshes(document: &Document, hierarchy: &Hierarchy, choice: &Choice) -> Result<Meshes, Fault> {
     let count = document.root.meshes.len();
-    let mut used = vec![false; count];
+    let mut used = vec![Use::None; count];
     for &(_, index) in &hierarchy.visible {
-        let Some(mesh) = document.root.nodes[index as usize].mesh else {
+        let node = &document.root.nodes[index as usize];
+        let Some(mesh) = node.mesh else {
             continue;
         };
         let slot = used.get_mut(mesh.value()).ok_or_else(|| {
@@ -47,17 +58,17 @@ pub fn read_meshes(document: &Document, hierarchy: &Hierarchy, choice: &Choice) 
             fault(format!("/nodes/{index}/mesh"), message)
         });
         if let Some(slot) = document.faults.keep(slot)? {
-            *slot = true;
+            *slot = (*slot).max(if node.skin.is_some() { Use::Skinned } else { Use::Plain });
         }
     }
     let wanted: Vec<(usize, usize)> = (0..count)
-        .filter(|&m| used[m])
+        .filter(|&m| used[m] > Use::None)
         .flat_map(|m| (0..document.root.meshes[m].primitives.len()).map(move |k| (m, k)))
         .collect();
     let read: Vec<Option<ModelMesh>> = wanted
         .par_iter()
         .map(|&(m, k)| {
-            let mesh = geometry::read(document, choice, m, k);
+            let mesh = geometry::read(document, choice, (m, k), used[m] == Use::Skinned);
             Ok(document.faults.keep(mesh)?.flatten())
         })
         .collect::<Result<_, _>>()?;
@@ -163,23 +174,46 @@ fn rest_weights(document: &Document, meshes: &Meshes, node: &Node, path: &str) -
         return Ok(vec![0.0; count]);
     };
     if weights.len() != count || weights.iter().any(|w| !w.is_finite()) {
-        let message = format!("{count} morph targets need as many finite weights");
-        return Err(fault(format!("{path}/weights"), message));
+        let message = format!("{count} morph targets need as many finite weights; 0 is taken for all");
+        document.warnings.add(&format!("{path}/weights"), message);
+        return Ok(vec![0.0; count]);
     }
     Ok(weights.clone())
 }
 
 #[derive(Deserialize)]
 struct Instancing {
-    attributes: Attributes,
+    attributes: Map<String, Value>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-struct Attributes {
-    translation: Option<u32>,
-    rotation: Option<u32>,
-    scale: Option<u32>,
+/// The number of instances: that of the attributes which place them, else that of the first of the others, which nothing reads.
+fn instance_count(
+    document: &Document,
+    placing: [Option<usize>; 3],
+    attributes: &Map<String, Value>,
+    path: &str,
+) -> Result<usize, Fault> {
+    let mut counts = placing.into_iter().flatten();
+    if let Some(count) = counts.next() {
+        return match counts.all(|other| other == count) {
+            true => Ok(count),
+            false => Err(fault(path, "all attributes need the same number of instances")),
+        };
+    }
+    for (name, accessor) in attributes {
+        let path = format!("{path}/{name}");
+        let elements = index_of(accessor, &path).and_then(|index| accessor::elements(document, index, &path));
+        if let Some(elements) = document.or_warn(elements, "nothing reads it")? {
+            return Ok(elements.count);
+        }
+    }
+    document.warnings.add(path, "there are no instances; the mesh is shown once");
+    Ok(1)
+}
+
+fn index_of(accessor: &Value, path: &str) -> Result<Index<Accessor>, Fault> {
+    let index = accessor.as_u64().and_then(|index| u32::try_from(index).ok());
+    index.map(Index::new).ok_or_else(|| fault(path, "this is not the index of an accessor"))
 }
 
 fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine3>, Fault> {
@@ -189,15 +223,12 @@ fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine
         return Ok(vec![Affine3::IDENTITY]);
     };
     let path = format!("{path}/extensions/{}/attributes", extensions::INSTANCING);
-    let translations = finite::<3>(document, a.translation, &format!("{path}/TRANSLATION"))?;
-    let rotations = finite::<4>(document, a.rotation, &format!("{path}/ROTATION"))?;
-    let scales = finite::<3>(document, a.scale, &format!("{path}/SCALE"))?;
+    let translations = floats::<3>(document, &a, "TRANSLATION", &path)?;
+    let rotations = floats::<4>(document, &a, "ROTATION", &path)?;
+    let scales = floats::<3>(document, &a, "SCALE", &path)?;
     let lengths =
         [translations.as_ref().map(Vec::len), rotations.as_ref().map(Vec::len), scales.as_ref().map(Vec::len)];
-    let count = lengths.iter().flatten().max().copied().unwrap_or(0);
-    if lengths.iter().flatten().any(|&n| n != count) {
-        return Err(fault(path, "all attributes need the same number of instances"));
-    }
+    let count = instance_count(document, lengths, &a, &path)?;
     document
         .budget
         .take_array(count, size_of::<Affine3>())
@@ -210,21 +241,25 @@ fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine
             translations.as_ref().map_or(Vec3::ZERO, |t| Vec3::from(t[i])),
         )
     };
-    Ok((0..count).into_par_iter().map(placement).collect())
+    let all = (0..count).into_par_iter().map(placement);
+    let placements: Vec<Affine3> = all.filter(|placement| placement.is_finite()).collect();
+    if placements.len() < count {
+        let message = format!("{} instances are not finite and left out", count - placements.len());
+        document.warnings.add(&path, message);
+    }
+    Ok(placements)
 }
 
-fn finite<const N: usize>(
+fn floats<const N: usize>(
     document: &Document,
-    accessor: Option<u32>,
+    attributes: &Map<String, Value>,
+    name: &str,
     path: &str,
 ) -> Result<Option<Vec<[f32; N]>>, Fault> {
-    let Some(accessor) = accessor else {
+    let Some(accessor) = attributes.get(name) else {
         return Ok(None);
     };
-    let accessor: Index<Accessor> = Index::new(accessor);
-    let values = accessor::elements(document, accessor, path)?.floats::<N>(document.budget)?;
-    match values.par_iter().flatten_iter().all(|x| x.is_finite()) {
-        true => Ok(Some(values)),
-        false => Err(fault(path, "numbers must be finite")),
-    }
+    let path = format!("{path}/{name}");
+    let elements = accessor::elements(document, index_of(accessor, &path)?, &path)?;
+    elements.floats::<N>(document.budget).map(Some)
 }

@@ -18,15 +18,14 @@ pub struct Skins {
     pub rig_index: Vec<u32>,
 }
 
-/// Reads the skins of the scene's nodes that have a mesh; joints outside of the scene are added to the hierarchy.
+/// Reads the skins of the scene's visible nodes that have a mesh; joints outside of the scene are added to the hierarchy.
 ///
 /// # Errors
 /// When a skin or joint does not exist, or its matrices do not fit.
 pub fn read(document: &Document, hierarchy: &mut Hierarchy) -> Result<Skins, Fault> {
     let count = document.root.skins.len();
     let mut read = Skins { skins: Vec::new(), rig_index: vec![NONE; count] };
-    for i in 0..hierarchy.in_scene {
-        let index = hierarchy.file_index[i];
+    for (_, index) in hierarchy.visible.clone() {
         let node = &document.root.nodes[index as usize];
         let (Some(skin), Some(_)) = (node.skin, node.mesh) else {
             continue;

@@ -23,6 +23,8 @@ pub struct LoadOptions {
     pub view: ViewOptions,
     /// How standalone models are presented.
     pub model: ModelOptions,
+    /// Whether loading ends with an error where it would replace or leave out something, with a warning.
+    pub strict: bool,
 }
 
 /// A view that replaces that of the file; for all kinds of scenes.

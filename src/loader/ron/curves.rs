@@ -160,6 +160,8 @@ impl Reader<'_> {
                 let names = rig.clips.iter().map(|clip| clip.name.as_str());
                 let clip = choose(name, names, ("animation", "animations"));
                 let clip = clip.map_err(|message| self.source.error(&place.key("animation"), message))?;
+                let playable = rig.clips[clip].playable();
+                playable.map_err(|message| self.source.error(&place.key("animation"), message))?;
                 &rig.clips[clip..=clip]
             }
         };

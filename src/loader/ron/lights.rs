@@ -85,7 +85,11 @@ impl Checks<'_> {
     fn point(&self, l: &PointLight, name: String) -> Converted {
         let (position, intensity) = (l.position.0, l.intensity.0);
         if l.radius.0 == 0.0 {
-            return Ok((Light::Point { position, intensity }, None));
+            return Ok((Light::Point { position, intensity, range: self.range(l.range)? }, None));
+        }
+        if l.range.is_some() {
+            let message = "a light with a radius is seen and has no range: remove one of them";
+            return Err(self.source.error(&self.place.key("range"), message));
         }
         let radius = self.size(l.radius, "radius")?;
         let lamp = Lamp {
@@ -115,7 +119,12 @@ impl Checks<'_> {
             inner: outer * (1.0 - l.blend.0),
             outer,
             radius: l.radius.0,
+            range: self.range(l.range)?,
         })
+    }
+
+    fn range(&self, range: Option<Finite>) -> Result<Option<f32>, LoadError> {
+        range.map(|range| self.size(range, "range")).transpose()
     }
 
     fn rectangle(&self, l: &RectangleLight, name: String) -> Converted {

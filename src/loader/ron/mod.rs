@@ -125,6 +125,7 @@ fn convert(
         budget,
         table: Materials::default(),
         warnings: Vec::new(),
+        doubts: Vec::new(),
         groups: Vec::new(),
     };
     let rows = loader.materials()?;
@@ -140,6 +141,7 @@ fn convert(
     let materials = loader.table.names;
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
+    scene.doubts = loader.doubts;
     place(&mut scene, source, file, (&mut sources, &loader.curves), unrolled)?;
     scene.names.materials = materials;
     let names = Names::of(&scene);
@@ -313,6 +315,7 @@ struct Loader<'a> {
     budget: Budget,
     table: Materials,
     warnings: Vec<String>,
+    doubts: Vec<String>,
     /// The models that are groups.
     groups: Vec<ModelGroup>,
 }
@@ -491,7 +494,10 @@ impl Loader<'_> {
         place: &Place,
     ) -> Result<MeshSource, LoadError> {
         let performance = model_entry::performance(self.source, desc, &model, place)?;
-        self.warnings.append(&mut model.warnings);
+        let path = self.source.resolve(&desc.file);
+        let in_file = |line: String| format!("{}: {line}", path.display());
+        self.warnings.extend(model.warnings.drain(..).map(in_file));
+        self.doubts.extend(model.doubts.drain(..).map(in_file));
         model::drop_hidden(&mut model, performance);
         let rig = Arc::new(std::mem::take(&mut model.rig));
         let textures = std::mem::take(&mut model.textures);
@@ -499,7 +505,6 @@ impl Loader<'_> {
             Some(row) => FlatMaterials::Replaced(row),
             None => FlatMaterials::Own(ModelMaterials::new(&model.materials, textures)),
         };
-        let path = self.source.resolve(&desc.file);
         if is_shared {
             let mut meshes = model::shared_meshes(&path, &model, &rig, &mut materials, &mut self.table)?;
             if let Some(size) = desc.fit {
@@ -518,7 +523,7 @@ impl Loader<'_> {
             }
             (Performance::Palette { clip, .. }, _) => {
                 let clip = &rig.clips[clip as usize];
-                self.warnings.extend(about_tracks(&path, clip));
+                self.doubts.extend(about_tracks(&path, clip));
             }
             _ => {}
         }
@@ -553,7 +558,7 @@ impl Loader<'_> {
     }
 }
 
-/// A warning about animated values of a clip that a palette of poses does not show.
+/// A doubt about animated values of a clip that a palette of poses does not show.
 fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     (!clip.tracks.is_empty()).then(|| {
         format!(

@@ -76,6 +76,8 @@ pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Plac
     let names = model.rig.clips.iter().map(|clip| clip.name.as_str());
     let clip =
         choose(wanted, names, ("clip", "clips")).map_err(|message| source.error(&place.key("clip"), message))? as u32;
+    let playable = model.rig.clips[clip as usize].playable();
+    playable.map_err(|message| source.error(&place.key("clip"), message))?;
     if desc.alive {
         let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0), ..Playback::default() };
         let refit = desc.refit.unwrap_or_default();

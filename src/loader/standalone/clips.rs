@@ -14,7 +14,7 @@ pub const MOST_FRAMES: f64 = 100_000.0;
 /// The clips that `options` name, each once, in that order.
 ///
 /// # Errors
-/// A sentence about a name that no clip has.
+/// A sentence about a name that no clip has, or about a clip that cannot be played.
 pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playback>, String> {
     let (mut chosen, mut known) = (Vec::new(), HashSet::new());
     for text in &options.clips {
@@ -24,15 +24,21 @@ pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playb
     Ok(chosen.iter().map(|&c| playback(options, clips, c)).collect())
 }
 
-/// The clips that `text` names. A name may have commas in it, and a clip may be called `all`.
+/// The clips that `text` names: all are those that can be played. A name may have commas in it, and a clip may be called `all`.
 fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
     let names = clips.iter().map(|clip| clip.name.as_str());
-    let find = |name: &str| choose(name.trim(), names.clone(), ("animation", "animations"));
+    let find = |name: &str| {
+        let clip = choose(name.trim(), names.clone(), ("animation", "animations"))?;
+        clips[clip].playable().map(|()| clip)
+    };
     if names.clone().any(|name| name == text) {
         return find(text).map(|clip| vec![clip]);
     }
     match text {
-        ALL if !clips.is_empty() => Ok((0..clips.len()).collect()),
+        ALL if !clips.is_empty() => match (0..clips.len()).filter(|&clip| clips[clip].fault.is_none()).collect() {
+            none if Vec::is_empty(&none) => clips[0].playable().map(|()| none),
+            playable => Ok(playable),
+        },
         _ => text.split(',').map(find).collect(),
     }
 }
@@ -95,6 +101,19 @@ mod tests {
         assert_eq!(chosen(&["all"], &names), Ok(vec![0, 1, 2]));
         assert_eq!(chosen(&["all"], &["all", "b"]), Ok(vec![0]));
         assert_eq!(chosen(&[], &names), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_faulty_clip_is_an_error_by_name_and_left_out_of_all() {
+        let mut clips = clips(&["Run", "Broken"]);
+        clips[1].fault = Some("/animations/1: odd".to_owned());
+        let chosen = |text: &str| named(text, &clips);
+        assert_eq!(chosen("all"), Ok(vec![0]));
+        for text in ["Broken", "1", "Run,Broken"] {
+            assert_eq!(chosen(text), Err("the animation `Broken` cannot be played: /animations/1: odd".to_owned()));
+        }
+        clips[0].fault = Some("/animations/0: odd".to_owned());
+        assert!(named("all", &clips).is_err_and(|e| e.contains("`Run` cannot be played")));
     }
 
     #[test]

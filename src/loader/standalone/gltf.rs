@@ -115,7 +115,8 @@ pub fn scene_of(
     }
     scene.lights = lights.all;
     stage.integrator = Some(Integrator::Path);
-    scene.warnings = [model.warnings, lights.warnings].concat();
+    scene.warnings = model.warnings;
+    scene.doubts = [model.doubts, lights.doubts].concat();
     scene.notes = notes;
     stage.set(&mut scene, table, slots)?;
     Ok(Some(scene))
@@ -146,9 +147,9 @@ fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
 /// Hints at animations and cameras that the file has and the user did not ask for.
 fn notes(model: &Model, choices: &Choices) -> Vec<String> {
     let mut notes = Vec::new();
-    let clips = &model.rig.clips;
+    let clips: Vec<&Clip> = model.rig.clips.iter().filter(|clip| clip.fault.is_none()).collect();
     if choices.playbacks.is_empty() && !clips.is_empty() {
-        let named = list(clips.iter().map(described));
+        let named = list(clips.into_iter().map(described));
         notes.push(format!("shown at rest; --animation NAME plays one of its animations: {named}"));
     }
     if choices.camera.is_none() && !model.cameras.is_empty() {

@@ -305,7 +305,7 @@ fn lights_of_the_file_shine_where_they_stand_in_place_of_the_sun() {
     }
     let lit = scene_with(&b, &playing("Rise"));
     let sun = Light::Sun { direction: Vec3::Z, irradiance: Vec3::splat(3.0), angular_radius: 0.0 };
-    let lamp = Light::Point { position: Vec3::new(0.0, 0.0, 3.0), intensity: Vec3::new(8.0, 4.0, 0.0) };
+    let lamp = Light::Point { position: Vec3::new(0.0, 0.0, 3.0), intensity: Vec3::new(8.0, 4.0, 0.0), range: None };
     let beam = Light::Spot {
         position: Vec3::ZERO,
         direction: Vec3::NEG_Z,
@@ -313,6 +313,7 @@ fn lights_of_the_file_shine_where_they_stand_in_place_of_the_sun() {
         inner: 0.0,
         outer: std::f32::consts::FRAC_PI_4,
         radius: 0.0,
+        range: None,
     };
     for light in [sun, lamp, beam] {
         assert!(lit.lights.contains(&light), "{light:?}");

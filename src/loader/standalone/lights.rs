@@ -25,8 +25,8 @@ pub struct Lights {
     pub all: Vec<Light>,
     /// Lights that nodes or tracks change, in the order of the file's lights.
     pub animated: Vec<AnimatedLight>,
-    /// Warnings about lights that are very bright.
-    pub warnings: Vec<String>,
+    /// Doubts about lights that are very bright.
+    pub doubts: Vec<String>,
 }
 
 /// Converts those of a model's lights that are ever shown; `tracks` are those that are played.
@@ -55,7 +55,7 @@ pub fn convert<'a>(lights: &[ModelLight], posed: &Posed, tracks: impl Iterator<I
         found.all.push(shown);
     }
     found.animated.sort_by_key(|animated| animated.light);
-    found.warnings.extend(lights.iter().filter_map(about));
+    found.doubts.extend(lights.iter().filter_map(about));
     found
 }
 

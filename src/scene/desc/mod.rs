@@ -327,6 +327,10 @@ pub struct PointLight {
     /// intensity / (π radius²). Default 0: a point that is not seen.
     #[serde(default)]
     pub radius: Finite,
+    /// Distance at which the light of a point that is not seen ends, 0.000001 to 1000000, as in glTF's KHR_lights_punctual. Default:
+    /// nowhere.
+    #[serde(default)]
+    pub range: Option<Finite>,
     /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,
@@ -367,6 +371,9 @@ pub struct SpotLight {
     /// Radius of the disc across the direction that shines, 0 to 1000000: a larger one casts softer shadows. It is not seen. Default 0.
     #[serde(default)]
     pub radius: Finite,
+    /// Distance at which the light ends, 0.000001 to 1000000, as in glTF's KHR_lights_punctual. Default: nowhere.
+    #[serde(default)]
+    pub range: Option<Finite>,
     /// A name that no other light has, which mattes call it by. Default: none.
     #[serde(default)]
     pub name: Option<String>,

@@ -19,6 +19,9 @@ pub fn built() -> Vec<Sample> {
             json!(format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(&bin)));
         add(&format!("{name}.gltf"), json.to_string().into());
     }
+    let odd = odd();
+    add("odd.gltf", odd.clone().into_bytes());
+    add("odd.glb", joined_glb([b"\xef\xbb\xbf", odd.as_bytes(), b"\0\0\0"].concat(), Vec::new()));
     add("picture.png", scene::picture(ImageFormat::Png, 3));
     add("picture.jpg", scene::picture(ImageFormat::Jpeg, 3));
     add("picture.webp", scene::picture(ImageFormat::WebP, 3));
@@ -91,6 +94,41 @@ const DRACO_QUAD: &[u8] = &[
 
 /// A document, and its buffer.
 type Parts = (serde_json::Value, Vec<u8>);
+
+/// A square with much that is faulty, but is not drawn or can be replaced: no picture, a clip that does not fit, a stray vertex, instances
+/// without places, integers written as floats, lights and cameras out of range, unknown modes, and a file within the file.
+fn odd() -> String {
+    let corners = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [f32::NAN, 1e6, 0.0]];
+    let bytes: Vec<u8> =
+        corners.as_flattened().iter().flat_map(|x| x.to_le_bytes()).chain([0, 1, 2, 0, 2, 3]).collect();
+    let data = |bytes: &[u8]| json!(format!("data:;base64,{}", BASE64_STANDARD.encode(bytes)));
+    let guest =
+        json!({"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"name": "guest"}]}).to_string();
+    let file = json!({
+        "asset": {"version": "2.1"}, "scene": 4, "scenes": [{"nodes": [0, 1, 9]}],
+        "extensionsUsed": ["EXT_mesh_gpu_instancing", "KHR_lights_punctual"], "extensionsRequired": ["EXT_mesh_features"],
+        "nodes": [
+            {"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {"attributes": {"_ID": 1}}}},
+            {"camera": 0, "externalAsset": 0, "extensions": {"KHR_lights_punctual": {"light": 0}}, "children": [7]},
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1, "JOINTS_0": 0}, "indices": 1, "material": 0,
+            "targets": [{"POSITION": 1}]}]}],
+        "materials": [{"alphaMode": "GHOST", "normalTexture": {"index": 0}, "emissiveTexture": {"index": 5},
+            "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}, "metallicFactor": -1, "roughnessFactor": "much"}}],
+        "textures": [{"source": 0, "sampler": 3}], "images": [{"uri": "gone.png"}],
+        "cameras": [{"type": "fisheye", "perspective": {"yfov": 9, "znear": 5, "zfar": 1}}],
+        "extensions": {"KHR_lights_punctual": {"lights": [{"type": "spot", "intensity": -1, "range": 0,
+            "spot": {"innerConeAngle": 0.5, "outerConeAngle": 0.5}}]}},
+        "animations": [{"samplers": [{"input": 0, "output": 0}], "channels": [{"sampler": 0, "target": {"node": 0, "path": "scale"}}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 5.0},
+            {"bufferView": 1, "componentType": 5121.0, "type": "SCALAR", "count": 6}],
+        "bufferViews": [{"buffer": 0, "byteLength": 60}, {"buffer": 0, "byteOffset": 60, "byteLength": 6}],
+        "buffers": [{"byteLength": bytes.len(), "uri": data(&bytes)}, {"byteLength": 4, "uri": "gone.bin"}],
+        "files": [{"uri": data(guest.as_bytes()), "mimeType": "model/gltf+json"}], "externalAssets": [{"file": 0}],
+    });
+    file.to_string()
+}
 
 fn draco() -> Parts {
     let json = json!({

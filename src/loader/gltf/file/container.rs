@@ -19,8 +19,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// One sentence, when the file ends early or is of another version.
 pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
     if !bytes.starts_with(MAGIC) {
-        let json = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        return Ok(Container { json, bin: None });
+        return Ok(Container { json: text(bytes), bin: None });
     }
     let version = word(bytes, 4)?;
     if version != 2 {
@@ -35,12 +34,20 @@ pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
         return Err("the first chunk is not JSON: export the file again".to_owned());
     }
     let mut bin = None;
-    while bin.is_none() && !rest.is_empty() {
+    // Some writers pad the last chunk with zeros that they do not count.
+    while bin.is_none() && rest.iter().any(|&byte| byte != 0) {
         let (kind, data, after) = chunk(rest)?;
         bin = (kind == BIN).then_some(data);
         rest = after;
     }
-    Ok(Container { json, bin })
+    Ok(Container { json: text(json), bin })
+}
+
+/// JSON without a byte order mark before it and zeros after it, which some writers pad it with.
+fn text(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &bytes[..end]
 }
 
 type Chunk<'a> = (&'a [u8], &'a [u8], &'a [u8]);
@@ -85,6 +92,20 @@ mod tests {
             let c = open(bytes).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((c.json, c.bin), (&b"{}"[..], None));
         }
+    }
+
+    #[test]
+    fn a_json_chunk_may_have_a_byte_order_mark_and_be_padded_with_anything_blank() {
+        for json in [&b"\xef\xbb\xbf{}\0\0\0"[..], b"{}\0\0", b"\xef\xbb\xbf{}", b"{} \0"] {
+            let bytes = glb(&[(JSON, json), (BIN, b"345")]);
+            let c = open(&bytes).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!((c.json.trim_ascii(), c.bin), (&b"{}"[..], Some(&b"345"[..])));
+        }
+        let mut bytes = glb(&[(JSON, b"{}")]);
+        bytes.extend([0; 6]);
+        let length = (bytes.len() as u32).to_le_bytes();
+        bytes[8..12].copy_from_slice(&length);
+        assert!(open(&bytes).is_ok_and(|c| c.json == b"{}" && c.bin.is_none()));
     }
 
     #[test]

@@ -2,18 +2,24 @@
 
 use super::{
     container::Container,
-    extensions, json,
+    extensions,
+    json::{self, Parsed},
     meshopt::{self, Decoded},
     uri,
 };
 use crate::loader::gltf::{
     GltfOptions,
+    external::External,
     fault::{Fault, Faults, Warnings, fault},
 };
 use crate::loader::{budget::Budget, folders::Folders};
 use gltf::json::{Index, Root, buffer};
 use rayon::prelude::*;
-use std::{borrow::Cow, path::Path};
+use std::{
+    borrow::Cow,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// Everything that the other modules read from. Bytes of the file are borrowed, not copied.
 pub struct Document<'a> {
@@ -22,12 +28,38 @@ pub struct Document<'a> {
     pub budget: &'a Budget,
     pub warnings: Warnings,
     pub faults: &'a Faults<'a>,
+    /// The faults of parts that were replaced by empty ones, of which there are warnings.
+    pub replaced: Vec<Fault>,
+    /// Members about files within this one.
+    pub external: Option<External>,
     /// Used extensions that are not supported.
     pub unsupported: Vec<String>,
-    /// For each buffer, None if it is faulty, else its bytes; `Some(None)` if it has no data, such as the fallback of a compressed one.
-    buffers: Vec<Option<Option<Cow<'a, [u8]>>>>,
-    /// For each buffer view, None if it is faulty, else its decompressed data; `Some(None)` if it is not compressed.
-    decoded: Vec<Option<Option<Decoded>>>,
+    /// The bytes of each buffer; None for a buffer without data, such as the fallback of a compressed one.
+    buffers: Vec<Held<Option<Cow<'a, [u8]>>>>,
+    /// The decompressed data of each buffer view; None if it is not compressed.
+    decoded: Vec<Held<Option<Decoded>>>,
+}
+
+/// A part of the file. If it is faulty, that only matters to what needs it.
+struct Held<T> {
+    content: Result<T, Fault>,
+    /// Whether something needed it and got the fault.
+    missed: AtomicBool,
+}
+
+impl<T> Held<T> {
+    fn get(&self) -> Result<&T, Fault> {
+        self.content.as_ref().map_err(|fault| {
+            self.missed.store(true, Ordering::Relaxed);
+            fault.clone()
+        })
+    }
+
+    /// The fault, if nothing met it.
+    fn unmet(&self) -> Option<&Fault> {
+        let missed = self.missed.load(Ordering::Relaxed);
+        self.content.as_ref().err().filter(|_| !missed)
+    }
 }
 
 /// Part of a buffer.
@@ -48,31 +80,69 @@ impl<'a> Document<'a> {
         faults: &'a Faults<'a>,
         options: &GltfOptions,
     ) -> Result<Self, Fault> {
-        let root = json::parse(container.json, budget)?;
+        let Parsed { root, replaced } = json::parse(container.json, budget)?;
         let warnings = Warnings::default();
-        extensions::check_required(&root.extensions_required, faults)?;
+        replaced.iter().for_each(|fault| warnings.add(&fault.path, format!("{}; it is ignored", fault.message)));
+        extensions::check_required(&root.extensions_required, faults, &warnings)?;
         let mut document = Self {
             unsupported: extensions::unsupported(&root.extensions_used, &warnings),
             folders: Folders::new(home, &options.allow_dirs),
             budget,
             warnings,
             faults,
+            replaced,
+            external: None,
             buffers: Vec::new(),
             decoded: Vec::new(),
             root,
         };
+        document.external = document.or_warn(External::read(container.json), "they are left out")?.flatten();
         for index in 0..document.root.buffers.len() {
             let buffer = document.load_buffer(index, container.bin);
-            document.buffers.push(document.faults.keep(buffer)?);
+            document.buffers.push(document.hold(buffer)?);
         }
         document.decoded = (0..document.root.buffer_views.len())
             .into_par_iter()
             .map(|index| {
                 let decoded = meshopt::decode_view(&document, index);
-                document.faults.keep(decoded)
+                document.hold(decoded)
             })
             .collect::<Result<_, _>>()?;
         Ok(document)
+    }
+
+    /// Keeps a part with its fault, if it has one, for what needs it.
+    ///
+    /// # Errors
+    /// Once memory is short: all else would lack it as well.
+    fn hold<T>(&self, content: Result<T, Fault>) -> Result<Held<T>, Fault> {
+        match content {
+            Err(fault) if self.budget.is_exceeded() => Err(fault),
+            content => Ok(Held { content, missed: AtomicBool::new(false) }),
+        }
+    }
+
+    /// What was read, if it is not faulty. Otherwise nothing, and a warning says so and what is done `instead`.
+    ///
+    /// # Errors
+    /// Once memory is short: all else would lack it as well.
+    pub fn or_warn<T>(&self, read: Result<T, Fault>, instead: &str) -> Result<Option<T>, Fault> {
+        match read {
+            Err(fault) if !self.budget.is_exceeded() => {
+                self.warnings.add(&fault.path, format!("{}; {instead}", fault.message));
+                Ok(None)
+            }
+            read => self.faults.keep(read),
+        }
+    }
+
+    /// Warns of buffers and buffer views that are faulty, but that nothing needed.
+    pub fn warn_of_unused(&self) {
+        let buffers = self.buffers.iter().filter_map(Held::unmet);
+        let views = self.decoded.iter().filter_map(Held::unmet);
+        for fault in buffers.chain(views) {
+            self.warnings.add(&fault.path, format!("{}; nothing that is drawn needs it", fault.message));
+        }
     }
 
     fn load_buffer(&self, index: usize, bin: Option<&'a [u8]>) -> Result<Option<Cow<'a, [u8]>>, Fault> {
@@ -105,14 +175,11 @@ impl<'a> Document<'a> {
             let count = self.root.buffers.len();
             fault(path, out_of_range("buffer", buffer, count))
         })?;
-        let bytes = match self.buffers.get(buffer) {
-            Some(Some(Some(bytes))) => bytes,
-            Some(Some(None)) => {
-                let message = format!("buffer {buffer} has no data: get the file with its buffers");
-                return Err(fault(path, message));
-            }
-            _ => return Err(fault(path, format!("buffer {buffer} is faulty")).following()),
-        };
+        let bytes = self.buffers.get(buffer).map(Held::get).transpose()?.and_then(Option::as_ref);
+        let bytes = bytes.ok_or_else(|| {
+            let message = format!("buffer {buffer} has no data: get the file with its buffers");
+            fault(path, message)
+        })?;
         let end = offset.checked_add(length).filter(|&end| end <= declared.byte_length.0);
         end.and_then(|end| bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)).ok_or_else(|| {
             fault(
@@ -133,16 +200,9 @@ impl<'a> Document<'a> {
             fault(path, out_of_range("buffer view", index, count))
         })?;
         let stride = view.byte_stride.map(|s| s.0);
-        match self.decoded.get(index) {
-            Some(Some(Some(decoded))) => {
-                let bytes = decoded.bytes();
-                return Ok(View { bytes, stride });
-            }
-            Some(None) => {
-                return Err(fault(path, format!("buffer view {index} is faulty")).following());
-            }
-            // Not compressed, or not decoded yet.
-            Some(Some(None)) | None => {}
+        // Those that are missing here are not compressed, or not decoded yet.
+        if let Some(decoded) = self.decoded.get(index).map(Held::get).transpose()?.and_then(Option::as_ref) {
+            return Ok(View { bytes: decoded.bytes(), stride });
         }
         let offset = view.byte_offset.map_or(0, |o| o.0);
         let at = format!("/bufferViews/{index}");

@@ -57,13 +57,44 @@ pub fn is_supported(name: &str) -> bool {
     SUPPORTED.contains(&name)
 }
 
+/// Extensions that files may require all the same: without them, everything is drawn, or something else stands for what is not.
+/// They describe, add what has no picture, offer simpler versions of a node, or another format of pictures.
+const HARMLESS: [&str; 16] = [
+    "AGI_articulations",
+    "AGI_stk_metadata",
+    "EXT_instance_features",
+    "EXT_mesh_features",
+    "EXT_structural_metadata",
+    "EXT_texture_avif",
+    "FB_geometry_metadata",
+    "KHR_audio_emitter",
+    "KHR_implicit_shapes",
+    "KHR_interactivity",
+    "KHR_node_hoverability",
+    "KHR_node_selectability",
+    "KHR_physics_rigid_bodies",
+    "MSFT_lod",
+    "MSFT_packing_normalRoughnessMetallic",
+    "MSFT_packing_occlusionRoughnessMetallic",
+];
+
+/// Whether a model is recognised without the extension. Without one of materials, it has its colours and textures.
+fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name) || name.contains("_materials_")
+}
+
+/// Refuses required extensions that are not supported, unless models are recognised without them: these are warned of.
+///
 /// # Errors
-/// When a required extension is not supported.
-pub fn check_required(required: &[String], faults: &Faults) -> Result<(), Fault> {
-    for (i, name) in required.iter().enumerate() {
-        if !is_supported(name) {
-            let path = format!("/extensionsRequired/{i}");
-            faults.keep::<()>(Err(fault(path, refusal(name))))?;
+/// When one is refused.
+pub fn check_required(required: &[String], faults: &Faults, warnings: &Warnings) -> Result<(), Fault> {
+    for (i, name) in required.iter().enumerate().filter(|(_, name)| !is_supported(name)) {
+        let path = format!("/extensionsRequired/{i}");
+        match is_harmless(name) {
+            true => warnings.add(&path, format!("`{name}` is required, but not supported and ignored")),
+            false => {
+                faults.keep::<()>(Err(fault(path, refusal(name))))?;
+            }
         }
     }
     Ok(())
@@ -79,11 +110,7 @@ pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
 }
 
 fn refusal(name: &str) -> String {
-    let fix = match name {
-        "EXT_texture_avif" => "convert the textures to PNG, JPEG or WebP",
-        _ => "export the file without it",
-    };
-    format!("the extension `{name}` is required, but not supported: {fix}")
+    format!("the extension `{name}` is required, but not supported: export the file without it")
 }
 
 /// Reads extension `name` of the object at `path`, where it is present.
@@ -115,11 +142,22 @@ mod tests {
     #[test]
     fn an_unknown_required_extension_is_an_error_by_name() {
         let required = names(&[LIGHTS, "ACME_teapot"]);
-        let e = check_required(&required, &Faults::end_the_load()).err().map(|f| f.line()).unwrap_or_default();
+        let (faults, warnings) = (Faults::end_the_load(), Warnings::default());
+        let e = check_required(&required, &faults, &warnings).err().map(|f| f.line()).unwrap_or_default();
         assert_eq!(
             e,
             "/extensionsRequired/1: the extension `ACME_teapot` is required, but not supported: export the file without it"
         );
+    }
+
+    #[test]
+    fn a_required_extension_that_models_are_recognised_without_is_a_warning() {
+        let warnings = Warnings::default();
+        let required = names(&["EXT_mesh_features", "KHR_materials_glow", "EXT_texture_avif"]);
+        assert!(check_required(&required, &Faults::end_the_load(), &warnings).is_ok());
+        let lines = warnings.into_lines();
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[1], "/extensionsRequired/1: `KHR_materials_glow` is required, but not supported and ignored");
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! The JSON of a file as the `gltf` crate models it. Optional members that the crate demands are filled in.
+//! The JSON of a file as the `gltf` crate models it. Optional members that the crate demands are filled in, and parts that can be
+//! replaced are, if they are faulty.
 
-use super::extensions::ANIMATION_POINTER;
+use super::{extensions::ANIMATION_POINTER, numbers};
 use crate::loader::gltf::fault::{Fault, fault};
 use crate::{guard::guarded, loader::budget::Budget};
 use gltf::json::{Index, Root, animation::Target};
@@ -21,21 +22,28 @@ pub fn pointer_of(target: &Target) -> Option<String> {
     serde_json::from_str(kept.get()).ok()
 }
 
+/// A parsed file, and the faults of parts that were replaced by empty ones.
+pub struct Parsed {
+    pub root: Root,
+    pub replaced: Vec<Fault>,
+}
+
 /// Parses the text; nesting is limited to 128 levels by `serde_json`.
 ///
 /// # Errors
 /// When the text is not JSON (by line and column), not glTF (by JSON pointer), or of an unsupported version.
-pub fn parse(text: &[u8], budget: &Budget) -> Result<Root, Fault> {
+pub fn parse(text: &[u8], budget: &Budget) -> Result<Parsed, Fault> {
     budget.take(estimate(text)).map_err(|lack| fault("", format!("the JSON text {lack}")))?;
-    let root = guarded(
+    let text = &numbers::integers_as_such(text);
+    let parsed = guarded(
         || match serde_json::from_slice(text) {
-            Ok(root) => Ok(root),
+            Ok(root) => Ok(Parsed { root, replaced: Vec::new() }),
             Err(_) => parse_again(text),
         },
         |words| fault("", format!("the JSON text is damaged: {words}")),
     )?;
-    check_version(&root)?;
-    Ok(root)
+    check_version(&parsed.root)?;
+    Ok(parsed)
 }
 
 /// Upper bound of the memory that the parsed text takes: an object has at most 1024 bytes, a value in a list 96.
@@ -49,7 +57,7 @@ fn estimate(text: &[u8]) -> u64 {
 }
 
 /// Parses the text with repairs, which is slower; most files do not need it.
-fn parse_again(text: &[u8]) -> Result<Root, Fault> {
+fn parse_again(text: &[u8]) -> Result<Parsed, Fault> {
     let mut value: Value =
         serde_json::from_slice(text).map_err(|e| fault("", format!("not valid JSON: {e}: export the file again")))?;
     for scene in objects(&mut value, "scenes") {
@@ -64,7 +72,41 @@ fn parse_again(text: &[u8]) -> Result<Root, Fault> {
             }
         }
     }
-    serde_path_to_error::deserialize(value).map_err(|e| fault(pointer(e.path()), e.inner().to_string()))
+    let mut replaced = Vec::new();
+    loop {
+        let fault = match serde_path_to_error::deserialize(&value) {
+            Ok(root) => return Ok(Parsed { root, replaced }),
+            Err(e) => fault(pointer(e.path()), e.inner().to_string()),
+        };
+        if replaced.len() >= MOST_REPLACED || !replace(&mut value, &fault.path) {
+            return Err(fault);
+        }
+        replaced.push(fault);
+    }
+}
+
+/// Most parts of a file that are replaced before it counts as damaged. Each takes another look at the whole file.
+const MOST_REPLACED: usize = 16;
+
+/// Takes away the part at `path`, if it only describes something, or if something else can stand for it. False if it is needed.
+fn replace(value: &mut Value, path: &str) -> bool {
+    if let Some((parent, "name" | "copyright" | "generator")) = path.rsplit_once('/') {
+        let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
+        let member = path.rsplit('/').next().unwrap_or_default();
+        return parent.is_some_and(|parent| parent.remove(member).is_some());
+    }
+    let mut segments = path.split('/').skip(1);
+    let (Some(list), Some(index)) = (segments.next(), segments.next()) else {
+        return false;
+    };
+    let empty = match list {
+        "animations" => json!({"samplers": [], "channels": []}),
+        "cameras" => json!({"type": ""}),
+        "images" | "materials" | "samplers" | "textures" => json!({}),
+        _ => return false,
+    };
+    let part = value.pointer_mut(&format!("/{list}/{index}"));
+    part.is_some_and(|part| std::mem::replace(part, empty.clone()) != empty)
 }
 
 fn objects<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
@@ -116,7 +158,7 @@ fn check_version(root: &Root) -> Result<(), Fault> {
         None => (&asset.version, "/asset/version"),
     };
     let fits = match asset.min_version {
-        Some(_) => wanted == "2.0",
+        Some(_) => wanted == "2.0" || wanted == "2.1",
         None => wanted == "2" || wanted.starts_with("2."),
     };
     if fits {
@@ -131,7 +173,28 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Root, String> {
-        parse(text.as_bytes(), &Budget::new(Some(1 << 30))).map_err(|f| f.line())
+        parse(text.as_bytes(), &Budget::new(Some(1 << 30))).map(|parsed| parsed.root).map_err(|f| f.line())
+    }
+
+    #[test]
+    fn faulty_parts_that_something_else_can_stand_for_are_replaced() {
+        let text = r#"{"asset": {"version": "2.0", "generator": 5}, "nodes": [{"name": 7, "mesh": 0}],
+            "cameras": [{"type": "perspective", "perspective": {"znear": 1}}], "materials": [{"doubleSided": 3}],
+            "samplers": [{"wrapS": "no"}], "animations": [{"samplers": 1, "channels": []}]}"#;
+        let parsed = parse(text.as_bytes(), &Budget::new(None)).unwrap_or_else(|f| panic!("{}", f.line()));
+        let paths: Vec<&str> = parsed.replaced.iter().map(|fault| fault.path.as_str()).collect();
+        assert_eq!(paths.len(), 6, "{paths:?}");
+        for part in ["/asset/generator", "/nodes/0/name", "/cameras/0", "/materials/0", "/samplers/0", "/animations/0"]
+        {
+            assert!(paths.iter().any(|path| path.starts_with(part)), "{part}: {paths:?}");
+        }
+        assert_eq!(parsed.root.nodes[0].mesh.map(|mesh| mesh.value()), Some(0));
+        let many = format!(r#"{{"asset": {{"version": "2.0"}}, "cameras": [{}1]}}"#, "1,".repeat(30));
+        assert!(parsed_error(&many).starts_with("/cameras/16"), "a file of nothing but faults is damaged");
+    }
+
+    fn parsed_error(text: &str) -> String {
+        parsed(text).err().unwrap_or_default()
     }
 
     #[test]
@@ -161,9 +224,11 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         assert!(parsed(r#"{"asset": {"version": "1.0"}}"#).is_err_and(|e| e.contains("glTF 1.0")));
-        let later = r#"{"asset": {"version": "2.1", "minVersion": "2.1"}}"#;
+        let later = r#"{"asset": {"version": "2.2", "minVersion": "2.2"}}"#;
         assert!(parsed(later).is_err_and(|e| e.starts_with("/asset/minVersion")));
-        assert!(parsed(r#"{"asset": {"version": "2.1"}}"#).is_ok());
+        for draft in [r#"{"asset": {"version": "2.1"}}"#, r#"{"asset": {"version": "2.1", "minVersion": "2.1"}}"#] {
+            assert!(parsed(draft).is_ok(), "{draft}");
+        }
     }
 
     #[test]

@@ -6,4 +6,5 @@ pub mod document;
 pub mod extensions;
 pub mod json;
 pub mod meshopt;
+pub mod numbers;
 pub mod uri;

@@ -22,8 +22,16 @@ pub fn read(folders: &Folders, uri: &str, budget: &Budget) -> Result<Vec<u8>, St
     files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
 }
 
+/// Whether the data are in the URI itself.
+pub fn is_data(uri: &str) -> bool {
+    strip_scheme(uri, "data").is_some()
+}
+
 /// The file that `uri` names, without links.
-fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
+///
+/// # Errors
+/// A sentence that names the URI (shortened).
+pub fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
     if let Some(scheme) = scheme(uri) {
         return Err(format!(
             "`{}` has the scheme `{scheme}:`, which is not opened: put the file beside the model",

@@ -6,19 +6,16 @@ use crate::scene::rig::{Deformers, MorphTarget};
 use gltf::json::{Index, accessor::Accessor, mesh::Semantic};
 use rayon::prelude::*;
 
-/// Reads all JOINTS and WEIGHTS sets and all morph targets.
+/// Reads all JOINTS and WEIGHTS sets and all morph targets. Targets that are faulty move nothing, with a warning; so do joints, unless the
+/// mesh is `skinned`.
 ///
 /// # Errors
-/// When they do not fit the vertices or are not finite.
-pub fn read(vertices: &Vertices) -> Result<Deformers, Fault> {
-    let mut deformers = Deformers::default();
-    let mut sets = Vec::new();
-    while let Some(set) = influences(vertices, sets.len() as u32)? {
-        sets.push(set);
-    }
-    if !sets.is_empty() {
-        merge(&sets, vertices, &mut deformers)?;
-    }
+/// When joints and weights do not fit the vertices or are not finite.
+pub fn read(vertices: &Vertices, skinned: bool) -> Result<Deformers, Fault> {
+    let mut deformers = match skin(vertices) {
+        Err(fault) if !skinned => vertices.document.or_warn(Err(fault), "no skin needs it")?.unwrap_or_default(),
+        read => read?,
+    };
     let targets = vertices.primitive.targets.iter().flatten().enumerate();
     for (k, target) in targets {
         let at = |what: &str| format!("{}/targets/{k}/{what}", vertices.path);
@@ -27,6 +24,19 @@ pub fn read(vertices: &Vertices) -> Result<Deformers, Fault> {
             normals: offsets(vertices, target.normals, &at("NORMAL"))?,
             tangents: offsets(vertices, target.tangents, &at("TANGENT"))?,
         });
+    }
+    Ok(deformers)
+}
+
+/// Joints and weights, and no targets yet.
+fn skin(vertices: &Vertices) -> Result<Deformers, Fault> {
+    let mut deformers = Deformers::default();
+    let mut sets = Vec::new();
+    while let Some(set) = influences(vertices, sets.len() as u32)? {
+        sets.push(set);
+    }
+    if !sets.is_empty() {
+        merge(&sets, vertices, &mut deformers)?;
     }
     Ok(deformers)
 }
@@ -55,7 +65,7 @@ fn merge(sets: &[Influences], vertices: &Vertices, to: &mut Deformers) -> Result
     if weights().any(|w| !w.is_finite()) {
         return Err(fault(vertices.path, "joint weights must be finite"));
     }
-    let (per_vertex, count) = (sets.len() * 4, vertices.count);
+    let (per_vertex, count) = (sets.len() * 4, vertices.len());
     vertices
         .document
         .budget
@@ -94,9 +104,11 @@ fn offsets(vertices: &Vertices, accessor: Option<Index<Accessor>>, path: &str) -
     let Some(accessor) = accessor else {
         return Ok(Vec::new());
     };
-    let offsets = vertices.accessor_floats::<3>(accessor, path)?;
-    match offsets.par_iter().flatten_iter().all(|x| x.is_finite()) {
-        true => Ok(offsets),
-        false => Err(fault(path, "morph offsets must be finite")),
-    }
+    let offsets = vertices.accessor_floats::<3>(accessor, path).and_then(|offsets| {
+        match offsets.par_iter().flatten_iter().all(|x| x.is_finite()) {
+            true => Ok(offsets),
+            false => Err(fault(path, "morph offsets must be finite")),
+        }
+    });
+    Ok(vertices.document.or_warn(offsets, "it moves nothing")?.unwrap_or_default())
 }

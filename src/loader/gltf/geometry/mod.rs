@@ -41,11 +41,17 @@ pub struct Choice<'a> {
     pub skip_tangents: bool,
 }
 
-/// Reads primitive `k` of mesh `index`; None where there is nothing to render, with a warning.
+/// Reads primitive `k` of mesh `index`; None where there is nothing to render, with a warning. Vertices that no triangle has are left out;
+/// so are triangles with corners that are not finite, with a warning. `skinned`: joints move the mesh somewhere.
 ///
 /// # Errors
-/// When anything in it is out of range, does not fit, or is not finite.
-pub fn read(document: &Document, choice: &Choice, index: usize, k: usize) -> Result<Option<ModelMesh>, Fault> {
+/// When its positions, indices, joints or morph targets are out of range or do not fit.
+pub fn read(
+    document: &Document,
+    choice: &Choice,
+    (index, k): (usize, usize),
+    skinned: bool,
+) -> Result<Option<ModelMesh>, Fault> {
     let mesh = &document.root.meshes[index];
     let primitive = &mesh.primitives[k];
     let path = format!("/meshes/{index}/primitives/{k}");
@@ -56,7 +62,7 @@ pub fn read(document: &Document, choice: &Choice, index: usize, k: usize) -> Res
     let mode = match primitive.mode {
         Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
         Checked::Valid(_) => return skip("points and lines are not rendered"),
-        Checked::Invalid => return Err(fault(path + "/mode", "unknown mode")),
+        Checked::Invalid => return skip("its mode is unknown"),
     };
     let Some(positions) = vertices::attribute(primitive, &Semantic::Positions) else {
         return skip("a primitive without positions cannot be rendered");
@@ -66,8 +72,9 @@ pub fn read(document: &Document, choice: &Choice, index: usize, k: usize) -> Res
         Some(draco) => draco.vertex_count(),
         None => accessor::elements(document, positions, &path)?.count,
     };
-    let vertices = Vertices { document, primitive, path: &path, draco, count };
-    let triangles = read_triangles(&vertices, mode)?;
+    let mut vertices = Vertices { document, primitive, path: &path, draco, count, kept: None };
+    let mut triangles = read_triangles(&vertices, mode)?;
+    let positions = read_positions(&mut vertices, &mut triangles)?;
     if triangles.is_empty() {
         return skip("a primitive without triangles cannot be rendered");
     }
@@ -75,8 +82,8 @@ pub fn read(document: &Document, choice: &Choice, index: usize, k: usize) -> Res
         .budget
         .take(triangles.len() as u64 * budget::TRIANGLE)
         .map_err(|lack| fault(&path, format!("rendering the triangles {lack}")))?;
-    let material = material_index(primitive, choice, &path)?;
-    let variants = variants(primitive, choice, &path)?;
+    let material = document.or_warn(material_index(primitive, choice, &path), "the default is taken")?.unwrap_or(NONE);
+    let variants = document.or_warn(variants(primitive, choice, &path), "it has no variants")?.unwrap_or_default();
     let chosen = variants.iter().find(|v| Some(v.0) == choice.variant);
     let material = chosen.map_or(material, |v| v.1);
     let uv_sets = uv_sets(document, choice, material, &variants, &path);
@@ -85,8 +92,8 @@ pub fn read(document: &Document, choice: &Choice, index: usize, k: usize) -> Res
             1 => name(mesh.name.as_deref(), "mesh", index),
             _ => format!("{} part {k}", name(mesh.name.as_deref(), "mesh", index)),
         },
-        mesh: read_vertices(&vertices, triangles, uv_sets)?,
-        deformers: deform::read(&vertices)?,
+        mesh: read_vertices(&vertices, (positions, triangles), uv_sets)?,
+        deformers: deform::read(&vertices, skinned)?,
         material,
         variants,
     };
@@ -117,23 +124,53 @@ fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Faul
     Ok(triangles)
 }
 
-fn read_vertices(v: &Vertices, triangles: Vec<[u32; 3]>, uv_sets: [u32; 2]) -> Result<TriangleMesh, Fault> {
+/// The positions of the vertices that triangles have. Others are not read from `v` from then on, so that a stray vertex is not in the
+/// picture's frame, and triangles name those that are left. Triangles with a corner that is nowhere are left out, with a warning.
+fn read_positions(v: &mut Vertices, triangles: &mut Vec<[u32; 3]>) -> Result<Vec<[f32; 3]>, Fault> {
     let positions = v.floats::<3>(&Semantic::Positions)?.unwrap_or_default();
-    let in_range = |x: &f32| x.abs() <= LARGEST_COORDINATE;
-    if !positions.par_iter().all(|p| p.iter().all(in_range)) {
-        return Err(fault(
-            format!("{}/attributes/POSITION", v.path),
-            format!("positions must be finite and within {LARGEST_COORDINATE:e}"),
-        ));
+    let is_somewhere = |&corner: &u32| positions[corner as usize].iter().all(|x| x.abs() <= LARGEST_COORDINATE);
+    let all = triangles.len();
+    if !triangles.par_iter().flatten_iter().all(|corner| is_somewhere(corner)) {
+        triangles.retain(|corners| corners.iter().all(is_somewhere));
+        let message = format!(
+            "{} triangles are left out: their positions are not finite and within {LARGEST_COORDINATE:e}",
+            all - triangles.len()
+        );
+        v.document.warnings.add(&format!("{}/attributes/POSITION", v.path), message);
     }
-    let faults = &v.document.faults;
+    let kept = used(triangles, positions.len());
+    if kept.len() == positions.len() {
+        return Ok(positions);
+    }
+    let mut place = vec![NONE; positions.len()];
+    (0..).zip(&kept).for_each(|(new, &old)| place[old as usize] = new);
+    triangles.par_iter_mut().for_each(|corners| *corners = corners.map(|corner| place[corner as usize]));
+    let positions = kept.iter().map(|&old| positions[old as usize]).collect();
+    v.kept = Some(kept);
+    Ok(positions)
+}
+
+/// Indices of the vertices that triangles have, in their order.
+fn used(triangles: &[[u32; 3]], count: usize) -> Vec<u32> {
+    let mut used = vec![false; count];
+    triangles.iter().flatten().for_each(|&corner| used[corner as usize] = true);
+    (0..).zip(used).filter_map(|(index, used)| used.then_some(index)).collect()
+}
+
+fn read_vertices(
+    v: &Vertices,
+    (positions, triangles): (Vec<[f32; 3]>, Vec<[u32; 3]>),
+    uv_sets: [u32; 2],
+) -> Result<TriangleMesh, Fault> {
+    let document = v.document;
+    let left_out = "the attribute is left out";
     let [uvs, uvs1] = uv_sets.map(|set| {
         let uvs = v.floats(&Semantic::TexCoords(set));
-        Ok::<_, Fault>(flipped(faults.keep(uvs)?.flatten()))
+        Ok::<_, Fault>(flipped(document.or_warn(uvs, left_out)?.flatten()))
     });
-    let normals = faults.keep(v.floats(&Semantic::Normals))?.flatten();
-    let colors = faults.keep(v.colors(&Semantic::Colors(0)))?.flatten();
-    let tangents = faults.keep(v.floats(&Semantic::Tangents))?.flatten();
+    let normals = document.or_warn(v.floats(&Semantic::Normals), left_out)?.flatten();
+    let colors = document.or_warn(v.colors(&Semantic::Colors(0)), left_out)?.flatten();
+    let tangents = document.or_warn(v.floats(&Semantic::Tangents), left_out)?.flatten();
     let mut mesh = TriangleMesh {
         normals: normals.unwrap_or_default(),
         uvs: uvs?,

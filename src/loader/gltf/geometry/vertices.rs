@@ -19,7 +19,10 @@ pub struct Vertices<'a> {
     /// JSON pointer to the primitive.
     pub path: &'a str,
     pub draco: Option<DracoMesh>,
+    /// Number of vertices in the file.
     pub count: usize,
+    /// The vertices that are read, rising; None for all.
+    pub kept: Option<Vec<u32>>,
 }
 
 /// The accessor of an attribute.
@@ -30,6 +33,19 @@ pub fn attribute(primitive: &Primitive, semantic: &Semantic) -> Option<Index<Acc
 }
 
 impl Vertices<'_> {
+    /// Number of vertices that are read.
+    pub fn len(&self) -> usize {
+        self.kept.as_ref().map_or(self.count, Vec::len)
+    }
+
+    /// Those of the values of all vertices that are of vertices which are read.
+    fn of_kept<T: Copy>(&self, all: Vec<T>) -> Vec<T> {
+        match &self.kept {
+            None => all,
+            Some(kept) => kept.iter().map(|&vertex| all[vertex as usize]).collect(),
+        }
+    }
+
     /// An attribute with `N` components, if the primitive has it.
     ///
     /// # Errors
@@ -51,7 +67,7 @@ impl Vertices<'_> {
     pub fn accessor_floats<const N: usize>(&self, index: Index<Accessor>, path: &str) -> Result<Vec<[f32; N]>, Fault> {
         let elements = accessor::elements(self.document, index, path)?;
         self.check_count(elements.count, path)?;
-        elements.floats(self.document.budget)
+        elements.floats(self.document.budget).map(|values| self.of_kept(values))
     }
 
     /// A colour attribute; colours without alpha are opaque.
@@ -85,7 +101,7 @@ impl Vertices<'_> {
             None => {
                 let elements = accessor::elements(self.document, index, &path)?;
                 self.check_count(elements.count, &path)?;
-                elements.integers::<4>(self.document.budget)?
+                self.of_kept(elements.integers::<4>(self.document.budget)?)
             }
         };
         if joints.as_flattened().iter().any(|&j| j > u32::from(u16::MAX)) {
@@ -120,6 +136,7 @@ impl Vertices<'_> {
         let Some(values) = draco.attribute(&semantic.to_string(), N)? else {
             return Ok(None);
         };
+        self.check_count(values.len() / N, &path)?;
         let accessor = accessor::elements(self.document, index, &path)?;
         let greatest = match accessor.normalized_type() {
             None | Some(ComponentType::F32 | ComponentType::U32) => 1.0,
@@ -129,9 +146,10 @@ impl Vertices<'_> {
             Some(ComponentType::U16) => 65535.0,
         };
         let vertices = values.as_chunks::<N>().0.iter();
-        Ok(Some(match greatest {
+        let values = match greatest {
             1.0 => vertices.copied().collect(),
             _ => vertices.map(|v| v.map(|x| (x / greatest).max(-1.0))).collect(),
-        }))
+        };
+        Ok(Some(self.of_kept(values)))
     }
 }

@@ -8,6 +8,7 @@ pub mod textures;
 use super::{
     fault::{Fault, fault},
     file::{document::Document, extensions},
+    model::ModelTexture,
     nodes::name,
 };
 use crate::scene::{
@@ -19,20 +20,52 @@ use gltf::json::{material, validation::Checked};
 use pbr::{PbrMaterial, TextureRef};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 use textures::{Content, Table};
 
-/// All materials of the file, and the textures that they use, still to be decoded.
+/// All materials of the file, and the textures that they use, still to be decoded. Of what is faulty in them, there are warnings, and
+/// the specification's defaults are taken.
 ///
 /// # Errors
-/// When a number is not finite or an index out of range.
+/// Those of [`Document::or_warn`].
 pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'a>), Fault> {
     let mut textures = Table::new(document);
     let mut materials = Vec::with_capacity(document.root.materials.len());
     for (index, material) in document.root.materials.iter().enumerate() {
         let read = Reader::new(document, &mut textures, material, index).and_then(|reader| reader.read(material));
-        materials.push(document.faults.keep(read)?.unwrap_or_default());
+        materials.push(read?);
     }
     Ok((materials, textures))
+}
+
+/// Leaves out of `materials` the textures that could not be decoded, and normal maps that are none. Returns the others.
+pub fn without_faulty(
+    document: &Document,
+    materials: &mut [PbrMaterial],
+    textures: Vec<Option<ModelTexture>>,
+) -> Vec<ModelTexture> {
+    let is_grey: Vec<OnceCell<bool>> = vec![OnceCell::new(); textures.len()];
+    for material in materials.iter_mut() {
+        for (map, pointer) in material.normal_maps() {
+            let Some(reference) = material.textures.get(map as usize) else { continue };
+            let texture = reference.texture as usize;
+            let Some(picture) = &textures[texture] else { continue };
+            if *is_grey[texture].get_or_init(|| picture.is_grey()) {
+                let path = format!("/materials/{}/{pointer}", material.base.material);
+                let message = "all pixels of the picture are grey, as in a bump map; it is no normal map and ignored";
+                document.warnings.add(&path, message);
+                material.drop_map(map);
+            }
+        }
+    }
+    let mut kept = Vec::with_capacity(textures.len());
+    let mut all = Vec::with_capacity(textures.len());
+    for texture in textures {
+        kept.push(texture.as_ref().map(|_| all.len() as u32));
+        all.extend(texture);
+    }
+    materials.iter_mut().for_each(|material| material.keep_textures(&kept));
+    all
 }
 
 /// Extensions that describe more than a single number, in the order in which features are told.
@@ -98,7 +131,7 @@ impl Transform {
 
 impl<'a, 'd> Reader<'a, 'd> {
     /// # Errors
-    /// When an extension is no object, or the alpha mode unknown.
+    /// When its JSON cannot be written again.
     fn new(
         document: &'d Document<'d>,
         textures: &'a mut Table<'d>,
@@ -106,13 +139,13 @@ impl<'a, 'd> Reader<'a, 'd> {
         index: usize,
     ) -> Result<Self, Fault> {
         let path = format!("/materials/{index}");
-        let alpha = alpha(material, &path)?;
+        let alpha = alpha(document, material, &path);
         let json = serde_json::to_value(material).map_err(|e| fault(&path, e.to_string()))?;
         let others = material.extensions.as_ref().map(|e| &e.others);
         for (name, value) in others.into_iter().flatten() {
             if name.starts_with("KHR_materials_") && !value.is_object() {
-                let message = "invalid type: an extension is an object";
-                return Err(fault(format!("{path}/extensions/{name}"), message));
+                let message = "invalid type: an extension is an object; it is ignored";
+                document.warnings.add(&format!("{path}/extensions/{name}"), message);
             }
         }
         let mut read =
@@ -145,7 +178,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         for pointer in UNREAD {
             if let Some(info) = self.member::<TextureInfo>(pointer)? {
                 let path = format!("{}/{pointer}", self.path);
-                self.textures.check(info.index as usize, &path)?;
+                self.document.or_warn(self.textures.check(info.index as usize, &path), "nothing reads it")?;
             }
         }
         self.read.features = self.features();
@@ -166,27 +199,26 @@ impl<'a, 'd> Reader<'a, 'd> {
         if self.is_glossy { specular_glossiness::pointer(pointer) } else { pointer }
     }
 
-    /// The member at `pointer` within the material, if there is one.
+    /// The member at `pointer` within the material, if there is one of the right type.
     ///
     /// # Errors
-    /// When it has the wrong type.
+    /// Those of [`Document::or_warn`].
     fn member<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>, Fault> {
         let pointer = self.at(pointer);
-        match self.json.pointer(&format!("/{pointer}")) {
-            None => Ok(None),
-            Some(Value::Null) if pointer.starts_with("extensions/") => Ok(None),
+        let read = match self.json.pointer(&format!("/{pointer}")) {
+            None => return Ok(None),
+            Some(Value::Null) if pointer.starts_with("extensions/") => return Ok(None),
             // A number that was not finite when the file was parsed.
             Some(Value::Null) => Err(self.not_finite(pointer)),
-            Some(json) => {
-                T::deserialize(json).map(Some).map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string()))
-            }
-        }
+            Some(json) => T::deserialize(json).map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string())),
+        };
+        self.document.or_warn(read, "it is ignored")
     }
 
-    /// Reads the components of a value, clamped to what the specification permits, with a warning.
+    /// Reads the components of a value, clamped to what the specification permits, with a warning. What is not finite is ignored.
     ///
     /// # Errors
-    /// When they have the wrong type or are not finite.
+    /// Those of [`Document::or_warn`].
     fn value(&self, value: MaterialValue) -> Result<Option<[f32; 4]>, Fault> {
         let pointer = self.at(value.pointer());
         let read = match value.components() {
@@ -197,10 +229,10 @@ impl<'a, 'd> Reader<'a, 'd> {
         let Some(mut read) = read else {
             return Ok(None);
         };
+        if !read.iter().all(|x| x.is_finite()) {
+            return self.document.or_warn(Err(self.not_finite(pointer)), "it is ignored");
+        }
         for x in &mut read[..value.components()] {
-            if !x.is_finite() {
-                return Err(self.not_finite(pointer));
-            }
             let clamped = value.clamp(*x);
             if clamped != *x {
                 let message = format!("{x} is out of range; {clamped} is used");
@@ -221,26 +253,27 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// still that of the file. `glossiness` multiplies that of a texture in whose place roughness is read.
     ///
     /// # Errors
-    /// When it does not exist, or its transform is not finite.
+    /// Those of [`Document::or_warn`].
     fn texture(&mut self, map: MapUse, glossiness: f32) -> Result<u32, Fault> {
         let Some(info) = self.member::<TextureInfo>(map.pointer())? else {
             return Ok(NONE);
         };
         let path = format!("{}/{}", self.path, self.at(map.pointer()));
         let others = info.extensions.as_ref();
-        let transform =
-            extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &path)?.unwrap_or_default();
+        let transform = extensions::read::<Transform>(others, extensions::TEXTURE_TRANSFORM, &path);
+        let transform = transform.and_then(|transform| match transform.unwrap_or_default() {
+            finite if finite.place().matrix().is_finite() => Ok(finite),
+            _ => Err(fault(&path, "a texture transform must be finite")),
+        });
+        let transform = self.document.or_warn(transform, "the transform is ignored")?.unwrap_or_default();
         let place = transform.place();
-        if !place.matrix().is_finite() {
-            return Err(fault(path, "a texture transform must be finite"));
-        }
         let content = match map.holds_colors() {
             true => Content::Colors,
             false if self.is_glossy && specular_glossiness::is_roughness(map) => Content::Glossiness(glossiness),
             false => Content::Numbers,
         };
-        let texture = self.textures.intern(info.index as usize, content, &path)?;
-        let Some(texture) = texture else {
+        let texture = self.textures.intern(info.index as usize, content, &path);
+        let Some(texture) = self.document.or_warn(texture, "the texture is left out")?.flatten() else {
             return Ok(NONE);
         };
         self.read.textures.push(TextureRef { texture, uv_set: transform.tex_coord.unwrap_or(info.tex_coord), place });
@@ -316,12 +349,15 @@ impl<'a, 'd> Reader<'a, 'd> {
 }
 
 /// The alpha mode, with the cutoff as the file has it.
-fn alpha(m: &material::Material, path: &str) -> Result<Alpha, Fault> {
+fn alpha(document: &Document, m: &material::Material, path: &str) -> Alpha {
     match m.alpha_mode {
-        Checked::Valid(material::AlphaMode::Opaque) => Ok(Alpha::Opaque),
-        Checked::Valid(material::AlphaMode::Blend) => Ok(Alpha::Blend),
-        Checked::Valid(material::AlphaMode::Mask) => Ok(Alpha::Mask(m.alpha_cutoff.unwrap_or_default().0)),
-        Checked::Invalid => Err(fault(format!("{path}/alphaMode"), "unknown mode")),
+        Checked::Valid(material::AlphaMode::Opaque) => Alpha::Opaque,
+        Checked::Valid(material::AlphaMode::Blend) => Alpha::Blend,
+        Checked::Valid(material::AlphaMode::Mask) => Alpha::Mask(m.alpha_cutoff.unwrap_or_default().0),
+        Checked::Invalid => {
+            document.warnings.add(&format!("{path}/alphaMode"), "unknown mode; OPAQUE is taken");
+            Alpha::Opaque
+        }
     }
 }
 

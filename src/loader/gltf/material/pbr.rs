@@ -1,7 +1,7 @@
 //! glTF's material model with its extensions, as plain validated numbers. Defaults are those of the specification.
 
 use crate::scene::{
-    Lobes, Material, MaterialKind,
+    Lobes, Material, MaterialKind, NONE,
     animated::{MapUse, MaterialBase, TexturePlace},
 };
 use glam::Vec3;
@@ -63,6 +63,53 @@ impl PbrMaterial {
         let index = *map.of(&mut own);
         let texture = self.textures.get(index as usize);
         texture.map_or_else(TexturePlace::default, |texture| texture.place)
+    }
+
+    /// The maps that are read as normals, as indices into `textures`, and their JSON pointers.
+    pub fn normal_maps(&self) -> [(u32, &'static str); 2] {
+        let lobes = &self.material.lobes;
+        let clearcoat = "extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
+        [(lobes.normal_map, "normalTexture"), (lobes.clearcoat_normal_map, clearcoat)]
+    }
+
+    /// Reads nothing from the texture at this place in `textures` any more.
+    pub fn drop_map(&mut self, dropped: u32) {
+        self.material.for_each_map(|map| {
+            if *map == dropped {
+                *map = NONE;
+            }
+        });
+    }
+
+    /// Renames the textures that are kept, whose new indices are in `kept`, and drops the others.
+    pub fn keep_textures(&mut self, kept: &[Option<u32>]) {
+        for place in 0..self.textures.len() {
+            match kept.get(self.textures[place].texture as usize).copied().flatten() {
+                Some(texture) => self.textures[place].texture = texture,
+                None => self.drop_map(place as u32),
+            }
+        }
+        let mut used = vec![false; self.textures.len()];
+        self.material.for_each_map(|map| {
+            if let Some(used) = used.get_mut(*map as usize) {
+                *used = true;
+            }
+        });
+        let mut next = 0;
+        let places: Vec<u32> = used
+            .iter()
+            .map(|&used| {
+                if used {
+                    next += 1;
+                    next - 1
+                } else {
+                    NONE
+                }
+            })
+            .collect();
+        self.material.for_each_map(|map| *map = places.get(*map as usize).copied().unwrap_or(NONE));
+        let mut place = used.into_iter();
+        self.textures.retain(|_| place.next().unwrap_or_default());
     }
 
     /// The uv set of a texture that needs tangents, if there is one.

@@ -78,20 +78,25 @@ impl<'a> Table<'a> {
     /// The index that texture `index` of the file will have; None where it has no picture, with a warning.
     ///
     /// # Errors
-    /// When there is no such texture, sampler or image.
+    /// When there is no such texture or image.
     pub fn intern(&mut self, index: usize, content: Content, path: &str) -> Result<Option<u32>, Fault> {
         let root = &self.document.root;
         let texture = self.texture(index, path)?;
         let Some(image) = self.image_of(index, texture)? else {
             return Ok(None);
         };
-        let sampler = match texture.sampler.map(|s| s.value()) {
-            None => None,
-            Some(at) => Some(root.samplers.get(at).ok_or_else(|| {
-                let message = out_of_range("sampler", at, root.samplers.len());
-                fault(format!("/textures/{index}/sampler"), message)
-            })?),
-        };
+        let sampler = texture.sampler.map(|s| s.value()).and_then(|at| {
+            let sampler = root.samplers.get(at);
+            match sampler {
+                Some(sampler) => self.warn_of_modes(at, sampler),
+                None => {
+                    let message = out_of_range("sampler", at, root.samplers.len());
+                    let path = format!("/textures/{index}/sampler");
+                    self.document.warnings.add(&path, format!("{message}; the texture repeats"));
+                }
+            }
+            sampler
+        });
         let request = Request {
             image,
             space: match content {
@@ -113,6 +118,18 @@ impl<'a> Table<'a> {
         Ok(Some(found))
     }
 
+    fn warn_of_modes(&self, index: usize, sampler: &Sampler) {
+        let path = |member: &str| format!("/samplers/{index}/{member}");
+        for (wrap, member) in [(&sampler.wrap_s, "wrapS"), (&sampler.wrap_t, "wrapT")] {
+            if matches!(wrap, Checked::Invalid) {
+                self.document.warnings.add(&path(member), "unknown mode; the texture repeats");
+            }
+        }
+        if matches!(sampler.mag_filter, Some(Checked::Invalid)) {
+            self.document.warnings.add(&path("magFilter"), "unknown filter; LINEAR is taken");
+        }
+    }
+
     /// # Errors
     /// When there is no texture `index`.
     pub fn check(&self, index: usize, path: &str) -> Result<(), Fault> {
@@ -129,8 +146,9 @@ impl<'a> Table<'a> {
         let path = format!("/textures/{index}");
         let others = texture.extensions.as_ref().map(|e| &e.others);
         let from = |name| {
-            let source = extensions::read::<Source>(others, name, &path)?;
-            Ok(source.and_then(|s| s.source))
+            let source = extensions::read::<Source>(others, name, &path);
+            let source = self.document.or_warn(source, "it is ignored")?.flatten();
+            Ok::<_, Fault>(source.and_then(|s| s.source))
         };
         let webp = from(extensions::TEXTURE_WEBP)?;
         let basisu = from(extensions::TEXTURE_BASISU)?;
@@ -149,27 +167,28 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Decodes every picture that was asked for, in parallel.
+    /// Decodes every picture that was asked for, in parallel. None, with a warning, for textures whose picture is missing, damaged or of
+    /// another format.
     ///
     /// # Errors
-    /// When a picture is missing, damaged, of another format, or exceeds the memory.
-    pub fn decode(self) -> Result<Vec<ModelTexture>, Fault> {
+    /// When a picture exceeds the memory.
+    pub fn decode(self) -> Result<Vec<Option<ModelTexture>>, Fault> {
         let mut images: Vec<usize> = self.requests.iter().map(|r| r.image).collect();
         images.sort_unstable();
         images.dedup();
-        let pictures: HashMap<usize, Picture> = images
+        let pictures: Vec<(usize, Option<Picture>)> = images
             .into_par_iter()
             .map(|image| {
                 let picture = Picture::read(self.document, image);
-                let picture = self.document.faults.keep(picture)?;
-                Ok((image, picture.unwrap_or_default()))
+                let picture = self.document.or_warn(picture, "its textures are left out")?;
+                Ok((image, picture))
             })
             .collect::<Result<_, Fault>>()?;
-        self.share(pictures)
+        self.share(pictures.into_iter().filter_map(|(image, picture)| Some((image, picture?))).collect())
     }
 
     /// Moves each picture to its last user; others get copies.
-    fn share(&self, mut pictures: HashMap<usize, Picture>) -> Result<Vec<ModelTexture>, Fault> {
+    fn share(&self, mut pictures: HashMap<usize, Picture>) -> Result<Vec<Option<ModelTexture>>, Fault> {
         let mut users: HashMap<usize, usize> = HashMap::new();
         for request in &self.requests {
             *users.entry(request.image).or_default() += 1;
@@ -183,7 +202,9 @@ impl<'a> Table<'a> {
             } else {
                 self.copy(pictures.get(&request.image), request.image)?
             };
-            textures.push(picture.unwrap_or_default().into_texture(request));
+            // Without its picture, a glossiness is still the factor that the texture would multiply.
+            let picture = picture.or_else(|| request.glossiness.map(|_| Picture::white()));
+            textures.push(picture.map(|picture| picture.into_texture(request)));
         }
         Ok(textures)
     }
@@ -198,7 +219,7 @@ impl<'a> Table<'a> {
     }
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Picture {
     name: String,
     width: u32,
@@ -207,6 +228,10 @@ struct Picture {
 }
 
 impl Picture {
+    fn white() -> Self {
+        Self { name: "white".to_owned(), width: 1, height: 1, texels: vec![[255; 4]] }
+    }
+
     fn read(document: &Document, index: usize) -> Result<Self, Fault> {
         let decoded = decode_image(document, index)?;
         let image = &document.root.images[index];

@@ -134,6 +134,14 @@ impl Builder {
         load_model_bytes(&self.glb(), None, options).unwrap_or_else(|e| panic!("{e}"))
     }
 
+    /// Loads the file and expects a warning that begins with `expected`.
+    #[track_caller]
+    pub fn warned(&self, expected: &str) -> Model {
+        let model = self.load();
+        assert!(model.warnings.iter().any(|line| line.starts_with(expected)), "{expected}: {:?}", model.warnings);
+        model
+    }
+
     /// The message of the error that loading must end in.
     pub fn error(&self) -> String {
         self.error_with(&GltfOptions::default())

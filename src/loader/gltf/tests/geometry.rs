@@ -141,14 +141,7 @@ fn whatever_exceeds_its_bounds_is_named_by_its_place() {
         ("/buffers/0/byteLength", json!(4000), "/buffers/0/byteLength: 4000 bytes are declared"),
         ("/nodes/0/mesh", json!(1), "/nodes/0/mesh: there is no mesh 1"),
         ("/meshes/0/primitives/0/attributes/POSITION", json!(7), "/meshes/0/primitives/0: there is no accessor 7"),
-        (
-            "/meshes/0/primitives/0/attributes/NORMAL",
-            json!(7),
-            "/meshes/0/primitives/0/attributes/NORMAL: there is no accessor 7",
-        ),
         ("/meshes/0/primitives/0/indices", json!(0), "/accessors/0: "),
-        ("/meshes/0/primitives/0/material", json!(0), "/meshes/0/primitives/0/material: there is no material 0"),
-        ("/meshes/0/primitives/0/mode", json!(9), "/meshes/0/primitives/0/mode: unknown"),
     ] {
         let error = broken(pointer, value);
         assert!(error.starts_with(expected), "{pointer}: {error}");
@@ -193,11 +186,85 @@ fn strips_fans_points_and_lines() {
 }
 
 #[test]
-fn positions_that_are_no_numbers_are_errors() {
+fn triangles_with_positions_that_are_no_numbers_are_left_out() {
     for bad in [f32::NAN, f32::INFINITY, 1e30] {
-        let b = with_positions(F32, false, &[[0.0, bad, 0.0], [0.0; 3], [0.0; 3]]);
-        assert!(b.error().starts_with("/meshes/0/primitives/0/attributes/POSITION: positions must"));
+        let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, bad, 0.0], [1.0; 3], [2.0; 3]];
+        let model =
+            with_positions(F32, false, &positions).warned("/meshes/0/primitives/0/attributes/POSITION: 1 triangles");
+        assert_eq!((&model.meshes[0].mesh.triangles[..], model.meshes[0].mesh.positions.len()), (&[[0, 1, 2]][..], 3));
+        let nothing = with_positions(F32, false, &[[0.0, bad, 0.0], [0.0; 3], [0.0; 3]]);
+        assert!(nothing.warned("/meshes/0/primitives/0: a primitive without triangles").meshes.is_empty());
     }
+}
+
+#[test]
+fn vertices_that_no_triangle_has_are_left_out_with_all_that_they_have() {
+    let mut b = Builder::triangle();
+    let row = |from: f32| (0..5).map(|i| [from + i as f32, 0.0, 1.0]).collect::<Vec<[f32; 3]>>();
+    let positions = b.floats(&[[f32::NAN; 3], [0.0; 3], [1e6, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    let normals = b.floats(&row(0.0));
+    let offsets = b.floats(&row(10.0));
+    let joints = b.accessor(U8, "VEC4", &[[9u8, 9, 9, 9], [0; 4], [8; 4], [1, 0, 0, 0], [0; 4]]);
+    let weights = b.floats(&[[1.0, 0.0, 0.0, 0.0]; 5]);
+    let indices = b.accessor(U8, "SCALAR", &[3u8, 4, 1]);
+    *b.primitive() = json!({"attributes": {"POSITION": positions, "NORMAL": normals, "JOINTS_0": joints,
+        "WEIGHTS_0": weights}, "indices": indices, "targets": [{"POSITION": offsets}]});
+    let model = b.load();
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    let (mesh, deformers) = (&model.meshes[0].mesh, &model.meshes[0].deformers);
+    assert_eq!(mesh.positions, [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    assert_eq!(mesh.triangles, [[1, 2, 0]]);
+    assert_eq!(mesh.normals.len(), 3);
+    assert_eq!(deformers.targets[0].positions, [[11.0, 0.0, 1.0], [13.0, 0.0, 1.0], [14.0, 0.0, 1.0]]);
+    assert_eq!(deformers.joints, [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn what_is_faulty_and_can_be_done_without_is_left_out_with_a_warning() {
+    for (pointer, value, expected) in [
+        (
+            "attributes/NORMAL",
+            json!(7),
+            "attributes/NORMAL: there is no accessor 7: the file has 2; the attribute is left out",
+        ),
+        ("attributes/TANGENT", json!(0), "/accessors/0: elements have 3 components"),
+        (
+            "attributes/JOINTS_0",
+            json!(9),
+            "attributes/JOINTS_0: there is no accessor 9: the file has 2; no skin needs it",
+        ),
+        (
+            "targets",
+            json!([{"POSITION": 9}]),
+            "targets/0/POSITION: there is no accessor 9: the file has 2; it moves nothing",
+        ),
+        ("material", json!(0), "material: there is no material 0: the file has 0; the default is taken"),
+    ] {
+        let mut b = Builder::triangle();
+        b.floats(&[[0.0; 3]; 3]);
+        match pointer.split_once('/') {
+            Some((list, key)) => b.primitive()[list][key] = value,
+            None => b.primitive()[pointer] = value,
+        }
+        let place = if expected.starts_with('/') { "" } else { "/meshes/0/primitives/0/" };
+        let model = b.warned(&format!("{place}{expected}"));
+        assert_eq!(model.parts.len(), 1, "{pointer}");
+    }
+    let mut b = Builder::triangle();
+    b.primitive()["mode"] = json!(9);
+    assert!(b.warned("/meshes/0/primitives/0: its mode is unknown and skipped").meshes.is_empty());
+}
+
+#[test]
+fn buffers_and_views_matter_only_to_what_needs_them() {
+    let mut b = Builder::triangle();
+    b.json["buffers"] =
+        json!([{"byteLength": 36}, {"byteLength": 4, "uri": "gone.bin"}, {"byteLength": 9, "uri": "data:,a"}]);
+    let model = b.warned("/buffers/1/uri: ");
+    assert!(model.warnings[0].ends_with("; nothing that is drawn needs it"), "{:?}", model.warnings);
+    assert!(model.warnings[1].starts_with("/buffers/2/byteLength: 9 bytes are declared"), "{:?}", model.warnings);
+    b.json["bufferViews"][0]["buffer"] = json!(1);
+    assert!(b.error().starts_with("/buffers/1/uri: "), "{}", b.error());
 }
 
 #[test]
@@ -230,12 +297,12 @@ fn normals_become_unit_vectors_and_missing_ones_those_of_faces() {
 }
 
 #[test]
-fn attributes_of_another_length_are_refused() {
+fn attributes_of_another_length_are_left_out() {
     let mut b = Builder::triangle();
     let normals = b.floats(&[[0.0, 0.0, 1.0]; 2]);
     b.primitive()["attributes"]["NORMAL"] = json!(normals);
     let expected = "/meshes/0/primitives/0/attributes/NORMAL: 2 elements for 3 vertices";
-    assert!(b.error().starts_with(expected), "{}", b.error());
+    assert!(b.warned(expected).meshes[0].mesh.normals.is_empty());
 }
 
 #[test]
@@ -277,7 +344,8 @@ fn morph_targets_come_with_weights_of_node_or_mesh() {
     assert!(targets[0].normals.is_empty() && targets[1].positions.is_empty());
     assert_eq!(targets[1].tangents.len(), 3);
     b.json["nodes"][0]["weights"] = json!([1.0]);
-    assert!(b.error().starts_with("/nodes/0/weights: 2 morph targets"));
+    let model = b.warned("/nodes/0/weights: 2 morph targets need as many finite weights; 0 is taken");
+    assert_eq!(model.rig.nodes[0].weights, [0.0, 0.0]);
 }
 
 /// A triangle with a skin of two joints, each vertex held by both sets.

@@ -28,29 +28,53 @@ fn parents_come_before_children_and_other_nodes_are_left_out() {
 fn cycles_and_second_parents_are_refused_by_place() {
     for (nodes, roots, expected) in [
         (json!([{"children": [1]}, {"children": [0]}]), json!([0]), "/nodes/0: the node is its own ancestor"),
-        (json!([{"children": [0]}]), json!([]), "/nodes/0: the node is its own ancestor"),
-        (
-            json!([{}, {"children": [2]}, {"children": [3]}, {"children": [2]}]),
-            json!([0]),
-            "/nodes/3/children/0: node 2 is a child of node 1 already",
-        ),
         (
             json!([{"children": [1]}, {"children": [2]}, {"children": [1]}]),
             json!([0]),
             "/nodes/2/children/0: node 1 is a child of node 0 already",
         ),
         (json!([{"children": [1, 1]}, {}]), json!([0]), "/nodes/0/children/1: node 1 is a child of node 0 already"),
-        (json!([{"children": [7]}]), json!([0]), "/nodes/0/children/0: there is no node 7"),
         (json!([{"children": [1]}, {}]), json!([1, 0]), "/nodes/0/children/0: node 1 is in the scene twice"),
-        (json!([{}]), json!([0, 0]), "/scenes/0/nodes: node 0 is listed twice"),
-        (json!([{}]), json!([3]), "/scenes/0/nodes/0: there is no node 3"),
     ] {
         let error = with_nodes(nodes, roots).error();
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+#[test]
+fn faults_of_nodes_beyond_the_scene_and_nodes_that_are_not_there_are_warned_of() {
+    for (nodes, roots, shown, expected) in [
+        (json!([{"children": [0]}]), json!([]), 0, "/nodes/0: the node is its own ancestor, but not in the scene"),
+        (
+            json!([{}, {"children": [2]}, {"children": [3]}, {"children": [2]}]),
+            json!([0]),
+            1,
+            "/nodes/3/children/0: node 2 is a child of node 1 already; they are not both in the scene",
+        ),
+        (
+            json!([{"children": [1]}, {}, {"children": [1]}]),
+            json!([0]),
+            2,
+            "/nodes/2/children/0: node 1 is a child of node 0",
+        ),
+        (
+            json!([{"children": [7, 1]}, {}]),
+            json!([0]),
+            2,
+            "/nodes/0/children/0: there is no node 7: the file has 2; it is",
+        ),
+        (json!([{}]), json!([0, 0]), 1, "/scenes/0/nodes: node 0 is listed twice and shown once"),
+        (json!([{}]), json!([3, 0]), 1, "/scenes/0/nodes/0: there is no node 3: the file has 1; it is left out"),
+    ] {
+        let b = with_nodes(nodes, roots);
+        assert_eq!(b.warned(expected).rig.nodes.len(), shown, "{expected}");
+        let turned = GltfOptions { rotation: Quat::from_rotation_x(1.0), ..GltfOptions::default() };
+        assert_eq!(b.load_with(&turned).rig.nodes.len(), shown + 1, "{expected}");
+    }
     // Below a cycle, but not on it.
-    let error = with_nodes(json!([{}, {"children": [2, 3]}, {"children": [1]}, {}]), json!([0])).error();
-    assert!(error.starts_with("/nodes/1:") || error.starts_with("/nodes/2:"), "{error}");
+    let model = with_nodes(json!([{}, {"children": [2, 3]}, {"children": [1]}, {}]), json!([0])).load();
+    let told = &model.warnings[0];
+    assert!(told.starts_with("/nodes/1:") || told.starts_with("/nodes/2:"), "{told}");
 }
 
 #[test]
@@ -99,7 +123,7 @@ fn scenes_are_chosen_by_name_or_index() {
     let error = b.error_with(&choose("atic"));
     assert_eq!(error, "/scenes: there is no scene `atic`: did you mean `attic`?");
     b.json["scene"] = json!(5);
-    assert!(b.error().starts_with("/scene: there is no scene 5"));
+    assert_eq!(b.warned("/scene: there is no scene 5: the file has 2; the first one is shown").scene, 0);
     let mut b = with_nodes(json!([{"children": [1]}, {}]), json!([]));
     b.json.as_object_mut().expect("an object").retain(|k, _| !k.starts_with("scene"));
     let model = b.load();
@@ -135,6 +159,25 @@ fn gpu_instances_become_placements() {
 }
 
 #[test]
+fn instances_that_only_others_read_about_stand_where_the_node_is() {
+    let mut b = Builder::triangle();
+    let ids = b.accessor(U16, "SCALAR", &[1u16, 2, 3]);
+    let attributes = json!({"_ID": ids, "_GONE": 99});
+    b.json["nodes"][0]["extensions"] = json!({"EXT_mesh_gpu_instancing": {"attributes": attributes}});
+    assert_eq!(b.load().parts[0].placements, [Affine3::IDENTITY; 3]);
+    let place = "/nodes/0/extensions/EXT_mesh_gpu_instancing/attributes";
+    b.json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"] = json!({});
+    assert_eq!(
+        b.warned(&format!("{place}: there are no instances; the mesh is shown once")).parts[0].placements.len(),
+        1
+    );
+    let translations = b.floats(&[[1.0, 0.0, 0.0], [f32::NAN, 0.0, 0.0]]);
+    b.json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"] = json!({"TRANSLATION": translations});
+    let model = b.warned(&format!("{place}: 1 instances are not finite and left out"));
+    assert_eq!(model.parts[0].placements, [Affine3::from_translation(Vec3::X)]);
+}
+
+#[test]
 fn cameras_and_lights_stand_at_their_nodes() {
     let mut b = with_nodes(
         json!([{"children": [1, 2]}, {"camera": 1, "name": "front"},
@@ -158,14 +201,80 @@ fn cameras_and_lights_stand_at_their_nodes() {
     assert_eq!((light.node, light.intensity, light.range), (2, 7.0, Some(3.0)));
     let outer = std::f32::consts::FRAC_PI_4;
     assert_eq!(light.shape, LightShape::Spot { inner: 0.1, outer });
-    b.json["cameras"][0]["perspective"]["yfov"] = json!(0);
-    assert!(b.error().starts_with("/cameras/0: these numbers make no picture"));
     b.json["cameras"] = json!([]);
-    assert!(b.error().starts_with("/nodes/1/camera: there is no camera 1"));
+    assert!(b.warned("/nodes/1/camera: there is no camera 1").cameras.is_empty());
     b.json["nodes"] = json!([{"extensions": {"KHR_lights_punctual": {"light": 4}}}, {}, {}]);
-    assert!(b.error().contains("there is no light 4"));
-    b.json["extensions"]["KHR_lights_punctual"]["lights"][0]["type"] = json!("laser");
-    assert!(b.error().starts_with("/extensions/KHR_lights_punctual: unknown variant"));
+    let place = "/nodes/0/extensions/KHR_lights_punctual/light";
+    assert!(
+        b.warned(&format!("{place}: there is no light 4: the file has 2; the light is left out")).lights.is_empty()
+    );
+}
+
+/// A file with one camera and what is told about it.
+fn with_camera(camera: Value, expected: &str) -> Option<Projection> {
+    let mut b = Builder::triangle();
+    b.json["nodes"][0]["camera"] = json!(0);
+    b.json["cameras"] = json!([camera]);
+    let model = if expected.is_empty() { b.load() } else { b.warned(&format!("/cameras/0{expected}")) };
+    assert_eq!(model.warnings.len(), usize::from(!expected.is_empty()), "{:?}", model.warnings);
+    model.cameras.first().map(|camera| camera.projection)
+}
+
+#[test]
+fn cameras_out_of_range_are_mended_or_left_out() {
+    let eye = |yfov: Value| json!({"type": "perspective", "perspective": {"yfov": yfov, "znear": 1, "zfar": 0.5}});
+    let fov = |yfov: Value, expected: &str| match with_camera(eye(yfov), expected) {
+        Some(Projection::Perspective { fov_y, .. }) => fov_y,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fov(json!(1), ""), 1.0, "clipping planes do not matter");
+    assert_eq!(fov(json!(0), "/perspective/yfov: 0 is out of range; 0.001 is used"), 0.001);
+    assert!((3.1..3.1415).contains(&fov(json!(7), "/perspective/yfov: 7 is out of range; ")));
+    let parallel = json!({"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 0, "znear": 0, "zfar": 9}});
+    let projection = with_camera(parallel, "/orthographic/ymag: 0 is out of range; 1 is used");
+    assert!(matches!(projection, Some(Projection::Orthographic { half_width: 2.0, half_height: 1.0, .. })));
+    let fisheye = json!({"type": "fisheye"});
+    assert_eq!(
+        with_camera(fisheye, ": the camera is neither perspective nor orthographic; the camera is left out"),
+        None
+    );
+}
+
+/// The lights of a file with this one, and what is told about it.
+fn with_light(light: Value, expected: &str) -> Option<crate::loader::gltf::ModelLight> {
+    let mut b = Builder::triangle();
+    b.json["nodes"][0]["extensions"] = json!({"KHR_lights_punctual": {"light": 0}});
+    b.json["extensions"] = json!({"KHR_lights_punctual": {"lights": [light]}});
+    let mut model = b.warned(&format!("/extensions/KHR_lights_punctual/lights/0/{expected}"));
+    assert_eq!(model.warnings.len(), 1, "{:?}", model.warnings);
+    model.lights.pop()
+}
+
+#[test]
+fn lights_out_of_range_are_mended_or_left_out() {
+    use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
+    let shape =
+        |spot: Value, expected: &str| with_light(json!({"type": "spot", "spot": spot}), expected).map(|l| l.shape);
+    let sharp =
+        shape(json!({"innerConeAngle": 0.5, "outerConeAngle": 0.5}), "spot/innerConeAngle: 0.5 is out of range; ");
+    let Some(LightShape::Spot { inner, outer }) = sharp else { panic!("{sharp:?}") };
+    assert!(outer == 0.5 && inner < 0.5 && inner > 0.4999, "{inner}");
+    let wide = shape(json!({"outerConeAngle": 2}), "spot/outerConeAngle: 2 is out of range; ");
+    assert_eq!(wide, Some(LightShape::Spot { inner: 0.0, outer: FRAC_PI_2 }));
+    let negative = shape(json!({"innerConeAngle": -1}), "spot/innerConeAngle: -1 is out of range; 0 is used");
+    assert_eq!(negative, Some(LightShape::Spot { inner: 0.0, outer: FRAC_PI_4 }));
+    let eater = with_light(json!({"type": "point", "intensity": -5}), "intensity: -5 is out of range; 0 is used");
+    assert_eq!(eater.map(|l| l.intensity), Some(0.0));
+    let tinted = with_light(json!({"type": "point", "color": [1, -1, 0]}), "color: -1 is out of range; 0 is used");
+    assert_eq!(tinted.map(|l| l.color), Some([1.0, 0.0, 0.0]));
+    let endless = with_light(json!({"type": "point", "range": -3}), "range: -3 is out of range; the light has no end");
+    assert_eq!(endless.map(|l| l.range), Some(None));
+    let odd = with_light(json!({"type": "point", "intensity": "bright"}), "intensity: invalid type");
+    assert_eq!(odd.map(|l| l.intensity), Some(1.0));
+    assert_eq!(
+        with_light(json!({"type": "laser"}), "type: there is no type `laser` of lights; the light is left out"),
+        None
+    );
 }
 
 #[test]
@@ -223,11 +332,11 @@ fn channels_that_drive_nothing_are_dropped() {
     let told = &model.warnings[3];
     assert!(told.contains("`/materials/0/doubleSided` is nothing that can be animated"), "{told}");
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(9);
-    assert!(b.error().starts_with("/animations/0/channels/0/target/node: there is no node 9"));
+    b.warned("/animations/0/channels/0/target/node: there is no node 9: the file has 3; the animation `animation 0` is left out");
 }
 
 #[test]
-fn keys_that_do_not_fit_are_refused_and_those_out_of_order_dropped() {
+fn keys_that_do_not_fit_leave_out_their_clip_and_those_out_of_order_are_dropped() {
     let clip = |times: &[[f32; 1]], values: &[[f32; 3]]| {
         let mut b = Builder::triangle();
         let (input, output) = (b.floats(times), b.floats(values));
@@ -242,8 +351,19 @@ fn keys_that_do_not_fit_are_refused_and_those_out_of_order_dropped() {
         clip(&[[0.0]], &[[f32::INFINITY; 3]]),
     ];
     for b in refused {
-        assert!(b.error().starts_with("/animations/0/samplers/0: "), "{}", b.error());
+        let clip = b.warned("/animations/0/samplers/0: ").rig.clips.remove(0);
+        assert!(clip.channels.is_empty() && clip.name == "animation 0");
+        assert!(clip.fault.is_some_and(|fault| fault.starts_with("/animations/0/samplers/0: ")));
     }
+    let mut odd = clip(&[[0.0], [1.0]], &[[0.0; 3], [1.0; 3]]);
+    odd.json["animations"][0]["samplers"][0]["interpolation"] = json!("BOUNCE");
+    let model = odd.warned("/animations/0/samplers/0/interpolation: unknown interpolation; LINEAR is taken");
+    assert_eq!(model.rig.clips[0].channels[0].interpolation, Interpolation::Linear);
+    odd.json["animations"][0]["samplers"][0]["output"] = json!("none");
+    let model = odd.warned("/animations/0/samplers/0/output: invalid type");
+    assert!(
+        model.rig.clips[0].playable().is_err_and(|e| e.starts_with("the animation `animation 0` cannot be played: "))
+    );
     let model = clip(&[[0.0], [2.0], [2.0], [1.0], [3.0]], &[[0.0; 3], [1.0; 3], [2.0; 3], [3.0; 3], [4.0; 3]]).load();
     let channel = &model.rig.clips[0].channels[0];
     assert_eq!(channel.times, [0.0, 2.0, 3.0]);
@@ -294,5 +414,5 @@ fn hidden_nodes_hide_meshes_and_lights_below_them_but_no_cameras() {
     assert_eq!(model.lights.iter().map(|light| nodes(light.node)).collect::<Vec<_>>(), ["node 2"]);
     assert_eq!(model.cameras.len(), 1);
     b.json["nodes"][0]["extensions"]["KHR_node_visibility"]["visible"] = json!("no");
-    assert!(b.error().starts_with("/nodes/0/extensions/KHR_node_visibility: "), "{}", b.error());
+    assert_eq!(b.warned("/nodes/0/extensions/KHR_node_visibility: ").parts.len(), 3);
 }

@@ -1,0 +1,149 @@
+//! Punctual lights (KHR_lights_punctual) at the nodes of a scene. Values out of range are clamped, with a warning.
+
+use super::{
+    fault::{Fault, fault},
+    file::{
+        document::{Document, out_of_range},
+        extensions,
+    },
+    model::{LightShape, ModelLight},
+    nodes::{Hierarchy, name},
+    viewpoints::replace,
+};
+use crate::scene::animated::VAST;
+use gltf::json::scene::Node;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
+
+/// A light that ends sharply, as Blender's spots without blend, has the same angle twice. The specification wants a narrower inner one:
+/// it is less by this share.
+const SHARP: f32 = 1e-4;
+/// The least outer angle of a cone in radians.
+const LEAST_ANGLE: f32 = 1e-3;
+
+#[derive(Deserialize)]
+struct Lights {
+    #[serde(default)]
+    lights: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct LightIndex {
+    light: usize,
+}
+
+/// The lights of the scene's visible nodes, in the order of the nodes. Those that do not exist or are of an unknown type are left out,
+/// with a warning.
+///
+/// # Errors
+/// Those of [`Document::or_warn`].
+pub fn read(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLight>, Fault> {
+    let others = document.root.extensions.as_ref().map(|e| &e.others);
+    let read = extensions::read::<Lights>(others, extensions::LIGHTS, "");
+    let lights = document.or_warn(read, "there are no lights")?.flatten().map_or_else(Vec::new, |l| l.lights);
+    let mut found = Vec::new();
+    for &(i, index) in &hierarchy.visible {
+        let node = &document.root.nodes[index as usize];
+        let light = light_at(document, (node, i, index), &lights);
+        found.extend(document.or_warn(light, "the light is left out")?.flatten());
+    }
+    Ok(found)
+}
+
+/// The light of a node, which is `rig_node` in the rig and `index` in the file.
+fn light_at(
+    document: &Document,
+    (node, rig_node, index): (&Node, u32, u32),
+    lights: &[Value],
+) -> Result<Option<ModelLight>, Fault> {
+    let others = node.extensions.as_ref().map(|e| &e.others);
+    let path = format!("/nodes/{index}");
+    let Some(LightIndex { light: at }) = extensions::read(others, extensions::LIGHTS, &path)? else {
+        return Ok(None);
+    };
+    let json = lights.get(at).ok_or_else(|| {
+        let path = format!("{path}/extensions/{}/light", extensions::LIGHTS);
+        fault(path, out_of_range("light", at, lights.len()))
+    })?;
+    let light = Light { document, json, path: format!("/extensions/{}/lights/{at}", extensions::LIGHTS) };
+    let own_name: Option<String> = light.member("name")?;
+    let given = own_name.as_deref().or(node.name.as_deref());
+    Ok(Some(ModelLight {
+        light: at as u32,
+        name: name(given, "light", at),
+        node: rig_node,
+        color: light.color()?,
+        intensity: light.intensity()?,
+        range: light.range()?,
+        shape: light.shape()?,
+    }))
+}
+
+/// A light of the file.
+struct Light<'a> {
+    document: &'a Document<'a>,
+    json: &'a Value,
+    path: String,
+}
+
+impl Light<'_> {
+    /// A member, if it is there and of the right type.
+    fn member<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>, Fault> {
+        let Some(json) = self.json.pointer(&format!("/{pointer}")) else {
+            return Ok(None);
+        };
+        let read = T::deserialize(json).map_err(|e| fault(format!("{}/{pointer}", self.path), e.to_string()));
+        self.document.or_warn(read, "it is ignored")
+    }
+
+    fn color(&self) -> Result<[f32; 3], Fault> {
+        let given: [f32; 3] = self.member("color")?.unwrap_or([1.0; 3]);
+        let used = given.map(|x| x.clamp(0.0, VAST));
+        given.iter().zip(used).for_each(|(&given, used)| {
+            replace(self.document, &format!("{}/color", self.path), given, used);
+        });
+        Ok(used)
+    }
+
+    fn intensity(&self) -> Result<f32, Fault> {
+        let given: f32 = self.member("intensity")?.unwrap_or(1.0);
+        let used = given.clamp(0.0, VAST);
+        replace(self.document, &format!("{}/intensity", self.path), given, used);
+        Ok(used)
+    }
+
+    fn range(&self) -> Result<Option<f32>, Fault> {
+        let given: Option<f32> = self.member("range")?;
+        let used = given.filter(|range| range.is_finite() && *range > 0.0);
+        if let (Some(range), None) = (given, used) {
+            let message = format!("{range} is out of range; the light has no end");
+            self.document.warnings.add(&format!("{}/range", self.path), message);
+        }
+        Ok(used)
+    }
+
+    /// # Errors
+    /// When the type is unknown or missing.
+    fn shape(&self) -> Result<LightShape, Fault> {
+        match self.json.get("type").and_then(Value::as_str) {
+            Some("directional") => Ok(LightShape::Directional),
+            Some("point") => Ok(LightShape::Point),
+            Some("spot") => self.spot(),
+            Some(other) => Err(fault(format!("{}/type", self.path), format!("there is no type `{other}` of lights"))),
+            None => Err(fault(&self.path, "the light has no type")),
+        }
+    }
+
+    fn spot(&self) -> Result<LightShape, Fault> {
+        let outer: f32 = self.member("spot/outerConeAngle")?.unwrap_or(FRAC_PI_4);
+        // A quarter turn may be rounded up when it is written as a float.
+        let wide = if outer <= FRAC_PI_2 + 1e-5 { outer } else { FRAC_PI_2 };
+        let used = wide.max(LEAST_ANGLE);
+        replace(self.document, &format!("{}/spot/outerConeAngle", self.path), outer, used);
+        let given = self.member("spot/innerConeAngle")?.unwrap_or(0.0);
+        let inner = if given < used { f32::max(given, 0.0) } else { used * (1.0 - SHARP) };
+        replace(self.document, &format!("{}/spot/innerConeAngle", self.path), given, inner);
+        Ok(LightShape::Spot { inner, outer: used })
+    }
+}
