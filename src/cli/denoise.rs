@@ -40,7 +40,7 @@ pub struct DenoiseArgs {
     #[arg(value_name = "FRAMES")]
     input: PathBuf,
     /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr; - is standard output, as of throng render
-    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse))]
+    #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     output: Destination,
     /// Frames to denoise, for example 1-48:2,60 [default: all]
     #[arg(short, long, value_name = "LIST")]

@@ -150,7 +150,7 @@ fn a_wrong_value_in_set_is_wrong_usage_and_the_same_in_the_file_is_not() {
         ("render.samples=0", "--set render.samples: scene.ron: samples is 0"),
         ("render.samples=abc", "--set render.samples"),
         ("camera.fov=500", "--set camera.fov: scene.ron: the field of view"),
-        ("instances.9.scale=2", "there is no element `9`"),
+        ("instances.9.scale=2", "--set instances.9.scale: there is no `9`"),
         ("camera.eye=(0, 0, 0)", "--set camera.eye: scene.ron"),
         ("instances.0.translate=(1e20, 0, 0)", "--set instances.0.translate: scene.ron: instance"),
         ("camera=keys([(0, LookAt(eye: (nan, 0, 0), target: (0, 0, 0)))])", "--set camera"),
@@ -167,7 +167,7 @@ fn a_wrong_value_in_set_is_wrong_usage_and_the_same_in_the_file_is_not() {
 
 #[test]
 fn what_flags_ask_for_in_vain_is_wrong_usage() {
-    let place = Place::new(1);
+    let place = Place::new(2);
     for (args, text) in [
         (&["--layers", "depth", "-o", "a.png"][..], "--layers go into .exr and .film files"),
         (&["--layers", "error", "-o", "a.exr"], "add --denoise film"),

@@ -99,7 +99,7 @@ fn engines_take_jobs_of_any_name() {
     ] {
         let file = format!("{name}.ron");
         fs::write(place.path(&file), &scene).unwrap();
-        let job = place.ok(&["farm", "openjd", &file, "-o", &format!("{name}/####.png")]);
+        let job = place.ok(&["farm", "openjd", &file, "-o", "out/####.png"]);
         fs::write(place.path("job.yaml"), &job.stdout).unwrap();
         let Some(run) = is_taken(&place) else { return };
         assert_eq!(run.code, 0, "{name:?}: {}{}\n{}", run.stdout, run.stderr, job.stdout);

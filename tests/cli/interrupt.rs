@@ -127,7 +127,10 @@ fn start_endless_walk(place: &Place, more: &[&str]) -> Process {
     render: (size: (64, 36), samples: 4),
     environment: Constant(radiance: (1, 1, 1)),
     meshes: { "ball": Sphere },
-    groups: { "layer": [Grid(of: "ball", count: (1000, 1, 1000), spacing: (0.00001, 1, 0.00001))] },
+    groups: {
+        "row": [Grid(of: "ball", count: (1000, 1, 1), spacing: (0.00001, 1, 1))],
+        "layer": [Grid(of: "row", count: (1, 1, 1000), spacing: (1, 1, 0.00001), nest: true)],
+    },
     instances: [Grid(of: "layer", count: (1, 1000, 1), spacing: (1, 0.00001, 1), nest: true)],
     camera: LookAt(eye: (0, 0, 3), target: (0, 0, 0)),
 )"#;

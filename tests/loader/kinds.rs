@@ -35,7 +35,7 @@ const CASES: [Case; 77] = [
     ("render: (tone_map: ~3)", "the choices are none, aces, agx, pbr_neutral"),
     ("render: ~3", "expected fields in parentheses"),
     ("air: Fog(density: ~\"thick\")", "expected a number"),
-    ("air: Fog(density: ~keys([(0, \"a\"), (1, \"b\")]))", "expected a number"),
+    ("air: Fog(density: keys([(0, ~\"a\"), (1, \"b\")]))", "expected a number"),
     ("air: Fog(density: ~keys([(0, (1, 2, 3)), (1, (1, 2, 3))]))", "expected a number"),
     ("materials: {\"m\": Diffuse(color: ~3)}", "expected a colour: (r, g, b) or \"#rrggbb\", not `3`"),
     ("materials: {\"m\": Diffuse(color: ~red)}", "expected a colour: (r, g, b) or \"#rrggbb\", not a word without quotes"),
