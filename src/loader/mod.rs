@@ -87,7 +87,7 @@ pub(crate) fn load_inspected(
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
-    let scene = complete(scene, path, &options.view)?;
+    let scene = complete(scene, path, &options.view, options.model.stage.size)?;
     Ok(Scene { name: name_of(path), ..scene })
 }
 
@@ -96,14 +96,19 @@ pub(crate) fn load_inspected(
 /// # Errors
 /// One line that says what is wrong, and where in the description.
 pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
-    let scene = complete(ron::build(desc)?, Path::new(name), &ViewOptions::default())?;
+    let scene = complete(ron::build(desc)?, Path::new(name), &ViewOptions::default(), None)?;
     Ok(Scene { name: name.to_owned(), ..scene })
 }
 
 /// What all scenes get, whatever they were made of.
-fn complete(mut scene: Scene, path: &Path, view: &ViewOptions) -> Result<Scene, LoadError> {
+fn complete(
+    mut scene: Scene,
+    path: &Path,
+    view: &ViewOptions,
+    size: Option<(u32, u32)>,
+) -> Result<Scene, LoadError> {
     tangents::add_missing(&mut scene);
-    options::view::apply(&mut scene, view)?;
+    options::view::apply(&mut scene, view, size)?;
     limits::check(path, &scene)?;
     Ok(scene)
 }

@@ -78,19 +78,19 @@ impl Keys {
     }
 
     /// The times of all keys of values that change the tables, ascending.
-    pub fn times(&self) -> Vec<f32> {
+    pub fn times(&self) -> Vec<f64> {
         let of = |keyed: &Keyed| match &keyed.values {
             Values::Numbers(track, _) => track.keys.iter().map(|key| key.time).collect::<Vec<_>>(),
             Values::Words(track, _) => track.keys.iter().map(|key| key.time).collect(),
         };
-        let mut times: Vec<f32> = self.0.iter().filter(|keyed| !keyed.whole).flat_map(of).collect();
-        times.sort_unstable_by(f32::total_cmp);
+        let mut times: Vec<f64> = self.0.iter().filter(|keyed| !keyed.whole).flat_map(of).collect();
+        times.sort_unstable_by(f64::total_cmp);
         times.dedup();
         times
     }
 
     /// The text with the values that it has at `time`, in seconds.
-    pub fn text_at(&self, text: &str, time: f32, course: Course) -> String {
+    pub fn text_at(&self, text: &str, time: f64, course: Course) -> String {
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
         for keyed in &self.0 {
@@ -103,7 +103,7 @@ impl Keys {
     }
 
     /// The byte of `text` that became the byte `at` of [`Self::text_at`].
-    pub fn origin(&self, time: f32, at: usize) -> usize {
+    pub fn origin(&self, time: f64, at: usize) -> usize {
         let (mut from, mut to) = (0, 0);
         for keyed in &self.0 {
             let mut value = String::new();
@@ -232,7 +232,7 @@ fn read(text: &str, value: &Value, way: &[Step]) -> Result<Keyed, Fault> {
 }
 
 /// Time, value and easing of one key.
-fn entry<'a>(text: &str, key: &'a Value) -> Result<(f32, &'a Value, Option<Ease>), Fault> {
+fn entry<'a>(text: &str, key: &'a Value) -> Result<(f64, &'a Value, Option<Ease>), Fault> {
     let form = || (key.span.start, "a key is (time, value) or (time, value, ease: smooth)".to_owned());
     let (parts, fields): (&[Value], &[(String, Value)]) = match &key.items {
         Items::Plain(parts) => (parts, &[]),
@@ -242,7 +242,7 @@ fn entry<'a>(text: &str, key: &'a Value) -> Result<(f32, &'a Value, Option<Ease>
     let ([time, value], [] | [_]) = (parts, fields) else {
         return Err(form());
     };
-    let seconds = parsed::<f32>(text, time).filter(|time| time.is_finite());
+    let seconds = parsed::<f64>(text, time).filter(|time| time.is_finite());
     let seconds = seconds.ok_or((time.span.start, "the time must be a number of seconds".to_owned()))?;
     let ease = match fields.first() {
         None => None,
@@ -278,7 +278,7 @@ fn ease_of(text: &str, value: &Value) -> Result<Ease, Fault> {
 }
 
 /// Makes a track of values that are all of the same form.
-fn gather(text: &str, times: &[(f32, Option<Ease>)], values: &[&Value], ends: Ends) -> Result<Values, Fault> {
+fn gather(text: &str, times: &[(f64, Option<Ease>)], values: &[&Value], ends: Ends) -> Result<Values, Fault> {
     let mut numbers: Vec<(Vec4, usize)> = Vec::new();
     for value in values {
         match numbers_of(text, value) {
@@ -324,17 +324,16 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str, value: &Value) -> Option<T
 }
 
 impl Keyed {
-    fn write(&self, time: f32, course: Course, out: &mut String) {
+    fn write(&self, time: f64, course: Course, out: &mut String) {
         if self.whole {
             return self.write_whole(out);
         }
-        let seconds = f64::from(time);
         match &self.values {
             Values::Words(track, words) => {
-                let (Position::At(key) | Position::Between(key, _)) = track.position(seconds);
+                let (Position::At(key) | Position::Between(key, _)) = track.position(time);
                 out.push_str(&words[key]);
             }
-            Values::Numbers(track, count) => write_numbers(value_at(track, seconds, course), *count, out),
+            Values::Numbers(track, count) => write_numbers(value_at(track, time, course), *count, out),
         }
     }
 
@@ -401,7 +400,7 @@ fn ease_name(ease: Ease) -> String {
 mod tests {
     use super::*;
 
-    fn at(text: &str, time: f32) -> String {
+    fn at(text: &str, time: f64) -> String {
         match Keys::find(text) {
             Ok(keys) => keys.text_at(text, time, Course::Exact),
             Err((at, message)) => format!("{at}: {message}"),

@@ -77,7 +77,7 @@ pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Plac
     let clip =
         choose(wanted, names, ("clip", "clips")).map_err(|message| source.error(&place.key("clip"), message))? as u32;
     if desc.alive {
-        let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0), ..Playback::default() };
+        let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0.into()), ..Playback::default() };
         let refit = desc.refit.unwrap_or_default();
         return Ok(Performance::Alive { playback, refit });
     }
