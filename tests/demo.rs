@@ -30,8 +30,8 @@ fn the_dragon_of_dragons_is_half_mirrors_and_moves_in_every_frame() {
     assert!(scene.instances.len() >= 10_000);
     let share = mirrors(&scene) as f64 / scene.instances.len() as f64;
     assert!((0.48..0.52).contains(&share), "{share} are mirrors");
-    let CameraPath::Spline { keys, .. } = &scene.camera.path else { panic!("the camera flies along a spline") };
-    assert!(keys.len() >= 12);
+    let CameraPath::Spline(flight) = &scene.camera.path else { panic!("the camera flies along a spline") };
+    assert!(flight.keys().len() >= 12);
 
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for frame in 1..scene.settings.frames {

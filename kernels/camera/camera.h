@@ -116,6 +116,7 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
         camera.lens_right[i] = between(camera.lens_right[i], next.lens_right[i], span.share);
         camera.lens_up[i] = between(camera.lens_up[i], next.lens_up[i], span.share);
     }
+    for (int i = 0; i < 2; i++) camera.shift[i] = between(camera.shift[i], next.shift[i], span.share);
     // A pinhole is a lens of no width, which has no focus of its own.
     if (!(camera.focus > 0.0f)) {
         camera.focus = next.focus;
@@ -131,7 +132,7 @@ THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, f
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
     // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);
-    Vec3 d = from + load3(camera.right) * sx + load3(camera.up) * sy;
+    Vec3 d = from + load3(camera.right) * (sx + camera.shift[0]) + load3(camera.up) * (sy + camera.shift[1]);
     if (camera.kind == CAMERA_EQUIRECTANGULAR) d = panorama_direction(camera, sx, sy);
     Ray ray;
     store3(ray.origin, parallel ? d : load3(camera.origin));

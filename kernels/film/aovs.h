@@ -68,15 +68,38 @@ struct Matte {
 };
 
 // Finds where a point is in the picture of a camera, in pixels from its middle, y upwards; a direction has a `weight` of 0. False
-// for points behind the camera.
+// for points behind a camera that does not see all around, and for the eye itself.
 THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera, Vec3 point, float weight, Vec2& out) {
     const Vec3 to = point - load3(camera.origin) * weight, right = load3(camera.right), up = load3(camera.up);
-    const bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
-    const float depth = parallel ? weight : dot(to, load3(camera.forward));
+    const float width = float(params.film.picture_width), height = float(params.film.picture_height), ahead = dot(to, load3(camera.forward));
+    if (camera.kind == CAMERA_EQUIRECTANGULAR) {
+        const float aside = dot(to, right), above = dot(to, up), level = sqrtf(ahead * ahead + aside * aside);
+        out.x = width * (0.5f / kPi) * angle_of(ahead, aside);
+        out.y = height * (1.0f / kPi) * angle_of(level, above);
+        return level > 0.0f || above != 0.0f;
+    }
+    if (camera.kind == CAMERA_SKEWED) {
+        const Vec3 forward = load3(camera.forward), facing = cross(right, up);
+        const float side = dot(forward, facing) < 0.0f ? -1.0f : 1.0f, far = dot(to, facing) * side;
+        if (!(far > 0.0f)) return false;
+        out.x = 0.5f * width * (dot(to, cross(up, forward)) * side / far - camera.shift[0]);
+        out.y = 0.5f * height * (dot(to, cross(forward, right)) * side / far - camera.shift[1]);
+        return true;
+    }
+    const float depth = camera.kind == CAMERA_ORTHOGRAPHIC ? weight : ahead;
     if (!(depth > 0.0f)) return false;
-    out.x = 0.5f * float(params.film.picture_width) * dot(to, right) / (dot(right, right) * depth);
-    out.y = 0.5f * float(params.film.picture_height) * dot(to, up) / (dot(up, up) * depth);
+    out.x = 0.5f * width * dot(to, right) / (dot(right, right) * depth) - 0.5f * width * camera.shift[0];
+    out.y = 0.5f * height * dot(to, up) / (dot(up, up) * depth) - 0.5f * height * camera.shift[1];
     return true;
+}
+
+// The way from one place in the picture to another. In a picture of all around it is the shorter way, which may lead over the seam.
+THRONG_INLINE Vec2 raster_way(const Params& params, Vec2 from, Vec2 to) {
+    Vec2 way{to.x - from.x, to.y - from.y};
+    if (params.picture.camera.kind != CAMERA_EQUIRECTANGULAR) return way;
+    const float around = float(params.film.picture_width);
+    way.x -= around * floorf(way.x / around + 0.5f);
+    return way;
 }
 
 // Where the image of what a ray has met is in the picture of a moment, in which that is at `position`; false if it is behind the camera.
@@ -97,7 +120,7 @@ THRONG_DEVICE void motion_of(const Params& params, const FrameAovs& out, const M
     if (!raster_seen(params, params.picture.camera, seen, Moment::now, now, here)) return;
     const auto motion_to = [&](const OtherFrame& other, Moment moment, Vec2& motion) {
         const Vec3 then = !met ? direction : other_position(params, other, hit, time, seen.position);
-        if (raster_seen(params, other.camera, seen, moment, then, there)) motion = Vec2{there.x - here.x, there.y - here.y};
+        if (raster_seen(params, other.camera, seen, moment, then, there)) motion = raster_way(params, here, there);
     };
     motion_to(out.before, Moment::before, back);
     motion_to(out.after, Moment::after, on);
@@ -109,8 +132,9 @@ THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const Mate
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
 }
 
-// Distance of a point along the axis of the camera at that time.
+// Distance of a point along the axis of the camera at that time; from the eye, if the camera sees all around.
 THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
+    if (params.picture.camera.kind == CAMERA_EQUIRECTANGULAR) return length(position - load3(camera_at(params, time).origin));
     if (!moves(params)) return dot(position - load3(params.picture.camera.origin), load3(params.picture.camera.forward));
     const CameraRecord camera = camera_at(params, time);
     return dot(position - load3(camera.origin), load3(camera.forward));

@@ -129,6 +129,15 @@ THRONG_INLINE float arc_tangent(float x) {
     return x < 0.0f ? -angle : angle;
 }
 
+// Angle in radians from the axis of x to a point of the plane, from -pi to pi; 0 for the origin.
+THRONG_INLINE float angle_of(float x, float y) {
+    if (x == 0.0f && y == 0.0f) return 0.0f;
+    // Zero has no sign here, which the quotient would take on.
+    const float angle = arc_tangent(y / (x == 0.0f ? 0.0f : x));
+    if (!(x < 0.0f)) return angle;
+    return y < 0.0f ? angle - 3.14159265f : angle + 3.14159265f;
+}
+
 // Samples a unit direction about `n`, weighted by the cosine.
 THRONG_DEVICE Vec3 sample_cosine(Vec3 n, Vec2 u) {
     Vec3 s, t;

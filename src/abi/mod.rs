@@ -139,6 +139,8 @@ constants! {
     pub const CAMERA_PERSPECTIVE: u32 = 0;
     pub const CAMERA_ORTHOGRAPHIC: u32 = 1;
     pub const CAMERA_EQUIRECTANGULAR: u32 = 2;
+    /// A perspective camera whose right, up and forward need not be at right angles.
+    pub const CAMERA_SKEWED: u32 = 3;
 
     pub const INTEGRATOR_WHITTED: u32 = 0;
     pub const INTEGRATOR_AO: u32 = 1;

@@ -315,9 +315,9 @@ border! {
         pub inverse_height: f32,
     }
 
-    /// With x and y in [-1, 1] across the picture, a primary ray of a perspective camera has the direction
+    /// With x and y in [-1, 1] across the picture, and `shift` added to them, a primary ray of a perspective camera has the direction
     /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`. For an equirectangular
-    /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it.
+    /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it, without a shift.
     #[repr(C)]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CameraRecord {
@@ -334,6 +334,8 @@ border! {
         /// Corners of the aperture, or 0 for a round one; and how far they are turned from right to up, from 0 to 1 turns.
         pub blades: u32,
         pub blade_turn: f32,
+        /// From the axis to the middle of the picture, in halves of its width and height.
+        pub shift: [f32; 2],
     }
 }
 

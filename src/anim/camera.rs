@@ -3,13 +3,12 @@
 use super::{
     Moment,
     anchors::{anchor_world, middle},
-    catmull_rom,
     lens::{PosedLens, lens_at, within_keys},
     tables::projection_at,
     transforms::node_world,
 };
-use crate::scene::{Camera, CameraKey, CameraPath, Follow, Pace, Projection, Scene};
-use glam::{Mat3A, Quat, Vec3, Vec3A};
+use crate::scene::{Camera, CameraPath, Follow, Projection, Scene};
+use glam::{Mat3A, Quat, Vec2, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 /// A camera in world space, or relative to the origin of a moment.
@@ -20,7 +19,11 @@ pub struct CameraPose {
     pub target: Vec3,
     /// Unit vector that points up in the picture; need not be orthogonal to the view.
     pub up: Vec3,
+    /// Unit vector along the rows of the picture, where they are not at right angles to the view and its columns, which are then along `up`.
+    pub skewed: Option<Vec3>,
     pub projection: Projection,
+    /// As [`Camera::shift`].
+    pub shift: Vec2,
     /// None for a pinhole.
     pub lens: Option<PosedLens>,
 }
@@ -38,10 +41,32 @@ impl CameraPose {
         (forward, right, right.cross(forward))
     }
 
+    /// Unit vectors along the rows of the picture, to the right, and along its columns, upwards.
+    pub fn rows_and_columns(&self) -> (Vec3, Vec3) {
+        match (self.skewed, self.projection) {
+            (Some(rows), Projection::Perspective { .. }) => (rows, self.up),
+            _ => {
+                let (_, right, up) = self.basis();
+                (right, up)
+            }
+        }
+    }
+
+    /// From the axis to the middle of a picture that is `aspect` times as wide as high, in halves of its width and height.
+    pub fn half_shift(&self, aspect: f32) -> Vec2 {
+        match self.projection {
+            Projection::Equirectangular => Vec2::ZERO,
+            _ => 2.0 * self.shift * Vec2::new((1.0 / aspect).max(1.0), aspect.max(1.0)),
+        }
+    }
+
     /// Origin and unit direction of the ray through the middle of the lens and a point of a picture that is `aspect` times as wide as
     /// high. x goes from -1 (left) to 1, y from -1 (bottom) to 1.
     pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
-        let (forward, right, up) = self.basis();
+        let forward = self.basis().0;
+        let (right, up) = self.rows_and_columns();
+        let shift = self.half_shift(aspect);
+        let (x, y) = (x + shift.x, y + shift.y);
         let across = |half_height: f32| right * (x * half_height * aspect) + up * (y * half_height);
         match self.projection {
             Projection::Perspective { fov_y } => {
@@ -77,20 +102,22 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
 /// The pose of any camera in `scene` at `moment`.
 pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPose {
     let (time, origin) = (moment.time(), moment.origin());
-    let mut up = camera.up;
+    let (mut up, mut skewed) = (camera.up, None);
     let (mut eye, mut target) = match &camera.path {
         CameraPath::Still { eye, target } => (eye - origin, target - origin),
         CameraPath::Orbit { target, radius, height, start, turns } => {
             let target = target - origin;
-            let loop_seconds = scene.settings.frames as f32 / scene.settings.fps;
+            let loop_seconds = f64::from(scene.settings.frames) / scene.settings.fps;
             let passed = time - scene.settings.start;
-            let angle = start + TAU * (turns * passed / loop_seconds);
+            // Whole turns are left out, so that the angle keeps its digits.
+            let turned = (f64::from(*turns) * passed / loop_seconds).fract() as f32;
+            let angle = start + TAU * turned;
             (target + on_circle(camera.up, *radius, *height, angle), target)
         }
-        CameraPath::Spline { keys, pace } => along_spline(keys, pace.as_ref(), time, origin),
+        CameraPath::Spline(flight) => flight.at(time, origin, camera.up),
         CameraPath::Node { node } => {
             let view;
-            (view, up) = along_node(scene, moment, *node);
+            (view, up, skewed) = along_node(scene, moment, *node);
             view
         }
     };
@@ -108,7 +135,7 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
         let forward = (target - eye).normalize_or(Vec3::NEG_Z);
         let right = forward.cross(up).normalize_or_zero();
         let axes = Mat3A::from_cols(right.into(), right.cross(forward).into(), (-forward).into());
-        let shaken = shake.at(f64::from(time));
+        let shaken = shake.at(time);
         let moved = Vec3::from(axes * shaken.translation);
         let turned = Vec3::from(axes * shaken.transform_vector3a(Vec3A::NEG_Z)) * eye.distance(target);
         up = Vec3::from(axes * shaken.transform_vector3a(Vec3A::Y));
@@ -123,34 +150,9 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
     if let Some(span) = within_keys(&camera.tracks.span, time) {
         projection = projection.with_span(span);
     }
-    let mut pose = CameraPose { eye, target, up, projection, lens: None };
+    let mut pose = CameraPose { eye, target, up, skewed, projection, shift: camera.shift, lens: None };
     pose.lens = lens_at(scene, camera, moment, &pose);
     pose
-}
-
-/// Eye and target on a spline at `time`, relative to `origin`.
-pub fn along_spline(keys: &[CameraKey], pace: Option<&Pace>, time: f32, origin: Vec3) -> (Vec3, Vec3) {
-    let time = pace.map_or(time, |pace| paced(keys, pace, time));
-    let at = |f: fn(&CameraKey) -> Vec3| {
-        let points: Vec<_> = keys.iter().map(|k| (k.time, f(k) - origin)).collect();
-        catmull_rom(&points, time)
-    };
-    (at(|k| k.eye), at(|k| k.target))
-}
-
-/// The time of the keyed flight at which the eye is as far along the path as `pace` has it at `time`.
-fn paced(keys: &[CameraKey], pace: &Pace, time: f32) -> f32 {
-    let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
-        return time;
-    };
-    let share = ((time - first.time) / (last.time - first.time)).clamp(0.0, 1.0);
-    let steps = (pace.times.len() - 1) as f32;
-    let at = pace.ease.share(share).clamp(0.0, 1.0) * steps;
-    let step = (at as usize).min(pace.times.len().saturating_sub(2));
-    match (pace.times.get(step), pace.times.get(step + 1)) {
-        (Some(from), Some(to)) => from + (to - from) * (at - step as f32),
-        _ => time,
-    }
 }
 
 /// The place that `follow` has at `moment`. With a lag, it is the mean of where it was before, with weights that fall off exponentially.
@@ -160,7 +162,7 @@ fn followed(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
     }
     let at = |sample: u32| {
         let quantile = (sample as f32 + 0.5) / LAG_SAMPLES as f32;
-        let time = moment.time() + follow.lag * (1.0 - quantile).ln();
+        let time = moment.time() + f64::from(follow.lag * (1.0 - quantile).ln());
         let before = match scene.actors.is_empty() {
             true => Moment::without_actors(time),
             false => Moment::of(scene, time),
@@ -184,16 +186,24 @@ fn kept(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
     }
 }
 
-/// Eye and target of a camera on a node, and its up vector. Axes that the node flattens or overflows are those of the world.
-fn along_node(scene: &Scene, moment: &Moment, node: u32) -> ((Vec3, Vec3), Vec3) {
+/// Least cosine between axes that are not at right angles.
+const SKEWED: f32 = 1e-4;
+
+/// Eye and target of a camera on a node, its up vector, and its rows where the node is skewed. Axes that the node flattens or overflows are those
+/// of the world. Sizes do not count, but a parent that is scaled unevenly skews the picture, as in Cycles.
+fn along_node(scene: &Scene, moment: &Moment, node: u32) -> ((Vec3, Vec3), Vec3, Option<Vec3>) {
     let world = node_world(scene, moment, node);
     let eye = Vec3::from(world.translation);
     let eye = if eye.is_finite() { eye } else { Vec3::ZERO };
     let axis = |local: Vec3| world.transform_vector3(local).normalize_or(local);
     // The target is so far away that the direction survives rounding.
     let distance = eye.abs().max_element().max(1.0);
-    let target = eye + axis(Vec3::NEG_Z) * distance;
-    ((eye, target), axis(Vec3::Y))
+    let [right, up, back] = [Vec3::X, Vec3::Y, Vec3::Z].map(axis);
+    let target = eye - back * distance;
+    let cosines = [right.dot(up), up.dot(back), back.dot(right)];
+    // A mirror image is not looked at from behind.
+    let is_skewed = cosines.iter().any(|cosine| cosine.abs() > SKEWED) && right.cross(up).dot(back) > SKEWED;
+    ((eye, target), up, is_skewed.then_some(right))
 }
 
 /// A point on a circle around the axis `up`. For Y up, angle 0 is towards +Z and a quarter turn towards +X.
@@ -208,7 +218,7 @@ mod tests {
     use crate::scene::{Camera, NONE, Node};
     use glam::Affine3;
 
-    fn pose(scene: &Scene, time: f32) -> CameraPose {
+    fn pose(scene: &Scene, time: f64) -> CameraPose {
         camera_at(scene, &Moment::of(scene, time))
     }
 
@@ -265,6 +275,26 @@ mod tests {
         assert_eq!(pose.eye, far);
         assert!(forward.distance(turned * Vec3::NEG_Z) < 1e-6, "{forward}");
         assert!(up.distance(turned * Vec3::Y) < 1e-6, "{up}");
+    }
+
+    #[test]
+    fn a_camera_below_an_uneven_scale_has_the_rows_and_columns_of_its_node() {
+        let mut scene = orbiting(Vec3::Y);
+        let scale = Vec3::new(1.0, 1.5, 2.0);
+        let turned = Quat::from_rotation_z(0.4) * Quat::from_rotation_x(-0.3);
+        scene.nodes = vec![
+            Node { local: Affine3::from_scale(scale), parent: NONE, motion: NONE, follows: None },
+            Node { local: Affine3::from_quat(turned), parent: 0, motion: NONE, follows: None },
+        ];
+        scene.camera.path = CameraPath::Node { node: 1 };
+        let pose = pose(&scene, 0.0);
+        let axis = |local: Vec3| (scale * (turned * local)).normalize();
+        let (rows, columns) = pose.rows_and_columns();
+        assert!(rows.distance(axis(Vec3::X)) < 1e-6 && columns.distance(axis(Vec3::Y)) < 1e-6);
+        assert!(rows.dot(columns).abs() > 0.05);
+        // An even scale skews nothing.
+        scene.nodes[0].local = Affine3::from_scale(Vec3::splat(3.0));
+        assert_eq!(self::pose(&scene, 0.0).skewed, None);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use glam::{Quat, Vec4};
 
 impl Playback {
     /// Time within a clip of `duration` seconds when the scene's time is `time` seconds. In [0, duration].
-    pub fn clip_time(&self, duration: f32, time: f32) -> f32 {
+    pub fn clip_time(&self, duration: f32, time: f64) -> f64 {
         let end = f64::from(duration);
-        let position = f64::from(self.offset) + f64::from(self.speed) * f64::from(time);
+        let position = self.offset + self.speed * time;
         let inside = if !self.looped {
             position.clamp(0.0, end)
         } else if end > 0.0 {
@@ -16,7 +16,7 @@ impl Playback {
             0.0
         };
         // NaN becomes 0, so that it stays out of the poses.
-        (inside as f32).max(0.0)
+        inside.max(0.0)
     }
 }
 
@@ -26,7 +26,7 @@ const PARTS: usize = 4;
 /// Writes the value of `channel` at `time`, in seconds of its clip, to `out`: as many numbers as the property has (3, 4, or one per
 /// weight). Before the first key and after the last one, the value is that key's. If the channel does not have that many numbers
 /// per key, nothing is written, and the result is false.
-pub fn sample(channel: &Channel, time: f32, out: &mut [f32]) -> bool {
+pub fn sample(channel: &Channel, time: f64, out: &mut [f32]) -> bool {
     let keys = Keys { interpolation: channel.interpolation, times: &channel.times, values: &channel.values };
     let rotation = channel.property == Property::Rotation && out.len() == PARTS;
     if rotation && keys.interpolation == Interpolation::Linear {
@@ -65,7 +65,7 @@ struct Between<'a> {
 
 impl<'a> Keys<'a> {
     /// The keys around `time`. None if there are no keys of `width` numbers each.
-    fn around(&self, time: f32, width: usize) -> Option<Between<'a>> {
+    fn around(&self, time: f64, width: usize) -> Option<Between<'a>> {
         if self.times.is_empty() || self.values.len() != width * self.times.len() {
             return None;
         }
@@ -76,7 +76,7 @@ impl<'a> Keys<'a> {
 }
 
 /// Writes the value of `keys` at `time` to `out`, as [`sample`] does, but interpolates each number on its own.
-pub fn interpolate(keys: Keys, time: f32, out: &mut [f32]) -> bool {
+pub fn interpolate(keys: Keys, time: f64, out: &mut [f32]) -> bool {
     let width = match keys.interpolation {
         Interpolation::CubicSpline => 3 * out.len(),
         _ => out.len(),
@@ -99,14 +99,14 @@ pub fn interpolate(keys: Keys, time: f32, out: &mut [f32]) -> bool {
 
 /// The keys before and after `time`, and its position between them, from 0 to 1. Both keys are the same before the first key and
 /// after the last one.
-fn surrounding_keys(times: &[f32], time: f32) -> (usize, usize, f32) {
-    let after = times.partition_point(|&key| key <= time);
+fn surrounding_keys(times: &[f32], time: f64) -> (usize, usize, f32) {
+    let after = times.partition_point(|&key| f64::from(key) <= time);
     if after == 0 || after == times.len() {
         let nearest = after.saturating_sub(1);
         return (nearest, nearest, 0.0);
     }
-    let (from, to) = (times[after - 1], times[after]);
-    (after - 1, after, (time - from) / (to - from))
+    let (from, to) = (f64::from(times[after - 1]), f64::from(times[after]));
+    (after - 1, after, ((time - from) / (to - from)) as f32)
 }
 
 /// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.4). The angle comes from an arc tangent, which is exact for
@@ -212,7 +212,7 @@ mod tests {
 
         #[test]
         fn numbers_are_interpolated_as_the_specification_says(
-            time in 0.0f32..3.0,
+            time in 0.0f64..3.0,
             count in 1usize..6,
             interpolation in prop::sample::select(vec![
                 Interpolation::Step,
@@ -224,17 +224,17 @@ mod tests {
             let channel = channel(Property::Weights, interpolation, parts * count);
             let mut out = vec![0.0; count];
             prop_assert!(sample(&channel, time, &mut out));
-            for (out, expected) in out.iter().zip(reference(&channel, f64::from(time), count)) {
+            for (out, expected) in out.iter().zip(reference(&channel, time, count)) {
                 prop_assert!((f64::from(*out) - expected).abs() < 2e-6, "{out} {expected}");
             }
         }
 
         #[test]
-        fn rotations_take_the_shorter_arc_at_a_steady_pace(time in 0.0f32..3.0) {
+        fn rotations_take_the_shorter_arc_at_a_steady_pace(time in 0.0f64..3.0) {
             let channel = channel(Property::Rotation, Interpolation::Linear, 4);
             let mut out = [0.0; 4];
             sample(&channel, time, &mut out);
-            let (key, t, _) = segment(f64::from(time));
+            let (key, t, _) = segment(time);
             let quat = |k: usize| {
                 DVec4::from_array(std::array::from_fn(|i| value(&channel, 4 * k + i)))
             };
@@ -250,11 +250,11 @@ mod tests {
         }
 
         #[test]
-        fn splines_of_rotations_have_unit_length(time in 0.0f32..3.0) {
+        fn splines_of_rotations_have_unit_length(time in 0.0f64..3.0) {
             let channel = channel(Property::Rotation, Interpolation::CubicSpline, 12);
             let mut out = [0.0; 4];
             sample(&channel, time, &mut out);
-            let expected = reference(&channel, f64::from(time), 4);
+            let expected = reference(&channel, time, 4);
             let expected = DQuat::from_slice(&expected).normalize();
             prop_assert!(DQuat::from_array(out.map(f64::from)).dot(expected) > 1.0 - 1e-6);
             prop_assert!((out.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-6);
@@ -262,15 +262,15 @@ mod tests {
 
         #[test]
         fn the_time_of_a_clip_is_always_within_it(
-            offset in -10.0f32..10.0,
-            speed in -3.0f32..3.0,
-            time in 0.0f32..100.0,
+            offset in -10.0f64..10.0,
+            speed in -3.0f64..3.0,
+            time in 0.0f64..100.0,
             duration in prop::sample::select(vec![0.0f32, 1e-30, 0.1, 2.5]),
             looped in any::<bool>(),
         ) {
             let playback = Playback { clip: 0, speed, offset, looped };
             let inside = playback.clip_time(duration, time);
-            prop_assert!((0.0..=duration).contains(&inside));
+            prop_assert!((0.0..=f64::from(duration)).contains(&inside));
         }
     }
 
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(playback(-1.0, 0.0, true).clip_time(2.0, 0.5), 1.5);
         assert_eq!(playback(2.0, 0.5, false).clip_time(2.0, 1.0), 2.0);
         assert_eq!(playback(-1.0, 2.0, false).clip_time(2.0, 5.0), 0.0);
-        assert_eq!(playback(f32::NAN, 0.0, true).clip_time(2.0, 1.0), 0.0);
+        assert_eq!(playback(f64::NAN, 0.0, true).clip_time(2.0, 1.0), 0.0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The camera's lens at a time: its aperture and its focus.
 
-use super::{CameraPose, Moment, anchors::middle, catmull_rom};
-use crate::scene::{Camera, Focus, Iris, Projection, Scene};
+use super::{CameraPose, Moment, anchors::middle};
+use crate::scene::{Camera, Focus, Iris, Projection, Scene, catmull_rom};
 
 /// A lens at a time, ready to trace rays through.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,9 +32,9 @@ pub fn lens_at(scene: &Scene, camera: &Camera, moment: &Moment, pose: &CameraPos
 }
 
 /// The spline's value at `time`, clamped to the range of the keys, beyond which a spline may swing. None without keys.
-pub fn within_keys(keys: &[(f32, f32)], time: f32) -> Option<f32> {
+pub fn within_keys(keys: &[(f64, f32)], time: f64) -> Option<f32> {
     let (first, rest) = keys.split_first()?;
-    let ends = |(low, high): (f32, f32), key: &(f32, f32)| (low.min(key.1), high.max(key.1));
+    let ends = |(low, high): (f32, f32), key: &(f64, f32)| (low.min(key.1), high.max(key.1));
     let (low, high) = rest.iter().fold((first.1, first.1), ends);
     Some(catmull_rom(keys, time).max(low).min(high))
 }

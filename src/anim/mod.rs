@@ -5,7 +5,6 @@
 
 mod anchors;
 mod camera;
-mod catmull_rom;
 mod clip;
 mod deform;
 #[cfg(test)]
@@ -27,8 +26,7 @@ mod transforms;
 mod turn;
 mod turning;
 
-pub use camera::{CameraPose, along_spline, camera_at, camera_pose};
-pub use catmull_rom::catmull_rom;
+pub use camera::{CameraPose, camera_at, camera_pose};
 pub use deform::{BindPose, Deformed, deform};
 pub use lens::lens_at;
 pub use moment::Moment;

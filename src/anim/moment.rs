@@ -11,9 +11,9 @@ use rayon::prelude::*;
 /// A time and the poses of the actors, from which everything else at that time is computed. Keeps its memory from time to time.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
-    time: f32,
+    time: f64,
     /// Time of the frame that this moment is a part of, by which cameras are cut.
-    frame_time: f32,
+    frame_time: f64,
     actors: Vec<RigPose>,
     /// The place in the world from which positions are told.
     origin: Vec3,
@@ -21,19 +21,19 @@ pub struct Moment {
 
 impl Moment {
     /// The moment of `scene` at `time`, in seconds.
-    pub fn of(scene: &Scene, time: f32) -> Self {
+    pub fn of(scene: &Scene, time: f64) -> Self {
         let mut moment = Self::default();
         moment.move_to(&scene.actors, time);
         moment
     }
 
     /// The moment without actors, for things that no actor moves.
-    pub(super) fn without_actors(time: f32) -> Self {
+    pub(super) fn without_actors(time: f64) -> Self {
         Self { time, frame_time: time, ..Self::default() }
     }
 
     /// Poses `actors` at `time`, in seconds, in parallel.
-    pub fn move_to(&mut self, actors: &[Actor], time: f32) {
+    pub fn move_to(&mut self, actors: &[Actor], time: f64) {
         (self.time, self.frame_time) = (time, time);
         self.actors.resize_with(actors.len(), RigPose::default);
         let pairs = self.actors.par_iter_mut().zip(actors);
@@ -60,18 +60,18 @@ impl Moment {
     }
 
     /// The time in seconds.
-    pub fn time(&self) -> f32 {
+    pub fn time(&self) -> f64 {
         self.time
     }
 
     /// This moment as a part of the frame at `time`, in seconds.
-    pub fn in_frame(mut self, time: f32) -> Self {
+    pub fn in_frame(mut self, time: f64) -> Self {
         self.frame_time = time;
         self
     }
 
     /// The time of the frame in seconds.
-    pub fn frame_time(&self) -> f32 {
+    pub fn frame_time(&self) -> f64 {
         self.frame_time
     }
 

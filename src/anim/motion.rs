@@ -19,7 +19,7 @@ const GRAVITY: f32 = 9.81;
 
 /// A motion at one time, prepared for many instances.
 pub struct PosedMotion<'a> {
-    time: f32,
+    time: f64,
     parts: Vec<PosedPart<'a>>,
     phase: Phase,
     /// The transform, if all instances share it.
@@ -36,14 +36,14 @@ struct PosedPart<'a> {
 
 impl<'a> PosedMotion<'a> {
     /// `find` is where something is that the motion turns to; None: it does not turn.
-    pub fn new(motion: &'a Motion, time: f32, find: impl Fn(&Follow) -> Option<Vec3>) -> Self {
+    pub fn new(motion: &'a Motion, time: f64, find: impl Fn(&Follow) -> Option<Vec3>) -> Self {
         let part = |part: &'a MotionPart| {
             let target = match part {
                 MotionPart::LookAt { thing: Some(thing), .. } => find(thing),
                 MotionPart::LookAt { point, thing: None } => Some(*point),
                 _ => None,
             };
-            PosedPart::new(part, f64::from(time), target)
+            PosedPart::new(part, time, target)
         };
         let parts: Vec<_> = motion.parts.iter().map(part).collect();
         let turns = parts.iter().any(|part| part.target.is_some());
@@ -99,7 +99,7 @@ impl<'a> PosedPart<'a> {
     fn new(part: &'a MotionPart, time: f64, target: Option<Vec3>) -> Self {
         let passed = match part {
             MotionPart::Spin { period, .. } | MotionPart::Sway { period, .. } | MotionPart::Bob { period, .. } => {
-                (time / f64::from(*period)).fract()
+                (time / *period).fract()
             }
             MotionPart::Keyframes { .. }
             | MotionPart::Follow(_)
@@ -123,7 +123,7 @@ impl<'a> PosedPart<'a> {
                 Some(target) => facing(&world_from_here(), target),
                 None => Affine3A::IDENTITY,
             },
-            MotionPart::Noise(noise) => noise.at(self.passed + f64::from(phase * noise.period)),
+            MotionPart::Noise(noise) => noise.at(self.passed + f64::from(phase) * noise.period),
             MotionPart::Clip { .. } => Affine3A::IDENTITY,
         }
     }
@@ -179,7 +179,7 @@ impl Travel {
     /// Distance at a time in seconds.
     fn at(&self, time: f64) -> f64 {
         match self {
-            Self::Speed { speed, start } => f64::from(*start) + f64::from(*speed) * time,
+            Self::Speed { speed, start } => start + speed * time,
             Self::Keys(track) => f64::from(track.at(time)),
         }
     }
@@ -202,7 +202,7 @@ fn facing(world_from_object: &Affine3A, target: Vec3) -> Affine3A {
 impl Noise {
     /// The transform at a time in seconds.
     pub fn at(&self, time: f64) -> Affine3A {
-        let cycles = time / f64::from(self.period) * 2.0;
+        let cycles = time / self.period * 2.0;
         let values: [f32; 6] = std::array::from_fn(|channel| wave(self.seed.wrapping_add(channel as u32), cycles));
         let [x, y, z, a, b, c] = values;
         let angles = self.rotation * Vec3::new(a, b, c);
@@ -250,12 +250,12 @@ fn keyframes(track: &Track<Keyframe>, rotations: Rotations, time: f64) -> Affine
 }
 
 /// The pose when a `share` of the time from key `i` to the next has passed.
-fn between(track: &Track<Keyframe>, i: usize, share: f32, rotations: Rotations) -> Keyframe {
+fn between(track: &Track<Keyframe>, i: usize, share: f64, rotations: Rotations) -> Keyframe {
     let (a, b) = (&track.keys[i].value, &track.keys[i + 1].value);
     let ease = track.keys[i + 1].ease;
-    let t = ease.share(share);
+    let t = ease.share(share) as f32;
     let along = |of: fn(&Keyframe) -> Vec3| match ease {
-        Ease::CatmullRom => track.map(of).spline(i, share),
+        Ease::CatmullRom => track.map(of).spline(i, share as f32),
         _ => of(a).lerp(of(b), t),
     };
     let rotation = match rotations {
@@ -303,10 +303,10 @@ fn control(track: &Track<Keyframe>, i: usize) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Key, curve::Curve};
+    use crate::scene::{Key, Scene, curve::Curve};
     use std::{f32::consts::FRAC_PI_2, sync::Arc};
 
-    fn posed(motion: &Motion, time: f32) -> PosedMotion<'_> {
+    fn posed(motion: &Motion, time: f64) -> PosedMotion<'_> {
         PosedMotion::new(motion, time, |_| None)
     }
 
@@ -314,7 +314,7 @@ mod tests {
         Affine3A::IDENTITY
     }
 
-    fn at(parts: Vec<MotionPart>, time: f32, point: Vec3) -> Vec3 {
+    fn at(parts: Vec<MotionPart>, time: f64, point: Vec3) -> Vec3 {
         posed(&Motion { parts, phase: Phase::Same }, time).of(0, Vec3::ZERO, placed).transform_point3(point)
     }
 
@@ -364,11 +364,43 @@ mod tests {
 
     fn turning(degrees: &[f32], rotations: Rotations, ends: Ends) -> MotionPart {
         let key = |(i, degrees): (usize, &f32)| Key {
-            time: i as f32,
+            time: i as f64,
             value: turned(Vec3::Y * degrees.to_radians()),
             ease: Ease::Linear,
         };
         MotionPart::Keyframes { track: Track { keys: degrees.iter().enumerate().map(key).collect(), ends }, rotations }
+    }
+
+    #[test]
+    fn late_frames_turn_as_evenly_as_the_first() {
+        for (start, fps, first, step) in [(0.0, 60.0, 999_989, 6.0), (86_400.0, 24.0, 1, 15.0), (1e6, 24.0, 1, 15.0)] {
+            let mut scene = Scene::default();
+            (scene.settings.start, scene.settings.fps) = (start, fps);
+            let heading = |frame: u32| {
+                let spin = vec![MotionPart::Spin { axis: Vec3::Z, period: 1.0 }];
+                let p = at(spin, scene.time_of(frame), Vec3::X);
+                p.y.atan2(p.x).to_degrees()
+            };
+            for frame in first..first + 11 {
+                let turned = (heading(frame + 1) - heading(frame)).rem_euclid(360.0);
+                assert!((turned - step).abs() < 1e-3, "frame {frame}: {turned}");
+            }
+        }
+    }
+
+    #[test]
+    fn keyframes_far_from_the_start_are_met_at_their_times() {
+        // A tenth of a unit per frame, a million seconds in.
+        let key = |time: f64, x: f32| {
+            let value = Keyframe { translation: Vec3::X * x, ..turned(Vec3::ZERO) };
+            Key { time, value, ease: Ease::Linear }
+        };
+        let track = Track { keys: vec![key(1e6, 0.0), key(1_000_010.0, 24.0)], ends: Ends::Hold };
+        let part = MotionPart::Keyframes { track, rotations: Rotations::Slerp };
+        for frame in 0..240 {
+            let x = at(vec![part.clone()], 1e6 + f64::from(frame) / 24.0, Vec3::ZERO).x;
+            assert!((x - 0.1 * frame as f32).abs() < 1e-4, "{frame}: {x}");
+        }
     }
 
     #[test]
@@ -382,12 +414,12 @@ mod tests {
     #[test]
     fn squad_passes_its_keys_without_kinks() {
         let part = || vec![turning(&[0.0, 80.0, 90.0, 20.0], Rotations::Squad, Ends::Hold)];
-        let heading = |time: f32| {
+        let heading = |time: f64| {
             let p = at(part(), time, Vec3::X);
             (-p.z).atan2(p.x).to_degrees()
         };
         assert!((heading(1.0) - 80.0).abs() < 0.01 && (heading(2.0) - 90.0).abs() < 0.01);
-        let speed = |time: f32| (heading(time + 1e-2) - heading(time)) / 1e-2;
+        let speed = |time: f64| (heading(time + 1e-2) - heading(time)) / 1e-2;
         assert!((speed(0.989) - speed(1.001)).abs() < 4.0, "{} {}", speed(0.989), speed(1.001));
     }
 

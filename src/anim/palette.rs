@@ -6,18 +6,18 @@ use crate::scene::rig::PoseBuckets;
 
 impl PoseBuckets {
     /// Time of the pose of `bucket`, in seconds of the clip: in [0, duration), and 0 for the first bucket.
-    pub fn time(&self, bucket: u32) -> f32 {
+    pub fn time(&self, bucket: u32) -> f64 {
         let count = self.count.max(1);
         let share = f64::from(bucket % count) / f64::from(count);
-        (f64::from(self.duration) * share) as f32
+        f64::from(self.duration) * share
     }
 
     /// The bucket whose pose is nearest to that of an instance at `time` seconds. The instance began `phase` rounds into the clip and
     /// plays it at `speed`, backwards if that is negative.
-    pub fn bucket(&self, phase: f32, speed: f32, time: f32) -> u32 {
+    pub fn bucket(&self, phase: f32, speed: f32, time: f64) -> u32 {
         let count = self.count.max(1);
         let rounds =
-            if self.duration > 0.0 { f64::from(speed) * f64::from(time) / f64::from(self.duration) } else { 0.0 };
+            if self.duration > 0.0 { f64::from(speed) * time / f64::from(self.duration) } else { 0.0 };
         let within = (f64::from(phase) + rounds).rem_euclid(1.0);
         // Past the last pose, the first one is nearer. NaN counts as 0.
         (within * f64::from(count)).round() as u32 % count
@@ -38,13 +38,13 @@ mod tests {
             duration in 0.1f32..10.0,
             phase in -2.0f32..2.0,
             speed in -2.0f32..2.0,
-            time in 0.0f32..50.0,
+            time in 0.0f64..50.0,
         ) {
             let buckets = PoseBuckets { count, duration };
             let bucket = buckets.bucket(phase, speed, time);
             prop_assert!(bucket < count);
-            let exact = f64::from(phase) * f64::from(duration) + f64::from(speed) * f64::from(time);
-            let off = (f64::from(buckets.time(bucket)) - exact).rem_euclid(f64::from(duration));
+            let exact = f64::from(phase) * f64::from(duration) + f64::from(speed) * time;
+            let off = (buckets.time(bucket) - exact).rem_euclid(f64::from(duration));
             let off = off.min(f64::from(duration) - off);
             prop_assert!(off <= f64::from(duration) * (0.5 / f64::from(count) + 1e-6));
         }
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn poses_are_evenly_spaced_and_the_end_is_the_beginning() {
         let buckets = PoseBuckets { count: 4, duration: 2.0 };
-        let times: Vec<f32> = (0..5).map(|bucket| buckets.time(bucket)).collect();
+        let times: Vec<f64> = (0..5).map(|bucket| buckets.time(bucket)).collect();
         assert_eq!(times, [0.0, 0.5, 1.0, 1.5, 0.0]);
         assert_eq!(buckets.bucket(0.99, 1.0, 0.0), 0);
     }

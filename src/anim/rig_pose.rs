@@ -19,7 +19,7 @@ pub struct RigPose {
 impl RigPose {
     /// Evaluates `rig` at `time`, in seconds. Properties that no clip animates are at rest. Where several clips animate the same
     /// property, the last one wins. O(nodes + channels · log keys), without recursion.
-    pub fn evaluate(&mut self, rig: &Rig, playbacks: &[Playback], time: f32) {
+    pub fn evaluate(&mut self, rig: &Rig, playbacks: &[Playback], time: f64) {
         self.rest(rig);
         for playback in playbacks {
             let Some(clip) = rig.clips.get(playback.clip as usize) else {
@@ -97,7 +97,7 @@ impl RigPose {
     }
 
     /// Sets the property that a channel animates. Nodes that are given as a matrix have no such properties.
-    fn drive(&mut self, channel: &Channel, time: f32) {
+    fn drive(&mut self, channel: &Channel, time: f64) {
         let node = channel.node as usize;
         if channel.property == Property::Weights {
             let bounds = self.first_weight.get(node..node + 2);
@@ -129,7 +129,7 @@ impl RigPose {
     }
 }
 
-fn drive_vector(channel: &Channel, time: f32, vector: &mut Vec3) {
+fn drive_vector(channel: &Channel, time: f64, vector: &mut Vec3) {
     sample(channel, time, vector.as_mut());
 }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     /// The transform of a node by recursion to its parent, in double precision.
-    fn reference(rig: &Rig, seed: u32, node: u32, time: f32) -> DAffine3 {
+    fn reference(rig: &Rig, seed: u32, node: u32, time: f64) -> DAffine3 {
         let (rest, end) = (parts(seed, node), parts(seed + 2, node));
         let local = match rig.nodes[node as usize].local {
             Local::Matrix(matrix) => DAffine3::from_cols(
@@ -241,7 +241,7 @@ mod tests {
         #[test]
         fn poses_are_those_of_an_evaluator_in_double_precision(
             seed in 0u32..1000,
-            time in 0.0f32..1.0,
+            time in 0.0f64..1.0,
         ) {
             let rig = random_rig(seed, 40);
             let mut pose = RigPose::default();

@@ -29,11 +29,11 @@ const CHUNK: usize = 2048;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShutterTime {
     /// Opening, in seconds of the scene's time.
-    pub open: f32,
+    pub open: f64,
     /// Seconds from the opening to the closing.
-    pub seconds: f32,
+    pub seconds: f64,
     /// The frame's own time.
-    pub frame: f32,
+    pub frame: f64,
     /// As [`Moment::origin`].
     pub origin: Vec3,
 }
@@ -41,20 +41,20 @@ pub struct ShutterTime {
 impl ShutterTime {
     /// The time of `shutter` in frame `number` of `scene`, whose positions are told from `origin`.
     pub fn new(scene: &Scene, shutter: Shutter, number: u32, origin: Vec3) -> Self {
-        let [open, close] = shutter.span();
+        let [open, close] = shutter.span().map(f64::from);
         let fps = scene.settings.fps;
         let frame = scene.time_of(number);
         Self { open: frame + open / fps, seconds: (close - open) / fps, frame, origin }
     }
 
     /// The moment at which `share` of the time has passed.
-    pub fn at(&self, share: f32) -> f32 {
+    pub fn at(&self, share: f64) -> f64 {
         self.open + self.seconds * share
     }
 
     /// `segments` + 1 moments at even steps.
-    pub(super) fn times(self, segments: u32) -> impl Iterator<Item = f32> {
-        (0..=segments).map(move |key| self.at(key as f32 / segments as f32))
+    pub(super) fn times(self, segments: u32) -> impl Iterator<Item = f64> {
+        (0..=segments).map(move |key| self.at(f64::from(key) / f64::from(segments)))
     }
 }
 
@@ -69,7 +69,7 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
         || camera.target.is_some()
         || scene.camera_has_keys
         || focus.into_iter().chain(keyed).any(|focus| matches!(focus, Focus::On(_)));
-    let moment = |at: f32| match follows {
+    let moment = |at: f64| match follows {
         true => Moment::of(scene, at).in_frame(time.frame).relative_to(time.origin),
         false => Moment::without_actors(at).in_frame(time.frame).relative_to(time.origin),
     };

@@ -126,7 +126,7 @@ fn set_projection(projection: &mut Projection, which: CameraValue, x: f32) {
 type Value = (Target, [f32; 4]);
 
 /// The value of each played track at `time`, in seconds of the scene, clamped to the bounds of its target.
-fn values_at(actor: &Actor, time: f32) -> Vec<Value> {
+fn values_at(actor: &Actor, time: f64) -> Vec<Value> {
     let mut values = Vec::new();
     for playback in &actor.playbacks {
         let Some(clip) = actor.rig.clips.get(playback.clip as usize) else {
@@ -140,7 +140,7 @@ fn values_at(actor: &Actor, time: f32) -> Vec<Value> {
 }
 
 /// The value of a track at `time`. None if the track does not fit its target, and where numbers overflow.
-fn value_at(track: &Track, time: f32) -> Option<[f32; 4]> {
+fn value_at(track: &Track, time: f64) -> Option<[f32; 4]> {
     let keys = Keys { interpolation: track.interpolation, times: &track.times, values: &track.values };
     let mut value = [0.0; 4];
     let own = &mut value[..track.target.components()];

@@ -77,7 +77,7 @@ fn layered() -> Material {
     }
 }
 
-fn tables(scene: &Scene, time: f32) -> PosedTables {
+fn tables(scene: &Scene, time: f64) -> PosedTables {
     posed_tables(scene, &Moment::of(scene, time)).expect("something is animated")
 }
 

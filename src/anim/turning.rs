@@ -20,10 +20,10 @@ pub struct Turning {
 
 impl Turning {
     /// Measures the `seconds` from `open` on.
-    pub fn new(scene: &Scene, open: f32, seconds: f32) -> Self {
+    pub fn new(scene: &Scene, open: f64, seconds: f64) -> Self {
         let of = |motion: &Motion| -> f32 {
             let parts = motion.parts.iter();
-            parts.map(|part| part_turning(part, seconds)).sum()
+            parts.map(|part| part_turning(part, seconds as f32)).sum()
         };
         let mut turning =
             Self { motions: scene.motions.iter().map(of).collect(), nodes: Vec::with_capacity(scene.nodes.len()) };
@@ -53,16 +53,16 @@ impl Turning {
 }
 
 /// Moments at even steps of the shutter's time, if some node follows a rig.
-fn moments(scene: &Scene, open: f32, seconds: f32) -> Vec<Moment> {
+fn moments(scene: &Scene, open: f64, seconds: f64) -> Vec<Moment> {
     if scene.nodes.iter().all(|node| node.follows.is_none()) {
         return Vec::new();
     }
-    let share = |sample: u32| sample as f32 / (SAMPLES - 1) as f32;
+    let share = |sample: u32| f64::from(sample) / f64::from(SAMPLES - 1);
     (0..SAMPLES).map(|sample| Moment::of(scene, open + seconds * share(sample))).collect()
 }
 
 fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
-    let phase = |period: f32| TAU * (seconds / period).abs();
+    let phase = |period: f64| TAU * (f64::from(seconds) / period).abs() as f32;
     match part {
         MotionPart::Spin { period, .. } => phase(*period),
         // An arc of a small angle is nearly straight, but the speed along it changes.
@@ -92,7 +92,7 @@ fn keyframes_turning(track: &Track<Keyframe>, rotations: Rotations, seconds: f32
             Rotations::Squad => 2.0 * a.rotation.angle_between(b.rotation),
             Rotations::Euler => (b.angles - a.angles).abs().element_sum(),
         };
-        steepness(pair[1].ease) * angle / (pair[1].time - pair[0].time)
+        steepness(pair[1].ease) * angle / (pair[1].time - pair[0].time) as f32
     });
     KINK + seconds * speeds.fold(0.0, f32::max)
 }
@@ -105,8 +105,8 @@ fn steepness(ease: Ease) -> f32 {
         Ease::Smooth => 1.5,
         Ease::CatmullRom => 2.0,
         Ease::Bezier(_) => {
-            let steps = (0..32).map(|i| ease.share((i + 1) as f32 / 32.0) - ease.share(i as f32 / 32.0));
-            32.0 * steps.map(f32::abs).fold(0.0, f32::max)
+            let steps = (0..32).map(|i| ease.share(f64::from(i + 1) / 32.0) - ease.share(f64::from(i) / 32.0));
+            32.0 * steps.map(|step| step.abs() as f32).fold(0.0, f32::max)
         }
     }
 }
@@ -114,10 +114,10 @@ fn steepness(ease: Ease) -> f32 {
 /// Radians at the sharpest bend of a curve, at the greatest speed.
 fn follower_turning(follower: &Follower, seconds: f32) -> f32 {
     let speed = match &follower.travel {
-        Travel::Speed { speed, .. } => speed.abs(),
+        Travel::Speed { speed, .. } => speed.abs() as f32,
         Travel::Keys(track) => {
             let speeds = track.keys.windows(2).map(|pair| {
-                steepness(pair[1].ease) * (pair[1].value - pair[0].value).abs() / (pair[1].time - pair[0].time)
+                steepness(pair[1].ease) * (pair[1].value - pair[0].value).abs() / (pair[1].time - pair[0].time) as f32
             });
             speeds.fold(0.0, f32::max)
         }
@@ -193,7 +193,7 @@ mod tests {
                 angles: Vec3::ZERO,
                 scale: Vec3::ONE,
             };
-            let key = |time: f32, x| Key { time, value: pose(x), ease: Ease::Linear };
+            let key = |time: f64, x| Key { time, value: pose(x), ease: Ease::Linear };
             let track = Track { keys: vec![key(0.0, xs[0]), key(1.0, xs[1])], ends: Ends::Hold };
             keyframes_turning(&track, Rotations::Slerp, 1.0)
         };

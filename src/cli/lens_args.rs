@@ -3,8 +3,9 @@
 use super::model_args::parse_number;
 use crate::{
     loader::options::{Focusing, LensOptions, Projecting},
-    scene::MAX_BLADES,
+    scene::{MAX_BLADES, MOST_SHIFT},
 };
+use glam::Vec2;
 
 /// Replaces what the scene's own camera has.
 #[derive(clap::Args)]
@@ -16,8 +17,11 @@ pub struct LensArgs {
     /// Short for --projection orthographic
     #[arg(long, conflicts_with = "projection")]
     orthographic: bool,
-    /// Open the lens as far as this f-stop, such as 2.8, of a 35 mm camera where a scene unit is a metre; what is not in
-    /// focus blurs. 0: everything is sharp
+    /// Shift the lens by these shares of the longer side of the picture, as in Blender: the picture shows more of what is to the right and above
+    #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = parse_shift)]
+    shift: Option<Vec2>,
+    /// Open the lens as far as this f-stop, such as 2.8, of a camera whose sensor is 36 mm along the longer side, as Blender's
+    /// is, where a scene unit is a metre; what is not in focus blurs. 0: everything is sharp
     #[arg(long, value_name = "F-STOP", value_parser = parse_f_stop)]
     aperture: Option<f32>,
     /// The same by the radius of the aperture in scene units, for scenes that are not in metres
@@ -43,6 +47,7 @@ impl LensArgs {
         let on = self.focus_on.clone().map(Focusing::On);
         LensOptions {
             projection: self.projection.or(self.orthographic.then_some(Projecting::Orthographic)),
+            shift: self.shift,
             f_stop: self.aperture,
             radius: self.aperture_radius,
             focus: self.focus.clone().or(on),
@@ -50,6 +55,12 @@ impl LensArgs {
             blade_rotation: self.blade_rotation,
         }
     }
+}
+
+fn parse_shift(text: &str) -> Result<Vec2, String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|x: &f32| x.abs() <= MOST_SHIFT);
+    let shift = text.split_once(',').and_then(|(x, y)| Some(Vec2::new(number(x)?, number(y)?)));
+    shift.ok_or_else(|| format!("write two shares of the longer side like 0.1,-0.25, within {MOST_SHIFT}"))
 }
 
 /// Parses `2.8` or `f/2.8`.
@@ -80,6 +91,10 @@ mod tests {
         assert_eq!(parse_f_stop("0"), Ok(0.0));
         for wrong in ["", "f/", "-1", "nan", "inf"] {
             assert!(parse_f_stop(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_shift("0.1, -0.25"), Ok(Vec2::new(0.1, -0.25)));
+        for wrong in ["0.1", "nan,0", "0,1e9", "0,0,0"] {
+            assert!(parse_shift(wrong).is_err(), "{wrong}");
         }
         assert!(parse_blades("2").is_err() && parse_blades("5").is_ok());
     }

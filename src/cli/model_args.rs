@@ -7,7 +7,7 @@ use crate::loader::options::{
 use crate::scene::ranges::describe;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
-use std::{ops::RangeInclusive, path::PathBuf};
+use std::{fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 /// For scenes of every kind.
 #[derive(clap::Args)]
@@ -29,8 +29,8 @@ pub struct ViewArgs {
     #[command(flatten)]
     lens: LensArgs,
     /// Time of the first frame
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_number)]
-    time: Option<f32>,
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_double)]
+    time: Option<f64>,
 }
 
 /// For models that are not in a scene file.
@@ -49,19 +49,19 @@ pub struct ModelArgs {
         default_value_t = 1.0,
         hide_default_value = true,
         allow_negative_numbers = true,
-        value_parser = parse_number,
+        value_parser = parse_double,
         requires = "animation"
     )]
-    animation_speed: f32,
+    animation_speed: f64,
     /// Start animations this far in
     #[arg(
         long,
         value_name = "SECONDS",
         allow_negative_numbers = true,
-        value_parser = parse_number,
+        value_parser = parse_double,
         requires = "animation"
     )]
-    animation_offset: Option<f32>,
+    animation_offset: Option<f64>,
     /// Play animations once and hold the last pose
     #[arg(long, requires = "animation")]
     no_loop: bool,
@@ -96,7 +96,7 @@ pub struct ModelArgs {
     duration: Option<f32>,
     /// Frames per second [default: 24]
     #[arg(long, value_name = "RATE", value_parser = number_in(0.1..=1000.0))]
-    fps: Option<f32>,
+    fps: Option<f64>,
     /// How much time pictures may take: draft for a look, good, or best without visible noise [default: good]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
@@ -122,7 +122,7 @@ impl ViewArgs {
     }
 
     /// Time of the first frame, if given.
-    pub fn start(&self) -> Option<f32> {
+    pub fn start(&self) -> Option<f64> {
         self.time
     }
 }
@@ -184,7 +184,10 @@ fn parse_duration(text: &str) -> Result<f32, String> {
 }
 
 /// Parses a number in `range`.
-fn number_in(range: RangeInclusive<f32>) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync {
+fn number_in<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync,
+{
     move |text| {
         let number = text.parse().ok().filter(|x| range.contains(x));
         number.ok_or_else(|| format!("write a number from {}", describe(&range)))
@@ -192,6 +195,10 @@ fn number_in(range: RangeInclusive<f32>) -> impl Fn(&str) -> Result<f32, String>
 }
 
 pub(super) fn parse_number(text: &str) -> Result<f32, String> {
+    number_in(-1e6..=1e6)(text)
+}
+
+fn parse_double(text: &str) -> Result<f64, String> {
     number_in(-1e6..=1e6)(text)
 }
 

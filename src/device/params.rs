@@ -254,7 +254,9 @@ fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
 /// Of a picture that is `aspect` times as wide as high.
 pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let (forward, right, up) = pose.basis();
-    let (height, aspect, kind) = match pose.projection {
+    let (rows, columns) = pose.rows_and_columns();
+    let (height, width, kind) = match pose.projection {
+        Projection::Perspective { fov_y } if pose.skewed.is_some() => ((0.5 * fov_y).tan(), aspect, abi::CAMERA_SKEWED),
         Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), aspect, abi::CAMERA_PERSPECTIVE),
         Projection::Orthographic { height } => (0.5 * height, aspect, abi::CAMERA_ORTHOGRAPHIC),
         Projection::Equirectangular => (1.0, 1.0, abi::CAMERA_EQUIRECTANGULAR),
@@ -262,14 +264,15 @@ pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let pinhole = CameraRecord {
         origin: pose.eye.into(),
         forward: forward.into(),
-        right: (right * height * aspect).into(),
-        up: (up * height).into(),
+        right: (rows * height * width).into(),
+        up: (columns * height).into(),
         kind,
         focus: 0.0,
         lens_right: [0.0; 3],
         lens_up: [0.0; 3],
         blades: 0,
         blade_turn: 0.0,
+        shift: pose.half_shift(aspect).into(),
     };
     let Some(lens) = pose.lens else {
         return pinhole;

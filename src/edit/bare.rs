@@ -2,7 +2,7 @@
 
 use super::{
     Flight,
-    number::{number, point},
+    number::{double, number, point},
     save_flight, save_values,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
         Shape, ToCamera,
     },
 };
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use std::{
     fmt::Write,
     path::{self, Path, PathBuf},
@@ -121,14 +121,15 @@ impl Writer<'_> {
             s.samples,
             s.bounces,
             s.frames,
-            number(s.fps),
+            double(s.fps),
             s.integrator,
             s.tone_map
         );
-        for (name, value, usual) in [("start", s.start, 0.0), ("exposure", s.exposure, 0.0)] {
-            if value != usual {
-                let _ = write!(text, ", {name}: {}", number(value));
-            }
+        if s.start != 0.0 {
+            let _ = write!(text, ", start: {}", double(s.start));
+        }
+        if s.exposure != 0.0 {
+            let _ = write!(text, ", exposure: {}", number(s.exposure));
         }
         if let Some(limit) = s.clamp_indirect {
             let _ = write!(text, ", clamp_indirect: {}", number(limit));
@@ -182,7 +183,7 @@ impl Writer<'_> {
         if let Some((clip, speed)) = clip.filter(|_| is_gltf(self.model)) {
             let _ = write!(text, ", clip: {:?}, alive: true", clip.name);
             if speed != 1.0 {
-                let _ = write!(text, ", speed: {}", number(speed));
+                let _ = write!(text, ", speed: {}", double(speed));
             }
         }
         for (name, value) in
@@ -257,6 +258,9 @@ impl Writer<'_> {
                 let _ = write!(text, ", projection: orthographic(height: {})", number(height));
             }
             Projection::Equirectangular => text += ", projection: equirectangular",
+        }
+        if camera.shift != Vec2::ZERO {
+            let _ = write!(text, ", shift: ({}, {})", number(camera.shift.x), number(camera.shift.y));
         }
         if pose.up != Vec3::Y {
             let _ = write!(text, ", up: {}", point(pose.up));

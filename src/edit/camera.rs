@@ -4,7 +4,7 @@ use super::{
     EditError,
     fields::{fields, head, indent_of, newline, spliced, with_fields},
     flight::{Flight, PaceChoice, Waypoint},
-    number::{number, point},
+    number::{double, number, point},
     parsed,
 };
 use crate::{
@@ -12,13 +12,16 @@ use crate::{
         ron::source::{self, Step, Value},
         suggest,
     },
-    scene::desc::{Aim, CameraDesc, ProjectionDesc, SceneFile, SplineKey},
+    scene::{
+        desc::{Aim, CameraDesc, ProjectionDesc, SceneFile, SplineKey},
+        sensor_height,
+    },
 };
 use glam::Vec3;
 use std::ops::Range;
 
 /// Fields that all kinds of camera share, in the order in which they are written.
-const SHARED: [&str; 7] = ["fov", "up", "roll", "projection", "lens", "shutter", "shake"];
+const SHARED: [&str; 8] = ["fov", "up", "roll", "projection", "shift", "lens", "shutter", "shake"];
 /// Longest camera that is written on one line.
 const LONGEST_LINE: usize = 120;
 /// Indentation in files that have none.
@@ -43,12 +46,12 @@ pub fn save_flight(text: &str, name: Option<&str>, flight: &Flight) -> Result<St
     let root = Value::of_file(text).ok_or_else(no_scene)?;
     let saved = match place(&root, &file, name) {
         Some(old) => {
-            let style = Style::of(text, &root, indent_of(text, old.span.start));
+            let style = Style::of(text, &root, indent_of(text, old.span.start), &file);
             let new = style.camera(Some(&text[old.span.clone()]).filter(|_| desc.is_some()), desc, flight);
             spliced(text, vec![(old.span.clone(), new.ok_or_else(no_scene)?)])
         }
         None => {
-            let style = Style::of(text, &root, "");
+            let style = Style::of(text, &root, "", &file);
             let style = Style { indent: style.section_indent(text, &root), ..style };
             appended(text, &root, &style, &style.camera(None, None, flight).ok_or_else(no_scene)?)
         }
@@ -151,11 +154,15 @@ struct Style<'a> {
     /// One more level of indentation.
     step: &'a str,
     newline: &'static str,
+    /// Height of the sensor that f-numbers of cameras without a lens count on.
+    sensor: f32,
 }
 
 impl<'a> Style<'a> {
-    fn of(text: &'a str, root: &Value, indent: &'a str) -> Self {
-        let style = Self { indent, step: INDENT, newline: newline(text) };
+    fn of(text: &'a str, root: &Value, indent: &'a str, file: &SceneFile) -> Self {
+        let (width, height) = file.render.size;
+        let sensor = sensor_height(width as f32 / height as f32);
+        let style = Self { indent, step: INDENT, newline: newline(text), sensor };
         let step = style.section_indent(text, root);
         Self { step: if step.is_empty() { INDENT } else { step }, ..style }
     }
@@ -214,7 +221,7 @@ impl<'a> Style<'a> {
     }
 
     fn written(&self, kind: &str, fields: &[(&str, String)]) -> String {
-        let Self { indent, step, newline } = self;
+        let Self { indent, step, newline, .. } = self;
         let line: Vec<String> = fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let one_line = format!("{kind}({})", line.join(", "));
         if !one_line.contains('\n') && indent.len() + one_line.len() <= LONGEST_LINE {
@@ -228,8 +235,10 @@ impl<'a> Style<'a> {
         let Self { step, newline, .. } = self;
         let key = |waypoint: &Waypoint| {
             let mut key = format!("eye: {}, target: {}", point(waypoint.eye), point(waypoint.target));
+            if let Some(time) = waypoint.time {
+                key += &format!(", time: {}", double(time));
+            }
             for (name, value) in [
-                ("time", waypoint.time),
                 ("fov", waypoint.fov.filter(|_| optics.is_perspective)),
                 ("height", waypoint.height.filter(|_| optics.is_orthographic)),
                 ("f_stop", waypoint.f_stop.filter(|_| optics.aperture == Some("f_stop"))),
@@ -279,6 +288,9 @@ impl<'a> Style<'a> {
             (Some(0.0), ..) | (None, Some(0.0), _) => None,
             (Some(value), ..) => {
                 lens.extend([("radius", None), ("f_stop", Some(number(value)))]);
+                if old.and_then(|old| old.lens).is_none_or(|lens| lens.f_stop.is_none()) {
+                    lens.push(("sensor", Some(number(self.sensor))));
+                }
                 Some("f_stop")
             }
             (None, Some(value), _) => {

@@ -11,7 +11,7 @@ pub struct Waypoint {
     /// Point in the middle of the picture.
     pub target: Vec3,
     /// Seconds. All waypoints have a time or none has: they are then spread evenly over the animation.
-    pub time: Option<f32>,
+    pub time: Option<f64>,
     /// Vertical field of view in degrees, of a perspective camera.
     pub fov: Option<f32>,
     /// Height of the view, of an orthographic camera.
@@ -76,7 +76,7 @@ impl Flight {
             return fail("it has no waypoint: set one".to_owned());
         }
         let up = self.optics.up.unwrap_or(up).as_dvec3().normalize_or_zero();
-        let mut before: Option<f32> = None;
+        let mut before: Option<f64> = None;
         for (number, waypoint) in (1..).zip(&self.waypoints) {
             if !waypoint.is_finite() {
                 return fail(format!("a number of waypoint {number} is not finite"));
@@ -106,7 +106,7 @@ impl Flight {
 impl Waypoint {
     fn is_finite(&self) -> bool {
         let Self { eye, target, time, fov, height, f_stop, radius, focus } = *self;
-        eye.is_finite() && target.is_finite() && all_finite(&[time, fov, height, f_stop, radius, focus])
+        eye.is_finite() && target.is_finite() && time.is_none_or(f64::is_finite) && all_finite(&[fov, height, f_stop, radius, focus])
     }
 }
 
@@ -134,7 +134,7 @@ fn all_finite(numbers: &[Option<f32>]) -> bool {
 mod tests {
     use super::*;
 
-    fn at(x: f32, time: Option<f32>) -> Waypoint {
+    fn at(x: f32, time: Option<f64>) -> Waypoint {
         Waypoint { eye: Vec3::new(x, 0.0, 5.0), time, ..Waypoint::default() }
     }
 

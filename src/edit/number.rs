@@ -14,6 +14,15 @@ pub fn number(x: f32) -> String {
     }
 }
 
+/// The text of a finite number of double precision.
+pub fn double(x: f64) -> String {
+    match x {
+        0.0 => "0".to_owned(),
+        x if (1e-5..1e15).contains(&x.abs()) => x.to_string(),
+        x => format!("{x:e}"),
+    }
+}
+
 /// `(x, y, z)`.
 pub fn point(p: Vec3) -> String {
     format!("({}, {}, {})", number(p.x), number(p.y), number(p.z))

@@ -121,7 +121,7 @@ fn corners(positions: &[[f32; 3]]) -> [[f32; 3]; 8] {
 }
 
 /// The times of up to 64 frames, spread over the animation; fewer for large scenes.
-fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f32> {
+fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f64> {
     let vertices = |i: &Instance| positions(scene, i.mesh, None).len();
     let moving = scene.instances[scene.world()].iter().filter(|i| moves(i)).map(vertices);
     let budget = match moving.fold(0, usize::saturating_add) {

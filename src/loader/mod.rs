@@ -117,7 +117,7 @@ fn load_kind(
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
-    let scene = complete(scene, path, &options.view)?;
+    let scene = complete(scene, path, &options.view, options.model.stage.size)?;
     match options.strict && !scene.warnings.is_empty() {
         true => Err(LoadError::strict(path, &scene.warnings)),
         false => Ok(Scene { name: name_of(path), ..scene }),
@@ -129,14 +129,19 @@ fn load_kind(
 /// # Errors
 /// One line that says what is wrong, and where in the description.
 pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
-    let scene = complete(ron::build(desc)?, Path::new(name), &ViewOptions::default())?;
+    let scene = complete(ron::build(desc)?, Path::new(name), &ViewOptions::default(), None)?;
     Ok(Scene { name: name.to_owned(), ..scene })
 }
 
 /// What all scenes get, whatever they were made of.
-fn complete(mut scene: Scene, path: &Path, view: &ViewOptions) -> Result<Scene, LoadError> {
+fn complete(
+    mut scene: Scene,
+    path: &Path,
+    view: &ViewOptions,
+    size: Option<(u32, u32)>,
+) -> Result<Scene, LoadError> {
     tangents::add_missing(&mut scene);
-    options::view::apply(&mut scene, view)?;
+    options::view::apply(&mut scene, view, size)?;
     limits::check(path, &scene)?;
     Ok(scene)
 }

@@ -4,7 +4,7 @@ use super::View;
 use crate::{
     anim::{CameraPose, Moment, lens_at},
     math::LARGEST_COORDINATE,
-    scene::{Aperture, Camera, CameraPath, Focus, Iris, Lens, Projection, SENSOR_HEIGHT, Scene},
+    scene::{Aperture, Camera, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height},
 };
 use glam::Vec3;
 
@@ -40,14 +40,16 @@ pub fn check(view: &View) -> Result<(), String> {
 }
 
 /// The pose that a checked view asks for, in place of `scene`'s camera at `time`. It is that of `--eye`, `--target` and their like.
-pub fn pose(scene: &Scene, time: f32, view: &View) -> CameraPose {
+pub fn pose(scene: &Scene, time: f64, view: &View) -> CameraPose {
     let (own, _) = scene.camera_of(time);
-    let camera = camera(own, view);
+    let camera = camera(own, view, aspect_of(scene));
     let mut pose = CameraPose {
         eye: view.eye.into(),
         target: view.target.into(),
         up: camera.up,
+        skewed: None,
         projection: camera.projection,
+        shift: camera.shift,
         lens: None,
     };
     if camera.lens.is_some() {
@@ -57,7 +59,7 @@ pub fn pose(scene: &Scene, time: f32, view: &View) -> CameraPose {
 }
 
 /// A camera that stands where the view asks, with what it leaves out as `own` has it.
-fn camera(own: &Camera, view: &View) -> Camera {
+fn camera(own: &Camera, view: &View, aspect: f32) -> Camera {
     let projection = match (own.projection, view.fov, view.height) {
         (_, _, Some(height)) => Projection::Orthographic { height },
         (_, Some(degrees), None) => Projection::Perspective { fov_y: degrees.to_radians() },
@@ -65,7 +67,7 @@ fn camera(own: &Camera, view: &View) -> Camera {
     };
     let aperture = match (view.radius, view.f_stop) {
         (Some(radius), _) => Some(Aperture::Radius(radius)),
-        (None, Some(number)) => Some(Aperture::FStop { number, sensor: sensor(own) }),
+        (None, Some(number)) => Some(Aperture::FStop { number, sensor: sensor(own, aspect) }),
         (None, None) => own.lens.as_ref().map(|lens| lens.aperture),
     };
     let own_lens = || {
@@ -81,14 +83,19 @@ fn camera(own: &Camera, view: &View) -> Camera {
     });
     let up = Vec3::from(view.up).as_dvec3().normalize_or_zero().as_vec3();
     let path = CameraPath::Still { eye: view.eye.into(), target: view.target.into() };
-    Camera { path, up, projection, lens, ..Camera::default() }
+    Camera { path, up, projection, shift: own.shift, lens, ..Camera::default() }
+}
+
+/// How many times as wide as high the pictures of a scene are.
+pub fn aspect_of(scene: &Scene) -> f32 {
+    scene.settings.width as f32 / scene.settings.height as f32
 }
 
 /// Height of the sensor that f-numbers count on.
-fn sensor(own: &Camera) -> f32 {
+fn sensor(own: &Camera, aspect: f32) -> f32 {
     match own.lens.as_ref().map(|lens| lens.aperture) {
         Some(Aperture::FStop { sensor, .. }) => sensor,
-        _ => SENSOR_HEIGHT,
+        _ => sensor_height(aspect),
     }
 }
 
@@ -153,7 +160,7 @@ mod tests {
         let lens = View { f_stop: Some(2.0), fov: Some(30.0), ..from([0.0, 0.0, 4.0]) };
         let focused = pose(&scene, 0.0, &lens).lens.unwrap();
         assert_eq!(focused.focus, 4.0);
-        assert!((focused.radius - 0.25 * 0.024 / (15f32.to_radians().tan() * 2.0)).abs() < 1e-6);
+        assert!((focused.radius - 0.25 * 0.02025 / (15f32.to_radians().tan() * 2.0)).abs() < 1e-6);
         assert_eq!(pose(&scene, 0.0, &View { radius: Some(0.0), ..lens }).lens, None);
         let told = view(&still);
         assert_eq!(pose(&scene, 0.0, &View { fov: None, ..told }), still);

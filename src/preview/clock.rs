@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 pub struct Clock {
     frame: u32,
     frames: u32,
-    fps: f32,
+    fps: f64,
     looped: bool,
     /// When [`Self::frame`] was shown, if time goes on.
     since: Option<Instant>,
 }
 
 impl Clock {
-    pub fn new(frames: u32, fps: f32) -> Self {
+    pub fn new(frames: u32, fps: f64) -> Self {
         Self { frame: 1, frames: frames.max(1), fps: fps.max(1e-3), looped: false, since: None }
     }
 
     /// The same time in a scene of another length.
-    pub fn fitted(&self, frames: u32, fps: f32) -> Self {
+    pub fn fitted(&self, frames: u32, fps: f64) -> Self {
         Self { frame: self.frame, looped: self.looped, since: self.since, ..Self::new(frames, fps) }
     }
 
@@ -33,7 +33,7 @@ impl Clock {
         let Some(since) = self.since else {
             return self.frame;
         };
-        let passed = (f64::from(self.fps) * now.saturating_duration_since(since).as_secs_f64()) as u64;
+        let passed = (self.fps * now.saturating_duration_since(since).as_secs_f64()) as u64;
         let index = u64::from(self.frame - 1) + passed;
         let frames = u64::from(self.frames);
         if index >= frames && !self.looped {
@@ -46,7 +46,7 @@ impl Clock {
     /// When the frame after the one at `now` is due; None if time stands still.
     pub fn next_due(&self, now: Instant) -> Option<Instant> {
         let since = self.since?;
-        let step = 1.0 / f64::from(self.fps);
+        let step = 1.0 / self.fps;
         let passed = now.saturating_duration_since(since).as_secs_f64();
         let due = ((passed / step).floor() + 1.0) * step;
         Some(since + Duration::from_secs_f64(due))

@@ -162,7 +162,7 @@ pub struct Waypoint {
     pub eye: [f32; 3],
     pub target: [f32; 3],
     /// Seconds.
-    pub time: f32,
+    pub time: f64,
     /// Vertical field of view in degrees, or the height of an orthographic view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fov: Option<f32>,
@@ -238,9 +238,9 @@ pub struct SceneFacts {
     pub name: String,
     pub file: String,
     pub frames: u32,
-    pub fps: f32,
+    pub fps: f64,
     /// Time of the first frame in seconds.
-    pub start: f32,
+    pub start: f64,
     pub cameras: Vec<String>,
     pub integrators: Vec<&'static str>,
     pub views: Vec<&'static str>,

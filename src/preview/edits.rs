@@ -149,7 +149,7 @@ impl Edits {
         };
         let mut saved = edit::save_flight(&text, name, &flight)?;
         let settings = &scene.settings;
-        let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f32::max);
+        let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f64::max);
         let frames = 1 + ((end - settings.start) * settings.fps).round() as u32;
         if frames > settings.frames {
             // The film is to go on to the last waypoint.

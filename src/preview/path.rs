@@ -4,7 +4,10 @@ use super::{Answer, Track, View, Waypoint, camera};
 use crate::{
     anim::{CameraPose, Moment, camera_at, camera_pose},
     loader,
-    scene::{Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Pace, Projection, SENSOR_HEIGHT, Scene},
+    scene::{
+        self, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation, Projection, Scene,
+        sensor_height,
+    },
 };
 
 /// Points of a path that is drawn.
@@ -39,11 +42,13 @@ impl Flight {
         let own = &scene.camera;
         let path: Vec<CameraKey> =
             keys.iter().map(|k| CameraKey { time: k.time, eye: k.eye.into(), target: k.target.into() }).collect();
-        let pace: Option<Pace> = pace.map(|name| loader::pace_of(name, &path)).transpose()?;
+        let mut path = scene::Flight::new(path, parametrisation_of(own));
+        path.pace = pace.map(|name| loader::pace_of(name, &path)).transpose()?;
         let mut made = Camera {
-            path: CameraPath::Spline { keys: path, pace },
+            path: CameraPath::Spline(path),
             up: own.up,
             projection: own.projection,
+            shift: own.shift,
             lens: own.lens.clone(),
             ..Camera::default()
         };
@@ -61,7 +66,7 @@ impl Flight {
         let radii = keys.iter().find_map(|key| key.radius);
         if made.lens.is_none() {
             let aperture = match (f_stops, radii) {
-                (Some(number), _) => Some(Aperture::FStop { number, sensor: SENSOR_HEIGHT }),
+                (Some(number), _) => Some(Aperture::FStop { number, sensor: sensor_height(camera::aspect_of(scene)) }),
                 (None, radius) => radius.map(Aperture::Radius),
             };
             made.lens = aperture.map(|aperture| Lens { aperture, focus: Focus::Target, iris: Iris::default() });
@@ -78,30 +83,38 @@ impl Flight {
     }
 
     /// Time of the last waypoint in seconds.
-    pub fn end(&self) -> f32 {
+    pub fn end(&self) -> f64 {
         match &self.camera.path {
-            CameraPath::Spline { keys, .. } => keys.last().map_or(0.0, |key| key.time),
+            CameraPath::Spline(flight) => flight.span().1,
             _ => 0.0,
         }
     }
 
-    pub fn pose(&self, scene: &Scene, time: f32) -> CameraPose {
+    pub fn pose(&self, scene: &Scene, time: f64) -> CameraPose {
         camera_pose(scene, &self.camera, &Moment::of(scene, time))
     }
 
     /// Points along the path of the eye.
     pub fn points(&self, scene: &Scene) -> Vec<[f32; 3]> {
-        let CameraPath::Spline { keys, .. } = &self.camera.path else {
+        let CameraPath::Spline(flight) = &self.camera.path else {
             return Vec::new();
         };
-        let (first, last) = (keys[0].time, keys[keys.len() - 1].time);
-        let time = |i: u32| first + (last - first) * i as f32 / (MOST_POINTS - 1) as f32;
+        let (first, last) = flight.span();
+        let time = |i: u32| first + (last - first) * f64::from(i) / f64::from(MOST_POINTS - 1);
         (0..MOST_POINTS).map(|i| self.pose(scene, time(i)).eye.into()).collect()
     }
 }
 
+/// The parametrisation that a saved flight keeps in the file of this camera.
+fn parametrisation_of(own: &Camera) -> Parametrisation {
+    match &own.path {
+        CameraPath::Spline(flight) => flight.parametrisation(),
+        _ => Parametrisation::default(),
+    }
+}
+
 /// Where keys have a value, all of them get one: that of the camera if they have none.
-fn track<T: Clone>(keys: &[Waypoint], own: Option<T>, given: impl Fn(&Waypoint) -> Option<T>) -> Vec<(f32, T)> {
+fn track<T: Clone>(keys: &[Waypoint], own: Option<T>, given: impl Fn(&Waypoint) -> Option<T>) -> Vec<(f64, T)> {
     let Some(own) = own.filter(|_| keys.iter().any(|key| given(key).is_some())) else {
         return Vec::new();
     };
@@ -130,9 +143,9 @@ pub fn own_path(scene: &Scene) -> Answer {
     let mut points: Vec<[f32; 3]> = (0..count).map(|i| pose(i).eye.into()).collect();
     points.dedup();
     let (keys, pace) = match &scene.camera.path {
-        CameraPath::Spline { keys, pace } => (
-            keys.iter().map(|key| waypoint(&scene.camera, key)).collect(),
-            pace.as_ref().and_then(|pace| written(pace.ease)),
+        CameraPath::Spline(flight) => (
+            flight.keys().iter().map(|key| waypoint(&scene.camera, key)).collect(),
+            flight.pace.as_ref().and_then(|pace| written(pace.ease)),
         ),
         _ => (Vec::new(), None),
     };
@@ -151,7 +164,7 @@ fn written(ease: Ease) -> Option<String> {
 
 /// A key of a camera as viewers know it.
 fn waypoint(camera: &Camera, key: &CameraKey) -> Waypoint {
-    let at = |track: &[(f32, f32)]| track.iter().find(|(time, _)| *time == key.time).map(|(_, value)| *value);
+    let at = |track: &[(f64, f32)]| track.iter().find(|(time, _)| *time == key.time).map(|(_, value)| *value);
     let span = at(&camera.tracks.span);
     let aperture = at(&camera.tracks.aperture);
     let focus = camera.tracks.focus.iter().find(|(time, _)| *time == key.time);

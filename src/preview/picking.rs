@@ -5,7 +5,7 @@ use crate::{
     abi::{Hit, Ray},
     device::{Device, DeviceError, Frame, RayKind},
     math::Aabb,
-    scene::{Mesh, Scene, Shape},
+    scene::{Mesh, Projection, Scene, Shape},
 };
 
 /// Looks along the middle of the lens through a point of a picture of `frame` (0 to 1, from the top left) that is `aspect` times as wide as
@@ -46,7 +46,10 @@ pub fn pick(
         mesh: scene.meshes.get(instance.mesh as usize).map_or_else(String::new, |mesh| mesh.name.clone()),
         material: material.map_or_else(String::new, |&row| scene.material_name(row as usize)),
         distance: hit.t,
-        depth: (point - camera.eye).dot(camera.basis().0),
+        depth: match camera.projection {
+            Projection::Equirectangular => point.distance(camera.eye),
+            _ => (point - camera.eye).dot(camera.basis().0),
+        },
         point: (point + place).into(),
         centre: (bounds.center() + place).into(),
         radius: 0.5 * bounds.diagonal(),

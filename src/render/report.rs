@@ -17,8 +17,8 @@ pub struct SceneInfo {
     pub name: String,
     pub device: String,
     pub frames: u32,
-    pub fps: f32,
-    pub seconds: f32,
+    pub fps: f64,
+    pub seconds: f64,
     pub size: (u32, u32),
     pub samples: u32,
     pub integrator: Integrator,
@@ -124,7 +124,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
         device: device.describe(),
         frames: settings.frames,
         fps: settings.fps,
-        seconds: settings.frames as f32 / settings.fps,
+        seconds: f64::from(settings.frames) / settings.fps,
         size: (settings.width, settings.height),
         samples: settings.samples,
         integrator: settings.integrator,
@@ -257,7 +257,7 @@ fn camera(camera: &Camera) -> String {
     let path = match &camera.path {
         CameraPath::Still { .. } => "still".into(),
         CameraPath::Orbit { turns, .. } => format!("orbit, {turns} turns"),
-        CameraPath::Spline { keys, .. } => format!("spline, {} keys", keys.len()),
+        CameraPath::Spline(flight) => format!("spline, {} keys", flight.keys().len()),
         CameraPath::Node { .. } => "on a node".into(),
     };
     let projection = match camera.projection {

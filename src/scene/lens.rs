@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 /// Height of the sensor of a 35 mm camera in scene units, which are taken for metres.
 pub const SENSOR_HEIGHT: f32 = 0.024;
+/// Length of the sensor of a 35 mm camera along the longer side of the picture, in scene units, which are taken for metres.
+const SENSOR_LENGTH: f32 = 0.036;
+/// Greatest shift of a lens, either way, in longer sides of the picture.
+pub const MOST_SHIFT: f32 = 100.0;
 /// Most blades that an aperture may have.
 pub const MAX_BLADES: u32 = 64;
 
@@ -65,6 +69,12 @@ pub enum Aperture {
     },
     /// Radius in scene units; 0 for a pinhole.
     Radius(f32),
+}
+
+/// Height of the part of a 35 mm camera's sensor that a picture takes which is `aspect` times as wide as high. Its longer side is as long as
+/// the sensor's, as in Blender.
+pub fn sensor_height(aspect: f32) -> f32 {
+    SENSOR_LENGTH / aspect.max(1.0)
 }
 
 impl Aperture {
@@ -160,16 +170,27 @@ impl Default for Iris {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LensTracks {
     /// Vertical field of view in radians, or height of an orthographic view.
-    pub span: Vec<(f32, f32)>,
+    pub span: Vec<(f64, f32)>,
     /// F-numbers or radii, as the aperture has it.
-    pub aperture: Vec<(f32, f32)>,
+    pub aperture: Vec<(f64, f32)>,
     /// Focus of the lens, interpolated as a distance.
-    pub focus: Vec<(f32, Focus)>,
+    pub focus: Vec<(f64, Focus)>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longer_side_of_a_picture_is_as_long_as_the_sensor() {
+        // 50 mm in Blender, at f/2: the field of view is that of a sensor 36 mm along the longer side.
+        for aspect in [1.0f32, 0.5, 16.0 / 9.0, 3.0] {
+            let fov_y = 2.0 * (18.0 / aspect.max(1.0) / 50.0).atan();
+            let aperture = Aperture::FStop { number: 2.0, sensor: sensor_height(aspect) };
+            let radius = aperture.radius(Projection::Perspective { fov_y });
+            assert!((radius - 0.0125).abs() < 1e-7, "{aspect}: {radius}");
+        }
+    }
 
     #[test]
     fn an_f_stop_is_the_focal_length_over_the_diameter() {

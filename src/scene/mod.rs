@@ -6,11 +6,13 @@
 
 pub(crate) mod animated;
 mod assembly;
+mod catmull_rom;
 mod clay;
 pub(crate) mod curve;
 mod demand;
 pub mod desc;
 mod film;
+mod flight;
 mod fog;
 mod hash;
 mod integrator;
@@ -29,14 +31,16 @@ mod track;
 mod ways;
 
 pub use assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
+pub(crate) use catmull_rom::catmull_rom;
 pub(crate) use clay::CLAY;
 pub(crate) use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
+pub use flight::{CameraKey, Flight, Pace, Parametrisation};
 pub use fog::{Fog, Thinning};
 pub use integrator::Integrator;
 pub(crate) use integrator::{Paths, Shows};
 pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
-pub(crate) use lens::{MAX_BLADES, SENSOR_HEIGHT};
+pub(crate) use lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
 pub(crate) use lit::LightSource;
 pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
 pub use names::Names;
@@ -53,7 +57,7 @@ use crate::math::Aabb;
 use animated::Animated;
 use curve::Curve;
 pub use desc::{Face, Rotations};
-use glam::{Affine3, Quat, Vec3};
+use glam::{Affine3, Quat, Vec2, Vec3};
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 use std::{ops::Range, sync::Arc};
 
@@ -159,9 +163,9 @@ pub struct RenderDefaults {
     /// Number of frames of the whole animation; frame numbers run from 1 to this.
     pub frames: u32,
     /// Frames per second: frame `n` shows time `start + (n - 1) / fps`.
-    pub fps: f32,
+    pub fps: f64,
     /// Time of the first frame in seconds.
-    pub start: f32,
+    pub start: f64,
     /// How light is computed, or which view is shown.
     pub integrator: Integrator,
     /// Exposure in stops: radiance is multiplied by 2^exposure.
@@ -512,7 +516,7 @@ pub enum MotionPart {
         /// Unit vector.
         axis: Vec3,
         /// Seconds for a turn.
-        period: f32,
+        period: f64,
     },
     /// Rotation back and forth by up to `angle` radians, one swing per `period` seconds.
     Sway {
@@ -521,14 +525,14 @@ pub enum MotionPart {
         /// Radians to either side.
         angle: f32,
         /// Seconds for a swing.
-        period: f32,
+        period: f64,
     },
     /// Translation along ± `offset`, one swing per `period` seconds.
     Bob {
         /// In scene units.
         offset: Vec3,
         /// Seconds for a swing.
-        period: f32,
+        period: f64,
     },
     /// Interpolated poses.
     Keyframes {
@@ -596,9 +600,9 @@ pub enum Travel {
     /// Units per second, and the distance at time 0.
     Speed {
         /// Units per second.
-        speed: f32,
+        speed: f64,
         /// Distance at time 0.
-        start: f32,
+        start: f64,
     },
     /// Distances by time.
     Keys(Track<f32>),
@@ -612,7 +616,7 @@ pub struct Noise {
     /// Greatest rotation about each axis, in radians.
     pub rotation: Vec3,
     /// Seconds.
-    pub period: f32,
+    pub period: f64,
     /// Seed of the movement.
     pub seed: u32,
 }
@@ -655,6 +659,9 @@ pub struct Camera {
     pub shake: Option<Noise>,
     /// How it makes a picture of what is in front of it.
     pub projection: Projection,
+    /// From the axis of a camera that is not a panorama to the middle of the picture, to the right and upwards, as shares of the longer side
+    /// of the picture.
+    pub shift: Vec2,
     /// Index in a glTF file of the camera whose clips change the projection.
     pub driver: Option<u32>,
     /// None for a pinhole: everything is sharp.
@@ -673,6 +680,7 @@ impl Default for Camera {
             roll: 0.0,
             shake: None,
             projection: Projection::default(),
+            shift: Vec2::ZERO,
             driver: None,
             lens: None,
             tracks: LensTracks::default(),
@@ -715,13 +723,8 @@ pub enum CameraPath {
         /// Number of turns.
         turns: f32,
     },
-    /// Catmull-Rom through keys of increasing time (at least 2).
-    Spline {
-        /// Points that the camera passes.
-        keys: Vec<CameraKey>,
-        /// How the eye gets along the path from its first to its last key's time, by length; None: as the keys' times have it.
-        pace: Option<Pace>,
-    },
+    /// Along splines through keys.
+    Spline(Flight),
     /// The view from the origin of a node along its -Z axis, with its +Y axis up.
     Node {
         /// Index into [`Scene::nodes`].
@@ -746,40 +749,20 @@ pub struct Follow {
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// Seconds.
-    pub time: f32,
+    pub time: f64,
     /// The one that is used from then on.
     pub camera: Camera,
 }
 
-/// How a camera gets along a path.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pace {
-    /// The share of the path by the share of the time.
-    pub ease: Ease,
-    /// Times of the keyed flight at even steps of the length of its path.
-    pub times: Arc<[f32]>,
-}
-
-/// A point that a camera passes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CameraKey {
-    /// Seconds.
-    pub time: f32,
-    /// Where the camera is.
-    pub eye: Vec3,
-    /// Point in the middle of the picture.
-    pub target: Vec3,
-}
-
 impl Scene {
     /// Length of the animation in seconds: the time of the last frame, at least one frame long.
-    pub fn duration(&self) -> f32 {
-        self.settings.frames.saturating_sub(1).max(1) as f32 / self.settings.fps
+    pub fn duration(&self) -> f64 {
+        f64::from(self.settings.frames.saturating_sub(1).max(1)) / self.settings.fps
     }
 
     /// The time that frame `number` (from 1) shows, in seconds.
-    pub fn time_of(&self, number: u32) -> f32 {
-        self.settings.start + number.saturating_sub(1) as f32 / self.settings.fps
+    pub fn time_of(&self, number: u32) -> f64 {
+        self.settings.start + f64::from(number.saturating_sub(1)) / self.settings.fps
     }
 
     /// Whether any instance, group or mesh moves, or appears.
@@ -791,7 +774,7 @@ impl Scene {
     }
 
     /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).
-    pub(crate) fn camera_of(&self, time: f32) -> (&Camera, usize) {
+    pub(crate) fn camera_of(&self, time: f64) -> (&Camera, usize) {
         let number = self.cuts.partition_point(|cut| cut.time <= time);
         match number.checked_sub(1).and_then(|cut| self.cuts.get(cut)) {
             Some(cut) => (&cut.camera, number),

@@ -147,9 +147,9 @@ pub struct Playback {
     /// Index into [`Rig::clips`].
     pub clip: u32,
     /// Seconds of the clip per second; negative plays backwards.
-    pub speed: f32,
+    pub speed: f64,
     /// Time of the clip at time 0, in seconds.
-    pub offset: f32,
+    pub offset: f64,
     /// Start over at the end, instead of holding the last pose (the first one when played backwards).
     pub looped: bool,
 }

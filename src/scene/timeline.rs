@@ -7,20 +7,20 @@ use std::{fmt::Debug, sync::Arc};
 /// A scene file whose values change over time. The scene holds what its values are at the first frame.
 pub trait Timeline: Debug + Send + Sync {
     /// What differs from the scene at `time`, in seconds: a pure function of it.
-    fn at(&self, time: f32) -> Changes;
+    fn at(&self, time: f64) -> Changes;
 
     /// The camera of this number at `time`, in seconds, if it has keys: 0 is [`super::Scene::camera`], and then come those of
     /// [`super::Scene::cuts`].
-    fn camera(&self, number: usize, time: f32) -> Option<Camera>;
+    fn camera(&self, number: usize, time: f64) -> Option<Camera>;
 
     /// The shutter of a frame at `time`, in seconds, if it has keys.
-    fn shutter(&self, time: f32) -> Option<Shutter>;
+    fn shutter(&self, time: f64) -> Option<Shutter>;
 
     /// Exposure in stops at `time`, in seconds, if it has keys.
-    fn exposure(&self, time: f32) -> Option<f32>;
+    fn exposure(&self, time: f64) -> Option<f32>;
 
     /// Colour temperature of the light that appears white at `time`, in seconds, if it has keys.
-    fn white_balance(&self, time: f32) -> Option<f32>;
+    fn white_balance(&self, time: f64) -> Option<f32>;
 
     /// Whether lights or the environment change.
     fn changes_lights(&self) -> bool;

@@ -46,7 +46,7 @@ choice! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<T> {
     /// Seconds.
-    pub time: f32,
+    pub time: f64,
     /// The value that is reached then.
     pub value: T,
     /// The way from the key before to this one.
@@ -68,13 +68,13 @@ pub enum Position {
     /// At this key, before the first or after the last.
     At(usize),
     /// Between this key and the next, at a share of the way that easing has not changed yet.
-    Between(usize, f32),
+    Between(usize, f64),
 }
 
 impl<T> Track<T> {
     /// Where `time` is, in seconds.
     pub(crate) fn position(&self, time: f64) -> Position {
-        let seconds = |i: usize| f64::from(self.keys[i].time);
+        let seconds = |i: usize| self.keys[i].time;
         let last = self.keys.len() - 1;
         let (start, length) = (seconds(0), seconds(last) - seconds(0));
         let time = match self.ends {
@@ -85,13 +85,13 @@ impl<T> Track<T> {
             }
             _ => time,
         };
-        let next = self.keys.partition_point(|key| f64::from(key.time) <= time);
+        let next = self.keys.partition_point(|key| key.time <= time);
         match next.checked_sub(1) {
             None => Position::At(0),
             Some(key) if key == last => Position::At(last),
             Some(key) => {
                 let share = (time - seconds(key)) / (seconds(next) - seconds(key));
-                Position::Between(key, share as f32)
+                Position::Between(key, share)
             }
         }
     }
@@ -99,8 +99,8 @@ impl<T> Track<T> {
 
 impl Track<bool> {
     /// Whether it is on at `time`, in seconds: what the last key before says.
-    pub fn at(&self, time: f32) -> bool {
-        let (Position::At(key) | Position::Between(key, _)) = self.position(f64::from(time));
+    pub fn at(&self, time: f64) -> bool {
+        let (Position::At(key) | Position::Between(key, _)) = self.position(time);
         self.keys[key].value
     }
 }
@@ -122,12 +122,12 @@ impl<T: Interpolate> Track<T> {
         };
         let (from, to) = (&self.keys[key], &self.keys[key + 1]);
         match to.ease {
-            Ease::CatmullRom => self.spline(key, share),
-            ease => from.value + (to.value - from.value) * ease.share(share),
+            Ease::CatmullRom => self.spline(key, share as f32),
+            ease => from.value + (to.value - from.value) * ease.share(share) as f32,
         }
     }
 
-    /// The cubic Hermite segment after `key` (see [`crate::anim::catmull_rom`]). The keys of a loop have neighbours beyond its ends.
+    /// The cubic Hermite segment after `key` (see `catmull_rom`). The keys of a loop have neighbours beyond its ends.
     pub(crate) fn spline(&self, key: usize, share: f32) -> T {
         let keys = &self.keys;
         let last = keys.len() - 1;
@@ -145,8 +145,8 @@ impl<T: Interpolate> Track<T> {
             (None, None) => mirrored(b, a),
         };
         let length = b.time - a.time;
-        let from = (b.value - before.1) * (length / (b.time - before.0));
-        let to = (after.1 - a.value) * (length / (after.0 - a.time));
+        let from = (b.value - before.1) * (length / (b.time - before.0)) as f32;
+        let to = (after.1 - a.value) * (length / (after.0 - a.time)) as f32;
         let rise = b.value - a.value;
         a.value + (from + (rise * 3.0 - from * 2.0 - to + (from + to - rise * 2.0) * share) * share) * share
     }
@@ -154,7 +154,7 @@ impl<T: Interpolate> Track<T> {
 
 impl Ease {
     /// The share of the way to the next value when a `share` of the time has passed. Splines are not a matter of shares: theirs is linear.
-    pub(crate) fn share(self, share: f32) -> f32 {
+    pub(crate) fn share(self, share: f64) -> f64 {
         match self {
             Self::Step => 0.0,
             Self::Linear | Self::CatmullRom => share,
@@ -169,9 +169,9 @@ impl Ease {
                 let (mut low, mut high) = (0.0, 1.0);
                 for _ in 0..30 {
                     let middle = 0.5 * (low + high);
-                    *if at(x1, x2, middle) < f64::from(share) { &mut low } else { &mut high } = middle;
+                    *if at(x1, x2, middle) < share { &mut low } else { &mut high } = middle;
                 }
-                at(y1, y2, 0.5 * (low + high)) as f32
+                at(y1, y2, 0.5 * (low + high))
             }
         }
     }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn track(keys: &[(f32, f32)], ease: Ease, ends: Ends) -> Track<f32> {
+    fn track(keys: &[(f64, f32)], ease: Ease, ends: Ends) -> Track<f32> {
         Track { keys: keys.iter().map(|&(time, value)| Key { time, value, ease }).collect(), ends }
     }
 
@@ -199,10 +199,10 @@ mod tests {
         prop_oneof![Just(Ends::Hold), Just(Ends::Loop), Just(Ends::PingPong)]
     }
 
-    fn any_keys() -> impl Strategy<Value = Vec<(f32, f32)>> {
-        prop::collection::vec((0.1f32..3.0, -5f32..5.0), 2..7).prop_map(|steps| {
+    fn any_keys() -> impl Strategy<Value = Vec<(f64, f32)>> {
+        prop::collection::vec((0.1f64..3.0, -5f32..5.0), 2..7).prop_map(|steps| {
             let mut time = -1.0;
-            let key = |(step, value): (f32, f32)| {
+            let key = |(step, value): (f64, f32)| {
                 time += step;
                 (time, value)
             };
@@ -216,10 +216,9 @@ mod tests {
             let track = track(&keys, ease, ends);
             let inner = if ends == Ends::Loop { &keys[..keys.len() - 1] } else { &keys[..] };
             for &(time, value) in inner {
-                let time = f64::from(time);
                 prop_assert!((track.at(time) - value).abs() < 1e-4);
                 // The end of a loop jumps to its start, unless both are alike.
-                if time > f64::from(keys[0].0) || ends != Ends::Loop {
+                if time > keys[0].0 || ends != Ends::Loop {
                     prop_assert!((track.at(time - 1e-6) - value).abs() < 0.05, "{} {}", track.at(time - 1e-6), value);
                 }
             }
@@ -227,7 +226,7 @@ mod tests {
 
         #[test]
         fn ends_hold_loop_and_turn_back(keys in any_keys(), ease in any_ease(), share in 0f64..1.0) {
-            let (start, end) = (f64::from(keys[0].0), f64::from(keys[keys.len() - 1].0));
+            let (start, end) = (keys[0].0, keys[keys.len() - 1].0);
             let (length, time) = (end - start, start + share * (end - start));
             let near = |a: f32, b: f32| (a - b).abs() < 2e-3;
             let held = track(&keys, ease, Ends::Hold);

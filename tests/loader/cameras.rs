@@ -78,6 +78,32 @@ fn keys_drive_focus_aperture_and_field_of_view() {
 }
 
 #[test]
+fn a_lens_is_shifted_by_shares_of_the_longer_side() {
+    let scene = scene(&with_camera(&format!("{STILL}, fov: 60, shift: (0.25, -0.5))")));
+    let pose = anim::camera_at(&scene, &Moment::of(&scene, 0.0));
+    let slope = 30f32.to_radians().tan();
+    // The middle of a picture that is twice as wide as high is a quarter of its width to the right of the axis, and a whole height below it.
+    let (_, middle) = pose.ray(0.0, 0.0, 2.0);
+    let (across, down) = (middle.x / -middle.z, middle.y / -middle.z);
+    assert!((across - 0.25 * 4.0 * slope).abs() < 1e-5 && (down + 2.0 * slope).abs() < 1e-5, "{across} {down}");
+}
+
+#[test]
+fn flights_are_centripetal_unless_they_say_otherwise() {
+    let eye = |rest: &str| {
+        let keys = "(eye: (0, 10, 0)), (eye: (0, 0.5, 0)), (eye: (0.5, 0.5, 0)), (eye: (1, 0.5, 0))";
+        let camera = format!("Spline(target: (0, 0, -20), keys: [{keys}]{rest})");
+        let scene = scene(&with_camera(&camera));
+        let heights = (0..=200).map(|i| anim::camera_at(&scene, &Moment::of(&scene, f64::from(i) / 100.0)).eye.y);
+        heights.fold(f32::INFINITY, f32::min)
+    };
+    assert!((eye("") - 0.43975).abs() < 1e-3, "{}", eye(""));
+    assert!(eye(", parametrisation: chordal") > 0.4);
+    assert!((eye(", pace: constant") - 0.43975).abs() < 1e-3);
+    assert!(eye(", parametrisation: uniform") < -0.19);
+}
+
+#[test]
 fn projections_are_words() {
     for (text, expected) in [
         ("equirectangular", Projection::Equirectangular),
@@ -107,6 +133,10 @@ fn optics_that_make_no_sense_are_refused() {
         (format!("{STILL}, lens: (radius: 1, sensor: 0))"), "no error"),
         (format!("{STILL}, projection: orthographic(height: 0))"), "the height must be above 0"),
         (format!("{STILL}, projection: fisheye)"), "unknown name `fisheye`"),
+        (format!("{STILL}, shift: (200, 0))"), "the shift must be within 100"),
+        (format!("{STILL}, projection: equirectangular, shift: (0.1, 0))"), "no lens to shift"),
+        ("Fit(from: (0, 0, 1), shift: (0.1, 0))".to_owned(), "remove the shift, or use LookAt"),
+        (keys("", ", parametrisation: even"), "centripetal"),
         (keys("focus: 3", ""), "the camera has no `lens` to focus"),
         (keys("f_stop: 3", ", lens: (radius: 1)"), "keys with an `f_stop` need"),
         (keys("radius: 3", ""), "keys with a `radius` need"),

@@ -18,7 +18,7 @@ fn film(sections: &str) -> String {
     )
 }
 
-fn at(scene: &Scene, time: f32) -> Moment {
+fn at(scene: &Scene, time: f64) -> Moment {
     Moment::of(scene, time)
 }
 
@@ -37,7 +37,7 @@ fn lights_the_environment_and_materials_have_keys() {
         other => panic!("{other:?}"),
     };
     assert_eq!(zenith(&s.environment), 0.5);
-    let at = |time: f32| posed_tables(&s, &Moment::of(&s, time)).expect("tables");
+    let at = |time: f64| posed_tables(&s, &Moment::of(&s, time)).expect("tables");
     assert_eq!(at(2.0).environment.as_deref().map(zenith), Some(1.0));
     let Light::Point { position, .. } = at(0.5).lights[0] else { panic!() };
     assert_eq!(position.x, 4.0 * 0.15625);
@@ -52,7 +52,7 @@ fn values_stay_valid_between_their_keys() {
         r#"(lights: [Sun(direction: keys([(0, (0, 0, 1)), (1, (0, 0, -1))]), irradiance: keys([(0, (1, 1, 1)), (1, (0, 0, 0), ease: bezier(0.3, -2, 0.7, 3))]))], {BALL})"#
     ));
     for i in 0..=20 {
-        let tables = posed_tables(&s, &at(&s, i as f32 * 0.05)).expect("tables");
+        let tables = posed_tables(&s, &at(&s, f64::from(i) * 0.05)).expect("tables");
         let Light::Sun { direction, irradiance, .. } = tables.lights[0] else { panic!() };
         assert!(direction.is_normalized() && irradiance.min_element() >= 0.0, "{direction} {irradiance}");
     }
@@ -94,7 +94,7 @@ fn cameras_are_cut_and_one_of_them_can_be_chosen() {
         cuts: [(time: 2, to: "b"), (time: 3, to: "a")]"#,
     );
     let s = scene(&text);
-    let eye = |time: f32| camera_at(&s, &at(&s, time)).eye.x;
+    let eye = |time: f64| camera_at(&s, &at(&s, time)).eye.x;
     assert_eq!([0.0, 1.99, 2.0, 2.9, 3.0].map(eye), [0.0, 0.0, 5.0, 5.0, 0.0]);
     // While the shutter is open, a frame has the camera of its own time.
     assert_eq!(camera_at(&s, &at(&s, 1.95).in_frame(2.0)).eye.x, 5.0);
@@ -133,7 +133,7 @@ fn a_flight_may_have_a_constant_pace() {
     let s = scene(&film(
         r#"camera: Spline(target: "car", pace: constant, keys: [(eye: (0, 5, 0), time: 0), (eye: (1, 5, 0), time: 1), (eye: (9, 5, 3), time: 2), (eye: (9, 5, 30), time: 4)])"#,
     ));
-    let eye = |step: u32| camera_at(&s, &at(&s, step as f32 * 1e-3)).eye.as_dvec3();
+    let eye = |step: u32| camera_at(&s, &at(&s, f64::from(step) * 1e-3)).eye.as_dvec3();
     // Many short chords are as long as the path.
     let arc = |i: u32| (0..40).map(|j| eye(i * 40 + j).distance(eye(i * 40 + j + 1))).sum::<f64>();
     let arcs: Vec<f64> = (0..100).map(arc).collect();
@@ -147,7 +147,7 @@ fn things_are_hidden_by_keys() {
         "Single(of: \"tower\"",
         r#"Single(of: "pair", visible: keys([(1, false), (2, true)], ends: hold)), Single(of: "other", visible: false), Single(of: "tower""#,
     ));
-    let hidden = |time: f32| hidden_instances(&s, &at(&s, time));
+    let hidden = |time: f64| hidden_instances(&s, &at(&s, time));
     assert_eq!((hidden(0.0), hidden(1.9), hidden(2.0)), (vec![3, 4, 5], vec![3, 4, 5], vec![5]));
 }
 

@@ -112,7 +112,7 @@ fn flights_keep_out_of_assemblies() {
         ))
     };
     let path = |scene: &Scene| match &scene.camera.path {
-        CameraPath::Spline { keys, .. } => keys.clone(),
+        CameraPath::Spline(flight) => flight.keys().to_vec(),
         other => panic!("{other:?}"),
     };
     let nested = path(&flight(true));

@@ -38,6 +38,7 @@ pub fn all() -> Vec<Value> {
     let triple = Form::Triple { negative: true };
     vec![
         value("Finite", "number", &[Form::Number]),
+        value("Double", "number", &[Form::Number]),
         value("f32", "number", &[Form::Number]),
         value("u32", "whole number", &[Form::Whole]),
         value("bool", "true or false", &[Form::Bool]),

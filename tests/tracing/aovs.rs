@@ -1,14 +1,15 @@
 //! What AOVs say about scenes whose answer is known.
 
 use crate::common::{mesh, render, scene, settings, sphere};
-use glam::{Affine3, Quat, Vec3};
+use glam::{Affine3, Quat, Vec2, Vec3};
 use throng::{
     scene::{
-        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Instance, Integrator, Key, Keyframe, Lobes, Material,
-        MaterialKind, Motion, MotionPart, Names, Phase, PixelFilter, Projection, Rotations, Scene, Shape, Shutter,
+        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Instance, Integrator, Key, Keyframe, Lobes, Material,
+        MaterialKind, Motion, MotionPart, Names, Parametrisation, Phase, PixelFilter, Projection, Rotations, Scene, Shape, Shutter,
         Track,
     },
     seams::{
+        anim::{CameraPose, Moment, camera_at},
         aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
         device::{FrameSettings, Rendered},
     },
@@ -174,8 +175,8 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
     scene.settings.fps = 1.0;
     // The right one, which is in front, moves by eight pixels per frame.
     let pixel = 9.0 / SIDE as f32;
-    let key = |time: f32| {
-        let translation = Vec3::X * (8.0 * pixel * (time - 2.0));
+    let key = |time: f64| {
+        let translation = Vec3::X * (8.0 * pixel * (time - 2.0) as f32);
         let value = Keyframe { translation, rotation: Quat::IDENTITY, angles: Vec3::ZERO, scale: Vec3::ONE };
         Key { time, value, ease: Ease::Linear }
     };
@@ -211,8 +212,8 @@ fn cameras_that_move_take_everything_along() {
     let mut scene = two_quads();
     scene.settings.fps = 10.0;
     // 0.1 upwards per frame.
-    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
-    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
+    let key = |at: f32| CameraKey { time: at.into(), eye: Vec3::new(0.0, at, 10.0), target: Vec3::new(0.0, at, 0.0) };
+    scene.camera = camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
     let rendered = render(scene, &all_layers(4));
     let (near, far) = (0.1 * SIDE as f32 / 9.0, 0.1 * SIDE as f32 / 11.0);
     let motion = |x, y| values(&rendered, Aov::Motion, x, y);
@@ -220,6 +221,95 @@ fn cameras_that_move_take_everything_along() {
     assert_close(motion(4, 28), &[0.0, far, 0.0, far], 0.01);
     // What is infinitely far away stays.
     assert_close(motion(4, 4), &[0.0; 4], 1e-4);
+}
+
+/// A room all around the origin, with its walls at ±10.
+fn room() -> Scene {
+    let corner = |i: u32| Vec3::from([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { -10.0 } else { 10.0 }));
+    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    let room = mesh((0..8).map(corner).collect(), triangles.collect());
+    scene(vec![room], &[(0, Affine3::from_quat(Quat::from_euler(glam::EulerRot::XYZ, 0.2, 0.3, 0.5)))])
+}
+
+/// Eye and target move from frame to frame.
+fn moving_camera(projection: Projection) -> Camera {
+    let key = |at: f32| {
+        let (eye, target) = (Vec3::new(0.5, 0.3, 0.2) * at, Vec3::new(at, 0.5 * at, -5.0));
+        CameraKey { time: at.into(), eye, target }
+    };
+    let flight = Flight::new(vec![key(-1.0), key(0.0), key(1.0)], Parametrisation::default());
+    Camera { projection, ..camera(CameraPath::Spline(flight)) }
+}
+
+/// Pixels from the middle of the picture to the right and upwards at which `pose` sees a point.
+fn seen_at(pose: &CameraPose, point: Vec3, (width, height): (u32, u32)) -> [f64; 2] {
+    let (forward, right, up) = pose.basis();
+    let to = point.as_dvec3() - pose.eye.as_dvec3();
+    let [ahead, aside, above] = [forward, right, up].map(|axis| to.dot(axis.as_dvec3()));
+    let (width, height) = (f64::from(width), f64::from(height));
+    let shift = pose.shift.as_dvec2() * width.max(height);
+    match pose.projection {
+        Projection::Equirectangular => [
+            aside.atan2(ahead) / std::f64::consts::TAU * width,
+            above.atan2(ahead.hypot(aside)) / std::f64::consts::PI * height,
+        ],
+        Projection::Perspective { fov_y } => {
+            let scale = 0.5 * height / (0.5 * f64::from(fov_y)).tan();
+            [scale * aside / ahead - shift.x, scale * above / ahead - shift.y]
+        }
+        Projection::Orthographic { height: view } => {
+            let scale = height / f64::from(view);
+            [scale * aside - shift.x, scale * above - shift.y]
+        }
+    }
+}
+
+/// Renders two motions of a camera and compares all vectors with where the points are that are seen.
+#[track_caller]
+fn assert_motion_is_that_of_what_is_seen(camera: Camera, size: (u32, u32)) {
+    let mut scene = room();
+    scene.settings.fps = 10.0;
+    scene.camera = camera;
+    let is_panorama = scene.camera.projection == Projection::Equirectangular;
+    let poses = [-0.1, 0.0, 0.1].map(|time| camera_at(&scene, &Moment::of(&scene, time)));
+    let mut wanted = settings(size.0, size.1, Integrator::Whitted);
+    wanted.aovs = AovSet::from_iter(Aov::ALL).gathered();
+    wanted.samples = 1;
+    let rendered = render(scene, &wanted);
+    let layer = |aov: Aov| &rendered.aovs.iter().find(|layer| layer.aov == aov).unwrap().values;
+    let (positions, motions, depths) = (layer(Aov::Position), layer(Aov::Motion), layer(Aov::Depth));
+    for (pixel, motion) in motions.as_chunks::<4>().0.iter().enumerate() {
+        let point = Vec3::from_slice(&positions[3 * pixel..]);
+        let [before, now, after] = poses.map(|pose| seen_at(&pose, point, size));
+        let way = |from: [f64; 2], to: [f64; 2]| {
+            let across = to[0] - from[0];
+            let around = f64::from(size.0);
+            [if is_panorama { across - around * (across / around).round() } else { across }, to[1] - from[1]]
+        };
+        let (back, on) = (way(now, before), way(after, now));
+        for (found, expected) in motion.iter().zip([back, on].as_flattened()) {
+            assert!((f64::from(*found) - expected).abs() < 0.01, "{pixel}: {motion:?}, not {back:?} {on:?}");
+        }
+        let (to, forward) = (point - poses[1].eye, poses[1].basis().0);
+        let depth = if is_panorama { to.length() } else { to.dot(forward) };
+        assert!((depths[pixel] - depth).abs() < 1e-4, "{} {depth}", depths[pixel]);
+    }
+}
+
+#[test]
+fn motion_in_a_panorama_is_by_longitude_and_latitude_the_short_way_around() {
+    assert_motion_is_that_of_what_is_seen(moving_camera(Projection::Equirectangular), (64, 32));
+}
+
+#[test]
+fn motion_is_seen_through_shifted_lenses() {
+    for projection in [Projection::Perspective { fov_y: 0.9 }, Projection::Orthographic { height: 6.0 }] {
+        for size in [(32, 24), (24, 32)] {
+            let camera = moving_camera(projection);
+            assert_motion_is_that_of_what_is_seen(Camera { shift: Vec2::new(0.2, -0.35), ..camera }, size);
+        }
+    }
 }
 
 /// The camera rises by 0.1 per frame before a quad of `material` in the plane z = 0, whose vertices have these normals. The wall behind the
@@ -240,8 +330,8 @@ fn wall_behind_the_camera(material: Material, normals: Vec<[f32; 3]>) -> Scene {
     scene.material_slots = vec![0, 1];
     scene.instances[1].slot_base = 1;
     scene.settings.fps = 10.0;
-    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, time, 10.0), target: Vec3::new(0.0, time, 0.0) };
-    scene.camera = camera(CameraPath::Spline { keys: (-2..4).map(|i| key(i as f32)).collect(), pace: None });
+    let key = |at: f32| CameraKey { time: at.into(), eye: Vec3::new(0.0, at, 10.0), target: Vec3::new(0.0, at, 0.0) };
+    scene.camera = camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
     scene
 }
 

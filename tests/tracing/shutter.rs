@@ -6,8 +6,8 @@ use std::{path::Path, sync::Arc};
 use throng::{
     loader::load,
     scene::{
-        Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Focus, Integrator, Iris, Key, Keyframe, Lens,
-        LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Phase, Rotations, Scene, Shutter, Track,
+        Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Focus, Integrator, Iris, Key, Keyframe, Lens,
+        LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Parametrisation, Phase, Rotations, Scene, Shutter, Track,
     },
     seams::{
         device::{CpuDevice, Device, FrameSettings, PixelType},
@@ -32,7 +32,7 @@ fn motion(part: MotionPart) -> Motion {
     Motion { parts: vec![part], phase: Phase::Same }
 }
 
-fn key(time: f32, x: f32, scale: f32) -> Key<Keyframe> {
+fn key(time: f64, x: f32, scale: f32) -> Key<Keyframe> {
     let value = Keyframe {
         translation: Vec3::X * x,
         rotation: Quat::from_rotation_y(x),
@@ -113,11 +113,11 @@ fn picture(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
 
 /// The mean of pictures of moments at even steps while the shutter is open.
 fn mean_of_moments(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
-    let [open, close] = shutter().span();
+    let [open, close] = shutter().span().map(f64::from);
     let mut mean = vec![0.0; (SIDE * SIDE * 3) as usize];
     for moment in 0..MOMENTS {
         let mut scene = scene.clone();
-        let share = (moment as f32 + 0.5) / MOMENTS as f32;
+        let share = (f64::from(moment) + 0.5) / f64::from(MOMENTS);
         scene.settings.start += (open + (close - open) * share) / scene.settings.fps;
         let settings = FrameSettings { samples: settings.samples / MOMENTS * 2, seed: moment, ..settings.clone() };
         for (mean, value) in mean.iter_mut().zip(picture(&scene, &settings)) {
@@ -198,11 +198,11 @@ fn so_it_is_where_the_camera_flies() {
     // An orbit starts anew wherever the first frame is.
     let mut moments = scene.clone();
     let eyes = (0..=64).map(|i| {
-        let time = i as f32 / 64.0 * 2.0;
-        let angle = 0.3 + std::f32::consts::TAU * (time - scene.settings.start) / 8.0;
+        let time = f64::from(i) / 64.0 * 2.0;
+        let angle = 0.3 + std::f32::consts::TAU * (time - scene.settings.start) as f32 / 8.0;
         CameraKey { time, eye: Vec3::new(6.0 * angle.sin(), 1.5, 6.0 * angle.cos()), target: Vec3::ZERO }
     });
-    moments.camera.path = CameraPath::Spline { keys: eyes.collect(), pace: None };
+    moments.camera.path = CameraPath::Spline(Flight::new(eyes.collect(), Parametrisation::default()));
     let still = linear(Integrator::Whitted);
     let blurred = FrameSettings { shutter: Some(shutter()), ..still.clone() };
     assert_is_the_mean(
@@ -219,10 +219,10 @@ fn so_it_is_where_a_lens_opens_and_is_pulled_from_one_thing_to_another() {
     scene.motions.clear();
     scene.nodes[0].motion = NONE;
     scene.instances.iter_mut().for_each(|i| i.motion = NONE);
-    let key = |time: f32| CameraKey { time, eye: Vec3::new(0.0, 1.5, 6.0), target: Vec3::ZERO };
+    let key = |time: f64| CameraKey { time, eye: Vec3::new(0.0, 1.5, 6.0), target: Vec3::ZERO };
     let lens = Lens { aperture: Aperture::Radius(0.5), focus: Focus::Target, iris: Iris::default() };
     scene.camera = Camera {
-        path: CameraPath::Spline { keys: vec![key(0.0), key(2.0)], pace: None },
+        path: CameraPath::Spline(Flight::new(vec![key(0.0), key(2.0)], Parametrisation::default())),
         lens: Some(lens),
         tracks: LensTracks {
             span: vec![(0.0, 0.6), (2.0, 0.9)],

@@ -5,21 +5,28 @@ use crate::loader::{LoadError, framing, subjects};
 use crate::{
     anim::{self, Moment},
     math::LARGEST_COORDINATE,
-    scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, SENSOR_HEIGHT, Scene},
+    scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height},
 };
+use glam::Vec2;
 
 /// Vertical field of view, in degrees, of a camera that had none.
 const DEFAULT_FOV: f32 = 40.0;
 
-/// Replaces those optics of `scene`'s camera that `options` give.
+/// Replaces those optics of `scene`'s camera that `options` give. Pictures are `aspect` times as wide as high.
 ///
 /// # Errors
 /// Names that nothing in the scene has, and flags about a lens that the camera does not have.
-pub fn apply(scene: &mut Scene, options: &LensOptions) -> Result<(), LoadError> {
+pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<(), LoadError> {
     if let Some(projection) = options.projection {
         project(scene, projection);
     }
-    let Some(mut lens) = chosen(scene, options)? else {
+    if let Some(shift) = options.shift {
+        if scene.camera.projection == Projection::Equirectangular && shift != Vec2::ZERO {
+            return Err(LoadError::flag("--shift", "a picture of all around has no lens to shift"));
+        }
+        scene.camera.shift = shift;
+    }
+    let Some(mut lens) = chosen(scene, options, aspect)? else {
         scene.camera.lens = None;
         return Ok(());
     };
@@ -40,7 +47,7 @@ pub fn apply(scene: &mut Scene, options: &LensOptions) -> Result<(), LoadError> 
 }
 
 /// The camera's own lens or a new one, with the aperture that was asked for; none for a pinhole.
-fn chosen(scene: &mut Scene, options: &LensOptions) -> Result<Option<Lens>, LoadError> {
+fn chosen(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<Option<Lens>, LoadError> {
     let own = scene.camera.lens.take();
     let aperture = match (options.f_stop, options.radius) {
         (None, None) => {
@@ -60,7 +67,7 @@ fn chosen(scene: &mut Scene, options: &LensOptions) -> Result<Option<Lens>, Load
         (_, Some(radius)) => Aperture::Radius(radius),
         (Some(number), None) => match own.as_ref().map(|lens| lens.aperture) {
             Some(Aperture::FStop { sensor, .. }) => Aperture::FStop { number, sensor },
-            _ => Aperture::FStop { number, sensor: SENSOR_HEIGHT },
+            _ => Aperture::FStop { number, sensor: sensor_height(aspect) },
         },
     };
     scene.camera.tracks.aperture.clear();
@@ -95,6 +102,9 @@ fn project(scene: &mut Scene, wanted: Projecting) {
         (Projecting::Orthographic, _) => Projection::Orthographic { height: seen_height(scene) },
     };
     scene.camera.projection = projection;
+    if projection == Projection::Equirectangular {
+        scene.camera.shift = Vec2::ZERO;
+    }
     scene.camera.tracks.span.clear();
 }
 
@@ -126,7 +136,7 @@ mod tests {
     fn applied(options: LensOptions) -> Result<Scene, String> {
         let mut scene = Scene::default();
         scene.camera.path = CameraPath::Still { eye: Vec3::Z * 5.0, target: Vec3::ZERO };
-        apply(&mut scene, &options).map_err(|e| e.to_string())?;
+        apply(&mut scene, &options, 1.5).map_err(|e| e.to_string())?;
         Ok(scene)
     }
 
@@ -162,11 +172,30 @@ mod tests {
             ..Scene::default()
         };
         let options = LensOptions { blades: Some(6), ..LensOptions::default() };
-        apply(&mut scene, &options).unwrap();
+        apply(&mut scene, &options, 1.5).unwrap();
         let lens = scene.camera.lens.unwrap();
         assert_eq!(lens.aperture, Aperture::Radius(0.1));
         assert_eq!(lens.focus, Focus::Distance(3.0));
         assert_eq!(lens.iris.blades, 6);
+    }
+
+    #[test]
+    fn a_square_picture_has_the_lens_that_blender_gives_it() {
+        let mut scene = Scene::default();
+        scene.camera.path = CameraPath::Still { eye: Vec3::Z * 5.0, target: Vec3::ZERO };
+        scene.camera.projection = Projection::Perspective { fov_y: 2.0 * (18f32 / 50.0).atan() };
+        let options = LensOptions { f_stop: Some(0.1), ..LensOptions::default() };
+        apply(&mut scene, &options, 1.0).unwrap();
+        let radius = scene.camera.lens.unwrap().aperture.radius(scene.camera.projection);
+        assert!((radius - 0.25).abs() < 1e-6, "{radius}");
+    }
+
+    #[test]
+    fn a_shift_is_for_cameras_that_have_a_lens() {
+        let shift = |projection| LensOptions { projection, shift: Some(Vec2::new(0.1, -0.2)), ..LensOptions::default() };
+        assert_eq!(applied(shift(None)).unwrap().camera.shift, Vec2::new(0.1, -0.2));
+        let error = applied(shift(Some(Projecting::Equirectangular))).unwrap_err();
+        assert!(error.starts_with("--shift: "), "{error}");
     }
 
     #[test]

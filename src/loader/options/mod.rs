@@ -5,7 +5,7 @@ pub(super) mod view;
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
 use crate::{choice::choice, math::linear_from_srgb, scene::rig::Playback};
-use glam::{EulerRot, Quat, Vec3};
+use glam::{EulerRot, Quat, Vec2, Vec3};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -18,7 +18,7 @@ pub struct LoadOptions {
     /// `materials.stone.color`, `instances.0.count`) and the RON text to put there.
     pub overrides: Vec<(String, String)>,
     /// Time of the first frame in seconds.
-    pub start: Option<f32>,
+    pub start: Option<f64>,
     /// The view that pictures show.
     pub view: ViewOptions,
     /// How standalone models are presented.
@@ -47,7 +47,9 @@ pub struct ViewOptions {
 pub struct LensOptions {
     /// How the scene is projected.
     pub projection: Option<Projecting>,
-    /// Focal length over diameter of the aperture; 0 for a pinhole. At most one of this and `radius` is given.
+    /// From the axis to the middle of the picture, to the right and upwards, in longer sides of the picture.
+    pub shift: Option<Vec2>,
+    /// Focal length over diameter of the aperture, of a 35 mm camera unless the scene's lens has another sensor; 0 for a pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
     /// Radius of the aperture in scene units; 0 for a pinhole.
     pub radius: Option<f32>,
@@ -136,7 +138,7 @@ pub struct StageOptions {
     /// Seconds that the film lasts; None for one round of the animation, or the usual turntable.
     pub duration: Option<f32>,
     /// Frames per second.
-    pub fps: Option<f32>,
+    pub fps: Option<f64>,
     /// Axis of the file that points up; None for +Y.
     pub up: Option<Vec3>,
     /// Rotations of the model in degrees: about X, then Y, then Z.
@@ -187,9 +189,9 @@ pub struct AnimationOptions {
     /// Names or indices of clips, or lists of them with commas in between; `all` for all. Empty for the model at rest.
     pub clips: Vec<String>,
     /// Seconds of the clip per second.
-    pub speed: f32,
+    pub speed: f64,
     /// Time of the clip at time 0, in seconds; None for its start, or its end if it is played backwards once.
-    pub offset: Option<f32>,
+    pub offset: Option<f64>,
     /// Whether the clip begins anew when it is over.
     pub looped: bool,
 }

@@ -8,30 +8,33 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Replaces those properties of `scene`'s cameras that `view` gives. They have no keys then.
+/// Replaces those properties of `scene`'s cameras that `view` gives. They have no keys then. `size` is that of the pictures, where it is not the
+/// scene's own.
 ///
 /// # Errors
 /// Views without a direction, a field of view for a camera that has none, and flags about a lens that do not fit the camera.
-pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
+pub fn apply(scene: &mut Scene, view: &ViewOptions, size: Option<(u32, u32)>) -> Result<(), LoadError> {
+    let (width, height) = size.unwrap_or((scene.settings.width, scene.settings.height));
+    let aspect = width as f32 / height as f32;
     scene.camera_has_keys &= *view == ViewOptions::default();
     if let Some(eye) = view.eye {
         let middle = || framing::swept_bounds(scene).center();
         let target = view.target.unwrap_or_else(middle);
         let up = checked(eye, target, view.up.unwrap_or(Vec3::Y))?;
-        let Camera { projection, driver, lens, .. } = scene.camera.clone();
+        let Camera { projection, shift, driver, lens, .. } = scene.camera.clone();
         let projection = match projection {
             Projection::Orthographic { .. } => Projection::default(),
             other => other,
         };
         let path = CameraPath::Still { eye, target };
-        scene.camera = Camera { path, up, projection, driver, lens, ..Camera::default() };
+        scene.camera = Camera { path, up, projection, shift, driver, lens, ..Camera::default() };
         scene.cuts.clear();
     }
     let cuts = std::mem::take(&mut scene.cuts);
-    apply_optics(scene, view)?;
+    apply_optics(scene, view, aspect)?;
     for mut cut in cuts {
         std::mem::swap(&mut scene.camera, &mut cut.camera);
-        let applied = apply_optics(scene, view);
+        let applied = apply_optics(scene, view, aspect);
         std::mem::swap(&mut scene.camera, &mut cut.camera);
         applied?;
         scene.cuts.push(cut);
@@ -39,11 +42,11 @@ pub fn apply(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn apply_optics(scene: &mut Scene, view: &ViewOptions) -> Result<(), LoadError> {
+fn apply_optics(scene: &mut Scene, view: &ViewOptions, aspect: f32) -> Result<(), LoadError> {
     if let Some(degrees) = view.fov {
         field_of_view(scene, degrees, view.lens.projection)?;
     }
-    lens::apply(scene, &view.lens)
+    lens::apply(scene, &view.lens, aspect)
 }
 
 /// Sets the field of view of a camera that is perspective or is to become so. An orthographic view made of it shows as much.
@@ -87,7 +90,7 @@ mod tests {
     fn applied(view: ViewOptions) -> Result<Scene, String> {
         let mut scene = Scene::default();
         scene.camera.projection = Projection::Orthographic { height: 3.0 };
-        apply(&mut scene, &view).map_err(|e| e.to_string())?;
+        apply(&mut scene, &view, None).map_err(|e| e.to_string())?;
         Ok(scene)
     }
 

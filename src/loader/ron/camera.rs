@@ -2,14 +2,13 @@
 
 use super::{clearance, file::Source, lens, motions, names::Names, placements::direction, source::Place};
 use crate::{
-    anim::along_spline,
     loader::{LoadError, framing, suggest},
     scene::{
-        Camera, CameraKey, CameraPath, Cut, Ease, Follow, Pace, Projection, Scene,
+        Camera, CameraKey, CameraPath, Cut, Ease, Flight, Follow, Pace, Projection, Scene,
         desc::{Aim, AimOn, CameraDesc, Fit, LookAt, Orbit, PaceDesc, SceneFile, Spline, SplineKey},
     },
 };
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 /// Steps of equal length into which a flight at a pace is cut.
 const PACE_STEPS: usize = 1024;
@@ -48,7 +47,7 @@ pub fn convert(
             let hint = suggest::hint(&cut.to, file.cameras.names(), "cameras");
             return Err(source.error(&place.key("to"), format!("there is no camera `{}`: {hint}", cut.to)));
         };
-        if shots.last().is_some_and(|before: &(f32, usize)| cut.time.0 <= before.0) {
+        if shots.last().is_some_and(|before: &(f64, usize)| cut.time.0 <= before.0) {
             return Err(source.error(&place.key("time"), "cut times must increase: sort the cuts"));
         }
         shots.push((cut.time.0, number));
@@ -61,7 +60,7 @@ pub fn convert(
         None => Ok((framing::turntable(&scene.bounds_at_rest()), Vec::new(), Vec::new())),
         Some(first) if only.is_some() => Ok((first.clone(), Vec::new(), only.into_iter().collect())),
         Some(first) => {
-            let cut = |&(time, number): &(f32, usize)| Cut { time, camera: cameras[number].clone() };
+            let cut = |&(time, number): &(f64, usize)| Cut { time, camera: cameras[number].clone() };
             let numbers = std::iter::once(0).chain(shots.iter().map(|shot| shot.1));
             Ok((first.clone(), shots.iter().map(cut).collect(), numbers.collect()))
         }
@@ -99,7 +98,8 @@ pub fn one(
     let projection = lens::projection(source, &optics, place)?;
     let up = direction(optics.up.0, "`up`").map_err(|m| source.error(&place.key("up"), m))?;
     let shake = optics.shake.map(|shake| motions::noise(source, &shake, &place.key("shake"))).transpose()?;
-    let mut camera = Camera { up, projection, roll: optics.roll.0.to_radians(), shake, ..Camera::default() };
+    let shift = lens::shift(source, &optics, place)?;
+    let mut camera = Camera { up, projection, shift, roll: optics.roll.0.to_radians(), shake, ..Camera::default() };
     match desc {
         CameraDesc::LookAt(c) => at.look_at(c, &mut camera)?,
         CameraDesc::Fit(c) => camera.path = at.fit(c, &camera)?,
@@ -180,6 +180,9 @@ impl Checks<'_> {
         let Projection::Perspective { fov_y } = camera.projection else {
             return self.fail(&self.place.key("projection"), "only a perspective camera can fit something");
         };
+        if camera.shift != Vec2::ZERO {
+            return self.fail(&self.place.key("shift"), "what fits is in the middle of the picture: remove the shift, or use LookAt");
+        }
         let points = self.names.outline(c.of.as_deref());
         let points = points.map_err(|message| self.source.error(&self.place.key("of"), message))?;
         let (width, height) = (self.scene.settings.width, self.scene.settings.height);
@@ -231,27 +234,26 @@ impl Checks<'_> {
             keys.map(|((k, target), time)| CameraKey { time, eye: k.eye.0, target }).collect();
         if let Some(name) = &c.clear_of {
             let solid = self.names.solid(name).map_err(|m| self.source.error(&self.place.key("clear_of"), m))?;
-            clearance::keep_out(&mut keys, &solid);
+            clearance::keep_out(&mut keys, c.parametrisation, &solid);
         }
-        let pace = c.pace.map(|pace| self.pace(pace, &keys)).transpose()?;
-        camera.path = CameraPath::Spline { keys, pace };
+        let mut flight = Flight::new(keys, c.parametrisation);
+        flight.pace = c.pace.map(|pace| self.pace(pace, &flight)).transpose()?;
+        camera.path = CameraPath::Spline(flight);
         Ok(())
     }
 
-    fn pace(&self, pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, LoadError> {
-        paced(pace, keys).map_err(|message| self.source.error(&self.place.key("pace"), message))
+    fn pace(&self, pace: PaceDesc, flight: &Flight) -> Result<Pace, LoadError> {
+        paced(pace, flight).map_err(|message| self.source.error(&self.place.key("pace"), message))
     }
 
-    fn times(&self, keys: &[SplineKey], place: &Place) -> Result<Vec<f32>, LoadError> {
+    fn times(&self, keys: &[SplineKey], place: &Place) -> Result<Vec<f64>, LoadError> {
         let (start, duration) = (self.scene.settings.start, self.scene.duration());
         let with_time = keys.iter().filter(|k| k.time.is_some()).count();
         if with_time == 0 {
             let last = (keys.len() - 1) as f64;
-            return Ok((0..keys.len())
-                .map(|i| (f64::from(start) + f64::from(duration) * i as f64 / last) as f32)
-                .collect());
+            return Ok((0..keys.len()).map(|i| start + duration * i as f64 / last).collect());
         }
-        let mut times: Vec<f32> = Vec::with_capacity(keys.len());
+        let mut times: Vec<f64> = Vec::with_capacity(keys.len());
         for (i, key) in keys.iter().enumerate() {
             let Some(time) = key.time else {
                 return self.fail(&place.index(i), "this key has no time: give all keys a time, or none");
@@ -265,17 +267,16 @@ impl Checks<'_> {
     }
 }
 
-/// The pace of a flight through `keys`, of which there are at least two, as scene files write it: `constant`, `smooth` or
-/// `bezier(0.4, 0, 0.2, 1)`.
+/// The pace of a flight, as scene files write it: `constant`, `smooth` or `bezier(0.4, 0, 0.2, 1)`.
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn pace_of(text: &str, keys: &[CameraKey]) -> Result<Pace, String> {
+pub fn pace_of(text: &str, flight: &Flight) -> Result<Pace, String> {
     let desc = ::ron::from_str(text).map_err(|error| format!("the pace: {}", error.code))?;
-    paced(desc, keys)
+    paced(desc, flight)
 }
 
-fn paced(pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, String> {
+fn paced(pace: PaceDesc, flight: &Flight) -> Result<Pace, String> {
     let ease = match pace {
         PaceDesc::Constant => Ease::Linear,
         PaceDesc::Smooth => Ease::Smooth,
@@ -286,16 +287,15 @@ fn paced(pace: PaceDesc, keys: &[CameraKey]) -> Result<Pace, String> {
             Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
         }
     };
-    Ok(Pace { ease, times: even_times(keys).into() })
+    Ok(Pace { ease, times: even_times(flight).into() })
 }
 
-/// The times at which the eye has passed each of [`PACE_STEPS`] even parts of its path.
-fn even_times(keys: &[CameraKey]) -> Vec<f32> {
-    let (first, last) = (f64::from(keys[0].time), f64::from(keys[keys.len() - 1].time));
+/// The times at which the eye of a flight without a pace has passed each of [`PACE_STEPS`] even parts of its path.
+fn even_times(flight: &Flight) -> Vec<f64> {
+    let (first, last) = flight.span();
     let fine = PACE_STEPS * 16;
     let time = |i: usize| first + (last - first) * i as f64 / fine as f64;
-    let eyes: Vec<DVec3> =
-        (0..=fine).map(|i| along_spline(keys, None, time(i) as f32, Vec3::ZERO).0.as_dvec3()).collect();
+    let eyes: Vec<DVec3> = (0..=fine).map(|i| flight.at(time(i), Vec3::ZERO, Vec3::Y).0.as_dvec3()).collect();
     let mut passed = vec![0.0];
     for pair in eyes.windows(2) {
         passed.push(passed[passed.len() - 1] + pair[0].distance(pair[1]));
@@ -308,27 +308,28 @@ fn even_times(keys: &[CameraKey]) -> Vec<f32> {
         let share = if to > from { (wanted - from) / (to - from) } else { 0.0 };
         time(next - 1) + (time(next) - time(next - 1)) * share
     };
-    (0..=PACE_STEPS).map(|step| at(step) as f32).collect()
+    (0..=PACE_STEPS).map(at).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anim::along_spline;
+    use crate::scene::Parametrisation;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn a_constant_pace_is_constant(points in prop::collection::vec((-9f32..9.0, -9f32..9.0, 0.2f32..3.0), 3..8)) {
+        fn a_constant_pace_is_constant(points in prop::collection::vec((-9f32..9.0, -9f32..9.0, 0.2f64..3.0), 3..8)) {
             let mut time = 0.0;
-            let key = |&(x, z, step): &(f32, f32, f32)| {
+            let key = |&(x, z, step): &(f32, f32, f64)| {
                 time += step;
                 CameraKey { time, eye: Vec3::new(x, x * z * 0.1, z), target: Vec3::ZERO }
             };
             let keys: Vec<CameraKey> = points.iter().map(key).collect();
-            let pace = Pace { ease: Ease::Linear, times: even_times(&keys).into() };
-            let (first, last) = (keys[0].time, keys[keys.len() - 1].time);
-            let at = |i: usize| along_spline(&keys, Some(&pace), first + (last - first) * i as f32 / 200.0, Vec3::ZERO).0;
+            let mut flight = Flight::new(keys, Parametrisation::Uniform);
+            flight.pace = Some(Pace { ease: Ease::Linear, times: even_times(&flight).into() });
+            let (first, last) = flight.span();
+            let at = |i: usize| flight.at(first + (last - first) * i as f64 / 200.0, Vec3::ZERO, Vec3::Y).0;
             let steps: Vec<f32> = (0..200).map(|i| at(i).distance(at(i + 1))).collect();
             let mean = steps.iter().sum::<f32>() / 200.0;
             // Chords are shorter than arcs where the path turns sharply, which is not the pace's fault.

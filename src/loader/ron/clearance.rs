@@ -1,6 +1,9 @@
 //! Keeps the path of a camera out of a solid.
 
-use crate::{anim::along_spline, math::Aabb, scene::CameraKey};
+use crate::{
+    math::Aabb,
+    scene::{CameraKey, Flight, Parametrisation},
+};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -13,7 +16,7 @@ const SPREAD: usize = 8;
 
 /// Where the eye is in the solid of these triangles, moves it out, away from the middle of the solid, and smoothly in and out of that.
 /// A path that stays outside keeps its keys.
-pub fn keep_out(keys: &mut Vec<CameraKey>, triangles: &[[Vec3; 3]]) {
+pub fn keep_out(keys: &mut Vec<CameraKey>, parametrisation: Parametrisation, triangles: &[[Vec3; 3]]) {
     let bounds = Aabb::of_points(triangles.as_flattened().iter().copied());
     if bounds.is_empty() {
         return;
@@ -23,11 +26,12 @@ pub fn keep_out(keys: &mut Vec<CameraKey>, triangles: &[[Vec3; 3]]) {
     let space = SPACE * f64::from(bounds.diagonal());
     let time = |i: usize| {
         let (a, b) = (keys[i / BETWEEN].time, keys.get(i / BETWEEN + 1).map_or(0.0, |key| key.time));
-        if i.is_multiple_of(BETWEEN) { a } else { a + (b - a) * (i % BETWEEN) as f32 / BETWEEN as f32 }
+        if i.is_multiple_of(BETWEEN) { a } else { a + (b - a) * (i % BETWEEN) as f64 / BETWEEN as f64 }
     };
+    let flight = Flight::new(keys.clone(), parametrisation);
     let path = |i: usize| {
         let time = time(i);
-        let (eye, target) = along_spline(keys, None, time, Vec3::ZERO);
+        let (eye, target) = flight.at(time, Vec3::ZERO, Vec3::Y);
         CameraKey { time, eye, target }
     };
     let path: Vec<CameraKey> = (0..=BETWEEN * (keys.len() - 1)).map(path).collect();
@@ -129,7 +133,7 @@ mod tests {
     }
 
     fn flight(points: &[Vec3]) -> Vec<CameraKey> {
-        (0..).zip(points).map(|(i, &eye)| CameraKey { time: i as f32, eye, target: Vec3::ZERO }).collect()
+        (0..).zip(points).map(|(i, &eye)| CameraKey { time: f64::from(i), eye, target: Vec3::ZERO }).collect()
     }
 
     #[test]
@@ -148,16 +152,17 @@ mod tests {
     fn a_path_outside_keeps_its_keys() {
         let mut keys = flight(&[Vec3::new(-3.0, 2.0, 0.5), Vec3::new(0.0, 2.0, 0.5), Vec3::new(3.0, 2.0, 0.5)]);
         let before = keys.clone();
-        keep_out(&mut keys, &cube());
+        keep_out(&mut keys, Parametrisation::default(), &cube());
         assert_eq!(keys, before);
     }
 
     #[test]
     fn a_path_through_the_solid_leads_around_it() {
         let mut keys = flight(&[Vec3::new(-3.0, 0.4, 0.3), Vec3::new(0.0, 0.5, 0.3), Vec3::new(3.0, 0.4, 0.3)]);
-        keep_out(&mut keys, &cube());
+        keep_out(&mut keys, Parametrisation::default(), &cube());
+        let flight = Flight::new(keys, Parametrisation::default());
         for i in 0..=200 {
-            let eye = along_spline(&keys, None, i as f32 * 0.01, Vec3::ZERO).0;
+            let eye = flight.at(f64::from(i) * 0.01, Vec3::ZERO, Vec3::Y).0;
             assert!(eye.abs().max_element() > 1.0, "{eye}");
         }
     }

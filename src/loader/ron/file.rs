@@ -105,7 +105,7 @@ impl Source {
     }
 
     /// Parses the text as it is at `time`, in seconds.
-    fn at(&self, time: f32) -> Result<SceneFile, Fault> {
+    fn at(&self, time: f64) -> Result<SceneFile, Fault> {
         if self.keys.is_empty() {
             return parse(&self.text).map_err(|e| fault(&self.text, &e));
         }

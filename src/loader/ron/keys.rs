@@ -85,19 +85,19 @@ impl Keys {
     }
 
     /// The times of all keys of values that change the tables, ascending.
-    pub fn times(&self) -> Vec<f32> {
+    pub fn times(&self) -> Vec<f64> {
         let of = |keyed: &Keyed| match &keyed.values {
             Values::Numbers(track, _) => track.keys.iter().map(|key| key.time).collect::<Vec<_>>(),
             Values::Words(track, _) => track.keys.iter().map(|key| key.time).collect(),
         };
-        let mut times: Vec<f32> = self.0.iter().filter(|keyed| !keyed.whole).flat_map(of).collect();
-        times.sort_unstable_by(f32::total_cmp);
+        let mut times: Vec<f64> = self.0.iter().filter(|keyed| !keyed.whole).flat_map(of).collect();
+        times.sort_unstable_by(f64::total_cmp);
         times.dedup();
         times
     }
 
     /// The text with the values that it has at `time`, in seconds.
-    pub fn text_at(&self, text: &str, time: f32, course: Course) -> String {
+    pub fn text_at(&self, text: &str, time: f64, course: Course) -> String {
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
         for keyed in &self.0 {
@@ -110,7 +110,7 @@ impl Keys {
     }
 
     /// The byte of `text` that became the byte `at` of [`Self::text_at`]. For the value of a track of numbers, that is where the track begins.
-    pub fn origin(&self, time: f32, at: usize) -> usize {
+    pub fn origin(&self, time: f64, at: usize) -> usize {
         let (mut from, mut to) = (0, 0);
         for keyed in &self.0 {
             let mut value = String::new();
@@ -240,7 +240,7 @@ fn read(text: &str, value: &Value, way: &[Step]) -> Result<Keyed, Fault> {
 }
 
 /// Time, value and easing of one key.
-fn entry<'a>(text: &str, key: &'a Value) -> Result<(f32, &'a Value, Option<Ease>), Fault> {
+fn entry<'a>(text: &str, key: &'a Value) -> Result<(f64, &'a Value, Option<Ease>), Fault> {
     let form = || (key.span.start, "a key is (time, value) or (time, value, ease: smooth)".to_owned());
     let (parts, fields): (&[Value], &[(String, Value)]) = match &key.items {
         Items::Plain(parts) => (parts, &[]),
@@ -250,7 +250,7 @@ fn entry<'a>(text: &str, key: &'a Value) -> Result<(f32, &'a Value, Option<Ease>
     let ([time, value], [] | [_]) = (parts, fields) else {
         return Err(form());
     };
-    let seconds = parsed::<f32>(text, time).filter(|time| time.is_finite());
+    let seconds = parsed::<f64>(text, time).filter(|time| time.is_finite());
     let seconds = seconds.ok_or((time.span.start, "the time must be a number of seconds".to_owned()))?;
     let ease = match fields.first() {
         None => None,
@@ -286,7 +286,7 @@ fn ease_of(text: &str, value: &Value) -> Result<Ease, Fault> {
 }
 
 /// Makes a track of values that are all of the same form.
-fn gather(text: &str, times: &[(f32, Option<Ease>)], values: &[&Value], ends: Ends) -> Result<Values, Fault> {
+fn gather(text: &str, times: &[(f64, Option<Ease>)], values: &[&Value], ends: Ends) -> Result<Values, Fault> {
     let mut numbers: Vec<(Vec4, usize)> = Vec::new();
     for value in values {
         if let Some(wrong) = not_finite(text, value) {
@@ -361,24 +361,23 @@ impl Values {
 
 impl Keyed {
     /// The word that stands for this value at `time`; none if the value is a number, or its whole track is written out.
-    fn word_at(&self, time: f32) -> Option<&Word> {
+    fn word_at(&self, time: f64) -> Option<&Word> {
         match &self.values {
             Values::Words(track, words) if !self.whole => {
-                let (Position::At(key) | Position::Between(key, _)) = track.position(f64::from(time));
+                let (Position::At(key) | Position::Between(key, _)) = track.position(time);
                 words.get(key)
             }
             _ => None,
         }
     }
 
-    fn write(&self, time: f32, course: Course, out: &mut String) {
+    fn write(&self, time: f64, course: Course, out: &mut String) {
         if self.whole {
             return self.write_whole(out);
         }
-        let seconds = f64::from(time);
         match &self.values {
             Values::Words(..) => out.push_str(self.word_at(time).map_or("", |word| &word.text)),
-            Values::Numbers(track, count) => write_numbers(value_at(track, seconds, course), *count, out),
+            Values::Numbers(track, count) => write_numbers(value_at(track, time, course), *count, out),
         }
     }
 
@@ -445,7 +444,7 @@ fn ease_name(ease: Ease) -> String {
 mod tests {
     use super::*;
 
-    fn at(text: &str, time: f32) -> String {
+    fn at(text: &str, time: f64) -> String {
         match Keys::find(text) {
             Ok(keys) => keys.text_at(text, time, Course::Exact),
             Err((at, message)) => format!("{at}: {message}"),

@@ -5,10 +5,11 @@ use crate::{
     loader::LoadError,
     math::LARGEST_COORDINATE,
     scene::{
-        Aperture, Camera, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, Projection,
+        Aperture, Camera, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, MOST_SHIFT, Projection,
         desc::{CameraDesc, CommonOptics, Finite, FocusDesc, LensDesc, Parallel, ProjectionDesc, SplineKey},
     },
 };
+use glam::Vec2;
 use std::ops::RangeInclusive;
 
 /// Least field of view in degrees; smaller ones are raised to it.
@@ -31,6 +32,22 @@ pub fn projection(source: &Source, optics: &CommonOptics, place: &Place) -> Resu
     }
 }
 
+/// The shift of a camera's lens.
+///
+/// # Errors
+/// Shifts out of range, and those of panoramas.
+pub fn shift(source: &Source, optics: &CommonOptics, place: &Place) -> Result<Vec2, LoadError> {
+    let shift = Vec2::new(optics.shift.0.0, optics.shift.1.0);
+    let place = place.key("shift");
+    if shift.abs().max_element() > MOST_SHIFT {
+        return Err(source.error(&place, format!("the shift must be within {MOST_SHIFT} longer sides of the picture")));
+    }
+    if shift != Vec2::ZERO && matches!(optics.projection, ProjectionDesc::Equirectangular) {
+        return Err(source.error(&place, "a picture of all around has no lens to shift: remove it"));
+    }
+    Ok(shift)
+}
+
 /// Adds the lens, and the optics of a spline's keys, to a camera.
 ///
 /// # Errors
@@ -46,9 +63,10 @@ pub fn add(
     let lens = desc.optics().lens.map(|desc| at.lens(desc, names, &place.key("lens")));
     camera.lens = lens.transpose()?;
     if let CameraDesc::Spline(spline) = desc {
-        let CameraPath::Spline { keys, .. } = &camera.path else { return Ok(()) };
+        let CameraPath::Spline(flight) = &camera.path else { return Ok(()) };
+        let keys = flight.keys();
         // A path that keeps out of something has more keys than the file.
-        let times: Vec<f32> = match keys.len() == spline.keys.len() {
+        let times: Vec<f64> = match keys.len() == spline.keys.len() {
             true => keys.iter().map(|key| key.time).collect(),
             false => keys.iter().step_by((keys.len() - 1) / (spline.keys.len() - 1)).map(|key| key.time).collect(),
         };
@@ -154,7 +172,7 @@ impl Checks<'_> {
         camera: &Camera,
         names: &Names,
         keys: &[SplineKey],
-        times: &[f32],
+        times: &[f64],
         place: &Place,
     ) -> Result<LensTracks, LoadError> {
         let mut tracks = LensTracks::default();
@@ -211,7 +229,7 @@ impl Checks<'_> {
 }
 
 /// Where only some keys have a value, gives the others the camera's.
-fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f32]) {
+fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f64]) {
     let own_span = match camera.projection {
         Projection::Perspective { fov_y } => Some(fov_y),
         Projection::Orthographic { height } => Some(height),
@@ -224,11 +242,11 @@ fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f32]) {
     fill(&mut tracks.focus, focus, times);
 }
 
-fn fill<T: Clone>(track: &mut Vec<(f32, T)>, own: Option<T>, times: &[f32]) {
+fn fill<T: Clone>(track: &mut Vec<(f64, T)>, own: Option<T>, times: &[f64]) {
     let Some(own) = own.filter(|_| !track.is_empty()) else {
         return;
     };
-    let value = |&time: &f32| {
+    let value = |&time: &f64| {
         let given = track.iter().find(|(at, _)| *at == time);
         (time, given.map_or_else(|| own.clone(), |g| g.1.clone()))
     };

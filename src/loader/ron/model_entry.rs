@@ -79,7 +79,7 @@ pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Plac
     let playable = model.rig.clips[clip as usize].playable();
     playable.map_err(|message| source.error(&place.key("clip"), message))?;
     if desc.alive {
-        let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0), ..Playback::default() };
+        let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0.into()), ..Playback::default() };
         let refit = desc.refit.unwrap_or_default();
         return Ok(Performance::Alive { playback, refit });
     }

@@ -5,7 +5,7 @@ use crate::loader::LoadError;
 use crate::scene::{
     Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
     desc::{
-        self, Aim, AimOn, Finite, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, Shake, Towards,
+        self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, Shake, Towards,
         Turns,
     },
     rig::PoseBuckets,
@@ -124,15 +124,15 @@ impl Fields<'_> {
         Ok(match part {
             PartDesc::Spin(p) => MotionPart::Spin {
                 axis: self.unit(p.axis, place, "axis")?,
-                period: self.nonzero(p.period, place, "period")?,
+                period: self.nonzero(p.period.0, place, "period")?,
             },
             PartDesc::Sway(p) => MotionPart::Sway {
                 axis: self.unit(p.axis, place, "axis")?,
                 angle: p.degrees.0.to_radians(),
-                period: self.nonzero(p.period, place, "period")?,
+                period: self.nonzero(p.period.0, place, "period")?,
             },
             PartDesc::Bob(p) => {
-                MotionPart::Bob { offset: p.offset.0, period: self.nonzero(p.period, place, "period")? }
+                MotionPart::Bob { offset: p.offset.0, period: self.nonzero(p.period.0, place, "period")? }
             }
             PartDesc::Keyframes(p) => {
                 if p.repeat && p.ends != Ends::Hold {
@@ -199,7 +199,7 @@ impl Fields<'_> {
             PhaseDesc::Random(p) => Phase::Random { seed: p.seed, spread: p.spread.0 },
             PhaseDesc::Wave(p) => Phase::Wave {
                 direction: self.unit(p.direction, place, "direction")?,
-                length: self.nonzero(p.length, place, "length")?,
+                length: self.nonzero(p.length.0.into(), place, "length")? as f32,
             },
         })
     }
@@ -240,8 +240,8 @@ impl Fields<'_> {
         direction(v.0, &format!("the {field}")).map_err(|m| self.source.error(&place.key(field), m))
     }
 
-    fn nonzero(&self, x: Finite, place: &Place, field: &str) -> Result<f32, LoadError> {
-        match x.0 {
+    fn nonzero(&self, x: f64, place: &Place, field: &str) -> Result<f64, LoadError> {
+        match x {
             0.0 => Err(self.source.error(&place.key(field), format!("the {field} must not be 0"))),
             x => Ok(x),
         }

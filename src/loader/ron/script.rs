@@ -106,7 +106,7 @@ impl Script {
     }
 
     /// Converts everything at the time of a key, for its errors.
-    fn check(&self, source: &Source, time: f32, names: &Names) -> Result<(), LoadError> {
+    fn check(&self, source: &Source, time: f64, names: &Names) -> Result<(), LoadError> {
         let file = self.file(time, Course::Exact).map_err(|message| source.error_at(time, &message))?;
         super::settings(source, &file.render)?;
         environment::check(source, file.environment.as_ref())?;
@@ -131,13 +131,13 @@ impl Script {
         Ok(())
     }
 
-    fn file(&self, time: f32, course: Course) -> Result<SceneFile, String> {
+    fn file(&self, time: f64, course: Course) -> Result<SceneFile, String> {
         file::parsed(&self.keys.text_at(&self.text, time, course))
     }
 
     /// `convert` of the file at `time`. Between keys, values may leave the range in which they are valid; then they are kept within that
     /// of the keys or, where even that does not do, as at the key before.
-    fn converted<T>(&self, time: f32, convert: impl Fn(&Source, &SceneFile) -> Result<T, LoadError>) -> Option<T> {
+    fn converted<T>(&self, time: f64, convert: impl Fn(&Source, &SceneFile) -> Result<T, LoadError>) -> Option<T> {
         let source = Source { path: self.path.clone(), ..Source::default() };
         let courses = [Course::Exact, Course::Bounded, Course::Stepped];
         courses.into_iter().find_map(|course| convert(&source, &self.file(time, course).ok()?).ok())
@@ -166,14 +166,14 @@ impl Script {
         Ok((environment, suns))
     }
 
-    fn setting<T>(&self, name: &str, time: f32, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
+    fn setting<T>(&self, name: &str, time: f64, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
         let settings = |source: &Source, file: &SceneFile| super::settings(source, &file.render);
         self.keys.has(name).then(|| self.converted(time, settings)).flatten().map(|settings| of(&settings))
     }
 }
 
 impl Timeline for Script {
-    fn at(&self, time: f32) -> Changes {
+    fn at(&self, time: f64) -> Changes {
         let (sky, lights) = (self.keys.has("environment"), self.keys.has("lights"));
         let mut changes = Changes::default();
         if sky {
@@ -199,7 +199,7 @@ impl Timeline for Script {
         changes
     }
 
-    fn camera(&self, number: usize, time: f32) -> Option<Camera> {
+    fn camera(&self, number: usize, time: f64) -> Option<Camera> {
         let names = || Names::Found(&self.known);
         self.converted(time, |source, file| {
             let root = Place::ROOT;
@@ -215,7 +215,7 @@ impl Timeline for Script {
         .flatten()
     }
 
-    fn shutter(&self, time: f32) -> Option<Shutter> {
+    fn shutter(&self, time: f64) -> Option<Shutter> {
         if !self.has_cameras() {
             return None;
         }
@@ -223,11 +223,11 @@ impl Timeline for Script {
         self.converted(time, shutter).flatten().map(|shutter| shutter.0)
     }
 
-    fn exposure(&self, time: f32) -> Option<f32> {
+    fn exposure(&self, time: f64) -> Option<f32> {
         self.setting("exposure", time, |settings| settings.exposure)
     }
 
-    fn white_balance(&self, time: f32) -> Option<f32> {
+    fn white_balance(&self, time: f64) -> Option<f32> {
         self.setting("white_balance", time, |settings| settings.white_balance).flatten()
     }
 

@@ -45,7 +45,7 @@ fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
 
 fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback {
     let ends_first = options.speed < 0.0 && !options.looped;
-    let start = if ends_first { clips[clip].duration } else { 0.0 };
+    let start = if ends_first { f64::from(clips[clip].duration) } else { 0.0 };
     Playback {
         clip: clip as u32,
         speed: options.speed,
@@ -56,16 +56,16 @@ fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback
 
 /// Frames of one round of the longest of `playbacks`, without its first pose at the end again; or up to the last pose, where
 /// clips are played once.
-pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f32) -> u32 {
+pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
     let frames = playbacks.iter().filter_map(|playback| {
         let duration = f64::from(clips.get(playback.clip as usize)?.duration);
-        let speed = f64::from(playback.speed);
+        let speed = playback.speed;
         let left = match playback.looped {
             true => duration,
-            false if speed < 0.0 => f64::from(playback.offset).clamp(0.0, duration),
-            false => duration - f64::from(playback.offset).clamp(0.0, duration),
+            false if speed < 0.0 => playback.offset.clamp(0.0, duration),
+            false => duration - playback.offset.clamp(0.0, duration),
         };
-        let frames = left / speed.abs() * f64::from(fps);
+        let frames = left / speed.abs() * fps;
         Some(match playback.looped {
             true => frames.round(),
             // Sums of seconds are not exact: a thousandth of a frame is no frame.

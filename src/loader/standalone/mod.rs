@@ -33,7 +33,7 @@ use crate::{
 use glam::{Affine3, Vec3};
 
 /// Seconds of a turn.
-const TURN_SECONDS: f32 = 3.0;
+const TURN_SECONDS: f64 = 3.0;
 /// Radius of the ground, in diagonals of the model.
 const GROUND: f32 = 30.0;
 /// Albedo of the ground around the model.
@@ -141,11 +141,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Number of frames. On a turntable, as many whole rounds of the animation as it needs.
-    fn frames(&self, fps: f32) -> u32 {
+    fn frames(&self, fps: f64) -> u32 {
         if let Some(seconds) = self.options.model.stage.duration {
-            return (seconds * fps).round().clamp(1.0, clips::MOST_FRAMES as f32) as u32;
+            return (f64::from(seconds) * fps).round().clamp(1.0, clips::MOST_FRAMES) as u32;
         }
-        let turn = (TURN_SECONDS * fps).round().clamp(1.0, clips::MOST_FRAMES as f32) as u32;
+        let turn = (TURN_SECONDS * fps).round().clamp(1.0, clips::MOST_FRAMES) as u32;
         match (self.round, self.turns()) {
             (Some(round), true) => round * turn.div_ceil(round),
             (Some(round), false) => round,

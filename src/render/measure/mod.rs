@@ -292,7 +292,7 @@ pub fn bench(
 /// Rays through pixel centres in 8×8 tiles, the order in which renderers trace them.
 fn camera_rays(scene: &Scene) -> Vec<Ray> {
     let views = BENCH_VIEWS.min(scene.settings.frames.max(1));
-    let passed = |view: u32| scene.duration() * view as f32 / BENCH_VIEWS as f32;
+    let passed = |view: u32| scene.duration() * f64::from(view) / f64::from(BENCH_VIEWS);
     let times = (0..views).map(|v| {
         let after_start = if scene.settings.frames > 1 { passed(v) } else { 0.0 };
         Moment::of(scene, scene.settings.start + after_start)

@@ -2,6 +2,7 @@
 //! is not told.
 
 mod blank;
+mod turns;
 mod view;
 
 pub use blank::{Blank, blank};
@@ -14,7 +15,7 @@ use crate::{
 /// Number of materials that a warning names.
 const NAMED: usize = 3;
 
-/// Warnings about pictures of `frames` with these settings, one line each. Looks at three of the frames.
+/// Warnings about pictures of `frames` with these settings, one line each.
 pub fn warnings(scene: &Scene, settings: &FrameSettings, frames: &[u32]) -> Vec<String> {
     let mut warnings = Vec::new();
     if settings.integrator.shows() == Shows::Radiance {
@@ -31,6 +32,7 @@ pub fn warnings(scene: &Scene, settings: &FrameSettings, frames: &[u32]) -> Vec<
     }
     let aspect = settings.width as f32 / settings.height as f32;
     warnings.extend(view::warning(scene, aspect, &some_of(frames)));
+    warnings.extend(turns::warning(scene, frames));
     warnings
 }
 

@@ -187,15 +187,21 @@ fn may_see(camera: &CameraPose, aspect: f32, bounds: &Aabb) -> bool {
         Projection::Orthographic { height } => (0.5 * height, 0.0),
         Projection::Equirectangular => return true,
     };
+    if camera.skewed.is_some() {
+        return true;
+    }
     let blur = (radius, radius / focus);
+    // Places relative to the axis that a shifted lens moves into the middle of the picture.
+    let shift = camera.half_shift(aspect);
+    let middle = |shift: f32, z: f32, aspect: f32| shift * (near + slope * z) * aspect;
     let beyond =
         |across: f32, z: f32, aspect: f32| across > WIDER * (near * aspect + blur.0 + (slope * aspect + blur.1) * z);
     let sides: [&dyn Fn(&Vec3) -> bool; 5] = [
         &|p| p.z < 0.0,
-        &|p| beyond(p.x, p.z, aspect),
-        &|p| beyond(-p.x, p.z, aspect),
-        &|p| beyond(p.y, p.z, 1.0),
-        &|p| beyond(-p.y, p.z, 1.0),
+        &|p| beyond(p.x - middle(shift.x, p.z, aspect), p.z, aspect),
+        &|p| beyond(middle(shift.x, p.z, aspect) - p.x, p.z, aspect),
+        &|p| beyond(p.y - middle(shift.y, p.z, 1.0), p.z, 1.0),
+        &|p| beyond(middle(shift.y, p.z, 1.0) - p.y, p.z, 1.0),
     ];
     !sides.iter().any(|is_beyond| corners.iter().all(is_beyond))
 }
@@ -203,6 +209,7 @@ fn may_see(camera: &CameraPose, aspect: f32, bounds: &Aabb) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec2;
 
     /// A cube from -1 to 1.
     fn cube() -> TriangleMesh {
@@ -228,13 +235,19 @@ mod tests {
             eye: Vec3::ZERO,
             target: Vec3::NEG_Z,
             up: Vec3::Y,
+            skewed: None,
             projection: Projection::Perspective { fov_y: 60f32.to_radians() },
+            shift: Vec2::ZERO,
             lens: None,
         };
         let at = |center: Vec3| Aabb { min: center - 0.5, max: center + 0.5 };
         let seen = |camera: &CameraPose, x, y, z| may_see(camera, 2.0, &at(Vec3::new(x, y, z)));
         assert!(seen(&camera, 0.0, 0.0, -5.0) && seen(&camera, 5.0, 0.0, -5.0) && seen(&camera, 0.0, 0.0, 0.0));
         assert!(!seen(&camera, 0.0, 0.0, 5.0) && !seen(&camera, 9.0, 0.0, -5.0) && !seen(&camera, 0.0, 5.0, -5.0));
+        // Half a width to the right, what is in the middle is at the left edge.
+        camera.shift = Vec2::new(0.5, 0.0);
+        assert!(seen(&camera, 9.0, 0.0, -5.0) && !seen(&camera, -2.0, 0.0, -5.0));
+        camera.shift = Vec2::ZERO;
         camera.projection = Projection::Orthographic { height: 4.0 };
         assert!(seen(&camera, 4.0, 2.0, -50.0) && !seen(&camera, 5.0, 0.0, -50.0) && !seen(&camera, 0.0, 3.0, -50.0));
         camera.projection = Projection::Equirectangular;

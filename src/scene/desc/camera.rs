@@ -2,9 +2,9 @@
 
 use super::{
     Shake, ShutterDesc,
-    values::{self, Finite, Point},
+    values::{self, Double, Finite, Point},
 };
-use crate::scene::SENSOR_HEIGHT;
+use crate::scene::{Parametrisation, SENSOR_HEIGHT};
 use glam::Vec3;
 use serde::{
     Deserialize, Deserializer,
@@ -33,6 +33,7 @@ pub(crate) struct CommonOptics<'a> {
     pub roll: Finite,
     pub shake: Option<Shake>,
     pub projection: ProjectionDesc,
+    pub shift: (Finite, Finite),
     /// None for a pinhole.
     pub lens: Option<&'a LensDesc>,
     /// None for pictures without motion blur.
@@ -63,6 +64,10 @@ macro_rules! camera {
             /// How the scene is projected: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
             #[serde(default)]
             pub projection: ProjectionDesc,
+            /// Shift of the lens to the right and upwards, in longer sides of the picture, as in Blender, -100 to 100: the picture shows more of
+            /// what is there, and parallels stay parallel. Not of an `equirectangular` camera. Default (0, 0).
+            #[serde(default)]
+            pub shift: (Finite, Finite),
             /// A lens, which blurs whatever is out of focus. Default: none, a pinhole camera, to which everything is sharp.
             #[serde(default)]
             pub lens: Option<LensDesc>,
@@ -80,6 +85,7 @@ macro_rules! camera {
                     roll: self.roll,
                     shake: self.shake,
                     projection: self.projection,
+                    shift: self.shift,
                     lens: self.lens.as_ref(),
                     shutter: self.shutter,
                 }
@@ -151,6 +157,10 @@ camera! {
         /// What the camera looks at all the time, instead of the targets of the keys. Default: the keys have targets.
         #[serde(default)]
         target: Option<Aim>,
+        /// How the curves of eye and targets lead through the keys: `centripetal` (default), which stays close to them, `chordal` or
+        /// `uniform`, which swings far beyond keys that are uneven.
+        #[serde(default)]
+        parametrisation: Parametrisation,
         /// How the eye gets along the path from the first key's time to the last's, by its length: `constant`, `smooth`, which starts and
         /// ends slowly, or `bezier(x1, y1, x2, y2)` as CSS has it. Default: the times of the keys set its speed.
         #[serde(default)]
@@ -179,7 +189,7 @@ pub enum PaceDesc {
 #[serde(rename = "cut", deny_unknown_fields)]
 pub struct CutDesc {
     /// Time in seconds, later than those of the cuts before.
-    pub time: Finite,
+    pub time: Double,
     /// Name of one of `cameras`.
     pub to: String,
 }
@@ -253,7 +263,7 @@ pub struct SplineKey {
     pub target: Option<Point>,
     /// Time in seconds, from the start of the animation. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
     #[serde(default)]
-    pub time: Option<Finite>,
+    pub time: Option<Double>,
     /// Vertical field of view in degrees at this key, for a perspective camera. Default: that of the camera.
     #[serde(default)]
     pub fov: Option<Finite>,

@@ -52,7 +52,7 @@ pub use placement::{
 };
 pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};
 pub use shutter::ShutterDesc;
-pub use values::{AxisAngle, BoxSize, Color, Finite, Named, Of, Point, Rotation, Scale};
+pub use values::{AxisAngle, BoxSize, Color, Double, Finite, Named, Of, Point, Rotation, Scale};
 pub use varying::Varying;
 
 use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
@@ -125,9 +125,9 @@ pub struct RenderDesc {
     /// Number of frames of the animation, 1 to 1000000. Default 1.
     pub frames: u32,
     /// Frames per second, above 0. Default 24.
-    pub fps: Finite,
+    pub fps: Double,
     /// Time of the first frame in seconds. Default 0.
-    pub start: Finite,
+    pub start: Double,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
     /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, where there is fog, where all light comes from
     /// materials, or where a light is seen; else `whitted`.
@@ -159,8 +159,8 @@ impl Default for RenderDesc {
             bounces: d.bounces,
             seed: d.seed,
             frames: d.frames,
-            fps: Finite(d.fps),
-            start: Finite(d.start),
+            fps: Double(d.fps),
+            start: Double(d.start),
             integrator: None,
             exposure: Finite(d.exposure),
             tone_map: d.tone_map,

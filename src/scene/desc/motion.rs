@@ -1,6 +1,6 @@
 //! `motions: { "name": (parts: [..], phase: ..) }`: movements that instances and groups share.
 
-use super::{Aim, Finite, Point, Rotation, Scale, Varying, values};
+use super::{Aim, Double, Finite, Point, Rotation, Scale, Varying, values};
 use crate::scene::{Ease, Ends};
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
@@ -44,7 +44,7 @@ pub struct Spin {
     #[serde(default = "values::up")]
     pub axis: Point,
     /// Seconds of one turn, not 0; negative turns the other way.
-    pub period: Finite,
+    pub period: Double,
 }
 
 /// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: rotation to `degrees` and to -`degrees` once per `period` seconds.
@@ -56,7 +56,7 @@ pub struct Sway {
     /// Greatest angle, either way, in degrees.
     pub degrees: Finite,
     /// Seconds to go forth and back, not 0.
-    pub period: Finite,
+    pub period: Double,
 }
 
 /// `Bob(offset: (0, 0.5, 0), period: 2)`: translation to `offset` and to -`offset` once per `period` seconds.
@@ -66,7 +66,7 @@ pub struct Bob {
     /// Greatest offset, either way, in scene units.
     pub offset: Point,
     /// Seconds to go forth and back, not 0.
-    pub period: Finite,
+    pub period: Double,
 }
 
 /// `Keyframes(keys: [(time: 0), (time: 2, translate: (0, 1, 0), ease: smooth)], ends: loop)`: interpolated transforms.
@@ -106,13 +106,13 @@ pub struct FollowDesc {
     pub curve: String,
     /// Scene units per second along the curve; negative goes the other way, and faces that way. Either this or `distance` is given.
     #[serde(default)]
-    pub speed: Option<Finite>,
+    pub speed: Option<Double>,
     /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`. Either this or `speed` is given.
     #[serde(default)]
     pub distance: Option<Varying<Finite>>,
     /// Distance along the curve at time 0, for a `speed`. Default 0.
     #[serde(default)]
-    pub start: Finite,
+    pub start: Double,
     /// Distance by which each copy of a placement is behind the one before it. Default 0.
     #[serde(default)]
     pub gap: Finite,
@@ -150,7 +150,7 @@ pub struct Shake {
     #[serde(default)]
     pub rotate: Point,
     /// About how many seconds it takes to go back and forth, above 0.
-    pub period: Finite,
+    pub period: Double,
     /// Seed of the noise: another one gives another movement. Default 0.
     #[serde(default)]
     pub seed: u32,
@@ -205,7 +205,7 @@ impl Default for Clip {
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct KeyframeDesc {
     /// Time in seconds.
-    pub time: Finite,
+    pub time: Double,
     /// Translation in scene units. Default (0, 0, 0).
     #[serde(default)]
     pub translate: Point,

@@ -19,6 +19,18 @@ impl<'de> Deserialize<'de> for Finite {
     }
 }
 
+/// A number with all digits of double precision, which times need: `86400.04`. It must be finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Double(pub f64);
+
+impl<'de> Deserialize<'de> for Double {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let x = f64::deserialize(d)?;
+        // Beyond the range of floats, nothing can be computed with it.
+        finite(x as f32).map(|_: f32| Self(x))
+    }
+}
+
 pub(super) fn finite<E: Error>(x: f32) -> Result<f32, E> {
     if x.is_finite() { Ok(x) } else { Err(E::custom("the number must be finite")) }
 }

@@ -72,7 +72,7 @@ impl<'de, T: Plain> Deserialize<'de> for Varying<T> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written<T> {
-    keys: Vec<(f32, T, EaseDesc)>,
+    keys: Vec<(f64, T, EaseDesc)>,
     ends: Ends,
 }
 

@@ -1,0 +1,355 @@
+//! Flights of cameras: the curves of the eye and of the target through their keys, and when each point of them is passed.
+
+use super::{Ease, catmull_rom::catmull_rom};
+use crate::choice::choice;
+use glam::{DVec3, Vec3};
+use std::{f64::consts::PI, sync::Arc};
+
+/// Number of chords of a segment by which it is known whether the target passes the eye.
+const CHORDS: u32 = 64;
+/// A target passes the eye where it is nearer to it than this share of the distance that it has at the keys around.
+const PASSING: f64 = 0.1;
+
+/// A point that a camera passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraKey {
+    /// Seconds.
+    pub time: f64,
+    /// Where the camera is.
+    pub eye: Vec3,
+    /// Point in the middle of the picture.
+    pub target: Vec3,
+}
+
+/// How a camera gets along a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// The share of the path by the share of the time.
+    pub ease: Ease,
+    /// Times of the keyed flight at even steps of the length of its path.
+    pub times: Arc<[f64]>,
+}
+
+choice! {
+    /// How the curves of a flight lead through its keys (Yuksel et al. 2011, "Parameterization and Applications of Catmull-Rom Curves").
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Parametrisation = Centripetal {
+        /// Stays close to the keys, however uneven their distances and times are.
+        Centripetal = "centripetal",
+        /// Bends less where keys are far apart, and more where they are close.
+        Chordal = "chordal",
+        /// By the times of the keys alone: where distances or times are uneven, it swings beyond the keys.
+        Uniform = "uniform",
+    }
+}
+
+/// A flight along Catmull-Rom splines through keys of increasing time.
+#[derive(Clone, Debug, Default)]
+pub struct Flight {
+    /// Points that the camera passes, at least two.
+    keys: Vec<CameraKey>,
+    parametrisation: Parametrisation,
+    /// For each pair of keys, whether the target would pass the eye in between. The camera then turns from one direction to the other.
+    turns: Vec<bool>,
+    /// How the eye gets along the path from its first to its last key's time, by length; None: as the keys' times have it.
+    pub pace: Option<Pace>,
+}
+
+impl Flight {
+    /// The flight through `keys`, whose times set the pace. Uniform flights do not turn where the target passes the eye.
+    pub fn new(keys: Vec<CameraKey>, parametrisation: Parametrisation) -> Self {
+        let mut flight = Self { turns: Vec::new(), keys, parametrisation, pace: None };
+        if parametrisation != Parametrisation::Uniform {
+            flight.turns = (1..flight.keys.len()).map(|after| flight.passes_eye(after - 1)).collect();
+        }
+        flight
+    }
+
+    /// The keys, in the order of their times.
+    pub fn keys(&self) -> &[CameraKey] {
+        &self.keys
+    }
+
+    /// Times of the first and of the last key.
+    pub fn span(&self) -> (f64, f64) {
+        let time = |key: Option<&CameraKey>| key.map_or(0.0, |key| key.time);
+        (time(self.keys.first()), time(self.keys.last()))
+    }
+
+    /// How the curves lead through the keys.
+    pub fn parametrisation(&self) -> Parametrisation {
+        self.parametrisation
+    }
+
+    /// Eye and target at `time`, in seconds, relative to `origin`. Before the first key and after the last they stand still. Where the target
+    /// would pass the eye, the camera turns about `up` and, as far as needed, up or down.
+    pub fn at(&self, time: f64, origin: Vec3, up: Vec3) -> (Vec3, Vec3) {
+        let time = self.pace.as_ref().map_or(time, |pace| self.paced(pace, time));
+        let eye = self.point(time, origin, |key| key.eye);
+        let next = self.keys.partition_point(|key| key.time <= time);
+        match next.checked_sub(1).filter(|&key| self.turns.get(key) == Some(&true)) {
+            Some(key) => (eye, eye + self.turned(key, time, up)),
+            None => (eye, self.point(time, origin, |key| key.target)),
+        }
+    }
+
+    /// The point of a curve at `time`, relative to `origin`.
+    fn point(&self, time: f64, origin: Vec3, of: fn(&CameraKey) -> Vec3) -> Vec3 {
+        let power = match self.parametrisation {
+            Parametrisation::Uniform => {
+                let points: Vec<_> = self.keys.iter().map(|key| (key.time, of(key) - origin)).collect();
+                return catmull_rom(&points, time);
+            }
+            Parametrisation::Centripetal => 0.5,
+            Parametrisation::Chordal => 1.0,
+        };
+        let keys = Knots { keys: &self.keys, of, origin: origin.as_dvec3(), power };
+        keys.at(time).as_vec3()
+    }
+
+    /// The time of the keyed flight at which the eye is as far along the path as `pace` has it at `time`.
+    fn paced(&self, pace: &Pace, time: f64) -> f64 {
+        let (Some(first), Some(last)) = (self.keys.first(), self.keys.last()) else {
+            return time;
+        };
+        let share = ((time - first.time) / (last.time - first.time)).clamp(0.0, 1.0);
+        let steps = (pace.times.len() - 1) as f64;
+        let at = pace.ease.share(share).clamp(0.0, 1.0) * steps;
+        let step = (at as usize).min(pace.times.len().saturating_sub(2));
+        match (pace.times.get(step), pace.times.get(step + 1)) {
+            (Some(from), Some(to)) => from + (to - from) * (at - step as f64),
+            _ => time,
+        }
+    }
+
+    /// Whether the target comes close to the eye between a key and the next, in comparison with its distances there.
+    fn passes_eye(&self, key: usize) -> bool {
+        let (from, to) = (self.keys[key].time, self.keys[key + 1].time);
+        let between = |step: u32| {
+            let time = from + (to - from) * f64::from(step) / f64::from(CHORDS);
+            let (eye, target) = (self.point(time, Vec3::ZERO, |key| key.eye), self.point(time, Vec3::ZERO, |key| key.target));
+            target.as_dvec3() - eye.as_dvec3()
+        };
+        let ways: Vec<DVec3> = (0..=CHORDS).map(between).collect();
+        let most = PASSING * ways[0].length().min(ways[ways.len() - 1].length());
+        ways.windows(2).any(|pair| distance_to_chord(pair[0], pair[1]) < most)
+    }
+
+    /// From the eye to the target, at a time between `key` and the next where the camera turns.
+    fn turned(&self, key: usize, time: f64, up: Vec3) -> Vec3 {
+        let (a, b) = (&self.keys[key], &self.keys[key + 1]);
+        let share = (time - a.time) / (b.time - a.time);
+        let up = up.as_dvec3().normalize_or(DVec3::Y);
+        let [from, to] = [a, b].map(|key| key.target.as_dvec3() - key.eye.as_dvec3());
+        let level = |way: DVec3| way - up * way.dot(up);
+        let ahead = level(from).try_normalize().unwrap_or_else(|| up.any_orthonormal_vector());
+        let aside = ahead.cross(up);
+        let across = level(to);
+        // Half a turn goes to the right, whatever rounding makes of it.
+        let pan = across.dot(aside).atan2(across.dot(ahead));
+        let pan = if pan < 1e-6 - PI { pan + 2.0 * PI } else { pan };
+        let tilt = |way: DVec3| way.dot(up).atan2(level(way).length());
+        let (pan, tilt) = (pan * share, tilt(from) + (tilt(to) - tilt(from)) * share);
+        let distance = from.length() + (to.length() - from.length()) * share;
+        let direction = (ahead * pan.cos() + aside * pan.sin()) * tilt.cos() + up * tilt.sin();
+        (direction * distance).as_vec3()
+    }
+}
+
+/// Distance of the origin from the straight line between two points.
+fn distance_to_chord(a: DVec3, b: DVec3) -> f64 {
+    let along = b - a;
+    let share = (-a.dot(along) / along.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    (a + along * share).length()
+}
+
+/// A spline whose knots are as far apart as points of keys are, to a power.
+///
+/// Its shape is that of its points alone (Barry and Goldman 1988). Each key is passed at its own time: in between, the time of a knot is a
+/// monotone cubic (Fritsch and Carlson 1980, with the harmonic means of Fritsch and Butland 1984), so that the speed does not jump at keys
+/// and nothing goes backwards. Where points of neighbouring keys are the same, it stands still.
+struct Knots<'a> {
+    keys: &'a [CameraKey],
+    of: fn(&CameraKey) -> Vec3,
+    /// What points are relative to.
+    origin: DVec3,
+    power: f64,
+}
+
+impl Knots<'_> {
+    fn at(&self, time: f64) -> DVec3 {
+        let next = self.keys.partition_point(|key| key.time <= time);
+        match next {
+            0 if self.keys.is_empty() => DVec3::ZERO,
+            0 => self.point(0),
+            _ if next == self.keys.len() => self.point(next - 1),
+            _ => self.between(next - 1, time),
+        }
+    }
+
+    fn point(&self, key: usize) -> DVec3 {
+        (self.of)(&self.keys[key]).as_dvec3() - self.origin
+    }
+
+    /// Distance of the knot of a key to the next.
+    fn step(&self, key: usize) -> f64 {
+        self.point(key).distance(self.point(key + 1)).powf(self.power)
+    }
+
+    /// Seconds from a key to the next.
+    fn seconds(&self, key: usize) -> f64 {
+        self.keys[key + 1].time - self.keys[key].time
+    }
+
+    fn between(&self, key: usize, time: f64) -> DVec3 {
+        let (a, b, own) = (self.point(key), self.point(key + 1), self.step(key));
+        if own == 0.0 {
+            return a;
+        }
+        let slope = (b - a) / own;
+        let (mut from, mut to) = (slope, slope);
+        let seconds = self.seconds(key);
+        let (mut start, mut end) = (own / seconds, own / seconds);
+        if let Some(before) = key.checked_sub(1) {
+            let (p, step) = (self.point(before), self.step(before));
+            if step > 0.0 {
+                from += (a - p) / step - (b - p) / (step + own);
+            }
+            start = harmonic([self.seconds(before), seconds], [step, own]);
+        }
+        if key + 2 < self.keys.len() {
+            let (p, step) = (self.point(key + 2), self.step(key + 1));
+            if step > 0.0 {
+                to += (p - b) / step - (p - a) / (own + step);
+            }
+            end = harmonic([seconds, self.seconds(key + 1)], [own, step]);
+        }
+        let share = (time - self.keys[key].time) / seconds;
+        let knot = hermite(0.0, own, start * seconds, end * seconds, share) / own;
+        let part = |i: usize| hermite(a[i], b[i], from[i] * own, to[i] * own, knot);
+        DVec3::new(part(0), part(1), part(2))
+    }
+}
+
+/// The weighted harmonic mean of the speeds in two intervals, by their seconds and the ways that are made in them; 0 if either stands still.
+fn harmonic(seconds: [f64; 2], ways: [f64; 2]) -> f64 {
+    if ways.contains(&0.0) {
+        return 0.0;
+    }
+    let weights = [2.0 * seconds[1] + seconds[0], seconds[1] + 2.0 * seconds[0]];
+    (weights[0] + weights[1]) / (weights[0] * seconds[0] / ways[0] + weights[1] * seconds[1] / ways[1])
+}
+
+/// The cubic from `a` to `b` with these slopes, at a share of the way.
+fn hermite(a: f64, b: f64, from: f64, to: f64, t: f64) -> f64 {
+    let rise = b - a;
+    a + (from + (rise * 3.0 - from * 2.0 - to + (from + to - rise * 2.0) * t) * t) * t
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn through(eyes: &[[f32; 3]]) -> Vec<CameraKey> {
+        (0..).zip(eyes).map(|(i, &eye)| CameraKey { time: f64::from(i), eye: eye.into(), target: Vec3::Z * -20.0 }).collect()
+    }
+
+    fn eyes(eyes: &[[f32; 3]], parametrisation: Parametrisation) -> Vec<Vec3> {
+        let flight = Flight::new(through(eyes), parametrisation);
+        let end = (eyes.len() - 1) as f64;
+        (0..=3000).map(|i| flight.at(end * f64::from(i) / 3000.0, Vec3::ZERO, Vec3::Y).0).collect()
+    }
+
+    #[test]
+    fn an_eye_that_swoops_down_stays_above_the_ground() {
+        let keys = [[0.0, 10.0, 0.0], [0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [1.0, 0.5, 0.0]];
+        let lowest = |parametrisation| eyes(&keys, parametrisation).iter().map(|eye| eye.y).fold(f32::INFINITY, f32::min);
+        // The exact least height of the centripetal curve is 0.43975.
+        assert!((lowest(Parametrisation::Centripetal) - 0.43975).abs() < 1e-4);
+        assert!(lowest(Parametrisation::Chordal) > 0.4);
+        assert!(lowest(Parametrisation::Uniform) < -0.19);
+    }
+
+    #[test]
+    fn an_eye_does_not_go_backwards_where_keys_are_uneven() {
+        let keys = [[0.0; 3], [1.0, 0.0, 0.0], [10.0, 5.0, 0.0], [10.5, 0.0, 0.0]];
+        let forwards = |parametrisation| eyes(&keys, parametrisation)[..2000].windows(2).all(|pair| pair[1].x >= pair[0].x);
+        assert!(forwards(Parametrisation::Centripetal));
+        assert!(!forwards(Parametrisation::Uniform));
+    }
+
+    #[test]
+    fn the_speed_does_not_jump_at_keys_whatever_their_times_are() {
+        let mut keys = through(&[[0.0; 3], [1.0, 0.0, 0.0], [10.0, 5.0, 0.0], [10.5, 0.0, 0.0], [12.0, 0.0, 1.0]]);
+        for (key, time) in keys.iter_mut().zip([0.0, 3.0, 3.5, 7.0, 7.1]) {
+            key.time = time;
+        }
+        let flight = Flight::new(keys.clone(), Parametrisation::Centripetal);
+        let eye = |time: f64| flight.point(time, Vec3::ZERO, |key| key.eye).as_dvec3();
+        for key in &keys[1..4] {
+            let (before, after) = (eye(key.time) - eye(key.time - 1e-3), eye(key.time + 1e-3) - eye(key.time));
+            assert!(before.distance(after) < 0.05 * before.length().max(after.length()), "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn even_keys_on_a_line_are_passed_at_one_speed() {
+        for parametrisation in Parametrisation::ALL {
+            let flight = Flight::new(through(&[[0.0; 3], [2.0, 0.0, 0.0], [4.0, 0.0, 0.0]]), *parametrisation);
+            for i in 0..=20 {
+                let eye = flight.at(0.1 * f64::from(i), Vec3::ZERO, Vec3::Y).0;
+                assert!((eye.x - 0.2 * i as f32).abs() < 1e-5, "{eye}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_at_one_place_stand_still() {
+        let flight = Flight::new(through(&[[0.0; 3], [3.0, 1.0, 0.0], [3.0, 1.0, 0.0], [9.0, 0.0, 2.0]]), Parametrisation::Centripetal);
+        for time in [1.0, 1.3, 1.9, 2.0] {
+            assert_eq!(flight.at(time, Vec3::ZERO, Vec3::Y).0, Vec3::new(3.0, 1.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn a_camera_turns_where_its_target_would_pass_its_eye() {
+        let key = |time: f64, target: Vec3| CameraKey { time, eye: Vec3::splat(2.0), target };
+        let keys = vec![key(0.0, Vec3::new(2.0, 2.0, -8.0)), key(1.0, Vec3::new(2.0, 2.0, 11.9))];
+        let flight = Flight::new(keys.clone(), Parametrisation::Centripetal);
+        let forward = |flight: &Flight, time: f64| {
+            let (eye, target) = flight.at(time, Vec3::ZERO, Vec3::Y);
+            (target - eye).normalize()
+        };
+        for frame in 0..8 {
+            let [now, next] = [frame, frame + 1].map(|frame| forward(&flight, f64::from(frame) / 8.0));
+            assert!((now.angle_between(next).to_degrees() - 22.5).abs() < 0.01, "{now} {next}");
+        }
+        assert!(forward(&flight, 0.5).distance(Vec3::X) < 1e-5);
+        assert!(forward(&flight, 1.0).distance(Vec3::Z) < 1e-6);
+        // Files that were saved before keep their flight.
+        let uniform = Flight::new(keys, Parametrisation::Uniform);
+        assert!(forward(&uniform, 0.49).distance(Vec3::NEG_Z) < 1e-6);
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::same_cases(64))]
+
+        #[test]
+        fn every_key_is_passed_at_its_time(steps in prop::collection::vec((0.1f64..4.0, -9f32..9.0, -9f32..9.0), 2..8)) {
+            let mut time = 0.0;
+            let keys: Vec<CameraKey> = steps.iter().map(|&(step, x, z)| {
+                time += step;
+                CameraKey { time, eye: Vec3::new(x, 0.1 * x * z, z), target: Vec3::new(z, x, 0.0) }
+            }).collect();
+            for parametrisation in Parametrisation::ALL {
+                let flight = Flight::new(keys.clone(), *parametrisation);
+                for key in &keys {
+                    prop_assert!(flight.point(key.time, Vec3::ZERO, |key| key.eye).distance(key.eye) < 1e-4);
+                    prop_assert!(flight.point(key.time - 1e-9, Vec3::ZERO, |key| key.target).distance(key.target) < 1e-3);
+                }
+            }
+        }
+    }
+}
