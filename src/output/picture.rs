@@ -3,6 +3,7 @@
 use super::EncodeError;
 use crate::{
     aov::{Aov, AovImage, channels::FileBlocks},
+    device::Region,
     pixels::PixelType,
 };
 use serde_json::Value;
@@ -27,6 +28,16 @@ impl Picture<'_> {
     pub fn alpha(&self) -> Option<&[f32]> {
         let image = self.aovs.iter().find(|image| image.aov == Aov::Alpha && self.transparent);
         image.map(|image| &image.values[..])
+    }
+
+    /// Columns to the left of the pixels and rows above them in the whole picture, and its size.
+    pub fn place(&self) -> ((u32, u32), (u32, u32)) {
+        match self.metadata.region {
+            Some((Region { x, y, width, height }, whole)) if (width, height) == (self.width, self.height) => {
+                ((x, y), whole)
+            }
+            _ => ((0, 0), (self.width, self.height)),
+        }
     }
 
     /// RGB with 8 bits, or RGBA if the picture is transparent.
@@ -161,6 +172,12 @@ pub struct Metadata {
     /// Its colour temperature of white, where that is another than the settings'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub white_balance: Option<f32>,
+    /// Frames per second of its film, as numerator and denominator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<(u32, u32)>,
+    /// The region that the pixels are of, and the size of the whole picture; none for whole pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<(Region, (u32, u32))>,
 }
 
 impl Metadata {
@@ -231,6 +248,8 @@ pub(crate) mod testing {
             seconds: 0.25,
             exposure: None,
             white_balance: None,
+            rate: Some((24_000, 1001)),
+            region: None,
         }
     }
 

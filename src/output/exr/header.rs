@@ -14,6 +14,9 @@ pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
 /// Version of the format, without flags: rows in one part, and no name of an attribute or a channel has more than 31 bytes.
 const VERSION: u32 = 2;
 
+/// Chromaticities of red, green, blue and white, x and y each: those of BT.709, which all pictures have.
+const REC_709: [f32; 8] = [0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329];
+
 /// Makes everything before the table of blocks: magic, version and attributes.
 pub fn write<'a>(
     picture: &Picture,
@@ -25,9 +28,16 @@ pub fn write<'a>(
     header.0.extend(VERSION.to_le_bytes());
     header.attribute("channels", "chlist", &channel_list(channels));
     header.attribute("compression", "compression", &[compression.code()]);
-    let window = [0, 0, picture.width - 1, picture.height - 1].map(u32::to_le_bytes);
-    header.attribute("dataWindow", "box2i", window.as_flattened());
-    header.attribute("displayWindow", "box2i", window.as_flattened());
+    header.attribute("chromaticities", "chromaticities", REC_709.map(f32::to_le_bytes).as_flattened());
+    let ((left, top), whole) = picture.place();
+    let window = |(left, top): (u32, u32), (width, height): (u32, u32)| {
+        [left, top, left + width - 1, top + height - 1].map(u32::to_le_bytes).concat()
+    };
+    header.attribute("dataWindow", "box2i", &window((left, top), (picture.width, picture.height)));
+    header.attribute("displayWindow", "box2i", &window((0, 0), whole));
+    if let Some((frames, seconds)) = picture.metadata.rate {
+        header.attribute("framesPerSecond", "rational", [frames, seconds].map(u32::to_le_bytes).as_flattened());
+    }
     header.attribute("lineOrder", "lineOrder", &[0]);
     header.attribute("pixelAspectRatio", "float", &1f32.to_le_bytes());
     header.attribute("screenWindowCenter", "v2f", &[0; 8]);

@@ -73,7 +73,19 @@ pub fn write_blocks(
         head.extend((start + offset).to_le_bytes());
     }
     file.write_at(0, &head)?;
-    file.write_at(start, &blocks.bytes)
+    let ((_, top), _) = picture.place();
+    if top == 0 {
+        return file.write_at(start, &blocks.bytes);
+    }
+    // Blocks begin with the number of their first row, which devices count from the first of the region.
+    let mut bytes = blocks.bytes.to_vec();
+    for &offset in &blocks.offsets {
+        let number = bytes.get_mut(offset as usize..).and_then(|block| block.first_chunk_mut::<4>());
+        if let Some(number) = number {
+            *number = (u32::from_le_bytes(*number) + top).to_le_bytes();
+        }
+    }
+    file.write_at(start, &bytes)
 }
 
 /// The file of a picture that is to be written: its rows, channels and blocks.
@@ -159,7 +171,8 @@ impl<'a> Plan<'a> {
             let first = index * per_block;
             let rows = first..(first + per_block).min(self.picture.height as usize);
             let width = self.picture.width as usize;
-            make_block(&self.channels, width, (rows, first as u32), self.compression, &mut memory);
+            let ((_, top), _) = self.picture.place();
+            make_block(&self.channels, width, (rows, top + first as u32), self.compression, &mut memory);
             let Some(offset) = blocks.place(index, memory.block.len()) else {
                 break;
             };
