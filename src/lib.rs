@@ -35,8 +35,8 @@
 //! # Spaces and units
 //!
 //! World space is right-handed, and Y is up. Cameras look along their -Z axis. Lengths are in scene units (metres for glTF files), times in
-//! seconds, and frames count from 1. Colours are linear Rec.709, and radiance has no unit but its scene's. Angles are in degrees in
-//! descriptions and options, and in radians in a [`Scene`]. Triangles are counter-clockwise seen from their front. Rows of pictures begin at the
+//! seconds, and frames count from 1 or from their scene's `first_frame`. Colours are linear Rec.709, and radiance has no unit but its scene's.
+//! Angles are in degrees in descriptions and options, and in radians in a [`Scene`]. Triangles are counter-clockwise seen from their front. Rows of pictures begin at the
 //! top. Vectors, rotations and matrices are those of [`glam`].
 //!
 //! # Errors

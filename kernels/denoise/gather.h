@@ -11,6 +11,8 @@ constexpr int kFollowed = 4;
 constexpr float kAgreement = 1.5f;
 // Weight of the squared differences of albedo and normals in that excess.
 constexpr float kGuideAgreement = 6.0f;
+// Weight of the squared difference of alpha in that excess, with which shadows move that have no colour.
+constexpr float kAlphaAgreement = 30.0f;
 // How much less regions count that differ by more than noise, relative to it.
 constexpr float kRegionAgreement = 1.5f;
 // How many times as much variance as a frame's own others may have and count in full.
@@ -33,6 +35,8 @@ struct Followed {
     TilePlane<kFollowed> difference[3], variance, guides, excess;
     Record found[kTileHeight][kTileWidth];
     float samples[kTileHeight][kTileWidth];
+    // Of transparent pictures.
+    float alphas[kTileHeight][kTileWidth];
 };
 
 // Catmull-Rom weights of four pixels for a place between the middle two.
@@ -74,6 +78,23 @@ THRONG_DEVICE Floats4 radiance_between(const DenoiseParams& params, const float*
                   (across[2] * load4(row + columns[2]) + across[3] * load4(row + columns[3]));
     }
     return (down[0] * rows[0] + down[1] * rows[1]) + (down[2] * rows[2] + down[3] * rows[3]);
+}
+
+// Alpha at a place between pixels, by the interpolation of radiance.
+THRONG_DEVICE float alpha_between(const DenoiseParams& params, const float* alpha, float x, float y) {
+    const float left = floorf(x), top = floorf(y);
+    float across[4], down[4], sum = 0.0f;
+    cubic_weights(x - left, across);
+    cubic_weights(y - top, down);
+    for (int j = 0; j < 4; j++) {
+        const float* row = alpha + uint64_t(clamp_index(int(top) + j - 1, int(params.height))) * params.width;
+        for (int i = 0; i < 4; i++) sum += down[j] * across[i] * row[clamp_index(int(left) + i - 1, int(params.width))];
+    }
+    return clamp(sum, 0.0f, 1.0f);
+}
+
+THRONG_INLINE float alpha_at(const DenoiseParams& params, const float* alpha, int x, int y) {
+    return alpha[uint64_t(clamp_index(y, int(params.height))) * params.width + uint64_t(clamp_index(x, int(params.width)))];
 }
 
 // The second and third quarters at a place between pixels, by linear interpolation.
@@ -141,6 +162,7 @@ struct Gathered {
     TilePlane<0> noise;
     float weights[kTileHeight][kTileWidth];
     Record sums[kTileHeight][kTileWidth];
+    float alphas[kTileHeight][kTileWidth];
 };
 
 // A pixel beside what is found at its place in a neighbouring frame: the difference of radiance, the sum of the variances of both, the
@@ -212,18 +234,18 @@ THRONG_INLINE void add_weighted(const Record& found, float weight, Record& sums)
 }
 
 // Stores a pixel's means, with radiance divided by albedo, so that textures need not be found again in noise. Its `own` weight is part of
-// `weight`.
-THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const Record& sums, float own, float weight) {
+// `weight`. What is multiplied by alpha in transparent pictures is stored without it.
+THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const Record& sums, float own, float weight, float alpha = 1.0f) {
     const uint64_t plane = uint64_t(params.width) * params.height;
     float* out = params.gathered + uint64_t(y) * params.width + uint64_t(x);
-    const float share = 1.0f / weight;
+    const float share = 1.0f / weight, over = alpha > 0.0f ? 1.0f / alpha : 0.0f;
     const Record means = weighted(sums, share);
     for (int c = 0; c < 3; c++) {
-        const float albedo = 1.0f / (means[6 + c] + params.albedo_floor);
+        const float albedo = over / (means[6 + c] * over + params.albedo_floor);
         out[c * plane] = means[c] * albedo;
         out[(3 + c) * plane] = means[3 + c] * albedo * albedo;
     }
-    for (int c = 6; c < 12; c++) out[c * plane] = means[c];
+    for (int c = 6; c < 12; c++) out[c * plane] = means[c] * over;
     out[12 * plane] = own * share;
 }
 
@@ -235,12 +257,18 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
             Compared pixel;
             const Place& place = places[y + kFollowed][x + kFollowed];
             compare_pixel(params, load_record(params, own, tile_x + x, tile_y + y), frame.records, place, pixel);
+            if (frame.alpha && place.seen) {
+                const float there = alpha_between(params, frame.alpha, place.x, place.y);
+                const float apart = alpha_at(params, params.frames[params.reach].alpha, tile_x + x, tile_y + y) - there;
+                pixel.guides += (kAlphaAgreement / kGuideAgreement) * apart * apart;
+            }
             for (int c = 0; c < 3; c++) out.difference[c].at(x, y) = pixel.difference[c];
             out.variance.at(x, y) = pixel.variance;
             out.guides.at(x, y) = pixel.guides;
             out.excess.at(x, y) = pixel.excess;
             if (x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
             out.found[y][x] = pixel.found;
+            if (frame.alpha) out.alphas[y][x] = place.seen ? alpha_between(params, frame.alpha, place.x, place.y) : 0.0f;
             out.samples[y][x] = place.seen ? samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))) : 1.0f;
         }
 }
@@ -270,6 +298,7 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
             const float weight = weights[x] * in.samples[y][x];
             out.weights[y][x] += weight;
             add_weighted(in.found[y][x], weight, out.sums[y][x]);
+            if (params.alpha) out.alphas[y][x] += weight * in.alphas[y][x];
         }
     }
 }
@@ -296,6 +325,7 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
             gathered.noise.at(x, y) *= weight;
             gathered.weights[y][x] = weight;
             gathered.sums[y][x] = weighted(load_record(params, own, tile_x + x, tile_y + y), weight);
+            if (params.alpha) gathered.alphas[y][x] = weight * alpha_at(params, params.frames[reach].alpha, tile_x + x, tile_y + y);
         }
     Followed followed;
     for (int step = -1; step <= 1; step += 2) {
@@ -313,9 +343,15 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
         }
     }
     for (int y = 0; y < kTileHeight && tile_y + y < int(params.height); y++)
-        for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++)
-            store_gathered(params, tile_x + x, tile_y + y, gathered.sums[y][x], samples_weight(params, params.frames[reach], tile_x + x, tile_y + y),
-                           gathered.weights[y][x]);
+        for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++) {
+            const float own_weight = samples_weight(params, params.frames[reach], tile_x + x, tile_y + y);
+            float alpha = 1.0f;
+            if (params.alpha) {
+                alpha = gathered.alphas[y][x] / gathered.weights[y][x];
+                params.alpha[uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x)] = alpha;
+            }
+            store_gathered(params, tile_x + x, tile_y + y, gathered.sums[y][x], own_weight, gathered.weights[y][x], alpha);
+        }
 }
 
 }

@@ -34,21 +34,28 @@ THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y
 
 // Stores a denoised pixel, multiplied by albedo again, and its error: as if its own share in all means were that of all others, which is what is
 // left of the noise of equally noisy pixels. Noise that neighbours have in common goes more slowly.
-THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo) {
+THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo, float alpha = 1.0f) {
     const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
-    for (int c = 0; c < 3; c++) params.radiance[3 * at + uint64_t(c)] = sums[c] / weights * (albedo[c] + params.albedo_floor);
+    for (int c = 0; c < 3; c++)
+        params.radiance[3 * at + uint64_t(c)] = alpha > 0.0f ? sums[c] / weights * (albedo[c] + params.albedo_floor) * alpha : 0.0f;
     const float* own = params.frames[params.reach].records;
     const float variance = variance_of(load4(quarter_at(params, own, 0, x, y)), load4(quarter_at(params, own, 1, x, y))) * (1.0f / 3.0f);
     params.errors[at] = sqrtf(variance * params.gathered[12 * plane + at] * (params.correlation / (params.correlation - 1.0f + weights)));
     params.errors[plane + at] = sqrtf(variance);
 }
 
-// Filters one tile.
-THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
+// Filters one tile. Pixels of transparent pictures count by how much covers them.
+template <bool transparent>
+THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
     constexpr int margin = int(DENOISE_RADIUS) + kPatch + 1;
     const int across = int((params.width + kTileWidth - 1) / kTileWidth), tile_x = int(tile) % across * kTileWidth, tile_y = int(tile) / across * kTileHeight;
     MeansTile<margin> in;
     load_tile(params, tile_x, tile_y, in);
+    TilePlane<transparent ? margin : 0> alpha;
+    (void)alpha;
+    if constexpr (transparent)
+        for (int y = -margin; y < kTileHeight + margin; y++)
+            for (int x = -margin; x < kTileWidth + margin; x++) alpha.at(x, y) = alpha_at(params, params.alpha, tile_x + x, tile_y + y);
     // The variance of single pixels is itself noisy.
     TilePlane<margin - 1> variance[3];
     for (int c = 0; c < 3; c++) mean_filter<1>(in.planes[3 + c], variance[c]);
@@ -56,7 +63,8 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
     for (int y = 0; y < kTileHeight; y++)
         for (int x = 0; x < kTileWidth; x++) {
             weights[y][x] = 1.0f;
-            for (int c = 0; c < 3; c++) sums[c][y][x] = in.planes[c].at(x, y);
+            if constexpr (transparent) weights[y][x] = alpha.at(x, y);
+            for (int c = 0; c < 3; c++) sums[c][y][x] = weights[y][x] * in.planes[c].at(x, y);
         }
     const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
     for (int dy = -int(DENOISE_RADIUS); dy <= int(DENOISE_RADIUS); dy++)
@@ -73,6 +81,8 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
                         noise += noise_a + noise_b;
                     }
                     distance.at(x, y) = noise_distance(difference, noise, width2);
+                    // What does not cover one of them says nothing about the other.
+                    if constexpr (transparent) distance.at(x, y) *= min(alpha.at(x, y), alpha.at(x + dx, y + dy));
                 }
             TilePlane<0> patches;
             mean_filter<kPatch>(distance, patches);
@@ -81,7 +91,8 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
                     float apart = max(patches.at(x, y), 0.0f);
                     THRONG_UNROLL
                     for (int c = 6; c < 12; c++) apart += (c < 9 ? albedo_scale : normal_scale) * square(in.planes[c].at(x, y) - in.planes[c].at(x + dx, y + dy));
-                    const float weight = falloff(apart);
+                    float weight = falloff(apart);
+                    if constexpr (transparent) weight *= alpha.at(x + dx, y + dy);
                     weights[y][x] += weight;
                     THRONG_UNROLL
                     for (int c = 0; c < 3; c++) sums[c][y][x] += weight * in.planes[c].at(x + dx, y + dy);
@@ -91,8 +102,22 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
         for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++) {
             const float own[3] = {sums[0][y][x], sums[1][y][x], sums[2][y][x]};
             const float albedo[3] = {in.planes[6].at(x, y), in.planes[7].at(x, y), in.planes[8].at(x, y)};
-            store_average(params, tile_x + x, tile_y + y, own, weights[y][x], albedo);
+            float covered = 1.0f, scale = 1.0f;
+            if constexpr (transparent) {
+                covered = alpha.at(x, y);
+                if (covered > 0.0f) scale = 1.0f / covered;
+            }
+            // The pixel's own weight is 1 in its error.
+            const float scaled[3] = {scale * own[0], scale * own[1], scale * own[2]};
+            store_average(params, tile_x + x, tile_y + y, scaled, scale * weights[y][x], albedo, covered);
         }
+}
+
+THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
+    if (params.alpha)
+        average_pixels<true>(params, tile);
+    else
+        average_pixels<false>(params, tile);
 }
 
 }

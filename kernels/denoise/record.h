@@ -13,10 +13,13 @@ THRONG_INLINE float usable(float value) { return fabsf(value) < 1e18f ? value : 
 THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
     const uint64_t at = pixel, pixels = uint64_t(layers.width) * layers.height;
     float record[DENOISE_RECORD];
+    // Albedo is 1 where nothing is. In transparent pictures, only what covers a pixel counts, as it does in radiance.
+    const float clear = layers.alpha ? 1.0f - layers.alpha[at] : 0.0f;
     for (int c = 0; c < 3; c++) {
         record[c] = usable(layers.radiance[3 * at + c]);
         record[3 + c] = max(usable(layers.variance[3 * at + c]), 0.0f);
         record[6 + c] = usable(layers.albedo[3 * at + c]);
+        if (layers.alpha) record[6 + c] = max(record[6 + c] - clear, 0.0f);
         record[9 + c] = usable(layers.normal[3 * at + c]);
     }
     // From y upwards, and from where it will be, to y downwards and where that is.

@@ -412,6 +412,8 @@ border! {
         pub records: *const f32,
         /// A weight for each tile of 8x8 pixels, by how many samples these have. Null where all weights are 1, as on GPUs.
         pub weights: *const f32,
+        /// A float per pixel of a transparent picture. Null where pictures are opaque, as on GPUs.
+        pub alpha: *const f32,
     }
 
     /// A frame's layers, and the records that the denoiser of films makes of them.
@@ -425,6 +427,8 @@ border! {
         pub normal: *const f32,
         /// Four floats per pixel: to the frame before and from the next, in pixels to the right and upwards.
         pub motion: *const f32,
+        /// As in `DenoiseFrame`.
+        pub alpha: *const f32,
         /// As in `DenoiseFrame`, out.
         pub records: *mut f32,
         pub width: u32,
@@ -444,6 +448,8 @@ border! {
         pub radiance: *mut f32,
         /// Two planes out: standard deviation of a pixel that is denoised, and of one that is not, over colours.
         pub errors: *mut f32,
+        /// Alpha of the gathered frame, one plane, which the second step reads. Null where pictures are opaque, as on GPUs.
+        pub alpha: *mut f32,
         pub width: u32,
         pub height: u32,
         pub reach: u32,

@@ -72,7 +72,7 @@ impl DenoiseArgs {
         };
         let last = *files.keys().next_back().with_context(|| format!("{name}: there are no such files"))?;
         let frames = match &self.frames {
-            Some(list) => list.resolve(last)?,
+            Some(list) => list.resolve(0..=last)?,
             None => files.keys().copied().collect(),
         };
         if let Some(missing) = frames.iter().find(|frame| !files.contains_key(frame)) {
@@ -123,25 +123,33 @@ impl DenoiseArgs {
         denoised: Filtered,
         (developer, output): (&Developer, &Output),
     ) -> anyhow::Result<()> {
-        let Filtered { radiance, errors: [error, _] } = denoised;
+        let Filtered { radiance, alpha, errors: [error, _] } = denoised;
         let format = output.format();
         let (width, height) = from.frame.size();
+        let covered = Some(&alpha[..]).filter(|alpha| !alpha.is_empty() && format.has_alpha());
         let pixels = match format {
             FileFormat::Exr => Pixels::F32(radiance.into()),
             FileFormat::Png | FileFormat::Jpeg | FileFormat::WebP => {
                 let (exposure, tone_map, film) = self.shown(from).with_context(|| format!("frame {frame}"))?;
                 let kind = format.pixels(ColorDepth::Usual).unwrap_or_default();
                 let display = film.display_params(exposure, tone_code(tone_map), kind.code());
-                Pixels::U8(developer.develop_for(&radiance, None, (width, height), display, kind)?.into())
+                Pixels::U8(developer.develop_for(&radiance, covered, (width, height), display, kind)?.into())
             }
         };
-        let error = [AovImage { aov: Aov::Error, values: error.into() }];
+        let transparent = covered.is_some();
+        let mut aovs = Vec::new();
+        if transparent {
+            aovs.push(AovImage { aov: Aov::Alpha, values: alpha.into() });
+        }
+        if format == FileFormat::Exr {
+            aovs.push(AovImage { aov: Aov::Error, values: error.into() });
+        }
         let picture = Picture {
             width,
             height,
             pixels,
-            aovs: if format == FileFormat::Exr { &error } else { &[] },
-            transparent: false,
+            aovs: &aovs,
+            transparent,
             blocks: None,
             manifests: &Manifests::default(),
             metadata: &Metadata { frame, ..from.origin.clone() },

@@ -4,7 +4,7 @@ use super::lens_args::LensArgs;
 use crate::loader::options::{
     AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, Preset, StageOptions, ViewOptions, parse_triple,
 };
-use crate::scene::ranges::describe;
+use crate::scene::{FrameRate, ranges::describe};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::{fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
@@ -70,7 +70,7 @@ pub struct ModelArgs {
     /// [default: a turntable around what is at rest, still before what moves]
     #[arg(long, value_name = "CAMERA", conflicts_with = "eye")]
     camera: Option<String>,
-    /// `sky`, `studio`, a colour like #c8b090, or a panorama (.hdr).
+    /// `sky`, `studio`, a colour like #c8b090, or a panorama (.exr, .hdr).
     ///
     /// Colours may be 0.5,0.5,0.5, and panoramas .png or .jpg [default: the file's own, else studio, or next to
     /// nothing where the file has lights]
@@ -94,8 +94,8 @@ pub struct ModelArgs {
     /// Length of the film [default: 3, or a round of the animation]
     #[arg(long, value_name = "SECONDS", value_parser = parse_duration)]
     duration: Option<f32>,
-    /// Frames per second [default: 24]
-    #[arg(long, value_name = "RATE", value_parser = number_in(0.1..=1000.0))]
+    /// Frames per second, also as 24000/1001; 23.976 means the same [default: 24]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     fps: Option<f64>,
     /// How much time pictures may take: draft for a look, good, or best without visible noise [default: good]
     #[arg(long, value_name = "NAME")]
@@ -192,6 +192,11 @@ where
         let number = text.parse().ok().filter(|x| range.contains(x));
         number.ok_or_else(|| format!("write a number from {}", describe(&range)))
     }
+}
+
+fn parse_rate(text: &str) -> Result<f32, String> {
+    let rate = FrameRate::parse(text).map(FrameRate::fps).filter(|fps| (0.1..=1000.0).contains(fps));
+    rate.ok_or_else(|| "write a number from 0.1 to 1000, or a fraction like 24000/1001".to_owned())
 }
 
 pub(super) fn parse_number(text: &str) -> Result<f32, String> {

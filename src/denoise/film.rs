@@ -22,6 +22,8 @@ pub struct FilmFrame {
     records: Records,
     /// As in [`HostFilm`], like the next.
     weights: Vec<f32>,
+    /// Of transparent pictures; else empty.
+    alpha: Vec<f32>,
     shared: bool,
 }
 
@@ -37,7 +39,7 @@ impl FilmFrame {
 
     /// A frame that a device keeps, which knows by itself whether samples are shared.
     pub fn on_device(size: (u32, u32), film: Arc<dyn DeviceFilm>) -> Self {
-        Self { size, records: Records::Device(film), weights: Vec::new(), shared: false }
+        Self { size, records: Records::Device(film), weights: Vec::new(), alpha: Vec::new(), shared: false }
     }
 
     /// Width and height.
@@ -58,7 +60,11 @@ impl FilmFrame {
         for (to, from) in records.chunks_mut(plane).zip(from.chunks(plane)) {
             grid.copy(tiles, 4, from, to);
         }
-        Ok(Self { records: Records::Host(records), weights, ..*self })
+        let mut alpha = self.alpha.clone();
+        if alpha.len() == other.alpha.len() && !alpha.is_empty() {
+            grid.copy(tiles, 1, &other.alpha, &mut alpha);
+        }
+        Ok(Self { records: Records::Host(records), weights, alpha, ..*self })
     }
 
     fn records(&self) -> FilmRecords<'_> {
@@ -124,7 +130,8 @@ impl FilmDenoiser {
         };
         let variance = if told.is_empty() { layers.variance } else { &told };
         let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
-        Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), shared: layers.shared })
+        let alpha = layers.alpha.to_vec();
+        Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), alpha, shared: layers.shared })
     }
 
     /// The radiance of the frame in the middle of `window`, averaged over frames but not over pixels nearby. Otherwise as
@@ -132,8 +139,8 @@ impl FilmDenoiser {
     ///
     /// # Errors
     /// As [`Self::denoise`].
-    pub fn gather(&self, window: &[Option<&FilmFrame>]) -> Result<Vec<f32>, DeviceError> {
-        Ok(self.run(window, None)?.radiance)
+    pub fn gather(&self, window: &[Option<&FilmFrame>]) -> Result<Filtered, DeviceError> {
+        self.run(window, None)
     }
 
     /// The frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
@@ -157,12 +164,12 @@ impl FilmDenoiser {
         let host = host.collect::<Result<Vec<_>, _>>()?;
         let films = host.iter().zip(window).map(|(records, frame)| {
             let (records, frame) = records.as_deref().zip(*frame)?;
-            Some(HostFilm { records, weights: &frame.weights, shared: frame.shared })
+            Some(HostFilm { records, weights: &frame.weights, shared: frame.shared, alpha: &frame.alpha })
         });
         let host: Vec<_> = films.collect();
         match strength {
             Some(strength) => self.filter.filter(&host, size, strength),
-            None => Ok(Filtered { radiance: self.filter.gather(&host, size)?, ..Filtered::default() }),
+            None => self.filter.gather(&host, size),
         }
     }
 }
@@ -191,6 +198,7 @@ mod tests {
             albedo: &vec![0.5; 3 * count],
             normal: &[0.0, 0.0, 1.0].repeat(count),
             motion: &[-speed, 0.0, -speed, 0.0].repeat(count),
+            alpha: &[],
             shared: false,
         };
         (truth, FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap())
@@ -276,12 +284,13 @@ mod tests {
                     albedo: &vec![0.5; 3 * count],
                     normal: &[0.0, 0.0, 1.0].repeat(count),
                     motion: &of_thing(-6.0).flat_map(|x| [x, 0.0, x, 0.0]).collect::<Vec<_>>(),
+                    alpha: &[],
                     shared: false,
                 };
                 FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()
             })
             .collect();
-        let gathered = |window: &[Option<&FilmFrame>]| FilmDenoiser::new(1.0).unwrap().gather(window).unwrap();
+        let gathered = |window: &[Option<&FilmFrame>]| FilmDenoiser::new(1.0).unwrap().gather(window).unwrap().radiance;
         let off = |radiance: &[f32], apart: u32| {
             let wall =
                 (0..count as u32).filter(|&i| (0..=2 * apart).all(|d| !is_thing(4, (i + d).saturating_sub(apart))));
@@ -339,8 +348,15 @@ mod tests {
         assert!(denoiser.denoise(&[Some(&one), None, None]).is_err());
         assert!(denoiser.denoise(&[Some(&one), Some(&one)]).is_err());
         assert!(denoiser.denoise(&[]).is_err());
-        let layers =
-            FilmLayers { radiance: &[1.0; 3], variance: &[], albedo: &[], normal: &[], motion: &[], shared: false };
+        let layers = FilmLayers {
+            radiance: &[1.0; 3],
+            variance: &[],
+            albedo: &[],
+            normal: &[],
+            motion: &[],
+            alpha: &[],
+            shared: false,
+        };
         assert!(denoiser.frame((1, 1), &layers).is_none());
     }
 }

@@ -117,9 +117,19 @@ impl Denoising {
         let Some(oidn) = &self.oidn else {
             return Ok(self.film.denoise(&window)?);
         };
-        let mut radiance = self.film.gather(&window)?;
-        oidn.denoise(size, &mut radiance, aovs)?;
-        Ok(Filtered { radiance, ..Filtered::default() })
+        let mut filtered = self.film.gather(&window)?;
+        oidn.denoise(size, &mut filtered.radiance, aovs)?;
+        clear_uncovered(&mut filtered);
+        Ok(filtered)
+    }
+}
+
+/// Leaves no radiance where nothing covers a transparent picture.
+fn clear_uncovered(filtered: &mut Filtered) {
+    for (pixel, &alpha) in filtered.radiance.as_chunks_mut::<3>().0.iter_mut().zip(&filtered.alpha) {
+        if alpha <= 0.0 {
+            *pixel = [0.0; 3];
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::film::{FilmDenoiser, FilmFrame, FilmLayers};
 use crate::{
+    device::Region,
     files::open_regular,
     film::FilmSettings,
     guard::guarded,
@@ -13,7 +14,7 @@ use exr::{
     image::{AnyChannel, AnyChannels, FlatSamples, Layer},
     meta::{
         MetaData,
-        attribute::{AttributeValue, IntegerBounds},
+        attribute::{AttributeValue, IntegerBounds, Rational},
     },
     prelude::{ReadChannels as _, ReadLayers as _, Text, Vec2, read},
 };
@@ -41,6 +42,8 @@ pub struct ShownAs {
     pub film: FilmSettings,
     #[serde(default = "several")]
     samples: u32,
+    #[serde(default)]
+    pub transparent: bool,
     /// Whether the exposure was measured on the film itself and the file does not tell it, so that `exposure` is not all of it.
     #[serde(default, rename = "auto_exposure", deserialize_with = "is_there")]
     pub is_automatic: bool,
@@ -110,12 +113,15 @@ fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRe
         settings,
         seconds,
         windows: windows(first, image.attributes.display_window),
+        rate: rate_of(first.attributes.frames_per_second),
+        region: region_of(first, image.attributes.display_window),
         ..Metadata::default()
     };
     // A single sample tells no variance.
     let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
     let shared = shown.as_ref().is_some_and(|shown| shown.film.filter == PixelFilter::Shared);
-    let (frame, not_finite) = frame(denoiser, &image.layer_data, (is_told, shared), is_alone)?;
+    let transparent = shown.as_ref().is_some_and(|shown| shown.transparent);
+    let (frame, not_finite) = frame(denoiser, &image.layer_data, (is_told, shared, transparent), is_alone)?;
     Ok(FilmRead { frame, shown, origin, not_finite })
 }
 
@@ -149,6 +155,22 @@ fn fill_holes(radiance: &mut [f32], width: usize) -> usize {
     holes.len()
 }
 
+/// Frames per second as a fraction of numbers above 0.
+fn rate_of(rate: Option<Rational>) -> Option<(u32, u32)> {
+    let (frames, seconds) = rate?;
+    u32::try_from(frames).ok().filter(|&frames| frames > 0 && seconds > 0).map(|frames| (frames, seconds))
+}
+
+/// The region that the pixels of a part are of, in a picture that begins at 0.
+fn region_of(part: &Layer<AnyChannels<FlatSamples>>, whole: IntegerBounds) -> Option<(Region, (u32, u32))> {
+    let Vec2(left, top) = part.attributes.layer_position;
+    let (x, y) = (u32::try_from(left).ok()?, u32::try_from(top).ok()?);
+    let region = Region { x, y, width: part.size.width() as u32, height: part.size.height() as u32 };
+    let size = (whole.size.width() as u32, whole.size.height() as u32);
+    let is_part = whole.position == Vec2(0, 0) && region != Region::of_picture(size) && region.check(size).is_ok();
+    is_part.then_some((region, size))
+}
+
 /// Refuses files that claim more pixels than their bytes can mean.
 fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
     let bytes = |header: &exr::meta::header::Header| {
@@ -166,7 +188,7 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
 fn frame(
     denoiser: &FilmDenoiser,
     layers: &[Layer<AnyChannels<FlatSamples>>],
-    (has_variance, shared): (bool, bool),
+    (has_variance, shared, transparent): (bool, bool, bool),
     is_alone: bool,
 ) -> Result<(FilmFrame, usize), String> {
     let size = layers[0].size;
@@ -179,6 +201,8 @@ fn frame(
     };
     let (mut radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
     let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
+    // Of frames of ours that are transparent; others' albedo is not that of the background.
+    let alpha = values(&ALPHA).filter(|_| transparent).unwrap_or_default();
     let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
     let motion = if is_alone { vec![0.0; 4 * size.area()] } else { needed(&MOTION).map_err(alone)? };
     let not_finite = fill_holes(&mut radiance, size.width());
@@ -188,6 +212,7 @@ fn frame(
         albedo: &albedo,
         normal: &normal,
         motion: &motion,
+        alpha: &alpha,
         shared,
     };
     let size = (size.width() as u32, size.height() as u32);
@@ -228,6 +253,7 @@ struct Wanted {
 
 // Cycles has Combined, Denoising Albedo, Denoising Normal and Vector; Mitsuba's users name layers, mostly albedo, and sh_normal or nn.
 const RADIANCE: Wanted = Wanted { called: "channels R, G and B", layers: &["", "Combined"], letters: "RGB" };
+const ALPHA: Wanted = Wanted { called: "channel A", layers: &["", "Combined"], letters: "A" };
 const ALBEDO: Wanted = Wanted { called: "layer albedo", layers: &["albedo", "Denoising Albedo"], letters: "RGB" };
 const NORMAL: Wanted =
     Wanted { called: "layer normal", layers: &["normal", "Denoising Normal", "sh_normal", "nn"], letters: "XYZ" };

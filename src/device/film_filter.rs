@@ -63,6 +63,8 @@ pub struct HostFilm<'a> {
     pub weights: &'a [f32],
     /// Whether pixels have samples in common with those around them.
     pub shared: bool,
+    /// A float per pixel of a transparent picture; empty for opaque ones.
+    pub alpha: &'a [f32],
 }
 
 impl<'a> FilmRecords<'a> {
@@ -83,6 +85,8 @@ impl<'a> FilmRecords<'a> {
 pub struct Filtered {
     /// Linear RGB.
     pub radiance: Vec<f32>,
+    /// Of transparent pictures, whose radiance is multiplied by it; else empty.
+    pub alpha: Vec<f32>,
     /// Expected error of each pixel, over colours, and what it was before; empty where pixels nearby were not averaged.
     pub errors: [Vec<f32>; 2],
 }
@@ -93,7 +97,7 @@ impl Filtered {
         // New memory takes longer than what is copied, unless it is met by many threads.
         let copy = |values: &[f32]| values.par_iter().copied().collect();
         let (left, before) = errors.split_at(errors.len() / 2);
-        Self { radiance: copy(radiance), errors: [left, before].map(copy) }
+        Self { radiance: copy(radiance), alpha: Vec::new(), errors: [left, before].map(copy) }
     }
 }
 
@@ -134,10 +138,12 @@ pub const fn record_floats(pixels: usize) -> usize {
     DENOISE_RECORD as usize * pixels
 }
 
-/// The radiance in what was gathered.
-pub fn gathered_radiance(gathered: &[f32]) -> Vec<f32> {
+/// The radiance in what was gathered, with the alpha of transparent pictures.
+pub fn gathered_radiance(gathered: &[f32], alpha: &[f32]) -> Vec<f32> {
     let plane = gathered.len() / GATHERED;
-    let value =
-        |pixel: usize, c: usize| gathered[c * plane + pixel] * (gathered[(6 + c) * plane + pixel] + ALBEDO_FLOOR);
+    let covered = |pixel: usize| alpha.get(pixel).copied().unwrap_or(1.0);
+    let value = |pixel: usize, c: usize| {
+        gathered[c * plane + pixel] * (gathered[(6 + c) * plane + pixel] + ALBEDO_FLOOR) * covered(pixel)
+    };
     (0..plane).flat_map(|pixel| [0, 1, 2].map(|c| value(pixel, c))).collect()
 }

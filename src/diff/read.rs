@@ -3,12 +3,13 @@
 use crate::{
     files::{open_regular, remember_input},
     guard::guarded,
+    loader::image::open_exr,
     memory::allowance,
 };
 use glam::Vec3;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, Limits};
 use std::{
-    io::BufReader,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
@@ -69,7 +70,8 @@ pub struct ReadError {
     reason: String,
 }
 
-/// Reads a PNG, JPEG, WebP, OpenEXR or Radiance file, whatever its name. Transparent parts become black.
+/// Reads a PNG, JPEG, WebP, OpenEXR or Radiance file, whatever its name. Transparent parts become black. Of an OpenEXR file of a region,
+/// these are the pixels of the region.
 pub fn read(path: &Path) -> Result<LinearImage, ReadError> {
     let failed = |reason: String| ReadError {
         path: path.to_owned(),
@@ -84,7 +86,14 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
     let damaged = |error: ImageError| format!("cannot be read: {error}");
     let (file, held) = open_regular(path).map_err(|error| error.to_string())?;
     remember_input(path);
-    let reader = ImageReader::new(BufReader::new(file)).with_guessed_format();
+    let mut file = BufReader::new(file);
+    if file.fill_buf().is_ok_and(|start| start.starts_with(open_exr::MAGIC)) {
+        let room = |width: u32, height: u32, more: u64| check(width, height, 16 + 12, more, held);
+        let picture = open_exr::decode(file, open_exr::Extent::Stored, room)?;
+        // Colours are multiplied by alpha already.
+        return Ok(DynamicImage::ImageRgb32F(picture.into_rgb32f()));
+    }
+    let reader = ImageReader::new(file).with_guessed_format();
     let mut reader = reader.map_err(|error| error.to_string())?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(4 << 30);
@@ -93,12 +102,17 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
     let (width, height) = decoder.dimensions();
     // Decoders of floats hold their pixels twice; conversions then take four floats per pixel, and three more.
     let per_pixel = 2 * u64::from(decoder.color_type().bytes_per_pixel()) + 16 + 12;
-    let pixels = u64::from(width).saturating_mul(height.into());
-    let needed = pixels.saturating_mul(per_pixel);
-    if needed > 2 * allowance(held) {
-        return Err(format!("{width}x{height} pixels are more than a file of this size means: write it again"));
-    }
+    check(width, height, per_pixel, 0, held)?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
+}
+
+/// Refuses files that claim more pixels than their bytes can mean.
+fn check(width: u32, height: u32, per_pixel: u64, more: u64, held: u64) -> Result<(), String> {
+    let pixels = u64::from(width).saturating_mul(height.into());
+    match pixels.saturating_mul(per_pixel).saturating_add(more) > 2 * allowance(held) {
+        true => Err(format!("{width}x{height} pixels are more than a file of this size means: write it again")),
+        false => Ok(()),
+    }
 }
 
 fn linear(picture: DynamicImage) -> LinearImage {

@@ -172,7 +172,7 @@ mod tests {
         fn ranges_are_what_frames_takes(frames in btree_set(1u32..60, 1..30)) {
             let frames: Vec<u32> = frames.into_iter().collect();
             let list: FrameList = ranges(&frames).parse().unwrap();
-            prop_assert_eq!(list.resolve(60).unwrap(), frames);
+            prop_assert_eq!(list.resolve(1..=60).unwrap(), frames);
         }
     }
 }

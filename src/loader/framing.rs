@@ -130,7 +130,7 @@ fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f64> {
     };
     let frames = scene.settings.frames.max(1) as usize;
     let poses = budget.min(frames);
-    let frame = |pose: usize| 1 + (pose * frames / poses) as u32;
+    let frame = |pose: usize| scene.settings.frame_at((pose * frames / poses) as u32);
     (0..poses).map(|pose| scene.time_of(frame(pose))).collect()
 }
 

@@ -11,7 +11,7 @@ mod fit;
 mod folders;
 mod framing;
 pub(crate) mod gltf;
-mod image;
+pub(crate) mod image;
 mod indexed;
 mod land;
 mod limits;

@@ -284,6 +284,7 @@ fn with(picture: &FilmPicture, region: Option<Region>, pixels: Option<PixelType>
         settings.pixels = pixels;
     }
     settings.region = region;
+    picture.metadata.region = region.map(|region| (region, (settings.width, settings.height)));
     picture
 }
 

@@ -72,7 +72,7 @@ impl Destination {
         }
     }
 
-    /// The file of the first frame, or the video, of a scene; none for streams.
+    /// The file of a frame, or the video, of a scene; none for streams.
     pub(crate) fn first_file(&self, scene: &str) -> Option<PathBuf> {
         match self {
             Self::Files(files) => Some(files.path_for(1, scene)),

@@ -2,7 +2,7 @@
 
 use super::{
     PatternError,
-    pattern::{Piece, split},
+    placeholder::{Piece, split},
 };
 use crate::files::os_string;
 use std::{
@@ -30,9 +30,7 @@ impl FrameFiles {
         let name_at = text.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
         let (folder, name) = text.split_at(name_at);
         let several = || PatternError::NotFrames(String::from_utf8_lossy(text).into());
-        if split(folder)?.iter().any(|piece| !matches!(piece, Piece::Text(_))) {
-            return Err(several());
-        }
+        let folder = folder_of(folder)?.ok_or_else(several)?;
         let (mut before, mut width, mut after) = (Vec::new(), None, Vec::new());
         for piece in split(name)? {
             match piece {
@@ -43,7 +41,7 @@ impl FrameFiles {
             }
         }
         let width = width.ok_or_else(several)?;
-        Ok(Self { folder: Path::new(&os_string(folder)).to_owned(), before, width, after })
+        Ok(Self { folder, before, width, after })
     }
 
     /// The files by the number of their frame.
@@ -71,6 +69,19 @@ impl FrameFiles {
     }
 }
 
+/// The folder that a text names, literally if there is one of that name; none if it has a place for a number or a name.
+fn folder_of(text: &[u8]) -> Result<Option<PathBuf>, PatternError> {
+    let literal = PathBuf::from(os_string(text));
+    if literal.is_dir() {
+        return Ok(Some(literal));
+    }
+    Ok(match &split(text)?[..] {
+        [] => Some(PathBuf::new()),
+        [Piece::Text(text)] => Some(text.into()),
+        _ => None,
+    })
+}
+
 /// The name with `#` for the digits of the frame number.
 impl fmt::Display for FrameFiles {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -92,6 +103,10 @@ mod tests {
         assert_eq!(frame("out/####.png", "0007.png"), Some(7));
         assert_eq!(frame("####.png", "12345.png"), Some(12345));
         assert_eq!(frame("a_{frame}.exr", "a_7.exr"), Some(7));
+        for pattern in ["out/%04d.png", "$F4.png", "@@@@.png", "<f4>.png"] {
+            assert_eq!(frame(pattern, "0007.png"), Some(7), "{pattern}");
+            assert_eq!(frame(pattern, "7.png"), None, "{pattern}");
+        }
         for name in ["7.png", "00007.png", "+007.png", "0007.exr", "a0007.png", "99999999999.png", ".png"] {
             assert_eq!(frame("####.png", name), None, "{name}");
         }
@@ -105,5 +120,16 @@ mod tests {
         }
         let files = FrameFiles::parse("a/b_{frame:03}.png").unwrap();
         assert_eq!(files.to_string(), "a/b_###.png");
+    }
+
+    #[test]
+    fn folders_are_taken_literally_where_they_exist() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("100%04d");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("0003.png"), "").unwrap();
+        for pattern in [folder.join("%04d.png"), dir.path().join("100%%04d/####.png")] {
+            assert_eq!(FrameFiles::parse(&pattern).unwrap().list().unwrap().into_keys().collect::<Vec<_>>(), [3]);
+        }
     }
 }

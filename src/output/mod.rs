@@ -16,6 +16,7 @@ mod frame_files;
 mod in_order;
 mod pattern;
 mod picture;
+mod placeholder;
 mod png;
 mod read_back;
 mod sheet;

@@ -1,6 +1,9 @@
 //! Names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
 
-use super::FileFormat;
+use super::{
+    FileFormat,
+    placeholder::{MAX_WIDTH, Piece, escaped, split},
+};
 use crate::files::{as_file_name, os_string};
 use std::{
     ffi::{OsStr, OsString},
@@ -12,22 +15,12 @@ use std::{
 /// A file name with places for the frame number and the scene's name.
 ///
 /// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
-/// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension. Names need not be UTF-8.
+/// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension. The spellings of other
+/// programs are taken as well: `%04d`, `$F4`, `@@@@`, `<frame>`. Names need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
     format: F,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    Text(OsString),
-    /// The frame number, padded with zeros to at least `width` digits.
-    Frame {
-        width: usize,
-    },
-    /// The scene's name, by the word in the braces.
-    Scene(&'static str),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,9 +53,6 @@ pub enum PatternError {
     #[error("`{0}` does not name the frames of a film in one folder; write it like frames/####.png")]
     NotFrames(String),
 }
-
-/// Most digits of a frame number: more than enough for any u32.
-const MAX_WIDTH: usize = 20;
 
 /// The file name that is used if only a folder is given.
 const IN_FOLDER: &str = "####.png";
@@ -183,68 +173,10 @@ impl<F: Copy> Pattern<F> {
 /// Writes the text from which an equal pattern can be parsed, if it is UTF-8.
 impl<F> fmt::Display for Pattern<F> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        self.pieces.iter().try_for_each(|piece| piece.fmt(f))
-    }
-}
-
-impl fmt::Display for Piece {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Text(text) => text.display().fmt(f),
-            Self::Frame { width } => f.write_str(&"#".repeat(*width)),
-            Self::Scene(word) => write!(f, "{{{word}}}"),
-        }
-    }
-}
-
-pub(super) fn split(mut text: &[u8]) -> Result<Vec<Piece>, PatternError> {
-    let mut pieces = Vec::new();
-    while let Some(at) = text.iter().position(|byte| b"#{}".contains(byte)) {
-        if at > 0 {
-            pieces.push(Piece::Text(os_string(&text[..at])));
-        }
-        let (piece, rest) = placeholder(&text[at..])?;
-        pieces.push(piece);
-        text = rest;
-    }
-    if !text.is_empty() {
-        pieces.push(Piece::Text(os_string(text)));
-    }
-    Ok(pieces)
-}
-
-/// Parses the placeholder with which `text` begins. Returns it and the rest of the text.
-fn placeholder(text: &[u8]) -> Result<(Piece, &[u8]), PatternError> {
-    let width = text.iter().take_while(|&&byte| byte == b'#').count();
-    if width > 0 {
-        return Ok((frame(width)?, &text[width..]));
-    }
-    let inner = text.strip_prefix(b"{").ok_or(PatternError::Unopened)?;
-    let end = inner.iter().position(|&byte| byte == b'}');
-    let (name, rest) = inner.split_at(end.ok_or(PatternError::Unclosed)?);
-    Ok((named(&String::from_utf8_lossy(name))?, &rest[1..]))
-}
-
-fn named(name: &str) -> Result<Piece, PatternError> {
-    if let Some(word) = ["scene", "model"].into_iter().find(|word| *word == name) {
-        return Ok(Piece::Scene(word));
-    }
-    if name == "frame" {
-        return frame(1);
-    }
-    let unknown = || PatternError::Unknown(name.into());
-    let digits = name.strip_prefix("frame:0").ok_or_else(unknown)?;
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(unknown());
-    }
-    frame(digits.parse().map_err(|_| PatternError::TooWide)?)
-}
-
-fn frame(width: usize) -> Result<Piece, PatternError> {
-    match width {
-        0 => Ok(Piece::Frame { width: 1 }),
-        1..=MAX_WIDTH => Ok(Piece::Frame { width }),
-        _ => Err(PatternError::TooWide),
+        self.pieces.iter().try_for_each(|piece| match piece {
+            Piece::Text(text) => f.write_str(&escaped(&text.to_string_lossy())),
+            place => place.fmt(f),
+        })
     }
 }
 
@@ -372,10 +304,14 @@ mod tests {
 
     #[test]
     fn a_shown_pattern_parses_to_itself() {
-        for text in ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}", "{model}.webp"] {
+        for text in
+            ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}", "{model}.webp", "a@%%04d_$F4.png", "<f3>.@"]
+        {
             let pattern = Pattern::parse(text).unwrap();
             assert_eq!(Pattern::parse(pattern.to_string()).unwrap(), pattern);
         }
+        let literal = Pattern::parse("%%04d_##").unwrap();
+        assert_eq!((literal.to_string(), literal.describe("s")), ("%%04d_##.png".into(), "%04d_##.png".into()));
         let pattern = Pattern::parse("{scene}/{frame:03}").unwrap();
         assert_eq!(pattern.describe("s"), "s/###.png");
     }

@@ -3,6 +3,7 @@
 use super::EncodeError;
 use crate::{
     aov::{Aov, AovImage, channels::FileBlocks},
+    device::Region,
     pixels::PixelType,
 };
 use serde_json::Value;
@@ -27,6 +28,17 @@ impl Picture<'_> {
     pub fn alpha(&self) -> Option<&[f32]> {
         let image = self.aovs.iter().find(|image| image.aov == Aov::Alpha && self.transparent);
         image.map(|image| &image.values[..])
+    }
+
+    /// The place of the pixels in the whole picture.
+    pub fn windows(&self) -> Windows {
+        let size = (self.width, self.height);
+        let region = self.metadata.region.filter(|(region, _)| (region.width, region.height) == size);
+        let of_region = region.map(|(region, whole)| Windows {
+            origin: [region.x as i32, region.y as i32],
+            ..Windows::of_whole(whole)
+        });
+        self.metadata.windows.or(of_region).unwrap_or(Windows::of_whole(size))
     }
 
     /// RGB with 8 bits, or RGBA if the picture is transparent.
@@ -161,6 +173,12 @@ pub struct Metadata {
     /// Its colour temperature of white, where that is another than the settings'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub white_balance: Option<f32>,
+    /// Frames per second of its film, as numerator and denominator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<(u32, u32)>,
+    /// The region that the pixels are of, and the size of the whole picture; none for whole pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<(Region, (u32, u32))>,
     /// The place of its pixels in a larger picture, for OpenEXR files; none if they are all of it.
     #[serde(skip)]
     pub windows: Option<Windows>,
@@ -250,6 +268,8 @@ pub(crate) mod testing {
             seconds: 0.25,
             exposure: None,
             white_balance: None,
+            rate: Some((24_000, 1001)),
+            region: None,
         }
     }
 

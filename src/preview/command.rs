@@ -238,6 +238,8 @@ pub struct SceneFacts {
     pub name: String,
     pub file: String,
     pub frames: u32,
+    /// Number that files have for the first frame, which is 1 in all messages.
+    pub first_frame: u32,
     pub fps: f64,
     /// Time of the first frame in seconds.
     pub start: f64,

@@ -138,8 +138,8 @@ fn as_view(key: &Waypoint, own: &Camera) -> View {
 pub fn own_path(scene: &Scene) -> Answer {
     let frames = scene.settings.frames.max(1);
     let count = frames.min(MOST_POINTS);
-    let frame = |i: u32| 1 + (u64::from(i) * u64::from(frames - 1) / u64::from((count - 1).max(1))) as u32;
-    let pose = |i: u32| camera_at(scene, &Moment::of(scene, scene.time_of(frame(i))));
+    let index = |i: u32| (u64::from(i) * u64::from(frames - 1) / u64::from((count - 1).max(1))) as u32;
+    let pose = |i: u32| camera_at(scene, &Moment::of(scene, scene.time_of(scene.settings.frame_at(index(i)))));
     let mut points: Vec<[f32; 3]> = (0..count).map(|i| pose(i).eye.into()).collect();
     points.dedup();
     let (keys, pace) = match &scene.camera.path {

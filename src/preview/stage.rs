@@ -37,6 +37,8 @@ pub struct Prepared {
     options: PictureOptions,
     /// The scene file; None for models.
     pub text: Option<SceneText>,
+    /// Number of the first frame, which is 1 in the scene.
+    first_frame: u32,
 }
 
 pub struct Stage {
@@ -48,6 +50,8 @@ pub struct Stage {
     pub generation: u32,
     /// Bounds of everything in the first frame.
     pub bounds: Aabb,
+    /// Number of the first frame in files; it is 1 in the scene.
+    pub first_frame: u32,
 }
 
 impl Source {
@@ -63,11 +67,14 @@ impl Source {
     fn load(&self, layout: NodeLayout) -> Result<Prepared, Error> {
         // Before the scene, so that a file that changes meanwhile is not the one that was read. Loading tells what is wrong with it.
         let text = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
-        let scene = Arc::new(self.options.load(&self.path)?);
+        let mut scene = self.options.load(&self.path)?;
+        // Viewers count from 1, and show numbers as files have them.
+        let first_frame = std::mem::replace(&mut scene.settings.first_frame, 1);
+        let scene = Arc::new(scene);
         scene.check_references()?;
         self.options.picture.resolve(&scene.settings)?;
         let loaded = LoadedScene::of_trees(scene.clone(), layout, &self.options.trees);
-        Ok(Prepared { scene, loaded, options: self.options.clone(), text })
+        Ok(Prepared { scene, loaded, options: self.options.clone(), text, first_frame })
     }
 }
 
@@ -80,10 +87,10 @@ impl Stage {
     /// # Errors
     /// If the device cannot load the scene.
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
-        let Prepared { scene, loaded, options, .. } = prepared;
+        let Prepared { scene, loaded, options, first_frame, .. } = prepared;
         device.load(scene.clone()).map_err(RenderError::Load)?;
         let bounds = scene.bounds_at_rest();
-        Ok(Self { device, scene, loaded, options, generation: 0, bounds })
+        Ok(Self { device, scene, loaded, options, generation: 0, bounds, first_frame })
     }
 
     /// Shows another scene from now on.
@@ -91,14 +98,14 @@ impl Stage {
     /// # Errors
     /// If the device cannot load it. Then the old one stays.
     pub fn replace(&mut self, prepared: Prepared) -> Result<(), Error> {
-        let Prepared { scene, loaded, options, .. } = prepared;
+        let Prepared { scene, loaded, options, first_frame, .. } = prepared;
         if let Err(error) = self.device.load(scene.clone()) {
             // The old scene goes on.
             self.device.load(self.scene.clone()).map_err(RenderError::Load)?;
             return Err(RenderError::Load(error).into());
         }
         self.bounds = scene.bounds_at_rest();
-        (self.scene, self.loaded, self.options) = (scene, loaded, options);
+        (self.scene, self.loaded, self.options, self.first_frame) = (scene, loaded, options, first_frame);
         self.generation += 1;
         Ok(())
     }
@@ -115,12 +122,13 @@ impl Stage {
     /// Everything that viewers are told about the scene in the file at `path`.
     pub fn facts(&self, path: &Path) -> SceneFacts {
         let scene = &*self.scene;
-        let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
+        let own = camera_at(scene, &Moment::of(scene, scene.settings.start));
         let settings = self.options.picture.resolve(&scene.settings);
         SceneFacts {
             name: scene.name.clone(),
             file: path.display().to_string(),
             frames: scene.settings.frames,
+            first_frame: self.first_frame,
             fps: scene.settings.fps,
             start: scene.settings.start,
             cameras: scene.viewpoints.iter().map(|(name, _)| name.clone()).collect(),

@@ -104,21 +104,21 @@ impl Exposures {
                 return Ok(frames.iter().filter_map(exposure).collect());
             }
             Some(AutoExposure::Gentle) => {
-                let stops = measure_frame(job, device, (poser, known), (1, stage), stop)?;
+                let stops = measure_frame(job, device, (poser, known), (job.scene.settings.first_frame, stage), stop)?;
                 let exposure = job.settings.exposure + gentle(stops);
                 return Ok(frames.into_iter().map(|frame| (frame, exposure)).collect());
             }
             Some(AutoExposure::Full(more)) => more,
         };
-        let step = step(job);
-        let wanted: BTreeSet<u32> = frames.iter().flat_map(|&f| keys(f, step)).collect();
+        let (step, first) = (step(job), job.scene.settings.first_frame);
+        let wanted: BTreeSet<u32> = frames.iter().flat_map(|&f| keys(f - first, step)).collect();
         let mut keys = BTreeMap::new();
         for key in wanted {
-            let frame = (key * step + 1).min(job.scene.settings.frames);
+            let frame = job.scene.settings.frame_at(key * step);
             let stops = measure_frame(job, device, (poser, known), (frame, stage), stop)?;
             keys.insert(key, stops);
         }
-        let exposure = |&frame: &u32| (frame, more + between(&keys, frame, step));
+        let exposure = |&frame: &u32| (frame, more + between(&keys, frame - first, step));
         Ok(frames.iter().map(exposure).collect())
     }
 
@@ -141,10 +141,10 @@ fn step(job: &RenderJob) -> u32 {
     (job.scene.settings.fps.round() as u32).max(1)
 }
 
-/// The measurements that a frame's exposure depends on: the two around it, and the ones next to these. Key `k` is frame
-/// `k * step + 1`, or the last one.
+/// The measurements that a frame's exposure depends on: the two around it, and the ones next to these. Frames are counted from 0; key
+/// `k` is frame `k * step`, or the last one.
 fn keys(frame: u32, step: u32) -> std::ops::RangeInclusive<u32> {
-    let before = (frame - 1) / step;
+    let before = frame / step;
     before.saturating_sub(1)..=before + 2
 }
 
@@ -152,8 +152,8 @@ fn keys(frame: u32, step: u32) -> std::ops::RangeInclusive<u32> {
 fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
     let key = |k: u32| keys.get(&k).copied().unwrap_or_default();
     let smooth = |k: u32| 0.25 * key(k.saturating_sub(1)) + 0.5 * key(k) + 0.25 * key(k + 1);
-    let before = (frame - 1) / step;
-    let t = ((frame - 1) % step) as f32 / step as f32;
+    let before = frame / step;
+    let t = (frame % step) as f32 / step as f32;
     smooth(before) * (1.0 - t) + smooth(before + 1) * t
 }
 
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn exposures_pass_smoothly_and_depend_on_their_neighbours_only() {
         let all: BTreeMap<u32, f32> = (0..6).map(|k| (k, f32::from(k >= 3))).collect();
-        let exposures: Vec<f32> = (1..=40).map(|frame| between(&all, frame, 10)).collect();
+        let exposures: Vec<f32> = (0..40).map(|frame| between(&all, frame, 10)).collect();
         assert!(exposures.is_sorted());
         assert_eq!((exposures[0], exposures[39]), (0.0, 0.975));
         for pair in exposures.windows(2) {
@@ -272,7 +272,7 @@ mod tests {
         }
         for frame in [1, 17, 30] {
             let own = keys(frame, 10).map(|k| (k, all[&k])).collect();
-            assert_eq!(between(&own, frame, 10), exposures[frame as usize - 1]);
+            assert_eq!(between(&own, frame, 10), exposures[frame as usize]);
         }
     }
 }

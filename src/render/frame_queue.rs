@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    const ALONE: Reach = Reach { frames: 0, last: 99 };
+    const ALONE: Reach = Reach { frames: 0, all: (1, 99) };
 
     fn never() -> bool {
         false
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn takers_share_the_steps_to_frames() {
-        let reach = Reach { frames: 2, last: 6 };
+        let reach = Reach { frames: 2, all: (1, 6) };
         let queue = FrameQueue::new(&[1, 2, 3, 4, 5, 6], reach, |_| Ok(Begin::Ours)).with_takers(3);
         let steps: Vec<Step> = (0..).map_while(|turn| queue.next(turn % 3, never)).collect();
         let traced: Vec<u32> = steps.iter().filter_map(|step| step.trace).collect();

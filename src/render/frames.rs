@@ -1,6 +1,6 @@
 //! Which frames to render: `--frames 1-48:2,60`.
 
-use std::str::FromStr;
+use std::{ops::RangeInclusive, str::FromStr};
 
 /// A list of single frames and ranges, in the order given.
 ///
@@ -10,7 +10,8 @@ pub struct FrameList(Vec<FrameRange>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FrameRange {
-    first: u32,
+    /// `None` is the scene's first frame.
+    first: Option<u32>,
     /// Inclusive; `None` is the scene's last frame.
     last: Option<u32>,
     step: u32,
@@ -20,49 +21,48 @@ struct FrameRange {
 pub enum FramesError {
     #[error("`{0}` is not a frame or a range; write frames like 1-48:2,60")]
     Malformed(String),
-    #[error("`{0}`: frames count from 1")]
-    Zero(String),
     #[error("`{0}`: the step must be at least 1")]
     ZeroStep(String),
     #[error("`{0}`: a step needs a range, like 1-48:2")]
     StepWithoutRange(String),
     #[error("`{0}` runs backwards; write {1}")]
     Backwards(String, String),
-    #[error("frame {frame} does not exist: the scene has {}", describe_range(*.last))]
-    Outside { frame: u32, last: u32 },
+    #[error("frame {frame} does not exist: the scene has {}", describe_range(.all))]
+    Outside { frame: u32, all: RangeInclusive<u32> },
 }
 
-fn describe_range(last: u32) -> String {
-    match last {
-        1 => "only frame 1".into(),
-        last => format!("frames 1 to {last}"),
+fn describe_range(all: &RangeInclusive<u32>) -> String {
+    match all.start() == all.end() {
+        true => format!("only frame {}", all.start()),
+        false => format!("frames {} to {}", all.start(), all.end()),
     }
 }
 
 impl FrameList {
     /// Every frame of the scene.
     pub fn all() -> Self {
-        Self(vec![FrameRange { first: 1, last: None, step: 1 }])
+        Self(vec![FrameRange { first: None, last: None, step: 1 }])
     }
 
-    /// The frame numbers for a scene whose last frame is `last`, in the order given, each once. Takes O(`last`) memory.
-    pub fn resolve(&self, last: u32) -> Result<Vec<u32>, FramesError> {
+    /// The frame numbers for a scene whose frames have the numbers `all`, in the order given, each once. Takes memory for all of them.
+    pub fn resolve(&self, all: RangeInclusive<u32>) -> Result<Vec<u32>, FramesError> {
         for range in &self.0 {
-            let frame = range.first.max(range.last.unwrap_or(0));
-            if frame > last {
-                return Err(FramesError::Outside { frame, last });
+            let ends = [range.last, range.first];
+            if let Some(&frame) = ends.iter().flatten().find(|frame| !all.contains(*frame)) {
+                return Err(FramesError::Outside { frame, all });
             }
         }
-        let mut seen = vec![false; last as usize + 1];
-        let mut frames: Vec<u32> = self.0.iter().flat_map(|range| range.numbers(last)).collect();
-        frames.retain(|&frame| !std::mem::replace(&mut seen[frame as usize], true));
+        let first = *all.start();
+        let mut seen = vec![false; (all.end() - first) as usize + 1];
+        let mut frames: Vec<u32> = self.0.iter().flat_map(|range| range.numbers(&all)).collect();
+        frames.retain(|&frame| !std::mem::replace(&mut seen[(frame - first) as usize], true));
         Ok(frames)
     }
 }
 
 impl FrameRange {
-    fn numbers(self, last: u32) -> impl Iterator<Item = u32> {
-        (self.first..=self.last.unwrap_or(last)).step_by(self.step as usize)
+    fn numbers(self, all: &RangeInclusive<u32>) -> impl Iterator<Item = u32> + use<> {
+        (self.first.unwrap_or(*all.start())..=self.last.unwrap_or(*all.end())).step_by(self.step as usize)
     }
 
     /// Parses `text`, one part between commas.
@@ -81,9 +81,6 @@ impl FrameRange {
     }
 
     fn check((first, last): (u32, Option<u32>), step: u32, text: &str) -> Result<Self, FramesError> {
-        if first == 0 || last == Some(0) {
-            return Err(FramesError::Zero(text.into()));
-        }
         if step == 0 {
             return Err(FramesError::ZeroStep(text.into()));
         }
@@ -92,7 +89,7 @@ impl FrameRange {
                 let fix = format!("{last}-{first}");
                 Err(FramesError::Backwards(text.into(), fix))
             }
-            _ => Ok(Self { first, last, step }),
+            _ => Ok(Self { first: Some(first), last, step }),
         }
     }
 }
@@ -119,12 +116,12 @@ mod tests {
     use super::*;
 
     fn frames(text: &str) -> Vec<u32> {
-        text.parse::<FrameList>().unwrap().resolve(12).unwrap()
+        text.parse::<FrameList>().unwrap().resolve(1..=12).unwrap()
     }
 
     fn error(text: &str) -> String {
         let list = text.parse::<FrameList>();
-        list.and_then(|list| list.resolve(12)).unwrap_err().to_string()
+        list.and_then(|list| list.resolve(1..=12)).unwrap_err().to_string()
     }
 
     #[test]
@@ -134,7 +131,7 @@ mod tests {
         assert_eq!(frames("1-8:3,12"), [1, 4, 7, 12]);
         assert_eq!(frames("10-"), [10, 11, 12]);
         assert_eq!(frames("8-:2, 3"), [8, 10, 12, 3]);
-        assert_eq!(FrameList::all().resolve(3).unwrap(), [1, 2, 3]);
+        assert_eq!(FrameList::all().resolve(1..=3).unwrap(), [1, 2, 3]);
     }
 
     #[test]
@@ -147,17 +144,28 @@ mod tests {
         for text in ["", "x", "1-x", "1,,2", "-5", "+5", "1-2-3", "1-2:", "99999999999"] {
             assert!(error(text).contains("is not a frame or a range"), "{text}");
         }
-        assert!(error("0-4").contains("frames count from 1"));
         assert!(error("1-4:0").contains("step must be at least 1"));
         assert!(error("4:2").contains("a step needs a range"));
         assert_eq!(error("9-3:2"), "`9-3:2` runs backwards; write 3-9");
     }
 
     #[test]
+    fn numbers_are_those_of_the_scene() {
+        let resolve =
+            |text: &str, all| text.parse::<FrameList>().unwrap().resolve(all).map_err(|error| error.to_string());
+        assert_eq!(resolve("1001-1005:2,1009-", 1001..=1010), Ok(vec![1001, 1003, 1005, 1009, 1010]));
+        assert_eq!(resolve("0-2", 0..=4), Ok(vec![0, 1, 2]));
+        assert_eq!(FrameList::all().resolve(0..=2), Ok(vec![0, 1, 2]));
+        let outside = "frame 1 does not exist: the scene has frames 1001 to 1010";
+        assert_eq!(resolve("1-1005", 1001..=1010), Err(outside.into()));
+    }
+
+    #[test]
     fn frames_outside_the_scene_are_refused_without_counting_to_them() {
         assert_eq!(error("1-4000000000"), "frame 4000000000 does not exist: the scene has frames 1 to 12");
         assert_eq!(error("13-"), "frame 13 does not exist: the scene has frames 1 to 12");
-        let still = "2".parse::<FrameList>().unwrap().resolve(1).unwrap_err();
+        assert_eq!(error("0-4"), "frame 0 does not exist: the scene has frames 1 to 12");
+        let still = "2".parse::<FrameList>().unwrap().resolve(1..=1).unwrap_err();
         assert_eq!(still.to_string(), "frame 2 does not exist: the scene has only frame 1");
     }
 }

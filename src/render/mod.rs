@@ -117,7 +117,7 @@ impl RenderJob {
     /// How far around a frame those are that it is made of.
     fn reach(&self) -> Reach {
         let frames = self.denoising.as_ref().map_or(0, |denoising| denoising.reach);
-        Reach { frames, last: self.scene.settings.frames }
+        Reach { frames, all: self.scene.settings.first_and_last() }
     }
 
     /// The frames that are traced: those that are written, and those that these are denoised with.

@@ -376,7 +376,8 @@ impl<'a> Keeper<'a> {
     }
 
     fn show_denoised(&self, job: &RenderJob, traced: &Traced, filtered: &Filtered) -> Result<(), RenderError> {
-        let aovs = traced.rendered.aovs.clone();
+        let mut aovs = traced.rendered.aovs.clone();
+        write::replace_alpha(&mut aovs, &filtered.alpha);
         let pixels = Floats::from(filtered.radiance.clone()).into_bytes();
         self.show(job, &traced.settings, Rendered { pixels, aovs, blocks: None, film: None, ..traced.rendered })
     }

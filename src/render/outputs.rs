@@ -216,6 +216,8 @@ fn origin(job: &RenderJob) -> Metadata {
         scene_hash: format!("{:016x}", job.scene.content_hash()),
         // Settings are numbers and names, which always have a JSON form.
         settings: serde_json::to_string(&settings).unwrap_or_default(),
+        rate: Some(job.scene.settings.rate().parts()),
+        region: job.settings.region.map(|region| (region, (job.settings.width, job.settings.height))),
         ..Metadata::default()
     }
 }

@@ -111,7 +111,7 @@ impl Poser {
 
     /// Builds the poser with trees of meshes from `source`.
     pub fn with_trees_from(scene: Arc<Scene>, layout: NodeLayout, source: &TreeSource) -> Self {
-        let moment = Moment::of(&scene, scene.time_of(1));
+        let moment = Moment::of(&scene, scene.settings.start);
         let (mut blas, deforming) = rayon::join(
             || build_trees(&scene, layout, source),
             || DeformingMeshes::new(&scene, layout, &moment, source),
@@ -435,7 +435,7 @@ impl Grouped {
     /// Groups the instances as they stand in the first frame.
     fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
         let mut world_from_object = Vec::new();
-        let moment = Moment::of(scene, scene.time_of(1));
+        let moment = Moment::of(scene, scene.settings.start);
         anim::world_transforms(scene, &moment, &mut world_from_object);
         let input = TlasInput {
             instances: &scene.instances,

@@ -124,7 +124,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
         device: device.describe(),
         frames: settings.frames,
         fps: settings.fps,
-        seconds: f64::from(settings.frames) / settings.fps,
+        seconds: settings.rate().seconds(settings.frames),
         size: (settings.width, settings.height),
         samples: settings.samples,
         integrator: settings.integrator,
@@ -156,7 +156,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
 
 fn follow(scene: &Scene, poser: &mut Poser) -> Following {
     let frames = scene.settings.frames.clamp(1, FOLLOWED_FRAMES);
-    let followed = (1..=frames).map(|frame| poser.pose(frame).trees.followed);
+    let followed = (0..frames).map(|index| poser.pose(scene.settings.frame_at(index)).trees.followed);
     let all = followed.fold(RefitStats::NONE, RefitStats::union);
     Following {
         frames,

@@ -26,14 +26,15 @@ use std::{
 pub struct Reach {
     /// Number of frames before, and of those after.
     pub frames: u32,
-    /// The last frame that there is.
-    pub last: u32,
+    /// The first and the last frame that there are.
+    pub all: (u32, u32),
 }
 
 impl Reach {
     /// The frames that `frame` is made of.
     fn around(self, frame: u32) -> RangeInclusive<u32> {
-        frame.saturating_sub(self.frames).max(1)..=frame.saturating_add(self.frames).min(self.last).max(frame)
+        let (first, last) = self.all;
+        frame.saturating_sub(self.frames).max(first)..=frame.saturating_add(self.frames).min(last).max(frame)
     }
 
     /// The frames that `frames` are made of, in ascending order.
@@ -180,9 +181,10 @@ fn needed(job: &RenderJob) -> AovSet {
     job.aovs.with(job.background.as_ref().map(|_| Aov::Alpha))
 }
 
-/// How frames are wanted for the denoiser, if there is one. A single sample tells no variance, which takes a look at the whole picture.
+/// How frames are wanted for the denoiser, if there is one. A single sample tells no variance, which takes a look at the whole picture, and
+/// transparent frames are denoised with their alpha on the CPU.
 pub fn film_wanted(job: &RenderJob) -> Option<FilmWanted> {
-    let denoising = job.denoising.as_ref().filter(|_| job.settings.samples > 1)?;
+    let denoising = job.denoising.as_ref().filter(|_| job.settings.samples > 1 && !job.settings.transparent)?;
     let frames = 2 * denoising.reach as usize + 1 + writer_count(job);
     Some(FilmWanted { frames, aovs: denoising.aovs_after(needed(job).gathered()) })
 }
@@ -220,6 +222,7 @@ pub fn film_frame(
         albedo: layer(Aov::Albedo),
         normal: layer(Aov::Normal),
         motion: layer(Aov::Motion),
+        alpha: if settings.transparent { layer(Aov::Alpha) } else { &[] },
         shared: settings.shares_samples(),
     };
     let lacks = |aov: &Aov| layer(*aov).is_empty();
@@ -233,7 +236,7 @@ mod tests {
 
     /// The frames that are traced on the way to each.
     fn traced(reach: u32, last: u32, frames: &[u32]) -> Vec<Vec<u32>> {
-        let mut steps = Steps::new(Reach { frames: reach, last });
+        let mut steps = Steps::new(Reach { frames: reach, all: (1, last) });
         let to = |&frame: &u32| {
             let steps = steps.to(frame);
             assert!(steps.iter().all(|step| step.frame == frame));
@@ -258,6 +261,8 @@ mod tests {
         );
         assert_eq!(traced(1, 9, &[2, 3, 2, 2]), [vec![1, 2, 3], vec![4], vec![1, 2], vec![2]]);
         assert_eq!(traced(0, 9, &[1, 1]), [[1], [1]]);
-        assert_eq!(Reach { frames: 1, last: 8 }.all(&[8, 1, 4]), BTreeSet::from([1, 2, 3, 4, 5, 7, 8]));
+        assert_eq!(Reach { frames: 1, all: (1, 8) }.all(&[8, 1, 4]), BTreeSet::from([1, 2, 3, 4, 5, 7, 8]));
+        assert_eq!(Reach { frames: 2, all: (0, 8) }.all(&[1]), BTreeSet::from([0, 1, 2, 3]));
+        assert_eq!(Reach { frames: 2, all: (1001, 1008) }.all(&[1002]), BTreeSet::from([1001, 1002, 1003, 1004]));
     }
 }

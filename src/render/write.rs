@@ -145,10 +145,11 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
             Some(refined) => Ok(refined.filtered),
             None => denoising.denoise(settings.film_size(), around, &rendered.aovs),
         };
-        let Filtered { radiance, errors } =
+        let Filtered { radiance, alpha, errors } =
             denoised.map_err(|source| RenderError::Denoise { frame: *number, source })?;
         // Neighbours may need their memory.
         around.clear();
+        replace_alpha(&mut rendered.aovs, &alpha);
         develop(job, denoising, (*number, settings), &radiance, rendered)?;
         error = FilmError::of(&errors, sampled);
         let [left, _] = errors;
@@ -156,6 +157,13 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
     }
     self::complete(job, rendered);
     Ok(error)
+}
+
+/// Takes the alpha of a transparent frame that was denoised; of opaque ones, it is empty.
+pub fn replace_alpha(aovs: &mut [AovImage], alpha: &[f32]) {
+    if let Some(image) = aovs.iter_mut().find(|image| image.aov == Aov::Alpha && !alpha.is_empty()) {
+        image.values = alpha.to_vec().into();
+    }
 }
 
 /// Makes the pixels of a frame's file from its radiance. `settings` are the frame's own.

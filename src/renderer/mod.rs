@@ -23,7 +23,7 @@ use crate::{
         FrameObserver, LoadedScene, Outputs, RenderError, RenderJob, Summary, check_rays,
         frames::{FrameList, FramesError},
     },
-    scene::{Integrator, Scene, desc::SceneFile},
+    scene::{Integrator, RenderDefaults, Scene, desc::SceneFile},
     settings::{FrameOptions, OngoingOptions, PictureOptions, Run, SettingsError, Size},
 };
 use rayon::prelude::*;
@@ -364,7 +364,7 @@ impl Renderer {
     ) -> Result<T, Error> {
         let scene = self.scene()?.clone();
         for &number in &numbers {
-            check_number(number, scene.settings.frames)?;
+            check_number(number, &scene.settings)?;
         }
         let job = self.options.job(scene, pixels, (numbers, Outputs::default()), false)?;
         let mut device = self.take_device()?;
@@ -393,7 +393,7 @@ fn image<T: Channel>(job: &RenderJob, (rendered, metadata): (Rendered, Metadata)
     Image::new((job.settings.width, job.settings.height), &rendered, job.is_transparent(), metadata)
 }
 
-fn check_number(number: u32, last: u32) -> Result<(), SettingsError> {
+fn check_number(number: u32, settings: &RenderDefaults) -> Result<(), SettingsError> {
     let list: FrameList = number.to_string().parse()?;
-    list.resolve(last).map(drop).map_err(|error: FramesError| error.into())
+    list.resolve(settings.frame_numbers()).map(drop).map_err(|error: FramesError| error.into())
 }

@@ -46,6 +46,9 @@ impl Scene {
         } = self;
         let mut hash = ContentHash::default();
         hash.text(&(settings.frames, settings.fps, settings.start));
+        if settings.first_frame != 1 {
+            hash.text(&settings.first_frame);
+        }
         hash.environment(environment);
         if let Some(fog) = fog {
             hash.text(fog);

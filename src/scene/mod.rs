@@ -14,6 +14,7 @@ pub mod desc;
 mod film;
 mod flight;
 mod fog;
+mod frame_rate;
 mod hash;
 mod integrator;
 mod lens;
@@ -37,6 +38,7 @@ pub(crate) use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
 pub use flight::{CameraKey, Flight, Pace, Parametrisation};
 pub use fog::{Fog, Thinning};
+pub use frame_rate::FrameRate;
 pub use integrator::Integrator;
 pub(crate) use integrator::{Paths, Shows};
 pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
@@ -59,7 +61,10 @@ use curve::Curve;
 pub use desc::{Face, Rotations};
 use glam::{Affine3, Quat, Vec2, Vec3};
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::{Range, RangeInclusive},
+    sync::Arc,
+};
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -160,9 +165,12 @@ pub struct RenderDefaults {
     pub bounces: u32,
     /// Seed of all noise.
     pub seed: u32,
-    /// Number of frames of the whole animation; frame numbers run from 1 to this.
+    /// Number of frames of the whole animation.
     pub frames: u32,
-    /// Frames per second: frame `n` shows time `start + (n - 1) / fps`.
+    /// Number of the first frame; the others follow it.
+    pub first_frame: u32,
+    /// Frames per second. The frame with the number `n` shows time `start + (n - first_frame) / fps`, with the exact
+    /// [rate](Self::rate) that is meant by this number.
     pub fps: f64,
     /// Time of the first frame in seconds.
     pub start: f64,
@@ -198,6 +206,7 @@ impl Default for RenderDefaults {
             bounces: 8,
             seed: 0,
             frames: 1,
+            first_frame: 1,
             fps: 24.0,
             start: 0.0,
             integrator: Integrator::Whitted,
@@ -211,6 +220,28 @@ impl Default for RenderDefaults {
             white_balance: None,
             denoise: false,
         }
+    }
+}
+
+impl RenderDefaults {
+    /// The exact frame rate.
+    pub fn rate(&self) -> FrameRate {
+        FrameRate::of(self.fps)
+    }
+
+    /// The numbers of all frames.
+    pub fn frame_numbers(&self) -> RangeInclusive<u32> {
+        self.first_frame..=self.first_frame.saturating_add(self.frames.saturating_sub(1))
+    }
+
+    /// The numbers of the first and the last frame.
+    pub fn first_and_last(&self) -> (u32, u32) {
+        self.frame_numbers().into_inner()
+    }
+
+    /// The number of the frame that comes this many frames after the first one, or of the last one.
+    pub fn frame_at(&self, index: u32) -> u32 {
+        self.first_frame.saturating_add(index.min(self.frames.saturating_sub(1)))
     }
 }
 
@@ -757,12 +788,13 @@ pub struct Cut {
 impl Scene {
     /// Length of the animation in seconds: the time of the last frame, at least one frame long.
     pub fn duration(&self) -> f64 {
-        f64::from(self.settings.frames.saturating_sub(1).max(1)) / self.settings.fps
+        self.settings.rate().seconds(self.settings.frames.saturating_sub(1).max(1))
     }
 
-    /// The time that frame `number` (from 1) shows, in seconds.
+    /// The time that frame `number` shows, in seconds.
     pub fn time_of(&self, number: u32) -> f64 {
-        self.settings.start + f64::from(number.saturating_sub(1)) / self.settings.fps
+        let passed = number.saturating_sub(self.settings.first_frame);
+        self.settings.start + self.settings.rate().seconds(passed)
     }
 
     /// Whether any instance, group or mesh moves, or appears.

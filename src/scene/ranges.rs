@@ -7,6 +7,7 @@ pub const SIDE: RangeInclusive<u32> = 1..=65_536;
 pub const SAMPLES: RangeInclusive<u32> = 1..=1 << 20;
 pub const BOUNCES: RangeInclusive<u32> = 0..=1000;
 pub const FRAMES: RangeInclusive<u32> = 1..=1_000_000;
+pub const FIRST_FRAME: RangeInclusive<u32> = 0..=1_000_000_000;
 /// Exposure in stops; far beyond, every picture is black or white.
 pub const EXPOSURE: RangeInclusive<f32> = -64.0..=64.0;
 /// Width of the pixel filter from one end to the other, in pixels.

@@ -192,7 +192,7 @@ impl FramePlan {
             width,
             height,
             transparent: job.is_transparent(),
-            fps: scene.settings.fps as f32,
+            rate: scene.settings.rate(),
             frames: self.asked.len(),
             quality: self.files.encoding().quality,
             codec: self.files.video_codec.clone(),

@@ -68,7 +68,7 @@ pub struct AovOptions {
     /// stays. Models have no ground
     #[cfg_attr(feature = "cli", arg(long, group = "cut_out"))]
     pub transparent: bool,
-    /// Show a colour like #c8b090 or a picture (.png, .jpg, .webp, .hdr) where the camera sees the environment. The light stays. Models
+    /// Show a colour like #c8b090 or a picture (.png, .jpg, .webp, .exr, .hdr) where the camera sees the environment. The light stays. Models
     /// have no ground
     #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(parse_background)))]
     pub background: Option<BackgroundChoice>,

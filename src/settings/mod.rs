@@ -276,8 +276,8 @@ impl RenderOptions {
 pub struct FrameOptions {
     /// Files to write, such as out/####.png or film.mp4.
     ///
-    /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` or `{frame:04}` is the frame number, `{scene}` or
-    /// `{model}` the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
+    /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` is the frame number, also as `{frame:04}`, `%04d` (`%%` is a
+    /// percent sign), `$F4`, `@@@@` or `<frame>`; `{scene}` or `{model}` is the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
     /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
     #[allow(rustdoc::broken_intra_doc_links, reason = "these brackets are for people")]
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true))]
@@ -317,9 +317,9 @@ impl FrameOptions {
     pub(crate) fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         limits::check_frames(scene.settings.frames)?;
         let mut asked = match &self.frames {
-            Some(list) => list.resolve(scene.settings.frames)?,
-            None if self.is_one_picture() => vec![1],
-            None => FrameList::all().resolve(scene.settings.frames)?,
+            Some(list) => list.resolve(scene.settings.frame_numbers())?,
+            None if self.is_one_picture() => vec![scene.settings.first_frame],
+            None => FrameList::all().resolve(scene.settings.frame_numbers())?,
         };
         let output = match &self.output {
             Some(output) => Some(output.clone().for_frames(asked.len())?),

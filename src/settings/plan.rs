@@ -28,7 +28,7 @@ pub struct OngoingOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIRST-LAST"))]
     pub sample_range: Option<SampleRange>,
     /// Render only this rectangle of the picture: its first column and row, counted from 0, its width and its height. It takes the memory of
-    /// the rectangle alone; throng merge joins those in files like a.film to the picture
+    /// the rectangle alone; throng merge joins those in files like a.film to the picture. In .exr files it has its place in the whole frame
     #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,WIDTH,HEIGHT"))]
     pub region: Option<Region>,
 }

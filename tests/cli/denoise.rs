@@ -124,14 +124,14 @@ fn what_is_denoised_is_chosen() {
     assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
     assert!(render(&[&asks[..], &["--integrator", "depth"]].concat()) == render(&["--integrator", "depth"]));
     place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: film, oidn, off]");
-    // Layers beside the picture are the frame's own, and alpha is kept.
+    // Layers beside the picture are the frame's own; alpha is denoised as colours are.
     let alpha = |more: &[&'static str]| {
         place.ok(&[&["render", "scene.ron", "-f", "2", "-o", "a.png", "--transparent"], more].concat());
         let picture = image::open(place.path("a.png")).unwrap().into_rgba8();
         picture.pixels().map(|pixel| pixel[3]).collect::<Vec<_>>()
     };
     let covered = alpha(&["--denoise"]);
-    assert!(covered == alpha(&[]) && covered.contains(&0) && covered.contains(&255));
+    assert!(covered != alpha(&[]) && covered.contains(&0) && covered.contains(&255));
     // A single sample tells no variance, and noise is taken out all the same.
     let single = |more: &[&'static str]| {
         place.ok(&[&["render", "scene.ron", "-f", "2", "--samples", "1", "-o", "b.png"], more].concat());
@@ -330,4 +330,53 @@ fn tiles_that_got_more_samples_are_as_if_they_had_had_them_at_once() {
     let kept =
         ["render", "scene.ron", "-o", "kept.exr", "--denoise", "--noise", "0.1", "--samples", "32", "--checkpoint"];
     assert!(!place.ok(&[&kept[..], &["--progress", "json"]].concat()).stdout.contains(r#""samples":8"#));
+}
+
+/// Colours and alpha of a picture, pixel by pixel.
+fn premultiplied(place: &Place, name: &str) -> Vec<[f32; 4]> {
+    let picture = image::open(place.path(name)).unwrap();
+    assert!(picture.color().has_alpha(), "{name}");
+    picture.into_rgba32f().pixels().map(|pixel| pixel.0).collect()
+}
+
+#[test]
+fn transparent_edges_are_denoised_with_their_alpha() {
+    let place = Place::new(1);
+    let scene = "(render: (size: (96, 54), samples: 8, frames: 5, fps: 24, integrator: path),
+        environment: Gradient(zenith: (1, 1, 1), horizon: (0.5, 0.5, 0.5), nadir: (0.1, 0.1, 0.1)),
+        materials: {\"d\": Diffuse(color: (0.8, 0.2, 0.1))}, meshes: {\"t\": Torus()},
+        motions: {\"s\": (parts: [Spin(axis: (0, 1, 0), period: 2)])},
+        instances: [Single(of: \"t\", rotate: (70, 0, 0), motion: \"s\", material: \"d\", scale: 2)],
+        camera: LookAt(eye: (0, 0, 5), target: (0, 0, 0)))";
+    std::fs::write(place.path("torus.ron"), scene).unwrap();
+    let render = |name: &str, more: &[&str]| {
+        let args = ["render", "torus.ron", "-f", "3", "-o", name, "--transparent", "--color-depth", "32"];
+        place.ok(&[&args[..], more].concat());
+        premultiplied(&place, name)
+    };
+    let truth = render("truth.exr", &["--samples", "512"]);
+    // Over white, where something covers pixels in part.
+    let off = |pixels: &[[f32; 4]]| {
+        let over = |pixel: &[f32; 4]| [0, 1, 2].map(|c| pixel[c] + 1.0 - pixel[3]);
+        let edges = truth.iter().zip(pixels).filter(|(truth, _)| (0.02..0.98).contains(&truth[3]));
+        let squares: Vec<f32> = edges.flat_map(|(a, b)| [0, 1, 2].map(|c| (over(a)[c] - over(b)[c]).powi(2))).collect();
+        (squares.iter().sum::<f32>() / squares.len() as f32).sqrt()
+    };
+    let (mut raw, mut clean) = (0.0, 0.0);
+    for seed in ["1", "2"] {
+        raw += off(&render("raw.exr", &["--seed", seed]));
+        let denoised = render("clean.exr", &["--seed", seed, "--denoise"]);
+        assert!(denoised.iter().all(|pixel| pixel[3] > 0.0 || pixel[..3] == [0.0; 3]), "colours where nothing is");
+        assert!(denoised.iter().all(|pixel| (0.0..=1.0).contains(&pixel[3])));
+        clean += off(&denoised);
+    }
+    assert!(clean < 0.9 * raw, "{clean} {raw}");
+    // Afterwards, too, from files.
+    let layers = ["--layers", "albedo,normal,motion,variance", "--transparent", "--color-depth", "32"];
+    place.ok(&[&["render", "torus.ron", "-o", "frames/#.exr", "--seed", "2"], &layers[..]].concat());
+    place.ok(&["denoise", "frames/#.exr", "-f", "3", "-o", "after.exr"]);
+    let after = premultiplied(&place, "after.exr");
+    assert!(off(&after) < off(&render("raw.exr", &["--seed", "2"])));
+    place.ok(&["denoise", "frames/#.exr", "-f", "3", "-o", "after.png"]);
+    assert!(image::open(place.path("after.png")).unwrap().color().has_alpha());
 }

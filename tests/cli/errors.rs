@@ -59,7 +59,7 @@ fn bad_frame_lists_say_how_to_write_them() {
     for (list, text) in [
         ("1-x", "`1-x` is not a frame or a range; write frames like 1-48:2,60"),
         ("", "is not a frame or a range"),
-        ("0", "frames count from 1"),
+        ("0", "frame 0 does not exist"),
         ("1-4:0", "the step must be at least 1"),
         ("4:2", "a step needs a range"),
         ("9-3", "`9-3` runs backwards; write 3-9"),

@@ -142,3 +142,93 @@ fn films_are_compared_frame_by_frame() {
     place.fails(&["diff", "--sequence", "a/####.png", "a/#.jpg"], 1, "no frame is in both");
     place.fails(&["diff", "--sequence", "a/0001.png", "a/0001.png"], 2, "write it like frames/####.png");
 }
+
+/// Bars of emission in four colours, which are shown as (255, 0, 0), (0, 255, 0), (0, 0, 255) and (188, 124, 63).
+const BARS: &str = r#"(
+    render: (size: (65, 37), samples: 1, integrator: path, filter: box, tone_map: none, frames: 3, fps: "24000/1001"),
+    environment: Constant(radiance: (0, 0, 0)),
+    materials: {"r": Emissive(radiance: (1, 0, 0)), "g": Emissive(radiance: (0, 1, 0)), "b": Emissive(radiance: (0, 0, 1)),
+        "y": Emissive(radiance: (0.5, 0.2, 0.05))},
+    meshes: {"q": Quad()},
+    instances: [Single(of: "q", rotate: (90, 0, 0), translate: (-1.5, 0, 0), material: "r"),
+        Single(of: "q", rotate: (90, 0, 0), translate: (-0.5, 0, 0), material: "g"),
+        Single(of: "q", rotate: (90, 0, 0), translate: (0.5, 0, 0), material: "b"),
+        Single(of: "q", rotate: (90, 0, 0), translate: (1.5, 0, 0), material: "y")],
+    camera: LookAt(eye: (0, 0, 5), target: (0, 0, 0), projection: orthographic(height: 2.25)),
+)"#;
+
+/// What ffprobe tells about a video's pictures, and four of its pixels as ffmpeg reads them.
+fn probe(place: &Place, name: &str) -> (serde_json::Value, Vec<[u8; 3]>) {
+    let fields =
+        "stream=codec_tag_string,color_range,color_space,color_transfer,color_primaries,r_frame_rate,width,height";
+    let told = std::process::Command::new("ffprobe")
+        .args(["-v", "error", "-select_streams", "v", "-show_entries", fields, "-of", "json"])
+        .arg(place.path(name))
+        .output()
+        .unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let frame = std::process::Command::new("ffmpeg")
+        .args(["-v", "error", "-i"])
+        .arg(place.path(name))
+        .args(["-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
+        .output()
+        .unwrap();
+    let stream = told["streams"][0].clone();
+    let (width, height) = (stream["width"].as_u64().unwrap() as usize, stream["height"].as_u64().unwrap() as usize);
+    let pixel = |bar: usize| {
+        let at = 3 * (height / 2 * width + (2 * bar + 1) * width / 8);
+        frame.stdout[at..at + 3].try_into().unwrap()
+    };
+    (stream, [0, 1, 2, 3].map(pixel).to_vec())
+}
+
+#[test]
+fn videos_say_how_their_colours_are_stored() {
+    let missing = ["ffmpeg", "ffprobe"]
+        .iter()
+        .any(|program| std::process::Command::new(program).arg("-version").output().is_err());
+    if missing {
+        println!("skipped: there is no ffmpeg");
+        return;
+    }
+    let place = Place::new(1);
+    fs::write(place.path("bars.ron"), BARS).unwrap();
+    let encoders = std::process::Command::new("ffmpeg").args(["-v", "error", "-encoders"]).output().unwrap();
+    let encoders = String::from_utf8_lossy(&encoders.stdout).into_owned();
+    let bt709 = ("bt709", "tv");
+    for (name, codec, more, (matrix, range)) in [
+        ("a.mov", "prores_ks", &["--transparent"][..], bt709),
+        ("a.webm", "libvpx-vp9", &["--transparent"], bt709),
+        ("b.mov", "prores_ks", &[], bt709),
+        ("a.mp4", "libx264", &[], bt709),
+        ("c.mov", "libx264", &[], bt709),
+        ("b.mp4", "libx265", &[], bt709),
+        ("a.mkv", "ffv1", &[], bt709),
+        ("b.webm", "libvpx-vp9", &[], bt709),
+        ("c.webm", "libvpx", &[], ("smpte170m", "tv")),
+        ("d.mov", "mjpeg", &[], ("bt470bg", "pc")),
+    ] {
+        if !encoders.contains(&format!(" {codec} ")) {
+            println!("skipped: ffmpeg has no {codec}");
+            continue;
+        }
+        place.ok(&[&["render", "bars.ron", "--dither", "0", "--video", name, "--video-codec", codec], more].concat());
+        let (stream, pixels) = probe(&place, name);
+        let told = |key: &str| stream[key].as_str().unwrap_or("none");
+        assert_eq!((told("color_space"), told("color_range")), (matrix, range), "{name}");
+        assert_eq!((told("color_primaries"), told("color_transfer")), ("bt709", "bt709"), "{name}");
+        assert_eq!(told("r_frame_rate"), "24000/1001", "{name}");
+        if codec == "libx265" {
+            assert_eq!(told("codec_tag_string"), "hvc1");
+        }
+        if [".mov", ".mp4"].iter().any(|ending| name.ends_with(ending)) {
+            let file = fs::read(place.path(name)).unwrap();
+            let colr = file.windows(4).position(|bytes| bytes == b"colr").unwrap_or_else(|| panic!("{name}: no colr"));
+            assert_eq!(file[colr + 8..colr + 12], [0, 1, 0, 1], "{name}");
+        }
+        let close = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 4);
+        for (found, shown) in pixels.into_iter().zip([[255, 0, 0], [0, 255, 0], [0, 0, 255], [188, 124, 63]]) {
+            assert!(close(found, shown), "{name}: {found:?}, not {shown:?}");
+        }
+    }
+}

@@ -41,6 +41,7 @@ pub fn all() -> Vec<Value> {
         value("Double", "number", &[Form::Number]),
         value("f32", "number", &[Form::Number]),
         value("u32", "whole number", &[Form::Whole]),
+        value("Rate", "frame rate", &[Form::Number, Form::Text]),
         value("bool", "true or false", &[Form::Bool]),
         value("String", "text", &[Form::Text]),
         value("Point", "point", std::slice::from_ref(&triple)),

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 use bytemuck::Zeroable;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 /// Pixels that are recorded one after the other.
 const RECORD_BATCH: u32 = 1024;
@@ -30,6 +30,8 @@ pub struct FilmLayers<'a> {
     pub normal: &'a [f32],
     /// As in [`crate::aov::Aov::Motion`].
     pub motion: &'a [f32],
+    /// A float per pixel of a transparent picture, whose radiance is multiplied by it; empty for opaque ones.
+    pub alpha: &'a [f32],
     /// Whether pixels have samples in common with those around them ([`crate::scene::PixelFilter::Shared`]).
     pub shared: bool,
 }
@@ -44,9 +46,9 @@ impl FilmFilter {
     /// The frame with these layers, as the other functions read it; none if they are not of this size.
     pub fn record(&self, (width, height): (u32, u32), layers: &FilmLayers) -> Option<Vec<f32>> {
         let pixels = u32::try_from(u64::from(width) * u64::from(height)).ok().filter(|&pixels| pixels > 0)?;
-        let FilmLayers { radiance, variance, albedo, normal, motion, .. } = *layers;
+        let FilmLayers { radiance, variance, albedo, normal, motion, alpha, .. } = *layers;
         let of_three = [radiance, variance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels as usize);
-        if !of_three || motion.len() != 4 * pixels as usize {
+        if !of_three || motion.len() != 4 * pixels as usize || ![0, pixels as usize].contains(&alpha.len()) {
             return None;
         }
         let mut records = vec![0f32; record_floats(pixels as usize)];
@@ -56,6 +58,7 @@ impl FilmFilter {
             albedo: albedo.as_ptr(),
             normal: normal.as_ptr(),
             motion: motion.as_ptr(),
+            alpha: address(alpha),
             records: records.as_mut_ptr(),
             width,
             height,
@@ -77,7 +80,7 @@ impl FilmFilter {
         size: (u32, u32),
         strength: f32,
     ) -> Result<Filtered, DeviceError> {
-        let mut gathered = self.gathered(window, size)?;
+        let (mut gathered, mut alpha) = self.gathered(window, size)?;
         let pixels = gathered.len() / GATHERED;
         let (mut radiance, mut errors) = (vec![0f32; 3 * pixels], vec![0f32; 2 * pixels]);
         let frames = addresses(window);
@@ -86,39 +89,48 @@ impl FilmFilter {
             gathered: gathered.as_mut_ptr(),
             radiance: radiance.as_mut_ptr(),
             errors: errors.as_mut_ptr(),
+            alpha: address_mut(&mut alpha),
             ..params(size, window, strength, is_shared(window))
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
-        Ok(Filtered::new(&radiance, &errors))
+        Ok(Filtered { alpha, ..Filtered::new(&radiance, &errors) })
     }
 
     /// The same without averaging pixels nearby.
     ///
     /// # Errors
     /// As [`Self::filter`].
-    pub fn gather(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
-        self.gathered(window, size).map(|gathered| gathered_radiance(&gathered))
+    pub fn gather(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Filtered, DeviceError> {
+        let (gathered, alpha) = self.gathered(window, size)?;
+        Ok(Filtered { radiance: gathered_radiance(&gathered, &alpha), alpha, ..Filtered::default() })
     }
 
-    fn gathered(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Vec<f32>, DeviceError> {
+    /// What was gathered, and alpha of transparent pictures.
+    fn gathered(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<(Vec<f32>, Vec<f32>), DeviceError> {
         let pixels = check_window(window, size)?;
         let weights = TileGrid::of(size).count() as usize;
-        let fits =
-            |film: &HostFilm| film.records.len() == record_floats(pixels) && [0, weights].contains(&film.weights.len());
+        let middle = window.get(window.len() / 2).copied().flatten();
+        let covered = middle.map_or(0, |film| film.alpha.len());
+        let fits = |film: &HostFilm| {
+            film.records.len() == record_floats(pixels)
+                && [0, weights].contains(&film.weights.len())
+                && film.alpha.len() == covered
+        };
         if !window.iter().flatten().all(fits) {
             return Err(other_size());
         }
         let frames = addresses(window);
-        let mut gathered = vec![0f32; GATHERED * pixels];
+        let (mut gathered, mut alpha) = (vec![0f32; GATHERED * pixels], vec![0f32; covered]);
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
+            alpha: address_mut(&mut alpha),
             ..params(size, window, 1.0, is_shared(window))
         };
         // SAFETY: frames and planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_gather, &denoise, (tiles(size), 1)) };
-        Ok(gathered)
+        Ok((gathered, alpha))
     }
 }
 
@@ -127,12 +139,21 @@ fn is_shared(window: &[Option<HostFilm>]) -> bool {
     window.get(window.len() / 2).copied().flatten().is_some_and(|film| film.shared)
 }
 
+/// Where values are; null for none.
+fn address(values: &[f32]) -> *const f32 {
+    if values.is_empty() { null() } else { values.as_ptr() }
+}
+
+fn address_mut(values: &mut [f32]) -> *mut f32 {
+    if values.is_empty() { null_mut() } else { values.as_mut_ptr() }
+}
+
 /// Where the frames of a window are.
 fn addresses(window: &[Option<HostFilm>]) -> Vec<DenoiseFrame> {
-    let address = |values: &[f32]| if values.is_empty() { null() } else { values.as_ptr() };
+    let none = HostFilm { records: &[], weights: &[], shared: false, alpha: &[] };
     let frame = |film: &Option<HostFilm>| {
-        let (records, weights) = film.map_or((&[][..], &[][..]), |film| (film.records, film.weights));
-        DenoiseFrame { records: address(records), weights: address(weights) }
+        let film = film.unwrap_or(none);
+        DenoiseFrame { records: address(film.records), weights: address(film.weights), alpha: address(film.alpha) }
     };
     window.iter().map(frame).collect()
 }

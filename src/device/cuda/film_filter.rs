@@ -146,7 +146,7 @@ impl GpuFrame {
 
     /// The frame as kernels read it.
     fn address(&self) -> DenoiseFrame {
-        DenoiseFrame { records: self.records.at::<f32>(0).cast_const(), weights: null() }
+        DenoiseFrame { records: self.records.at::<f32>(0).cast_const(), weights: null(), alpha: null() }
     }
 
     /// The same frame on `gpu`; none if it is there already.
@@ -191,7 +191,7 @@ impl DeviceFilm for GpuFrame {
             copies.push(own);
             Ok(address)
         };
-        let none = DenoiseFrame { records: null(), weights: null() };
+        let none = DenoiseFrame { records: null(), weights: null(), alpha: null() };
         let frames = window.iter().map(|frame| frame.as_ref().map_or(Ok(none), &mut address));
         let frames = frames.collect::<Result<Vec<_>, _>>()?;
         let denoise = params(self.size, window, strength.unwrap_or(1.0), self.shared);
@@ -209,7 +209,7 @@ impl DeviceFilm for GpuFrame {
         })?;
         let found: &[f32] = bytemuck::cast_slice(&found[..bytes]);
         if !averages {
-            return Ok(Filtered { radiance: gathered_radiance(found), ..Filtered::default() });
+            return Ok(Filtered { radiance: gathered_radiance(found, &[]), ..Filtered::default() });
         }
         let (radiance, errors) = found.split_at(3 * pixels);
         Ok(Filtered::new(radiance, errors))
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn borrowed([radiance, variance, albedo, normal, motion]: &[Vec<f32>; 5]) -> FilmLayers<'_> {
-        FilmLayers { radiance, variance, albedo, normal, motion, shared: false }
+        FilmLayers { radiance, variance, albedo, normal, motion, alpha: &[], shared: false }
     }
 
     #[test]
@@ -311,7 +311,8 @@ mod tests {
         let mut frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
         frames[3].shared = true;
         // One is missing, and one is on the host.
-        let on_cpu = |index: usize| HostFilm { records: &recorded[index], weights: &[], shared: index == 3 };
+        let on_cpu =
+            |index: usize| HostFilm { records: &recorded[index], weights: &[], shared: index == 3, alpha: &[] };
         let of_cpu: Vec<_> = (0..recorded.len()).map(|index| (index != 1).then(|| on_cpu(index))).collect();
         let place = |(index, frame): (usize, &Option<HostFilm>)| match (index, *frame) {
             (_, None) => None,
@@ -328,7 +329,7 @@ mod tests {
             expected.errors.each_ref().map(|plane| bits(plane))
         );
         let found = frames[3].filter(&of_gpu, None).unwrap();
-        assert_eq!(bits(&found.radiance), bits(&cpu.gather(&of_cpu, SIZE).unwrap()));
+        assert_eq!(bits(&found.radiance), bits(&cpu.gather(&of_cpu, SIZE).unwrap().radiance));
         assert!(frames[3].filter(&of_gpu[1..], Some(1.0)).is_err());
     }
 

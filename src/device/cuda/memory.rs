@@ -259,7 +259,7 @@ upload! {
     MeshRecord: 3, 2;
     TextureRecord: 1, 6;
     ExrChannel: 1, 4;
-    DenoiseFrame: 2, 0;
+    DenoiseFrame: 3, 0;
     FrameAovs: 24, 86;
 }
 

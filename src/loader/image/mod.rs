@@ -1,7 +1,10 @@
-//! Pictures: PNG, JPEG, WebP, Radiance HDR, DDS and KTX 2, told apart by their content, refused when too large to be meant.
+//! Pictures: PNG, JPEG, WebP, GIF, TGA, BMP, TIFF, OpenEXR, Radiance HDR, DDS and KTX 2, told apart by their content, refused when too
+//! large to be meant.
 
+mod formats;
 pub mod gpu_formats;
 pub mod ktx2;
+pub mod open_exr;
 
 use super::{LoadError, budget, files};
 use crate::{
@@ -14,6 +17,8 @@ use std::{io::Cursor, path::Path};
 
 /// Greatest width and height.
 pub const MAX_SIDE: u32 = 16384;
+/// Formats that are read.
+const FORMATS: &str = "PNG, JPEG, WebP, GIF, TGA, BMP, TIFF, OpenEXR, HDR, DDS or KTX 2";
 /// Greatest size of data beside pixels, such as colour profiles, in bytes.
 const MAX_EXTRAS: u64 = 64 << 20;
 /// Greatest radiance that is kept; more would overflow once it is summed.
@@ -26,7 +31,7 @@ pub struct Picture {
     pub texels: Texels,
 }
 
-/// Reads and decodes a picture; costs 4 bytes per pixel, 16 for HDR.
+/// Reads and decodes a picture; costs 4 bytes per pixel, 16 for floats.
 ///
 /// # Errors
 /// When the file is missing, damaged, of another format, or too large.
@@ -49,7 +54,7 @@ pub fn load(path: &Path) -> Result<Picture, LoadError> {
 pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadError> {
     let picture = load(path)?;
     let data = match picture.texels {
-        Texels::Linear(t) => t.iter().map(|p| [p[0], p[1], p[2]].map(|x| x * intensity)).collect(),
+        Texels::Linear(t) => t.iter().map(|p| [p[0], p[1], p[2]].map(|x| x * p[3] * intensity)).collect(),
         Texels::Srgb8(t) | Texels::Linear8(t) => {
             let table: [f32; 256] = std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
             t.iter().map(|p| [p[0], p[1], p[2]].map(|x| table[x as usize])).collect()
@@ -84,16 +89,25 @@ fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String
     match bytes {
         _ if bytes.starts_with(gpu_formats::DDS_MAGIC) => gpu_formats::dds(bytes, room(reserve)),
         _ if bytes.starts_with(ktx2::MAGIC) => ktx2::decode(bytes, room(reserve)),
+        _ if bytes.starts_with(open_exr::MAGIC) => {
+            let floats = room_of(reserve, 16);
+            open_exr::decode(Cursor::new(bytes), open_exr::Extent::Frame, floats).map(straight)
+        }
         _ => decode_usual(bytes, reserve),
     }
 }
 
 /// Asks for the room of a picture with so many bytes beside those of its texels.
 fn room(reserve: impl FnOnce(u64) -> Result<(), String>) -> impl gpu_formats::Room {
-    |width, height, more| {
+    room_of(reserve, 4)
+}
+
+/// The same for texels of so many bytes.
+fn room_of(reserve: impl FnOnce(u64) -> Result<(), String>, texel: u64) -> impl gpu_formats::Room {
+    move |width, height, more| {
         check_size(width, height)?;
         // The decoder's texels, and the result.
-        let needed = u64::from(width) * u64::from(height) * 2 * 4;
+        let needed = u64::from(width) * u64::from(height) * 2 * texel;
         reserve(needed.saturating_add(more)).map_err(|lack| format!("the picture {lack}"))
     }
 }
@@ -103,20 +117,33 @@ fn decode_usual(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|e| format!("the picture cannot be read: {e}"))?;
+    let format = formats::known(bytes, reader.format());
+    if let Some(format) = format {
+        reader.set_format(format);
+    }
     let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(MAX_EXTRAS);
+    // Decoders of TIFF count the pixels, too, for which there is room.
+    limits.max_alloc = Some(MAX_EXTRAS).filter(|_| format != Some(ImageFormat::Tiff));
     reader.limits(limits);
-    let per_pixel: fn(u64) -> u64 = match reader.format() {
+    let per_pixel: fn(u64) -> u64 = match format {
         // The decoder's pixels, and the result.
         Some(ImageFormat::Png) => |own| own + 4,
         // Coefficients of progressive pictures have two bytes.
         Some(ImageFormat::Jpeg) => |own| own + 2 * own + 4,
         // A canvas and a frame of an animation have four bytes each.
-        Some(ImageFormat::WebP) => |own| own + 3 * 4,
+        Some(ImageFormat::WebP | ImageFormat::Gif) => |own| own + 3 * 4,
+        Some(ImageFormat::Bmp | ImageFormat::Tga) => |own| 2 * own + 4,
+        // Samples of a strip, and floats as texels.
+        Some(ImageFormat::Tiff) => |own| 2 * own + 2 * 16,
         // The result is there twice for a moment.
         Some(ImageFormat::Hdr) => |own| own + 2 * 16,
         _ => {
-            return Err("not a PNG, JPEG, WebP, HDR, DDS or KTX 2 picture: convert it to one of these".to_owned());
+            return Err(match formats::foreign(bytes) {
+                Some(name) => format!(
+                    "{name} pictures are not read: convert it, for example by ImageMagick's `convert picture picture.png`"
+                ),
+                None => format!("not a {FORMATS} picture: convert it to one of these"),
+            });
         }
     };
     let decoder = reader.into_decoder().map_err(damaged)?;
@@ -148,6 +175,16 @@ pub fn rgba8(image: DynamicImage) -> Vec<[u8; 4]> {
     }
 }
 
+/// Colours of a float picture that are not multiplied by alpha, from those of one that has them so.
+fn straight(image: DynamicImage) -> DynamicImage {
+    let mut image = image.into_rgba32f();
+    for pixel in image.pixels_mut().filter(|pixel| pixel[3] > 0.0 && pixel[3] < 1.0) {
+        let [r, g, b, a] = pixel.0;
+        pixel.0 = [r / a, g / a, b / a, a];
+    }
+    image.into()
+}
+
 fn linear(image: DynamicImage) -> Texels {
     let sane = |x: f32| {
         if x.is_nan() { 0.0 } else { x.clamp(0.0, MAX_RADIANCE) }
@@ -169,6 +206,17 @@ mod tests {
         bytes.into_inner()
     }
 
+    const FILES: [ImageFormat; 8] = [
+        ImageFormat::Png,
+        ImageFormat::Jpeg,
+        ImageFormat::WebP,
+        ImageFormat::Hdr,
+        ImageFormat::Gif,
+        ImageFormat::Tga,
+        ImageFormat::Bmp,
+        ImageFormat::Tiff,
+    ];
+
     fn load_bytes(bytes: &[u8]) -> Result<Picture, LoadError> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("picture.dat");
@@ -178,11 +226,41 @@ mod tests {
 
     #[test]
     fn the_format_is_told_by_content() {
-        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Hdr] {
+        for format in FILES {
             let p = load_bytes(&encoded(format)).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((p.width, p.height), (4, 3));
             assert_eq!(matches!(p.texels, Texels::Linear(_)), format == ImageFormat::Hdr);
         }
+    }
+
+    #[test]
+    fn lossless_formats_have_the_same_texels() {
+        let texels = |format| load_bytes(&encoded(format)).unwrap_or_else(|e| panic!("{e}")).texels;
+        let expected: Vec<[u8; 4]> = (0..12u8).map(|i| [i % 4 * 60, i / 4, 9, 255]).collect();
+        for format in FILES.into_iter().filter(|format| ![ImageFormat::Jpeg, ImageFormat::Hdr].contains(format)) {
+            assert_eq!(texels(format), Texels::Srgb8(expected.clone()), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn open_exr_has_radiance_and_colours_before_alpha() {
+        let channels: &[(&str, f32)] = &[("R", 20.0), ("G", 0.5), ("B", 0.25), ("A", 0.5)];
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("sky.dat");
+        std::fs::write(&path, open_exr::tests::file(&[("", channels)], 4)).expect("writes");
+        let picture = load(&path).unwrap_or_else(|e| panic!("{e}"));
+        let Texels::Linear(texels) = picture.texels else { panic!("floats") };
+        assert_eq!((texels[8 + 4], texels[0]), ([40.0, 1.0, 0.5, 0.5], [0.0; 4]));
+        let radiance = load_radiance(&path, 2.0).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((radiance.width, radiance.data[8 + 4]), (8, [40.0, 1.0, 0.5]));
+    }
+
+    #[test]
+    fn other_formats_name_a_converter() {
+        let error = |bytes: &[u8]| load_bytes(bytes).err().map(|e| e.to_string()).unwrap_or_default();
+        let avif = error(b"\0\0\0\x20ftypavif\0\0\0\0");
+        assert!(avif.contains("AVIF pictures are not read") && avif.contains("convert picture picture.png"), "{avif}");
+        assert!(error(b"text").contains("not a PNG"));
     }
 
     #[test]
@@ -230,8 +308,9 @@ mod tests {
         }
 
         #[test]
-        fn damaged_pictures_never_panic(which in 0usize..4, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
-            let mut bytes = encoded([ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Hdr, ImageFormat::WebP][which]);
+        fn damaged_pictures_never_panic(which in 0usize..9, cut in 0usize..400, flips in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
+            let exr = || open_exr::tests::file(&[("", &[("R", 1.0), ("G", 1.0), ("B", 1.0)])], 2);
+            let mut bytes = FILES.get(which).map_or_else(exr, |&format| encoded(format));
             for (at, value) in flips {
                 let n = bytes.len();
                 bytes[at % n] = value;

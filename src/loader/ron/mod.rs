@@ -46,7 +46,7 @@ use super::{
 use crate::{
     math::Aabb,
     scene::{
-        MOST_NUMBERS, Material, Metering, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
+        FrameRate, MOST_NUMBERS, Material, Metering, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
         animated::Animated,
         desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
         ranges,
@@ -254,6 +254,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
     in_range(r.samples, &ranges::SAMPLES, place("samples"))?;
     in_range(r.bounces, &ranges::BOUNCES, place("bounces"))?;
     in_range(r.frames, &ranges::FRAMES, place("frames"))?;
+    in_range(r.first_frame, &ranges::FIRST_FRAME, place("first_frame"))?;
     in_range(r.exposure.0, &ranges::EXPOSURE, place("exposure"))?;
     if let Some(width) = r.filter_width {
         in_range(width.0, &ranges::FILTER_WIDTH, place("filter_width"))?;
@@ -275,7 +276,9 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         bounces: r.bounces,
         seed: r.seed,
         frames: r.frames,
-        fps: r.fps.0,
+        first_frame: r.first_frame,
+        // The nearest number to the rate that is meant, however it was written.
+        fps: FrameRate::of(r.fps.0).fps(),
         start: r.start.0,
         integrator: r.integrator.unwrap_or(RenderDefaults::default().integrator),
         exposure: r.exposure.0,

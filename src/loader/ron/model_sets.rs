@@ -39,10 +39,12 @@ impl ModelSets {
                 return Err(LoadError::set(key, message));
             }
         }
-        let RenderDefaults { samples, frames, fps, start, .. } = model;
+        let RenderDefaults { samples, frames, first_frame, fps, start, .. } = model;
         let names: BTreeSet<&String> = materials.iter().collect();
         let materials: String = names.iter().map(|name| format!("{name:?}: Diffuse(), ")).collect();
-        let render = format!("(samples: {samples}, frames: {frames}, fps: {fps:?}, start: {start:?})");
+        let render = format!(
+            "(samples: {samples}, frames: {frames}, first_frame: {first_frame}, fps: {fps:?}, start: {start:?})"
+        );
         let text = format!("(render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
         let mut source = Source { text, ..Source::default() };
         let keys = sets.iter().map(|(key, _)| key.clone()).collect();

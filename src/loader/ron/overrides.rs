@@ -2,13 +2,15 @@
 
 use super::source::{Items, Step, Value};
 use crate::loader::{LoadError, suggest};
+use std::borrow::Cow;
 
 /// `text` with the value at the dotted path `key` replaced by `value`, which is RON.
 ///
-/// A path names fields (`render.samples`), map entries (`materials.stone.color`) and list elements
+/// Fractions (`24000/1001`) are taken without the quotes that RON needs around them. A path names fields (`render.samples`), map entries (`materials.stone.color`) and list elements
 /// (`instances.0.count`). A field that the file leaves out is added; whether it exists is checked when the text is parsed.
 pub fn apply(text: &str, key: &str, value: &str) -> Result<String, LoadError> {
     let fail = |message: String| LoadError::set(key, message);
+    let value = &*quoted_fraction(value);
     if !is_one_value(value) {
         return Err(fail(format!("`{value}` is not a value: write RON, with quotes around text")));
     }
@@ -22,6 +24,14 @@ pub fn apply(text: &str, key: &str, value: &str) -> Result<String, LoadError> {
         }
     }
     Ok(splice(text, at.span.start, at.span.end, value))
+}
+
+fn quoted_fraction(value: &str) -> Cow<'_, str> {
+    let is_whole = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match value.trim().split_once('/') {
+        Some((above, below)) if is_whole(above) && is_whole(below) => format!("\"{}\"", value.trim()).into(),
+        _ => value.into(),
+    }
 }
 
 fn is_one_value(value: &str) -> bool {
@@ -94,6 +104,7 @@ mod tests {
         assert_eq!(set("(a: X(b: 1))", "a.c", "2"), "(a: X(c: 2, b: 1))");
         assert_eq!(set("(a: 1)", "render.samples", "2"), "(render: (samples: 2), a: 1)");
         assert_eq!(set("(a: X())", "a.c", "2"), "(a: X(c: 2, ))");
+        assert_eq!(set("(a: X(b: 1))", "a.b", "24000/1001"), "(a: X(b: \"24000/1001\"))");
     }
 
     #[test]

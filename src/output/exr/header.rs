@@ -14,6 +14,9 @@ pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
 /// Version of the format, without flags: rows in one part, and no name of an attribute or a channel has more than 31 bytes.
 const VERSION: u32 = 2;
 
+/// Chromaticities of red, green, blue and white, x and y each: those of BT.709, which all pictures have.
+const REC_709: [f32; 8] = [0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329];
+
 /// Makes everything before the table of blocks: magic, version and attributes.
 pub fn write<'a>(
     picture: &Picture,
@@ -25,12 +28,15 @@ pub fn write<'a>(
     header.0.extend(VERSION.to_le_bytes());
     header.attribute("channels", "chlist", &channel_list(channels));
     header.attribute("compression", "compression", &[compression.code()]);
-    let size = (picture.width, picture.height);
-    let Windows { origin: [left, top], display } = picture.metadata.windows.unwrap_or(Windows::of_whole(size));
+    header.attribute("chromaticities", "chromaticities", REC_709.map(f32::to_le_bytes).as_flattened());
+    let Windows { origin: [left, top], display } = picture.windows();
     let last = |first: i32, count: u32| first.wrapping_add_unsigned(count).wrapping_sub(1);
-    let data = [left, top, last(left, size.0), last(top, size.1)];
+    let data = [left, top, last(left, picture.width), last(top, picture.height)];
     header.attribute("dataWindow", "box2i", data.map(i32::to_le_bytes).as_flattened());
     header.attribute("displayWindow", "box2i", display.map(i32::to_le_bytes).as_flattened());
+    if let Some((frames, seconds)) = picture.metadata.rate {
+        header.attribute("framesPerSecond", "rational", [frames, seconds].map(u32::to_le_bytes).as_flattened());
+    }
     header.attribute("lineOrder", "lineOrder", &[0]);
     header.attribute("pixelAspectRatio", "float", &1f32.to_le_bytes());
     header.attribute("screenWindowCenter", "v2f", &[0; 8]);

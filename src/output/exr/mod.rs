@@ -73,7 +73,19 @@ pub fn write_blocks(
         head.extend((start + offset).to_le_bytes());
     }
     file.write_at(0, &head)?;
-    file.write_at(start, &blocks.bytes)
+    let [_, top] = picture.windows().origin;
+    if top == 0 {
+        return file.write_at(start, &blocks.bytes);
+    }
+    // Blocks begin with the number of their first row, which devices count from the first of the region.
+    let mut bytes = blocks.bytes.to_vec();
+    for &offset in &blocks.offsets {
+        let number = bytes.get_mut(offset as usize..).and_then(|block| block.first_chunk_mut::<4>());
+        if let Some(number) = number {
+            *number = i32::from_le_bytes(*number).wrapping_add(top).to_le_bytes();
+        }
+    }
+    file.write_at(start, &bytes)
 }
 
 /// The file of a picture that is to be written: its rows, channels and blocks.
@@ -159,7 +171,7 @@ impl<'a> Plan<'a> {
             let first = index * per_block;
             let rows = first..(first + per_block).min(self.picture.height as usize);
             let width = self.picture.width as usize;
-            let top = self.picture.metadata.windows.map_or(0, |windows| windows.origin[1]);
+            let [_, top] = self.picture.windows().origin;
             let number = top.wrapping_add(first as i32) as u32;
             make_block(&self.channels, width, (rows, number), self.compression, &mut memory);
             let Some(offset) = blocks.place(index, memory.block.len()) else {

@@ -55,13 +55,17 @@ impl Animation {
     /// Makes the chunk that says where a frame is and how long it is shown.
     fn control(&mut self) -> Vec<u8> {
         let settings = &self.settings;
-        let units = duration(self.frames, settings.fps, PER_SECOND.into());
-        let shown = u16::try_from(units).unwrap_or(u16::MAX).to_be_bytes();
+        let (shown, per_second) = match settings.rate.parts() {
+            // Exactly, where the numbers have room.
+            (frames, seconds) if frames.max(seconds) <= u16::MAX.into() => (seconds, frames as u16),
+            _ => (duration(self.frames, settings.rate, PER_SECOND.into()), PER_SECOND),
+        };
+        let shown = u16::try_from(shown).unwrap_or(u16::MAX).to_be_bytes();
         let (width, height) = (settings.width.to_be_bytes(), settings.height.to_be_bytes());
         let number = self.next_number();
         let mut control = Vec::new();
         // The frame is at the corner, and is kept until the next one replaces it.
-        let parts: [&[u8]; 7] = [&number, &width, &height, &[0; 8], &shown, &PER_SECOND.to_be_bytes(), &[0, 0]];
+        let parts: [&[u8]; 7] = [&number, &width, &height, &[0; 8], &shown, &per_second.to_be_bytes(), &[0, 0]];
         append_chunk(&mut control, *b"fcTL", &parts);
         control
     }

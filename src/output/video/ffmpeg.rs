@@ -2,6 +2,7 @@
 
 use super::{
     VideoFormat, VideoSettings,
+    stored::Stored,
     yuv::{self, even_size},
 };
 use crate::output::{InOrder, Metadata, OutputError, Part, Picture, Sink};
@@ -31,9 +32,9 @@ pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Res
     let encoder = choose_encoder(format, settings).map_err(failed)?;
     let part = Part::create(&path).map_err(failed)?;
     let video = Video::start(part, format, &encoder, settings).map_err(failed)?;
-    let convert = match settings.transparent {
-        true => |picture: &Picture| picture.bytes().map(Cow::into_owned),
-        false => yuv::convert,
+    let convert = match Stored::by(&encoder.name, format, settings.transparent).is_converted_here() {
+        true => yuv::convert,
+        false => |picture: &Picture| picture.bytes().map(Cow::into_owned),
     };
     Ok(InOrder::new(path, Box::new(convert), Box::new(video)))
 }
@@ -95,7 +96,8 @@ fn try_encoder(encoder: &Encoder, format: VideoFormat, settings: &VideoSettings)
     let mut command = ffmpeg();
     command
         .args(["-f", "lavfi", "-i", &format!("color=black:s={width}x{height}:r=24")])
-        .args(["-frames:v", "1", "-pix_fmt", stored(format, settings), "-c:v", &encoder.name])
+        .args(["-frames:v", "1", "-pix_fmt", Stored::by(&encoder.name, format, settings.transparent).pixels])
+        .args(["-c:v", &encoder.name])
         .args(&encoder.arguments)
         .args(["-f", "null", "-"])
         .stdin(Stdio::null())
@@ -104,15 +106,6 @@ fn try_encoder(encoder: &Encoder, format: VideoFormat, settings: &VideoSettings)
     match output.status.success() {
         true => Ok(()),
         false => Err(complaint(&output.stderr, &encoder.name)),
-    }
-}
-
-/// ffmpeg's name of the pixels in the file.
-fn stored(format: VideoFormat, settings: &VideoSettings) -> &'static str {
-    match (settings.transparent, format) {
-        (false, _) => "yuv420p",
-        (true, VideoFormat::Mov) => "yuva444p10le",
-        (true, _) => "yuva420p",
     }
 }
 
@@ -194,25 +187,29 @@ impl Video {
 
 fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> Command {
     let (width, height) = even_size(settings.width, settings.height);
+    let stored = Stored::by(&encoder.name, format, settings.transparent);
+    let tags = stored.tags();
+    let rate = settings.rate.to_string();
     let mut command = ffmpeg();
-    let colors = ["-color_range", "tv", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"];
-    match settings.transparent {
+    command.args(["-f", "rawvideo"]);
+    match stored.is_converted_here() {
         true => {
-            // RGBA, which ffmpeg converts itself.
-            let size = format!("{}x{}", settings.width, settings.height);
-            command.args(["-f", "rawvideo", "-pix_fmt", "rgba", "-s", &size]).args(&colors[4..]);
+            command.args(["-pix_fmt", stored.pixels, "-s", &format!("{width}x{height}")]).args(tags);
+            command.args(["-framerate", &rate, "-i", "pipe:0", "-an"]);
         }
         false => {
-            command.args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", &format!("{width}x{height}")]).args(colors);
+            let pixels = if settings.transparent { "rgba" } else { "rgb24" };
+            command.args(["-pix_fmt", pixels, "-s", &format!("{}x{}", settings.width, settings.height)]);
+            command.args(["-framerate", &rate, "-i", "pipe:0", "-an"]);
+            command.args(["-vf", &stored.filter((settings.width, settings.height), settings.transparent)]);
         }
     }
-    command.args(["-framerate", &settings.fps.to_string(), "-i", "pipe:0", "-an"]);
-    if settings.transparent {
-        let filter = format!("pad={width}:{height}:color=black@0,scale=out_color_matrix=bt709:out_range=tv");
-        command.args(["-vf", &filter]);
+    command.args(["-c:v", &encoder.name]).args(&encoder.arguments).args(tags);
+    command.args(["-pix_fmt", stored.pixels]);
+    if matches!(format, VideoFormat::Mp4 | VideoFormat::Mov) && is_hevc(&encoder.name) {
+        // Players of Apple take no other tag.
+        command.args(["-tag:v", "hvc1"]);
     }
-    command.args(["-c:v", &encoder.name]).args(&encoder.arguments).args(colors);
-    command.args(["-pix_fmt", stored(format, settings)]);
     for (key, text) in ["title", "comment"].iter().zip(&settings.texts) {
         command.args(["-metadata", &format!("{key}={text}")]);
     }
@@ -228,6 +225,10 @@ fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &Video
     file.push(part);
     command.args(muxer).arg(file);
     command
+}
+
+fn is_hevc(encoder: &str) -> bool {
+    encoder.contains("hevc") || encoder.contains("265")
 }
 
 fn read_messages(stderr: impl Read) -> Vec<u8> {

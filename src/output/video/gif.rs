@@ -62,7 +62,7 @@ impl Sink for Animation {
             self.file.file().write_all(FOREVER)?;
         }
         let mut frame = frame.to_vec();
-        let shown = duration(self.frames, self.settings.fps, 100.0);
+        let shown = duration(self.frames, self.settings.rate, 100.0);
         let shown = u16::try_from(shown).unwrap_or(u16::MAX);
         let place = frame.get_mut(DURATION).ok_or(ErrorKind::InvalidData)?;
         place.copy_from_slice(&shown.to_le_bytes());

@@ -3,10 +3,12 @@
 mod apng;
 mod ffmpeg;
 mod gif;
+mod stored;
 mod webp;
 mod yuv;
 
 use super::{FileFormat, InOrder, OutputError, Pattern, PatternError};
+use crate::scene::FrameRate;
 use std::{ffi::OsStr, path::PathBuf};
 
 /// The kind of video that an extension stands for.
@@ -94,7 +96,7 @@ pub struct VideoSettings {
     /// Whether frames have alpha.
     pub transparent: bool,
     /// Frames per second.
-    pub fps: f32,
+    pub rate: FrameRate,
     /// Number of frames that will come.
     pub frames: usize,
     /// Quality from 1 to 100; for videos.
@@ -118,8 +120,10 @@ pub fn open_video(path: PathBuf, format: VideoFormat, settings: &VideoSettings) 
 }
 
 /// Time for which frame `index` is shown, in units of which `per_second` make a second. Rounding errors never add up.
-fn duration(index: usize, fps: f32, per_second: f64) -> u32 {
-    let end = |index: usize| (index as f64 * per_second / f64::from(fps)).round() as u64;
+fn duration(index: usize, rate: FrameRate, per_second: f64) -> u32 {
+    let (numerator, denominator) = rate.parts();
+    let frame = per_second * f64::from(denominator) / f64::from(numerator);
+    let end = |index: usize| (index as f64 * frame).round() as u64;
     u32::try_from(end(index + 1) - end(index)).unwrap_or(u32::MAX)
 }
 

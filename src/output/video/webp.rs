@@ -59,7 +59,7 @@ impl Sink for Animation {
         frame.extend([0; 6]);
         frame.extend(three_bytes(self.settings.width - 1));
         frame.extend(three_bytes(self.settings.height - 1));
-        frame.extend(three_bytes(duration(self.frames, self.settings.fps, 1000.0)));
+        frame.extend(three_bytes(duration(self.frames, self.settings.rate, 1000.0)));
         frame.push(REPLACE);
         let mut writer = BufWriter::new(self.file.file());
         writer.write_all(&frame)?;

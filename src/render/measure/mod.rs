@@ -243,7 +243,7 @@ pub fn bench(
     device: &mut dyn Device,
     options: &BenchOptions,
 ) -> Result<Measured<BenchReport>, MeasureError> {
-    let middle = scene.settings.frames.div_ceil(2).max(1);
+    let middle = scene.settings.frame_at(scene.settings.frames.div_ceil(2).saturating_sub(1));
     let posed = pose(scene, device, middle, &options.trees)?;
     let primary_rays = camera_rays(scene);
     let (mut primary, hits) = time_rays(device, &posed, RayKind::Closest, &primary_rays, options.repeat)?;

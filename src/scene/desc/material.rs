@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 /// An entry of the `materials` section, by its name.
 ///
-/// Textures are picture files: PNG, JPEG, WebP, HDR, DDS or KTX 2. They are taken as sRGB where they hold colours and as linear where they
-/// hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
+/// Textures are picture files: PNG, JPEG, WebP, GIF (the first frame), TGA, BMP, TIFF, OpenEXR, HDR, DDS or KTX 2. They are taken as sRGB where they
+/// hold colours, unless these are floats, and as linear where they hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "materials")]

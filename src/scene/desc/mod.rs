@@ -52,7 +52,7 @@ pub use placement::{
 };
 pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};
 pub use shutter::ShutterDesc;
-pub use values::{AxisAngle, BoxSize, Color, Double, Finite, Named, Of, Point, Rotation, Scale};
+pub use values::{AxisAngle, BoxSize, Color, Double, Finite, Named, Of, Point, Rate, Rotation, Scale};
 pub use varying::Varying;
 
 use super::{Integrator, PixelFilter, ToneMap, TriangleMesh, Wrap, rig::RefitPolicy};
@@ -124,8 +124,10 @@ pub struct RenderDesc {
     pub seed: u32,
     /// Number of frames of the animation, 1 to 1000000. Default 1.
     pub frames: u32,
-    /// Frames per second, above 0. Default 24.
-    pub fps: Double,
+    /// Number of the first frame, 0 to 1000000000; names of files, `--frames` and reports count from it. Default 1.
+    pub first_frame: u32,
+    /// Frames per second, above 0; `"24000/1001"`, 23.976 and 23.98 are the same exact rate. Default 24.
+    pub fps: Rate,
     /// Time of the first frame in seconds. Default 0.
     pub start: Double,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
@@ -159,7 +161,8 @@ impl Default for RenderDesc {
             bounces: d.bounces,
             seed: d.seed,
             frames: d.frames,
-            fps: Double(d.fps),
+            first_frame: d.first_frame,
+            fps: Rate(d.fps),
             start: Double(d.start),
             integrator: None,
             exposure: Finite(d.exposure),
@@ -280,7 +283,7 @@ impl Default for SunSky {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentImage {
-    /// The picture: HDR with radiances, or PNG, JPEG or WebP, whose colours are sRGB.
+    /// The picture: OpenEXR or HDR with radiances, or another, whose colours are sRGB.
     pub file: String,
     /// Rotation of the picture about Y, in degrees. Default 0.
     #[serde(default)]

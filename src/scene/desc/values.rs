@@ -1,7 +1,7 @@
 //! The basic values of the scene file, such as numbers, points and colours. Each refuses what nobody can mean (NaN, negative light).
 
 use super::Placement;
-use crate::math::linear_from_srgb;
+use crate::{math::linear_from_srgb, scene::FrameRate};
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
@@ -69,6 +69,44 @@ pub(super) fn sixty() -> Finite {
 
 pub(super) fn up() -> Point {
     Point(Vec3::Y)
+}
+
+/// Frames per second: a number, such as `24`, or the text of a fraction, such as `"30000/1001"`. NTSC rates are exact however they are
+/// written: `29.97` is `"30000/1001"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate(pub f64);
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(RateVisitor)
+    }
+}
+
+struct RateVisitor;
+
+impl Visitor<'_> for RateVisitor {
+    type Value = Rate;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a number or \"24000/1001\"")
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<Rate, E> {
+        finite(x as f32).map(|_| Rate(x))
+    }
+
+    fn visit_i64<E: Error>(self, x: i64) -> Result<Rate, E> {
+        Ok(Rate(x as f64))
+    }
+
+    fn visit_u64<E: Error>(self, x: u64) -> Result<Rate, E> {
+        Ok(Rate(x as f64))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Rate, E> {
+        let bad = || E::custom(format!("bad frame rate \"{text}\": write a number or \"24000/1001\""));
+        FrameRate::parse(text).map(|rate| Rate(rate.fps())).ok_or_else(bad)
+    }
 }
 
 /// Three numbers, such as `(0, 1.5, -2)`: a position, direction or offset along x, y and z. Y is up.

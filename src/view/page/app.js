@@ -28,8 +28,8 @@ export class App extends Events {
 
   /** Frames, frames per second and the first frame's time of the animation. */
   get clock() {
-    const { frames = 1, fps = 24, start = 0 } = this.scene ?? {};
-    return { frames, fps, start };
+    const { frames = 1, fps = 24, start = 0, first_frame: first = 1 } = this.scene ?? {};
+    return { frames, fps, start, first };
   }
 
   /** Width over height of the picture. */

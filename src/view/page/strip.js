@@ -1,7 +1,7 @@
 // The timeline at the bottom: frames to scrub through, and the waypoints as small pictures that are dragged to other times.
 
 import { byId, debounced, element } from "./dom.js";
-import { frameAt, secondsOf, shareOf, ticks, timeAt } from "./times.js";
+import { frameAt, numberOf, secondsOf, shareOf, ticks, timeAt } from "./times.js";
 
 const WIDEST = 92;
 const NARROWEST = 26;
@@ -66,21 +66,22 @@ export class Strip {
   #place() {
     const { frame, seconds } = this.#playback;
     this.#head.style.setProperty("--share", shareOf(seconds, this.#clock));
-    this.#ruler.setAttribute("aria-valuenow", frame);
-    this.#ruler.setAttribute("aria-valuetext", `Frame ${frame} of ${this.#clock.frames}, ${seconds.toFixed(2)} seconds`);
+    this.#ruler.setAttribute("aria-valuenow", numberOf(frame, this.#clock));
+    this.#ruler.setAttribute("aria-valuetext", `Frame ${numberOf(frame, this.#clock)} of ${numberOf(this.#clock.frames, this.#clock)}, ${seconds.toFixed(2)} seconds`);
   }
 
   #measure() {
     const clock = this.#clock;
     this.#frames = clock.frames;
-    this.#ruler.setAttribute("aria-valuemax", clock.frames);
+    this.#ruler.setAttribute("aria-valuemin", numberOf(1, clock));
+    this.#ruler.setAttribute("aria-valuemax", numberOf(clock.frames, clock));
     this.#ruler.replaceChildren(...ticks(clock, this.#ruler.clientWidth).map((tick) => this.#mark(tick)));
     this.#place();
     this.#arrange();
   }
 
   #mark({ frame, labelled }) {
-    const made = element("i", { class: labelled ? "mark labelled" : "mark" }, labelled ? String(frame) : "");
+    const made = element("i", { class: labelled ? "mark labelled" : "mark" }, labelled ? String(numberOf(frame, this.#clock)) : "");
     made.style.setProperty("--share", shareOf(secondsOf(frame, this.#clock), this.#clock));
     return made;
   }

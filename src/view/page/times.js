@@ -1,9 +1,12 @@
 // Frames, seconds and places on the timeline, and keys in the order of their times. Every function is pure.
 //
-// A clock is { frames, fps, start }: frame 1 is at `start` seconds, 0 if it is left out.
+// A clock is { frames, fps, start, first }: frame 1 is at `start` seconds, 0 if it is left out. `first` is the number that files have for it.
 
 /** The time of a frame. */
 export const secondsOf = (frame, { fps, start = 0 }) => start + (frame - 1) / fps;
+
+/** The number that files have for a frame. */
+export const numberOf = (frame, { first = 1 }) => frame + first - 1;
 
 /** The frame nearest to a time, within an animation of `frames`. */
 export function frameAt(seconds, { frames, fps, start = 0 }) {
@@ -68,9 +71,9 @@ export function withKey(keys, key, clock) {
 }
 
 /** The clock of a timeline on which all keys have a place, even those after the animation's end. */
-export function clockWith(keys, { frames, fps, start = 0 }) {
+export function clockWith(keys, { frames, fps, start = 0, first = 1 }) {
   const last = Math.max(start, ...keys.map((key) => key.time));
-  return { fps, start, frames: Math.max(frames, Math.round((last - start) * fps) + 1) };
+  return { fps, start, first, frames: Math.max(frames, Math.round((last - start) * fps) + 1) };
 }
 
 /** Keys with the poses of two exchanged, each at the other's time. */

@@ -2,7 +2,7 @@
 
 import { byId, element } from "./dom.js";
 import { button, setIcon } from "./icons.js";
-import { inSeconds } from "./times.js";
+import { inSeconds, numberOf } from "./times.js";
 
 const PATHS = [
   [null, "Free", "The camera is where you flew it"],
@@ -36,8 +36,8 @@ export class Transport {
       button({ name, label: action.title, key: action.keys[0], onclick: action.run, class: "icon-button", ...more });
     this.#play = icon("play", actions.play);
     this.#loop = icon("loop", actions.loop);
-    this.#frame = element("input", { class: "frame", type: "number", min: 1, step: 1, "aria-label": "Frame" });
-    this.#frame.addEventListener("change", () => this.#playback.seek(Number(this.#frame.value) || 1));
+    this.#frame = element("input", { class: "frame", type: "number", step: 1, "aria-label": "Frame" });
+    this.#frame.addEventListener("change", () => this.#playback.seek(this.#typed()));
     this.#time = element("span", { class: "time" });
     byId("transport").append(icon("back", actions.before), this.#play, icon("forward", actions.after), this.#loop, this.#frame, this.#time);
     this.#save = button({ text: "Save", label: "Save the flight into the scene file", key: "Ctrl+S", class: "save", onclick: actions.save.run });
@@ -46,6 +46,12 @@ export class Transport {
       icon("copy", actions.command), icon("still", actions.still),
       icon("panel", actions.panel, { id: "panel-button", "aria-expanded": "false", "aria-controls": "panel" }),
       button({ text: "?", label: actions.help.title, class: "icon-button", onclick: actions.help.run, "aria-label": actions.help.title }));
+  }
+
+  /** The frame whose number was typed; the first one if it is none. */
+  #typed() {
+    const { value } = this.#frame;
+    return value === "" || Number.isNaN(Number(value)) ? 1 : Number(value) + 1 - numberOf(1, this.#playback.clock);
   }
 
   #follow() {
@@ -61,9 +67,11 @@ export class Transport {
     setIcon(this.#play, playing ? "pause" : "play");
     this.#play.setAttribute("aria-label", playing ? "Pause" : "Play");
     this.#loop.setAttribute("aria-pressed", loop);
-    this.#frame.max = this.#playback.clock.frames;
-    if (this.#frame !== document.activeElement || playing) this.#frame.value = frame;
-    this.#time.textContent = `/ ${this.#playback.clock.frames} · ${inSeconds(seconds)}`;
+    const { clock } = this.#playback;
+    const last = numberOf(clock.frames, clock);
+    [this.#frame.min, this.#frame.max] = [numberOf(1, clock), last];
+    if (this.#frame !== document.activeElement || playing) this.#frame.value = numberOf(frame, clock);
+    this.#time.textContent = `/ ${last} · ${inSeconds(seconds)}`;
     this.#radios.get(follow).checked = true;
     this.#radios.get("waypoints").disabled = this.#waypoints.keys.length < 2;
     this.#save.classList.toggle("wanted", this.#waypoints.changed);

@@ -25,6 +25,10 @@ pub fn built() -> Vec<Sample> {
     add("picture.png", scene::picture(ImageFormat::Png, 3));
     add("picture.jpg", scene::picture(ImageFormat::Jpeg, 3));
     add("picture.webp", scene::picture(ImageFormat::WebP, 3));
+    add("picture.gif", scene::picture(ImageFormat::Gif, 3));
+    add("picture.tga", scene::picture(ImageFormat::Tga, 3));
+    add("picture.bmp", scene::picture(ImageFormat::Bmp, 3));
+    add("picture.tiff", scene::picture(ImageFormat::Tiff, 3));
     add("palette.png", palette());
     add("picture.dds", dds());
     add("picture.ktx2", ktx2());

@@ -108,7 +108,7 @@ fn write_companions(campaign: &Campaign, folder: &Path) -> anyhow::Result<()> {
     fs::write(folder.join("few.ray"), scene::rays(100))?;
     fs::write(folder.join("hdr.ron"), LIT)?;
     fs::write(folder.join("actor.ron"), ACTOR)?;
-    for ending in ["png", "jpg", "webp", "dds", "ktx2"] {
+    for ending in ["png", "jpg", "webp", "gif", "tga", "bmp", "tiff", "exr", "dds", "ktx2"] {
         let text = TEXTURED.replace("FILE", &format!("m.{ending}"));
         fs::write(folder.join(format!("{ending}.ron")), text)?;
     }

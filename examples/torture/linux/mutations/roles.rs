@@ -46,6 +46,11 @@ PNG bytes | 1 | bytes | png | m.png | check png.ron; diff other.png m.png -q --l
 JPEG texture | 2 | bytes | jpg | m.jpg | check jpg.ron; render jpg.ron TINY; diff m.jpg other.png -q --limit 1
 WebP texture | 3 | webp | webp | m.webp | check webp.ron; render webp.ron TINY; diff m.webp other.png -q --limit 1
 WebP bytes | 1 | bytes | webp | m.webp | check webp.ron; diff m.webp other.png -q --limit 1
+GIF texture | 1 | bytes | gif | m.gif | check gif.ron; render gif.ron TINY
+TGA texture | 1 | bytes | tga | m.tga | check tga.ron; render tga.ron TINY
+BMP texture | 1 | bytes | bmp | m.bmp | check bmp.ron; render bmp.ron TINY
+TIFF texture | 2 | bytes | tiff | m.tiff | check tiff.ron; render tiff.ron TINY
+OpenEXR texture | 2 | bytes | exr | m.exr | check exr.ron; render exr.ron TINY; diff m.exr m.exr -q --limit 1
 DDS texture | 1 | bytes | dds | m.dds | check dds.ron; render dds.ron TINY
 KTX 2 texture | 2 | bytes | ktx2 | m.ktx2 | check ktx2.ron; render ktx2.ron TINY
 HDR environment | 2 | bytes | hdr | m.hdr | check hdr.ron; render hdr.ron TINY; diff m.hdr m.hdr -q --limit 1
