@@ -30,6 +30,7 @@ mod page;
 mod render;
 mod reports;
 mod resume;
+mod saves;
 mod several;
 mod videos;
 mod view;

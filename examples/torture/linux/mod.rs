@@ -13,6 +13,8 @@ mod mounts;
 mod mutations;
 mod names;
 mod nodes;
+mod page;
+mod pages;
 mod pieces;
 mod process;
 mod promise;
@@ -69,12 +71,13 @@ struct Args {
 /// Its name, its share of the time in percent, and what it does.
 type Attack = (&'static str, u32, fn(&Campaign) -> anyhow::Result<Vec<Promise>>);
 
-const ATTACKS: [Attack; 11] = [
+const ATTACKS: [Attack; 12] = [
     ("refused", 3, refused::attack),
     ("names", 2, names::attack),
     ("special", 10, special::attack),
     ("stubborn", 6, stubborn::attack),
     ("pieces", 4, pieces::attack),
+    ("pages", 4, pages::attack),
     ("crowd", 6, crowd::attack),
     ("limits", 7, limits::attack),
     ("disks", 8, disks::attack),

@@ -19,6 +19,11 @@ pub fn apply(scene: &mut Scene, options: &LensOptions) -> Result<(), LoadError> 
     if let Some(projection) = options.projection {
         project(scene, projection);
     }
+    if let (Some(height), Projection::Orthographic { .. }) = (options.height, scene.camera.projection) {
+        scene.camera.projection = Projection::Orthographic { height };
+        scene.camera.driver = None;
+        scene.camera.tracks.span.clear();
+    }
     let Some(mut lens) = chosen(scene, options)? else {
         scene.camera.lens = None;
         return Ok(());

@@ -45,6 +45,8 @@ pub struct ViewOptions {
 pub struct LensOptions {
     /// How the scene is projected.
     pub projection: Option<Projecting>,
+    /// Height of what an orthographic picture shows, in scene units; None for as much as is seen without.
+    pub height: Option<f32>,
     /// Focal length over diameter of the aperture; 0 for a pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
     /// Radius of the aperture in scene units; 0 for a pinhole.
