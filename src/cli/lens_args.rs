@@ -2,6 +2,7 @@
 
 use super::model_args::parse_number;
 use crate::{
+    math::LARGEST_COORDINATE,
     loader::options::{Focusing, LensOptions, Projecting},
     scene::{MAX_BLADES, MOST_SHIFT},
 };
@@ -14,9 +15,16 @@ pub struct LensArgs {
     /// How the picture is made flat
     #[arg(long, value_name = "NAME")]
     projection: Option<Projecting>,
-    /// Short for --projection orthographic
-    #[arg(long, conflicts_with = "projection")]
-    orthographic: bool,
+    /// Short for --projection orthographic; with a number, the picture shows that many scene units from top to bottom
+    #[arg(
+        long,
+        value_name = "HEIGHT",
+        num_args = 0..=1,
+        require_equals = true,
+        value_parser = parse_height,
+        conflicts_with = "projection"
+    )]
+    orthographic: Option<Option<f32>>,
     /// Shift the lens by these shares of the longer side of the picture, as in Blender: the picture shows more of what is to the right and above
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = parse_shift)]
     shift: Option<Vec2>,
@@ -46,8 +54,9 @@ impl LensArgs {
     pub fn options(&self) -> LensOptions {
         let on = self.focus_on.clone().map(Focusing::On);
         LensOptions {
-            projection: self.projection.or(self.orthographic.then_some(Projecting::Orthographic)),
+            projection: self.projection.or(self.orthographic.map(|_| Projecting::Orthographic)),
             shift: self.shift,
+            height: self.orthographic.flatten(),
             f_stop: self.aperture,
             radius: self.aperture_radius,
             focus: self.focus.clone().or(on),
@@ -68,6 +77,11 @@ fn parse_f_stop(text: &str) -> Result<f32, String> {
     let number = text.strip_prefix("f/").unwrap_or(text).parse().ok();
     let number = number.filter(|x: &f32| *x == 0.0 || (1e-3..=1e6).contains(x));
     number.ok_or_else(|| "write an f-stop like 2.8, from 0.001 to 1000000, or 0".to_owned())
+}
+
+fn parse_height(text: &str) -> Result<f32, String> {
+    let height = text.parse().ok().filter(|x| *x > 0.0 && *x <= LARGEST_COORDINATE);
+    height.ok_or_else(|| "write a height above 0 like 2.5".to_owned())
 }
 
 fn parse_radius(text: &str) -> Result<f32, String> {

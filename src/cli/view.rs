@@ -6,21 +6,29 @@ use super::{
     console, shipped,
 };
 use crate::{
-    preview::{Preview, Source, typed_flags},
+    preview::{Preview, Source, Takes, typed_flags},
     settings::{PictureOptions, RenderOptions},
     view::{Port, Server},
 };
 use anyhow::Context;
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{
+    Args,
+    builder::{PathBufValueParser, TypedValueParser},
+};
 use std::{
     env,
+    io::{self, Write},
     net::{IpAddr, Ipv4Addr},
     path::PathBuf,
     process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 /// The port that is tried first.
 const USUAL_PORT: u16 = 8080;
+/// Time in which a browser has read the file that leads to the page.
+const OPENING: Duration = Duration::from_secs(60);
 
 const VIEW_HELP: &str = "\
 Prints a link, and opens it where there is a desktop. Whoever has the link may do everything; it is for this machine alone
@@ -67,8 +75,8 @@ impl PreviewArgs {
             trees: trees.clone(),
             ..PictureOptions::default()
         };
-        let flags =
-            typed_flags(&env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect::<Vec<_>>());
+        let arguments: Vec<String> = env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect();
+        let flags = typed_flags(&arguments, what_follows());
         let preview = Preview::start(Source { path: self.path, options, flags }, device)?;
         warn_of_trees(&trees, console::note);
         let port = match self.port {
@@ -88,10 +96,28 @@ impl PreviewArgs {
         let link = server.link();
         console::print(&link)?;
         if !self.no_open && has_desktop() {
-            open(&link);
+            // The link is on the terminal.
+            let _ = open(&server.entrance());
         }
         server.serve();
         Ok(Exit::Done)
+    }
+}
+
+/// What may follow each flag.
+fn what_follows() -> impl Fn(&str) -> Takes {
+    let command = PreviewArgs::augment_args(clap::Command::new("view"));
+    move |flag| {
+        let name = flag.trim_start_matches('-');
+        let Some(found) = command.get_arguments().find(|known| known.get_long() == Some(name)) else {
+            return Takes::Nothing;
+        };
+        let least = found.get_num_args().map_or(1, |count| count.min_values());
+        match found.get_action().takes_values() && !found.is_require_equals_set() {
+            false => Takes::Nothing,
+            true if least == 0 => Takes::Perhaps,
+            true => Takes::Value,
+        }
     }
 }
 
@@ -113,10 +139,19 @@ fn has_desktop() -> bool {
     !is_remote && (cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
-/// Opens a link in the browser. Who has none has the link.
-fn open(link: &str) {
+/// Opens a link in the browser, by way of a file that nobody else can read: everybody may see the command lines of a machine's processes.
+fn open(link: &str) -> io::Result<()> {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
+    let folder = runtime.unwrap_or_else(env::temp_dir);
+    let mut file = tempfile::Builder::new().prefix("throng-view-").suffix(".html").tempfile_in(folder)?;
+    write!(file, "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>throng</title>\n")?;
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(opener);
-    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _ = command.spawn();
+    command.arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn()?;
+    let remove = move || {
+        thread::sleep(OPENING);
+        drop(file);
+    };
+    thread::Builder::new().name("open".into()).spawn(remove).map(drop)
 }

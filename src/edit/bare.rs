@@ -335,7 +335,7 @@ fn mean(picture: &FloatImage) -> Vec3 {
 }
 
 /// Degrees that are these radians again, as short as they can be.
-fn degrees(radians: f32) -> String {
+pub fn degrees(radians: f32) -> String {
     let exact = radians.to_degrees();
     let rounded = (0..6).map(|digits| {
         let power = 10f64.powi(digits);

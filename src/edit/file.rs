@@ -1,13 +1,12 @@
 //! A scene file on the disk, which is written only as long as nobody else has changed it.
 
-use super::EditError;
-use crate::{
-    files::read_regular,
-    output::{OutputError, fill_atomically},
+use super::{
+    EditError,
+    replace::{hash_of, is_read_only, replace},
 };
+use crate::files::read_regular;
 use std::{
-    fs,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 use xxhash_rust::xxh3::xxh3_128;
@@ -39,6 +38,11 @@ impl SceneText {
         Self { path: path.to_owned(), text: String::new(), known: None }
     }
 
+    /// The same with a text to start from, which is not on the disk.
+    pub(crate) fn with_text(self, text: &str) -> Self {
+        Self { text: text.to_owned(), ..self }
+    }
+
     /// The text as it was read or written last.
     pub fn text(&self) -> &str {
         &self.text
@@ -51,30 +55,27 @@ impl SceneText {
 
     /// Whether the disk still has what was read or written last.
     pub fn is_current(&self) -> bool {
-        match read_regular(&self.path) {
-            Ok(bytes) => self.known == Some(xxh3_128(&bytes)),
-            Err(error) => error.kind() == ErrorKind::NotFound && self.known.is_none(),
-        }
+        hash_of(&self.path).is_ok_and(|found| found == self.known)
     }
 
-    /// Replaces the file by one that has `text`, whole or not at all; `anyway` even if it has changed since it was read. Its permissions
-    /// stay, and where its name is a link, the file that the link leads to is replaced.
+    /// Replaces the file by one that has `text`, whole or not at all, and forces it to the disk; `anyway` even if it has changed since it was
+    /// read. Its owner, its permissions and its other names stay, and where its name is a link, the file that the link leads to is replaced.
     ///
     /// # Errors
-    /// [`EditError::Changed`] if the disk has something else by now, and [`EditError::Write`].
+    /// [`EditError::Changed`] if the disk has something else by now, [`EditError::ReadOnly`], and [`EditError::Write`].
     pub fn write(&mut self, text: String, anyway: bool) -> Result<(), EditError> {
-        if !anyway && !self.is_current() {
-            return Err(EditError::Changed { path: self.path.clone() });
+        let changed = |path: &Path| Err(EditError::Changed { path: path.to_owned() });
+        let fail = |error| EditError::Read { path: self.path.clone(), error };
+        let found = hash_of(&self.path).map_err(fail)?;
+        if !anyway && found != self.known {
+            return changed(&self.path);
         }
-        let permissions = fs::metadata(&self.path).map(|found| found.permissions());
-        let written = fill_atomically(&self.path, |mut file| {
-            file.write_all(text.as_bytes())?;
-            match permissions {
-                Ok(permissions) => file.set_permissions(permissions),
-                Err(_) => Ok(()),
-            }
-        });
-        written.map_err(|error: OutputError| EditError::Write(error))?;
+        if is_read_only(&self.path) {
+            return Err(EditError::ReadOnly { path: self.path.clone() });
+        }
+        if !replace(&self.path, &text, found).map_err(EditError::Write)? {
+            return changed(&self.path);
+        }
         self.known = Some(xxh3_128(text.as_bytes()));
         self.text = text;
         Ok(())
@@ -84,6 +85,7 @@ impl SceneText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_that_somebody_else_has_changed_is_left_alone() {

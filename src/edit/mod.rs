@@ -8,16 +8,20 @@ mod camera;
 mod fields;
 mod file;
 mod flight;
+mod follow;
 mod number;
 mod placement;
+mod replace;
 mod schema;
 mod values;
 
 pub use bare::{ModelChoices, path_for, scene_for};
 pub use camera::{save_flight, saved_flight};
+pub(crate) use bare::degrees;
 pub use file::SceneText;
 pub use flight::{Flight, Optics, PaceChoice, Waypoint};
-pub use placement::{Placed, Transform, instance_named, moved, placement_of};
+pub use follow::{followed, own_text};
+pub use placement::{Placed, Transform, instance_named, moved, placed_by, placement_of};
 pub use values::{EditableValue, ValueKind, save_values, values};
 
 use crate::{
@@ -50,6 +54,8 @@ pub enum EditError {
     NotMovable { why: String },
     #[error("{}: the file has changed since it was read: load it again, or write it anyway", .path.display())]
     Changed { path: PathBuf },
+    #[error("{}: the file is read-only: make it writable first", .path.display())]
+    ReadOnly { path: PathBuf },
     #[error("{}: the file cannot be read: {error}", .path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error(transparent)]

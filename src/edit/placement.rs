@@ -48,8 +48,12 @@ pub fn instance_named(scene: &Scene, name: &str) -> Option<u32> {
 /// without a scene file.
 pub fn placement_of(text: &str, scene: &Scene, instance: u32) -> Option<Placed> {
     let run = scene.placed.iter().find(|run| run.instances.contains(&instance))?;
+    placed_by(text, run.entry as usize)
+}
+
+/// The entry of `instances` with this number, if `text` has it.
+pub fn placed_by(text: &str, entry: usize) -> Option<Placed> {
     let (file, root) = (parsed(text).ok()?, Value::of_file(text)?);
-    let entry = run.entry as usize;
     let value = root.child(Step::Key("instances"))?.child(Step::Index(entry))?;
     let placement = file.instances.get(entry)?;
     let common = placement.common();

@@ -106,13 +106,7 @@ fn load_kind(
     inspect: impl FnOnce(&gltf::Model),
 ) -> Result<Scene, LoadError> {
     let scene = match kind {
-        Kind::Scene => {
-            let camera = match &options.model.camera {
-                options::CameraChoice::Of(name) => Some(name.as_str()),
-                _ => None,
-            };
-            ron::load(path, &overrides(options), &options.model.allow_dirs, camera)?
-        }
+        Kind::Scene => return load_scene(path, None, options),
         Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
@@ -122,6 +116,24 @@ fn load_kind(
         true => Err(LoadError::strict(path, &scene.warnings)),
         false => Ok(Scene { name: name_of(path), ..scene }),
     }
+}
+
+/// Loads a scene file at `path` as if it had `text`, which nobody needs to have written. None: as it is.
+///
+/// # Errors
+/// As [`load_with`].
+pub(crate) fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions) -> Result<Scene, LoadError> {
+    options.check(Kind::Scene)?;
+    let camera = match &options.model.camera {
+        options::CameraChoice::Of(name) => Some(name.as_str()),
+        _ => None,
+    };
+    let source = match text {
+        Some(text) => ron::file::Source { path: path.into(), text: text.to_owned(), ..Default::default() },
+        None => ron::file::open(path)?,
+    };
+    let scene = ron::load(source, &overrides(options), &options.model.allow_dirs, camera)?;
+    Ok(Scene { name: name_of(path), ..complete(scene, path, &options.view)? })
 }
 
 /// Makes a scene of a description that was built in code. Files in it are relative to the working folder.

@@ -79,14 +79,14 @@ fn replace(path: &Path, fill: impl FnOnce(&Part) -> io::Result<()>) -> Result<()
 
 /// A file that is being written. It is removed when it is dropped, unless it was persisted before.
 pub struct Part {
-    file: File,
+    pub(super) file: File,
     /// None once it has its name.
-    temporary: Option<Temporary>,
-    target: Target,
+    pub(super) temporary: Option<Temporary>,
+    pub(super) target: Target,
 }
 
 /// The name of a file, which is removed when this is dropped. Empty: there is none.
-struct Temporary(PathBuf);
+pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
@@ -99,7 +99,7 @@ impl Drop for Temporary {
 
 impl Temporary {
     /// Gives the file another name, after which it is not removed any more.
-    fn rename(mut self, to: &Path, file: &File) -> io::Result<()> {
+    pub(super) fn rename(mut self, to: &Path, file: &File) -> io::Result<()> {
         match disk::rename(&self.0, to) {
             // A server that is asked again, since its first answer was lost, finds no file to rename any more.
             Err(error) if !is_at(file, to) => return Err(error),
@@ -294,7 +294,7 @@ fn group_by_folder(paths: &[PathBuf]) -> BTreeMap<&Path, HashSet<&OsStr>> {
     folders
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

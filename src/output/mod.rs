@@ -8,6 +8,7 @@ mod collisions;
 mod destination;
 mod encoding;
 mod error;
+mod exchange;
 mod exif;
 mod exr;
 mod film;

@@ -226,6 +226,23 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Whether there is a file in it.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self, Self::Still { file: Some(_), .. })
+    }
+
+    /// Whether nobody needs an earlier one any more that was not taken yet.
+    pub(super) fn replaces(&self, earlier: &Self) -> bool {
+        match (self, earlier) {
+            (Self::Path { of, .. }, Self::Path { of: earlier, .. }) => of == earlier,
+            (Self::Scene(_), Self::Scene(_))
+            | (Self::Camera(_), Self::Camera(_))
+            | (Self::State(_), Self::State(_))
+            | (Self::Values { .. }, Self::Values { .. }) => true,
+            _ => false,
+        }
+    }
+
     /// An error that is over once it was told.
     pub fn error(message: impl ToString) -> Self {
         Self::Error { message: message.to_string(), lasting: false }

@@ -1,18 +1,41 @@
 //! The command lines that make what a viewer sees.
 
 use super::View;
-use crate::quoting::quote;
+use crate::{anim::CameraPose, edit::degrees, quoting::quote, scene::Projection};
 use std::path::Path;
 
 /// Flags of `throng view` that are of the server.
 const OF_THE_SERVER: [&str; 3] = ["--port", "--bind", "--no-open"];
 
+/// Flags of which one takes the place of the others.
+const ALIKE: [&[&str]; 3] =
+    [&["--projection", "--orthographic"], &["--aperture", "--aperture-radius"], &["--focus", "--focus-on"]];
+/// Flags of a camera, which a camera of the scene has for itself.
+const OF_CAMERAS: [&str; 12] = [
+    "--camera",
+    "--eye",
+    "--target",
+    "--up",
+    "--fov",
+    "--projection",
+    "--orthographic",
+    "--aperture",
+    "--aperture-radius",
+    "--focus",
+    "--focus-on",
+    "--blades",
+];
+/// The flag that may be given many times.
+const MANY: &str = "--set";
+
 /// The line that renders `scene` with `typed` flags, of which those in `chosen` take the place. Each is one flag, with its value after a space
 /// or `=`.
 pub fn render(scene: &Path, typed: &[String], chosen: &[String]) -> String {
-    let is_replaced = |flag: &String| chosen.iter().any(|other| name(other) == name(flag));
+    let is_replaced = |flag: &String| chosen.iter().any(|other| replaces(name(other), name(flag)));
     let kept = typed.iter().filter(|flag| !is_replaced(flag));
-    let mut line = format!("throng render {}", quote(&scene.display().to_string()));
+    let scene = scene.display().to_string();
+    let scene = if scene.starts_with('-') { format!("./{scene}") } else { scene };
+    let mut line = format!("throng render {}", quote(&scene));
     for flag in kept.chain(chosen) {
         line.push(' ');
         line.push_str(flag);
@@ -20,43 +43,77 @@ pub fn render(scene: &Path, typed: &[String], chosen: &[String]) -> String {
     line
 }
 
-/// The flags that were typed after `throng view SCENE`, each with its value, without those of the server.
-pub fn typed(arguments: &[String]) -> Vec<String> {
-    let mut flags: Vec<String> = Vec::new();
-    for argument in arguments {
-        match argument.starts_with("--") || flags.is_empty() {
-            true if argument.contains('=') => {
-                let (flag, value) = argument.split_once('=').unwrap_or((argument, ""));
-                flags.push(format!("{flag}={}", quote(value)));
-            }
-            true => flags.push(argument.clone()),
-            false => {
-                if let Some(last) = flags.last_mut() {
-                    last.push(' ');
-                    last.push_str(&quote(argument));
-                }
-            }
+fn replaces(chosen: &str, typed: &str) -> bool {
+    let are_alike = |flags: &&[&str]| flags.contains(&chosen) && flags.contains(&typed);
+    chosen != MANY && (chosen == typed || ALIKE.iter().any(are_alike))
+        || chosen == "--camera" && OF_CAMERAS.contains(&typed)
+}
+
+/// The flags that were typed after `throng view`, each with its value, without the scene and the flags of the server. `takes` tells what may
+/// follow a flag.
+pub fn typed(arguments: &[String], takes: impl Fn(&str) -> Takes) -> Vec<String> {
+    let mut flags = Vec::new();
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        if argument == "--" {
+            break;
+        }
+        if !argument.starts_with('-') || argument == "-" {
+            continue;
+        }
+        if let Some((flag, value)) = argument.split_once('=') {
+            flags.push(format!("{flag}={}", quote(value)));
+            continue;
+        }
+        let follows = match takes(argument) {
+            Takes::Nothing => false,
+            Takes::Value => true,
+            Takes::Perhaps => rest.peek().is_some_and(|next| !next.starts_with('-')),
+        };
+        match rest.next_if(|_| follows) {
+            Some(value) => flags.push(format!("{argument} {}", quote(value))),
+            None => flags.push(argument.clone()),
         }
     }
-    flags.retain(|flag| flag.starts_with("--") && !OF_THE_SERVER.contains(&name(flag)));
+    flags.retain(|flag| !OF_THE_SERVER.contains(&name(flag)));
     flags
 }
 
-/// The flags of a camera.
-pub fn view_flags(view: &View) -> Vec<String> {
+/// What may follow a flag as an argument of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    Value,
+    Perhaps,
+}
+
+/// Optics of a picture, and what a camera with an eye of its own has without flags about that.
+pub struct Optics<'a> {
+    pub pose: &'a CameraPose,
+    pub own: Projection,
+}
+
+/// The flags of a camera that stands where `view` says, and has these optics.
+pub fn view_flags(view: &View, optics: &Optics) -> Vec<String> {
     let point = |flag: &str, [x, y, z]: [f32; 3]| format!("{flag} {x:?},{y:?},{z:?}");
     let mut flags = vec![point("--eye", view.eye), point("--target", view.target), point("--up", view.up)];
+    match optics.pose.projection {
+        Projection::Perspective { fov_y } => {
+            if !matches!(optics.own, Projection::Perspective { .. }) {
+                flags.push("--projection perspective".to_owned());
+            }
+            let asked = view.fov.filter(|degrees| degrees.to_radians() == fov_y);
+            flags.push(format!("--fov {}", asked.map_or_else(|| degrees(fov_y), |degrees| format!("{degrees:?}"))));
+        }
+        Projection::Orthographic { height } => flags.push(format!("--orthographic={height:?}")),
+        Projection::Equirectangular => {}
+    }
     let number = |flag: &str, value: Option<f32>| value.map(|value| format!("{flag} {value:?}"));
-    flags.extend(number("--fov", view.fov));
-    flags.extend(view.height.map(|_| "--orthographic".to_owned()));
     match view.radius {
         Some(radius) => flags.push(format!("--aperture-radius {radius:?}")),
         None => flags.extend(number("--aperture", view.f_stop)),
     }
-    flags.extend(number(
-        "--focus",
-        view.focus.filter(|_| view.radius.is_some_and(|r| r > 0.0) || view.f_stop.is_some()),
-    ));
+    flags.extend(number("--focus", view.focus.filter(|_| optics.pose.lens.is_some())));
     flags
 }
 
@@ -67,26 +124,75 @@ fn name(flag: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
 
     fn words(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
     }
 
+    fn takes(flag: &str) -> Takes {
+        match flag {
+            "--lock-seed" | "--no-open" => Takes::Nothing,
+            "--wireframe" => Takes::Perhaps,
+            _ => Takes::Value,
+        }
+    }
+
     #[test]
     fn what_was_typed_stays_unless_it_was_changed() {
-        let flags = typed(&words("scene.ron --port 0 --samples 4 --no-open --environment=sky --set a=b --fov 30"));
+        let line = "scene.ron --port 0 --samples 4 --no-open --environment=sky --set a=b --fov 30";
+        let flags = typed(&words(line), takes);
         assert_eq!(flags, ["--samples 4", "--environment=sky", "--set a=b", "--fov 30"]);
-        let chosen = ["--samples 9".to_owned(), "-o x.png".to_owned()];
+        let chosen = ["--samples 9".to_owned(), "--set c=d".to_owned(), "-o x.png".to_owned()];
         let line = render(Path::new("a scene.ron"), &flags, &chosen);
-        assert_eq!(line, "throng render 'a scene.ron' --environment=sky --set a=b --fov 30 --samples 9 -o x.png");
+        let expected = "--environment=sky --set a=b --fov 30 --samples 9 --set c=d -o x.png";
+        assert_eq!(line, format!("throng render 'a scene.ron' {expected}"));
+    }
+
+    #[test]
+    fn the_scene_is_no_flag_wherever_it_stands() {
+        for line in [
+            "--device cpu s.ron --lock-seed",
+            "--device cpu --lock-seed s.ron",
+            "s.ron --device cpu --lock-seed",
+            "--port 0 --device cpu --no-open --lock-seed -- s.ron",
+        ] {
+            assert_eq!(typed(&words(line), takes), ["--device cpu", "--lock-seed"], "{line}");
+        }
+        assert_eq!(typed(&words("--eye -1,2,3 s.ron --wireframe --fov 3"), takes), ["--eye -1,2,3", "--wireframe", "--fov 3"]);
+        assert_eq!(typed(&words("--set a=b=c"), takes), ["--set a=b=c"]);
+        assert_eq!(render(Path::new("-s.ron"), &[], &[]), "throng render ./-s.ron");
+    }
+
+    #[test]
+    fn flags_that_contradict_each_other_take_each_others_place() {
+        let flags = ["--aperture 2", "--focus-on ball", "--projection equirectangular", "--blades 5", "--eye 1,2,3"];
+        let flags = flags.map(str::to_owned);
+        let chosen = ["--aperture-radius 0.5", "--focus 3.0", "--orthographic=2.0"].map(str::to_owned);
+        let line = render(Path::new("s"), &flags, &chosen);
+        assert_eq!(line, format!("throng render s --blades 5 --eye 1,2,3 {}", chosen.join(" ")));
+        assert_eq!(render(Path::new("s"), &flags, &["--camera top".to_owned()]), "throng render s --camera top");
     }
 
     #[test]
     fn cameras_are_flags() {
         let view =
             View { eye: [1.0, 2.5, -3.0], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov: Some(40.0), ..View::default() };
-        let flags = view_flags(&view).join(" ");
-        assert_eq!(flags, "--eye 1.0,2.5,-3.0 --target 0.0,0.0,0.0 --up 0.0,1.0,0.0 --fov 40.0");
+        let (eye, target, up) = (Vec3::from(view.eye), Vec3::ZERO, Vec3::Y);
+        let pose = |projection| CameraPose { eye, target, up, projection, lens: None };
+        let perspective = Projection::Perspective { fov_y: 40f32.to_radians() };
+        let flags = |view: &View, projection, own| view_flags(view, &Optics { pose: &pose(projection), own }).join(" ");
+        let place = "--eye 1.0,2.5,-3.0 --target 0.0,0.0,0.0 --up 0.0,1.0,0.0";
+        assert_eq!(flags(&view, perspective, perspective), format!("{place} --fov 40.0"));
+        let parallel = Projection::Orthographic { height: 3.1 };
+        assert_eq!(flags(&view, parallel, perspective), format!("{place} --orthographic=3.1"));
+        let all_around = flags(&view, perspective, Projection::Equirectangular);
+        assert_eq!(all_around, format!("{place} --projection perspective --fov 40.0"));
+        // An angle that nobody has typed is written so that it comes back.
+        let odd = Projection::Perspective { fov_y: 0.123_456_79 };
+        let line = flags(&View { fov: None, ..view }, odd, perspective);
+        let degrees: f32 = line.rsplit(' ').next().unwrap().parse().unwrap();
+        assert_eq!(degrees.to_radians(), 0.123_456_79);
         assert_eq!(quote("it's"), r"'it'\''s'");
     }
 }

@@ -1,23 +1,34 @@
-//! Changes to the scene that are not saved yet, and saving them into its file.
+//! Changes of one viewer to the scene that are not saved yet.
 
-use super::{Picked, View, Waypoint};
-use crate::{
-    edit::{self, EditError, EditableValue, Flight, ModelChoices, Optics, PaceChoice, SceneText, Transform},
-    loader::LoadOptions,
-    scene::Scene,
-};
+use super::{Picked, stage::Shown};
+use crate::edit::{self, EditError, EditableValue, Placed, Transform};
 use glam::Vec3;
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-/// The file of the scene that is shown, and what was changed since.
-#[derive(Default)]
+/// Most changes of a viewer, and most bytes of their texts.
+const MOST_CHANGES: usize = 1000;
+const MOST_BYTES: usize = 1 << 20;
+
+/// What a viewer has changed. Changes belong to entries of the file, not to their numbers: they follow them when the file is edited.
+#[derive(Clone, Default)]
 pub struct Edits {
-    /// None for models, which have no scene file.
-    pub text: Option<SceneText>,
-    /// The scene file that was made for a model.
-    made: Option<SceneText>,
-    changes: BTreeMap<String, String>,
+    /// The file's text; None for models, which have no scene file.
+    text: Option<Arc<str>>,
+    changes: Vec<Change>,
+}
+
+#[derive(Clone)]
+struct Change {
+    path: String,
+    value: String,
+    /// The text in which the path leads to the value.
+    of: Option<Arc<str>>,
+    /// Whether the file has no place for it any more.
+    is_lost: bool,
 }
 
 /// Where a viewer wants an instance.
@@ -27,50 +38,136 @@ pub struct Moved {
     pub scale: Option<Value>,
 }
 
+/// A value by its path.
+pub type Pair = (String, String);
+
 impl Edits {
-    pub fn of(text: Option<SceneText>) -> Self {
-        Self { text, ..Self::default() }
-    }
-
-    /// The values that take the place of the file's.
-    pub fn overrides(&self) -> Vec<(String, String)> {
-        self.changes.clone().into_iter().collect()
-    }
-
-    /// Takes values in place of the file's, unless the text would be no scene with them. Returns whether they are others than before.
-    ///
-    /// # Errors
-    /// If something is wrong with them: what it is.
-    pub fn change(&mut self, values: BTreeMap<String, String>) -> Result<bool, String> {
-        let before = self.changes.clone();
-        self.changes.extend(values);
-        if self.text.is_some()
-            && let Err(error) = self.changed()
-        {
-            self.changes = before;
-            return Err(error.to_string());
-        }
-        Ok(self.changes != before)
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
     }
 
     pub fn forget(&mut self) {
         self.changes.clear();
     }
 
-    /// The text with all changes.
-    fn changed(&self) -> Result<String, EditError> {
-        let text = self.text.as_ref().map_or("", SceneText::text);
-        edit::save_values(text, &self.overrides())
+    /// The values that take the place of the file's, in the order in which they do.
+    pub fn overrides(&self) -> Vec<Pair> {
+        let held = self.changes.iter().filter(|change| !change.is_lost);
+        let mut pairs: Vec<Pair> = held.map(|change| (change.path.clone(), change.value.clone())).collect();
+        pairs.sort();
+        pairs
     }
 
-    /// The values that can be changed, as viewers are told: those that were changed with what is `saved` in the file.
+    /// The paths of changes that the file has no place for any more.
+    pub fn lost(&self) -> Vec<&str> {
+        self.changes.iter().filter(|change| change.is_lost).map(|change| &*change.path).collect()
+    }
+
+    pub fn drop_lost(&mut self) {
+        self.changes.retain(|change| !change.is_lost);
+    }
+
+    /// Takes values in place of the file's, unless the text would be no scene with them; an empty one takes a change back. Their paths are
+    /// those of the text `of`. Returns whether anything is another than before.
+    ///
+    /// # Errors
+    /// If something is wrong with them: what it is.
+    pub fn change(&mut self, values: BTreeMap<String, String>, of: Option<&Arc<str>>) -> Result<bool, String> {
+        let before = self.overrides();
+        let mut changed = self.clone();
+        for (path, value) in values {
+            let path = changed.path_now(&path, of)?;
+            changed.set(path, value);
+        }
+        let bytes: usize = changed.changes.iter().map(|change| change.path.len() + change.value.len()).sum();
+        if changed.changes.len() > MOST_CHANGES || bytes > MOST_BYTES {
+            return Err("too many changes are not saved: save them first".to_owned());
+        }
+        changed.changed().map_err(|error| error.to_string())?;
+        *self = changed;
+        Ok(self.overrides() != before)
+    }
+
+    fn set(&mut self, path: String, value: String) {
+        self.changes.retain(|change| change.path != path);
+        let own = self.text.as_ref().and_then(|text| edit::own_text(text, &path));
+        if !value.is_empty() && own != Some(&value) {
+            self.changes.push(Change { path, value, of: self.text.clone(), is_lost: false });
+        }
+    }
+
+    /// A path of the text `of`, in the text as it is now.
+    fn path_now(&self, path: &str, of: Option<&Arc<str>>) -> Result<String, String> {
+        let (Some(of), Some(text)) = (of, &self.text) else { return Ok(path.to_owned()) };
+        if of == text {
+            return Ok(path.to_owned());
+        }
+        edit::followed(path, of, text).ok_or_else(|| format!("`{path}`: the file has changed, and its entry is gone"))
+    }
+
+    /// Goes on with another text of the file. `is_own` is whether the program itself has changed values in it, so that entries have their
+    /// numbers. Changes that have no place in it stay, for the case that it comes back. Returns the paths of those that lost it.
+    pub fn move_to(&mut self, text: Option<Arc<str>>, is_own: bool) -> Vec<String> {
+        if text == self.text {
+            return Vec::new();
+        }
+        let before: BTreeSet<String> = self.lost().into_iter().map(str::to_owned).collect();
+        self.text = text;
+        let Some(text) = self.text.clone() else { return Vec::new() };
+        self.changes.sort_by(|a, b| a.path.cmp(&b.path));
+        for change in &mut self.changes {
+            let path = match &change.of {
+                Some(_) if is_own && !change.is_lost => Some(change.path.clone()),
+                Some(of) => edit::followed(&change.path, of, &text),
+                None => None,
+            };
+            change.is_lost = path.is_none();
+            if let Some(path) = path {
+                change.path = path;
+            }
+        }
+        self.find_places(&text);
+        for change in self.changes.iter_mut().filter(|change| !change.is_lost) {
+            change.of = Some(text.clone());
+        }
+        let lost = self.lost().into_iter().map(str::to_owned);
+        lost.filter(|path| !before.contains(path)).collect()
+    }
+
+    /// Marks changes as lost that cannot be made in the text.
+    fn find_places(&mut self, text: &str) {
+        if edit::save_values(text, &self.overrides()).is_ok() {
+            return;
+        }
+        let mut text = text.to_owned();
+        for change in self.changes.iter_mut().filter(|change| !change.is_lost) {
+            match edit::save_values(&text, &[(change.path.clone(), change.value.clone())]) {
+                Ok(changed) => text = changed,
+                Err(_) => change.is_lost = true,
+            }
+        }
+    }
+
+    /// Takes away the changes that were saved.
+    pub fn saved(&mut self, saved: &[Pair]) {
+        self.changes.retain(|change| !saved.iter().any(|(path, value)| (path, value) == (&change.path, &change.value)));
+    }
+
+    /// The text with all changes; empty for models.
+    fn changed(&self) -> Result<String, EditError> {
+        self.text.as_ref().map_or_else(|| Ok(String::new()), |text| edit::save_values(text, &self.overrides()))
+    }
+
+    /// The values that can be changed, as viewers are told: those that were changed with what is `saved` in the file, which is empty if
+    /// nothing is.
     pub fn values(&self) -> Vec<Value> {
-        let saved = edit::values(self.text.as_ref().map_or("", SceneText::text));
+        let saved = edit::values(self.text.as_deref().unwrap_or_default());
         let saved: BTreeMap<&str, &str> = saved.iter().map(|value| (&*value.path, &*value.text)).collect();
+        let changed: BTreeSet<String> = self.overrides().into_iter().map(|(path, _)| path).collect();
         let text = self.changed().unwrap_or_default();
         let told = |value: &EditableValue| {
             let mut told = serde_json::to_value(value).ok()?;
-            let before = self.changes.contains_key(&value.path).then(|| saved.get(&*value.path)).flatten();
+            let before = changed.contains(&value.path).then(|| saved.get(&*value.path).copied().unwrap_or_default());
             if let Some(before) = before.filter(|before| **before != value.text) {
                 told["saved"] = json!(before);
             }
@@ -80,23 +177,28 @@ impl Edits {
     }
 
     /// Adds to what was picked whether it can be moved, and where it is.
-    pub fn complete(&self, picked: &mut Picked, scene: &Scene, instance: u32) {
-        let placed = self.changed().ok().and_then(|text| edit::placement_of(&text, scene, instance));
-        let transform = placed.and_then(|placed| placed.transform);
+    pub fn complete(&self, picked: &mut Picked, shown: &Shown, instance: u32) {
+        let transform = self.placed(shown, instance).and_then(|placed| placed.transform);
         picked.movable = transform.is_some();
         picked.transform = transform.map(|Transform { translate, rotate, scale }| {
             json!({"translate": translate.to_array(), "rotate": rotate.to_array(), "scale": scale.to_array()})
         });
     }
 
-    /// Moves the placement of an instance.
+    /// The entry, as it is now, that placed an instance of a scene that is shown.
+    fn placed(&self, shown: &Shown, instance: u32) -> Option<Placed> {
+        let entry = shown.scene.placed.iter().find(|run| run.instances.contains(&instance))?.entry;
+        let path = self.path_now(&format!("instances.{entry}"), shown.text.as_ref()).ok()?;
+        edit::placed_by(&self.changed().ok()?, path.strip_prefix("instances.")?.parse().ok()?)
+    }
+
+    /// Puts an instance elsewhere. Nothing else of it changes.
     ///
     /// # Errors
     /// If there is no such instance, or it cannot be moved.
-    pub fn place(&mut self, scene: &Scene, name: &str, to: Moved) -> Result<(), String> {
-        let text = self.changed().map_err(|error| error.to_string())?;
-        let instance = edit::instance_named(scene, name).ok_or_else(|| format!("there is no `{name}`"))?;
-        let placed = edit::placement_of(&text, scene, instance);
+    pub fn place(&mut self, shown: &Shown, name: &str, to: Moved) -> Result<bool, String> {
+        let instance = edit::instance_named(&shown.scene, name).ok_or_else(|| format!("there is no `{name}`"))?;
+        let placed = self.placed(shown, instance);
         let placed = placed.ok_or_else(|| format!("`{name}` is not placed by the scene file and cannot be moved"))?;
         let from = placed.transform.ok_or_else(|| format!("`{name}` cannot be moved: {}", placed.why_not))?;
         let scale = match to.scale {
@@ -109,73 +211,8 @@ impl Edits {
             scale,
         };
         let values = edit::moved(&placed, &to).map_err(|error| error.to_string())?;
-        self.changes.extend(values);
-        Ok(())
-    }
-
-    /// Writes the changes, and `more` values, into the file. Returns its name.
-    ///
-    /// # Errors
-    /// [`EditError::Changed`] if the file is another one by now, and files that cannot be written.
-    pub fn save_values(&mut self, more: BTreeMap<String, String>, anyway: bool) -> Result<String, EditError> {
-        self.changes.extend(more);
-        let text = self.text_to_save(anyway)?;
-        let saved = edit::save_values(&text, &self.overrides())?;
-        self.write(saved, anyway)?;
-        self.changes.clear();
-        Ok(self.file())
-    }
-
-    /// Writes a flight, or a camera that stands still, into the scene file. For a model that becomes a new file.
-    ///
-    /// # Errors
-    /// As [`Self::save_values`], and flights that no camera can have.
-    pub fn save_camera(
-        &mut self,
-        flight: Flight,
-        (model, scene, options): (&Path, &Scene, &LoadOptions),
-        anyway: bool,
-    ) -> Result<String, EditError> {
-        if self.text.is_none() {
-            let choices = ModelChoices { flight: Some(flight), exposure: None };
-            let made = self.made.get_or_insert_with(|| SceneText::new(&edit::path_for(model)));
-            made.write(edit::scene_for(model, scene, options, &choices), anyway)?;
-            return Ok(made.path().display().to_string());
-        }
-        let text = self.text_to_save(anyway)?;
-        let name = match &options.model.camera {
-            crate::loader::options::CameraChoice::Of(name) => Some(name.as_str()),
-            _ => None,
-        };
-        let mut saved = edit::save_flight(&text, name, &flight)?;
-        let settings = &scene.settings;
-        let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f64::max);
-        let frames = 1 + ((end - settings.start) * settings.fps).round() as u32;
-        if frames > settings.frames {
-            // The film is to go on to the last waypoint.
-            saved = edit::save_values(&saved, &[("render.frames".to_owned(), frames.to_string())])?;
-        }
-        self.write(saved, anyway)?;
-        Ok(self.file())
-    }
-
-    /// The text that changes are made in: that of the file as it is now, if it is to be written whatever it is.
-    fn text_to_save(&self, anyway: bool) -> Result<String, EditError> {
-        let Some(text) = &self.text else {
-            return Err(EditError::NotMovable { why: "a model has no scene file: save the camera first".to_owned() });
-        };
-        match anyway {
-            true => Ok(SceneText::read(text.path())?.text().to_owned()),
-            false => Ok(text.text().to_owned()),
-        }
-    }
-
-    fn write(&mut self, text: String, anyway: bool) -> Result<(), EditError> {
-        self.text.as_mut().map_or(Ok(()), |file| file.write(text, anyway))
-    }
-
-    fn file(&self) -> String {
-        self.text.as_ref().map_or_else(String::new, |text| text.path().display().to_string())
+        let text = self.text.clone();
+        self.change(values.into_iter().collect(), text.as_ref())
     }
 }
 
@@ -190,69 +227,90 @@ fn scale_of(value: &Value) -> Option<Vec3> {
     }
 }
 
-/// A viewer's waypoints, or where its camera stands, as a flight to be saved. `is_flat` is whether the scene's camera is orthographic.
-pub fn flight(keys: &[Waypoint], pace: Option<&str>, still: &View, is_flat: bool) -> Flight {
-    if keys.is_empty() {
-        let waypoint =
-            edit::Waypoint { eye: still.eye.into(), target: still.target.into(), ..edit::Waypoint::default() };
-        let optics = Optics {
-            fov: still.fov,
-            height: still.height,
-            up: Some(still.up.into()),
-            f_stop: still.f_stop.filter(|_| still.radius.is_none()),
-            radius: still.radius,
-            focus: still.focus,
-        };
-        return Flight { waypoints: vec![waypoint], optics, pace: PaceChoice::Keep };
-    }
-    let waypoint = |key: &Waypoint| edit::Waypoint {
-        eye: key.eye.into(),
-        target: key.target.into(),
-        time: Some(key.time),
-        fov: key.fov.filter(|_| !is_flat),
-        height: key.fov.filter(|_| is_flat),
-        f_stop: key.f_stop,
-        radius: key.radius,
-        focus: key.focus,
-    };
-    Flight { waypoints: keys.iter().map(waypoint).collect(), optics: Optics::default(), pace: pace_of(pace) }
-}
-
-fn pace_of(pace: Option<&str>) -> PaceChoice {
-    let Some(text) = pace else { return PaceChoice::ByTimes };
-    let bezier = |text: &str| {
-        let numbers = text.strip_prefix("bezier(")?.strip_suffix(')')?.split(',');
-        let numbers: Option<Vec<f32>> = numbers.map(|number| number.trim().parse().ok()).collect();
-        <[f32; 4]>::try_from(numbers?).ok()
-    };
-    match text {
-        "constant" => PaceChoice::Constant,
-        "smooth" => PaceChoice::Smooth,
-        _ => bezier(text).map_or(PaceChoice::ByTimes, PaceChoice::Bezier),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TEXT: &str = r#"(
+    environment: SunSky(elevation: 35),
+    materials: { "stone": Diffuse(color: (1, 1, 1)) },
+    meshes: { "ball": Sphere, "floor": Quad() },
+    instances: [Single(of: "floor"), Single(of: "ball", translate: (0, 1, 0)), Grid(of: "ball", count: (3, 1, 3))],
+)"#;
+
+    fn edits(text: &str) -> Edits {
+        Edits { text: Some(text.into()), changes: Vec::new() }
+    }
+
+    fn change(edits: &mut Edits, path: &str, value: &str) -> Result<bool, String> {
+        let text = edits.text.clone();
+        edits.change(BTreeMap::from([(path.to_owned(), value.to_owned())]), text.as_ref())
+    }
+
     #[test]
-    fn what_stands_still_is_saved_with_its_optics_and_waypoints_with_their_times() {
-        let view = View { eye: [1.0; 3], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov: Some(30.0), ..View::default() };
-        let still = flight(&[], None, &view, false);
-        assert_eq!((still.waypoints.len(), still.waypoints[0].time, still.optics.fov), (1, None, Some(30.0)));
-        let key = Waypoint {
-            eye: [1.0; 3],
-            target: [0.0; 3],
-            time: 2.0,
-            fov: Some(5.0),
-            focus: None,
-            f_stop: None,
-            radius: None,
-        };
-        let flown = flight(&[key.clone(), key], Some("bezier(0.4, 0, 0.2, 1)"), &view, true);
-        assert_eq!((flown.waypoints[1].time, flown.waypoints[1].height), (Some(2.0), Some(5.0)));
-        assert_eq!(flown.pace, PaceChoice::Bezier([0.4, 0.0, 0.2, 1.0]));
+    fn a_change_follows_its_entry_and_is_lost_with_it() {
+        let mut edits = edits(TEXT);
+        assert_eq!(change(&mut edits, "instances.1.translate", "(0, 5, 0)"), Ok(true));
+        let without_floor = TEXT.replace(r#"Single(of: "floor"), "#, "");
+        assert!(edits.move_to(Some(without_floor.into()), false).is_empty());
+        assert_eq!(edits.overrides(), [("instances.0.translate".to_owned(), "(0, 5, 0)".to_owned())]);
+        let without_ball = TEXT.replace(r#"Single(of: "ball", translate: (0, 1, 0)), "#, "");
+        assert_eq!(edits.move_to(Some(without_ball.into()), false), ["instances.0.translate"]);
+        assert!(edits.overrides().is_empty() && !edits.is_empty());
+        // It is told once, and comes back with its entry.
+        assert!(edits.move_to(Some("(instances: [])".into()), false).is_empty());
+        assert!(edits.move_to(Some(TEXT.into()), false).is_empty());
+        assert_eq!(edits.overrides(), [("instances.1.translate".to_owned(), "(0, 5, 0)".to_owned())]);
+    }
+
+    #[test]
+    fn a_name_that_is_gone_takes_no_other_change_with_it() {
+        let mut edits = edits(TEXT);
+        change(&mut edits, "materials.stone.color", "(1, 0, 0)").unwrap();
+        change(&mut edits, "environment.elevation", "5").unwrap();
+        let lost = edits.move_to(Some(TEXT.replace("stone", "rock").into()), false);
+        assert_eq!(lost, ["materials.stone.color"]);
+        assert_eq!(change(&mut edits, "environment.elevation", "10"), Ok(true));
+        assert_eq!(edits.overrides(), [("environment.elevation".to_owned(), "10".to_owned())]);
+        edits.drop_lost();
+        assert!(edits.lost().is_empty() && !edits.is_empty());
+    }
+
+    #[test]
+    fn what_is_refused_leaves_everything_as_it_was() {
+        let mut edits = edits(TEXT);
+        change(&mut edits, "environment.elevation", "5").unwrap();
+        assert!(change(&mut edits, "environment.elevation", "\"high\"").is_err());
+        assert!(change(&mut edits, "environment.azimuth", &"1".repeat(2 << 20)).is_err());
+        assert_eq!(edits.overrides(), [("environment.elevation".to_owned(), "5".to_owned())]);
+        // What the file says, and nothing at all, are no changes.
+        assert_eq!(change(&mut edits, "environment.elevation", "35"), Ok(true));
+        assert!(edits.is_empty());
+        change(&mut edits, "environment.elevation", "5").unwrap();
+        assert_eq!(change(&mut edits, "environment.elevation", ""), Ok(true));
+        assert!(edits.is_empty());
+    }
+
+    #[test]
+    fn a_path_of_an_older_text_means_what_it_meant() {
+        let (old, new) = (Arc::<str>::from(TEXT), TEXT.replace(r#"Single(of: "floor"), "#, ""));
+        let mut edits = edits(&new);
+        let values = |path: &str| BTreeMap::from([(path.to_owned(), "3".to_owned())]);
+        assert_eq!(edits.change(values("instances.1.scale"), Some(&old)), Ok(true));
+        assert_eq!(edits.overrides(), [("instances.0.scale".to_owned(), "3".to_owned())]);
+        assert!(edits.change(values("instances.0.scale"), Some(&old)).unwrap_err().contains("its entry is gone"));
+    }
+
+    #[test]
+    fn values_that_were_changed_tell_what_the_file_has() {
+        let mut edits = edits(TEXT);
+        change(&mut edits, "environment.elevation", "5").unwrap();
+        change(&mut edits, "instances.1.scale", "2").unwrap();
+        let values = edits.values();
+        let saved = |path: &str| values.iter().find(|value| value["path"] == path).map(|value| value["saved"].clone());
+        assert_eq!(saved("environment.elevation"), Some(json!("35")));
+        assert_eq!(saved("instances.1.scale"), Some(json!("")));
+        assert_eq!(saved("instances.1.translate"), Some(Value::Null));
     }
 
     #[test]

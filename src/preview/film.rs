@@ -15,6 +15,12 @@ impl Film {
         Self { sums: Accumulation::new(&settings), kept: Accumulation::default(), frame, settings }
     }
 
+    /// Memory that a film with these settings takes, in bytes.
+    pub fn bytes(settings: &FrameSettings) -> u64 {
+        let words = Accumulation::words(settings) + Accumulation::odd_words(settings);
+        2 * 4 * words as u64
+    }
+
     pub fn samples(&self) -> u32 {
         self.sums.state.samples
     }

@@ -5,8 +5,8 @@ use super::{Answer, Command, Picture};
 use std::{
     collections::VecDeque,
     sync::{
-        Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::Thread,
     time::Duration,
@@ -15,6 +15,8 @@ use std::{
 /// Commands that may wait to be carried out, and answers that may wait to be sent.
 const MOST_COMMANDS: usize = 64;
 const MOST_ANSWERS: usize = 1024;
+/// Answers that wait, from which on only the last one of those that replace each other is kept.
+const MANY_ANSWERS: usize = 16;
 
 /// The bell of the loop's thread.
 #[derive(Debug, Default)]
@@ -38,7 +40,13 @@ impl Bell {
 /// A viewer, as both sides hold it.
 #[derive(Debug)]
 pub struct Link {
-    bell: std::sync::Arc<Bell>,
+    bell: Arc<Bell>,
+    /// Tells viewers apart.
+    pub(super) number: u64,
+    /// The name by which a viewer comes back.
+    pub(super) name: Option<String>,
+    /// Files that are being made.
+    making: AtomicUsize,
     inner: Mutex<Inner>,
     /// Something is there for the viewer.
     told: Condvar,
@@ -54,7 +62,26 @@ struct Inner {
     /// Whether the viewer can take a picture.
     ready: bool,
     limits: Limits,
+    /// Whether somebody wants the viewer's side to look again.
+    nudged: bool,
     closed: bool,
+}
+
+/// A file that is being made for a viewer, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Ticket(Arc<Link>);
+
+impl Ticket {
+    pub fn new(link: &Arc<Link>) -> Self {
+        link.making.fetch_add(1, Ordering::Relaxed);
+        Self(link.clone())
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.0.making.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The capacity of the line to a viewer.
@@ -78,8 +105,14 @@ pub enum Next {
 }
 
 impl Link {
-    pub(super) fn new(bell: std::sync::Arc<Bell>) -> Self {
-        Self { bell, inner: Mutex::default(), told: Condvar::new(), taken: Condvar::new() }
+    pub(super) fn new(bell: Arc<Bell>, number: u64, name: Option<String>) -> Self {
+        let (told, taken) = (Condvar::new(), Condvar::new());
+        Self { bell, number, name, making: AtomicUsize::new(0), inner: Mutex::default(), told, taken }
+    }
+
+    /// The number that no other viewer has.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -95,6 +128,9 @@ impl Link {
             _ => {
                 while inner.commands.len() >= MOST_COMMANDS && !inner.closed {
                     inner = self.taken.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                }
+                if inner.closed {
+                    return;
                 }
                 inner.commands.push_back(command);
             }
@@ -116,12 +152,14 @@ impl Link {
             }
         }
         let empty = |inner: &mut Inner| {
-            inner.answers.is_empty() && !inner.closed && !(takes_pictures && inner.picture.is_some())
+            let has_picture = takes_pictures && inner.picture.is_some();
+            inner.answers.is_empty() && !inner.closed && !inner.nudged && !has_picture
         };
         if empty(&mut inner) {
             let waited = self.told.wait_timeout_while(inner, patience, empty);
             inner = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        inner.nudged = false;
         if inner.closed {
             return Next::Closed;
         }
@@ -143,8 +181,9 @@ impl Link {
         self.inner().limits = limits;
     }
 
-    /// Wakes up whoever waits for [`Self::next`].
+    /// Makes [`Self::next`] return, now or when it is called.
     pub fn nudge(&self) {
+        self.inner().nudged = true;
         self.told.notify_all();
     }
 
@@ -156,8 +195,15 @@ impl Link {
         self.bell.ring();
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    /// Whether either side has ended it.
+    pub fn is_closed(&self) -> bool {
         self.inner().closed
+    }
+
+    /// Number of files that are being made for the viewer or wait for it.
+    pub(super) fn files(&self) -> usize {
+        let waiting = self.inner().answers.iter().filter(|answer| answer.is_file()).count();
+        waiting + self.making.load(Ordering::Relaxed)
     }
 
     pub(super) fn take_commands(&self) -> VecDeque<Command> {
@@ -180,12 +226,19 @@ impl Link {
 
     pub(crate) fn answer(&self, answer: Answer) {
         let mut inner = self.inner();
+        if inner.answers.len() >= MANY_ANSWERS {
+            inner.answers.retain(|earlier| !answer.replaces(earlier));
+        }
         if inner.answers.len() >= MOST_ANSWERS {
             // Whoever asks that much without listening is not served any more.
             inner.closed = true;
+            inner.answers.clear();
         }
-        inner.answers.push_back(answer);
+        if !inner.closed {
+            inner.answers.push_back(answer);
+        }
         self.told.notify_all();
+        self.taken.notify_all();
     }
 
     /// Replaces a picture that was not taken yet.
@@ -209,5 +262,61 @@ impl Command {
                 | Self::Change { .. }
                 | Self::Place { .. }
         )
+    }
+
+    /// Whether it is about what is changed and not saved, and waits while that is being saved.
+    pub(super) fn concerns_edits(&self) -> bool {
+        matches!(
+            self,
+            Self::Save { .. }
+                | Self::Change { .. }
+                | Self::Place { .. }
+                | Self::Values {}
+                | Self::Reload {}
+                | Self::Line { .. }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link() -> Arc<Link> {
+        Arc::new(Link::new(Arc::default(), 1, None))
+    }
+
+    #[test]
+    fn a_viewer_that_does_not_listen_takes_little_memory_and_is_let_go() {
+        let link = link();
+        for _ in 0..10 * MOST_ANSWERS {
+            link.answer(Answer::Values { values: Vec::new() });
+        }
+        assert!(!link.is_closed() && link.inner().answers.len() <= MANY_ANSWERS);
+        (0..=MOST_ANSWERS).for_each(|_| link.answer(Answer::error("no")));
+        assert!(link.is_closed() && link.inner().answers.is_empty());
+        // Nobody takes these.
+        (0..10 * MOST_COMMANDS).for_each(|_| link.send(Command::Values {}));
+        assert!(link.inner().commands.len() <= MOST_COMMANDS);
+    }
+
+    #[test]
+    fn a_nudge_is_not_missed() {
+        let link = link();
+        link.nudge();
+        assert!(matches!(link.next(false, Duration::from_secs(60)), Next::Nothing));
+        assert!(matches!(link.next(false, Duration::ZERO), Next::Nothing));
+    }
+
+    #[test]
+    fn files_count_until_they_are_taken() {
+        let link = link();
+        let ticket = Ticket::new(&link);
+        let file = Some((bytes::Bytes::new(), "png"));
+        link.answer(Answer::Still { ask: 1, share: None, link: None, file });
+        assert_eq!(link.files(), 2);
+        drop(ticket);
+        assert!(matches!(link.next(false, Duration::ZERO), Next::Answer(_)));
+        assert_eq!(link.files(), 0);
     }
 }

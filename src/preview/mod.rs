@@ -11,13 +11,16 @@ mod command_line;
 mod edits;
 mod eye;
 mod film;
+mod flights;
 mod layers;
 mod link;
 mod pace;
 mod path;
 mod picking;
+mod saving;
 mod stage;
 mod still;
+mod stills;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -26,30 +29,40 @@ pub use command::{
     Answer, Bounds, Command, Made, Picked, Picture, PictureKind, Saved, SceneFacts, State, StillFormat, Track, View,
     Waypoint,
 };
-pub use command_line::typed as typed_flags;
+pub use command_line::{Takes, typed as typed_flags};
 pub use link::{Bell, Limits, Link, Next};
 pub use stage::Source;
 
-use crate::{Error, device::Device, edit::EditError, render::RenderError};
+use crate::{Error, device::Device, edit::SceneText, render::RenderError};
 use edits::{Edits, Moved};
 use eye::{Due, Eye};
+use saving::Saves;
 use stage::{Prepared, Stage};
 use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
-use still::Still;
-use watch::Watch;
+use stills::Stills;
+use watch::{Changed, Done, Watch};
 
 /// Time between two looks at links that were closed, while nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
+/// Viewers who left with changes that are not saved, and for whom these are kept.
+const MOST_KEPT: usize = 16;
+/// Commands of a viewer that wait until its scene was saved, before no other is taken.
+const MOST_WAITING: usize = 64;
 
 /// A scene that is shown. Its loop ends when this is dropped.
 pub struct Preview {
     bell: Arc<Bell>,
     arrived: Arc<Mutex<Vec<Arc<Link>>>>,
+    /// The number of the next viewer.
+    next: AtomicU64,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -62,7 +75,7 @@ impl Preview {
         let layout = device.node_layout();
         let (prepared, files) = source.prepare(layout);
         let mut prepared = prepared?;
-        let edits = Edits::of(prepared.text.take());
+        let file = prepared.file.take();
         let stage = Stage::new(device, prepared)?;
         let bell = Arc::<Bell>::default();
         let arrived = Arc::<Mutex<Vec<Arc<Link>>>>::default();
@@ -71,11 +84,13 @@ impl Preview {
             source,
             stage,
             watch,
-            edits,
+            file,
+            saves: Saves::default(),
+            kept: VecDeque::new(),
             bell: bell.clone(),
             arrived: arrived.clone(),
             eyes: Vec::new(),
-            stills: VecDeque::new(),
+            stills: Stills::default(),
             last: 0,
             failure: None,
         };
@@ -83,12 +98,13 @@ impl Preview {
         let thread = thread.map_err(RenderError::Thread)?;
         // Nobody else sets it.
         let _ = bell.thread.set(thread.thread().clone());
-        Ok(Self { bell, arrived, thread: Some(thread) })
+        Ok(Self { bell, arrived, next: AtomicU64::new(1), thread: Some(thread) })
     }
 
-    /// A new viewer.
-    pub fn open(&self) -> Arc<Link> {
-        let link = Arc::new(Link::new(self.bell.clone()));
+    /// A new viewer. One that comes back by the `name` that it had before finds what it changed and did not save.
+    pub fn open(&self, name: Option<String>) -> Arc<Link> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let link = Arc::new(Link::new(self.bell.clone(), number, name));
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner).push(link.clone());
         self.bell.ring();
         link
@@ -112,10 +128,14 @@ struct Engine {
     bell: Arc<Bell>,
     arrived: Arc<Mutex<Vec<Arc<Link>>>>,
     watch: Watch,
-    edits: Edits,
+    /// The scene file; None for models.
+    file: Option<SceneText>,
+    saves: Saves,
+    /// Changes of viewers who left, by their names: the oldest first.
+    kept: VecDeque<(String, Edits)>,
     eyes: Vec<Eye>,
     /// Files under way, which are worked on in turn with pictures that stand still.
-    stills: VecDeque<Still>,
+    stills: Stills,
     /// Index of the eye that was served last; the number of eyes if it was a still.
     last: usize,
     /// Why the file that is there now could not be loaded.
@@ -127,19 +147,18 @@ impl Engine {
         while !self.bell.quit.load(Ordering::Relaxed) {
             self.bell.urgent.store(false, Ordering::Relaxed);
             self.welcome();
-            self.eyes.retain(|eye| !eye.link.is_closed());
-            self.stills.retain(|still| !still.link.is_closed());
+            self.let_go();
             self.watch.set_seen(!self.eyes.is_empty());
-            if let Some(loaded) = self.watch.take() {
-                self.replace(loaded);
+            for done in self.watch.take() {
+                self.go_on(done);
             }
+            self.save_next();
             for index in 0..self.eyes.len() {
-                for command in self.eyes[index].link.take_commands() {
-                    self.obey(index, command);
-                }
+                self.listen(index);
             }
             self.present();
             for eye in &mut self.eyes {
+                self.stage.turn_to(eye.link.number);
                 if let Err(error) = eye.update(&mut self.stage) {
                     eye.give_up(&error);
                 }
@@ -161,91 +180,159 @@ impl Engine {
     fn welcome(&mut self) {
         let arrived = std::mem::take(&mut *self.arrived.lock().unwrap_or_else(PoisonError::into_inner));
         for link in arrived {
+            self.stage.turn_to(link.number);
             link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));
             if let Some(message) = &self.failure {
                 link.answer(Answer::Error { message: message.clone(), lasting: true });
             }
-            let eye = Eye::new(link, &self.stage);
+            let kept = self.kept.iter().position(|(name, _)| Some(name) == link.name.as_ref());
+            let kept = kept.and_then(|index| self.kept.remove(index)).map(|(_, edits)| edits);
+            let is_back = kept.is_some();
+            let mut eye = Eye::new(link, &self.stage, kept.unwrap_or_default());
             eye.tell_path(&self.stage);
+            eye.edit_on(self.text(), false);
             self.eyes.push(eye);
+            if is_back {
+                self.show_changes(self.eyes.len() - 1);
+            }
+        }
+    }
+
+    /// Forgets viewers who left, but for what they changed.
+    fn let_go(&mut self) {
+        let (gone, stay) = std::mem::take(&mut self.eyes).into_iter().partition(|eye| eye.link.is_closed());
+        self.eyes = stay;
+        for eye in Vec::<Eye>::from(gone) {
+            self.stage.forget(eye.link.number);
+            self.watch.forget(eye.link.number);
+            if let Some(name) = eye.link.name.clone().filter(|_| !eye.edits.is_empty()) {
+                self.kept.push_back((name, eye.edits));
+                self.kept.drain(..self.kept.len().saturating_sub(MOST_KEPT));
+            }
+        }
+        self.stills.let_go();
+    }
+
+    /// The text of the scene file.
+    fn text(&self) -> Option<Arc<str>> {
+        self.file.as_ref().map(|file| Arc::from(file.text()))
+    }
+
+    /// Takes commands of a viewer. Those about what is changed wait while that is being saved.
+    fn listen(&mut self, index: usize) {
+        if !self.saves.concern(&self.eyes[index].link) {
+            while let Some(command) = self.eyes[index].waiting.pop_front() {
+                self.obey(index, command);
+                if self.saves.concern(&self.eyes[index].link) {
+                    break;
+                }
+            }
+        }
+        if self.eyes[index].waiting.len() >= MOST_WAITING {
+            return;
+        }
+        for command in self.eyes[index].link.take_commands() {
+            let eye = &mut self.eyes[index];
+            let must_wait = self.saves.concern(&eye.link) || !eye.waiting.is_empty();
+            match must_wait && command.concerns_edits() {
+                true => eye.waiting.push_back(command),
+                false => self.obey(index, command),
+            }
         }
     }
 
     fn obey(&mut self, index: usize, command: Command) {
+        self.stage.turn_to(self.eyes[index].link.number);
         match command {
             Command::Present { on } => {
                 self.eyes.iter_mut().for_each(|eye| eye.presents = false);
                 self.eyes[index].presents = on;
             }
             Command::Watch { on } => self.eyes[index].watches = on,
-            Command::Reload {} => {
-                self.edits.forget();
-                self.load_changed();
-            }
+            Command::Reload {} => self.reload(index),
             Command::Still { frame, size, samples, format, ask } => {
                 let eye = &mut self.eyes[index];
+                if let Err(message) = self.stills.check(&eye.link) {
+                    return eye.link.answer(Answer::error(message));
+                }
                 match eye.still((frame, size, samples), (ask, format), &mut self.stage) {
-                    Ok(still) => self.stills.extend(still),
+                    Ok(still) => self.stills.add(still),
                     Err(error) => eye.link.answer(Answer::error(error)),
                 }
             }
             Command::Line { of } => {
-                let text = self.eyes[index].command_line(of, &self.source);
+                let text = self.eyes[index].command_line(of, &self.source, &self.stage);
                 self.eyes[index].link.answer(Answer::Command { text });
             }
-            Command::Values {} => self.eyes[index].link.answer(Answer::Values { values: self.edits.values() }),
-            Command::Change { values } => match self.edits.change(values) {
-                Ok(true) => self.load_changed(),
-                Ok(false) => {}
-                Err(message) => self.eyes[index].link.answer(Answer::error(message)),
-            },
+            Command::Values {} => {
+                let eye = &mut self.eyes[index];
+                eye.paths_of = self.file.as_ref().map(|file| Arc::from(file.text()));
+                eye.link.answer(Answer::Values { values: eye.edits.values() });
+            }
+            Command::Change { values } => {
+                let eye = &mut self.eyes[index];
+                let changed = eye.edits.change(values, eye.paths_of.as_ref());
+                self.show_changed(index, changed);
+            }
             Command::Place { instance, translate, rotate, scale } => {
-                match self.edits.place(&self.stage.scene, &instance, Moved { translate, rotate, scale }) {
-                    Ok(()) => self.load_changed(),
-                    Err(message) => self.eyes[index].link.answer(Answer::error(message)),
-                }
+                let moved = Moved { translate, rotate, scale };
+                let changed = self.eyes[index].edits.place(&self.stage.shown, &instance, moved);
+                self.show_changed(index, changed);
             }
             Command::Save { what, values, anyway } => self.save(index, what, (values, anyway)),
-            command => self.eyes[index].obey(command, &mut self.stage, &self.edits),
+            command => self.eyes[index].obey(command, &mut self.stage),
         }
     }
 
-    /// Loads the scene with the changes that are not saved.
-    fn load_changed(&self) {
-        let mut source = self.source.clone();
-        source.options.load.overrides.extend(self.edits.overrides());
-        self.watch.load(source);
-    }
-
-    fn save(&mut self, index: usize, what: Saved, (values, anyway): (BTreeMap<String, String>, bool)) {
-        let eye = &self.eyes[index];
-        let saved = match what {
-            Saved::Values => self.edits.save_values(values, anyway),
-            Saved::Camera => {
-                let flight = eye.flight(&self.stage);
-                let model = (&*self.source.path, &*self.stage.scene, &self.source.options.load);
-                self.edits.save_camera(flight, model, anyway)
-            }
-        };
-        eye.link.answer(match saved {
-            Ok(file) => Answer::Saved { file },
-            Err(error @ EditError::Changed { .. }) => {
-                Answer::Refused { why: error.to_string(), choices: vec!["anyway", "reload"] }
-            }
-            Err(error) => Answer::Refused { why: error.to_string(), choices: Vec::new() },
-        });
-        if what == Saved::Values {
-            // What is in the file now takes no place of anything.
-            self.load_changed();
+    fn show_changed(&mut self, index: usize, changed: Result<bool, String>) {
+        match changed {
+            Ok(true) => self.show_changes(index),
+            Ok(false) => {}
+            Err(message) => self.eyes[index].link.answer(Answer::error(message)),
         }
     }
 
-    /// Goes on with a scene that was loaded; the old one stays if it was not.
+    /// Loads the scene with what a viewer has changed and not saved, or shows that of the file again.
+    fn show_changes(&mut self, index: usize) {
+        let number = self.eyes[index].link.number;
+        let changes = self.eyes[index].edits.overrides();
+        if !changes.is_empty() {
+            return self.watch.load_own(number, Changed { text: self.text(), changes });
+        }
+        self.watch.forget(number);
+        if self.stage.has_own(number) || self.eyes[index].has_failed {
+            self.stage.forget(number);
+            self.show_scene(index);
+        }
+    }
+
+    /// Drops what a viewer has changed. The others go on as they were.
+    fn reload(&mut self, index: usize) {
+        self.eyes[index].edits.forget();
+        let number = self.eyes[index].link.number;
+        self.watch.forget(number);
+        self.stage.forget(number);
+        // Changes of files are seen by themselves. Where nobody else is disturbed, that is not relied on.
+        match self.failure.is_some() || self.eyes.len() == 1 {
+            true => self.watch.load(),
+            false => self.show_scene(index),
+        }
+    }
+
+    fn go_on(&mut self, done: Done) {
+        match done {
+            Done::File(loaded) => self.replace(loaded),
+            Done::Own(number, loaded) => self.replace_own(number, loaded),
+            Done::Checked(checked) => self.finish_save(checked),
+        }
+    }
+
+    /// Goes on with the scene of the file; the old one stays if it could not be loaded.
     fn replace(&mut self, loaded: Result<Prepared, Error>) {
         let replaced = loaded.and_then(|mut prepared| {
-            let text = prepared.text.take();
-            self.stage.replace(prepared)?;
-            self.edits.text = text;
+            let file = prepared.file.take();
+            self.stage.replace(None, prepared)?;
+            self.file = file;
             Ok(())
         });
         self.failure = replaced.err().map(|error| error.to_string());
@@ -253,13 +340,60 @@ impl Engine {
             let tell = |eye: &Eye| eye.link.answer(Answer::Error { message: message.clone(), lasting: true });
             return self.eyes.iter().for_each(tell);
         }
-        // Frames of the old scene are of no use to the device.
-        for still in self.stills.drain(..) {
-            still.link.answer(Answer::error("the scene changed before the picture was finished: ask for it again"));
+        self.move_edits(false);
+        for index in 0..self.eyes.len() {
+            let number = self.eyes[index].link.number;
+            let changes = self.eyes[index].edits.overrides();
+            if !changes.is_empty() && self.stage.has_own(number) {
+                self.watch.load_own(number, Changed { text: self.text(), changes });
+                continue;
+            }
+            self.stage.forget(number);
+            self.show_scene(index);
+            if !changes.is_empty() {
+                self.show_changes(index);
+            }
         }
+    }
+
+    /// Goes on with a scene that a viewer has changed. It may have been changed again since, or taken back.
+    fn replace_own(&mut self, number: u64, loaded: Result<Prepared, Error>) {
+        let Some(index) = self.eyes.iter().position(|eye| eye.link.number == number) else { return };
+        if self.eyes[index].edits.overrides().is_empty() {
+            return;
+        }
+        match loaded.and_then(|prepared| self.stage.replace(Some(number), prepared)) {
+            Ok(()) => self.show_scene(index),
+            Err(error) => {
+                let message = error.to_string();
+                self.eyes[index].has_failed = true;
+                self.eyes[index].link.answer(Answer::Error { message, lasting: true });
+            }
+        }
+    }
+
+    /// Goes on with a viewer's picture in the scene that is now its own.
+    fn show_scene(&mut self, index: usize) {
+        let eye = &mut self.eyes[index];
+        self.stage.turn_to(eye.link.number);
+        // Frames of the old scene are of no use to the device.
+        self.stills.drop_of(&eye.link);
+        eye.link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));
+        if let Some(message) = &self.failure {
+            eye.link.answer(Answer::Error { message: message.clone(), lasting: true });
+        }
+        eye.adopt(&self.stage);
+    }
+
+    /// Follows the file with all changes that are not saved, and tells whose have no place in it any more. `is_own` is whether only values
+    /// in it were saved.
+    fn move_edits(&mut self, is_own: bool) {
+        let text = self.text();
         for eye in &mut self.eyes {
-            eye.link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));
-            eye.adopt(&self.stage);
+            eye.edit_on(text.clone(), is_own);
+        }
+        for (_, edits) in &mut self.kept {
+            edits.move_to(text.clone(), is_own);
         }
     }
 
@@ -288,14 +422,9 @@ impl Engine {
 
     fn work_on_still(&mut self) {
         self.last = self.eyes.len();
-        let Some(mut still) = self.stills.pop_front() else { return };
         let bell = &self.bell;
         let stop = || bell.urgent.load(Ordering::Relaxed) || bell.quit.load(Ordering::Relaxed);
-        match still.work(&mut self.stage, &stop) {
-            Ok(true) => {}
-            Ok(false) => self.stills.push_front(still),
-            Err(error) => still.link.answer(Answer::error(error)),
-        }
+        self.stills.work(&mut self.stage, &stop);
     }
 
     fn work(&mut self, index: usize) {
@@ -303,6 +432,7 @@ impl Engine {
         let bell = &self.bell;
         let stop = || bell.urgent.load(Ordering::Relaxed) || bell.quit.load(Ordering::Relaxed);
         let eye = &mut self.eyes[index];
+        self.stage.turn_to(eye.link.number);
         if let Err(error) = eye.work(&mut self.stage, &stop) {
             eye.give_up(&error);
         }

@@ -14,9 +14,10 @@ use crate::{
     pixels::PixelType,
     render::{LoadedScene, Outputs, RenderError, RenderJob},
     scene::{Integrator, Scene, ToneMap},
-    settings::PictureOptions,
+    settings::{FrameOptions, PictureOptions},
 };
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -35,14 +36,20 @@ pub struct Prepared {
     scene: Arc<Scene>,
     loaded: LoadedScene,
     options: PictureOptions,
+<<<<<<< HEAD
     /// The scene file; None for models.
     pub text: Option<SceneText>,
     /// Number of the first frame, which is 1 in the scene.
     first_frame: u32,
+=======
+    /// The scene file that it was made of; None for models, and for what viewers have changed.
+    pub file: Option<SceneText>,
+    text: Option<Arc<str>>,
+>>>>>>> view
 }
 
-pub struct Stage {
-    pub device: Box<dyn Device>,
+/// A scene that is shown.
+pub struct Shown {
     pub scene: Arc<Scene>,
     pub loaded: LoadedScene,
     pub options: PictureOptions,
@@ -50,20 +57,60 @@ pub struct Stage {
     pub generation: u32,
     /// Bounds of everything in the first frame.
     pub bounds: Aabb,
+<<<<<<< HEAD
     /// Number of the first frame in files; it is 1 in the scene.
     pub first_frame: u32,
+=======
+    /// The text of the scene file, without changes that are not saved.
+    pub text: Option<Arc<str>>,
+}
+
+/// The device, and the scenes that viewers see: that of the file, and one of each viewer who has changed something.
+pub struct Stage {
+    pub device: Box<dyn Device>,
+    /// The scene that work is for.
+    pub shown: Shown,
+    /// The viewer whose scene it is; None for that of the file.
+    whose: Option<u64>,
+    /// The other ones.
+    others: BTreeMap<Option<u64>, Shown>,
+    /// The scene that the device has.
+    on_device: Arc<Scene>,
+    /// Number of scenes so far.
+    count: u32,
+>>>>>>> view
 }
 
 impl Source {
     /// Loads the scene and builds its trees, for a device with this layout of nodes. Returns with it the files that were read.
     pub fn prepare(&self, layout: NodeLayout) -> (Result<Prepared, Error>, Vec<PathBuf>) {
-        let (loaded, files) = recording(|| self.load(layout));
+        self.recorded(|| {
+            // The text that was read is the one that is loaded. Loading tells what is wrong with a file that is none.
+            let file = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
+            let text = file.as_ref().map(|file| Arc::from(file.text()));
+            Ok(Prepared { file, ..self.load(layout, text, &[])? })
+        })
+    }
+
+    /// Does the same with `changes` that are not saved, to a file that has `text`.
+    pub fn prepare_changed(
+        &self,
+        layout: NodeLayout,
+        text: Option<Arc<str>>,
+        changes: &[(String, String)],
+    ) -> (Result<Prepared, Error>, Vec<PathBuf>) {
+        self.recorded(|| self.load(layout, text, changes))
+    }
+
+    fn recorded<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> (Result<T, Error>, Vec<PathBuf>) {
+        let (loaded, files) = recording(work);
         let paths = files.into_iter().map(|file| file.path);
         (loaded, paths.chain([self.path.clone()]).collect())
     }
 
     /// # Errors
     /// Everything that is wrong with the file, or with the pictures that are asked for.
+<<<<<<< HEAD
     fn load(&self, layout: NodeLayout) -> Result<Prepared, Error> {
         // Before the scene, so that a file that changes meanwhile is not the one that was read. Loading tells what is wrong with it.
         let text = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
@@ -75,6 +122,38 @@ impl Source {
         self.options.picture.resolve(&scene.settings)?;
         let loaded = LoadedScene::of_trees(scene.clone(), layout, &self.options.trees);
         Ok(Prepared { scene, loaded, options: self.options.clone(), text, first_frame })
+=======
+    fn load(
+        &self,
+        layout: NodeLayout,
+        text: Option<Arc<str>>,
+        changes: &[(String, String)],
+    ) -> Result<Prepared, Error> {
+        let mut options = self.options.clone();
+        options.load.overrides.extend_from_slice(changes);
+        let scene = Arc::new(match &text {
+            Some(text) => options.load_scene(&self.path, text)?,
+            None => options.load(&self.path)?,
+        });
+        scene.check_references()?;
+        options.picture.resolve(&scene.settings)?;
+        let loaded = LoadedScene::of_trees(scene.clone(), layout, &options.trees);
+        Ok(Prepared { scene, loaded, options, file: None, text })
+    }
+
+    /// Checks that a scene file at `path` with this text can be rendered by itself, as `throng check` does.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, path: &Path, text: &str) -> Result<(), Error> {
+        let mut options = PictureOptions::default();
+        options.load.model.allow_dirs.clone_from(&self.options.load.model.allow_dirs);
+        let scene = options.load_scene(path, text)?;
+        scene.check_references()?;
+        options.picture.resolve(&scene.settings)?;
+        FrameOptions::default().resolve(&scene)?;
+        Ok(())
+>>>>>>> view
     }
 }
 
@@ -83,30 +162,98 @@ fn is_scene(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"))
 }
 
+impl Shown {
+    fn of(prepared: Prepared, generation: u32) -> Self {
+        let Prepared { scene, loaded, options, text, .. } = prepared;
+        let bounds = scene.bounds_at_rest();
+        Self { scene, loaded, options, generation, bounds, text }
+    }
+}
+
 impl Stage {
     /// # Errors
     /// If the device cannot load the scene.
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
+<<<<<<< HEAD
         let Prepared { scene, loaded, options, first_frame, .. } = prepared;
         device.load(scene.clone()).map_err(RenderError::Load)?;
         let bounds = scene.bounds_at_rest();
         Ok(Self { device, scene, loaded, options, generation: 0, bounds, first_frame })
+=======
+        let shown = Shown::of(prepared, 0);
+        device.load(shown.scene.clone()).map_err(RenderError::Load)?;
+        let on_device = shown.scene.clone();
+        Ok(Self { device, shown, whose: None, others: BTreeMap::new(), on_device, count: 1 })
+>>>>>>> view
     }
 
-    /// Shows another scene from now on.
+    /// Puts the scene of a viewer on the stage: its own, or that of the file.
+    pub fn turn_to(&mut self, viewer: u64) {
+        let has_own = self.has_own(viewer);
+        self.turn(has_own.then_some(viewer));
+    }
+
+    fn turn(&mut self, whose: Option<u64>) {
+        if let Some(next) = self.others.remove(&whose) {
+            let last = std::mem::replace(&mut self.shown, next);
+            self.others.insert(std::mem::replace(&mut self.whose, whose), last);
+        }
+    }
+
+    /// Whether a viewer has a scene of its own.
+    pub fn has_own(&self, viewer: u64) -> bool {
+        self.whose == Some(viewer) || self.others.contains_key(&Some(viewer))
+    }
+
+    /// Takes away a viewer's own scene.
+    pub fn forget(&mut self, viewer: u64) {
+        if self.whose == Some(viewer) {
+            self.turn(None);
+        }
+        self.others.remove(&Some(viewer));
+    }
+
+    /// Makes the device's scene the one that is on the stage.
+    ///
+    /// # Errors
+    /// If the device cannot load it.
+    pub fn make_ready(&mut self) -> Result<(), Error> {
+        if !Arc::ptr_eq(&self.on_device, &self.shown.scene) {
+            self.device.load(self.shown.scene.clone()).map_err(RenderError::Load)?;
+            self.on_device = self.shown.scene.clone();
+        }
+        Ok(())
+    }
+
+    /// Shows another scene from now on, in place of that of the file or of a viewer's own.
     ///
     /// # Errors
     /// If the device cannot load it. Then the old one stays.
+<<<<<<< HEAD
     pub fn replace(&mut self, prepared: Prepared) -> Result<(), Error> {
         let Prepared { scene, loaded, options, first_frame, .. } = prepared;
         if let Err(error) = self.device.load(scene.clone()) {
+=======
+    pub fn replace(&mut self, whose: Option<u64>, prepared: Prepared) -> Result<(), Error> {
+        let shown = Shown::of(prepared, self.count);
+        if let Err(error) = self.device.load(shown.scene.clone()) {
+>>>>>>> view
             // The old scene goes on.
-            self.device.load(self.scene.clone()).map_err(RenderError::Load)?;
+            self.device.load(self.on_device.clone()).map_err(RenderError::Load)?;
             return Err(RenderError::Load(error).into());
         }
+<<<<<<< HEAD
         self.bounds = scene.bounds_at_rest();
         (self.scene, self.loaded, self.options, self.first_frame) = (scene, loaded, options, first_frame);
         self.generation += 1;
+=======
+        self.on_device = shown.scene.clone();
+        self.count += 1;
+        match self.whose == whose {
+            true => self.shown = shown,
+            false => drop(self.others.insert(whose, shown)),
+        }
+>>>>>>> view
         Ok(())
     }
 
@@ -116,14 +263,20 @@ impl Stage {
     /// Those of [`PictureOptions::job`].
     pub fn job(&self, options: &PictureOptions, pixels: PixelType) -> Result<RenderJob, Error> {
         let options = PictureOptions { open_ended: true, ..options.clone() };
-        options.job(self.scene.clone(), pixels, (vec![1], Outputs::default()), false)
+        options.job(self.shown.scene.clone(), pixels, (vec![1], Outputs::default()), false)
     }
 
     /// Everything that viewers are told about the scene in the file at `path`.
     pub fn facts(&self, path: &Path) -> SceneFacts {
+<<<<<<< HEAD
         let scene = &*self.scene;
         let own = camera_at(scene, &Moment::of(scene, scene.settings.start));
         let settings = self.options.picture.resolve(&scene.settings);
+=======
+        let Shown { scene, options, generation, bounds, .. } = &self.shown;
+        let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
+        let settings = options.picture.resolve(&scene.settings);
+>>>>>>> view
         SceneFacts {
             name: scene.name.clone(),
             file: path.display().to_string(),
@@ -135,11 +288,11 @@ impl Stage {
             integrators: Integrator::ALL.map(Integrator::name).to_vec(),
             views: AovSet::from_iter(Aov::ALL).gathered().iter().map(Aov::name).collect(),
             tone_maps: ToneMap::VALUES.iter().map(|it| it.name()).collect(),
-            bounds: Bounds { min: self.bounds.min.into(), max: self.bounds.max.into() },
+            bounds: Bounds { min: bounds.min.into(), max: bounds.max.into() },
             camera: camera::view(&own),
             settings: settings.as_ref().map(|settings| choices::told(settings, None)).unwrap_or_default(),
             samples: settings.map_or(1, |settings| settings.samples),
-            loaded: self.generation,
+            loaded: *generation,
             size: [scene.settings.width, scene.settings.height],
             device: self.device.describe(),
             instances: scene.leaf_count() as usize,

@@ -1,6 +1,6 @@
 //! A picture that becomes a file: of what a viewer sees, at a size and with samples of its own.
 
-use super::{Answer, Link, StillFormat, film::Film, stage::Stage};
+use super::{Answer, Link, StillFormat, film::Film, link::Ticket, stage::Stage};
 use crate::{
     Error,
     device::{Frame, Rendered, Stop},
@@ -22,7 +22,10 @@ pub struct Still {
     ask: u32,
     format: StillFormat,
     job: RenderJob,
-    film: Film,
+    frame: Frame,
+    /// None before its turn has come.
+    film: Option<Film>,
+    ticket: Option<Ticket>,
     slice: u32,
     reported: Instant,
 }
@@ -38,8 +41,18 @@ impl StillFormat {
 
 impl Still {
     pub fn new(link: Arc<Link>, (ask, format): (u32, StillFormat), job: RenderJob, frame: Frame) -> Self {
-        let film = Film::new(frame, job.settings.clone());
-        Self { link, ask, format, job, film, slice: 1, reported: Instant::now() }
+        let ticket = Some(Ticket::new(&link));
+        Self { link, ask, format, job, frame, film: None, ticket, slice: 1, reported: Instant::now() }
+    }
+
+    /// Whether it has samples.
+    pub fn is_begun(&self) -> bool {
+        self.film.is_some()
+    }
+
+    /// Memory for its samples, in bytes.
+    pub fn bytes(&self) -> u64 {
+        Film::bytes(&self.job.settings)
     }
 
     /// Takes the next samples. Returns whether there is nothing left to do.
@@ -48,11 +61,13 @@ impl Still {
     /// Those of rendering.
     pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<bool, Error> {
         let start = Instant::now();
-        let number = self.film.frame.number;
-        let advanced = self.film.advance(stage.device.as_mut(), self.slice, stop);
+        let number = self.frame.number;
+        stage.make_ready()?;
+        let film = self.film.get_or_insert_with(|| Film::new(self.frame.clone(), self.job.settings.clone()));
+        let advanced = film.advance(stage.device.as_mut(), self.slice, stop);
         let rendered = advanced.map_err(|source| RenderError::Device { frame: number, source })?;
         let Some(rendered) = rendered else { return Ok(false) };
-        if self.film.is_done() {
+        if film.is_done() {
             self.finish(rendered);
             return Ok(true);
         }
@@ -62,7 +77,7 @@ impl Still {
             _ => {}
         }
         if self.reported.elapsed() >= REPORTING {
-            let share = self.film.samples() as f32 / self.film.settings.samples as f32;
+            let share = film.samples() as f32 / film.settings.samples as f32;
             self.link.answer(Answer::Still { ask: self.ask, share: Some(share), link: None, file: None });
             self.reported = Instant::now();
         }
@@ -73,11 +88,13 @@ impl Still {
     fn finish(&mut self, mut rendered: Rendered) {
         self.job.complete(&mut rendered);
         let (link, ask, format) = (self.link.clone(), self.ask, self.format.file_format());
-        let metadata = self.job.output.metadata_of(&self.job, self.film.frame.number, &self.film.settings);
-        let (width, height) = (self.film.settings.width, self.film.settings.height);
+        let metadata = self.job.output.metadata_of(&self.job, self.frame.number, &self.job.settings);
+        let (width, height) = (self.job.settings.width, self.job.settings.height);
         let (kind, transparent) = (self.job.pixels, self.job.is_transparent());
         let manifests = std::mem::take(&mut self.job.output.manifests);
+        let ticket = self.ticket.take();
         let encode = move || {
+            let _ticket = ticket;
             let picture = Picture {
                 width,
                 height,

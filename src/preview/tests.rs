@@ -81,7 +81,7 @@ fn view(key: u32) -> View {
 #[test]
 fn what_stands_still_ends_as_a_render_does() {
     let shown = show();
-    let link = shown.preview.open();
+    let link = shown.preview.open(None);
     link.send(Command::Start { size: [48, 32] });
     let own = finished(&link, |_| true);
     assert!(own.pixels == shown.rendered(1, |_| ()));
@@ -119,7 +119,7 @@ fn what_stands_still_ends_as_a_render_does() {
 #[test]
 fn the_newest_camera_wins_and_each_viewer_has_its_own() {
     let shown = show();
-    let (one, other) = (shown.preview.open(), shown.preview.open());
+    let (one, other) = (shown.preview.open(None), shown.preview.open(None));
     for link in [&one, &other] {
         link.send(Command::Start { size: [48, 32] });
     }
@@ -139,7 +139,7 @@ fn the_newest_camera_wins_and_each_viewer_has_its_own() {
 #[test]
 fn who_watches_sees_what_is_presented() {
     let shown = show();
-    let (one, other) = (shown.preview.open(), shown.preview.open());
+    let (one, other) = (shown.preview.open(None), shown.preview.open(None));
     for link in [&one, &other] {
         link.send(Command::Start { size: [48, 32] });
     }
@@ -157,7 +157,7 @@ fn who_watches_sees_what_is_presented() {
 #[test]
 fn waypoints_are_flown_as_the_scene_file_would_be() {
     let shown = show();
-    let link = shown.preview.open();
+    let link = shown.preview.open(None);
     link.send(Command::Start { size: [48, 32] });
     let (keys, pace) = wait(&link, |next| match next {
         Next::Answer(Answer::Path { of: Track::Scene, keys, pace, .. }) => Some((keys.clone(), pace.clone())),
@@ -173,7 +173,7 @@ fn waypoints_are_flown_as_the_scene_file_would_be() {
 #[test]
 fn an_animation_plays_to_its_end() {
     let shown = show();
-    let link = shown.preview.open();
+    let link = shown.preview.open(None);
     link.send(Command::Start { size: [48, 32] });
     link.send(Command::Play { playing: true, looped: false });
     let last = finished(&link, |picture| picture.frame == 5);

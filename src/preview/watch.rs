@@ -1,16 +1,19 @@
-//! Looks at the files of a scene, and loads it again on a thread of its own when they changed.
+//! Looks at the files of a scene, and loads it again on a thread of its own when they changed. The same thread loads what viewers have
+//! changed, and checks what is to be saved.
 
 use super::{
+    edits::Pair,
     link::Bell,
     stage::{Prepared, Source},
 };
 use crate::{Error, accel::NodeLayout};
 use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fs, io,
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     thread,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 /// Time between two looks at the files.
@@ -21,28 +24,64 @@ pub struct Watch {
     shared: Arc<Shared>,
 }
 
+/// A scene with changes that are not saved.
+pub struct Changed {
+    pub text: Option<Arc<str>>,
+    pub changes: Vec<Pair>,
+}
+
+/// Work that is done.
+pub enum Done {
+    /// The scene of the file was loaded, or why it could not be.
+    File(Result<Prepared, Error>),
+    /// That of a viewer was.
+    Own(u64, Result<Prepared, Error>),
+    /// A text may be saved, or why not.
+    Checked(Result<(), Error>),
+}
+
 struct Shared {
+    source: Source,
     orders: Mutex<Orders>,
     told: Condvar,
     bell: Arc<Bell>,
     layout: NodeLayout,
 }
 
+#[derive(Default)]
 struct Orders {
-    source: Source,
-    /// Whether to load whatever the files are like.
+    /// Whether to load the file whatever it is like.
     now: bool,
+    /// Texts to be checked, with the place of the file.
+    checks: VecDeque<(PathBuf, String)>,
+    /// Scenes of viewers to be loaded: the newest of each.
+    own: BTreeMap<u64, Changed>,
+    /// The viewer whose scene was loaded last: the others come first.
+    last: u64,
+    /// Viewers whose scenes are not shown any more.
+    gone: Vec<u64>,
     /// Whether somebody looks.
     is_seen: bool,
-    loaded: Option<Result<Prepared, Error>>,
+    done: Vec<Done>,
     ended: bool,
 }
 
+/// What is to be done next.
+enum Work {
+    File,
+    Check(PathBuf, String),
+    Own(u64, Changed),
+    Look,
+}
+
 /// A file as it looks from outside.
-#[derive(Clone, Debug, PartialEq)]
-struct Stamp {
-    path: PathBuf,
-    state: Option<(Option<SystemTime>, u64)>,
+type Stamp = Option<(Option<SystemTime>, u64)>;
+
+/// The files that scenes are made of.
+struct Files {
+    stamps: BTreeMap<PathBuf, Stamp>,
+    /// Those of the scene file and of viewers' own scenes.
+    of: BTreeMap<Option<u64>, BTreeSet<PathBuf>>,
 }
 
 impl Watch {
@@ -51,22 +90,44 @@ impl Watch {
     /// # Errors
     /// If there is no thread.
     pub fn start(source: Source, files: Vec<PathBuf>, bell: Arc<Bell>, layout: NodeLayout) -> io::Result<Self> {
-        let orders = Orders { source, now: false, is_seen: false, loaded: None, ended: false };
-        let shared = Arc::new(Shared { orders: Mutex::new(orders), told: Condvar::new(), bell, layout });
+        let shared = Arc::new(Shared { source, orders: Mutex::default(), told: Condvar::new(), bell, layout });
         let watching = shared.clone();
-        thread::Builder::new().name("watch".into()).spawn(move || watching.watch(files))?;
+        let mut known = Files { stamps: BTreeMap::new(), of: BTreeMap::new() };
+        known.add(None, files, true);
+        thread::Builder::new().name("watch".into()).spawn(move || watching.watch(known))?;
         Ok(Self { shared })
     }
 
-    /// The scene that was loaded since the last call, or why it could not be.
-    pub fn take(&self) -> Option<Result<Prepared, Error>> {
-        self.shared.orders().loaded.take()
+    /// What was done since the last call.
+    pub fn take(&self) -> Vec<Done> {
+        std::mem::take(&mut self.shared.orders().done)
     }
 
-    /// Loads with other options, or the same again.
-    pub fn load(&self, source: Source) {
-        let mut orders = self.shared.orders();
-        (orders.source, orders.now) = (source, true);
+    /// Loads the file again, whatever it is like.
+    pub fn load(&self) {
+        self.order(|orders| orders.now = true);
+    }
+
+    /// Loads a viewer's own scene.
+    pub fn load_own(&self, viewer: u64, changed: Changed) {
+        self.order(|orders| drop(orders.own.insert(viewer, changed)));
+    }
+
+    /// A viewer has no scene of its own any more.
+    pub fn forget(&self, viewer: u64) {
+        self.order(|orders| {
+            orders.own.remove(&viewer);
+            orders.gone.push(viewer);
+        });
+    }
+
+    /// Checks that a file at `path` with this text can be rendered.
+    pub fn check(&self, path: PathBuf, text: String) {
+        self.order(|orders| orders.checks.push_back((path, text)));
+    }
+
+    fn order(&self, order: impl FnOnce(&mut Orders)) {
+        order(&mut self.shared.orders());
         self.shared.told.notify_all();
     }
 
@@ -82,8 +143,28 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.shared.orders().ended = true;
-        self.shared.told.notify_all();
+        self.order(|orders| orders.ended = true);
+    }
+}
+
+impl Orders {
+    fn is_idle(&self) -> bool {
+        !self.now && !self.ended && self.checks.is_empty() && self.own.is_empty()
+    }
+
+    fn next(&mut self) -> Work {
+        if std::mem::take(&mut self.now) {
+            return Work::File;
+        }
+        if let Some((path, text)) = self.checks.pop_front() {
+            return Work::Check(path, text);
+        }
+        let others = self.own.range(self.last.saturating_add(1)..).next();
+        let Some(viewer) = others.or_else(|| self.own.first_key_value()).map(|(viewer, _)| *viewer) else {
+            return Work::Look;
+        };
+        self.last = viewer;
+        self.own.remove(&viewer).map_or(Work::Look, |changed| Work::Own(viewer, changed))
     }
 }
 
@@ -92,48 +173,96 @@ impl Shared {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn watch(&self, files: Vec<PathBuf>) {
-        let mut stamps = stamps(files);
+    fn watch(&self, mut files: Files) {
+        let mut looked = Instant::now();
         loop {
             let mut orders = self.orders();
-            let wait = |orders: &mut Orders| !orders.now && !orders.ended && !orders.is_seen;
+            let wait = |orders: &mut Orders| orders.is_idle() && !orders.is_seen;
             orders = self.told.wait_while(orders, wait).unwrap_or_else(PoisonError::into_inner);
-            let sleep = |orders: &mut Orders| !orders.now && !orders.ended;
-            let slept = self.told.wait_timeout_while(orders, INTERVAL, sleep);
+            let slept = self.told.wait_timeout_while(orders, INTERVAL, |orders| orders.is_idle());
             orders = slept.unwrap_or_else(PoisonError::into_inner).0;
             if orders.ended {
                 return;
             }
-            let is_ordered = std::mem::take(&mut orders.now);
-            let source = orders.source.clone();
+            std::mem::take(&mut orders.gone).into_iter().for_each(|viewer| files.forget(viewer));
+            // However much else there is to do.
+            let is_time = orders.is_seen && looked.elapsed() >= INTERVAL;
             drop(orders);
-            let paths = stamps.iter().map(|stamp| stamp.path.clone());
-            let current = self::stamps(paths.collect());
-            if !is_ordered && current == stamps {
-                continue;
+            let has_changed = is_time && files.have_changed();
+            if is_time {
+                looked = Instant::now();
             }
-            self.bell.loading.store(true, Ordering::Relaxed);
-            self.bell.urgent.store(true, Ordering::Relaxed);
-            let (loaded, files) = source.prepare(self.layout);
-            self.bell.loading.store(false, Ordering::Relaxed);
-            // A file that changed while it was read is seen next time, since its stamp is older.
-            stamps = current;
-            if loaded.is_ok() {
-                stamps.retain(|stamp| files.contains(&stamp.path));
-            }
-            let known = |path: &PathBuf| stamps.iter().any(|stamp| stamp.path == *path);
-            let new = files.into_iter().filter(|path| !known(path)).collect();
-            stamps.extend(self::stamps(new));
-            self.orders().loaded = Some(loaded);
+            let work = if has_changed { Work::File } else { self.orders().next() };
+            let done = match work {
+                Work::Look => continue,
+                Work::File => self.load_file(&mut files),
+                Work::Check(path, text) => Done::Checked(self.source.check(&path, &text)),
+                Work::Own(viewer, changed) => self.load_own(&mut files, viewer, changed),
+            };
+            self.orders().done.push(done);
             self.bell.ring();
         }
     }
+
+    fn load_file(&self, files: &mut Files) -> Done {
+        // A file that changes while it is read is seen next time, since its stamp is older.
+        files.look();
+        let (loaded, read) = self.loading(|| self.source.prepare(self.layout));
+        files.add(None, read, loaded.is_ok());
+        Done::File(loaded)
+    }
+
+    fn load_own(&self, files: &mut Files, viewer: u64, changed: Changed) -> Done {
+        let prepare = || self.source.prepare_changed(self.layout, changed.text, &changed.changes);
+        let (loaded, read) = self.loading(prepare);
+        files.add(Some(viewer), read, loaded.is_ok());
+        Done::Own(viewer, loaded)
+    }
+
+    fn loading<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.bell.loading.store(true, Ordering::Relaxed);
+        self.bell.urgent.store(true, Ordering::Relaxed);
+        let done = work();
+        self.bell.loading.store(false, Ordering::Relaxed);
+        done
+    }
 }
 
-fn stamps(paths: Vec<PathBuf>) -> Vec<Stamp> {
-    let stamp = |path: PathBuf| {
-        let state = fs::metadata(&path).ok().map(|found| (found.modified().ok(), found.len()));
-        Stamp { path, state }
-    };
-    paths.into_iter().map(stamp).collect()
+impl Files {
+    /// Adds the files that a scene was made of. Those of before stay if it could not be loaded, since one of them may have to be mended.
+    fn add(&mut self, whose: Option<u64>, files: Vec<PathBuf>, was_loaded: bool) {
+        let of = self.of.entry(whose).or_default();
+        if was_loaded {
+            of.clear();
+        }
+        of.extend(files);
+        self.keep();
+    }
+
+    fn forget(&mut self, viewer: u64) {
+        self.of.remove(&Some(viewer));
+        self.keep();
+    }
+
+    fn keep(&mut self) {
+        let wanted: BTreeSet<&PathBuf> = self.of.values().flatten().collect();
+        self.stamps.retain(|path, _| wanted.contains(path));
+        for path in wanted {
+            if !self.stamps.contains_key(path) {
+                self.stamps.insert(path.clone(), stamp(path));
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        self.stamps.iter_mut().for_each(|(path, known)| *known = stamp(path));
+    }
+
+    fn have_changed(&self) -> bool {
+        self.stamps.iter().any(|(path, known)| stamp(path) != *known)
+    }
+}
+
+fn stamp(path: &PathBuf) -> Stamp {
+    fs::metadata(path).ok().map(|found| (found.modified().ok(), found.len()))
 }

@@ -44,11 +44,23 @@ impl PictureOptions {
     /// # Errors
     /// Those of [`loader::load_with`].
     pub(crate) fn load(&self, path: &Path) -> Result<Scene, LoadError> {
+        loader::load_with(path, &self.load_options())
+    }
+
+    /// Loads a scene file likewise, as if it had `text`.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub(crate) fn load_scene(&self, path: &Path, text: &str) -> Result<Scene, LoadError> {
+        loader::load_scene(path, Some(text), &self.load_options())
+    }
+
+    fn load_options(&self) -> LoadOptions {
         let mut options = self.load.clone();
         options.model.stage.size = self.picture.size.map(|size: Size| (size.width, size.height));
         options.model.cut_out = self.aovs.cuts_out();
         options.model.shadow_catcher = self.aovs.shadow_catcher;
-        loader::load_with(path, &options)
+        options
     }
 
     /// The job of all frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.

@@ -11,8 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 use tungstenite::{
-    Message, WebSocket,
-    protocol::{Role, WebSocketConfig},
+    Error, Message, WebSocket,
+    error::ProtocolError,
+    protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode},
 };
 
 /// Bytes of a message of a page.
@@ -22,14 +23,29 @@ const NAP: Duration = Duration::from_millis(500);
 /// Silence after which the page is pinged, so that a line that is gone is noticed.
 const SILENCE: Duration = Duration::from_secs(20);
 
+/// Time for what a page still sends after the connection was ended.
+const LINGERING: Duration = Duration::from_secs(1);
+/// Bytes that are written at a time. Less than this in [`SEND_PATIENCE`] is no progress.
+const PART: usize = 16 << 10;
+
 pub struct Session {
     shared: Arc<Shared>,
     stream: TcpStream,
     link: Arc<Link>,
     flow: Arc<Mutex<Flow>>,
+    control: Arc<Mutex<Control>>,
 }
 
-/// A stream that is only read from. Answers to pings and the like are the writer's, so that no message is torn.
+/// What the reader wants the writer to send, so that no message is torn.
+#[derive(Default)]
+struct Control {
+    /// The content of the last ping that is not answered yet.
+    pong: Option<Bytes>,
+    /// The end, with its code if it has one.
+    close: Option<Option<CloseCode>>,
+}
+
+/// A stream that is only read from. Answers to pings and the like are the writer's.
 struct ReadHalf(TcpStream);
 
 impl Read for ReadHalf {
@@ -48,10 +64,36 @@ impl Write for ReadHalf {
     }
 }
 
+/// A stream to a page that takes what it is sent, if slowly.
+struct WriteHalf(TcpStream);
+
+impl Read for WriteHalf {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+impl Write for WriteHalf {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let part = &bytes[..bytes.len().min(PART)];
+        let start = Instant::now();
+        let written = self.0.write(part)?;
+        // The system tells of what it took before the time was over, and not that it is.
+        match written < part.len() && start.elapsed() >= SEND_PATIENCE {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(written),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 impl Session {
-    pub fn new(shared: Arc<Shared>, stream: TcpStream) -> Self {
-        let link = shared.preview.open();
-        Self { shared, stream, link, flow: Arc::default() }
+    pub fn new(shared: Arc<Shared>, stream: TcpStream, name: Option<String>) -> Self {
+        let link = shared.preview.open(name);
+        Self { shared, stream, link, flow: Arc::default(), control: Arc::default() }
     }
 
     /// Serves the page until it is closed.
@@ -60,22 +102,26 @@ impl Session {
         let _ = self.start();
         self.link.close();
         let _ = self.stream.shutdown(Shutdown::Both);
+        self.shared.forget(self.link.number());
     }
 
     fn start(&self) -> io::Result<()> {
         let writer = Writer {
             shared: self.shared.clone(),
-            socket: WebSocket::from_raw_socket(self.stream.try_clone()?, Role::Server, None),
+            socket: WebSocket::from_raw_socket(WriteHalf(self.stream.try_clone()?), Role::Server, None),
             link: self.link.clone(),
             flow: self.flow.clone(),
+            control: self.control.clone(),
         };
         let stream = self.stream.try_clone()?;
         let write = move || {
             let mut writer = writer;
-            // Whatever the end is, the reader shall see it.
-            let _ = writer.run();
+            let written = writer.run();
             writer.link.close();
-            let _ = stream.shutdown(Shutdown::Both);
+            // Whatever the end is, the reader shall see it, unless it has asked for it and waits.
+            if written.is_err() || lock(&writer.control).close.is_none() {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
         };
         let writer = thread::Builder::new().name("view".into()).stack_size(STACK).spawn(write)?;
         let config = WebSocketConfig::default()
@@ -83,16 +129,37 @@ impl Session {
             .max_message_size(Some(MOST_BYTES))
             .max_frame_size(Some(MOST_BYTES));
         let reader = WebSocket::from_raw_socket(ReadHalf(self.stream.try_clone()?), Role::Server, Some(config));
-        self.read(reader);
+        let end = self.read(reader);
+        let is_told = end.is_some();
+        lock(&self.control).close = end;
         self.link.close();
-        let _ = self.stream.shutdown(Shutdown::Both);
+        if !is_told {
+            let _ = self.stream.shutdown(Shutdown::Both);
+        }
         let _: Result<(), _> = writer.join();
+        if is_told {
+            self.linger();
+        }
         Ok(())
     }
 
-    /// Reads until the page is closed or does what no page of ours does.
-    fn read(&self, mut socket: WebSocket<ReadHalf>) {
-        while let Ok(message) = socket.read() {
+    /// Takes what is still on its way, for a while: a connection that is closed before would lose what was sent last.
+    fn linger(&self) {
+        let _ = self.stream.shutdown(Shutdown::Write);
+        let _ = self.stream.set_read_timeout(Some(LINGERING));
+        let start = Instant::now();
+        let mut rest = [0; 4096];
+        while start.elapsed() < LINGERING && matches!((&self.stream).read(&mut rest), Ok(1..)) {}
+    }
+
+    /// Reads until the page is closed or does what no page of ours does. Returns the code with which the connection is to be closed, if the
+    /// page still listens.
+    fn read(&self, mut socket: WebSocket<ReadHalf>) -> Option<Option<CloseCode>> {
+        while !self.link.is_closed() {
+            let message = match socket.read() {
+                Ok(message) => message,
+                Err(error) => return code_of(&error).map(Some),
+            };
             match message {
                 Message::Text(text) => match Request::parse(&text) {
                     Ok(Request::Shown(picture)) => {
@@ -106,26 +173,49 @@ impl Session {
                     Ok(Request::Command(command)) => self.link.send(command),
                     Err(message) => self.link.answer(Answer::error(message)),
                 },
-                Message::Close(_) => return,
+                Message::Close(frame) => {
+                    return Some(frame.map(|frame| frame.code).filter(|code| code.is_allowed()));
+                }
+                Message::Ping(content) => {
+                    lock(&self.control).pong = Some(content);
+                    self.link.nudge();
+                }
                 Message::Binary(_) => self.link.answer(Answer::error("messages are texts")),
-                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+                Message::Pong(_) | Message::Frame(_) => {}
             }
         }
+        None
+    }
+}
+
+/// The code for what is wrong with a message; none where the connection itself failed.
+fn code_of(error: &Error) -> Option<CloseCode> {
+    match error {
+        Error::Capacity(_) => Some(CloseCode::Size),
+        Error::Utf8(_) => Some(CloseCode::Invalid),
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+        Error::Protocol(_) => Some(CloseCode::Protocol),
+        _ => None,
     }
 }
 
 struct Writer {
     shared: Arc<Shared>,
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<WriteHalf>,
     link: Arc<Link>,
     flow: Arc<Mutex<Flow>>,
+    control: Arc<Mutex<Control>>,
 }
 
 impl Writer {
     fn run(&mut self) -> tungstenite::Result<()> {
-        self.socket.get_ref().set_write_timeout(Some(SEND_PATIENCE))?;
+        self.socket.get_ref().0.set_write_timeout(Some(SEND_PATIENCE))?;
         let mut spoken = Instant::now();
         loop {
+            let pong = lock(&self.control).pong.take();
+            if let Some(content) = pong {
+                self.socket.send(Message::Pong(content))?;
+            }
             let has_room = lock(&self.flow).has_room();
             match self.link.next(has_room, NAP) {
                 Next::Answer(answer) => self.tell(answer)?,
@@ -145,7 +235,10 @@ impl Writer {
                 }
                 Next::Nothing if spoken.elapsed() < SILENCE => continue,
                 Next::Nothing => self.socket.send(Message::Ping(Bytes::new()))?,
-                Next::Closed => return self.socket.close(None),
+                Next::Closed => {
+                    let code = lock(&self.control).close.flatten();
+                    return self.socket.close(code.map(|code| CloseFrame { code, reason: "".into() }));
+                }
             }
             spoken = Instant::now();
         }
@@ -154,7 +247,7 @@ impl Writer {
     fn tell(&mut self, answer: Answer) -> tungstenite::Result<()> {
         let answer = match answer {
             Answer::Still { ask, file: Some((file, extension)), .. } => {
-                let link = self.shared.keep(file, extension);
+                let link = self.shared.keep(self.link.number(), file, extension);
                 Answer::Still { ask, share: None, link: Some(link), file: None }
             }
             other => other,

@@ -7,6 +7,8 @@
 use super::http::Get;
 use std::{fmt::Write as _, io, net::SocketAddr};
 
+/// The path by which a browser comes in from a file that has the token. Coming from elsewhere, it sends no cookie with a redirection.
+pub const ENTRANCE: &str = "/enter";
 /// Bytes of randomness in a token.
 const TOKEN_BYTES: usize = 24;
 
@@ -41,12 +43,13 @@ impl Guard {
         Ok(Self { token, address })
     }
 
-    pub fn link(&self) -> String {
+    /// The link to `path` with the token.
+    pub fn link(&self, path: &str) -> String {
         let host = match self.address.ip() {
             ip if ip.is_unspecified() => format!("localhost:{}", self.address.port()),
             _ => self.address.to_string(),
         };
-        format!("http://{host}/?token={}", self.token)
+        format!("http://{host}{path}?token={}", self.token)
     }
 
     /// Value of the `Set-Cookie` header. Ports do not tell cookies apart, so the name has the port.
@@ -65,7 +68,7 @@ impl Guard {
         if request.origin().is_some() && !self.is_same_origin(request) {
             return Access::Wrong("this server is not for other sites");
         }
-        if request.path() == "/" && request.query("token").is_some_and(|token| equal(token, &self.token)) {
+        if ["/", ENTRANCE].contains(&request.path()) && request.query("token").is_some_and(|token| equal(token, &self.token)) {
             return Access::Arrives;
         }
         match request.cookie(&self.cookie_name()).is_some_and(|token| equal(token, &self.token)) {
@@ -122,6 +125,8 @@ mod tests {
         let guard = guard("127.0.0.1:8080");
         let host = "Host: 127.0.0.1:8080\r\n";
         assert_eq!(access(&guard, "/?token=secret", host), Access::Arrives);
+        assert_eq!(access(&guard, "/enter?token=secret", host), Access::Arrives);
+        assert_eq!(access(&guard, "/enter?token=secre", host), Access::Stranger);
         assert_eq!(access(&guard, "/?token=secre", host), Access::Stranger);
         assert_eq!(access(&guard, "/view.js?token=secret", host), Access::Stranger);
         assert_eq!(access(&guard, "/", host), Access::Stranger);
@@ -154,8 +159,8 @@ mod tests {
 
     #[test]
     fn links_lead_to_this_machine() {
-        assert_eq!(guard("0.0.0.0:80").link(), "http://localhost:80/?token=secret");
-        assert_eq!(guard("[::1]:81").link(), "http://[::1]:81/?token=secret");
+        assert_eq!(guard("0.0.0.0:80").link("/"), "http://localhost:80/?token=secret");
+        assert_eq!(guard("[::1]:81").link("/"), "http://[::1]:81/?token=secret");
         let made = Guard::new("127.0.0.1:1".parse().unwrap()).unwrap();
         assert_eq!(made.token.len(), 48);
     }

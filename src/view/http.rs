@@ -11,8 +11,6 @@ use tungstenite::handshake::derive_accept_key;
 /// Bytes of a request, and its headers.
 const MOST_BYTES: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
-/// Time in which a request has to be there.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection that requests come from.
 pub struct Connection {
@@ -41,12 +39,12 @@ impl Connection {
         Self { stream, read: Vec::new() }
     }
 
-    /// The next request. None at the end of the connection.
+    /// The next request, which has to be there within `patience`. None at the end of the connection.
     ///
     /// # Errors
     /// Those of the connection, and after requests that are answered with an error.
-    pub fn read(&mut self) -> io::Result<Option<Get>> {
-        let deadline = Instant::now() + PATIENCE;
+    pub fn read(&mut self, patience: Duration) -> io::Result<Option<Get>> {
+        let deadline = Instant::now() + patience;
         loop {
             match Get::parse(&self.read) {
                 Ok(Some((request, length))) => {
@@ -110,14 +108,6 @@ const POLICY: &str = "Content-Security-Policy: default-src 'self'; img-src 'self
     frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n\
     Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n\
     Cache-Control: no-store\r\n";
-
-/// Turns down a connection that there is no place for.
-pub fn refuse(stream: TcpStream) {
-    // A full buffer of a new connection is not possible, so this does not wait.
-    let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
-    let answered = Answered::text(503, "too many connections are open: close some pages");
-    let _ = Connection::new(stream).write(&answered, false);
-}
 
 impl Get {
     /// A request at the beginning of `bytes`, and its length. None if it is not complete yet.
@@ -214,9 +204,13 @@ impl Answered {
         Self { status: 200, headers, body }
     }
 
-    pub fn redirect(to: &str, cookie: &str) -> Self {
-        let headers = vec![("Location", to.to_owned()), ("Set-Cookie", cookie.to_owned())];
-        Self { status: 303, headers, body: Bytes::new() }
+    pub fn redirect(to: &str) -> Self {
+        Self { status: 303, headers: vec![("Location", to.to_owned())], body: Bytes::new() }
+    }
+
+    pub fn with_cookie(mut self, cookie: &str) -> Self {
+        self.headers.push(("Set-Cookie", cookie.to_owned()));
+        self
     }
 }
 

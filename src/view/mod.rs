@@ -7,6 +7,7 @@ mod flow;
 mod guard;
 mod http;
 mod page;
+mod places;
 mod protocol;
 
 use protocol::Request;
@@ -18,6 +19,7 @@ use bytes::Bytes;
 use client::Session;
 use guard::{Access, Guard};
 use http::{Answered, Get};
+use places::{Place, Strangers};
 use std::{
     collections::BTreeMap,
     io,
@@ -30,7 +32,7 @@ use std::{
     time::Duration,
 };
 
-/// Connections that are served at the same time, and pages among these.
+/// Connections of those who have the token that are served at the same time, and pages among these.
 const MOST_CONNECTIONS: usize = 64;
 const MOST_PAGES: usize = 16;
 /// Ports that are tried, one after the other, if any will do.
@@ -39,9 +41,16 @@ const PORTS_TRIED: u16 = 100;
 const STACK: usize = 512 << 10;
 /// How long the system may take to send what was written; who is slower is dropped.
 const SEND_PATIENCE: Duration = Duration::from_secs(10);
-/// Finished stills that wait to be fetched.
-const MOST_STILLS: usize = 8;
+/// Time in which a request has to be there: the first one, and those of who has the token.
+const STRANGERS_PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Finished stills of a page that wait to be fetched.
+const MOST_STILLS: usize = 4;
+/// Longest name by which a page comes back.
+const LONGEST_NAME: usize = 64;
 
+/// The page that leads on from a file in which the token was. It is a page of this server, so the cookie goes along.
+const ENTRANCE: &str = include_str!("page/entrance.html");
 /// The page of who has no token.
 const NO_ENTRY: &str = include_str!("page/no_entry.html");
 
@@ -64,6 +73,7 @@ pub struct Server {
 struct Shared {
     preview: Preview,
     guard: Guard,
+    strangers: Arc<Strangers>,
     connections: AtomicUsize,
     pages: AtomicUsize,
     stills: Mutex<BTreeMap<u32, Still>>,
@@ -71,6 +81,8 @@ struct Shared {
 }
 
 struct Still {
+    /// The number of the page that asked for it.
+    page: u64,
     file: Bytes,
     extension: &'static str,
 }
@@ -95,6 +107,7 @@ impl Server {
         let shared = Shared {
             preview,
             guard: Guard::new(address)?,
+            strangers: Arc::default(),
             connections: AtomicUsize::new(0),
             pages: AtomicUsize::new(0),
             stills: Mutex::default(),
@@ -105,7 +118,12 @@ impl Server {
 
     /// The link that opens the page. Whoever has it may do everything.
     pub fn link(&self) -> String {
-        self.shared.guard.link()
+        self.shared.guard.link("/")
+    }
+
+    /// The same for a browser that comes from a file.
+    pub fn entrance(&self) -> String {
+        self.shared.guard.link(guard::ENTRANCE)
     }
 
     /// Serves until the process ends.
@@ -116,13 +134,8 @@ impl Server {
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            let Some(place) = Place::take(&self.shared, |shared| &shared.connections, MOST_CONNECTIONS) else {
-                http::refuse(stream);
-                continue;
-            };
             let shared = self.shared.clone();
             let serve = move || {
-                let _place = place;
                 // Whatever goes wrong with a connection concerns nobody else.
                 let _ = serve_connection(&shared, stream);
             };
@@ -132,40 +145,26 @@ impl Server {
     }
 }
 
-/// One of a limited number of places, which is free again when this is dropped.
-struct Place {
-    shared: Arc<Shared>,
-    count: fn(&Shared) -> &AtomicUsize,
-}
-
-impl Place {
-    fn take(shared: &Arc<Shared>, count: fn(&Shared) -> &AtomicUsize, most: usize) -> Option<Self> {
-        let place = Self { shared: shared.clone(), count };
-        let taken = count(shared).fetch_add(1, Ordering::SeqCst);
-        (taken < most).then_some(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        (self.count)(&self.shared).fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 impl Shared {
     fn stills(&self) -> MutexGuard<'_, BTreeMap<u32, Still>> {
         self.stills.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a file to be fetched once, and returns its path.
-    fn keep(&self, file: Bytes, extension: &'static str) -> String {
+    /// Keeps a file of a page to be fetched once, in place of its oldest one if there are many, and returns its path.
+    fn keep(&self, page: u64, file: Bytes, extension: &'static str) -> String {
         let number = self.next_still.fetch_add(1, Ordering::Relaxed);
         let mut stills = self.stills();
-        while stills.len() >= MOST_STILLS {
-            stills.pop_first();
+        let own: Vec<u32> = stills.iter().filter(|(_, still)| still.page == page).map(|(number, _)| *number).collect();
+        for oldest in own.iter().take((own.len() + 1).saturating_sub(MOST_STILLS)) {
+            stills.remove(oldest);
         }
-        stills.insert(number, Still { file, extension });
+        stills.insert(number, Still { page, file, extension });
         format!("/still/{number}.{extension}")
+    }
+
+    /// Forgets the files of a page that was closed.
+    fn forget(&self, page: u64) {
+        self.stills().retain(|_, still| still.page != page);
     }
 
     fn fetch(&self, path: &str) -> Option<Still> {
@@ -181,37 +180,56 @@ impl Shared {
 fn serve_connection(shared: &Arc<Shared>, stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(SEND_PATIENCE))?;
+    let mut stranger = Some(shared.strangers.enter(&stream)?);
     let mut connection = http::Connection::new(stream);
-    while let Some(request) = connection.read()? {
-        match shared.guard.access(&request) {
-            Access::Wrong(reason) => {
-                connection.write(&Answered::text(403, reason), false)?;
-                return Ok(());
-            }
-            Access::Stranger => connection.write(&Answered::page(403, NO_ENTRY), false)?,
-            Access::Arrives => connection.write(&Answered::redirect("/", &shared.guard.cookie()), false)?,
-            Access::Known if request.path() == "/socket" => {
-                let Some(key) = request.socket_key().filter(|_| shared.guard.is_same_origin(&request)) else {
-                    return connection.write(&Answered::text(400, "this is a WebSocket of the page"), false);
-                };
-                let Some(place) = Place::take(shared, |shared| &shared.pages, MOST_PAGES) else {
-                    return connection.write(&Answered::text(503, "too many pages are open: close some"), false);
-                };
-                let stream = connection.upgrade(&key)?;
-                let session = Session::new(shared.clone(), stream);
-                session.run();
-                drop(place);
-                return Ok(());
-            }
-            Access::Known => {
-                let answered = page_file(shared, &request);
-                connection.write(&answered, request.keeps_alive())?;
-            }
+    let mut place = None;
+    loop {
+        let patience = if stranger.is_some() { STRANGERS_PATIENCE } else { PATIENCE };
+        let Some(request) = connection.read(patience)? else { return Ok(()) };
+        let access = shared.guard.access(&request);
+        match access {
+            Access::Wrong(reason) => return connection.write(&Answered::text(403, reason), false),
+            Access::Stranger => return connection.write(&Answered::page(403, NO_ENTRY), false),
+            Access::Arrives | Access::Known => {}
         }
+        stranger = None;
+        if place.is_none() {
+            place = Place::take(shared, |shared| &shared.connections, MOST_CONNECTIONS);
+        }
+        if place.is_none() {
+            return connection.write(&Answered::text(503, "too many connections: close some pages"), false);
+        }
+        if access == Access::Arrives {
+            let cookie = shared.guard.cookie();
+            let answered = match request.path() == guard::ENTRANCE {
+                true => Answered::page(200, ENTRANCE).with_cookie(&cookie),
+                false => Answered::redirect("/").with_cookie(&cookie),
+            };
+            return connection.write(&answered, false);
+        }
+        if request.path() == "/socket" {
+            return serve_page(shared, connection, &request);
+        }
+        connection.write(&page_file(shared, &request), request.keeps_alive())?;
         if !request.keeps_alive() {
-            break;
+            return Ok(());
         }
     }
+}
+
+/// Serves the WebSocket of a page.
+fn serve_page(shared: &Arc<Shared>, mut connection: http::Connection, request: &Get) -> io::Result<()> {
+    let Some(key) = request.socket_key().filter(|_| shared.guard.is_same_origin(request)) else {
+        return connection.write(&Answered::text(400, "this is a WebSocket of the page"), false);
+    };
+    let Some(_place) = Place::take(shared, |shared| &shared.pages, MOST_PAGES) else {
+        return connection.write(&Answered::text(503, "too many pages are open: close some"), false);
+    };
+    let is_plain = |name: &&str| {
+        (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    let name = request.query("page").filter(is_plain).map(str::to_owned);
+    Session::new(shared.clone(), connection.upgrade(&key)?, name).run();
     Ok(())
 }
 

@@ -33,6 +33,7 @@ mod page;
 mod render;
 mod reports;
 mod resume;
+mod saves;
 mod several;
 mod strict;
 mod videos;

@@ -19,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server.
 pub struct Server {
-    pub process: Process,
+    /// None for one that is not ours to end.
+    pub process: Option<Process>,
     pub host: String,
     pub token: String,
 }
@@ -34,7 +35,12 @@ pub struct Shown {
 impl Server {
     /// Serves `scene.ron` of `place`.
     pub fn start(place: &Place, flags: &[&str]) -> Self {
-        let args = [&["view", "scene.ron", "--port", "0", "--no-open"], flags].concat();
+        Self::start_with(place, &[&["scene.ron"], flags].concat())
+    }
+
+    /// Serves with these arguments, a scene among them.
+    pub fn start_with(place: &Place, arguments: &[&str]) -> Self {
+        let args = [&["view", "--port", "0", "--no-open"], arguments].concat();
         let out = place.path("link");
         let process = Process::start_with_stdout(&mut place.command(&args), fs::File::create(&out).unwrap());
         let mut link = String::new();
@@ -42,9 +48,14 @@ impl Server {
             link = fs::read_to_string(&out).unwrap();
             link.ends_with('\n')
         });
-        let rest = link.trim().strip_prefix("http://").unwrap();
+        Self { process: Some(process), ..Self::at(link.trim()) }
+    }
+
+    /// A server that runs already, by its link.
+    pub fn at(link: &str) -> Self {
+        let rest = link.strip_prefix("http://").unwrap();
         let (host, token) = rest.split_once("/?token=").unwrap();
-        Self { process, host: host.to_owned(), token: token.to_owned() }
+        Self { process: None, host: host.to_owned(), token: token.to_owned() }
     }
 
     pub fn connect(&self) -> TcpStream {
@@ -79,9 +90,13 @@ impl Server {
 
     /// The answer to a request for the WebSocket, and its stream.
     pub fn handshake(&self, headers: &str) -> (String, TcpStream) {
+        self.handshake_at("/socket", headers)
+    }
+
+    fn handshake_at(&self, path: &str, headers: &str) -> (String, TcpStream) {
         let mut stream = self.connect();
         let request = format!(
-            "GET /socket HTTP/1.1\r\n{headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+            "GET {path} HTTP/1.1\r\n{headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).unwrap();
@@ -95,8 +110,17 @@ impl Server {
 
     /// Opens a page.
     pub fn open(&self) -> Page {
+        self.open_at("/socket")
+    }
+
+    /// Opens a page that comes back by its name.
+    pub fn open_as(&self, name: &str) -> Page {
+        self.open_at(&format!("/socket?page={name}"))
+    }
+
+    fn open_at(&self, path: &str) -> Page {
         let host = &self.host;
-        let (answer, stream) = self.handshake(&format!("Host: {host}\r\nOrigin: http://{host}\r\n{}", self.cookie()));
+        let (answer, stream) = self.handshake_at(path, &format!("Host: {host}\r\nOrigin: http://{host}\r\n{}", self.cookie()));
         assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
         Page { socket: WebSocket::from_raw_socket(stream, Role::Client, None) }
     }

@@ -199,8 +199,9 @@ fn a_port_that_is_taken_is_an_error_and_control_c_is_none() {
     let mut page = server.open();
     page.start(64, 36);
     page.finished();
-    server.process.send(libc::SIGINT);
-    let ended = server.process.finish();
+    let process = server.process.unwrap();
+    process.send(libc::SIGINT);
+    let ended = process.finish();
     assert_eq!(ended.status.code(), Some(0));
 }
 

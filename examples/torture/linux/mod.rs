@@ -16,6 +16,8 @@ mod mounts;
 mod mutations;
 mod names;
 mod nodes;
+mod page;
+mod pages;
 mod pieces;
 mod process;
 mod promise;
@@ -72,7 +74,7 @@ struct Args {
 /// Its name, its share of the time in percent, and what it does.
 type Attack = (&'static str, u32, fn(&Campaign) -> anyhow::Result<Vec<Promise>>);
 
-const ATTACKS: [Attack; 14] = [
+const ATTACKS: [Attack; 15] = [
     ("refused", 3, refused::attack),
     ("names", 2, names::attack),
     ("special", 10, special::attack),
@@ -81,6 +83,7 @@ const ATTACKS: [Attack; 14] = [
     ("films", 2, films::attack),
     ("farms", 3, farms::attack),
     ("foreign", 4, foreign::attack),
+    ("pages", 4, pages::attack),
     ("crowd", 6, crowd::attack),
     ("limits", 7, limits::attack),
     ("disks", 8, disks::attack),

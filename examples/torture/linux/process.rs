@@ -3,7 +3,10 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Seek},
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::{
+        fs::FileExt,
+        process::{CommandExt, ExitStatusExt},
+    },
     process::{Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
@@ -84,6 +87,13 @@ impl Running {
         let mask = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
         let mask = mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok());
         mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    }
+
+    /// What it has printed so far.
+    pub fn said(&self) -> io::Result<String> {
+        let mut bytes = vec![0; usize::try_from(self.stdout.metadata()?.len()).unwrap_or(0)];
+        let read = self.stdout.read_at(&mut bytes, 0)?;
+        Ok(String::from_utf8_lossy(&bytes[..read]).into_owned())
     }
 
     /// Whether it has ended, without waiting.

@@ -26,6 +26,11 @@ pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<()
         }
         scene.camera.shift = shift;
     }
+    if let (Some(height), Projection::Orthographic { .. }) = (options.height, scene.camera.projection) {
+        scene.camera.projection = Projection::Orthographic { height };
+        scene.camera.driver = None;
+        scene.camera.tracks.span.clear();
+    }
     let Some(mut lens) = chosen(scene, options, aspect)? else {
         scene.camera.lens = None;
         return Ok(());

@@ -49,6 +49,8 @@ pub struct LensOptions {
     pub projection: Option<Projecting>,
     /// From the axis to the middle of the picture, to the right and upwards, in longer sides of the picture.
     pub shift: Option<Vec2>,
+    /// Height of what an orthographic picture shows, in scene units; None for as much as is seen without.
+    pub height: Option<f32>,
     /// Focal length over diameter of the aperture, of a 35 mm camera unless the scene's lens has another sensor; 0 for a pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
     /// Radius of the aperture in scene units; 0 for a pinhole.

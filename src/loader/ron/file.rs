@@ -64,14 +64,21 @@ impl Source {
     }
 }
 
-/// Reads and parses a scene file, applying `(key, value)` overrides in order. What has keys is as in the first frame.
+/// Reads the text of a scene file.
 ///
 /// # Errors
-/// When it cannot be read or does not follow the grammar of [`crate::scene::desc`].
-pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Source, SceneFile), LoadError> {
+/// When it cannot be read or is no text.
+pub fn open(path: &Path) -> Result<Source, LoadError> {
     let bytes = files::read(path)?;
     let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
-    let mut source = Source { path: path.into(), text, keys: Keys::default(), set: Vec::new() };
+    Ok(Source { path: path.into(), text, keys: Keys::default(), set: Vec::new() })
+}
+
+/// Parses a scene file, applying `(key, value)` overrides in order. What has keys is as in the first frame.
+///
+/// # Errors
+/// When it does not follow the grammar of [`crate::scene::desc`].
+pub fn read(mut source: Source, sets: &[(String, String)]) -> Result<(Source, SceneFile), LoadError> {
     let mut file = source.first().map_err(|(at, message)| source.at_byte(at, message))?;
     if let Some(changed) = set(&mut source, sets)? {
         file = changed;

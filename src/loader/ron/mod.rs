@@ -76,18 +76,18 @@ use std::{
     },
 };
 
-/// Loads a `.ron` file with `--set` overrides. It may name any files; files that models among them refer to must be in the models'
+/// Loads the text of a `.ron` file with `--set` overrides. It may name any files; files that models among them refer to must be in the models'
 /// own folders or in those of `allow`. `camera` is the name of the only one of its cameras that is used.
 ///
 /// # Errors
 /// Everything in the file, or in a file that it names, that cannot be rendered.
 pub fn load(
-    path: &Path,
+    source: Source,
     sets: &[(String, String)],
     allow: &[PathBuf],
     camera: Option<&str>,
 ) -> Result<Scene, LoadError> {
-    let (source, file) = file::read(path, sets)?;
+    let (source, file) = file::read(source, sets)?;
     convert(&source, &file, allow, camera)
 }
 

@@ -1,32 +1,35 @@
 //! One viewer's picture: its camera, its time, its settings, and how far it is.
 
 mod clean;
+mod line;
 mod work;
 
 use super::{
-    Answer, Command, Link, Made, State, StillFormat, Track, View, camera,
+    Answer, Command, Link, State, StillFormat, Track, View, camera,
     choices::Choices,
     clock::Clock,
-    command_line::{self, view_flags},
-    edits::{self, Edits},
+    edits::Edits,
     film::Film,
+    flights,
     pace::Pace,
     path::{Flight, own_path},
-    stage::{Source, Stage},
+    stage::Stage,
     still::Still,
 };
 use crate::{
     Error,
     anim::{CameraPose, Moment, camera_pose},
     device::{Frame, FrameSettings},
+    memory::total_bytes,
     pixels::PixelType,
-    quoting::quote,
     render::{Measured, RenderJob, sampling},
     scene::{Projection, ranges::FRAMES},
+    settings::SettingsError,
 };
 use clean::Clean;
 use serde_json::Value;
 use std::{
+    collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -127,11 +130,19 @@ pub struct Eye {
     is_broken: bool,
     pub presents: bool,
     pub watches: bool,
+    /// What the viewer has changed in the scene and not saved.
+    pub edits: Edits,
+    /// The text of the scene file whose paths the viewer was told.
+    pub paths_of: Option<Arc<str>>,
+    /// Whether the scene with its changes could not be loaded.
+    pub has_failed: bool,
+    /// Commands that wait until its changes were saved.
+    pub waiting: VecDeque<Command>,
 }
 
 impl Eye {
-    pub fn new(link: Arc<Link>, stage: &Stage) -> Self {
-        let settings = &stage.scene.settings;
+    pub fn new(link: Arc<Link>, stage: &Stage, edits: Edits) -> Self {
+        let settings = &stage.shown.scene.settings;
         Self {
             link,
             size: None,
@@ -158,20 +169,36 @@ impl Eye {
             is_broken: false,
             presents: false,
             watches: false,
+            edits,
+            paths_of: stage.shown.text.clone(),
+            has_failed: false,
+            waiting: VecDeque::new(),
         }
     }
 
     /// Goes on with another scene.
     pub fn adopt(&mut self, stage: &Stage) {
-        let settings = &stage.scene.settings;
+        let settings = &stage.shown.scene.settings;
         self.clock = self.clock.fitted(settings.frames, settings.fps);
         (self.job, self.posed, self.measured, self.is_broken) = (None, None, Measured::default(), false);
+        (self.paths_of, self.has_failed) = (stage.shown.text.clone(), false);
         self.fly(stage);
         self.tell_path(stage);
     }
 
+    /// Goes on with another text of the scene file, and tells which changes have no place in it.
+    pub fn edit_on(&mut self, text: Option<Arc<str>>, is_own: bool) {
+        let lost = self.edits.move_to(text, is_own);
+        if !lost.is_empty() {
+            self.link.answer(Answer::error(format!(
+                "the file has no place any more for what was changed and not saved in `{}`",
+                lost.join("`, `")
+            )));
+        }
+    }
+
     /// Carries out a command that concerns this viewer alone.
-    pub fn obey(&mut self, command: Command, stage: &mut Stage, edits: &Edits) {
+    pub fn obey(&mut self, command: Command, stage: &mut Stage) {
         self.is_broken = false;
         let done = match command {
             Command::Start { size } => self.resize(size),
@@ -186,7 +213,7 @@ impl Eye {
             }
             Command::Follow { path, camera } => self.follow(path, camera.as_deref(), stage),
             Command::Set { name, value } => self.set(&name, &value, stage),
-            Command::Pick { at, ask } => self.pick(at, ask, stage, edits),
+            Command::Pick { at, ask } => self.pick(at, ask, stage),
             Command::Waypoints { keys, pace } => {
                 let pace = pace.and_then(|pace| pace.as_str().map(str::to_owned));
                 self.waypoints = (keys, pace);
@@ -222,7 +249,7 @@ impl Eye {
     fn follow(&mut self, path: Option<Track>, camera: Option<&str>, stage: &Stage) -> Result<(), String> {
         match path {
             Some(Track::Scene) if camera.is_some() => {
-                let mut cameras = stage.scene.viewpoints.iter();
+                let mut cameras = stage.shown.scene.viewpoints.iter();
                 let index = cameras.position(|(name, _)| Some(name.as_str()) == camera);
                 self.follow = index.map(Follow::Through).ok_or("the scene has no camera of that name")?;
             }
@@ -243,7 +270,7 @@ impl Eye {
         let before = self.choices.clone();
         self.choices.set(name, value)?;
         if let Some(size) = self.size
-            && let Err(error) = stage.job(&self.choices.options(&stage.options, size), PixelType::U8)
+            && let Err(error) = stage.job(&self.choices.options(&stage.shown.options, size), PixelType::U8)
         {
             self.choices = before;
             return Err(error.to_string());
@@ -252,7 +279,7 @@ impl Eye {
         Ok(())
     }
 
-    fn pick(&mut self, at: [f32; 2], ask: u32, stage: &mut Stage, edits: &Edits) -> Result<(), String> {
+    fn pick(&mut self, at: [f32; 2], ask: u32, stage: &mut Stage) -> Result<(), String> {
         if !at.iter().all(|x| x.is_finite()) {
             return Err("`at` must be two numbers from 0 to 1".to_owned());
         }
@@ -261,9 +288,10 @@ impl Eye {
             return Ok(());
         };
         let aspect = width as f32 / height as f32;
-        let found = super::picking::pick(&stage.scene, frame, (at, aspect), stage.device.as_mut());
+        stage.make_ready().map_err(|error| error.to_string())?;
+        let found = super::picking::pick(&stage.shown.scene, frame, (at, aspect), stage.device.as_mut());
         let found = found.map_err(|error| error.to_string())?.map(|(instance, mut picked)| {
-            edits.complete(&mut picked, &stage.scene, instance);
+            self.edits.complete(&mut picked, &stage.shown, instance);
             picked
         });
         self.link.answer(Answer::Picked { ask, found });
@@ -273,14 +301,14 @@ impl Eye {
     /// Makes the flight through the waypoints in the scene that is shown.
     fn fly(&mut self, stage: &Stage) {
         let (keys, pace) = &self.waypoints;
-        self.flight = match Flight::new(&stage.scene, keys, pace.as_deref()) {
+        self.flight = match Flight::new(&stage.shown.scene, keys, pace.as_deref()) {
             Ok(flight) => flight,
             Err(message) => {
                 self.link.answer(Answer::error(message));
                 None
             }
         };
-        let settings = &stage.scene.settings;
+        let settings = &stage.shown.scene.settings;
         let last = self
             .flight
             .as_ref()
@@ -292,7 +320,7 @@ impl Eye {
     }
 
     fn tell_waypoints(&self, stage: &Stage) {
-        let points = self.flight.as_ref().map_or_else(Vec::new, |flight| flight.points(&stage.scene));
+        let points = self.flight.as_ref().map_or_else(Vec::new, |flight| flight.points(&stage.shown.scene));
         self.link.answer(Answer::Path {
             of: Track::Waypoints,
             points,
@@ -303,7 +331,7 @@ impl Eye {
 
     /// Tells the path of the scene's camera.
     pub fn tell_path(&self, stage: &Stage) {
-        self.link.answer(own_path(&stage.scene));
+        self.link.answer(own_path(&stage.shown.scene));
     }
 
     /// The camera, for whoever watches this viewer.
@@ -335,7 +363,7 @@ impl Eye {
         };
         let number = self.clock.at(Instant::now());
         if self.job.is_none() {
-            let options = self.choices.options(&stage.options, size);
+            let options = self.choices.options(&stage.shown.options, size);
             let mut job = stage.job(&options, PixelType::U8)?;
             job.settings.aovs = job.settings.aovs.with(self.choices.view);
             job.aovs = job.aovs.with(self.choices.view);
@@ -344,25 +372,26 @@ impl Eye {
             self.posed = None;
         }
         let Some(job) = &mut self.job else { return Ok(()) };
-        let generation = stage.generation;
+        let generation = stage.shown.generation;
         if self.posed.as_ref().is_none_or(|posed| (posed.number, posed.generation) != (number, generation)) {
             job.frames = vec![number];
+            stage.make_ready()?;
             let known = (number, &mut self.measured);
-            let (frame, settings) = stage.loaded.pose(job, stage.device.as_mut(), known, &|| false)?;
+            let (frame, settings) = stage.shown.loaded.pose(job, stage.device.as_mut(), known, &|| false)?;
             self.posed = Some(Posed { number, generation, frame, settings });
         }
         let Some(posed) = &mut self.posed else { return Ok(()) };
-        let time = stage.scene.time_of(number);
+        let time = stage.shown.scene.time_of(number);
         let other = match (self.follow, &self.flight, &self.view) {
-            (Follow::Waypoints, Some(flight), _) => Some(flight.pose(&stage.scene, time)),
-            (Follow::Through(index), ..) if index < stage.scene.viewpoints.len() => {
-                let camera = &stage.scene.viewpoints[index].1;
-                Some(camera_pose(&stage.scene, camera, &Moment::of(&stage.scene, time)))
+            (Follow::Waypoints, Some(flight), _) => Some(flight.pose(&stage.shown.scene, time)),
+            (Follow::Through(index), ..) if index < stage.shown.scene.viewpoints.len() => {
+                let camera = &stage.shown.scene.viewpoints[index].1;
+                Some(camera_pose(&stage.shown.scene, camera, &Moment::of(&stage.shown.scene, time)))
             }
-            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.scene, time, view)),
+            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.shown.scene, time, view)),
             _ => None,
         };
-        posed.frame = stage.loaded.close_to(posed.frame.clone(), other.map(|camera| camera.eye));
+        posed.frame = stage.shown.loaded.close_to(posed.frame.clone(), other.map(|camera| camera.eye));
         let frame = other.map_or_else(|| posed.frame.clone(), |camera| posed.frame.seen_by(camera));
         let sampled = Sampled {
             number,
@@ -422,7 +451,7 @@ impl Eye {
     ) -> Result<Option<Still>, Error> {
         let (Some(whole), Some((seen, _))) = (self.size, &self.current) else { return Ok(None) };
         let size = size.map_or(whole, |[width, height]| (width, height));
-        let mut options = self.choices.options(&stage.options, size);
+        let mut options = self.choices.options(&stage.shown.options, size);
         options.picture.samples = samples.or(options.picture.samples);
         let pixels = match of.1 {
             StillFormat::Png => PixelType::U8,
@@ -430,15 +459,21 @@ impl Eye {
         };
         let mut job = stage.job(&options, pixels)?;
         let is_own = self.follow == Follow::Scene || number.is_some();
-        let number = number.map_or(seen.number, |number| number.clamp(1, stage.scene.settings.frames));
+        let number = number.map_or(seen.number, |number| number.clamp(1, stage.shown.scene.settings.frames));
         job.frames = vec![number];
+        let (bytes, memory) = (Film::bytes(&job.settings), total_bytes().unwrap_or(u64::MAX));
+        if bytes > memory / 2 {
+            let (width, height) = (job.settings.width, job.settings.height);
+            return Err(SettingsError::Memory { width, height, needed: bytes, available: memory / 2 }.into());
+        }
+        stage.make_ready()?;
         // The exposure of other shapes of pictures is another one.
         let known = (number, &mut Measured::default());
-        let (frame, settings) = stage.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
+        let (frame, settings) = stage.shown.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
         job.settings = settings;
         let frame = match is_own {
             true => frame,
-            false => stage.loaded.close_to(frame, Some(seen.camera().eye)).seen_by(seen.camera()),
+            false => stage.shown.loaded.close_to(frame, Some(seen.camera().eye)).seen_by(seen.camera()),
         };
         Ok(Some(Still::new(self.link.clone(), of, job, frame)))
     }
@@ -447,34 +482,8 @@ impl Eye {
     pub fn flight(&self, stage: &Stage) -> crate::edit::Flight {
         let seen = self.current.as_ref().map(|(frame, _)| camera::view(&frame.camera())).unwrap_or_default();
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
-        let is_flat = matches!(stage.scene.camera.projection, Projection::Orthographic { .. });
+        let is_flat = matches!(stage.shown.scene.camera.projection, Projection::Orthographic { .. });
         let (keys, pace) = &self.waypoints;
-        edits::flight(keys, pace.as_deref(), still, is_flat)
-    }
-
-    /// The command line that makes the picture that is seen, or the film of the path that is followed.
-    pub fn command_line(&self, of: Made, source: &Source) -> String {
-        let name = crate::loader::name_of(&source.path);
-        let mut flags = self.choices.flags();
-        let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
-            flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
-            return command_line::render(&source.path, &source.flags, &flags);
-        };
-        match &self.view {
-            Some(view) if self.follow == Follow::Free => flags.extend(view_flags(view)),
-            _ if self.follow != Follow::Scene => flags.extend(view_flags(&camera::view(&frame.camera()))),
-            _ => {}
-        }
-        let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
-        if self.follow != Follow::Scene && is_measured {
-            flags.retain(|flag| !flag.starts_with("--exposure"));
-            flags.push(format!("--exposure {:?}", settings.exposure));
-        }
-        flags.push(format!("--size {}x{}", settings.width, settings.height));
-        flags.push(format!("-f {}", frame.number));
-        // The picture that stands still is made as those are that may get more samples.
-        flags.push("--checkpoint".to_owned());
-        flags.push(format!("-o {}", quote(&format!("{name}.png"))));
-        command_line::render(&source.path, &source.flags, &flags)
+        flights::flight(keys, pace.as_deref(), still, is_flat)
     }
 }

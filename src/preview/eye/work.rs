@@ -41,6 +41,7 @@ impl Eye {
         let (Some(size), Some((frame, settings))) = (self.size, self.current.clone()) else {
             return Ok(());
         };
+        stage.make_ready()?;
         match std::mem::replace(&mut self.progress, Progress::Ended) {
             Progress::Changed => {
                 let Limits { pixels, .. } = self.link.limits();
@@ -94,7 +95,7 @@ impl Eye {
         let mut clean = clean.and_then(|clean| Some((clean.samples(frame, &settings, cost)?, clean)));
         let (frame, settings) = match &mut clean {
             Some((samples, clean)) => {
-                clean.prepare(stage.generation, frame, &FrameSettings { samples: *samples, ..settings })
+                clean.prepare(stage.shown.generation, frame, &FrameSettings { samples: *samples, ..settings })
             }
             None => (frame.clone(), settings),
         };
@@ -152,7 +153,7 @@ impl Eye {
         let Some(job) = &self.job else { return };
         let layer = self.choices.view.and_then(|view| rendered.aovs.iter().find(|image| image.aov == view));
         let pixels = match layer {
-            Some(image) => layers::shown(image, &stage.bounds),
+            Some(image) => layers::shown(image, &stage.shown.bounds),
             None => {
                 job.complete(&mut rendered);
                 rendered.pixels

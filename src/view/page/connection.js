@@ -7,6 +7,15 @@ const LONGEST_WAIT = 4000;
 /** Poses wait while more than this is still unsent, so that the newest goes out when the line is free. */
 const CROWDED = 4096;
 
+/** The name by which the server knows this page again, so that it keeps what was changed and not saved. */
+function pageName() {
+  const known = sessionStorage.getItem("page");
+  if (known) return known;
+  const name = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join("-");
+  sessionStorage.setItem("page", name);
+  return name;
+}
+
 export class Connection {
   #events;
   #socket = null;
@@ -31,7 +40,7 @@ export class Connection {
 
   #open() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(`${scheme}//${location.host}/socket`);
+    const socket = new WebSocket(`${scheme}//${location.host}/socket?page=${pageName()}`);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.#wait = FIRST_WAIT;

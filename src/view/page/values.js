@@ -14,10 +14,11 @@ export class Values {
   #actions;
   #told;
   #values = [];
-  #met = false;
+  /** What was changed, as the server has it, and what was typed since. */
   #changed = {};
   #rows = new Map();
-  #apply = debounced(120, (values) => this.#app.send({ do: "change", values }));
+  #apply = debounced(120, () => this.#send());
+  /** What was typed and is not sent yet. */
   #pending = {};
   #placed = new Set();
 
@@ -35,7 +36,6 @@ export class Values {
       button({ text: "Undo", label: "Undo all changes", onclick: () => this.#revert() }));
     body.append(this.#actions, this.#filter, this.#list);
     app.on("scene", () => app.send({ do: "values" }));
-    app.on("closed", () => (this.#met = false));
     app.on("values", ({ values }) => this.#take(values));
     app.on("placed", ({ instance }) => {
       this.#placed.add(instance);
@@ -59,20 +59,21 @@ export class Values {
     this.#saved();
   }
 
-  /** Brings together what the server and the page hold for changed, after they had lost each other. */
-  #meet(values) {
-    this.#met = true;
-    for (const { path, text, saved } of values) if (saved !== undefined) this.#changed[path] ??= text;
-    if (Object.keys(this.#changed).length > 0) this.#app.send({ do: "change", values: this.#changed });
-  }
-
+  /** The server follows entries when the file is edited, so what it has is what was changed. */
   #take(values) {
-    if (!this.#met) this.#meet(values);
-    const before = (path) => (path in this.#changed ? this.#original(path) : undefined);
-    this.#values = values.map(({ saved, ...value }) => ({ ...value, text: saved ?? before(value.path) ?? value.text }));
+    const changed = values.filter(({ saved }) => saved !== undefined).map(({ path, text }) => [path, text]);
+    this.#values = values.map(({ saved, ...value }) => ({ ...value, text: saved ?? value.text }));
+    this.#changed = Object.fromEntries(changed);
+    for (const [path, text] of Object.entries(this.#pending)) this.#note(path, text);
+    this.#placed.clear();
     this.#section.hidden = values.length === 0;
     if (!this.#list.contains(document.activeElement)) this.#build();
     this.#show();
+  }
+
+  #send() {
+    if (Object.keys(this.#pending).length > 0) this.#app.send({ do: "change", values: this.#pending });
+    this.#pending = {};
   }
 
   #build() {
@@ -110,14 +111,18 @@ export class Values {
   }
 
   #original(path) {
-    return this.#values.find((value) => value.path === path)?.text;
+    return this.#values.find((value) => value.path === path)?.text ?? "";
+  }
+
+  #note(path, text) {
+    if (text === this.#original(path)) delete this.#changed[path];
+    else this.#changed[path] = text;
   }
 
   #change(path, text) {
-    if (text === this.#original(path)) delete this.#changed[path];
-    else this.#changed[path] = text;
+    this.#note(path, text);
     this.#pending[path] = text;
-    this.#apply(this.#pending);
+    this.#apply();
     this.#show();
   }
 

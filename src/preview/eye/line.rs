@@ -1,0 +1,63 @@
+//! The command line that makes what a viewer sees.
+
+use super::{Eye, Follow};
+use crate::{
+    device::Frame,
+    preview::{
+        Made, View, camera,
+        command_line::{self, Optics},
+        stage::{Source, Stage},
+    },
+    quoting::quote,
+};
+
+impl Eye {
+    /// The command line that makes the picture that is seen, or the film of the path that is followed.
+    pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
+        let name = crate::loader::name_of(&source.path);
+        let mut flags = self.choices.flags();
+        let changed = self.edits.overrides().into_iter();
+        flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));
+        let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
+            if let Some(camera) = self.named_camera(stage) {
+                flags.push(camera);
+            }
+            flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
+            return command_line::render(&source.path, &source.flags, &flags);
+        };
+        flags.extend(self.camera_flags(frame, stage));
+        let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
+        if self.follow != Follow::Scene && is_measured {
+            flags.retain(|flag| !flag.starts_with("--exposure"));
+            flags.push(format!("--exposure {:?}", settings.exposure));
+        }
+        flags.push(format!("--size {}x{}", settings.width, settings.height));
+        flags.push(format!("-f {}", frame.number));
+        // The picture that stands still is made as those are that may get more samples.
+        flags.push("--checkpoint".to_owned());
+        flags.push(format!("-o {}", quote(&format!("{name}.png"))));
+        command_line::render(&source.path, &source.flags, &flags)
+    }
+
+    /// The flag of the scene's camera that is looked through, if that is one of several.
+    fn named_camera(&self, stage: &Stage) -> Option<String> {
+        let Follow::Through(index) = self.follow else { return None };
+        let (name, _) = stage.shown.scene.viewpoints.get(index)?;
+        Some(format!("--camera {}", quote(name)))
+    }
+
+    /// The flags of the camera that the picture is seen through, to the bit.
+    fn camera_flags(&self, frame: &Frame, stage: &Stage) -> Vec<String> {
+        if self.follow == Follow::Scene {
+            return Vec::new();
+        }
+        if let Some(camera) = self.named_camera(stage) {
+            return vec![camera];
+        }
+        let pose = frame.camera();
+        let asked = self.view.as_ref().filter(|_| self.follow == Follow::Free);
+        let seen = camera::view(&pose);
+        let view = asked.map_or_else(|| seen.clone(), View::clone);
+        command_line::view_flags(&view, &Optics { pose: &pose, own: stage.shown.scene.camera.projection })
+    }
+}

@@ -1,0 +1,101 @@
+//! Places of connections: a limited number, of which strangers have their own. Who has the token always gets in.
+
+use super::Shared;
+use std::{
+    collections::VecDeque,
+    io,
+    net::{Shutdown, TcpStream},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+/// Connections of which it is not known yet whether they bring the token. The oldest one makes room for the next.
+const MOST_STRANGERS: usize = 32;
+
+/// One of a limited number of places, which is free again when this is dropped.
+pub struct Place {
+    shared: Arc<Shared>,
+    count: fn(&Shared) -> &AtomicUsize,
+}
+
+impl Place {
+    pub fn take(shared: &Arc<Shared>, count: fn(&Shared) -> &AtomicUsize, most: usize) -> Option<Self> {
+        let place = Self { shared: shared.clone(), count };
+        let taken = count(shared).fetch_add(1, Ordering::SeqCst);
+        (taken < most).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        (self.count)(&self.shared).fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Connections that have not shown a token.
+#[derive(Default)]
+pub struct Strangers {
+    next: AtomicU64,
+    present: Mutex<VecDeque<(u64, TcpStream)>>,
+}
+
+/// A stranger, until this is dropped.
+pub struct Stranger {
+    among: Arc<Strangers>,
+    number: u64,
+}
+
+impl Strangers {
+    /// Lets a connection in. If there are too many, the one that has been here for the longest time is closed.
+    ///
+    /// # Errors
+    /// If the system has no second handle of the connection.
+    pub fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<Stranger> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut present = self.present();
+        present.push_back((number, stream.try_clone()?));
+        while present.len() > MOST_STRANGERS {
+            if let Some((_, oldest)) = present.pop_front() {
+                let _ = oldest.shutdown(Shutdown::Both);
+            }
+        }
+        Ok(Stranger { among: self.clone(), number })
+    }
+
+    fn present(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+        self.present.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.among.present().retain(|(number, _)| *number != self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{io::Read, net::TcpListener};
+
+    #[test]
+    fn the_oldest_stranger_makes_room_for_the_next() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let strangers = Arc::<Strangers>::default();
+        let mut clients = Vec::new();
+        let mut inside = Vec::new();
+        for _ in 0..=MOST_STRANGERS {
+            clients.push(TcpStream::connect(address).unwrap());
+            let (stream, _) = listener.accept().unwrap();
+            inside.push((strangers.enter(&stream).unwrap(), stream));
+        }
+        assert_eq!(clients[0].read(&mut [0]).unwrap(), 0);
+        clients[1].set_nonblocking(true).unwrap();
+        assert_eq!(clients[1].read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        inside.clear();
+        assert!(strangers.present().is_empty());
+    }
+}
