@@ -36,16 +36,11 @@ pub struct Prepared {
     scene: Arc<Scene>,
     loaded: LoadedScene,
     options: PictureOptions,
-<<<<<<< HEAD
-    /// The scene file; None for models.
-    pub text: Option<SceneText>,
-    /// Number of the first frame, which is 1 in the scene.
-    first_frame: u32,
-=======
     /// The scene file that it was made of; None for models, and for what viewers have changed.
     pub file: Option<SceneText>,
     text: Option<Arc<str>>,
->>>>>>> view
+    /// Number of the first frame, which is 1 in the scene.
+    first_frame: u32,
 }
 
 /// A scene that is shown.
@@ -57,10 +52,8 @@ pub struct Shown {
     pub generation: u32,
     /// Bounds of everything in the first frame.
     pub bounds: Aabb,
-<<<<<<< HEAD
     /// Number of the first frame in files; it is 1 in the scene.
     pub first_frame: u32,
-=======
     /// The text of the scene file, without changes that are not saved.
     pub text: Option<Arc<str>>,
 }
@@ -78,7 +71,6 @@ pub struct Stage {
     on_device: Arc<Scene>,
     /// Number of scenes so far.
     count: u32,
->>>>>>> view
 }
 
 impl Source {
@@ -110,19 +102,6 @@ impl Source {
 
     /// # Errors
     /// Everything that is wrong with the file, or with the pictures that are asked for.
-<<<<<<< HEAD
-    fn load(&self, layout: NodeLayout) -> Result<Prepared, Error> {
-        // Before the scene, so that a file that changes meanwhile is not the one that was read. Loading tells what is wrong with it.
-        let text = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
-        let mut scene = self.options.load(&self.path)?;
-        // Viewers count from 1, and show numbers as files have them.
-        let first_frame = std::mem::replace(&mut scene.settings.first_frame, 1);
-        let scene = Arc::new(scene);
-        scene.check_references()?;
-        self.options.picture.resolve(&scene.settings)?;
-        let loaded = LoadedScene::of_trees(scene.clone(), layout, &self.options.trees);
-        Ok(Prepared { scene, loaded, options: self.options.clone(), text, first_frame })
-=======
     fn load(
         &self,
         layout: NodeLayout,
@@ -131,14 +110,17 @@ impl Source {
     ) -> Result<Prepared, Error> {
         let mut options = self.options.clone();
         options.load.overrides.extend_from_slice(changes);
-        let scene = Arc::new(match &text {
+        let mut scene = match &text {
             Some(text) => options.load_scene(&self.path, text)?,
             None => options.load(&self.path)?,
-        });
+        };
+        // Viewers count from 1, and show numbers as files have them.
+        let first_frame = std::mem::replace(&mut scene.settings.first_frame, 1);
+        let scene = Arc::new(scene);
         scene.check_references()?;
         options.picture.resolve(&scene.settings)?;
         let loaded = LoadedScene::of_trees(scene.clone(), layout, &options.trees);
-        Ok(Prepared { scene, loaded, options, file: None, text })
+        Ok(Prepared { scene, loaded, options, file: None, text, first_frame })
     }
 
     /// Checks that a scene file at `path` with this text can be rendered by itself, as `throng check` does.
@@ -153,7 +135,6 @@ impl Source {
         options.picture.resolve(&scene.settings)?;
         FrameOptions::default().resolve(&scene)?;
         Ok(())
->>>>>>> view
     }
 }
 
@@ -164,9 +145,9 @@ fn is_scene(path: &Path) -> bool {
 
 impl Shown {
     fn of(prepared: Prepared, generation: u32) -> Self {
-        let Prepared { scene, loaded, options, text, .. } = prepared;
+        let Prepared { scene, loaded, options, text, first_frame, .. } = prepared;
         let bounds = scene.bounds_at_rest();
-        Self { scene, loaded, options, generation, bounds, text }
+        Self { scene, loaded, options, generation, bounds, first_frame, text }
     }
 }
 
@@ -174,17 +155,10 @@ impl Stage {
     /// # Errors
     /// If the device cannot load the scene.
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
-<<<<<<< HEAD
-        let Prepared { scene, loaded, options, first_frame, .. } = prepared;
-        device.load(scene.clone()).map_err(RenderError::Load)?;
-        let bounds = scene.bounds_at_rest();
-        Ok(Self { device, scene, loaded, options, generation: 0, bounds, first_frame })
-=======
         let shown = Shown::of(prepared, 0);
         device.load(shown.scene.clone()).map_err(RenderError::Load)?;
         let on_device = shown.scene.clone();
         Ok(Self { device, shown, whose: None, others: BTreeMap::new(), on_device, count: 1 })
->>>>>>> view
     }
 
     /// Puts the scene of a viewer on the stage: its own, or that of the file.
@@ -229,31 +203,19 @@ impl Stage {
     ///
     /// # Errors
     /// If the device cannot load it. Then the old one stays.
-<<<<<<< HEAD
-    pub fn replace(&mut self, prepared: Prepared) -> Result<(), Error> {
-        let Prepared { scene, loaded, options, first_frame, .. } = prepared;
-        if let Err(error) = self.device.load(scene.clone()) {
-=======
     pub fn replace(&mut self, whose: Option<u64>, prepared: Prepared) -> Result<(), Error> {
         let shown = Shown::of(prepared, self.count);
         if let Err(error) = self.device.load(shown.scene.clone()) {
->>>>>>> view
             // The old scene goes on.
             self.device.load(self.on_device.clone()).map_err(RenderError::Load)?;
             return Err(RenderError::Load(error).into());
         }
-<<<<<<< HEAD
-        self.bounds = scene.bounds_at_rest();
-        (self.scene, self.loaded, self.options, self.first_frame) = (scene, loaded, options, first_frame);
-        self.generation += 1;
-=======
         self.on_device = shown.scene.clone();
         self.count += 1;
         match self.whose == whose {
             true => self.shown = shown,
             false => drop(self.others.insert(whose, shown)),
         }
->>>>>>> view
         Ok(())
     }
 
@@ -268,20 +230,14 @@ impl Stage {
 
     /// Everything that viewers are told about the scene in the file at `path`.
     pub fn facts(&self, path: &Path) -> SceneFacts {
-<<<<<<< HEAD
-        let scene = &*self.scene;
-        let own = camera_at(scene, &Moment::of(scene, scene.settings.start));
-        let settings = self.options.picture.resolve(&scene.settings);
-=======
-        let Shown { scene, options, generation, bounds, .. } = &self.shown;
+        let Shown { scene, options, generation, bounds, first_frame, .. } = &self.shown;
         let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
         let settings = options.picture.resolve(&scene.settings);
->>>>>>> view
         SceneFacts {
             name: scene.name.clone(),
             file: path.display().to_string(),
             frames: scene.settings.frames,
-            first_frame: self.first_frame,
+            first_frame: *first_frame,
             fps: scene.settings.fps,
             start: scene.settings.start,
             cameras: scene.viewpoints.iter().map(|(name, _)| name.clone()).collect(),

@@ -5,6 +5,7 @@ mod check;
 mod compression;
 mod damage;
 pub mod environment;
+mod external;
 mod geometry;
 mod materials;
 pub mod pointers;
