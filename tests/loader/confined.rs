@@ -162,7 +162,7 @@ fn a_scene_that_names_a_damaged_picture_itself_is_refused() {
     let dir = model("mtllib a.mtl", "map_Kd m.obj");
     let scene = |material: &str| {
         let text = format!(
-            r#"(materials: {{"x": Diffuse({material})}}, meshes: {{"a": Obj(file: "m.obj"), "b": Sphere},
+            r#"(materials: {{"x": Diffuse({material})}}, meshes: {{"a": Obj(file: "m.obj"), "b": Sphere}},
                 instances: [Single(of: "a"), Single(of: "b", material: "x")])"#
         );
         fs::write(dir.path().join("model/s.ron"), text).expect("writes");
