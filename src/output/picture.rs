@@ -250,6 +250,7 @@ pub(crate) mod testing {
             seconds: 0.25,
             exposure: None,
             white_balance: None,
+            windows: None,
         }
     }
 
