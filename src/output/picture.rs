@@ -270,6 +270,7 @@ pub(crate) mod testing {
             white_balance: None,
             rate: Some((24_000, 1001)),
             region: None,
+            windows: None,
         }
     }
 

@@ -38,7 +38,7 @@ fn name(random: &mut Random) -> String {
     let mut name = String::new();
     let pieces = 1 + random.below(8);
     while name.is_empty() || (name.len() < LONGEST && name.chars().count() < pieces) {
-        name += random.pick(&PIECES);
+        name += *random.pick::<&str>(&PIECES);
     }
     name
 }

@@ -46,11 +46,12 @@ impl Ribbon {
 
     /// The first bend that is too tight for the ribbon's width, so that it lies on itself: its radius, and where it is.
     pub fn too_tight(&self, curve: &Curve) -> Option<(f32, Vec3)> {
-        const LOOKS: usize = 1024;
         let [from, to] = self.range;
-        let step = (to - from) / LOOKS as f32;
+        // Closer looks would take the rounding of directions for bends.
+        let looks = (16.0 * (to - from) / self.width).clamp(64.0, 4096.0) as usize;
+        let step = (to - from) / looks as f32;
         let at = |look: usize| curve.at(from + step * look as f32);
-        (1..=LOOKS).find_map(|look| {
+        (1..=looks).find_map(|look| {
             let (before, here) = (at(look - 1), at(look));
             let turn = before.right().xz().angle_to(here.right().xz()).abs();
             let radius = before.position.xz().distance(here.position.xz()) / turn;
