@@ -54,7 +54,8 @@ mod tests {
     use crate::device::fake::settings;
 
     fn noise(radiance: f32, deviation: f32, (exposure, tone_map): (f32, ToneMap)) -> f32 {
-        let filtered = Filtered { radiance: vec![radiance; 3 * 64], errors: [vec![deviation; 64], Vec::new()] };
+        let filtered =
+            Filtered { radiance: vec![radiance; 3 * 64], alpha: Vec::new(), errors: [vec![deviation; 64], Vec::new()] };
         let settings = FrameSettings { width: 8, height: 8, exposure, tone_map, ..settings() };
         shown_noise(&filtered, &settings)[0] * 3f32.sqrt()
     }
@@ -85,7 +86,7 @@ mod tests {
     #[test]
     fn tiles_are_measured_by_themselves() {
         let errors = (0..160).map(|pixel| if pixel % 16 < 8 { 0.0 } else { 0.1 }).collect();
-        let filtered = Filtered { radiance: vec![0.5; 480], errors: [errors, Vec::new()] };
+        let filtered = Filtered { radiance: vec![0.5; 480], alpha: Vec::new(), errors: [errors, Vec::new()] };
         let found = shown_noise(&filtered, &FrameSettings { width: 16, height: 10, ..settings() });
         assert!(found.len() == 4 && found[0] == 0.0 && found[1] > 0.05 && found[2] == 0.0);
         assert!((found[1] - found[3]).abs() < 1e-6);

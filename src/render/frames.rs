@@ -47,7 +47,7 @@ impl FrameList {
     /// The frame numbers for a scene whose frames have the numbers `all`, in the order given, each once. Takes memory for all of them.
     pub fn resolve(&self, all: RangeInclusive<u32>) -> Result<Vec<u32>, FramesError> {
         for range in &self.0 {
-            let ends = [range.last, range.first];
+            let ends = [range.first, range.last];
             if let Some(&frame) = ends.iter().flatten().find(|frame| !all.contains(*frame)) {
                 return Err(FramesError::Outside { frame, all });
             }

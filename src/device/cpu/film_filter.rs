@@ -94,6 +94,12 @@ impl FilmFilter {
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
+        // Nothing was averaged where nothing covers a pixel, and so there is no error to tell.
+        for (index, error) in errors.iter_mut().enumerate() {
+            if alpha.get(index % pixels).is_some_and(|&alpha| alpha <= 0.0) {
+                *error = 0.0;
+            }
+        }
         Ok(Filtered { alpha, ..Filtered::new(&radiance, &errors) })
     }
 
