@@ -2,8 +2,8 @@
 
 use super::model_args::parse_number;
 use crate::{
-    math::LARGEST_COORDINATE,
     loader::options::{Focusing, LensOptions, Projecting},
+    math::LARGEST_COORDINATE,
     scene::{MAX_BLADES, MOST_SHIFT},
 };
 use glam::Vec2;

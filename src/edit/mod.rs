@@ -15,9 +15,9 @@ mod replace;
 mod schema;
 mod values;
 
+pub(crate) use bare::degrees;
 pub use bare::{ModelChoices, path_for, scene_for};
 pub use camera::{save_flight, saved_flight};
-pub(crate) use bare::degrees;
 pub use file::SceneText;
 pub use flight::{Flight, Optics, PaceChoice, Waypoint};
 pub use follow::{followed, own_text};

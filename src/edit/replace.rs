@@ -27,7 +27,9 @@ pub fn hash_of(path: &Path) -> io::Result<Option<u128>> {
 pub fn is_read_only(path: &Path) -> bool {
     let marked = fs::metadata(path).is_ok_and(|found| found.permissions().readonly());
     let opened = OpenOptions::new().write(true).open(path);
-    marked || opened.is_err_and(|error| [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&error.kind()))
+    marked
+        || opened
+            .is_err_and(|error| [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&error.kind()))
 }
 
 /// Replaces the file at `path` by `text`, if it still has the hash `expected`; None stands for no file. Returns whether it was replaced.

@@ -159,7 +159,10 @@ mod tests {
         ] {
             assert_eq!(typed(&words(line), takes), ["--device cpu", "--lock-seed"], "{line}");
         }
-        assert_eq!(typed(&words("--eye -1,2,3 s.ron --wireframe --fov 3"), takes), ["--eye -1,2,3", "--wireframe", "--fov 3"]);
+        assert_eq!(
+            typed(&words("--eye -1,2,3 s.ron --wireframe --fov 3"), takes),
+            ["--eye -1,2,3", "--wireframe", "--fov 3"]
+        );
         assert_eq!(typed(&words("--set a=b=c"), takes), ["--set a=b=c"]);
         assert_eq!(render(Path::new("-s.ron"), &[], &[]), "throng render ./-s.ron");
     }

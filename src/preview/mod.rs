@@ -146,8 +146,8 @@ impl Engine {
     fn run(&mut self) {
         while !self.bell.quit.load(Ordering::Relaxed) {
             self.bell.urgent.store(false, Ordering::Relaxed);
-            self.welcome();
             self.let_go();
+            self.welcome();
             self.watch.set_seen(!self.eyes.is_empty());
             for done in self.watch.take() {
                 self.go_on(done);
@@ -185,8 +185,7 @@ impl Engine {
             if let Some(message) = &self.failure {
                 link.answer(Answer::Error { message: message.clone(), lasting: true });
             }
-            let kept = self.kept.iter().position(|(name, _)| Some(name) == link.name.as_ref());
-            let kept = kept.and_then(|index| self.kept.remove(index)).map(|(_, edits)| edits);
+            let kept = link.name.clone().and_then(|name| self.changes_of(&name));
             let is_back = kept.is_some();
             let mut eye = Eye::new(link, &self.stage, kept.unwrap_or_default());
             eye.tell_path(&self.stage);
@@ -198,14 +197,26 @@ impl Engine {
         }
     }
 
-    /// Forgets viewers who left, but for what they changed.
+    /// What a viewer of this name changed and did not save, who has left or is about to.
+    fn changes_of(&mut self, name: &String) -> Option<Edits> {
+        let left = self.kept.iter().position(|(other, _)| other == name);
+        if let Some((_, edits)) = left.and_then(|index| self.kept.remove(index)) {
+            return Some(edits);
+        }
+        let here = self.eyes.iter().find(|eye| eye.link.name.as_ref() == Some(name))?;
+        Some(here.edits.clone()).filter(|edits| !edits.is_empty())
+    }
+
+    /// Forgets viewers who left, but for what they changed, unless they are back.
     fn let_go(&mut self) {
         let (gone, stay) = std::mem::take(&mut self.eyes).into_iter().partition(|eye| eye.link.is_closed());
         self.eyes = stay;
         for eye in Vec::<Eye>::from(gone) {
             self.stage.forget(eye.link.number);
             self.watch.forget(eye.link.number);
-            if let Some(name) = eye.link.name.clone().filter(|_| !eye.edits.is_empty()) {
+            let is_back = |name: &String| self.eyes.iter().any(|other| other.link.name.as_ref() == Some(name));
+            let name = eye.link.name.clone().filter(|name| !eye.edits.is_empty() && !is_back(name));
+            if let Some(name) = name {
                 self.kept.push_back((name, eye.edits));
                 self.kept.drain(..self.kept.len().saturating_sub(MOST_KEPT));
             }

@@ -3,6 +3,8 @@
 use super::{Request, SEND_PATIENCE, STACK, Shared, encode, flow::Flow};
 use crate::preview::{Answer, Link, Next};
 use bytes::Bytes;
+#[cfg(unix)]
+use std::os::fd::AsRawFd;
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, TcpStream},
@@ -23,6 +25,9 @@ const NAP: Duration = Duration::from_millis(500);
 /// Silence after which the page is pinged, so that a line that is gone is noticed.
 const SILENCE: Duration = Duration::from_secs(20);
 
+/// Bytes that the system may hold for a page: what waits there is outdated, and hides for how long nothing was read.
+#[cfg(unix)]
+const BACKLOG: libc::c_int = 256 << 10;
 /// Time for what a page still sends after the connection was ended.
 const LINGERING: Duration = Duration::from_secs(1);
 /// Bytes that are written at a time. Less than this in [`SEND_PATIENCE`] is no progress.
@@ -106,6 +111,8 @@ impl Session {
     }
 
     fn start(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        limit_backlog(&self.stream);
         let writer = Writer {
             shared: self.shared.clone(),
             socket: WebSocket::from_raw_socket(WriteHalf(self.stream.try_clone()?), Role::Server, None),
@@ -185,6 +192,16 @@ impl Session {
             }
         }
         None
+    }
+}
+
+/// Has the system hold no more than [`BACKLOG`]. Where it refuses, pages that do not read are noticed later.
+#[cfg(unix)]
+fn limit_backlog(stream: &TcpStream) {
+    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the option is an integer, which outlives the call.
+    unsafe {
+        libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, (&raw const BACKLOG).cast(), length);
     }
 }
 

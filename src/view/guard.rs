@@ -68,7 +68,9 @@ impl Guard {
         if request.origin().is_some() && !self.is_same_origin(request) {
             return Access::Wrong("this server is not for other sites");
         }
-        if ["/", ENTRANCE].contains(&request.path()) && request.query("token").is_some_and(|token| equal(token, &self.token)) {
+        if ["/", ENTRANCE].contains(&request.path())
+            && request.query("token").is_some_and(|token| equal(token, &self.token))
+        {
             return Access::Arrives;
         }
         match request.cookie(&self.cookie_name()).is_some_and(|token| equal(token, &self.token)) {

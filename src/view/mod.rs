@@ -19,7 +19,7 @@ use bytes::Bytes;
 use client::Session;
 use guard::{Access, Guard};
 use http::{Answered, Get};
-use places::{Place, Strangers};
+use places::{Place, Stranger, Strangers};
 use std::{
     collections::BTreeMap,
     io,
@@ -134,10 +134,12 @@ impl Server {
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
+            // Those for whom there is no handle left are not served.
+            let Ok(stranger) = self.shared.strangers.enter(&stream) else { continue };
             let shared = self.shared.clone();
             let serve = move || {
                 // Whatever goes wrong with a connection concerns nobody else.
-                let _ = serve_connection(&shared, stream);
+                let _ = serve_connection(&shared, stream, stranger);
             };
             // Without a thread the connection is closed.
             let _ = thread::Builder::new().name("view".into()).stack_size(STACK).spawn(serve);
@@ -177,10 +179,10 @@ impl Shared {
 }
 
 /// Answers requests until the connection is closed or becomes a WebSocket.
-fn serve_connection(shared: &Arc<Shared>, stream: TcpStream) -> io::Result<()> {
+fn serve_connection(shared: &Arc<Shared>, stream: TcpStream, stranger: Stranger) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(SEND_PATIENCE))?;
-    let mut stranger = Some(shared.strangers.enter(&stream)?);
+    let mut stranger = Some(stranger);
     let mut connection = http::Connection::new(stream);
     let mut place = None;
     loop {

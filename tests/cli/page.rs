@@ -120,7 +120,8 @@ impl Server {
 
     fn open_at(&self, path: &str) -> Page {
         let host = &self.host;
-        let (answer, stream) = self.handshake_at(path, &format!("Host: {host}\r\nOrigin: http://{host}\r\n{}", self.cookie()));
+        let (answer, stream) =
+            self.handshake_at(path, &format!("Host: {host}\r\nOrigin: http://{host}\r\n{}", self.cookie()));
         assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
         Page { socket: WebSocket::from_raw_socket(stream, Role::Client, None) }
     }

@@ -104,7 +104,8 @@ fn a_change_stays_with_its_entry_when_the_file_is_edited() {
 fn a_save_that_is_refused_leaves_everything_as_it_was() {
     let edited = edited(&[]);
     let (mut one, mut other) = (edited.open(), edited.open());
-    let key = |time: f64, f_stop: f64| json!({"eye": [time, 4, 12], "target": [0, 1, 0], "time": time, "f_stop": f_stop});
+    let key =
+        |time: f64, f_stop: f64| json!({"eye": [time, 4, 12], "target": [0, 1, 0], "time": time, "f_stop": f_stop});
     for values in [
         json!({"environment.elevation": "\"high\""}),
         json!({"instances.0.material": "\"nope\""}),
@@ -251,7 +252,8 @@ fn pings_are_answered_and_the_end_has_the_code_of_who_ends() {
     let edited = edited(&[]);
     let mut page = edited.open();
     page.socket.send(Message::Ping(Bytes::from_static(b"are you there"))).unwrap();
-    let is_pong = |page: &mut Page| matches!(page.socket.read().unwrap(), Message::Pong(text) if &text[..] == b"are you there");
+    let is_pong =
+        |page: &mut Page| matches!(page.socket.read().unwrap(), Message::Pong(text) if &text[..] == b"are you there");
     wait_until("a pong", || is_pong(&mut page));
     let code = |page: &mut Page| loop {
         match page.socket.read() {
@@ -288,7 +290,11 @@ fn the_token_is_on_no_command_line() {
     let place = Place::new(1);
     fs::write(place.path("scene.ron"), SCENE).unwrap();
     let opener = place.path("xdg-open");
-    fs::write(&opener, "#!/bin/sh\necho \"$@\" > asked\nstat -c %a \"$1\" > mode\ncp \"$1\" page.html\necho > opened\n").unwrap();
+    fs::write(
+        &opener,
+        "#!/bin/sh\necho \"$@\" > asked\nstat -c %a \"$1\" > mode\ncp \"$1\" page.html\necho > opened\n",
+    )
+    .unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = place.command(&["view", "scene.ron", "--port", "0"]);
     let path = format!("{}:{}", place.path("").display(), std::env::var("PATH").unwrap());
@@ -306,5 +312,8 @@ fn the_token_is_on_no_command_line() {
     assert!(read("page.html").contains(&format!("/enter?token={token}")), "{}", read("page.html"));
     let server = Server::at(link.trim());
     let entered = server.get(&format!("/enter?token={token}"), "");
-    assert!(entered.starts_with("HTTP/1.1 200") && entered.contains("Set-Cookie: ") && entered.contains("url=/"), "{entered}");
+    assert!(
+        entered.starts_with("HTTP/1.1 200") && entered.contains("Set-Cookie: ") && entered.contains("url=/"),
+        "{entered}"
+    );
 }

@@ -81,7 +81,7 @@ fn scene() -> String {
         .map(|i| format!("        Single(of: \"m{i}\", translate: ({}, 1, 0), material: \"a\"), // m{i}.\n", 3 * i))
         .collect();
     format!(
-        "(\n    render: (size: (32, 18), samples: 1, frames: 2), // render\n    environment: SunSky(elevation: 30),\n    \
+        "(\n    render: (size: (32, 18), samples: 1, frames: 2), // render\n    environment: Constant(radiance: (1, 1, 1)),\n    \
          materials: {{ \"a\": Diffuse(color: (0.5, 0.5, 0.5)) }},\n    meshes: {{ {meshes}}},\n    instances: [\n{entries}    \
          ],\n    camera: LookAt(eye: (0, 4, 20), target: (0, 1, 0)), // camera\n)\n"
     )
@@ -157,7 +157,7 @@ impl<'c> Session<'c> {
 
     fn save_values(&mut self, index: usize, random: &mut Random) -> Result<(), Fault> {
         let wrong = [
-            json!({"environment.elevation": "\"high\""}),
+            json!({"environment.radiance": "\"high\""}),
             json!({"materials.a": "Nothing()"}),
             json!({"instances": "[]"}),
             json!({"meshes.m0": "Obj(file: \"gone.obj\")"}),
