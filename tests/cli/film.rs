@@ -63,7 +63,9 @@ fn radiance_in_files_and_kept_films_is_linear_whatever_the_exposure() {
     for integrator in ["whitted", "path"] {
         for exposure in ["0", "6"] {
             let shown = ["--integrator", integrator, "--exposure", exposure];
-            for (name, more) in [("half.exr", &[][..]), ("full.exr", &["--color-depth", "32"]), ("kept.exr", &["--checkpoint"])] {
+            for (name, more) in
+                [("half.exr", &[][..]), ("full.exr", &["--color-depth", "32"]), ("kept.exr", &["--checkpoint"])]
+            {
                 place.ok(&[&render[..], &shown, &["-o", name], more].concat());
                 assert_eq!(brightest(&place, name), [1000.0, 500.0, 100.0], "{integrator} {exposure} {name}");
             }

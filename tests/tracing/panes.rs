@@ -3,9 +3,7 @@
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
 use throng::{
-    scene::{
-        Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene,
-    },
+    scene::{Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene},
     seams::device::{FrameSettings, PixelType},
 };
 
@@ -49,8 +47,7 @@ fn sun(degrees: f32) -> Light {
 }
 
 fn pixels(scene: Scene, samples: u32, bounces: u32) -> Vec<Vec3> {
-    let settings =
-        FrameSettings { samples, bounces, pixels: PixelType::F32, ..settings(12, 12, Integrator::Path) };
+    let settings = FrameSettings { samples, bounces, pixels: PixelType::F32, ..settings(12, 12, Integrator::Path) };
     let values: Vec<f32> = bytemuck::pod_collect_to_vec(&render(scene, &settings).pixels);
     values.as_chunks::<3>().0.iter().copied().map(Vec3::from).collect()
 }
