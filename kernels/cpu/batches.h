@@ -174,8 +174,11 @@ struct RenderBatch {
         thread.shadow_rays += asked;
         for (uint32_t i = 0; i < asked; i++) {
             const Step& step = steps[from[i]];
-            const Vec3 open_light = kind == 0 ? step.first.open : step.lights[kind - 1].open, blocked_light = kind == 0 ? step.first_blocked : vec3(0.0f);
-            paths[open[from[i]]].radiance += blocked >> i & 1u ? blocked_light : open_light;
+            const bool is_blocked = blocked >> i & 1u;
+            const Vec3 open_light = kind == 0 ? step.first.open : step.lights[kind - 1].open;
+            Vec3 blocked_light = kind == 0 ? step.first_blocked : vec3(0.0f);
+            if (is_blocked && has_panes(params)) blocked_light = open_light * share_through_panes(params, rays[i], thread.stack);
+            paths[open[from[i]]].radiance += is_blocked ? blocked_light : open_light;
         }
     }
 };

@@ -76,6 +76,13 @@ throng_shade_fog_path(const __grid_constant__ Params params, const __grid_consta
     shade_wave<SHADE_FOG_PATH>(params, w);
 }
 
+// One thread for each shadow ray that there may be: between their trace and their tally, which empties the queue.
+extern "C" __global__ void throng_light_through_panes(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
+    Thread thread{};
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < w.queues[0].length) light_through_panes(params, w, i, thread);
+}
+
 extern "C" __global__ void throng_gather_shadows(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p < w.path_count) gather_shadows(params, w, p);

@@ -77,7 +77,7 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
         path.radiance = load3(state.radiance);
         if (scatters(shading)) {
             const ScatterState scatter = load_any_record(&w.scatters[owner]);
-            path.scatter = Scatter{load3(scatter.normal), scatter.pdf};
+            path.scatter = Scatter{load3(scatter.normal), scatter.pdf, scatter.passed};
             path.medium = scatter.medium;
             path.depth = scatter.depth;
         }
@@ -103,6 +103,12 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
             ScatterState scatter;
             store3(scatter.normal, path.scatter.normal);
             scatter.pdf = path.scatter.pdf;
+            scatter.passed = path.scatter.passed;
+            // What was stored stays, so that shading need not keep it in registers.
+            if (shading >= SHADE_LAYERED_PATH && w.wave && step.straight > 0.0f) {
+                scatter = w.scatters[owner];
+                scatter.passed += step.straight;
+            }
             scatter.medium = path.medium;
             scatter.depth = path.depth;
             w.scatters[owner] = scatter;
@@ -122,6 +128,13 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
 
 THRONG_INLINE Vec3 shadow_light(const Wavefront& w, uint32_t i) {
     return load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
+}
+
+// Finds the light that comes to shadow ray `i`, which was traced, through panes.
+THRONG_DEVICE void light_through_panes(const Params& params, const Wavefront& w, uint32_t i, Thread& thread) {
+    if (!w.shadow_blocked[i]) return;
+    const Vec3 share = share_through_panes(params, load_any_record(&w.shadow_rays[i]), thread.stack);
+    store3(w.shadow_lights[i].blocked, load3(w.shadow_lights[i].open) * share);
 }
 
 // Radiance that a path has gathered, once its shadow rays are traced.

@@ -203,6 +203,7 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
         thread.shadow_rays += step.shadow_count();
         step.each_shadow_ray<true>([&](Vec3 origin, const ShadowRay& shadow, Vec3 blocked) {
             bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);
+            if (is_blocked && has_panes(params)) blocked = shadow.open * share_through_panes(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);
             path.radiance += is_blocked ? blocked : shadow.open;
         });
         if (!step.more) return path.radiance;

@@ -11,6 +11,8 @@ struct Scatter {
     Vec3 normal;
     // Pdf of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
     float pdf;
+    // Distance that the path has come since then to where its ray starts, straight through panes.
+    float passed;
 };
 
 struct Path {
@@ -39,6 +41,8 @@ struct ShadowRay {
 // even where it is blocked, and the path tracer's from the fog starts there. Small: on a GPU, the lights' rays are in memory.
 struct Step {
     bool more, has_first;
+    // Length of the path's ray if it goes on straight through a pane, as if it had not been scattered there; otherwise 0.
+    float straight;
     Vec3 origin, first_origin;
     ShadowRay first;
     Vec3 first_blocked;
@@ -47,6 +51,7 @@ struct Step {
 
     THRONG_INLINE void clear() {
         more = has_first = false;
+        straight = 0.0f;
         light_rays = 0;
     }
     THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_first ? 1u : 0u); }
@@ -83,7 +88,7 @@ THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.depth = 0;
-    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.scatter = Scatter{vec3(0.0f), kInfinity, 0.0f};
     path.medium = NO_INDEX;
     return path;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "closure/bsdf.h"
 #include "integrator/fog.h"
+#include "integrator/panes.h"
 #include "light/lights.h"
 
 namespace THRONG_NAMESPACE {
@@ -36,11 +37,27 @@ THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& samp
 // Sends the path on in the direction of `sample`.
 THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
     path.throughput *= sample.weight;
-    path.scatter = Scatter{normal, sample.pdf};
+    path.scatter = Scatter{normal, sample.pdf, 0.0f};
     path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity, s.time);
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
 }
+
+// Sends the path on straight through a pane. Light beyond is weighed as if the path came from where it was scattered last, as light that
+// was sampled there came through the pane as well.
+THRONG_INLINE void pass(Path& path, const Surface& s, Vec3 direction, Vec3 share, Step& step) {
+    const Vec3 origin = leave(s, direction);
+    step.straight = length(origin - load3(path.ray.origin));
+    path.throughput *= share;
+    path.scatter.passed += step.straight;
+    path.ray = ray_of(origin, direction, kInfinity, s.time);
+    path.depth++;
+    step.more = max_component(path.throughput) > 0.0f;
+}
+
+// Whether a sample goes straight through a pane.
+THRONG_INLINE bool is_straight(const Lambert&, const BsdfSample&) { return false; }
+THRONG_INLINE bool is_straight(const Bsdf& b, const BsdfSample& sample) { return sample.transmitted && sample.pdf == kInfinity && !b.bends; }
 
 // Ends paths that carry little at random; those that survive carry more, so that the mean is the same. `squeezed` is how much
 // denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves. The first bounce
@@ -100,7 +117,9 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
     BsdfSample sample;
     float lobe = sample_2d(path.sampler, bounce_dimension(path, kBounceLobe)).x;
     if (!sample_bsdf(bsdf, lobe, sample_2d(path.sampler, bounce_dimension(path, kBounceDirection)), sample)) return choice.y;
-    if (goes_on) follow(path, s, normal, sample, step);
+    if (!goes_on) return choice.y;
+    if (params.tables.has_panes && is_straight(bsdf, sample)) pass(path, s, sample.in, sample.weight, step);
+    else follow(path, s, normal, sample, step);
     return choice.y;
 }
 
@@ -158,7 +177,7 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     if (!is_scattered) return false;
     path.throughput *= load3(lobes.scatter_albedo);
     const Vec3 on = turned_away(direction, sample_phase(lobes.scatter_anisotropy, turn.x), turn.y);
-    path.scatter = Scatter{vec3(0.0f), kInfinity};
+    path.scatter = Scatter{vec3(0.0f), kInfinity, 0.0f};
     path.ray = ray_of(origin + direction * length, on, kInfinity, time_of(path.ray));
     const float survival = min(kMediumSurvival, sqrtf(max_component(path.throughput) * lobes.ior * lobes.ior));
     step.more = sample_2d(path.sampler, dimension + 2u).x < survival;
@@ -272,7 +291,7 @@ THRONG_DEVICE void follow_in_fog(const Params& params, Path& path, const FogSegm
     const Vec2 turn = sample_2d(path.sampler, bounce_dimension(path, kBounceDirection));
     const float cosine = sample_phase(fog.anisotropy, turn.x), u = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).y;
     path.throughput *= load3(fog.albedo);
-    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine) / segment.rays};
+    path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine) / segment.rays, 0.0f};
     path.ray = ray_of(segment.origin + segment.direction * at, turned_away(segment.direction, cosine, turn.y), kInfinity, time_of(path.ray));
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
@@ -318,9 +337,11 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         }
     }
     if (fog && path.medium == NO_INDEX && scatter_in_fog(params, path, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
+    // Where the path was scattered last.
+    const Vec3 scattered = layered ? origin - direction * path.scatter.passed : origin;
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
-        gain(params, path, escaped_light(params, origin, path.scatter, direction));
+        gain(params, path, escaped_light(params, scattered, path.scatter, direction));
         return;
     }
     const Surface s = known ? *known : make_surface(params, path.ray, hit);
@@ -330,9 +351,12 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         return;
     }
     const Vec3 emission = emission_at(params, s, material);
-    if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, origin, path.scatter, hit, s, emission));
-    // A path that is one bounce over the limit only collects the light that reflections show.
-    if (path.depth > params.picture.bounces) return;
+    if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, scattered, path.scatter, hit, s, emission));
+    // A path that is one bounce over the limit only collects the light that reflections show, through panes as well.
+    if (path.depth > params.picture.bounces) {
+        if (layered && params.tables.has_panes && path.depth <= params.picture.bounces + PANES_BEYOND_BOUNCES) pass(path, s, direction, share_through(params, direction, s), step);
+        return;
+    }
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {
         Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));

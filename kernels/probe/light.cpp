@@ -75,6 +75,6 @@ extern "C" void throng_probe_irradiance(const Params* params, StackEntry* stack,
         if (!(pdf > 0.0f)) continue;
         // A pdf that no other can match makes the whole light count.
         const float known = strategy == SAMPLE_BOTH ? pdf : kInfinity;
-        add(met(*params, stack, p, Scatter{n, known}, d) * kPi);
+        add(met(*params, stack, p, Scatter{n, known, 0.0f}, d) * kPi);
     }
 }

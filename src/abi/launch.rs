@@ -40,7 +40,9 @@ border! {
         pub medium: u32,
         /// Bounces so far, as in the kernels' `Path`.
         pub depth: u32,
-        pub reserved: [u32; 2],
+        /// Distance that the path has come since then, straight through panes.
+        pub passed: f32,
+        pub reserved: u32,
     }
 
     /// Light that a path gains if a shadow ray is free, and if it is blocked.
@@ -232,6 +234,9 @@ border! {
         pub has_cutouts: u32,
         /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.
         pub sorts_shading: u32,
+        /// 1 if some materials may be panes, which let light pass straight through.
+        pub has_panes: u32,
+        pub reserved: u32,
     }
 
     /// The trees of a frame. Those of the two layouts are null where the kernel variant walks the other.
@@ -321,7 +326,7 @@ border! {
         pub filter_scale: f32,
         /// 1 if some samples count negatively.
         pub filter_signed: u32,
-        /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies.
+        /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies. Infinite where the film is kept.
         pub radiance_clamp: f32,
         /// Radiance that the path integrator clamps the light of each lamp to after a bounce.
         pub indirect_clamp: f32,

@@ -63,6 +63,8 @@ constants! {
     pub const COMPRESSED_STACK: u32 = 64;
     /// The same where assemblies place assemblies: all levels of all trees on the way.
     pub const NESTED_STACK: u32 = 160;
+    /// Most panes that a path goes through after its last bounce.
+    pub const PANES_BEYOND_BOUNCES: u32 = 16;
     /// Most assemblies within each other.
     pub const MOST_NESTED: u32 = 12;
     /// Most rays of one CPU thread that take turns.

@@ -37,6 +37,10 @@ pub struct FrameSettings {
     /// same in whatever order and by whichever devices samples are added. Costs a little of the evenness of noise among neighbours.
     pub open_ended: bool,
     pub pixels: PixelType,
+    /// Nothing but display values is made of the film, so that `whitted` may limit samples by them, against fireflies. Not serialized, as it
+    /// follows from what files hold.
+    #[serde(skip, default = "shown")]
+    pub display_only: bool,
     /// Leaves out the environment where the camera sees it. Where alpha is among the AOVs, display colours are divided by it; floats
     /// never are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -70,6 +74,11 @@ pub struct FrameSettings {
     pub shutter: Option<Shutter>,
 }
 
+/// Settings that were written tell nothing of it.
+fn shown() -> bool {
+    true
+}
+
 impl From<&RenderDefaults> for FrameSettings {
     /// The settings that a scene asks for, of pictures of 8 bits.
     fn from(scene: &RenderDefaults) -> Self {
@@ -91,6 +100,7 @@ impl From<&RenderDefaults> for FrameSettings {
             clamp_indirect: scene.clamp_indirect,
             open_ended: false,
             pixels: PixelType::U8,
+            display_only: true,
             transparent: false,
             wireframe: None,
             aovs: AovSet::default(),

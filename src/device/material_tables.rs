@@ -125,6 +125,16 @@ pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
     materials.iter().any(|m| m.flags & holes != 0)
 }
 
+/// Roughness from which on an interface scatters what it lets through: above the greatest that `is_smooth` in `closure/microfacet.h` allows.
+const ROUGH: f32 = 0.023;
+
+/// Whether light may pass straight through some of the materials, as through thin and smooth glass.
+pub fn has_panes(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> bool {
+    let may_be_smooth = |l: &LobesRecord| l.roughness < ROUGH || l.metallic_roughness_map != NO_INDEX;
+    let is_pane = |l: &LobesRecord| l.thin != 0 && l.transmission > 0.0 && may_be_smooth(l);
+    materials.iter().any(|m| m.kind == abi::MATERIAL_LAYERED && lobes.get(m.lobes as usize).is_some_and(is_pane))
+}
+
 /// Whether materials are of more than one class as shading of waves sorts them (`shading_class` in append.h).
 #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the CPU shades ray by ray"))]
 pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> bool {

@@ -18,7 +18,7 @@ use std::{
     ptr::{null, null_mut},
 };
 
-/// A single sample is clamped to this display value.
+/// A single sample of `whitted` is clamped to this display value, where nothing but display values is made of it.
 const SAMPLE_CLAMP: f32 = 24.0;
 /// Where rays enter instances, they meet few triangles in each, and it pays to wait until several lanes have one. In a single
 /// mesh it does not.
@@ -107,16 +107,22 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         filter_table: filter.table as u32,
         filter_scale: filter.scale,
         filter_signed: filter.signed.into(),
-        radiance_clamp: match settings.integrator.paths() {
-            Paths::Reflected => SAMPLE_CLAMP / settings.exposure.exp2(),
-            Paths::Scattered | Paths::FirstHit { .. } | Paths::Counted => f32::INFINITY,
-        },
+        radiance_clamp: radiance_clamp(settings),
         indirect_clamp: settings.clamp_indirect.unwrap_or(f32::INFINITY),
         ambient_fill: AMBIENT_FILL,
         transparent: settings.transparent.into(),
         star_radius: star_radius(&frame.camera, settings.height),
         edge_width: settings.wireframe.unwrap_or(1.0),
         draws_edges: settings.wireframe.is_some().into(),
+    }
+}
+
+/// The radiance that samples are clamped to. Files with linear radiance, and films that are kept, have all of it whatever the exposure.
+fn radiance_clamp(settings: &FrameSettings) -> f32 {
+    let is_shown = settings.display_only && !settings.open_ended;
+    match settings.integrator.paths() {
+        Paths::Reflected if is_shown => SAMPLE_CLAMP / settings.exposure.exp2(),
+        Paths::Reflected | Paths::Scattered | Paths::FirstHit { .. } | Paths::Counted => f32::INFINITY,
     }
 }
 

@@ -186,7 +186,7 @@ mod tests {
         for (path, text, kind) in [
             ("render.exposure", "1.5", Number),
             ("render.tone_map", "agx", Choice),
-            ("render.samples", "8", Number),
+            ("render.samples", "64", Number),
             ("environment.elevation", "12", Number),
             ("environment.sun", "false", Choice),
             ("environment.ground", "(0.1, 0.2, 0.3)", Colour),

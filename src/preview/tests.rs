@@ -13,7 +13,7 @@ use std::fs;
 use tempfile::TempDir;
 
 const SCENE: &str = r#"(
-    render: (size: (48, 32), samples: 6, frames: 5, fps: 10),
+    render: (size: (48, 32), samples: 6, integrator: whitted, frames: 5, fps: 10),
     environment: SunSky(elevation: 35, azimuth: 120),
     materials: { "red": Diffuse(color: (0.8, 0.2, 0.2)), "lamp": Emissive(radiance: (9, 8, 7)) },
     meshes: { "ball": Sphere, "floor": Quad() },

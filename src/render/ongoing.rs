@@ -15,7 +15,7 @@ use crate::{
         CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
     },
     pixels::Floats,
-    scene::{Paths, ToneMap},
+    scene::ToneMap,
 };
 use std::{
     fs,
@@ -405,16 +405,16 @@ fn partial_path(path: &Path) -> PathBuf {
 /// The settings that samples of an open-ended picture depend on; all others are neutral.
 pub fn sampling(settings: &FrameSettings) -> FrameSettings {
     let variance = settings.aovs.contains(Aov::Variance);
-    // Paths are clamped by what is displayed, or noise is measured as it is displayed.
+    // Noise is measured as it is displayed.
     let measured = settings.noise.is_some();
-    let exposed = settings.integrator.paths() == Paths::Reflected || measured;
     // What is not named here counts: pictures with different values are not continued.
     FrameSettings {
         samples: 0,
-        exposure: if exposed { settings.exposure } else { 0.0 },
+        exposure: if measured { settings.exposure } else { 0.0 },
         tone_map: if measured { settings.tone_map } else { ToneMap::None },
         film: settings.film.sampling(),
         pixels: PixelType::U8,
+        display_only: true,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
         layer_sums: false,
         ..settings.clone()

@@ -1,6 +1,6 @@
-//! The light of a scene: which materials are in use, where its light comes from, and which integrator suits it.
+//! The light of a scene: which materials are in use, and where its light comes from.
 
-use super::{Environment, Integrator, Light, Material, MaterialKind, NONE, Scene, ToCamera};
+use super::{Environment, Light, Material, MaterialKind, NONE, Scene, ToCamera};
 use glam::Vec3;
 
 /// Where the light of a scene comes from.
@@ -41,19 +41,6 @@ impl Scene {
             LightSource::Materials
         } else {
             LightSource::Nothing
-        }
-    }
-
-    /// The integrator of a scene that names none: the fastest that has its light and shows its materials and its fog.
-    pub(crate) fn suitable_integrator(&self) -> Integrator {
-        let used = self.used_materials();
-        let needs_paths = self.at_any_time(&used).any(|material| material.needs_paths());
-        let keyed_fog = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_fog());
-        let is_lamp = |light: &Light| matches!(light, Light::Lamp { .. });
-        let shines = self.light_source() == LightSource::Materials || self.lights.iter().any(is_lamp);
-        match keyed_fog || self.is_foggy() || shines || needs_paths {
-            true => Integrator::Path,
-            false => Integrator::Whitted,
         }
     }
 
@@ -141,13 +128,10 @@ mod tests {
         let mut scene = Scene { materials: vec![Material::default(), lamp], ..Scene::default() };
         scene.material_slots = vec![0];
         assert_eq!(scene.light_source(), LightSource::Nothing);
-        assert_eq!(scene.suitable_integrator(), Integrator::Whitted);
         scene.material_slots = vec![0, 1, 1];
         assert_eq!(scene.used_materials(), [0, 1]);
         assert_eq!(scene.light_source(), LightSource::Materials);
-        assert_eq!(scene.suitable_integrator(), Integrator::Path);
         scene.environment = Environment::Constant { radiance: Vec3::X };
         assert_eq!(scene.light_source(), LightSource::Lights);
-        assert_eq!(scene.suitable_integrator(), Integrator::Whitted);
     }
 }

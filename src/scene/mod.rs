@@ -201,7 +201,7 @@ impl Default for RenderDefaults {
         Self {
             width: 960,
             height: 540,
-            samples: 8,
+            samples: 64,
             noise: None,
             bounces: 8,
             seed: 0,
@@ -209,7 +209,7 @@ impl Default for RenderDefaults {
             first_frame: 1,
             fps: 24.0,
             start: 0.0,
-            integrator: Integrator::Whitted,
+            integrator: Integrator::Path,
             exposure: 0.0,
             metering: Metering::Off,
             clamp_indirect: None,

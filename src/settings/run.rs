@@ -130,6 +130,7 @@ impl PictureOptions {
             },
         };
         settings.film.filter = settings.filter();
+        settings.display_only = pixels != PixelType::F32;
         Ok(RenderJob {
             pixels,
             settings,

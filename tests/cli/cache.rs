@@ -4,7 +4,7 @@ use crate::common::{Place, Run};
 use std::fs;
 
 const SCENE: &str = r#"(
-    render: (size: (64, 36), samples: 2, frames: 1),
+    render: (size: (64, 36), samples: 2, integrator: whitted, frames: 1),
     environment: Gradient(zenith: (0.3, 0.5, 1.0), horizon: (1.0, 1.0, 1.0), nadir: (0.2, 0.2, 0.2)),
     materials: { "red": Diffuse(color: (0.8, 0.2, 0.2)) },
     meshes: { "hills": Obj(file: "hills.obj"), "floor": Quad() },

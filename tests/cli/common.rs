@@ -112,7 +112,7 @@ pub fn decode(path: &Path) -> Vec<u8> {
 pub fn scene(frames: u32) -> String {
     format!(
         r#"(
-    render: (size: (64, 36), samples: 1, frames: {frames}),
+    render: (size: (64, 36), samples: 1, integrator: whitted, frames: {frames}),
     environment: Gradient(zenith: (0.3, 0.5, 1.0), horizon: (1.0, 1.0, 1.0), nadir: (0.2, 0.2, 0.2)),
     materials: {{ "red": Diffuse(color: (0.8, 0.2, 0.2)) }},
     meshes: {{ "ball": Sphere }},

@@ -48,3 +48,34 @@ fn devices_are_compared_without_what_follows_them() {
     let args = ["render", "scene.ron", "--compare", "--device", "cpu,cpu", "--exposure", "auto"];
     place.fails(&args, 2, "--compare");
 }
+
+/// The greatest value of each channel of an OpenEXR file.
+fn brightest(place: &Place, name: &str) -> [f32; 3] {
+    let picture = image::open(place.path(name)).unwrap().into_rgb32f();
+    picture.pixels().fold([0.0; 3], |most, pixel| std::array::from_fn(|c| pixel.0[c].max(most[c])))
+}
+
+#[test]
+fn radiance_in_files_and_kept_films_is_linear_whatever_the_exposure() {
+    let place = Place::new(1);
+    let lamp = "materials.red=Emissive(radiance: (1000, 500, 100))";
+    let render = ["render", "scene.ron", "--set", lamp, "--filter", "box", "--samples", "4"];
+    for integrator in ["whitted", "path"] {
+        for exposure in ["0", "6"] {
+            let shown = ["--integrator", integrator, "--exposure", exposure];
+            for (name, more) in
+                [("half.exr", &[][..]), ("full.exr", &["--color-depth", "32"]), ("kept.exr", &["--checkpoint"])]
+            {
+                place.ok(&[&render[..], &shown, &["-o", name], more].concat());
+                assert_eq!(brightest(&place, name), [1000.0, 500.0, 100.0], "{integrator} {exposure} {name}");
+            }
+        }
+    }
+    // Films are of the same picture, however it is shown.
+    for (film, range, exposure) in [("a.film", "1-2", "0"), ("b.film", "3-4", "3")] {
+        let part = ["-f", "1", "-o", film, "--sample-range", range, "--exposure", exposure];
+        place.ok(&[&render[..], &part].concat());
+    }
+    place.ok(&["merge", "a.film", "b.film", "-o", "joined.exr"]);
+    assert_eq!(brightest(&place, "joined.exr"), [1000.0, 500.0, 100.0]);
+}

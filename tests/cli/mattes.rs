@@ -16,7 +16,7 @@ const TOLERANCE: f32 = 0.03;
 
 /// Crates and a ball before a wall, seen along -Z by parallel rays.
 const SCENE: &str = r#"(
-    render: (size: (24, 16), samples: 256, frames: 1),
+    render: (size: (24, 16), samples: 256, integrator: whitted, frames: 1),
     environment: Constant(radiance: (1, 1, 1)),
     materials: {
         "wood": Diffuse(color: (0.6, 0.4, 0.2)),
@@ -190,7 +190,7 @@ fn names_in_the_file_cut_out_what_they_stand_for() {
 fn convoy(nest: bool, count: u32) -> String {
     format!(
         r#"(
-    render: (size: (24, 16), samples: 64, frames: 1),
+    render: (size: (24, 16), samples: 64, integrator: whitted, frames: 1),
     environment: Constant(radiance: (1, 1, 1)),
     meshes: {{ "crate": Box(), "ball": Sphere }},
     groups: {{

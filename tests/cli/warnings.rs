@@ -1,10 +1,17 @@
 //! Warnings before a wrong picture: each is told by `check` and `render`, to people and to programs, and good scenes have none.
 
-use crate::common::Place;
+use crate::common::{Place, scene};
 use std::{fs, path::Path};
 
 const BLACK: &str = "environment=Constant(radiance: (0, 0, 0))";
 const WHITTED: &str = "render.integrator=whitted";
+
+/// A place with the usual scene, which names no integrator here.
+fn unnamed() -> Place {
+    let place = Place::new(1);
+    fs::write(place.path("scene.ron"), scene(1).replace("integrator: whitted, ", "")).unwrap();
+    place
+}
 
 /// A place with a scene of a floor and a block on it.
 fn on_floor() -> Place {
@@ -59,7 +66,7 @@ fn a_target_that_passes_the_eye_is_told_where_the_camera_does_not_turn() {
 
 #[test]
 fn darkness_is_told() {
-    let place = Place::new(1);
+    let place = unnamed();
     assert_warned(&place, &[BLACK], "there is no light");
     let lamp = "materials.red=Emissive(radiance: (1, 1, 1))";
     assert_warned(
@@ -72,33 +79,51 @@ fn darkness_is_told() {
 }
 
 #[test]
-fn materials_that_need_paths_get_them_unless_somebody_says_otherwise() {
-    let place = Place::new(1);
+fn paths_are_the_default_and_whitted_tells_which_materials_it_does_not_know() {
+    let place = unnamed();
     let glass = "materials.red=Glass()";
     let integrator = |sets: &[&str]| {
         let args = [&["info", "scene.ron", "--json", "--device", "cpu"][..], sets].concat();
         place.ok(&args).json()["integrator"].as_str().unwrap().to_owned()
     };
-    assert_eq!(integrator(&[]), "whitted");
-    assert_eq!(integrator(&["--set", glass]), "path");
+    assert_eq!(integrator(&[]), "path");
     assert_eq!(integrator(&["--set", glass, "--set", WHITTED]), "whitted");
     assert_eq!(warnings(&place, &[glass]), [""; 0]);
-    assert_warned(&place, &[glass, WHITTED], "draws `red` matt; use --integrator path");
+    assert_warned(
+        &place,
+        &[glass, WHITTED],
+        "draws `red` matt, and lets no light through `red`; use --integrator path",
+    );
     let render = ["render", "scene.ron", "--set", glass, "--integrator", "whitted"];
     assert!(place.ok(&render).stderr.contains("throng: warning: whitted knows matt surfaces and mirrors only"));
 }
 
 #[test]
-fn fog_gets_paths_and_is_told_where_it_shows_nothing() {
-    let place = Place::new(1);
+fn fog_is_told_where_it_shows_nothing() {
+    let place = unnamed();
     let (low, endless, clear) = ("air=Fog(density: 0.1, height: 2)", "air=Fog(density: 0.1)", "air=Fog(density: 0)");
-    let info = |set: &str| place.ok(&["info", "scene.ron", "--json", "--device", "cpu", "--set", set]).json();
-    assert_eq!(info(low)["integrator"], "path");
-    assert_eq!(info(clear)["integrator"], "whitted");
     assert_eq!(warnings(&place, &[low]), [""; 0]);
     assert_eq!(warnings(&place, &[clear, WHITTED]), [""; 0]);
     assert_warned(&place, &[low, WHITTED], "whitted shows no fog; use --integrator path");
     assert_warned(&place, &[endless], "gets through even fog that has no end; give it a `height` or a `top`");
+}
+
+#[test]
+fn lamps_that_whitted_does_not_light_by_are_told_beside_other_lights() {
+    let place = unnamed();
+    let (dusk, day) = ("environment=SunSky(elevation: -8)", "environment=Constant(radiance: (1, 1, 1))");
+    let [lamp, faint, glow] =
+        ["(10, 8, 5)", "(1, 1, 1)", "(2, 1, 1)"].map(|it| format!("materials.red=Emissive(radiance: {it})"));
+    for (sky, emissive) in [(dusk, &lamp), (dusk, &faint), (day, &lamp)] {
+        assert_eq!(warnings(&place, &[sky, emissive]), [""; 0], "{sky} {emissive}");
+        assert_warned(&place, &[sky, emissive, WHITTED], "whitted lights nothing by emission, which `red` would do");
+    }
+    assert_eq!(warnings(&place, &[day, &glow, WHITTED]), [""; 0], "no lamp beside so much light");
+    // Lights with an extent light for both.
+    let ball = "lights=[Point(position: (0, 9, 0), intensity: (90, 90, 90), radius: 0.1)]";
+    assert_eq!(warnings(&place, &[ball, WHITTED]), [""; 0]);
+    let render = ["render", "scene.ron", "--set", dusk, "--set", &lamp, "--integrator", "whitted"];
+    assert!(place.ok(&render).stderr.contains("throng: warning: whitted lights nothing by emission"));
 }
 
 #[test]
@@ -111,7 +136,7 @@ fn a_camera_that_sees_nothing_is_told() {
 
 #[test]
 fn a_camera_inside_of_something_is_told() {
-    let place = Place::new(1);
+    let place = unnamed();
     let inside = "camera=LookAt(eye: (0, 0.1, 0), target: (0, 0, 9))";
     assert_warned(&place, &[inside], "in frame 1 the camera is inside of `ball`");
     let glass = "materials.red=Glass()";

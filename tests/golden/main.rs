@@ -351,7 +351,8 @@ fn a_holdout_shows_the_background_through_what_is_behind_it() {
 /// No reference: the steps are the trees' own, and change whenever a builder does.
 #[test]
 fn a_model_of_clay_stands_in_a_studio() {
-    Golden::with("model", "house.obj", &SMALL).check();
+    const FLAGS: [&str; 4] = ["--size", "192x108", "--integrator", "whitted"];
+    Golden::with("model", "house.obj", &FLAGS).check();
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod materials;
 mod media;
 mod nested;
 mod packets;
+mod panes;
 mod self_hits;
 mod shutter;
 mod watertight;

@@ -340,6 +340,8 @@ fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>
         sun_irradiance: sun_irradiance(lights),
         has_cutouts: material_tables::has_cutouts(materials).into(),
         sorts_shading: 0,
+        has_panes: material_tables::has_panes(materials, lobes).into(),
+        reserved: 0,
     }
 }
 

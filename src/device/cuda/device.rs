@@ -16,7 +16,7 @@ use super::{
     waves::{Cut, PathNeeds, stage_times},
 };
 use crate::{
-    abi::{Hit, Params, Ray},
+    abi::{Hit, PANES_BEYOND_BOUNCES, Params, Ray},
     accel::NodeLayout,
     aov::{AovSet, channels::FileRows},
     device::{
@@ -24,7 +24,7 @@ use crate::{
         RayCounts, RayKind, Rendered, Stop,
         adaptive::{self, Passes},
         blocks::exr_bytes,
-        material_tables::{MaterialTables, PosedCache},
+        material_tables::{MaterialTables, PosedCache, has_panes},
         params::{display_params, film_params, frame_params, picture_params, pixel_items},
         tables::Tables,
     },
@@ -293,16 +293,17 @@ impl CudaDevice {
             false => *file_rows = None,
         }
         let scene = self.scene()?;
-        let (lights, lobes) = match tables {
-            Some(own) => (own.lights.len() as u32, own.lobes.len() as u32),
-            None => (scene.light_count(), scene.lobes_count()),
+        let (lights, lobes, has_panes) = match tables {
+            Some(own) => (own.lights.len() as u32, own.lobes.len() as u32, has_panes(&own.materials, &own.lobes)),
+            None => (scene.light_count(), scene.lobes_count(), scene.has_panes()),
         };
         let paths = settings.integrator.paths();
         let materials = frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
         let scatters = materials.iter().any(Material::has_scattering_volume);
         let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
+        let more_events = volume_events + if has_panes { PANES_BEYOND_BOUNCES } else { 0 };
         let is_foggy = frame.fog().is_some_and(|fog| fog.is_seen());
-        let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes, volume_events, is_foggy) else {
+        let Some(needs) = PathNeeds::new(paths, settings.bounces, lights, lobes, more_events, is_foggy) else {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
             let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
             return Ok(Cut::Loops { items: u32::try_from(items).unwrap_or(u32::MAX), samples: LOOP_SAMPLES });

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     abi::{EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, Params, TextureRecord},
-    device::material_tables::{MaterialTables, has_cutouts},
+    device::material_tables::{MaterialTables, has_cutouts, has_panes},
     light::{sun_count, sun_irradiance},
 };
 use cust::{error::CudaResult, stream::Stream};
@@ -47,6 +47,7 @@ struct Counts {
     suns: u32,
     sun_irradiance: f32,
     has_cutouts: bool,
+    has_panes: bool,
     environment: Option<EnvironmentRecord>,
 }
 
@@ -66,6 +67,7 @@ impl UploadedTables {
             suns: sun_count(&tables.lights),
             sun_irradiance: sun_irradiance(&tables.lights),
             has_cutouts: has_cutouts(&tables.materials),
+            has_panes: has_panes(&tables.materials, &tables.lobes),
             environment: sky.map(|sky| sky.environment),
         };
         let mut bytes = Vec::with_capacity(tables_bytes(scene, tables));
@@ -122,6 +124,7 @@ impl UploadedTables {
         params.tables.sun_count = self.counts.suns;
         params.tables.sun_irradiance = self.counts.sun_irradiance;
         params.tables.has_cutouts = self.counts.has_cutouts.into();
+        params.tables.has_panes = self.counts.has_panes.into();
         if let Some(environment) = self.counts.environment {
             params.scene.environment = environment;
             params.scene.textures = memory.at::<TextureRecord>(places.textures);

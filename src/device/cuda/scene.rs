@@ -37,6 +37,7 @@ pub struct SceneTables {
     lights: Vec<LightRecord>,
     lobes_count: u32,
     has_cutouts: bool,
+    has_panes: bool,
     sorts_shading: bool,
 }
 
@@ -157,6 +158,7 @@ impl<'a> Plan<'a> {
             lights: tables.lights.clone(),
             lobes_count: tables.lobes.len() as u32,
             has_cutouts: material_tables::has_cutouts(&tables.materials),
+            has_panes: material_tables::has_panes(&tables.materials, &tables.lobes),
             sorts_shading: material_tables::shading_differs(&tables.materials, &tables.lobes),
         })
     }
@@ -196,6 +198,8 @@ impl SceneTables {
             sun_irradiance: sun_irradiance(&self.lights),
             has_cutouts: self.has_cutouts.into(),
             sorts_shading: self.sorts_shading.into(),
+            has_panes: self.has_panes.into(),
+            reserved: 0,
         }
     }
 
@@ -241,6 +245,11 @@ impl SceneTables {
     /// Number of materials with several lobes.
     pub fn lobes_count(&self) -> u32 {
         self.lobes_count
+    }
+
+    /// Whether light may pass straight through some of the materials.
+    pub fn has_panes(&self) -> bool {
+        self.has_panes
     }
 
     pub fn light_count(&self) -> u32 {

@@ -117,18 +117,19 @@ pub struct PathNeeds {
 
 impl PathNeeds {
     /// The needs of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in
-    /// theirs, whose volumes scatter paths up to `volume_events` times, and maybe fog. `None` if such pictures are not made in waves.
+    /// theirs, which have up to `more_events` besides their bounces (in volumes and at panes), and maybe fog. `None` if such pictures are
+    /// not made in waves.
     pub fn new(
         paths: Paths,
         bounces: u32,
         lights: u32,
         lobes: u32,
-        volume_events: u32,
+        more_events: u32,
         is_foggy: bool,
     ) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
-                let waves = bounces.saturating_add(2).saturating_add(volume_events);
+                let waves = bounces.saturating_add(2).saturating_add(more_events);
                 Self {
                     // The last wave only hits lights. In fog, a path may have one ray from there and one from a surface.
                     shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS) * if is_foggy { 2 } else { 1 },
@@ -379,6 +380,10 @@ impl Queues {
                 arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
             )?;
             self.copy_rays(0, &self.shadow_rays, |own| &mut own.shadow, launch)?;
+            if run.needs.scatter && params.tables.has_panes != 0 {
+                let most = w.path_count.saturating_mul(run.needs.shadows);
+                kernels.launch_items("throng_light_through_panes", most, stream, arguments![*params, *w])?;
+            }
             (launch.mark)(Stage::Other)?;
             kernels.launch("throng_tally_shadows", 1, 1, stream, arguments![*w])
         }

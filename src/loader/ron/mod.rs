@@ -157,9 +157,6 @@ fn convert(
         }
         scene.timeline = Some(Arc::new(script));
     }
-    if file.render.integrator.is_none() {
-        scene.settings.integrator = scene.suitable_integrator();
-    }
     // After the camera, which is not to step back for them.
     lights::place(&mut scene, lamps);
     Ok(scene)

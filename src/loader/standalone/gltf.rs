@@ -15,7 +15,7 @@ use crate::{
         options::{CameraChoice, Focusing, choose},
     },
     scene::{
-        Camera, CameraPath, Integrator, Projection, Scene,
+        Camera, CameraPath, Projection, Scene,
         animated::{Animated, Target, Track},
         rig::{Actor, Clip, Playback},
     },
@@ -114,7 +114,6 @@ pub fn scene_of(
         scene.animated.push(animated);
     }
     scene.lights = lights.all;
-    stage.integrator = Some(Integrator::Path);
     scene.warnings = model.warnings;
     scene.doubts = [model.doubts, lights.doubts].concat();
     scene.notes = notes;

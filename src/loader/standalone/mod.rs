@@ -25,10 +25,7 @@ use super::{
 };
 use crate::{
     math::Aabb,
-    scene::{
-        Camera, Environment, FloatImage, Instance, Integrator, Material, NONE, RenderDefaults, Scene, ToCamera,
-        TriangleMesh,
-    },
+    scene::{Camera, FloatImage, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
 };
 use glam::{Affine3, Vec3};
 
@@ -68,15 +65,13 @@ pub struct Stage<'a> {
     pub round: Option<u32>,
     /// The chosen camera of the file.
     pub camera: Option<Camera>,
-    /// The integrator; None for the one that suits the materials.
-    pub integrator: Option<Integrator>,
     /// The light around the file's scene, which is used unless the user has chosen another.
     pub environment: Option<FloatImage>,
 }
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a LoadOptions) -> Self {
-        Self { options, round: None, camera: None, integrator: None, environment: None }
+        Self { options, round: None, camera: None, environment: None }
     }
 
     /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the settings and tables.
@@ -107,10 +102,6 @@ impl<'a> Stage<'a> {
         scene.names.materials = table.names;
         scene.maps = table.maps;
         scene.material_slots = slots.all;
-        // The other integrator knows no small bright lights in pictures.
-        let pictured = matches!(scene.environment, Environment::Image { .. });
-        let suitable = || if pictured { Integrator::Path } else { scene.suitable_integrator() };
-        scene.settings.integrator = self.integrator.unwrap_or_else(suitable);
         if let Some(sets) = &sets {
             scene.settings = sets.settings(scene.settings.clone())?;
         }

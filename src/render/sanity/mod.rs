@@ -4,6 +4,7 @@
 mod blank;
 mod turns;
 mod view;
+mod whitted;
 
 pub use blank::{Blank, blank};
 
@@ -19,13 +20,10 @@ const NAMED: usize = 3;
 pub fn warnings(scene: &Scene, settings: &FrameSettings, frames: &[u32]) -> Vec<String> {
     let mut warnings = Vec::new();
     if settings.integrator.shows() == Shows::Radiance {
-        warnings.extend(about_light(scene, settings.integrator));
+        warnings.extend(about_light(scene));
     }
     if settings.integrator == Integrator::Whitted {
-        warnings.extend(about_materials(scene));
-        if scene.is_foggy() {
-            warnings.push("whitted shows no fog; use --integrator path".into());
-        }
+        warnings.extend(whitted::warnings(scene));
     }
     if settings.integrator == Integrator::Path {
         warnings.extend(about_fog(scene));
@@ -45,27 +43,10 @@ fn some_of(frames: &[u32]) -> Vec<u32> {
     some
 }
 
-fn about_light(scene: &Scene, integrator: Integrator) -> Option<String> {
-    let shines = |row: &usize| scene.materials[*row].emission.max_element() > 0.0;
-    match scene.light_source() {
-        LightSource::Nothing => Some(
-            "there is no light: no lights, a black environment, and no material that shines; add `environment` or `lights`"
-                .into(),
-        ),
-        LightSource::Materials if integrator == Integrator::Whitted => {
-            let lamps = scene.used_materials().into_iter().filter(shines);
-            let lamps = named(scene, lamps.collect());
-            Some(format!("all light comes from {lamps}, but whitted lights nothing by emission; use --integrator path"))
-        }
-        LightSource::Materials | LightSource::Lights => None,
-    }
-}
-
-fn about_materials(scene: &Scene) -> Option<String> {
-    let mut rows = scene.used_materials();
-    rows.retain(|&row| scene.materials[row].needs_paths());
-    let materials = (!rows.is_empty()).then(|| named(scene, rows))?;
-    Some(format!("whitted knows matt surfaces and mirrors only, and draws {materials} matt; use --integrator path"))
+fn about_light(scene: &Scene) -> Option<String> {
+    (scene.light_source() == LightSource::Nothing).then(|| {
+        "there is no light: no lights, a black environment, and no material that shines; add `environment` or `lights`".into()
+    })
 }
 
 /// Even fog without an end lets nothing through from infinitely far away.

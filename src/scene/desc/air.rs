@@ -4,7 +4,7 @@ use super::values::{self, Color, Finite};
 use serde::Deserialize;
 
 /// The `air` section: what is between the camera and what it sees. Air is clear when it is left out. Only the integrator `path` shows it,
-/// which is the default of scenes with fog. Inside of glass there is none. In transparent pictures, fog adds light but no alpha.
+/// which is the default. Inside of glass there is none. In transparent pictures, fog adds light but no alpha.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "air")]

@@ -62,7 +62,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "the scene", deny_unknown_fields)]
 pub struct SceneFile {
-    /// How pictures are made. Default: 960 by 540 pixels and 8 samples, one frame.
+    /// How pictures are made. Default: 960 by 540 pixels and 64 samples, one frame.
     #[serde(default)]
     pub render: RenderDesc,
     /// Light from all around, where no geometry is; black when left out.
@@ -116,7 +116,7 @@ impl SceneFile {
 pub struct RenderDesc {
     /// Width and height in pixels, each 1 to 65536. Default (960, 540).
     pub size: (u32, u32),
-    /// Samples per pixel, 1 to 1048576. Default 8.
+    /// Samples per pixel, 1 to 1048576. Default 64.
     pub samples: u32,
     /// Greatest number of bounces of a path after what the camera sees, 0 to 1000. Default 8.
     pub bounces: u32,
@@ -131,8 +131,7 @@ pub struct RenderDesc {
     /// Time of the first frame in seconds. Default 0.
     pub start: Double,
     /// How light is computed: `path` or `whitted`; or a view: `clay`, `ao`, `normal`, `depth`, `albedo`, `wireframe`, `instance`,
-    /// `material`, `uv`, `steps`. Default: `path` where a material needs it, such as glass or brushed metal, where there is fog, where all light comes from
-    /// materials, or where a light is seen; else `whitted`.
+    /// `material`, `uv`, `steps`. Default `path`. `whitted` is faster, and knows matt surfaces, mirrors, the sky and lights of the `lights` section only.
     pub integrator: Option<Integrator>,
     /// Exposure in stops, -64 to 64: +1 doubles the brightness. Default 0.
     pub exposure: Finite,
