@@ -22,7 +22,7 @@ const FIRST: [(&str, &[&str]); 13] = [
     ),
     ("view", &["port", "bind", "no_open", "samples", "environment", "device"]),
     ("info", &["animation", "device", "json", "full"]),
-    ("check", &["overrides", "json"]),
+    ("check", &["overrides", "strict", "json"]),
     ("trace", &["kind", "hits", "report", "repeat", "device", "json"]),
     ("bench", &["dump", "repeat", "report", "device", "json"]),
     ("diff", &["sequence", "map", "limit", "pixels_per_degree", "json", "quiet"]),

@@ -82,7 +82,7 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
     })
 }
 
-/// Takes nodes that do not exist out of the lists of children and of scenes, with warnings.
+/// Takes nodes that do not exist out of the lists of children and of scenes, and those that a scene lists twice, with warnings.
 pub fn drop_missing(document: &mut Document) {
     let Document { root, warnings, .. } = document;
     let count = root.nodes.len();
@@ -104,7 +104,16 @@ pub fn drop_missing(document: &mut Document) {
         }
     }
     for (index, scene) in root.scenes.iter_mut().enumerate() {
-        drop(&mut scene.nodes, format!("/scenes/{index}/nodes"));
+        let path = format!("/scenes/{index}/nodes");
+        drop(&mut scene.nodes, path.clone());
+        let mut known = HashSet::new();
+        scene.nodes.retain(|node| {
+            let is_new = known.insert(node.value());
+            if !is_new {
+                warnings.add(&path, format!("node {} is listed twice and shown once", node.value()));
+            }
+            is_new
+        });
     }
 }
 
@@ -164,10 +173,7 @@ impl Hierarchy {
             parents: Vec::new(),
         };
         for root in roots {
-            if !hierarchy.push(root, NONE) {
-                let path = scene.map_or_else(String::new, |s| format!("/scenes/{s}/nodes"));
-                document.warnings.add(&path, format!("node {root} is listed twice and shown once"));
-            }
+            hierarchy.push(root, NONE);
         }
         if let Some((path, child)) = hierarchy.add_descendants(nodes, 0) {
             return Err(fault(path, format!("node {child} is in the scene twice")));

@@ -218,7 +218,7 @@ fn clips_change_materials_of_what_is_alive_and_not_of_palettes() {
     let palette = format!(r#""w": Gltf(file: "walker.glb", clip: "Blush", poses: 2), {still}"#);
     let scene = load(&palette, instances).expect("loads");
     assert!(scene.animated.is_empty());
-    assert!(scene.warnings[0].contains("the clip `Blush` also changes materials"));
+    assert!(scene.doubts[0].contains("the clip `Blush` also changes materials"));
 }
 
 #[test]

@@ -54,11 +54,14 @@ fn end_of_number(text: &[u8], at: usize) -> usize {
 
 /// The integer that a number is, if it is written as a float.
 fn integer(number: &[u8]) -> Option<String> {
-    let is_float = number.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-    // What is no number in JSON is left to the parser: "1.", ".5", "01.0".
-    if !is_float || serde_json::from_slice::<f64>(number).is_err() {
+    let has_exponent = number.iter().any(|byte| matches!(byte, b'e' | b'E'));
+    let mut fraction = number.iter().skip_while(|byte| **byte != b'.').skip(1).peekable();
+    // Most floats are told by their fraction.
+    if !has_exponent && (fraction.peek().is_none() || fraction.any(|byte| *byte != b'0')) {
         return None;
     }
+    // What is no number in JSON is left to the parser: ".5", "01.0".
+    serde_json::from_slice::<f64>(number).ok()?;
     let value: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
     let is_integer = value.fract() == 0.0 && value.abs() <= GREATEST && !(value == 0.0 && value.is_sign_negative());
     is_integer.then(|| format!("{value:.0}"))

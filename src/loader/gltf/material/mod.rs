@@ -140,7 +140,14 @@ impl<'a, 'd> Reader<'a, 'd> {
     ) -> Result<Self, Fault> {
         let path = format!("/materials/{index}");
         let alpha = alpha(document, material, &path);
-        let json = serde_json::to_value(material).map_err(|e| fault(&path, e.to_string()))?;
+        // An unknown mode cannot be written.
+        let known = match material.alpha_mode {
+            Checked::Invalid => {
+                &material::Material { alpha_mode: Checked::Valid(material::AlphaMode::Opaque), ..material.clone() }
+            }
+            Checked::Valid(_) => material,
+        };
+        let json = serde_json::to_value(known).map_err(|e| fault(&path, e.to_string()))?;
         let others = material.extensions.as_ref().map(|e| &e.others);
         for (name, value) in others.into_iter().flatten() {
             if name.starts_with("KHR_materials_") && !value.is_object() {

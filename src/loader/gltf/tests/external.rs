@@ -63,7 +63,8 @@ fn a_file_in_a_buffer_or_a_data_uri_is_placed_as_well() {
     let view = outer.view(&bytes);
     outer.json["nodes"][0]["externalAsset"] = json!(1);
     let uri = format!("data:model/gltf-binary;base64,{}", base64::engine::general_purpose::STANDARD.encode(&bytes));
-    outer.json["files"] = json!([{"bufferView": view, "mimeType": "model/gltf-binary"}, {"uri": uri, "mimeType": "model/gltf-binary"}]);
+    outer.json["files"] =
+        json!([{"bufferView": view, "mimeType": "model/gltf-binary"}, {"uri": uri, "mimeType": "model/gltf-binary"}]);
     outer.json["externalAssets"] = json!([{"file": 0}, {"file": 1}]);
     for asset in [0, 1] {
         outer.json["nodes"][0]["externalAsset"] = json!(asset);
