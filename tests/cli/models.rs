@@ -262,8 +262,7 @@ fn what_a_mesh_lacks_is_told_once_with_its_place() {
     let corners = "v -1 -1 0\rv 1 -1 0\rv 1 1 0\rv -1 1 0\rv nan 0 0\r";
     write("m.obj", &format!("\u{feff}mtllib m.mtl\r{corners}usemtl m\rf 1/1/1 2/1/1 3/1/1\rf 1/1/1 3 4\rf 1 2 5\r"));
     write("m.mtl", "\u{feff}newmtl m\r\nmap_Kd -zz on gone.png\r\nd 0\r\n");
-    let run = place.ok(&["check", "m.obj"]);
-    let told: Vec<&str> = run.stderr.lines().filter_map(|line| line.strip_prefix("throng: warning: ")).collect();
+    let told = place.ok(&["check", "m.obj", "--json"]).json()["warnings"].take();
     let expected = [
         "m.obj:8: the face uses a texture coordinate that the file does not have: 4 corners get 0,0",
         "m.obj:8: the face uses a normal that the file does not have: 4 corners get one of their faces",
@@ -272,7 +271,7 @@ fn what_a_mesh_lacks_is_told_once_with_its_place() {
         "m.mtl:2: the texture gone.png is left out: it does not exist: check the path",
         "m.mtl:3: the material `m` would be invisible, which is rarely meant: it is opaque",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(told, json!(expected));
     write("m.obj", "v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     place.fails(&["check", "m.obj"], 1, "m.obj:1: no face can be drawn: 1 have vertices that are not finite");
 }

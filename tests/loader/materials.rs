@@ -198,5 +198,5 @@ fn an_mtl_file_that_states_a_physically_based_material_has_one() {
     assert_eq!((a.alpha, a.opacity), (Alpha::Blend, 0.5));
     assert!(matches!(s.textures[0].texels, Texels::Linear8(_)));
     assert!(!s.meshes[0].triangles().expect("triangles").tangents.is_empty());
-    assert_eq!((b.kind, b.alpha), (MaterialKind::Diffuse, Alpha::Opaque));
+    assert_eq!((b.kind, b.alpha, b.opacity), (MaterialKind::Diffuse, Alpha::Blend, 0.5));
 }
