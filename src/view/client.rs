@@ -198,10 +198,10 @@ impl Session {
 /// Has the system hold no more than [`BACKLOG`]. Where it refuses, pages that do not read are noticed later.
 #[cfg(unix)]
 fn limit_backlog(stream: &TcpStream) {
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    let (bytes, length) = (BACKLOG, size_of::<libc::c_int>() as libc::socklen_t);
     // SAFETY: the option is an integer, which outlives the call.
     unsafe {
-        libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, (&raw const BACKLOG).cast(), length);
+        libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, (&raw const bytes).cast(), length);
     }
 }
 
