@@ -4,7 +4,7 @@ use super::{
     FileFormat,
     placeholder::{MAX_WIDTH, Piece, escaped, split},
 };
-use crate::files::{as_file_name, os_string};
+use crate::files::as_file_name;
 use std::{
     ffi::{OsStr, OsString},
     fmt,
