@@ -36,7 +36,7 @@ fn posed(model: &Model, clip: u32, share: f32) -> Deformed {
     let playback = Playback { clip, looped: false, ..Playback::default() };
     let time = share * model.rig.clips.get(clip as usize).map_or(0.0, |clip| clip.duration);
     let (mut pose, mut joints, mut out) = (RigPose::default(), Vec::new(), Deformed::default());
-    pose.evaluate(&model.rig, &[playback], time);
+    pose.evaluate(&model.rig, &[playback], time.into());
     let part = &model.parts[0];
     let mesh = &model.meshes[part.mesh as usize];
     pose.palette(&model.rig, part.skin, &mut joints);

@@ -16,8 +16,7 @@ impl PoseBuckets {
     /// plays it at `speed`, backwards if that is negative.
     pub fn bucket(&self, phase: f32, speed: f32, time: f64) -> u32 {
         let count = self.count.max(1);
-        let rounds =
-            if self.duration > 0.0 { f64::from(speed) * time / f64::from(self.duration) } else { 0.0 };
+        let rounds = if self.duration > 0.0 { f64::from(speed) * time / f64::from(self.duration) } else { 0.0 };
         let within = (f64::from(phase) + rounds).rem_euclid(1.0);
         // Past the last pose, the first one is nearer. NaN counts as 0.
         (within * f64::from(count)).round() as u32 % count

@@ -237,7 +237,7 @@ mod tests {
         for instance in [1, 2] {
             let span = keys.span(instance);
             for (step, key) in keys.of(span).iter().enumerate() {
-                let time = shutter().at(step as f32 / span.segments as f32);
+                let time = shutter().at(step as f64 / f64::from(span.segments));
                 let mut expected = Vec::new();
                 world_transforms(&scene, &Moment::of(&scene, time), &mut expected);
                 let found = affine_from_rows(&key.world_from_object);

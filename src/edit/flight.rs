@@ -106,7 +106,10 @@ impl Flight {
 impl Waypoint {
     fn is_finite(&self) -> bool {
         let Self { eye, target, time, fov, height, f_stop, radius, focus } = *self;
-        eye.is_finite() && target.is_finite() && time.is_none_or(f64::is_finite) && all_finite(&[fov, height, f_stop, radius, focus])
+        eye.is_finite()
+            && target.is_finite()
+            && time.is_none_or(f64::is_finite)
+            && all_finite(&[fov, height, f_stop, radius, focus])
     }
 }
 

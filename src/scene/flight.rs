@@ -128,7 +128,8 @@ impl Flight {
         let (from, to) = (self.keys[key].time, self.keys[key + 1].time);
         let between = |step: u32| {
             let time = from + (to - from) * f64::from(step) / f64::from(CHORDS);
-            let (eye, target) = (self.point(time, Vec3::ZERO, |key| key.eye), self.point(time, Vec3::ZERO, |key| key.target));
+            let (eye, target) =
+                (self.point(time, Vec3::ZERO, |key| key.eye), self.point(time, Vec3::ZERO, |key| key.target));
             target.as_dvec3() - eye.as_dvec3()
         };
         let ways: Vec<DVec3> = (0..=CHORDS).map(between).collect();
@@ -253,7 +254,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn through(eyes: &[[f32; 3]]) -> Vec<CameraKey> {
-        (0..).zip(eyes).map(|(i, &eye)| CameraKey { time: f64::from(i), eye: eye.into(), target: Vec3::Z * -20.0 }).collect()
+        (0..)
+            .zip(eyes)
+            .map(|(i, &eye)| CameraKey { time: f64::from(i), eye: eye.into(), target: Vec3::Z * -20.0 })
+            .collect()
     }
 
     fn eyes(eyes: &[[f32; 3]], parametrisation: Parametrisation) -> Vec<Vec3> {
@@ -265,7 +269,8 @@ mod tests {
     #[test]
     fn an_eye_that_swoops_down_stays_above_the_ground() {
         let keys = [[0.0, 10.0, 0.0], [0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [1.0, 0.5, 0.0]];
-        let lowest = |parametrisation| eyes(&keys, parametrisation).iter().map(|eye| eye.y).fold(f32::INFINITY, f32::min);
+        let lowest =
+            |parametrisation| eyes(&keys, parametrisation).iter().map(|eye| eye.y).fold(f32::INFINITY, f32::min);
         // The exact least height of the centripetal curve is 0.43975.
         assert!((lowest(Parametrisation::Centripetal) - 0.43975).abs() < 1e-4);
         assert!(lowest(Parametrisation::Chordal) > 0.4);
@@ -275,7 +280,8 @@ mod tests {
     #[test]
     fn an_eye_does_not_go_backwards_where_keys_are_uneven() {
         let keys = [[0.0; 3], [1.0, 0.0, 0.0], [10.0, 5.0, 0.0], [10.5, 0.0, 0.0]];
-        let forwards = |parametrisation| eyes(&keys, parametrisation)[..2000].windows(2).all(|pair| pair[1].x >= pair[0].x);
+        let forwards =
+            |parametrisation| eyes(&keys, parametrisation)[..2000].windows(2).all(|pair| pair[1].x >= pair[0].x);
         assert!(forwards(Parametrisation::Centripetal));
         assert!(!forwards(Parametrisation::Uniform));
     }
@@ -297,7 +303,7 @@ mod tests {
     #[test]
     fn even_keys_on_a_line_are_passed_at_one_speed() {
         for parametrisation in Parametrisation::ALL {
-            let flight = Flight::new(through(&[[0.0; 3], [2.0, 0.0, 0.0], [4.0, 0.0, 0.0]]), *parametrisation);
+            let flight = Flight::new(through(&[[0.0; 3], [2.0, 0.0, 0.0], [4.0, 0.0, 0.0]]), parametrisation);
             for i in 0..=20 {
                 let eye = flight.at(0.1 * f64::from(i), Vec3::ZERO, Vec3::Y).0;
                 assert!((eye.x - 0.2 * i as f32).abs() < 1e-5, "{eye}");
@@ -307,7 +313,10 @@ mod tests {
 
     #[test]
     fn keys_at_one_place_stand_still() {
-        let flight = Flight::new(through(&[[0.0; 3], [3.0, 1.0, 0.0], [3.0, 1.0, 0.0], [9.0, 0.0, 2.0]]), Parametrisation::Centripetal);
+        let flight = Flight::new(
+            through(&[[0.0; 3], [3.0, 1.0, 0.0], [3.0, 1.0, 0.0], [9.0, 0.0, 2.0]]),
+            Parametrisation::Centripetal,
+        );
         for time in [1.0, 1.3, 1.9, 2.0] {
             assert_eq!(flight.at(time, Vec3::ZERO, Vec3::Y).0, Vec3::new(3.0, 1.0, 0.0));
         }
@@ -344,7 +353,7 @@ mod tests {
                 CameraKey { time, eye: Vec3::new(x, 0.1 * x * z, z), target: Vec3::new(z, x, 0.0) }
             }).collect();
             for parametrisation in Parametrisation::ALL {
-                let flight = Flight::new(keys.clone(), *parametrisation);
+                let flight = Flight::new(keys.clone(), parametrisation);
                 for key in &keys {
                     prop_assert!(flight.point(key.time, Vec3::ZERO, |key| key.eye).distance(key.eye) < 1e-4);
                     prop_assert!(flight.point(key.time - 1e-9, Vec3::ZERO, |key| key.target).distance(key.target) < 1e-3);

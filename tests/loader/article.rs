@@ -70,7 +70,9 @@ fn the_flight_follows_the_closed_form() {
     let keys: Vec<[Vec3; 2]> = numbers.chunks(6).map(|c| [Vec3::from_slice(c), Vec3::from_slice(&c[3..])]).collect();
     assert_eq!(keys.len(), 22);
     let text: String = keys.iter().map(|[e, t]| format!("(eye: {e:?}, target: {t:?}), ").replace("Vec3", "")).collect();
-    let s = scene(&format!("(render: (frames: 421, fps: 20), camera: Spline(parametrisation: uniform, keys: [{text}], fov: 50), {BALL})"));
+    let s = scene(&format!(
+        "(render: (frames: 421, fps: 20), camera: Spline(parametrisation: uniform, keys: [{text}], fov: 50), {BALL})"
+    ));
     for (segment, t) in [(1, 0.5), (3, 0.0), (5, 0.5), (8, 0.25), (19, 0.75)] {
         let pose = camera_at(&s, &Moment::of(&s, segment as f64 + f64::from(t)));
         for (side, found) in [pose.eye, pose.target].into_iter().enumerate() {

@@ -96,6 +96,7 @@ pub const PAGES: [Page; 12] = [
             ("CameraDesc", ""),
             ("camera", "All cameras"),
             ("SplineKey", "keys"),
+            ("Parametrisation", "parametrisation"),
             ("PaceDesc", "pace"),
             ("ProjectionDesc", "projection"),
             ("LensDesc", "lens"),

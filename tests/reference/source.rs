@@ -8,7 +8,7 @@ use syn::{
 };
 
 /// Files beside those in `src/scene/desc` whose types the format has.
-const OTHERS: [&str; 5] = ["film.rs", "integrator.rs", "mod.rs", "rig.rs", "track.rs"];
+const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "mod.rs", "rig.rs", "track.rs"];
 
 /// A type of the format.
 #[derive(Clone, Debug)]

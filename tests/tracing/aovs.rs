@@ -4,9 +4,9 @@ use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec2, Vec3};
 use throng::{
     scene::{
-        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Instance, Integrator, Key, Keyframe, Lobes, Material,
-        MaterialKind, Motion, MotionPart, Names, Parametrisation, Phase, PixelFilter, Projection, Rotations, Scene, Shape, Shutter,
-        Track,
+        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Instance, Integrator, Key, Keyframe, Lobes,
+        Material, MaterialKind, Motion, MotionPart, Names, Parametrisation, Phase, PixelFilter, Projection, Rotations,
+        Scene, Shape, Shutter, Track,
     },
     seams::{
         anim::{CameraPose, Moment, camera_at},
@@ -213,7 +213,8 @@ fn cameras_that_move_take_everything_along() {
     scene.settings.fps = 10.0;
     // 0.1 upwards per frame.
     let key = |at: f32| CameraKey { time: at.into(), eye: Vec3::new(0.0, at, 10.0), target: Vec3::new(0.0, at, 0.0) };
-    scene.camera = camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
+    scene.camera =
+        camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
     let rendered = render(scene, &all_layers(4));
     let (near, far) = (0.1 * SIDE as f32 / 9.0, 0.1 * SIDE as f32 / 11.0);
     let motion = |x, y| values(&rendered, Aov::Motion, x, y);
@@ -331,7 +332,8 @@ fn wall_behind_the_camera(material: Material, normals: Vec<[f32; 3]>) -> Scene {
     scene.instances[1].slot_base = 1;
     scene.settings.fps = 10.0;
     let key = |at: f32| CameraKey { time: at.into(), eye: Vec3::new(0.0, at, 10.0), target: Vec3::new(0.0, at, 0.0) };
-    scene.camera = camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
+    scene.camera =
+        camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
     scene
 }
 

@@ -6,8 +6,9 @@ use std::{path::Path, sync::Arc};
 use throng::{
     loader::load,
     scene::{
-        Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Focus, Integrator, Iris, Key, Keyframe, Lens,
-        LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Parametrisation, Phase, Rotations, Scene, Shutter, Track,
+        Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Focus, Integrator, Iris, Key,
+        Keyframe, Lens, LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Parametrisation, Phase,
+        Rotations, Scene, Shutter, Track,
     },
     seams::{
         device::{CpuDevice, Device, FrameSettings, PixelType},

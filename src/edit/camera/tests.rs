@@ -136,7 +136,10 @@ fn keys_have_the_optics_that_the_camera_has() {
     assert_eq!(scene(&text(&saved_text)).camera.tracks.aperture, [(0.0, 0.2), (1.5, 0.2)]);
     // Those of a pinhole bring their lens along.
     let saved_text = saved("", &new);
-    assert!(saved_text.contains("lens: (f_stop: 4, sensor: 0.02") && saved_text.contains("f_stop: 4, focus: 5),"), "{saved_text}");
+    assert!(
+        saved_text.contains("lens: (f_stop: 4, sensor: 0.02") && saved_text.contains("f_stop: 4, focus: 5),"),
+        "{saved_text}"
+    );
     scene(&text(&saved_text));
 }
 
@@ -177,7 +180,7 @@ prop_compose! {
             time += step;
             let [x, y, z, u, v] = *point;
             let eye = Vec3::new(x, y, z);
-            Waypoint { eye, target: Vec3::new(u, v, z - 1.0 - z.abs()), time: has_times.then_some(time), ..Waypoint::default() }
+            Waypoint { eye, target: Vec3::new(u, v, z - 1.0 - z.abs()), time: has_times.then_some(time.into()), ..Waypoint::default() }
         };
         let waypoints: Vec<Waypoint> = points.iter().zip(&steps).map(waypoint).collect();
         let paces = [PaceChoice::Keep, PaceChoice::ByTimes, PaceChoice::Constant, PaceChoice::Smooth, PaceChoice::Bezier([0.5, 0.0, 0.25, 1.0])];

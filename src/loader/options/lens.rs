@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn a_shift_is_for_cameras_that_have_a_lens() {
-        let shift = |projection| LensOptions { projection, shift: Some(Vec2::new(0.1, -0.2)), ..LensOptions::default() };
+        let shift =
+            |projection| LensOptions { projection, shift: Some(Vec2::new(0.1, -0.2)), ..LensOptions::default() };
         assert_eq!(applied(shift(None)).unwrap().camera.shift, Vec2::new(0.1, -0.2));
         let error = applied(shift(Some(Projecting::Equirectangular))).unwrap_err();
         assert!(error.starts_with("--shift: "), "{error}");

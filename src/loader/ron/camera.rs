@@ -181,7 +181,10 @@ impl Checks<'_> {
             return self.fail(&self.place.key("projection"), "only a perspective camera can fit something");
         };
         if camera.shift != Vec2::ZERO {
-            return self.fail(&self.place.key("shift"), "what fits is in the middle of the picture: remove the shift, or use LookAt");
+            return self.fail(
+                &self.place.key("shift"),
+                "what fits is in the middle of the picture: remove the shift, or use LookAt",
+            );
         }
         let points = self.names.outline(c.of.as_deref());
         let points = points.map_err(|message| self.source.error(&self.place.key("of"), message))?;

@@ -4,10 +4,7 @@ use super::{curves::Curves, file::Source, names::Names, placements::direction, s
 use crate::loader::LoadError;
 use crate::scene::{
     Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
-    desc::{
-        self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, Shake, Towards,
-        Turns,
-    },
+    desc::{self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, Shake, Towards, Turns},
     rig::PoseBuckets,
 };
 use glam::{EulerRot, Vec3};

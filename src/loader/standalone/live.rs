@@ -134,7 +134,7 @@ mod tests {
 
     fn live(channels: Vec<Channel>, speed: f32) -> (Live, Rig) {
         let rig = rig(channels);
-        let playback = Playback { speed, ..Playback::default() };
+        let playback = Playback { speed: speed.into(), ..Playback::default() };
         (Live::new(&rig, &[playback]), rig)
     }
 

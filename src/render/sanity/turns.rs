@@ -6,8 +6,9 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Most frames that are looked at, and most where rigs have to be posed for that.
+/// Most frames that are looked at; most where the camera is made anew for each by keys; and most where rigs have to be posed.
 const MOST_FRAMES: usize = 20_000;
+const MOST_KEYED: usize = 1_000;
 const MOST_POSED: usize = 64;
 /// Angle between the cameras of two frames from which on it is looked at what is in between, in radians.
 const SUSPECT: f32 = 1.0;
@@ -24,7 +25,11 @@ pub fn warning(scene: &Scene, frames: &[u32]) -> Option<String> {
     if !scene.camera_has_keys && !cameras.clone().any(flies) {
         return None;
     }
-    let most = if scene.actors.is_empty() { MOST_FRAMES } else { MOST_POSED };
+    let most = match (scene.actors.is_empty(), scene.camera_has_keys) {
+        (true, false) => MOST_FRAMES,
+        (true, true) => MOST_KEYED,
+        (false, _) => MOST_POSED,
+    };
     let looked = &frames[..frames.len().min(most)];
     let (frame, turn) = looked.par_windows(2).find_map_first(|pair| match pair {
         &[frame, next] if next == frame + 1 => Some((frame, jump(scene, frame)?)),
@@ -34,7 +39,11 @@ pub fn warning(scene: &Scene, frames: &[u32]) -> Option<String> {
         true => "what it looks at passes the eye; lead one around the other, or give the flight another key",
         false => "it looks straight up or down; lead it beside what it looks at, or give another `up`",
     };
-    Some(format!("between frames {frame} and {} the camera turns by {:.0} degrees at once, as {why}", frame + 1, turn.degrees))
+    Some(format!(
+        "between frames {frame} and {} the camera turns by {:.0} degrees at once, as {why}",
+        frame + 1,
+        turn.degrees
+    ))
 }
 
 struct Jump {
@@ -91,7 +100,12 @@ mod tests {
         let eye = Vec3::splat(2.0);
         let keys = [(eye, Vec3::new(2.0, 2.0, -8.0)), (eye, Vec3::new(2.0, 2.0, 11.9))];
         let told = warned(keys, Parametrisation::Uniform, 9).unwrap();
-        assert!(told.starts_with("between frames 5 and 6 the camera turns by 180 degrees at once, as what it looks at passes"), "{told}");
+        assert!(
+            told.starts_with(
+                "between frames 5 and 6 the camera turns by 180 degrees at once, as what it looks at passes"
+            ),
+            "{told}"
+        );
         // A flight of today turns instead.
         assert_eq!(warned(keys, Parametrisation::Centripetal, 9), None);
     }

@@ -142,7 +142,7 @@ impl<'a> Compare<'a> {
     fn at(&mut self, clip: u32, time: f32) {
         let playback = Playback { clip, looped: false, ..Playback::default() };
         let mut pose = RigPose::default();
-        pose.evaluate(&self.model.rig, &[playback], time);
+        pose.evaluate(&self.model.rig, &[playback], time.into());
         let expected = self.reference.pose(clip as usize, f64::from(time));
         let diagonal = diagonal(&expected);
         for (node, ours) in pose.worlds().iter().enumerate() {
