@@ -365,7 +365,7 @@ struct PacketWalk {
         const ObjectPacket within(params, packet, instance, blas.magnitude);
         with_packs(blas, [&](const auto* packs) THRONG_INLINED {
             const auto test_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
-                const auto counts = [&](uint32_t prim, float u, float v) { return filter(rays[i], record, prim, u, v); };
+                const auto counts = [&](uint32_t prim, float u, float v, bool front) { return filter(rays[i], record, prim, u, v, is_from_behind<Any>(front)); };
                 const auto& pack = packs[index];
                 return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, q.base + instance.instance, record, q, counts);
             };

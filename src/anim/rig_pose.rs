@@ -1,7 +1,10 @@
 //! A rig at a time: the transforms of its nodes and joints, its morph weights, and which nodes are shown.
 
 use super::clip::sample;
-use crate::scene::rig::{Channel, Local, Playback, Property, Rig, Trs};
+use crate::{
+    math::thicken,
+    scene::rig::{Channel, Local, Playback, Property, Rig, Trs},
+};
 use glam::{Affine3A, Quat, Vec3};
 
 /// Transforms, morph weights and visibility of all nodes. Keeps its memory from one time to the next.
@@ -137,7 +140,7 @@ fn parent_from_node(local: &Local) -> Affine3A {
     match *local {
         Local::Matrix(matrix) => matrix.into(),
         Local::Parts(Trs { translation, rotation, scale }) => {
-            Affine3A::from_scale_rotation_translation(scale, rotation, translation)
+            Affine3A::from_scale_rotation_translation(thicken(scale), rotation, translation)
         }
     }
 }

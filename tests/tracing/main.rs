@@ -14,5 +14,6 @@ mod nested;
 mod packets;
 mod self_hits;
 mod shutter;
+mod sides;
 mod watertight;
 mod work;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     abi::{EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, Params, TextureRecord},
-    device::material_tables::{MaterialTables, has_cutouts},
+    device::material_tables::{MaterialTables, cutouts},
     light::{sun_count, sun_irradiance},
 };
 use cust::{error::CudaResult, stream::Stream};
@@ -46,7 +46,7 @@ struct Counts {
     lights: u32,
     suns: u32,
     sun_irradiance: f32,
-    has_cutouts: bool,
+    cutouts: u32,
     environment: Option<EnvironmentRecord>,
 }
 
@@ -65,7 +65,7 @@ impl UploadedTables {
             lights: tables.lights.len() as u32,
             suns: sun_count(&tables.lights),
             sun_irradiance: sun_irradiance(&tables.lights),
-            has_cutouts: has_cutouts(&tables.materials),
+            cutouts: cutouts(&tables.materials),
             environment: sky.map(|sky| sky.environment),
         };
         let mut bytes = Vec::with_capacity(tables_bytes(scene, tables));
@@ -121,7 +121,7 @@ impl UploadedTables {
         params.tables.light_count = self.counts.lights;
         params.tables.sun_count = self.counts.suns;
         params.tables.sun_irradiance = self.counts.sun_irradiance;
-        params.tables.has_cutouts = self.counts.has_cutouts.into();
+        params.tables.has_cutouts = self.counts.cutouts;
         if let Some(environment) = self.counts.environment {
             params.scene.environment = environment;
             params.scene.textures = memory.at::<TextureRecord>(places.textures);

@@ -36,7 +36,7 @@ pub struct SceneTables {
     textures: Vec<TextureRecord>,
     lights: Vec<LightRecord>,
     lobes_count: u32,
-    has_cutouts: bool,
+    cutouts: u32,
     sorts_shading: bool,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
             textures,
             lights: tables.lights.clone(),
             lobes_count: tables.lobes.len() as u32,
-            has_cutouts: material_tables::has_cutouts(&tables.materials),
+            cutouts: material_tables::cutouts(&tables.materials),
             sorts_shading: material_tables::shading_differs(&tables.materials, &tables.lobes),
         })
     }
@@ -194,7 +194,7 @@ impl SceneTables {
             light_count: self.light_count(),
             sun_count: sun_count(&self.lights),
             sun_irradiance: sun_irradiance(&self.lights),
-            has_cutouts: self.has_cutouts.into(),
+            has_cutouts: self.cutouts,
             sorts_shading: self.sorts_shading.into(),
         }
     }
