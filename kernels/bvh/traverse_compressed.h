@@ -220,7 +220,7 @@ struct Walk {
         number += base;
 #endif
         if (t == t_max && !found.closer(t, number, prim)) return;
-        if (!filter(ray, ids.z, prim, u, v, is_from_behind<Any>(front))) return;
+        if (!filter(ray, ids.z, prim, u, v, unmet_surfaces<Any>(front))) return;
         t_max = t;
         found.take(t, u, v, prim, number, ids.z);
         if (Any) end();

@@ -202,6 +202,16 @@ mod tests {
         rig
     }
 
+    #[test]
+    fn a_node_that_is_scaled_flat_has_an_inverse() {
+        let scale = Vec3::new(1.0, 0.0, -2.0);
+        let flat = Trs { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale };
+        let rig = Rig { nodes: vec![node(NONE, Local::Parts(flat))], ..Rig::default() };
+        let mut pose = RigPose::default();
+        pose.evaluate(&rig, &[], 0.0);
+        assert!(Affine3::from(pose.world(0)).inverse().is_finite());
+    }
+
     /// The transform of a node by recursion to its parent, in double precision.
     fn reference(rig: &Rig, seed: u32, node: u32, time: f32) -> DAffine3 {
         let (rest, end) = (parts(seed, node), parts(seed + 2, node));

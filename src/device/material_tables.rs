@@ -110,6 +110,7 @@ fn flags(m: &Material) -> u32 {
         (m.unlit, abi::SURFACE_UNLIT),
         (m.one_sided || m.is_culled(), abi::SURFACE_ONE_SIDED),
         (m.is_culled(), abi::SURFACE_CULLED),
+        (m.is_culled() && !m.encloses, abi::SURFACE_PASSES_LIGHT),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
         (m.to_camera == ToCamera::Holdout, abi::SURFACE_HOLDOUT),
         (m.to_camera == ToCamera::ShadowCatcher, abi::SURFACE_SHADOW_CATCHER),
@@ -125,7 +126,8 @@ pub fn cutouts(materials: &[MaterialRecord]) -> u32 {
     let flags = materials.iter().fold(0, |flags, m| flags | m.flags);
     let holes = flags & (abi::SURFACE_MASK | abi::SURFACE_BLEND) != 0;
     let backs = flags & abi::SURFACE_CULLED != 0;
-    u32::from(holes) * abi::CUTOUT_HOLES | u32::from(backs) * abi::CUTOUT_BACKS
+    let light = flags & abi::SURFACE_PASSES_LIGHT != 0;
+    u32::from(holes) * abi::CUTOUT_HOLES | u32::from(backs) * abi::CUTOUT_BACKS | u32::from(light) * abi::CUTOUT_LIGHT
 }
 
 /// Whether materials are of more than one class as shading of waves sorts them (`shading_class` in append.h).

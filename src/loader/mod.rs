@@ -4,6 +4,7 @@
 //! the fix. Nothing is allocated before its size is known to fit.
 
 mod budget;
+mod enclosing;
 mod error;
 mod files;
 mod fit;
@@ -103,6 +104,7 @@ pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
 /// What all scenes get, whatever they were made of.
 fn complete(mut scene: Scene, path: &Path, view: &ViewOptions) -> Result<Scene, LoadError> {
     tangents::add_missing(&mut scene);
+    enclosing::mark(&mut scene);
     options::view::apply(&mut scene, view)?;
     limits::check(path, &scene)?;
     Ok(scene)

@@ -19,6 +19,7 @@ impl Material {
             emission_map: self.emission_map,
             one_sided: self.one_sided,
             double_sided: self.double_sided,
+            encloses: self.encloses,
             to_camera: self.to_camera,
             ..Self::default()
         }

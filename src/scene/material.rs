@@ -28,6 +28,8 @@ pub struct Material {
     pub alpha: Alpha,
     /// Whether back faces are there; see [`Material::is_culled`].
     pub double_sided: bool,
+    /// Whether all meshes of the material are closed and face outwards, so that its backs are only met from inside.
+    pub encloses: bool,
     /// What cameras see of it.
     pub to_camera: ToCamera,
     /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
@@ -73,6 +75,7 @@ impl Default for Material {
             opacity: 1.0,
             alpha: Alpha::Opaque,
             double_sided: true,
+            encloses: false,
             to_camera: ToCamera::Visible,
             lobes: Lobes::default(),
         }
