@@ -2,6 +2,33 @@
 
 use glam::{Affine3, Vec3};
 
+/// Thickness of what a scale makes flat, and the scale up to which it counts as flat; relative to the largest scale.
+const THICKNESS: f32 = 1e-4;
+const FLAT: f32 = 1e-6;
+
+/// A scale without zeros: rays need the inverse of transforms, so what is flat gets a thickness that nobody sees. A scale that is zero along
+/// all axes stays as it is.
+pub(crate) fn thicken(scale: Vec3) -> Vec3 {
+    let most = scale.abs().max_element();
+    let thin = |s: f32| if s < 0.0 { -THICKNESS * most } else { THICKNESS * most };
+    scale.map(|s| if s.abs() < FLAT * most { thin(s) } else { s })
+}
+
+/// [`thicken`] for a transform that is given as a matrix, one of whose axes may be zero. The other two span the surface.
+pub(crate) fn thicken_matrix(mut transform: Affine3) -> Affine3 {
+    let m = &mut transform.matrix3;
+    let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
+    let thick = thicken(lengths);
+    if lengths.x != thick.x {
+        m.x_axis = m.y_axis.cross(m.z_axis).normalize_or_zero() * thick.x;
+    } else if lengths.y != thick.y {
+        m.y_axis = m.z_axis.cross(m.x_axis).normalize_or_zero() * thick.y;
+    } else if lengths.z != thick.z {
+        m.z_axis = m.x_axis.cross(m.y_axis).normalize_or_zero() * thick.z;
+    }
+    transform
+}
+
 /// An axis-aligned box. Empty when any `min` exceeds its `max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
@@ -172,4 +199,30 @@ pub fn affine_from_rows(r: &[f32; 12]) -> Affine3 {
         Vec3::new(r[2], r[6], r[10]),
         Vec3::new(r[3], r[7], r[11]),
     )
+}
+
+#[cfg(test)]
+mod flat_tests {
+    use super::*;
+
+    #[test]
+    fn flat_scales_get_a_thickness_and_others_keep_their_bits() {
+        assert_eq!(thicken(Vec3::new(2.0, 0.0, -1.0)), Vec3::new(2.0, 2e-4, -1.0));
+        assert_eq!(thicken(Vec3::new(1.0, -1e-9, 1.0)), Vec3::new(1.0, -1e-4, 1.0));
+        for scale in [Vec3::ZERO, Vec3::ONE, Vec3::new(1.0, 1e-5, 1.0)] {
+            assert_eq!(thicken(scale), scale);
+        }
+    }
+
+    #[test]
+    fn a_matrix_without_one_axis_has_an_inverse_after_all() {
+        let turn = glam::Mat3::from_rotation_x(0.7);
+        for flat in [Vec3::new(0.0, 1.0, 1.0), Vec3::new(1.0, 0.0, 1.0), Vec3::new(1.0, 1.0, 0.0)] {
+            let transform = Affine3::from_mat3(turn * glam::Mat3::from_diagonal(flat));
+            let thick = thicken_matrix(transform).matrix3;
+            let expected = turn * glam::Mat3::from_diagonal(flat.max(Vec3::splat(1e-4)));
+            assert!(glam::Mat3::from(thick).abs_diff_eq(expected, 1e-6), "{flat}");
+        }
+        assert_eq!(thicken_matrix(Affine3::IDENTITY), Affine3::IDENTITY);
+    }
 }

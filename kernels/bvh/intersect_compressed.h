@@ -150,6 +150,8 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_
 struct TriangleHit {
     float t, u, v;
     uint32_t prim;
+    // Whether the ray meets the side on which corners run counter-clockwise.
+    bool front;
 };
 
 // Interpolates a row of a triangle between two keys.
@@ -191,6 +193,7 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
     if (!(hit.t >= t_min && hit.t <= t_max)) return false;
     hit.u = e[1] / det;
     hit.v = e[2] / det;
+    hit.front = (det > 0.0f) == (sz > 0.0f);
     hit.prim = x.w;
     return true;
 }

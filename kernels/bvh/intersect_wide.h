@@ -270,18 +270,20 @@ THRONG_INLINE bool crosses_pack(const Pack& pack, const Shear& shear, const Quer
     return each_crossing(pack, shear, q, [](int, uint32_t, const auto&) { return true; });
 }
 
-// Takes the pack's closest hit that `counts` over into `q`. True if there was one.
+// Takes the pack's closest hit that `counts(prim, u, v, front)` over into `q`; `front` tells whether the ray meets the side on which corners
+// run counter-clockwise. True if there was one.
 template <class Pack, class Counts>
 THRONG_INLINE bool intersect_pack(const Pack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     bool any = false;
     each_crossing(pack, shear, q, [&](int first, uint32_t hits, const auto& crossing) THRONG_INLINED {
-        alignas(64) float t[THRONG_WIDTH], u[THRONG_WIDTH], v[THRONG_WIDTH];
+        alignas(64) float t[THRONG_WIDTH], u[THRONG_WIDTH], v[THRONG_WIDTH], det[THRONG_WIDTH];
         crossing.t.store(t);
         (crossing.u / crossing.det).store(u);
         (crossing.v / crossing.det).store(v);
+        crossing.det.store(det);
         for (; hits; hits &= hits - 1) {
             const uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
-            if (prim == NO_INDEX || !q.closer(t[i], instance, prim) || !counts(prim, u[i], v[i])) continue;
+            if (prim == NO_INDEX || !q.closer(t[i], instance, prim) || !counts(prim, u[i], v[i], (det[i] > 0.0f) == (shear.z > 0.0f))) continue;
             q.take(t[i], u[i], v[i], prim, instance, record);
             any = true;
         }

@@ -369,7 +369,7 @@ struct PacketWalk {
         const ObjectPacket within(params, packet, instance, blas.magnitude);
         with_packs(blas, [&](const auto* packs) THRONG_INLINED {
             const auto test_pack = [&](uint32_t i, const Shear& shear, Query& q, uint32_t index) THRONG_INLINED {
-                const auto counts = [&](uint32_t prim, float u, float v) { return filter(rays[i], record, prim, u, v); };
+                const auto counts = [&](uint32_t prim, float u, float v, bool front) { return filter(rays[i], record, prim, u, v, unmet_surfaces<Any>(front)); };
                 const auto& pack = packs[index];
                 return Any && AcceptsAll<Filter>::value ? crosses_pack(pack, shear, q) : intersect_pack(pack, shear, q.base + instance.instance, record, q, counts);
             };
@@ -484,7 +484,7 @@ THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t
 THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
     uint32_t blocked = 0;
     const auto found = [&](uint32_t i, const Query&, bool done) { blocked |= uint32_t(done) << i; };
-    const bool together = params.tables.has_cutouts ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
+    const bool together = filters_shadows(params) ? trace_packet<true>(params, rays, count, thread, Cutouts{params}, found)
                                              : trace_packet<true>(params, rays, count, thread, Solid(), found);
     if (together) return blocked;
     for (uint32_t i = 0; i < count; i++) blocked |= uint32_t(any_hit(params, rays[i], thread.stack)) << i;

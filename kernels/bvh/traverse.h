@@ -30,7 +30,7 @@ THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry*
 template <class Count>
 THRONG_DEVICE bool any_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(params, ray);
-    if (params.tables.has_cutouts) return traverse<true>(params, ray, q, stack, count, Cutouts{params});
+    if (filters_shadows(params)) return traverse<true>(params, ray, q, stack, count, Cutouts{params});
     return traverse<true>(params, ray, q, stack, count, Solid());
 }
 

@@ -209,18 +209,18 @@ struct Walk {
     template <class Filter>
     THRONG_INLINE void test_sphere(const Ray& ray, Vec3 origin, Vec3 direction, const Words4& ids, Found& found, const Filter& filter) {
         float t;
-        if (sphere_distance(origin, direction, t_min, t_max, t)) take(ray, t, 0.0f, 0.0f, 0, ids, found, filter);
+        if (sphere_distance(origin, direction, t_min, t_max, t)) take(ray, t, 0.0f, 0.0f, 0, !Any, ids, found, filter);
     }
 
     // Takes over a hit that is no farther than `t_max`, if it counts.
     template <class Filter>
-    THRONG_INLINE void take(const Ray& ray, float t, float u, float v, uint32_t prim, const Words4& ids, Found& found, const Filter& filter) {
+    THRONG_INLINE void take(const Ray& ray, float t, float u, float v, uint32_t prim, bool front, const Words4& ids, Found& found, const Filter& filter) {
         uint32_t number = ids.y;
 #if THRONG_NESTED
         number += base;
 #endif
         if (t == t_max && !found.closer(t, number, prim)) return;
-        if (!filter(ray, ids.z, prim, u, v)) return;
+        if (!filter(ray, ids.z, prim, u, v, unmet_surfaces<Any>(front))) return;
         t_max = t;
         found.take(t, u, v, prim, number, ids.z);
         if (Any) end();
@@ -270,7 +270,7 @@ struct Walk {
         TriangleHit hit;
         if (hits_triangle(params, ray, index, hit)) {
             Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).root);
-            take(ray, hit.t, hit.u, hit.v, hit.prim, ids, found, filter);
+            take(ray, hit.t, hit.u, hit.v, hit.prim, hit.front, ids, found, filter);
         }
     }
 };

@@ -161,9 +161,9 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
 // `pack_at(packs, index)` returns the pack in the leaf `index` at the ray's time. `Nested` in scenes with assemblies.
 template <bool Any, bool Nested, class Count, class Filter, class PackAt>
 THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
-    const auto counts = [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v); };
+    const auto counts = [&](uint32_t prim, float u, float v, bool front) { return filter(ray, record, prim, u, v, unmet_surfaces<Any>(front)); };
     const uint32_t number = Nested ? q.base + instance.instance : instance.instance;
-    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(enter_mesh<Nested>(object_from_world, q), transform_vector(object_from_world, q.direction), number, record, q, counts) && Any;
+    if (blas.shape == SHAPE_SPHERE) return intersect_sphere(enter_mesh<Nested>(object_from_world, q), transform_vector(object_from_world, q.direction), number, record, q, [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v, 0u); }) && Any;
     const ObjectRay here = enter_space<Nested>(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);
     const auto visit = [&] { count.blas_node(); };

@@ -5,14 +5,16 @@
 namespace THRONG_NAMESPACE {
 
 // Opacity from 0, invisible, to 1: alpha where the material blends, 0 or 1 where it has a mask. `u` and `v` are the barycentric
-// weights of the triangle's second and third vertex, or the texture coordinates on spheres (see `sphere_attributes`).
-THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& instance, uint32_t prim, float u, float v) {
+// weights of the triangle's second and third vertex, or the texture coordinates on spheres (see `sphere_attributes`). Materials
+// with any of the flags `unmet` are invisible.
+THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& instance, uint32_t prim, float u, float v, uint32_t unmet = 0) {
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
     const bool sphere = mesh.shape == SHAPE_SPHERE;
     CornerRecord corners{{0, 0, 0}, 0};
     if (!sphere) corners = load_record(&mesh.corners[prim]);
     const MaterialRecord material = load_record(&params.tables.materials[params.scene.material_slots[ids.x + corners.slot]]);
+    if (material.flags & unmet) return 0.0f;
     if (!(material.flags & (SURFACE_MASK | SURFACE_BLEND))) return 1.0f;
     float alpha = material.opacity;
     if (!sphere && (mesh.flags & MESH_COLORS || material.color_map != NO_INDEX)) {

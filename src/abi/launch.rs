@@ -230,7 +230,7 @@ border! {
         pub sun_count: u32,
         /// Luminance of all suns' irradiance.
         pub sun_irradiance: f32,
-        /// 1 if some materials are not opaque everywhere.
+        /// A sum of `CUTOUT_*`: what some of the materials have. Not 0: traversal has to ask materials.
         pub has_cutouts: u32,
         /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.
         pub sorts_shading: u32,

@@ -114,6 +114,17 @@ constants! {
     pub const SURFACE_SHADOW_CATCHER: u32 = 64;
     /// Back faces emit nothing.
     pub const SURFACE_ONE_SIDED: u32 = 128;
+    /// Back faces are not there.
+    pub const SURFACE_CULLED: u32 = 256;
+    /// Light from behind passes.
+    pub const SURFACE_PASSES_LIGHT: u32 = 512;
+
+    /// Materials are not opaque everywhere.
+    pub const CUTOUT_HOLES: u32 = 1;
+    /// Back faces of materials are not there.
+    pub const CUTOUT_BACKS: u32 = 2;
+    /// Light passes materials from behind.
+    pub const CUTOUT_LIGHT: u32 = 4;
 
     pub const TEXELS_SRGB8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;

@@ -35,6 +35,7 @@ pub use rig_pose::RigPose;
 pub use shape::{shape, shape_at};
 pub use shape_keys::shape_shutter_keys;
 pub use shutter::{ShutterTime, camera_shutter_keys, instance_shutter_keys};
+pub use skinning::turn_mirrored;
 pub use tables::{PosedTables, clay_tables, posed_tables};
 pub use transforms::{
     hidden_instances, instance_world, ordered_transforms, shown_instances, shown_meshes, way_world, world_transforms,

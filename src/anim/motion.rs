@@ -2,7 +2,7 @@
 
 use super::turn::{sin_cos_of_turns, sin_of_turns};
 use crate::{
-    math::hash_unit,
+    math::{hash_unit, thicken},
     scene::{
         Ease, Ends, Face, Follow, Follower, Keyframe, Motion, MotionPart, Noise, Phase, Position, Rotations, Track,
         Travel, curve::CurvePoint,
@@ -246,7 +246,7 @@ fn keyframes(track: &Track<Keyframe>, rotations: Rotations, time: f64) -> Affine
         Position::At(key) => track.keys[key].value,
         Position::Between(key, share) => between(track, key, share, rotations),
     };
-    Affine3A::from_scale_rotation_translation(k.scale, k.rotation, k.translation)
+    Affine3A::from_scale_rotation_translation(thicken(k.scale), k.rotation, k.translation)
 }
 
 /// The pose when a `share` of the time from key `i` to the next has passed.

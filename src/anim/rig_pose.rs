@@ -1,7 +1,10 @@
 //! A rig at a time: the transforms of its nodes and joints, its morph weights, and which nodes are shown.
 
 use super::clip::sample;
-use crate::scene::rig::{Channel, Local, Playback, Property, Rig, Trs};
+use crate::{
+    math::thicken,
+    scene::rig::{Channel, Local, Playback, Property, Rig, Trs},
+};
 use glam::{Affine3A, Quat, Vec3};
 
 /// Transforms, morph weights and visibility of all nodes. Keeps its memory from one time to the next.
@@ -137,7 +140,7 @@ fn parent_from_node(local: &Local) -> Affine3A {
     match *local {
         Local::Matrix(matrix) => matrix.into(),
         Local::Parts(Trs { translation, rotation, scale }) => {
-            Affine3A::from_scale_rotation_translation(scale, rotation, translation)
+            Affine3A::from_scale_rotation_translation(thicken(scale), rotation, translation)
         }
     }
 }
@@ -197,6 +200,16 @@ mod tests {
         }
         rig.clips.push(Clip { name: "all".into(), duration: 1.0, channels, ..Clip::default() });
         rig
+    }
+
+    #[test]
+    fn a_node_that_is_scaled_flat_has_an_inverse() {
+        let scale = Vec3::new(1.0, 0.0, -2.0);
+        let flat = Trs { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale };
+        let rig = Rig { nodes: vec![node(NONE, Local::Parts(flat))], ..Rig::default() };
+        let mut pose = RigPose::default();
+        pose.evaluate(&rig, &[], 0.0);
+        assert!(Affine3::from(pose.world(0)).inverse().is_finite());
     }
 
     /// The transform of a node by recursion to its parent, in double precision.

@@ -3,6 +3,7 @@
 use super::deform::Chunk;
 use crate::scene::rig::Deformers;
 use glam::{Affine3A, Mat3A, Vec3A};
+use rayon::prelude::*;
 
 /// Joints are blended four at a time; loaders fill up with joints of weight 0.
 const GROUP: usize = 4;
@@ -23,6 +24,27 @@ pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &
     for (vertex, (indices, weights)) in indices.zip(weights).enumerate() {
         move_vertex(chunk, vertex, &blend(indices, weights, joints));
     }
+}
+
+/// Reverses the triangles that `joints` mirror: a mirror image shows its back, unless its triangles run the other way round.
+pub fn turn_mirrored(triangles: &mut [[u32; 3]], deformers: &Deformers, joints: &[Affine3A]) {
+    let is_mirrored = |joint: &Affine3A| joint.matrix3.determinant() < 0.0;
+    let per_vertex = deformers.joints_per_vertex as usize;
+    if per_vertex < GROUP || !joints.iter().any(is_mirrored) {
+        return;
+    }
+    let mirrors = |vertex: u32| {
+        let influences = per_vertex * vertex as usize..per_vertex * (vertex as usize + 1);
+        let indices = deformers.joints.get(influences.clone());
+        let weights = deformers.weights.get(influences);
+        indices.zip(weights).is_some_and(|(indices, weights)| is_mirrored(&blend(indices, weights, joints)))
+    };
+    triangles.par_iter_mut().for_each(|triangle| {
+        // Where parts that are mirrored meet others, most corners decide.
+        if triangle.iter().filter(|&&vertex| mirrors(vertex)).count() > 1 {
+            triangle.swap(1, 2);
+        }
+    });
 }
 
 /// Transforms all vertices of a chunk alike.
@@ -98,5 +120,28 @@ fn turn_exactly(map: &Mat3A, direction: [f32; 3]) -> [f32; 3] {
     match turned.try_normalize() {
         Some(unit) => unit.as_vec3().to_array(),
         None => direction,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    #[test]
+    fn triangles_that_a_joint_mirrors_keep_their_fronts() {
+        let joints = [Affine3A::IDENTITY, Affine3A::from_scale(Vec3::new(-1.2, 0.5, 0.8))];
+        let follows = |joint: u16| [joint, 0, 0, 0];
+        let deformers = Deformers {
+            joints_per_vertex: 4,
+            joints: [follows(0), follows(1), follows(1), follows(0), follows(0)].concat(),
+            weights: [1.0, 0.0, 0.0, 0.0].repeat(5),
+            ..Deformers::default()
+        };
+        let mut triangles = [[0, 3, 4], [1, 2, 0]];
+        turn_mirrored(&mut triangles, &deformers, &joints);
+        assert_eq!(triangles, [[0, 3, 4], [1, 0, 2]]);
+        turn_mirrored(&mut triangles, &deformers, &joints[..1]);
+        assert_eq!(triangles, [[0, 3, 4], [1, 0, 2]]);
     }
 }

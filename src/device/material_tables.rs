@@ -108,7 +108,9 @@ fn flags(m: &Material) -> u32 {
     let facts = [
         (m.is_polished(), abi::SURFACE_POLISHED),
         (m.unlit, abi::SURFACE_UNLIT),
-        (m.one_sided, abi::SURFACE_ONE_SIDED),
+        (m.one_sided || m.is_culled(), abi::SURFACE_ONE_SIDED),
+        (m.is_culled(), abi::SURFACE_CULLED),
+        (m.is_culled() && !m.encloses, abi::SURFACE_PASSES_LIGHT),
         (m.double_sided, abi::SURFACE_DOUBLE_SIDED),
         (m.to_camera == ToCamera::Holdout, abi::SURFACE_HOLDOUT),
         (m.to_camera == ToCamera::ShadowCatcher, abi::SURFACE_SHADOW_CATCHER),
@@ -119,10 +121,13 @@ fn flags(m: &Material) -> u32 {
     set.map(|(_, flag)| flag).sum()
 }
 
-/// Whether rays pass through some of the materials without being bent.
-pub fn has_cutouts(materials: &[MaterialRecord]) -> bool {
-    let holes = abi::SURFACE_MASK | abi::SURFACE_BLEND;
-    materials.iter().any(|m| m.flags & holes != 0)
+/// Why rays may pass through some of the materials without being bent, as a sum of `CUTOUT_*`.
+pub fn cutouts(materials: &[MaterialRecord]) -> u32 {
+    let flags = materials.iter().fold(0, |flags, m| flags | m.flags);
+    let holes = flags & (abi::SURFACE_MASK | abi::SURFACE_BLEND) != 0;
+    let backs = flags & abi::SURFACE_CULLED != 0;
+    let light = flags & abi::SURFACE_PASSES_LIGHT != 0;
+    u32::from(holes) * abi::CUTOUT_HOLES | u32::from(backs) * abi::CUTOUT_BACKS | u32::from(light) * abi::CUTOUT_LIGHT
 }
 
 /// Roughness from which on an interface scatters what it lets through: above the greatest that `is_smooth` in `closure/microfacet.h` allows.

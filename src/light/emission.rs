@@ -25,7 +25,7 @@ fn weight(scene: &Scene, material: &Material) -> f32 {
         Some(map) if map.texture != NONE => scene.textures.get(map.texture as usize).map_or(Vec3::ONE, mean),
         _ => Vec3::ONE,
     };
-    luminance(material.emission * mean) * if material.one_sided { 0.5 } else { 1.0 }
+    luminance(material.emission * mean) * if material.one_sided || material.is_culled() { 0.5 } else { 1.0 }
 }
 
 fn mean(texture: &Texture) -> Vec3 {

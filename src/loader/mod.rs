@@ -5,6 +5,7 @@
 
 mod budget;
 mod cutout;
+mod enclosing;
 mod error;
 mod files;
 mod fit;
@@ -148,6 +149,7 @@ pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
 /// What all scenes get, whatever they were made of.
 fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32, u32)>) -> Result<Scene, LoadError> {
     tangents::add_missing(&mut scene);
+    enclosing::mark(&mut scene);
     options::view::apply(&mut scene, view, size)?;
     limits::check(path, &scene)?;
     Ok(scene)

@@ -82,7 +82,7 @@ impl Fans {
 }
 
 /// For each position the first one with the same coordinates.
-fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
+pub fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
     let mut first = HashMap::with_capacity(positions.len());
     // Adding 0 makes -0 and 0 the same.
     let key = |p: &[f32; 3]| p.map(|x| (x + 0.0).to_bits());

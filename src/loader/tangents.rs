@@ -3,6 +3,7 @@
 
 use super::gltf::generate_tangents;
 use crate::scene::{Scene, Shape, rig::Deformers};
+use glam::Mat2;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -24,7 +25,7 @@ pub fn add_missing(scene: &mut Scene) {
         }
         let why = if deforming.contains(&(index as u32)) {
             "it deforms and its file has no tangents: give the material to the model in its own file"
-        } else if generate_tangents(triangles, &mut Deformers::default(), set) {
+        } else if generate_tangents(triangles, &mut Deformers::default(), set, Mat2::IDENTITY) {
             return None;
         } else {
             "it has no texture coordinates: add some"

@@ -26,8 +26,10 @@ pub struct Material {
     pub opacity: f32,
     /// What opacity does.
     pub alpha: Alpha,
-    /// Whether back faces are meant to be visible. Both sides are rendered in any case.
+    /// Whether back faces are there; see [`Material::is_culled`].
     pub double_sided: bool,
+    /// Whether all meshes of the material are closed and face outwards, so that its backs are only met from inside.
+    pub encloses: bool,
     /// What cameras see of it.
     pub to_camera: ToCamera,
     /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
@@ -73,6 +75,7 @@ impl Default for Material {
             opacity: 1.0,
             alpha: Alpha::Opaque,
             double_sided: true,
+            encloses: false,
             to_camera: ToCamera::Visible,
             lobes: Lobes::default(),
         }
@@ -102,6 +105,13 @@ impl Material {
         let l = &self.lobes;
         let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
         polished && self.kind == MaterialKind::Layered
+    }
+
+    /// Whether back faces are invisible, to cameras and to light that comes from behind. Light inside of glass has to meet them.
+    pub(crate) fn is_culled(&self) -> bool {
+        let l = &self.lobes;
+        let lets_light_in = l.transmission > 0.0 || l.diffuse_transmission > 0.0;
+        !self.double_sided && !(self.kind == MaterialKind::Layered && lets_light_in)
     }
 
     /// Whether light may be scattered in the volume behind the surface.

@@ -306,3 +306,13 @@ fn a_ribbon_that_leaves_its_mesh_is_refused() {
     assert!(loaded(&text("")).is_err_and(|e| e.contains("the ribbon leaves `land` at x = 10")));
     assert_eq!(placed(&text(", to: 9")).instances.len(), 1);
 }
+
+#[test]
+fn a_thing_that_is_scaled_flat_is_placed() {
+    let scene = placed(&on_ramp("", "", r#"Single(of: "box", scale: (1, 0, 2))"#));
+    let m = scene.instances[1].local.matrix3;
+    let lengths = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.length());
+    assert!(lengths[0] == 1.0 && lengths[2] == 2.0 && (1e-6..1e-3).contains(&lengths[1]), "{lengths:?}");
+    let nothing = loaded(&on_ramp("", "", r#"Single(of: "box", scale: (0, 0, 0))"#));
+    assert!(nothing.unwrap_err().contains("no inverse"));
+}

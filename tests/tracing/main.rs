@@ -15,5 +15,6 @@ mod packets;
 mod panes;
 mod self_hits;
 mod shutter;
+mod sides;
 mod watertight;
 mod work;

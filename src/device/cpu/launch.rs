@@ -338,7 +338,7 @@ fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>
         light_count: lights.len() as u32,
         sun_count: sun_count(lights),
         sun_irradiance: sun_irradiance(lights),
-        has_cutouts: material_tables::has_cutouts(materials).into(),
+        has_cutouts: material_tables::cutouts(materials),
         sorts_shading: 0,
         has_panes: material_tables::has_panes(materials, lobes).into(),
         reserved: 0,

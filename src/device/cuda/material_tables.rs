@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     abi::{EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, Params, TextureRecord},
-    device::material_tables::{MaterialTables, has_cutouts, has_panes},
+    device::material_tables::{MaterialTables, cutouts, has_panes},
     light::{sun_count, sun_irradiance},
 };
 use cust::{error::CudaResult, stream::Stream};
@@ -46,7 +46,7 @@ struct Counts {
     lights: u32,
     suns: u32,
     sun_irradiance: f32,
-    has_cutouts: bool,
+    cutouts: u32,
     has_panes: bool,
     environment: Option<EnvironmentRecord>,
 }
@@ -66,7 +66,7 @@ impl UploadedTables {
             lights: tables.lights.len() as u32,
             suns: sun_count(&tables.lights),
             sun_irradiance: sun_irradiance(&tables.lights),
-            has_cutouts: has_cutouts(&tables.materials),
+            cutouts: cutouts(&tables.materials),
             has_panes: has_panes(&tables.materials, &tables.lobes),
             environment: sky.map(|sky| sky.environment),
         };
@@ -123,7 +123,7 @@ impl UploadedTables {
         params.tables.light_count = self.counts.lights;
         params.tables.sun_count = self.counts.suns;
         params.tables.sun_irradiance = self.counts.sun_irradiance;
-        params.tables.has_cutouts = self.counts.has_cutouts.into();
+        params.tables.has_cutouts = self.counts.cutouts;
         params.tables.has_panes = self.counts.has_panes.into();
         if let Some(environment) = self.counts.environment {
             params.scene.environment = environment;

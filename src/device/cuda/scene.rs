@@ -36,7 +36,7 @@ pub struct SceneTables {
     textures: Vec<TextureRecord>,
     lights: Vec<LightRecord>,
     lobes_count: u32,
-    has_cutouts: bool,
+    cutouts: u32,
     has_panes: bool,
     sorts_shading: bool,
 }
@@ -157,7 +157,7 @@ impl<'a> Plan<'a> {
             textures,
             lights: tables.lights.clone(),
             lobes_count: tables.lobes.len() as u32,
-            has_cutouts: material_tables::has_cutouts(&tables.materials),
+            cutouts: material_tables::cutouts(&tables.materials),
             has_panes: material_tables::has_panes(&tables.materials, &tables.lobes),
             sorts_shading: material_tables::shading_differs(&tables.materials, &tables.lobes),
         })
@@ -196,7 +196,7 @@ impl SceneTables {
             light_count: self.light_count(),
             sun_count: sun_count(&self.lights),
             sun_irradiance: sun_irradiance(&self.lights),
-            has_cutouts: self.has_cutouts.into(),
+            has_cutouts: self.cutouts,
             sorts_shading: self.sorts_shading.into(),
             has_panes: self.has_panes.into(),
             reserved: 0,

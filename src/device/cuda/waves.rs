@@ -7,7 +7,7 @@ use super::{
     memory::{Array, Pinned},
 };
 use crate::{
-    abi::{Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront},
+    abi::{CUTOUT_HOLES, CUTOUT_LIGHT, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront},
     device::{OwnRays, StageTimes, params::TILE_ITEMS},
     scene::Paths,
 };
@@ -375,7 +375,7 @@ impl Queues {
         unsafe {
             kernels.launch_trace(
                 true,
-                params.tables.has_cutouts != 0,
+                params.tables.has_cutouts & (CUTOUT_HOLES | CUTOUT_LIGHT) != 0,
                 stream,
                 arguments![*params, w.shadow_rays, w.shadow_blocked, queue],
             )?;

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     loader::suggest,
+    math::thicken_matrix,
     scene::{
         NONE, cut,
         rig::{Local, RigNode, Trs},
@@ -375,7 +376,7 @@ fn local(document: &Document, node: &Node, index: u32) -> Result<Local, Fault> {
             let message = "the last row is not 0 0 0 1 and ignored";
             document.warnings.add(&path("matrix"), message);
         }
-        return Ok(Local::Matrix(Affine3::from_mat4(matrix)));
+        return Ok(Local::Matrix(thicken_matrix(Affine3::from_mat4(matrix))));
     }
     let translation = node.translation.unwrap_or([0.0; 3]);
     let rotation = node.rotation.map_or([0.0, 0.0, 0.0, 1.0], |q| q.0);

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     loader::budget,
+    math::thicken,
     scene::{
         NONE,
         rig::{RigNode, Skin},
@@ -236,7 +237,7 @@ fn placements(document: &Document, node: &Node, path: &str) -> Result<Vec<Affine
     let placement = |i: usize| {
         let rotation = rotations.as_ref().and_then(|r| unit_quaternion(r[i]));
         Affine3::from_scale_rotation_translation(
-            scales.as_ref().map_or(Vec3::ONE, |s| Vec3::from(s[i])),
+            scales.as_ref().map_or(Vec3::ONE, |s| thicken(Vec3::from(s[i]))),
             rotation.unwrap_or(Quat::IDENTITY),
             translations.as_ref().map_or(Vec3::ZERO, |t| Vec3::from(t[i])),
         )

@@ -2,7 +2,7 @@
 
 use super::{ModelMaterials, unweld::unweld};
 use crate::{
-    anim::RigPose,
+    anim::{RigPose, turn_mirrored},
     loader::{
         budget,
         gltf::{Model, ModelMesh, Part},
@@ -63,6 +63,9 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
             true => unweld(&source.mesh, &source.deformers),
             false => (source.mesh.clone(), source.deformers.clone()),
         };
+        let mut joints = Vec::new();
+        rest.palette(&flat.rig, part.skin, &mut joints);
+        turn_mirrored(&mut mesh.triangles, &deformers, &joints);
         let deformers = Arc::new(deformers);
         let slot = flat.slot(materials.row(table, source.material, &mut mesh));
         for placement in &part.placements {

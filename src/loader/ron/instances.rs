@@ -144,7 +144,7 @@ pub fn unroll(
         Some(instance) => {
             let run = unroller.out.placed.iter().find(|run| run.instances.contains(&(instance as u32)));
             let place = run.map_or(top, |run| top.index(run.entry as usize));
-            let message = "the transform has no inverse: scales are too small, too large or flat";
+            let message = "the transform has no inverse: scales are too small or too large";
             Err(source.error(&place, message))
         }
     }

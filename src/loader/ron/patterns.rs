@@ -1,6 +1,7 @@
 //! The transforms of the copies of a placement, computed on demand.
 
 use super::{random, scatter::SurfacePoint};
+use crate::math::thicken;
 use crate::scene::{
     curve::Curve,
     desc::{Each, Face, Jitter, Turn},
@@ -122,9 +123,9 @@ impl Along {
     }
 }
 
-/// The transform that scales, rotates and then translates.
+/// The transform that scales, rotates and then translates. Flat scales get a thickness.
 pub fn affine_of(each: &Each) -> Affine3 {
-    Affine3::from_scale_rotation_translation(each.scale.0, each.rotate.0, each.translate.0)
+    Affine3::from_scale_rotation_translation(thicken(each.scale.0), each.rotate.0, each.translate.0)
 }
 
 fn jittered(j: &Jitter, index: u32) -> Affine3 {

@@ -2,7 +2,7 @@
 
 use super::live::Live;
 use crate::{
-    anim::{BindPose, Deformed, RigPose, deform},
+    anim::{BindPose, Deformed, RigPose, deform, turn_mirrored},
     loader::{
         budget,
         gltf::{ModelMesh, Part},
@@ -277,11 +277,16 @@ impl<'a> Build<'a> {
         let bind = BindPose::new(&source, &source.tangents);
         let deformers = &self.meshes[part.mesh as usize].deformers;
         deform(bind, deformers, &joints, pose.weights(part.node), &mut out);
-        out.on(source)
+        let mut shaped = out.on(source);
+        turn_mirrored(&mut shaped.triangles, deformers, &joints);
+        shaped
     }
 
     fn deforming(&mut self, part: &Part) -> (u32, u32) {
-        let triangles = self.take(part.mesh);
+        let mut triangles = self.take(part.mesh);
+        let mut joints = Vec::new();
+        self.posed.pose.palette(self.posed.rig, part.skin, &mut joints);
+        turn_mirrored(&mut triangles.triangles, &self.meshes[part.mesh as usize].deformers, &joints);
         let piece = Piece {
             vertex_count: triangles.positions.len() as u32,
             node: part.node,

@@ -226,7 +226,8 @@ pub struct Pbr {
     pub opacity: Finite,
     /// How the opacity is used: `opaque` (default), `mask(0.5)` or `blend`.
     pub alpha: AlphaDesc,
-    /// Whether back faces are meant to be visible. Both sides are rendered in any case. Default true.
+    /// Whether back faces of meshes are there. Otherwise cameras and mirrors see through them, and light that comes from behind passes.
+    /// Materials that transmit light have both sides in any case. Default true.
     pub double_sided: bool,
     /// Refractive index, 1 to 10. Default 1.5.
     pub ior: Finite,

@@ -297,15 +297,15 @@ fn uv_sets(document: &Document, choice: &Choice, material: u32, variants: &[(u32
 fn add_tangents(document: &Document, choice: &Choice, path: &str, model: &mut ModelMesh) -> Result<(), Fault> {
     let variants = model.variants.iter().map(|v| v.1);
     let mut materials = [model.material].into_iter().chain(variants);
-    let set = materials.find_map(|m| choice.materials.get(m as usize)?.tangent_uv_set());
-    let (Some(set), true) = (set, model.mesh.tangents.is_empty()) else {
+    let space = materials.find_map(|m| choice.materials.get(m as usize)?.tangent_space());
+    let (Some((set, texture_from_mesh)), true) = (space, model.mesh.tangents.is_empty()) else {
         return Ok(());
     };
     document
         .budget
         .take(tangents::memory(&model.mesh, &model.deformers))
         .map_err(|lack| fault(path, format!("making tangents {lack}")))?;
-    if !tangents::generate(&mut model.mesh, &mut model.deformers, set) {
+    if !tangents::generate(&mut model.mesh, &mut model.deformers, set, texture_from_mesh) {
         let message = "the material needs texture coordinates for its normal map, but there are none";
         document.warnings.add(path, message);
     }

@@ -4,7 +4,7 @@ use crate::scene::{
     Lobes, Material, MaterialKind, NONE,
     animated::{MapUse, MaterialBase, TexturePlace},
 };
-use glam::Vec3;
+use glam::{Mat2, Vec3};
 
 /// A material: metallic-roughness (glTF 2.0, 3.9) and the KHR_materials extensions. Factors are within the bounds that the
 /// specification gives.
@@ -112,11 +112,12 @@ impl PbrMaterial {
         self.textures.retain(|_| place.next().unwrap_or_default());
     }
 
-    /// The uv set of a texture that needs tangents, if there is one.
-    pub fn tangent_uv_set(&self) -> Option<u32> {
+    /// The uv set of a texture that needs tangents, if there is one, and what its transform makes of directions: tangents turn with the
+    /// picture.
+    pub fn tangent_space(&self) -> Option<(u32, Mat2)> {
         let lobes = &self.material.lobes;
-        let set = |map: u32| self.textures.get(map as usize).map(|t| t.uv_set);
-        let normals = set(lobes.normal_map).or_else(|| set(lobes.clearcoat_normal_map));
-        normals.or_else(|| self.is_brushed.then(|| set(lobes.anisotropy_map).unwrap_or(0)))
+        let space = |map: u32| self.textures.get(map as usize).map(|t| (t.uv_set, t.place.matrix().matrix2));
+        let normals = space(lobes.normal_map).or_else(|| space(lobes.clearcoat_normal_map));
+        normals.or_else(|| self.is_brushed.then(|| space(lobes.anisotropy_map).unwrap_or((0, Mat2::IDENTITY))))
     }
 }

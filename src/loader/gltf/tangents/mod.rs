@@ -5,6 +5,7 @@ mod mesh;
 mod space;
 
 use crate::scene::{TriangleMesh, rig::Deformers};
+use glam::{Mat2, Vec2};
 use mesh::{Elements, Welded};
 use rayon::prelude::*;
 use space::{Tangent, Tangents};
@@ -21,14 +22,20 @@ pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
 }
 
 /// Adds tangents for texture coordinates of `uv_set`; vertices with several tangents are split. Without normals, those of the
-/// faces are used. False when there are no such coordinates. Parallel, and the same for any number of threads.
+/// faces are used. `texture_from_mesh` is what a texture transform makes of directions in texture space. False when there are no such
+/// coordinates. Parallel, and the same for any number of threads.
 ///
 /// The algorithm wants v to grow upwards in the picture, as ours does; so its sign is that of glTF.
-pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32) -> bool {
+pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32, texture_from_mesh: Mat2) -> bool {
     let uvs = if uv_set == 1 { &mesh.uvs1 } else { &mesh.uvs };
     if uvs.is_empty() {
         return false;
     }
+    let turned: Vec<[f32; 2]> = match texture_from_mesh == Mat2::IDENTITY {
+        true => Vec::new(),
+        false => uvs.par_iter().map(|&uv| (texture_from_mesh * Vec2::from(uv)).into()).collect(),
+    };
+    let uvs = if turned.is_empty() { uvs } else { &turned };
     let Some(welded) = Welded::new(Elements { mesh, uvs }) else {
         return false;
     };
@@ -95,6 +102,7 @@ fn append<T: Copy + Send + Sync>(values: &mut Vec<T>, originals: &[usize], width
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
 
     /// Two triangles that share an edge, the second with mirrored texture coordinates.
     fn folded() -> TriangleMesh {
@@ -116,7 +124,7 @@ mod tests {
             weights: vec![0.25; 16],
             ..Deformers::default()
         };
-        assert!(generate(&mut mesh, &mut deformers, 0));
+        assert!(generate(&mut mesh, &mut deformers, 0, Mat2::IDENTITY));
         let of = |triangle: usize| mesh.triangles[triangle].map(|v| mesh.tangents[v as usize]);
         assert_eq!(of(0), [[1.0, 0.0, 0.0, 1.0]; 3]);
         assert_eq!(of(1), [[-1.0, 0.0, 0.0, -1.0]; 3]);
@@ -124,6 +132,16 @@ mod tests {
         let copy = mesh.triangles[1][0] as usize;
         assert_eq!(deformers.joints[4 * copy..4 * copy + 4], [0, 1, 2, 3]);
         assert_eq!(mesh.normals.len(), 6);
+    }
+
+    #[test]
+    fn a_texture_that_is_turned_turns_the_tangents() {
+        let mut mesh = folded();
+        let texture_from_mesh = Mat2::from_angle(-std::f32::consts::FRAC_PI_2);
+        assert!(generate(&mut mesh, &mut Deformers::default(), 0, texture_from_mesh));
+        // The texture's u grows where the mesh's v does.
+        assert_eq!(mesh.tangents[1][3], 1.0);
+        assert!(Vec3::from_slice(&mesh.tangents[1]).abs_diff_eq(Vec3::Y, 1e-6), "{:?}", mesh.tangents[1]);
     }
 
     #[test]
@@ -139,7 +157,7 @@ mod tests {
         };
         mesh.uvs = mesh.positions.iter().map(|p| [p[0], p[1]]).collect();
         mesh.normals = vec![[0.0, 0.0, 1.0]; mesh.positions.len()];
-        assert!(generate(&mut mesh, &mut Deformers::default(), 0));
+        assert!(generate(&mut mesh, &mut Deformers::default(), 0, Mat2::IDENTITY));
         let along_x = |t: &[f32; 4]| t[0] > 0.99 && t[3] == 1.0;
         assert!(mesh.tangents.iter().all(along_x));
     }
@@ -149,9 +167,9 @@ mod tests {
         let mut mesh = folded();
         mesh.normals.clear();
         mesh.triangles.push([3, 3, 3]);
-        assert!(generate(&mut mesh, &mut Deformers::default(), 0));
+        assert!(generate(&mut mesh, &mut Deformers::default(), 0, Mat2::IDENTITY));
         let is_unit = |t: &Tangent| (glam::Vec4::from(*t).truncate().length() - 1.0).abs() < 1e-5;
         assert!(mesh.tangents.iter().all(is_unit));
-        assert!(!generate(&mut mesh, &mut Deformers::default(), 1));
+        assert!(!generate(&mut mesh, &mut Deformers::default(), 1, Mat2::IDENTITY));
     }
 }

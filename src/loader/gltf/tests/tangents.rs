@@ -59,7 +59,7 @@ fn agreement(mesh: &TriangleMesh, what: &str) -> usize {
     let mut oracle = Oracle { mesh, tangents: vec![[None; 3]; mesh.triangles.len()] };
     generate_tangents::<_, StdOps>(&mut oracle).expect("never fails");
     let mut own = mesh.clone();
-    assert!(generate(&mut own, &mut Deformers::default(), 0));
+    assert!(generate(&mut own, &mut Deformers::default(), 0, glam::Mat2::IDENTITY));
     assert_eq!(own.tangents.len(), own.positions.len(), "{what}");
     let mut count = 0;
     for (triangle, expected) in oracle.tangents.iter().enumerate() {

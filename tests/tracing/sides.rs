@@ -1,0 +1,131 @@
+//! The two sides of surfaces: fronts and backs, the side of vertex normals, and where shadow rays leave smooth meshes.
+
+use crate::common::{ball, mesh, render, scene, settings};
+use glam::{Affine3, Vec3};
+use throng::{
+    scene::{Camera, CameraPath, Environment, Integrator, Light, Material, Projection, Scene, Shape},
+    seams::device::{FrameSettings, PixelType},
+};
+
+const RED: Vec3 = Vec3::new(1.0, 0.0, 0.0);
+const GREEN: Vec3 = Vec3::new(0.0, 1.0, 0.0);
+
+/// Seen along -Z: a red wall, and before it a single-sided green one whose corners run clockwise for the camera.
+fn two_walls(before: Affine3) -> Scene {
+    let corner = |x: f32, y: f32| Vec3::new(x, y, 0.0);
+    let corners = || vec![corner(-5.0, -5.0), corner(5.0, -5.0), corner(0.0, 9.0)];
+    let [front, back] = [[0, 1, 2], [0, 2, 1]].map(|triangle| mesh(corners(), vec![triangle]));
+    let mut scene = scene(vec![front, back], &[(0, Affine3::IDENTITY), (1, before)]);
+    let material = |color: Vec3, double_sided: bool| Material { color, double_sided, ..Material::default() };
+    scene.materials = vec![material(RED, false), material(GREEN, false)];
+    scene.material_slots = vec![0, 1];
+    scene.instances[1].slot_base = 1;
+    scene.environment = Environment::Constant { radiance: Vec3::ZERO };
+    scene.camera = Camera {
+        path: CameraPath::Still { eye: Vec3::new(0.0, 0.0, 20.0), target: Vec3::ZERO },
+        projection: Projection::Perspective { fov_y: 0.01 },
+        ..Camera::default()
+    };
+    scene
+}
+
+fn floats(scene: Scene, settings: &FrameSettings) -> Vec<f32> {
+    bytemuck::pod_collect_to_vec(&render(scene, settings).pixels)
+}
+
+fn middle(scene: Scene, integrator: Integrator) -> Vec3 {
+    let settings = FrameSettings { pixels: PixelType::F32, samples: 4, ..settings(3, 3, integrator) };
+    Vec3::from_slice(&floats(scene, &settings)[12..15])
+}
+
+fn raised() -> Affine3 {
+    Affine3::from_translation(Vec3::new(0.0, 0.0, 1.0))
+}
+
+#[test]
+fn the_back_of_a_single_sided_wall_is_not_there() {
+    assert_eq!(middle(two_walls(raised()), Integrator::Albedo), RED);
+    let mut both = two_walls(raised());
+    both.materials[1].double_sided = true;
+    assert_eq!(middle(both, Integrator::Albedo), GREEN);
+}
+
+#[test]
+fn a_mirrored_instance_keeps_its_front_face() {
+    let mirrored = |scale: Vec3| raised() * Affine3::from_scale(scale);
+    assert_eq!(middle(two_walls(mirrored(Vec3::new(-1.0, 1.0, 1.0))), Integrator::Albedo), RED);
+    assert_eq!(middle(two_walls(mirrored(Vec3::new(1.0, 1.0, -1.0))), Integrator::Albedo), GREEN);
+}
+
+#[test]
+fn light_from_behind_a_single_sided_wall_passes_and_light_from_its_front_does_not() {
+    let lit = |direction: Vec3, integrator: Integrator, flip: f32| {
+        let mut scene = two_walls(raised() * Affine3::from_scale(Vec3::new(1.0, 1.0, flip)));
+        scene.lights = vec![Light::Sun { direction, irradiance: Vec3::ONE, angular_radius: 0.0 }];
+        middle(scene, integrator)
+    };
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        // The green wall's front is to the red one: the light before it comes from behind.
+        let passed = lit(Vec3::new(0.1, 0.0, 1.0).normalize(), integrator, 1.0);
+        assert!(passed.x > 0.1 && passed.y == 0.0, "{integrator}: {passed}");
+        // Its front is to the light.
+        let own = lit(Vec3::new(0.1, 0.0, 1.0).normalize(), integrator, -1.0);
+        assert!(own.y > 0.1 && own.x == 0.0, "{integrator}: {own}");
+    }
+}
+
+/// A ball of few faces with normals of a sphere, lit from the side by a sun.
+fn smooth_ball(levels: u32, winding: bool, outwards: f32) -> Scene {
+    let (positions, mut triangles) = ball(levels);
+    if !winding {
+        triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+    }
+    let normals = positions.iter().map(|&p| (p * outwards).to_array()).collect();
+    let mut scene = scene(vec![mesh(positions, triangles)], &[(0, Affine3::IDENTITY)]);
+    if let Shape::Triangles(triangles) = &mut scene.meshes[0].shape {
+        triangles.normals = normals;
+    }
+    scene.environment = Environment::Constant { radiance: Vec3::ZERO };
+    scene.lights = vec![Light::Sun { direction: SUN.normalize(), irradiance: Vec3::ONE, angular_radius: 0.0 }];
+    scene.camera = Camera {
+        path: CameraPath::Still { eye: Vec3::new(0.0, 0.0, 7.0), target: Vec3::ZERO },
+        projection: Projection::Perspective { fov_y: 0.35 },
+        ..Camera::default()
+    };
+    scene
+}
+
+const SUN: Vec3 = Vec3::new(1.0, 0.35, 0.0);
+
+#[test]
+fn normals_against_the_winding_change_nothing() {
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        let settings = FrameSettings { pixels: PixelType::F32, ..settings(24, 24, integrator) };
+        let right = floats(smooth_ball(2, true, 1.0), &settings);
+        assert!(right.iter().any(|&x| x > 0.2));
+        for (winding, outwards) in [(false, 1.0), (true, -1.0), (false, -1.0)] {
+            let other = floats(smooth_ball(2, winding, outwards), &settings);
+            let mean: f32 = right.iter().zip(&other).map(|(a, b)| (a - b).abs()).sum::<f32>() / right.len() as f32;
+            assert!(mean < 1e-3, "{integrator}, {winding}, {outwards}: {mean}");
+        }
+    }
+}
+
+#[test]
+fn a_coarse_ball_has_no_dark_steps_where_its_light_ends() {
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        let settings = FrameSettings { pixels: PixelType::F32, ..settings(64, 64, integrator) };
+        let normals =
+            floats(smooth_ball(2, true, 1.0), &FrameSettings { integrator: Integrator::Normal, ..settings.clone() });
+        let light = floats(smooth_ball(2, true, 1.0), &settings);
+        let mut lit = 0;
+        for (normal, light) in normals.chunks(3).zip(light.chunks(3)) {
+            let cosine = (Vec3::from_slice(normal) * 2.0 - 1.0).dot(SUN.normalize());
+            if normal != [0.0; 3] && cosine > 0.3 {
+                lit += 1;
+                assert!(light[0] > 0.2 * cosine / std::f32::consts::PI, "{integrator}: {} at {cosine}", light[0]);
+            }
+        }
+        assert!(lit > 500, "{lit}");
+    }
+}
