@@ -80,6 +80,7 @@ fn every_field_of_a_pbr_material_arrives() {
         opacity: 0.5,
         alpha: Alpha::Blend,
         double_sided: false,
+        encloses: false,
         to_camera: ToCamera::Visible,
         lobes: Lobes {
             metallic: 0.1,
