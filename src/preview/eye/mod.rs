@@ -353,13 +353,14 @@ impl Eye {
         }
         let Some(posed) = &mut self.posed else { return Ok(()) };
         let time = stage.scene.time_of(number);
+        let aspect = posed.settings.width as f32 / posed.settings.height as f32;
         let other = match (self.follow, &self.flight, &self.view) {
             (Follow::Waypoints, Some(flight), _) => Some(flight.pose(&stage.scene, time)),
             (Follow::Through(index), ..) if index < stage.scene.viewpoints.len() => {
                 let camera = &stage.scene.viewpoints[index].1;
                 Some(camera_pose(&stage.scene, camera, &Moment::of(&stage.scene, time)))
             }
-            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.scene, time, view)),
+            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.scene, time, view, aspect)),
             _ => None,
         };
         posed.frame = stage.loaded.close_to(posed.frame.clone(), other.map(|camera| camera.eye));
