@@ -39,10 +39,11 @@ pub fn check(view: &View) -> Result<(), String> {
     }
 }
 
-/// The pose that a checked view asks for, in place of `scene`'s camera at `time`. It is that of `--eye`, `--target` and their like.
-pub fn pose(scene: &Scene, time: f64, view: &View) -> CameraPose {
+/// The pose that a checked view asks for, in place of `scene`'s camera at `time`. It is that of `--eye`, `--target` and their
+/// like, in pictures that are `aspect` times as wide as high.
+pub fn pose(scene: &Scene, time: f64, view: &View, aspect: f32) -> CameraPose {
     let (own, _) = scene.camera_of(time);
-    let camera = camera(own, view, aspect_of(scene));
+    let camera = camera(own, view, aspect);
     let mut pose = CameraPose {
         eye: view.eye.into(),
         target: view.target.into(),
@@ -155,14 +156,15 @@ mod tests {
     fn what_a_view_leaves_out_is_the_scenes() {
         let mut scene = Scene::default();
         scene.camera.projection = Projection::Perspective { fov_y: 0.5 };
-        let still = pose(&scene, 0.0, &from([0.0, 0.0, 4.0]));
+        let pose = |view: &View| pose(&scene, 0.0, view, 16.0 / 9.0);
+        let still = pose(&from([0.0, 0.0, 4.0]));
         assert_eq!((still.projection, still.lens, still.up), (scene.camera.projection, None, Vec3::Y));
         let lens = View { f_stop: Some(2.0), fov: Some(30.0), ..from([0.0, 0.0, 4.0]) };
-        let focused = pose(&scene, 0.0, &lens).lens.unwrap();
+        let focused = pose(&lens).lens.unwrap();
         assert_eq!(focused.focus, 4.0);
         assert!((focused.radius - 0.25 * 0.02025 / (15f32.to_radians().tan() * 2.0)).abs() < 1e-6);
-        assert_eq!(pose(&scene, 0.0, &View { radius: Some(0.0), ..lens }).lens, None);
+        assert_eq!(pose(&View { radius: Some(0.0), ..lens }).lens, None);
         let told = view(&still);
-        assert_eq!(pose(&scene, 0.0, &View { fov: None, ..told }), still);
+        assert_eq!(pose(&View { fov: None, ..told }), still);
     }
 }

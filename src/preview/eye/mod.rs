@@ -382,13 +382,14 @@ impl Eye {
         }
         let Some(posed) = &mut self.posed else { return Ok(()) };
         let time = stage.shown.scene.time_of(number);
+        let aspect = posed.settings.width as f32 / posed.settings.height as f32;
         let other = match (self.follow, &self.flight, &self.view) {
             (Follow::Waypoints, Some(flight), _) => Some(flight.pose(&stage.shown.scene, time)),
             (Follow::Through(index), ..) if index < stage.shown.scene.viewpoints.len() => {
                 let camera = &stage.shown.scene.viewpoints[index].1;
                 Some(camera_pose(&stage.shown.scene, camera, &Moment::of(&stage.shown.scene, time)))
             }
-            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.shown.scene, time, view)),
+            (Follow::Free, _, Some(view)) => Some(camera::pose(&stage.shown.scene, time, view, aspect)),
             _ => None,
         };
         posed.frame = stage.shown.loaded.close_to(posed.frame.clone(), other.map(|camera| camera.eye));
