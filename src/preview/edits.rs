@@ -235,7 +235,7 @@ mod tests {
     environment: SunSky(elevation: 35),
     materials: { "stone": Diffuse(color: (1, 1, 1)) },
     meshes: { "ball": Sphere, "floor": Quad() },
-    instances: [Single(of: "floor"), Single(of: "ball", translate: (0, 1, 0)), Grid(of: "ball", count: (3, 1, 3))],
+    instances: [Single(of: "floor"), Single(of: "ball", translate: (0, 1, 0)), Grid(of: "ball", count: (3, 1, 3), spacing: (4, 0, 4))],
 )"#;
 
     fn edits(text: &str) -> Edits {
