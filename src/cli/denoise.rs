@@ -65,6 +65,8 @@ pub struct DenoiseArgs {
 impl DenoiseArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let start = Instant::now();
+        // A wrong output is told before inputs that are missing.
+        self.open_output(1)?;
         let name = self.input.display();
         let files = match self.input.is_file() {
             true => BTreeMap::from([(1, self.input.clone())]),

@@ -355,7 +355,7 @@ fn numbers_that_lead_nowhere_are_told_where_they_are() {
         ),
         (
             &format!("(meshes: {{\"a\": {land}}}, instances: [Single(of: \"a\")])"),
-            "s.ron:1:79: scale is the length of the largest waves",
+            "s.ron:1:78: scale is the length of the largest waves",
         ),
     ] {
         let e = error(&text.replace("BALL", BALL));
