@@ -194,7 +194,7 @@ where
     }
 }
 
-fn parse_rate(text: &str) -> Result<f32, String> {
+fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = FrameRate::parse(text).map(FrameRate::fps).filter(|fps| (0.1..=1000.0).contains(fps));
     rate.ok_or_else(|| "write a number from 0.1 to 1000, or a fraction like 24000/1001".to_owned())
 }

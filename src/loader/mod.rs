@@ -134,7 +134,7 @@ pub(crate) fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions)
         None => ron::file::open(path)?,
     };
     let scene = ron::load(source, &overrides(options), &options.model.allow_dirs, camera)?;
-    Ok(Scene { name: name_of(path), ..complete(scene, path, &options.view)? })
+    Ok(Scene { name: name_of(path), ..complete(scene, path, &options.view, options.model.stage.size)? })
 }
 
 /// Makes a scene of a description that was built in code. Files in it are relative to the working folder.

@@ -34,10 +34,8 @@ impl Picture<'_> {
     pub fn windows(&self) -> Windows {
         let size = (self.width, self.height);
         let region = self.metadata.region.filter(|(region, _)| (region.width, region.height) == size);
-        let of_region = region.map(|(region, whole)| Windows {
-            origin: [region.x as i32, region.y as i32],
-            ..Windows::of_whole(whole)
-        });
+        let of_region = region
+            .map(|(region, whole)| Windows { origin: [region.x as i32, region.y as i32], ..Windows::of_whole(whole) });
         self.metadata.windows.or(of_region).unwrap_or(Windows::of_whole(size))
     }
 

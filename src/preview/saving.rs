@@ -130,7 +130,7 @@ impl Engine {
         };
         let mut text = edit::save_flight(file.text(), name, flight).map_err(refused)?;
         let settings = &self.stage.shown.scene.settings;
-        let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f32::max);
+        let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f64::max);
         let frames = 1 + ((end - settings.start) * settings.fps).round() as u32;
         if frames > settings.frames {
             // The film is to go on to the last waypoint.

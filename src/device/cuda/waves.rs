@@ -7,7 +7,10 @@ use super::{
     memory::{Array, Pinned},
 };
 use crate::{
-    abi::{CUTOUT_HOLES, CUTOUT_LIGHT, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront},
+    abi::{
+        CUTOUT_HOLES, CUTOUT_LIGHT, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight,
+        Wavefront,
+    },
     device::{OwnRays, StageTimes, params::TILE_ITEMS},
     scene::Paths,
 };
@@ -119,14 +122,7 @@ impl PathNeeds {
     /// The needs of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in
     /// theirs, which have up to `more_events` besides their bounces (in volumes and at panes), and maybe fog. `None` if such pictures are
     /// not made in waves.
-    pub fn new(
-        paths: Paths,
-        bounces: u32,
-        lights: u32,
-        lobes: u32,
-        more_events: u32,
-        is_foggy: bool,
-    ) -> Option<Self> {
+    pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32, more_events: u32, is_foggy: bool) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
                 let waves = bounces.saturating_add(2).saturating_add(more_events);

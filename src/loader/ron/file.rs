@@ -124,7 +124,7 @@ impl Source {
     }
 
     /// The error of a text that cannot be parsed as it is at `time`, in seconds, with its place. `message` says why, unless the text does.
-    pub fn error_at(&self, time: f32, message: &str) -> LoadError {
+    pub fn error_at(&self, time: f64, message: &str) -> LoadError {
         let (at, message) = self.at(time).err().unwrap_or((0, message.to_owned()));
         self.at_byte(at, format!("at {time} s: {message}"))
     }
