@@ -164,6 +164,8 @@ fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout) -> Frame {
         target: bounds.center(),
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: 50f32.to_radians() },
+        skewed: None,
+        shift: glam::Vec2::ZERO,
         lens: None,
     };
     // SAFETY: the TLAS was just built over the tree of the scene's only mesh.

@@ -126,9 +126,6 @@ impl Golden {
     }
 }
 
-/// The size of pictures of models.
-const SMALL: [&str; 2] = ["--size", "192x108"];
-
 fn folder_of_tests() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"))
 }
@@ -351,8 +348,7 @@ fn a_holdout_shows_the_background_through_what_is_behind_it() {
 /// No reference: the steps are the trees' own, and change whenever a builder does.
 #[test]
 fn a_model_of_clay_stands_in_a_studio() {
-    const FLAGS: [&str; 4] = ["--size", "192x108", "--integrator", "whitted"];
-    Golden::with("model", "house.obj", &FLAGS).check();
+    Golden::with("model", "house.obj", &["--size", "192x108", "--integrator", "whitted"]).check();
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn what_is_no_file_or_too_large_is_never_read() {
     fs::remove_file(&path).unwrap();
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     let error = read_checkpoint(&path, &identity()).unwrap_err();
-    assert!(matches!(error, CheckpointError::Damaged { .. }), "{error}");
+    assert!(matches!(error, CheckpointError::NoFilm { .. }), "{error}");
 }
 
 #[test]
