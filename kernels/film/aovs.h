@@ -157,7 +157,7 @@ THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& pa
     if (!sample_light(params, s.position, s.shading, s.time, false, choice, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) return none;
     const float light = luminance(sampled.light) * dot(sampled.direction, s.shading);
     if (!(light > 0.0f) || !(dot(sampled.direction, s.geometric) > 0.0f)) return none;
-    const Vec3 origin = leave_lit(s, sampled.direction);
+    const Vec3 origin = leave(s, sampled.direction);
     const ShadowRay shadow = shadow_ray(s, sampled, origin, vec3(0.0f));
     const bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, s.time), stack);
     return CaughtLight{light, is_blocked ? light : 0.0f};

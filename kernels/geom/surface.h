@@ -9,8 +9,6 @@ struct Surface {
     Vec3 position;
     // Unit normals on the side that the ray came from.
     Vec3 geometric, shading;
-    // From `position` to where shadow rays start that leave on that side: at the smooth surface that the mesh approximates.
-    Vec3 lift;
     // Bound on the distance between `position` and the true surface, along any direction.
     float error;
     // Both sets of texture coordinates.
@@ -31,8 +29,6 @@ struct Surface {
 // A point and its normals in object space.
 struct ObjectPoint {
     Vec3 position, geometric, shading;
-    // `Surface::lift` for rays that come from the side of the vertex normals, and for others.
-    Vec3 lift, lift_behind;
     // Greatest absolute coordinates of the primitive: its intersection test is no more precise than a few ulps of these.
     Vec3 reach;
     Attributes attributes;
@@ -51,17 +47,6 @@ THRONG_DEVICE void add_moving_attributes(MeshRecord mesh, const uint32_t* corner
     at.tangent = between(at.tangent, next.tangent, shape.share);
 }
 
-// Moves shadow rays from a point of a triangle to the planes through its vertices that are perpendicular to the normals there, where these lie
-// above the point; otherwise triangles of a smooth mesh would cast their shadows on each other (Hanika 2021, "Hacking the Shadow Terminator").
-THRONG_DEVICE void lift_to_plane(ObjectPoint& o, const VertexRecord& corner, float weight) {
-    const Vec3 n = load3(corner.normal);
-    const float height = dot(o.position - load3(corner.position), n), square = dot(n, n);
-    if (!(square > 0.0f)) return;
-    const Vec3 to_plane = n * (-height / square * weight);
-    if (height < 0.0f) o.lift += to_plane;
-    else o.lift_behind += to_plane;
-}
-
 THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit, const ShapeSpan& shape) {
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     const VertexRecord a = vertex_at(mesh, corners.vertices[0], shape), b = vertex_at(mesh, corners.vertices[1], shape),
@@ -75,14 +60,10 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit,
     float scale = 1.0f / max(max_component(absolute(e1)), max(max_component(absolute(e2)), 1e-37f));
     o.geometric = cross(e1 * scale, e2 * scale);
     o.shading = o.geometric;
-    o.lift = o.lift_behind = vec3(0.0f);
     if (mesh.flags & MESH_SMOOTH) {
         o.shading = weighted(w, load3(a.normal), load3(b.normal), load3(c.normal));
         // Where the winding says otherwise, the normals are right: a mirror image that is baked into a file has the wrong winding.
         if (dot(o.shading, o.geometric) < 0.0f) o.geometric = -o.geometric;
-        lift_to_plane(o, a, w.a);
-        lift_to_plane(o, b, w.b);
-        lift_to_plane(o, c, w.c);
     }
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
     if (shape.stride) add_moving_attributes(mesh, corners.vertices, w, shape, o.attributes);
@@ -100,7 +81,6 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
     ObjectPoint o;
     o.position = normalize_or(transform_point(object_from_world, hit_in_world), vec3(0.0f, 1.0f, 0.0f));
     o.geometric = o.shading = o.position;
-    o.lift = o.lift_behind = vec3(0.0f);
     o.reach = vec3(1.0f);
     o.attributes = sphere_attributes(o.position);
     o.slot = 0;
@@ -146,8 +126,6 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
         s.geometric = -s.geometric;
         s.shading = -s.shading;
     }
-    s.lift = transform_vector(world_from_object, s.front ? o.lift : o.lift_behind);
-    if (!(dot(s.lift, s.geometric) > 0.0f)) s.lift = vec3(0.0f);
     s.uv[0] = o.attributes.uv[0];
     s.uv[1] = o.attributes.uv[1];
     s.color = o.attributes.color;
@@ -177,22 +155,12 @@ THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const Mat
     return material.flags & SURFACE_UNLIT ? emission * s.color : emission;
 }
 
-// Where shadow rays in `direction` leave the surface, but for the error bound.
-THRONG_INLINE Vec3 lit_position(const Surface& s, Vec3 direction) {
-    return dot(direction, s.geometric) >= 0.0f ? s.position + s.lift : s.position;
-}
-
-// Origin of a ray that leaves the surface at `position` on the side of `direction`, beyond the error bound.
-THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 position, Vec3 direction) {
+// Origin of a ray that leaves the surface on the side of `direction`, beyond the error bound.
+THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 direction) {
     Vec3 n = dot(direction, s.geometric) >= 0.0f ? s.geometric : -s.geometric;
     // The bound holds per axis; projected on the normal it is at most the sum of the normal's components times it.
     Vec3 a = absolute(n);
-    return position + n * (s.error * (a.x + a.y + a.z));
+    return s.position + n * (s.error * (a.x + a.y + a.z));
 }
-
-THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 direction) { return leave(s, s.position, direction); }
-
-// Origin of a shadow ray.
-THRONG_DEVICE Vec3 leave_lit(const Surface& s, Vec3 direction) { return leave(s, lit_position(s, direction), direction); }
 
 }

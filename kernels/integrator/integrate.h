@@ -30,7 +30,7 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
             index = uint32_t(u * float(params.tables.light_count));
             if (index >= params.tables.light_count) index = params.tables.light_count - 1;
         }
-        IncidentLight l = incident_light(load_light(params, index), lit_position(s, s.geometric), sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
+        IncidentLight l = incident_light(load_light(params, index), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
         float cosine = dot(l.direction, s.shading);
         if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
         float weight = cosine * (1.0f / kPi) * (sampled ? float(params.tables.light_count) / float(rays) : 1.0f);
@@ -72,7 +72,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     if (!(max_component(color) > 0.0f)) return;
     // All shadow rays go to the side of the geometric normal.
-    const Vec3 origin = leave_lit(s, s.geometric);
+    const Vec3 origin = leave(s, s.geometric);
     step.origin = origin;
     step.first_origin = origin;
     add_sky_ray(params, path, s, color, step);
@@ -138,7 +138,7 @@ THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& h
     Surface s = make_surface(params, path.ray, hit);
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
     if (!(dot(d, s.geometric) > 0.0f)) return;
-    step.origin = leave_lit(s, d);
+    step.origin = leave(s, d);
     step.lights[step.light_rays++] = ShadowRay{d, params.frame.ao_distance, vec3(1.0f)};
 }
 

@@ -110,7 +110,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, 
         if (fog && (dot(sampled.direction, s.geometric) < 0.0f ? behind : path.medium) == NO_INDEX)
             light = light * fog_transmittance(params.frame.fog, s.position, sampled.direction, sampled.distance);
         if (max_component(light) > 0.0f) {
-            step.origin = leave_lit(s, sampled.direction);
+            step.origin = leave(s, sampled.direction);
             step.lights[step.light_rays++] = shadow_ray(s, sampled, step.origin, clamp_indirect(params, path.depth, light));
         }
     }

@@ -83,10 +83,10 @@ pub struct ModelArgs {
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     rotate: Option<Vec3>,
     /// Empty space around the model on each side, as a share of the picture's smaller side [default: 0.14]
-    #[arg(long, value_name = "SHARE", value_parser = number_in(0.0..=0.45))]
+    #[arg(long, value_name = "SHARE", value_parser = number_in(0.0_f32..=0.45))]
     margin: Option<f32>,
     /// Come nearer by this factor, or go away [default: 1]
-    #[arg(long, value_name = "FACTOR", value_parser = number_in(0.01..=100.0))]
+    #[arg(long, value_name = "FACTOR", value_parser = number_in(0.01_f32..=100.0))]
     zoom: Option<f32>,
     /// Rounds of the turntable; negative ones go the other way [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]

@@ -112,6 +112,11 @@ fn load_kind(
         Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
         Kind::Raw => scn::load(path)?,
     };
+    finished(scene, path, options)
+}
+
+/// Completes a scene and names it. With `options.strict`, its warnings are an error.
+fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
     let scene = complete(scene, path, &options.view, options.model.stage.size)?;
     match options.strict && !scene.warnings.is_empty() {
         true => Err(LoadError::strict(path, &scene.warnings)),
@@ -134,7 +139,7 @@ pub(crate) fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions)
         None => ron::file::open(path)?,
     };
     let scene = ron::load(source, &overrides(options), &options.model.allow_dirs, camera)?;
-    Ok(Scene { name: name_of(path), ..complete(scene, path, &options.view, options.model.stage.size)? })
+    finished(scene, path, options)
 }
 
 /// Makes a scene of a description that was built in code. Files in it are relative to the working folder.

@@ -110,22 +110,3 @@ fn normals_against_the_winding_change_nothing() {
         }
     }
 }
-
-#[test]
-fn a_coarse_ball_has_no_dark_steps_where_its_light_ends() {
-    for integrator in [Integrator::Whitted, Integrator::Path] {
-        let settings = FrameSettings { pixels: PixelType::F32, ..settings(64, 64, integrator) };
-        let normals =
-            floats(smooth_ball(2, true, 1.0), &FrameSettings { integrator: Integrator::Normal, ..settings.clone() });
-        let light = floats(smooth_ball(2, true, 1.0), &settings);
-        let mut lit = 0;
-        for (normal, light) in normals.chunks(3).zip(light.chunks(3)) {
-            let cosine = (Vec3::from_slice(normal) * 2.0 - 1.0).dot(SUN.normalize());
-            if normal != [0.0; 3] && cosine > 0.3 {
-                lit += 1;
-                assert!(light[0] > 0.2 * cosine / std::f32::consts::PI, "{integrator}: {} at {cosine}", light[0]);
-            }
-        }
-        assert!(lit > 500, "{lit}");
-    }
-}

@@ -193,7 +193,7 @@ impl<'de> Visitor<'de> for ColorVisitor {
     }
 }
 
-/// A factor on sizes: one number, such as `2`, or one for each axis, such as `(1, 2, 1)`. Negative numbers mirror; 0 is refused.
+/// A factor on sizes: one number, such as `2`, or one for each axis, such as `(1, 2, 1)`. Negative numbers mirror; 0 along some axes makes things flat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub Vec3);
 
@@ -206,8 +206,8 @@ impl Default for Scale {
 impl<'de> Deserialize<'de> for Scale {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let v = d.deserialize_any(ScaleVisitor)?;
-        if v.cmpeq(Vec3::ZERO).any() {
-            return Err(D::Error::custom("a scale must not be 0"));
+        if v == Vec3::ZERO {
+            return Err(D::Error::custom("a scale must not be 0 along all axes"));
         }
         Ok(Self(v))
     }
