@@ -120,6 +120,7 @@ fn films_of_other_pictures_are_refused_with_what_differs() {
     other(&["--size", "32x18"], "its height is 18 and not 36");
     other(&["--samples", "30"], "its samples is 30 and not 20");
     other(&["-f", "2"], "its frame is 2 and not 1");
+    other(&["--exposure", "1"], "its exposure is 1.0 and not 0.0");
     other(&["--set", "materials.red.color=(0, 1, 0)"], "it is of another scene");
     other(&["--layers", "depth"], "its aovs is [\"depth\"] and not []");
 }
