@@ -282,6 +282,8 @@ fn frame(scene: &Arc<Scene>, transforms: &[Affine3], layout: NodeLayout) -> Fram
         target: center,
         up: Vec3::Y,
         projection: Projection::Perspective { fov_y: 40f32.to_radians() },
+        skewed: None,
+        shift: glam::Vec2::ZERO,
         lens: None,
     };
     // SAFETY: the trees were just built from the scene.

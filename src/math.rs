@@ -221,7 +221,7 @@ mod flat_tests {
             let transform = Affine3::from_mat3(turn * glam::Mat3::from_diagonal(flat));
             let thick = thicken_matrix(transform).matrix3;
             let expected = turn * glam::Mat3::from_diagonal(flat.max(Vec3::splat(1e-4)));
-            assert!(glam::Mat3::from(thick).abs_diff_eq(expected, 1e-6), "{flat}");
+            assert!(thick.abs_diff_eq(expected, 1e-6), "{flat}");
         }
         assert_eq!(thicken_matrix(Affine3::IDENTITY), Affine3::IDENTITY);
     }

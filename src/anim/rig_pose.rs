@@ -223,7 +223,7 @@ mod tests {
                 matrix.translation.as_dvec3(),
             ),
             Local::Parts(_) => {
-                let t = f64::from(time);
+                let t = time;
                 let mix = |a: Vec3, b: Vec3| a.as_dvec3() * (1.0 - t) + b.as_dvec3() * t;
                 DAffine3::from_scale_rotation_translation(
                     mix(rest.scale, rest.scale * 1.5),

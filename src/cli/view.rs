@@ -144,7 +144,7 @@ fn open(link: &str) -> io::Result<()> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
     let folder = runtime.unwrap_or_else(env::temp_dir);
     let mut file = tempfile::Builder::new().prefix("throng-view-").suffix(".html").tempfile_in(folder)?;
-    write!(file, "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>throng</title>\n")?;
+    writeln!(file, "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>throng</title>")?;
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(opener);
     command.arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

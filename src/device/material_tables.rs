@@ -127,7 +127,9 @@ pub fn cutouts(materials: &[MaterialRecord]) -> u32 {
     let holes = flags & (abi::SURFACE_MASK | abi::SURFACE_BLEND) != 0;
     let backs = flags & abi::SURFACE_CULLED != 0;
     let light = flags & abi::SURFACE_PASSES_LIGHT != 0;
-    u32::from(holes) * abi::CUTOUT_HOLES | u32::from(backs) * abi::CUTOUT_BACKS | u32::from(light) * abi::CUTOUT_LIGHT
+    (u32::from(holes) * abi::CUTOUT_HOLES)
+        | (u32::from(backs) * abi::CUTOUT_BACKS)
+        | (u32::from(light) * abi::CUTOUT_LIGHT)
 }
 
 /// Roughness from which on an interface scatters what it lets through: above the greatest that `is_smooth` in `closure/microfacet.h` allows.

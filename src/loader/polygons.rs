@@ -173,7 +173,7 @@ mod tests {
         let mut positions = vec![[0.; 3], [1., 0., 0.], [1., 1., 0.], [f32::NAN; 3], [f32::INFINITY; 3]];
         let triangles = [[0u32, 1, 2], [0, 2, 3], [0, 1, 2], [1, 2, 4]];
         let position = |v: u32| positions[v as usize];
-        let mended = mended(&triangles, &[0..2], false, position).unwrap();
+        let mended = mended(&triangles, std::slice::from_ref(&(0..2)), false, position).unwrap();
         assert_eq!((&mended.triangles[..], &mended.sources[..], mended.left_out), (&[[0, 1, 2]][..], &[2][..], 2));
         positions.truncate(3);
         assert_eq!(super::mended(&triangles[..1], &[], true, |v: u32| positions[v as usize]), None);
@@ -185,7 +185,7 @@ mod tests {
         let mut turned = L;
         turned.rotate_left(1);
         let position = |v: u32| turned[v as usize];
-        let mended = mended(&corners, &[1..5], true, position).unwrap();
+        let mended = mended(&corners, std::slice::from_ref(&(1..5)), true, position).unwrap();
         assert_eq!(mended.values(&['a', 'b', 'b', 'b', 'b', 'c']), ['a', 'b', 'b', 'b', 'b', 'c']);
         assert!(mended.values::<u8>(&[]).is_empty());
     }

@@ -209,9 +209,10 @@ impl Engine {
 
     /// Forgets viewers who left, but for what they changed, unless they are back.
     fn let_go(&mut self) {
-        let (gone, stay) = std::mem::take(&mut self.eyes).into_iter().partition(|eye| eye.link.is_closed());
+        let (gone, stay): (Vec<Eye>, _) =
+            std::mem::take(&mut self.eyes).into_iter().partition(|eye| eye.link.is_closed());
         self.eyes = stay;
-        for eye in Vec::<Eye>::from(gone) {
+        for eye in gone {
             self.stage.forget(eye.link.number);
             self.watch.forget(eye.link.number);
             let is_back = |name: &String| self.eyes.iter().any(|other| other.link.name.as_ref() == Some(name));

@@ -74,13 +74,13 @@ impl Engine {
                     self.watch.check(ready.file.path().to_owned(), ready.text.clone());
                     self.saves.checked = Some((request, ready));
                 }
-                Err(answer) => request.link.answer(answer),
+                Err(answer) => request.link.answer(*answer),
             }
         }
     }
 
     /// Makes the text that is to be written. Nothing is changed by that.
-    fn made_ready(&mut self, request: &Request) -> Result<Ready, Answer> {
+    fn made_ready(&mut self, request: &Request) -> Result<Ready, Box<Answer>> {
         let Some(index) = self.eyes.iter().position(|eye| Arc::ptr_eq(&eye.link, &request.link)) else {
             return Err(refuse("the page was closed"));
         };
@@ -104,7 +104,7 @@ impl Engine {
         file: SceneText,
         values: &BTreeMap<String, String>,
         anyway: bool,
-    ) -> Result<Ready, Answer> {
+    ) -> Result<Ready, Box<Answer>> {
         let eye = &self.eyes[index];
         let mut edits = eye.edits.clone();
         edits.move_to(Some(file.text().into()), false);
@@ -116,14 +116,14 @@ impl Engine {
                 file.path().display(),
                 lost.join("`, `")
             );
-            return Err(Answer::Refused { why, choices: CHOICES.to_vec() });
+            return Err(Box::new(Answer::Refused { why, choices: CHOICES.to_vec() }));
         }
         let changes = edits.overrides();
         let text = edit::save_values(file.text(), &changes).map_err(refused)?;
         Ok(Ready { text, file, changes })
     }
 
-    fn with_flight(&self, file: SceneText, flight: &Flight) -> Result<Ready, Answer> {
+    fn with_flight(&self, file: SceneText, flight: &Flight) -> Result<Ready, Box<Answer>> {
         let name = match &self.source.options.load.model.camera {
             CameraChoice::Of(name) => Some(name.as_str()),
             _ => None,
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     /// The scene of a model, as a new file, or in the one that was made of it before.
-    fn new_file(&self, flight: &Flight, anyway: bool) -> Result<Ready, Answer> {
+    fn new_file(&self, flight: &Flight, anyway: bool) -> Result<Ready, Box<Answer>> {
         let (path, scene) = (&self.source.path, &self.stage.shown.scene);
         let file = match &self.saves.made {
             Some(file) => current(file, anyway).map_err(refused)?,
@@ -161,7 +161,7 @@ impl Engine {
             Err(error) => Err(refuse(format!("the scene could not be loaded then: {error}"))),
         };
         if let Err(answer) = written {
-            return request.link.answer(answer);
+            return request.link.answer(*answer);
         }
         request.link.answer(Answer::Saved { file: ready.file.path().display().to_string() });
         if self.file.is_none() {
@@ -197,11 +197,11 @@ fn current(file: &SceneText, anyway: bool) -> Result<SceneText, EditError> {
     }
 }
 
-fn refuse(why: impl ToString) -> Answer {
-    Answer::Refused { why: why.to_string(), choices: Vec::new() }
+fn refuse(why: impl ToString) -> Box<Answer> {
+    Box::new(Answer::Refused { why: why.to_string(), choices: Vec::new() })
 }
 
-fn refused(error: EditError) -> Answer {
+fn refused(error: EditError) -> Box<Answer> {
     let choices = if matches!(error, EditError::Changed { .. }) { CHOICES.to_vec() } else { Vec::new() };
-    Answer::Refused { why: error.to_string(), choices }
+    Box::new(Answer::Refused { why: error.to_string(), choices })
 }

@@ -111,7 +111,7 @@ impl Material {
     pub(crate) fn is_culled(&self) -> bool {
         let l = &self.lobes;
         let lets_light_in = l.transmission > 0.0 || l.diffuse_transmission > 0.0;
-        !self.double_sided && !(self.kind == MaterialKind::Layered && lets_light_in)
+        !(self.double_sided || self.kind == MaterialKind::Layered && lets_light_in)
     }
 
     /// Whether light may be scattered in the volume behind the surface.

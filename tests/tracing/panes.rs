@@ -123,7 +123,7 @@ fn skies_and_lamps_behind_panes_count_once() {
             local: at,
             mesh: 2,
             slot_base: scene.material_slots.len() as u32,
-            ..scene.instances[0].clone()
+            ..scene.instances[0]
         });
         scene.material_slots.push(scene.materials.len() as u32);
         scene.materials.push(Material { color: Vec3::ZERO, emission: Vec3::splat(20.0), ..Material::default() });

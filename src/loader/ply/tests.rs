@@ -132,7 +132,7 @@ fn colours_of_faces_are_those_of_their_triangles() {
     let body = format!("{TRIANGLE}1 1 0\n255 0 4 0 1 3 2 0\n0 255 3 0 2 3 255\n");
     let mesh = read_text(&text(&vertices, &faces, &body));
     assert_eq!(mesh.face_colors, [[1., 0., 0., 1.], [1., 0., 0., 1.], [0., 1., 1., 1.]]);
-    assert_eq!((mesh.polygons, mesh.colors), (vec![0..2], Vec::new()));
+    assert_eq!((mesh.polygons, mesh.colors), (std::iter::once(0..2).collect(), Vec::new()));
 }
 
 #[test]

@@ -11,13 +11,13 @@ const MAGICS: &[u8] = b"COLOR=";
 /// Linear colours of all triangles, or none. Attributes that can be anything else are no colours.
 pub fn of_triangles(header: &[u8], triangles: &[[u8; TRIANGLE]]) -> Vec<[f32; 4]> {
     let attributes = || triangles.iter().map(|t| u16::from_le_bytes([t[TRIANGLE - 2], t[TRIANGLE - 1]]));
-    if let Some(at) = header.windows(MAGICS.len()).position(|bytes| bytes == MAGICS) {
-        if let [r, g, b, ..] = header[at + MAGICS.len()..] {
-            let whole = color([r, g, b].map(|x| f32::from(x) / 255.0));
-            let is_own = attributes().any(|a| a != 0);
-            let of = |a: u16| if is_own && a & FLAG == 0 { color(channels(a)) } else { whole };
-            return attributes().map(of).collect();
-        }
+    if let Some(at) = header.windows(MAGICS.len()).position(|bytes| bytes == MAGICS)
+        && let [r, g, b, ..] = header[at + MAGICS.len()..]
+    {
+        let whole = color([r, g, b].map(|x| f32::from(x) / 255.0));
+        let is_own = attributes().any(|a| a != 0);
+        let of = |a: u16| if is_own && a & FLAG == 0 { color(channels(a)) } else { whole };
+        return attributes().map(of).collect();
     }
     // Some programs write other things than colours, numbers of parts for one.
     let are_colors = attributes().all(|a| a == 0 || a & FLAG != 0) && attributes().any(|a| !matches!(a, 0 | u16::MAX));

@@ -106,7 +106,7 @@ fn gif_files_show_every_frame_for_its_time() {
 fn rounding_of_durations_never_adds_up() {
     for (fps, per_second) in [(24.0, 1000.0), (30_000.0 / 1001.0, 100.0), (120.0, 100.0)] {
         let total: u32 = (0..1000).map(|index| duration(index, FrameRate::of(fps), per_second)).sum();
-        let exact = 1000.0 * per_second / f64::from(fps);
+        let exact = 1000.0 * per_second / fps;
         assert!((f64::from(total) - exact).abs() <= 0.5, "{fps}");
     }
 }

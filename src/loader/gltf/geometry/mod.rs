@@ -130,7 +130,7 @@ fn read_positions(v: &mut Vertices, triangles: &mut Vec<[u32; 3]>) -> Result<Vec
     let positions = v.floats::<3>(&Semantic::Positions)?.unwrap_or_default();
     let is_somewhere = |&corner: &u32| positions[corner as usize].iter().all(|x| x.abs() <= LARGEST_COORDINATE);
     let all = triangles.len();
-    if !triangles.par_iter().flatten_iter().all(|corner| is_somewhere(corner)) {
+    if !triangles.par_iter().flatten_iter().all(is_somewhere) {
         triangles.retain(|corners| corners.iter().all(is_somewhere));
         let message = format!(
             "{} triangles are left out: their positions are not finite and within {LARGEST_COORDINATE:e}",

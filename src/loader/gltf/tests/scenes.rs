@@ -229,7 +229,7 @@ fn cameras_out_of_range_are_mended_or_left_out() {
     };
     assert_eq!(fov(json!(1), ""), 1.0, "clipping planes do not matter");
     assert_eq!(fov(json!(0), "/perspective/yfov: 0 is out of range; 0.001 is used"), 0.001);
-    assert!((3.1..3.1415).contains(&fov(json!(7), "/perspective/yfov: 7 is out of range; ")));
+    assert!((3.1..std::f32::consts::PI).contains(&fov(json!(7), "/perspective/yfov: 7 is out of range; ")));
     let parallel = json!({"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 0, "znear": 0, "zfar": 9}});
     let projection = with_camera(parallel, "/orthographic/ymag: 0 is out of range; 1 is used");
     assert!(matches!(projection, Some(Projection::Orthographic { half_width: 2.0, half_height: 1.0, .. })));
