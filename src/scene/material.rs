@@ -26,7 +26,7 @@ pub struct Material {
     pub opacity: f32,
     /// What opacity does.
     pub alpha: Alpha,
-    /// Whether back faces are there; see [`Material::is_culled`].
+    /// Whether back faces are there; those of glass are always there, as light inside of it has to meet them.
     pub double_sided: bool,
     /// Whether all meshes of the material are closed and face outwards, so that its backs are only met from inside.
     pub encloses: bool,
