@@ -105,11 +105,10 @@ THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum)
     sum.pdf += (beyond ? b.p_beyond : b.p_wide) * cosine * (1.0f / kPi);
 }
 
-// Value of the BSDF times the cosine of `in` and the shading normal, and the pdf with which `sample_bsdf` finds `in`.
-// Perfect mirrors and windows count for nothing here.
-THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, float& pdf) {
+// Value of the BSDF times the cosine of `in` and the shading normal, and the pdf with which `sample_bsdf` finds `in` if that is `beyond` the
+// triangle. Perfect mirrors and windows count for nothing here.
+THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, bool beyond, float& pdf) {
     Vec3 local = to_local(b, in);
-    bool beyond = dot(in, b.geometric) < 0.0f;
     Scattered sum{vec3(0.0f), 0.0f};
     pdf = 0.0f;
     // Light on one side of the geometry and on the other of the shading normal is neither reflected nor transmitted.
@@ -198,7 +197,7 @@ THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& 
     }
     // A direction that a reflecting lobe sends through the surface must not pass for another lobe's light.
     if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
-    Vec3 value = evaluate_bsdf(b, sample.in, sample.pdf);
+    Vec3 value = evaluate_bsdf(b, sample.in, sample.transmitted, sample.pdf);
     if (!(sample.pdf > 0.0f) || !(max_component(value) > 0.0f)) return false;
     sample.weight = value * (1.0f / sample.pdf);
     return true;

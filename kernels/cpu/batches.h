@@ -167,7 +167,7 @@ struct RenderBatch {
             const Step& step = steps[i];
             if (kind == 0 ? !step.has_first : kind > step.light_rays) continue;
             const ShadowRay& shadow = kind == 0 ? step.first : step.lights[kind - 1];
-            rays[asked] = ray_of(kind == 0 ? step.first_origin : step.origin, shadow.direction, shadow.t_max, time_of(paths[open[i]].ray));
+            rays[asked] = ray_of(shadow.origin, shadow.direction, shadow.t_max, time_of(paths[open[i]].ray));
             from[asked++] = i;
         }
         const uint32_t blocked = asked ? any_hits(params, rays, asked, thread) : 0;

@@ -116,10 +116,10 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
     }
     w.paths[owner] = state;
     const Time time = time_of(path.ray);
-    step.each_shadow_ray<shading == SHADE_FOG_PATH>([&](Vec3 origin, const ShadowRay& ray, Vec3 blocked) {
+    step.each_shadow_ray([&](const ShadowRay& ray, Vec3 blocked) {
         if (scatters(shading)) w.shadow_previous[shadow] = previous;
         previous = shadow;
-        w.shadow_rays[shadow] = ray_of(origin, ray.direction, ray.t_max, time);
+        w.shadow_rays[shadow] = ray_of(ray.origin, ray.direction, ray.t_max, time);
         store3(w.shadow_lights[shadow].open, ray.open);
         store3(w.shadow_lights[shadow].blocked, blocked);
         shadow++;

@@ -150,16 +150,16 @@ struct CaughtLight {
 
 // Samples one light at a surface that a camera ray has hit, with the random numbers of a bounce. Outlined, as most scenes have no
 // shadow catchers.
-THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Surface& s, StackEntry* stack) {
+THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Hit& hit, const Surface& s, StackEntry* stack) {
     const CaughtLight none{0.0f, 0.0f};
     const float choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).x;
     LightSample sampled;
     if (!sample_light(params, s.position, s.shading, s.time, false, choice, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) return none;
     const float light = luminance(sampled.light) * dot(sampled.direction, s.shading);
-    if (!(light > 0.0f) || !(dot(sampled.direction, s.geometric) > 0.0f)) return none;
-    const Vec3 origin = leave(s, sampled.direction);
-    const ShadowRay shadow = shadow_ray(s, sampled, origin, vec3(0.0f));
-    const bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, s.time), stack);
+    const Departure departure = depart(params, hit, s, sampled.direction);
+    if (!(light > 0.0f) || departure.behind) return none;
+    const ShadowRay shadow = shadow_ray(s, sampled, departure.origin, vec3(0.0f));
+    const bool is_blocked = any_hit(params, ray_of(shadow.origin, shadow.direction, shadow.t_max, s.time), stack);
     return CaughtLight{light, is_blocked ? light : 0.0f};
 }
 
@@ -317,13 +317,13 @@ struct AovSums {
             if (out.instance) instances.add(instance_id(params, out.instance_names, hit), weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
-            if (out.alpha || out.shadow) add_alpha(params, path, s, material.flags, weight, thread);
+            if (out.alpha || out.shadow) add_alpha(params, path, hit, s, material.flags, weight, thread);
         }
     }
 
     // Adds what covers the pixel where a sample hits a surface. The light that shadow catchers lack is a quotient of two sums over all
     // samples, because a single sample knows one light only.
-    THRONG_INLINE void add_alpha(const Params& params, const Path& path, const Surface& s, uint32_t flags, float weight, Thread& thread) {
+    THRONG_INLINE void add_alpha(const Params& params, const Path& path, const Hit& hit, const Surface& s, uint32_t flags, float weight, Thread& thread) {
         if (flags & SURFACE_HOLDOUT) return;
         if (!(flags & SURFACE_SHADOW_CATCHER)) {
             covered += weight;
@@ -332,7 +332,7 @@ struct AovSums {
         caught += weight;
         Path bounce = path;
         for (bounce.depth = 0; bounce.depth < kCatcherLights; bounce.depth++) {
-            const CaughtLight light = light_at_catcher(params, bounce, s, thread.stack);
+            const CaughtLight light = light_at_catcher(params, bounce, hit, s, thread.stack);
             open.add(light.open * weight);
             blocked.add(light.blocked * weight);
         }

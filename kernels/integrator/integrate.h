@@ -14,12 +14,12 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     if (!(dot(d, s.geometric) > 0.0f)) return;
     Vec3 light = path.throughput * albedo * diffuse_sky_radiance(params, d);
     step.has_first = true;
-    step.first = ShadowRay{d, kInfinity, light};
+    step.first = ShadowRay{leave_along(s, s.geometric), d, kInfinity, light};
     step.first_blocked = light * albedo * params.picture.ambient_fill;
 }
 
 // Adds shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
-THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
+THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Hit& hit, const Surface& s, Vec3 albedo, Step& step) {
     uint32_t rays = params.tables.light_count < kMaxShadowRays - 1 ? params.tables.light_count : kMaxShadowRays - 1;
     bool sampled = params.tables.light_count > rays;
     THRONG_NO_UNROLL
@@ -32,11 +32,13 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
         }
         IncidentLight l = incident_light(load_light(params, index), s.position, sample_2d(path.sampler, bounce_dimension(path, 2 * i + 2)));
         float cosine = dot(l.direction, s.shading);
-        if (!(cosine > 0.0f) || !(dot(l.direction, s.geometric) > 0.0f)) continue;
+        if (!(cosine > 0.0f)) continue;
+        const Departure departure = depart(params, hit, s, l.direction);
+        if (departure.behind) continue;
         float weight = cosine * (1.0f / kPi) * (sampled ? float(params.tables.light_count) / float(rays) : 1.0f);
         Vec3 light = path.throughput * albedo * l.irradiance * weight;
         // Stops short of the light, for the light may sit right at a surface.
-        step.lights[step.light_rays++] = ShadowRay{l.direction, l.distance * 0.9999f, light};
+        step.lights[step.light_rays++] = ShadowRay{departure.origin, l.direction, l.distance * 0.9999f, light};
     }
 }
 
@@ -71,12 +73,8 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
         return;
     }
     if (!(max_component(color) > 0.0f)) return;
-    // All shadow rays go to the side of the geometric normal.
-    const Vec3 origin = leave(s, s.geometric);
-    step.origin = origin;
-    step.first_origin = origin;
     add_sky_ray(params, path, s, color, step);
-    add_light_rays(params, path, s, color, step);
+    add_light_rays(params, path, hit, s, color, step);
 }
 
 // Colour of the heat map for `x` in [0, 1], from dark blue over green and orange to white.
@@ -138,8 +136,7 @@ THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& h
     Surface s = make_surface(params, path.ray, hit);
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, kDimensionBounce));
     if (!(dot(d, s.geometric) > 0.0f)) return;
-    step.origin = leave(s, d);
-    step.lights[step.light_rays++] = ShadowRay{d, params.frame.ao_distance, vec3(1.0f)};
+    step.lights[step.light_rays++] = ShadowRay{leave(s, d), d, params.frame.ao_distance, vec3(1.0f)};
 }
 
 // The integrators whose paths end at the first hit: occlusion, and views of what the hit is. Most are black where nothing is hit,
@@ -201,9 +198,9 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
         Step step;
         advance(path, hit, step, nullptr);
         thread.shadow_rays += step.shadow_count();
-        step.each_shadow_ray<true>([&](Vec3 origin, const ShadowRay& shadow, Vec3 blocked) {
-            bool is_blocked = any_hit(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);
-            if (is_blocked && has_panes(params)) blocked = shadow.open * share_through_panes(params, ray_of(origin, shadow.direction, shadow.t_max, time), thread.stack);
+        step.each_shadow_ray([&](const ShadowRay& shadow, Vec3 blocked) {
+            bool is_blocked = any_hit(params, ray_of(shadow.origin, shadow.direction, shadow.t_max, time), thread.stack);
+            if (is_blocked && has_panes(params)) blocked = shadow.open * share_through_panes(params, ray_of(shadow.origin, shadow.direction, shadow.t_max, time), thread.stack);
             path.radiance += is_blocked ? blocked : shadow.open;
         });
         if (!step.more) return path.radiance;

@@ -30,20 +30,19 @@ struct Path {
 // Most shadow rays of a step: one to the sky or from the fog, and one each to up to three lights.
 constexpr uint32_t kMaxShadowRays = 4;
 
-// A shadow ray's direction and end, and the light that the path gains if nothing blocks it.
+// A shadow ray, and the light that the path gains if nothing blocks it.
 struct ShadowRay {
-    Vec3 direction;
+    Vec3 origin, direction;
     float t_max;
     Vec3 open;
 };
 
-// The rays to trace after a hit. Shadow rays start at the same point but for the first, if there is one: Whitted's to the sky adds light
-// even where it is blocked, and the path tracer's from the fog starts there. Small: on a GPU, the lights' rays are in memory.
+// The rays to trace after a hit. The first shadow ray, if there is one, is Whitted's to the sky, which adds light even where it is blocked,
+// or the path tracer's from the fog. Small: on a GPU, the lights' rays are in memory.
 struct Step {
     bool more, has_first;
     // Length of the path's ray if it goes on straight through a pane, as if it had not been scattered there; otherwise 0.
     float straight;
-    Vec3 origin, first_origin;
     ShadowRay first;
     Vec3 first_blocked;
     uint32_t light_rays;
@@ -55,12 +54,11 @@ struct Step {
         light_rays = 0;
     }
     THRONG_INLINE uint32_t shadow_count() const { return light_rays + (has_first ? 1u : 0u); }
-    // Calls `visit` with the origin of each ray, the ray, and the light that it adds if it is blocked. Unless the first ray has an origin
-    // `of_its_own`, nobody keeps it.
-    template <bool of_its_own, class Visit>
+    // Calls `visit` with each shadow ray and the light that it adds if it is blocked.
+    template <class Visit>
     THRONG_INLINE void each_shadow_ray(Visit visit) const {
-        if (has_first) visit(of_its_own ? first_origin : origin, first, first_blocked);
-        for (uint32_t i = 0; i < light_rays; i++) visit(origin, lights[i], vec3(0.0f));
+        if (has_first) visit(first, first_blocked);
+        for (uint32_t i = 0; i < light_rays; i++) visit(lights[i], vec3(0.0f));
     }
 };
 

@@ -18,10 +18,10 @@ struct Lambert {
     Vec3 color, normal, geometric;
 };
 
-THRONG_DEVICE Vec3 evaluate_bsdf(const Lambert& b, Vec3 in, float& pdf) {
+THRONG_DEVICE Vec3 evaluate_bsdf(const Lambert& b, Vec3 in, bool beyond, float& pdf) {
     float cosine = dot(in, b.normal);
     pdf = 0.0f;
-    if (!(cosine > 0.0f) || !(dot(in, b.geometric) > 0.0f)) return vec3(0.0f);
+    if (!(cosine > 0.0f) || beyond) return vec3(0.0f);
     pdf = cosine * (1.0f / kPi);
     return b.color * pdf;
 }
@@ -88,30 +88,31 @@ THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
 // The shadow ray to a sampled light. It is aimed from where it starts, off the surface: otherwise a light right above the surface,
 // seen at a grazing angle, would block itself.
 THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled, Vec3 origin, Vec3 open) {
-    if (sampled.distance == kInfinity) return ShadowRay{sampled.direction, kInfinity, open};
+    if (sampled.distance == kInfinity) return ShadowRay{origin, sampled.direction, kInfinity, open};
     Vec3 to = s.position + sampled.direction * sampled.distance - origin;
     float distance = length(to);
-    return ShadowRay{distance > 0.0f ? to * (1.0f / distance) : sampled.direction, distance, open};
+    return ShadowRay{origin, distance > 0.0f ? to * (1.0f / distance) : sampled.direction, distance, open};
 }
 
 // Adds one light's shadow ray, and finds the path's next ray. `normal` is zero where light is gathered from all around; `behind` is the
 // medium beyond the surface, like `Path::medium`. Returns a random number for the roulette. After the last bounce, paths go on to hit
 // lights only where reflections may be sharp: there, a light that is sampled may bring thousands of times what it does on average.
 template <bool fog, class B>
-THRONG_DEVICE float scatter(const Params& params, Path& path, const Surface& s, Vec3 normal, const B& bsdf, uint32_t behind, Step& step) {
+THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, const Surface& s, Vec3 normal, const B& bsdf, uint32_t behind, Step& step) {
     const bool goes_on = B::kSharp || path.depth < params.picture.bounces;
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
     LightSample sampled;
     if (sample_light(params, s.position, normal, s.time, goes_on, choice.x, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) {
+        const Departure departure = depart(params, hit, s, sampled.direction);
         float pdf;
-        Vec3 value = evaluate_bsdf(bsdf, sampled.direction, pdf);
+        Vec3 value = evaluate_bsdf(bsdf, sampled.direction, departure.behind, pdf);
         Vec3 light = path.throughput * value * sampled.light;
-        if (goes_on) light = light * (sampled.pdf == kInfinity ? 1.0f : power_heuristic(sampled.pdf, pdf));
-        if (fog && (dot(sampled.direction, s.geometric) < 0.0f ? behind : path.medium) == NO_INDEX)
+        // The BSDF samples no directions between the triangle and the smooth surface.
+        if (goes_on && !departure.between) light = light * (sampled.pdf == kInfinity ? 1.0f : power_heuristic(sampled.pdf, pdf));
+        if (fog && (departure.behind ? behind : path.medium) == NO_INDEX)
             light = light * fog_transmittance(params.frame.fog, s.position, sampled.direction, sampled.distance);
         if (max_component(light) > 0.0f) {
-            step.origin = leave(s, sampled.direction);
-            step.lights[step.light_rays++] = shadow_ray(s, sampled, step.origin, clamp_indirect(params, path.depth, light));
+            step.lights[step.light_rays++] = shadow_ray(s, sampled, departure.origin, clamp_indirect(params, path.depth, light));
         }
     }
     BsdfSample sample;
@@ -280,8 +281,7 @@ THRONG_DEVICE void light_fog(const Params& params, const Path& path, const FogSe
     const Vec3 light = path.throughput * load3(fog.albedo) * sampled.light * (pdf * passed * weight * point.weight);
     if (!(max_component(light) > 0.0f)) return;
     step.has_first = true;
-    step.first_origin = position;
-    step.first = ShadowRay{sampled.direction, sampled.distance, clamp_indirect(params, path.depth, light)};
+    step.first = ShadowRay{position, sampled.direction, sampled.distance, clamp_indirect(params, path.depth, light)};
     step.first_blocked = vec3(0.0f);
 }
 
@@ -366,7 +366,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     if (!layered || material.kind == MATERIAL_DIFFUSE) {
         if (!(max_component(color) > 0.0f)) return;
-        const float u = scatter<fog>(params, path, s, s.shading, Lambert{color, s.shading, s.geometric}, path.medium, step);
+        const float u = scatter<fog>(params, path, hit, s, s.shading, Lambert{color, s.shading, s.geometric}, path.medium, step);
         play_roulette(path, u, 1.0f, step);
         return;
     }
@@ -376,7 +376,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     // Through these, light comes from behind, too.
     const bool all_around = inputs.transmission > 0.0f || inputs.diffuse_transmission > 0.0f;
     const uint32_t behind = inputs.thin ? path.medium : s.front ? s.material : NO_INDEX;
-    const float u = scatter<fog>(params, path, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, behind, step);
+    const float u = scatter<fog>(params, path, hit, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, behind, step);
     if (!step.more) return;
     if (dot(load3(path.ray.direction), s.geometric) < 0.0f) path.medium = behind;
     play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : inputs.ior * inputs.ior, step);

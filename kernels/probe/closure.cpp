@@ -33,7 +33,10 @@ static Bsdf bsdf_of(const ProbeSurface& p, const float* out) {
 // Evaluates the BSDF for `count` directions of light: the value times cosine (RGB) and the pdf of each.
 extern "C" void throng_probe_evaluate(const ProbeSurface* surface, const float* out, const float* in, uint32_t count, float* results) {
     Bsdf bsdf = bsdf_of(*surface, out);
-    for (uint32_t i = 0; i < count; i++) store3(results + 4 * i, evaluate_bsdf(bsdf, load3(in + 3 * i), results[4 * i + 3]));
+    for (uint32_t i = 0; i < count; i++) {
+        const Vec3 to = load3(in + 3 * i);
+        store3(results + 4 * i, evaluate_bsdf(bsdf, to, dot(to, bsdf.geometric) < 0.0f, results[4 * i + 3]));
+    }
 }
 
 // Samples the BSDF by `count` triples of random numbers (choice, u); a sample that finds nothing has the pdf 0.

@@ -3,7 +3,9 @@
 use crate::common::{ball, mesh, render, scene, settings};
 use glam::{Affine3, Vec3};
 use throng::{
-    scene::{Camera, CameraPath, Environment, Integrator, Light, Material, Projection, Scene, Shape},
+    scene::{
+        Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene, Shape,
+    },
     seams::device::{FrameSettings, PixelType},
 };
 
@@ -107,6 +109,72 @@ fn normals_against_the_winding_change_nothing() {
             let other = floats(smooth_ball(2, winding, outwards), &settings);
             let mean: f32 = right.iter().zip(&other).map(|(a, b)| (a - b).abs()).sum::<f32>() / right.len() as f32;
             assert!(mean < 1e-3, "{integrator}, {winding}, {outwards}: {mean}");
+        }
+    }
+}
+
+/// Of the pixels that a surface of vertex normals covers whole, how many face the sun by more than `least` in the cosine, and how many of
+/// these get less than a fifth of the light that a smooth surface would get.
+fn dark_pixels(scene: &Scene, integrator: Integrator, least: f32) -> (usize, usize) {
+    let settings =
+        |integrator| FrameSettings { pixels: PixelType::F32, samples: 4, bounces: 0, ..settings(64, 64, integrator) };
+    let light = floats(scene.clone(), &settings(integrator));
+    let normals = floats(scene.clone(), &settings(Integrator::Normal));
+    let (mut lit, mut dark) = (0, 0);
+    for (light, normal) in light.as_chunks::<3>().0.iter().zip(normals.as_chunks::<3>().0) {
+        let normal = Vec3::from(*normal) * 2.0 - 1.0;
+        let cosine = normal.dot(SUN.normalize());
+        if (normal.length() - 1.0).abs() < 0.02 && cosine > least {
+            lit += 1;
+            dark += usize::from(light[0] < 0.2 * cosine / std::f32::consts::PI);
+        }
+    }
+    (lit, dark)
+}
+
+/// A sheet that is bent to an arch over X, of few faces, seen and lit from the side that its normals point away from.
+fn arch() -> Scene {
+    let (columns, step) = (10u32, 0.24);
+    let at = |x: f32| (0.6 - 0.35 * x * x, Vec3::new(0.7 * x, 0.0, 1.0).normalize());
+    let mut scene = smooth_ball(0, true, 1.0);
+    let Shape::Triangles(sheet) = &mut scene.meshes[0].shape else { unreachable!() };
+    *sheet = Default::default();
+    for column in 0..=columns {
+        let x = (column as f32 - 0.5 * columns as f32) * step;
+        let (z, normal) = at(x);
+        sheet.positions.extend([[x, -1.0, z], [x, 1.0, z]]);
+        sheet.normals.extend([(-normal).to_array(); 2]);
+    }
+    sheet
+        .triangles
+        .extend((0..columns).flat_map(|c| [[2 * c, 2 * c + 1, 2 * c + 2], [2 * c + 2, 2 * c + 1, 2 * c + 3]]));
+    scene
+}
+
+#[test]
+fn light_on_smooth_meshes_ends_where_their_normals_say() {
+    let mut stretched = smooth_ball(1, true, 1.0);
+    stretched.instances[0].local = Affine3::from_scale(Vec3::new(0.8, 1.0, 1.7));
+    let mut shiny = smooth_ball(1, true, 1.0);
+    let lobes = Lobes { roughness: 0.8, ..Lobes::default() };
+    shiny.materials[0] = Material { kind: MaterialKind::Layered, color: Vec3::ONE, lobes, ..Material::default() };
+    let mut lamp = smooth_ball(1, true, 1.0);
+    lamp.lights = vec![Light::Point { position: SUN.normalize() * 1000.0, intensity: Vec3::splat(1e6), range: None }];
+    let scenes = [
+        ("of 32 faces", smooth_ball(1, true, 1.0)),
+        ("of 128 faces", smooth_ball(2, true, 1.0)),
+        ("from its back", smooth_ball(1, true, -1.0)),
+        ("stretched", stretched),
+        ("shiny", shiny),
+        ("lit by a lamp", lamp),
+        ("a thin arch", arch()),
+    ];
+    for (what, scene) in scenes {
+        for integrator in [Integrator::Whitted, Integrator::Path] {
+            let (lit, dark) = dark_pixels(&scene, integrator, 0.3);
+            assert!(lit > 300 && dark == 0, "{what}, {integrator}: {dark} of {lit} are dark");
+            let (lit, dark) = dark_pixels(&scene, integrator, 0.05);
+            assert!(dark * 40 <= lit, "{what}, {integrator}: {dark} of {lit} near the end are dark");
         }
     }
 }
