@@ -15,6 +15,8 @@ struct Query {
     uint32_t base;
     // In scenes with assemblies, what `origin` lacks.
     Vec3 low;
+    // As in `FrameParams`.
+    float near;
 
     THRONG_INLINE FinePoint fine_origin() const { return FinePoint{origin, low}; }
 
@@ -37,7 +39,7 @@ THRONG_INLINE Vec3 enter_mesh(const float* object_from_world, const Query& q) {
 }
 
 THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
-    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0, vec3(0.0f)};
+    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0, vec3(0.0f), params.frame.near};
 }
 
 // Edge functions in double precision, where products of floats are exact, to decide what lies exactly on an edge.
@@ -45,6 +47,24 @@ THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, 
     uvw[0] = float(double(cx) * by - double(cy) * bx);
     uvw[1] = float(double(ax) * cy - double(ay) * cx);
     uvw[2] = float(double(bx) * ay - double(by) * ax);
+}
+
+// Share of a large triangle's distance below which a hit may lie on either side of the ray's origin.
+constexpr float kNear = 64.0f * 5.9604645e-8f;
+
+// Whether a hit's distance may be rounding alone. `x` and `y` are the sheared corners, `depths` their distances along the ray.
+THRONG_INLINE bool may_be_behind(float t, float det, float most_xy, float most_depth) { return fabsf(t * det) < kNear * most_depth * (most_xy * most_xy); }
+
+// Whether a triangle lies behind the ray's origin, decided in double precision. All in axes where z is the ray's longest; `shear` is the ray's
+// direction for a z of 1, and `sz` the reciprocal of its z.
+THRONG_DEVICE bool is_behind(const Vec3* corners, Vec3 origin, float shear_x, float shear_y, float sz) {
+    const double ax = corners[0].x, ay = corners[0].y, az = corners[0].z;
+    const double bx = corners[1].x - ax, by = corners[1].y - ay, bz = corners[1].z - az;
+    const double cx = corners[2].x - ax, cy = corners[2].y - ay, cz = corners[2].z - az;
+    const double nx = by * cz - bz * cy, ny = bz * cx - bx * cz, nz = bx * cy - by * cx;
+    const double height = nx * (ax - double(origin.x)) + ny * (ay - double(origin.y)) + nz * (az - double(origin.z));
+    const double slope = nx * double(shear_x) + ny * double(shear_y) + nz;
+    return height * slope * double(sz) < 0.0;
 }
 
 // The box tests' bound on rounding: the triangle test works on vertices that are rounded relative to the ray's origin, so

@@ -173,9 +173,9 @@ struct MovingRows {
 };
 
 // The watertight triangle test (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both
-// find the same bits.
+// find the same bits. Below the distance `near`, what may be behind the ray's origin is looked at again.
 template <class Rows>
-THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, TriangleHit& hit) {
+THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, float near, TriangleHit& hit) {
     const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
     Words4 x = rows(kx), y = rows(ky), z = rows(kz);
     Vec3 o = axis_last(s.origin, kz);
@@ -191,6 +191,14 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
     if (!inside || det == 0.0f) return false;
     hit.t = (e[0] * (sz * az) + e[1] * (sz * bz) + e[2] * (sz * cz)) / det;
     if (!(hit.t >= t_min && hit.t <= t_max)) return false;
+    if (hit.t < near) {
+        const float most_xy = max(max(max(fabsf(ax), fabsf(ay)), max(fabsf(bx), fabsf(by))), max(fabsf(cx), fabsf(cy)));
+        if (may_be_behind(hit.t, det, most_xy, fabsf(sz) * max(fabsf(az), max(fabsf(bz), fabsf(cz))))) {
+            const Vec3 corners[3] = {vec3(bits_float(x.x), bits_float(y.x), bits_float(z.x)), vec3(bits_float(x.y), bits_float(y.y), bits_float(z.y)),
+                                     vec3(bits_float(x.z), bits_float(y.z), bits_float(z.z))};
+            if (is_behind(corners, o, s.shear_x, s.shear_y, sz)) return false;
+        }
+    }
     hit.u = e[1] / det;
     hit.v = e[2] / det;
     hit.front = (det > 0.0f) == (sz > 0.0f);

@@ -298,8 +298,11 @@ border! {
         pub ao_distance: f32,
         pub depth_range: f32,
         pub fog: FogRecord,
-        /// The place in the world from which all positions are told, except those of lights in tables; 0 in scenes without assemblies.
+        /// The place in the world to which all positions are relative, except those of lights in tables; 0 for frames in the world's own space.
         pub origin: [f32; 3],
+        /// Distance below which a hit may lie behind a ray's origin by rounding alone, in scenes with primitives that are large beside others
+        /// (`scene::Far::reach`); otherwise 0.
+        pub near: f32,
     }
 
     /// The settings that samples of a picture depend on.

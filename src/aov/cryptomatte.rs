@@ -27,10 +27,10 @@ pub fn key(aov: &str) -> String {
     digits
 }
 
-/// The table by which kernels find the ids of hits: the ids of all instances, in the scene's order, or in a scene with assemblies the names
+/// The table by which kernels find the ids of hits: the ids of all instances, in the scene's order, or where frames have levels the names
 /// of all instances, from which they make the ids of paths (`kernels/film/names.h`).
 pub fn instance_table(scene: &Scene) -> Vec<u32> {
-    if !scene.assemblies.is_empty() {
+    if scene.has_levels() {
         return paths::name_table(scene);
     }
     let mut ids = Vec::with_capacity(scene.instances.len());

@@ -34,7 +34,7 @@ pub struct Assemblies {
 }
 
 impl Assemblies {
-    /// None for a scene without assemblies.
+    /// None for a scene whose frames have no levels.
     pub fn new(scene: &Scene, layout: NodeLayout) -> Option<Self> {
         let count = scene.assemblies.len();
         let nothing = Mesh { name: String::new(), shape: Shape::Sphere, slot_count: 1 };
@@ -45,7 +45,7 @@ impl Assemblies {
             moves: moving(scene).into(),
             trees: vec![None; count],
         };
-        (count > 0).then(new)
+        scene.has_levels().then(new)
     }
 
     /// Brings the trees to a pose: those of assemblies go to the end of `blas`, which has those of meshes.

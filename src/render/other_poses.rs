@@ -7,14 +7,14 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The poses of `scene` one frame before `moment`, one frame after it, and at it. If nothing `moves` and no instance is in an assembly, the last
+/// The poses of `scene` one frame before `moment`, one frame after it, and at it. If nothing `moves` and frames have no levels, the last
 /// has only the camera.
 pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
     let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
     let [before, after] = [time - step, time + step]
         .map(|time| other_pose(scene, &Moment::of(scene, time).showing(moment).relative_to(moment.origin())));
     // Products of transforms differ from those that lead to a hit as roundings do, and differences of two do not.
-    let now = match moves || !scene.assemblies.is_empty() {
+    let now = match moves || scene.has_levels() {
         true => other_pose(scene, moment),
         false => OtherPose::of_camera(anim::camera_at(scene, moment)),
     };

@@ -32,7 +32,7 @@ pub struct Poser {
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
     deforming: DeformingMeshes,
-    /// None in scenes of two levels.
+    /// None where frames have no levels.
     assemblies: Option<Assemblies>,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     policy: Option<RefitPolicy>,
@@ -51,7 +51,7 @@ pub struct Poser {
     tells_motion: bool,
     /// Whether frames show forms alone.
     in_clay: bool,
-    /// Step between the places from which frames tell positions, if they do so from close to the camera.
+    /// Step between the places to which positions in frames are relative; `None` in the world's own space.
     grid: Option<f32>,
     /// Where the camera is; none: where the scene has it.
     eye: Option<Vec3>,
@@ -118,8 +118,8 @@ impl Poser {
         );
         deforming.place_trees(&scene, &mut blas);
         let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
-        let grouped = (scene.is_animated() && many && scene.assemblies.is_empty())
-            .then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
+        let grouped =
+            (scene.is_animated() && many && !scene.has_levels()).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
         Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
     }
 
@@ -144,11 +144,14 @@ impl Poser {
         self.in_clay = integrator == Integrator::Clay;
     }
 
-    /// Whether frames of scenes with assemblies tell positions from close to the camera, where details may be tiny beside their distance from the
-    /// world's origin. For rays that are traced by themselves, frames are in the world.
+    /// Whether frames have positions relative to a place close to the camera, in scenes with assemblies and in those that are far from the
+    /// world's origin: details may be tiny beside their distance from it. For rays that are traced by themselves, frames are in the world.
     pub fn set_close_to_camera(&mut self, close: bool) {
         let reach = || self.scene.bounds_of_assemblies().reach().max_element();
-        self.grid = (close && self.assemblies.is_some()).then(|| grid_of(reach()));
+        let of_assemblies = || (!self.scene.assemblies.is_empty()).then(|| grid_of(reach(), -13));
+        let of_details = || self.scene.far().details.map(|size| grid_of(size, 10));
+        let grid = || of_assemblies().into_iter().chain(of_details()).reduce(f32::min);
+        self.grid = close.then(grid).flatten();
     }
 
     /// Another poser of the same scene, which shares the trees of meshes.
@@ -400,11 +403,12 @@ impl Poser {
     }
 }
 
-/// The step between places from which positions are told where assemblies have this reach. It is a power of two, so that instances keep all digits
-/// of their places. As it is not much less than a ten-thousandth of the assemblies, a camera that moves slowly needs no other tree over the world.
-fn grid_of(reach: f32) -> f32 {
-    let reach = if reach.is_finite() { reach.max(1e-18) } else { 1.0 };
-    (reach.log2().floor() - 13.0).exp2()
+/// The step between the places to which positions are relative: `size`, rounded down to a power of two, times 2^`exponent`. A power of two keeps all
+/// digits of instances' places. The step is a ten-thousandth of the assemblies or a thousand instances, so a camera that moves slowly seldom
+/// needs another tree over the world.
+fn grid_of(size: f32, exponent: i32) -> f32 {
+    let size = if size.is_finite() { size.max(1e-18) } else { 1.0 };
+    (size.log2().floor() + exponent as f32).exp2()
 }
 
 fn place_close_to(eye: Vec3, grid: f32) -> Vec3 {

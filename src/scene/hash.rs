@@ -10,6 +10,7 @@ impl Scene {
     pub(crate) fn content_hash(&self) -> u64 {
         // Every field is named: whoever adds one decides here whether it counts.
         let Self {
+            far: _,
             name: _,
             names: _,
             placed: _,

@@ -48,6 +48,7 @@ pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, a
 pub use names::Names;
 pub(crate) use names::cut;
 pub use references::LostReference;
+pub use rest::Far;
 pub use shutter::{Shutter, ShutterError};
 pub(crate) use timeline::{Changes, Timeline};
 pub(crate) use track::Position;
@@ -63,7 +64,7 @@ use glam::{Affine3, Quat, Vec2, Vec3};
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 use std::{
     ops::{Range, RangeInclusive},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// "No such index" wherever an index is optional.
@@ -72,6 +73,8 @@ pub const NONE: u32 = u32::MAX;
 /// A whole scene. All indices are valid and all numbers finite once a loader has returned it.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
+    /// What single precision places badly, found when it is first needed: empty in a new scene.
+    pub far: OnceLock<Far>,
     /// The file's stem, for `{scene}` in output patterns and for reports.
     pub name: String,
     /// How pictures are made, unless the user says otherwise.

@@ -4,6 +4,7 @@ mod alpha;
 mod aovs;
 mod brute_force;
 mod common;
+mod far;
 mod films;
 mod fog;
 mod integrators;
