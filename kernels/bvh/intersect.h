@@ -49,12 +49,6 @@ THRONG_DEVICE void edge_functions_exact(float ax, float ay, float bx, float by, 
     uvw[2] = float(double(bx) * ay - double(by) * ax);
 }
 
-// Share of a large triangle's distance below which a hit may lie on either side of the ray's origin.
-constexpr float kNear = 64.0f * 5.9604645e-8f;
-
-// Whether a hit's distance may be rounding alone. `x` and `y` are the sheared corners, `depths` their distances along the ray.
-THRONG_INLINE bool may_be_behind(float t, float det, float most_xy, float most_depth) { return fabsf(t * det) < kNear * most_depth * (most_xy * most_xy); }
-
 // Whether a triangle lies behind the ray's origin, decided in double precision. All in axes where z is the ray's longest; `shear` is the ray's
 // direction for a z of 1, and `sz` the reciprocal of its z.
 THRONG_DEVICE bool is_behind(const Vec3* corners, Vec3 origin, float shear_x, float shear_y, float sz) {

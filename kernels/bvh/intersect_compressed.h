@@ -192,12 +192,9 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
     hit.t = (e[0] * (sz * az) + e[1] * (sz * bz) + e[2] * (sz * cz)) / det;
     if (!(hit.t >= t_min && hit.t <= t_max)) return false;
     if (hit.t < near) {
-        const float most_xy = max(max(max(fabsf(ax), fabsf(ay)), max(fabsf(bx), fabsf(by))), max(fabsf(cx), fabsf(cy)));
-        if (may_be_behind(hit.t, det, most_xy, fabsf(sz) * max(fabsf(az), max(fabsf(bz), fabsf(cz))))) {
-            const Vec3 corners[3] = {vec3(bits_float(x.x), bits_float(y.x), bits_float(z.x)), vec3(bits_float(x.y), bits_float(y.y), bits_float(z.y)),
-                                     vec3(bits_float(x.z), bits_float(y.z), bits_float(z.z))};
-            if (is_behind(corners, o, s.shear_x, s.shear_y, sz)) return false;
-        }
+        const Vec3 corners[3] = {vec3(bits_float(x.x), bits_float(y.x), bits_float(z.x)), vec3(bits_float(x.y), bits_float(y.y), bits_float(z.y)),
+                                 vec3(bits_float(x.z), bits_float(y.z), bits_float(z.z))};
+        if (is_behind(corners, o, s.shear_x, s.shear_y, sz)) return false;
     }
     hit.u = e[1] / det;
     hit.v = e[2] / det;

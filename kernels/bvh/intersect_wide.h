@@ -180,39 +180,6 @@ struct Corners {
     Floats<Lanes> x[3], y[3];
 };
 
-// The lanes of `hits` whose triangles are not behind the ray's origin. `corner(i, lane)` is a corner, with the ray's longest axis as z. Outlined, as
-// few rays need it.
-template <int Lanes, class Depth, class Corner>
-THRONG_OUTLINE uint32_t without_behind(uint32_t hits, const Corners<Lanes>& c, const Shear& s, const Crossing<Lanes>& crossing, const Depth& depth, const Corner& corner) {
-    alignas(64) float t[Lanes], det[Lanes], x[3][Lanes], y[3][Lanes], z[3][Lanes];
-    crossing.t.store(t);
-    crossing.det.store(det);
-    for (int i = 0; i < 3; i++) {
-        c.x[i].store(x[i]);
-        c.y[i].store(y[i]);
-        depth(i).store(z[i]);
-    }
-    const Vec3 origin = vec3(s.origin[s.kx], s.origin[s.ky], s.origin[s.kz]);
-    for (uint32_t rest = hits; rest; rest &= rest - 1) {
-        const uint32_t lane = lowest_bit(rest);
-        float most_xy = 0.0f, most_z = 0.0f;
-        for (int i = 0; i < 3; i++) {
-            most_xy = max(most_xy, max(fabsf(x[i][lane]), fabsf(y[i][lane])));
-            most_z = max(most_z, fabsf(z[i][lane]));
-        }
-        if (!may_be_behind(t[lane], det[lane], most_xy, fabsf(s.z) * most_z)) continue;
-        const Vec3 corners[3] = {corner(0, lane), corner(1, lane), corner(2, lane)};
-        if (is_behind(corners, origin, s.x, s.y, s.z)) hits &= ~(1u << lane);
-    }
-    return hits;
-}
-
-// Whether any of the hits is nearer than `near`.
-template <int Lanes>
-THRONG_INLINE bool any_near(uint32_t hits, const Crossing<Lanes>& crossing, float near) {
-    return __builtin_expect(near > 0.0f && hits & less_equal(crossing.t, Floats<Lanes>::all(near)), 0);
-}
-
 // Returns the mask of triangles that the ray hits within [t_min, t_max]; `crossing` tells where. `depth(corner)`, the corners' z, is
 // only called if the ray's line goes through some triangle.
 template <int Lanes, class Depth>
@@ -250,8 +217,26 @@ THRONG_INLINE uint32_t cross_triangles(const Corners<Lanes>& c, const Shear& s, 
 
 constexpr int kPackLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
 
+// A corner of a triangle of a pack, with the ray's longest axis as z.
+THRONG_INLINE Vec3 corner_of(const TrianglePack& pack, int corner, uint32_t lane, const Shear& s) {
+    const auto& of = pack.vertices[corner];
+    return vec3(of[s.kx][lane], of[s.ky][lane], of[s.kz][lane]);
+}
+THRONG_INLINE Vec3 corner_of(const SharedPack& pack, int corner, uint32_t lane, const Shear& s) {
+    const uint32_t at = pack.corners[corner][lane];
+    return vec3(pack.vertices[s.kx][at], pack.vertices[s.ky][at], pack.vertices[s.kz][at]);
+}
+
+// Whether the triangle in a lane of a pack lies behind the ray's origin. Outlined, as few rays need it.
+template <class Pack>
+THRONG_OUTLINE bool is_behind(const Pack& pack, uint32_t lane, const Shear& s) {
+    Vec3 corners[3];
+    for (int i = 0; i < 3; i++) corners[i] = corner_of(pack, i, lane, s);
+    return is_behind(corners, vec3(s.origin[s.kx], s.origin[s.ky], s.origin[s.kz]), s.x, s.y, s.z);
+}
+
 // `cross_triangles` for the triangles of a pack, from lane `first` on.
-THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const Shear& s, const Query& q, Crossing<kPackLanes>& crossing) {
+THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, Crossing<kPackLanes>& crossing) {
     typedef Floats<kPackLanes> F;
     const F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]), sx = F::all(s.x), sy = F::all(s.y);
     Corners<kPackLanes> corners;
@@ -261,13 +246,7 @@ THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const She
         corners.x[corner] = (F::load(&pack.vertices[corner][s.kx][first]) - ox) - sx * z[corner];
         corners.y[corner] = (F::load(&pack.vertices[corner][s.ky][first]) - oy) - sy * z[corner];
     }
-    const auto depth = [&](int corner) THRONG_INLINED { return z[corner]; };
-    const uint32_t hits = cross_triangles(corners, s, q.t_min, q.t_max, crossing, depth);
-    if (!any_near(hits, crossing, q.near)) return hits;
-    return without_behind(hits, corners, s, crossing, depth, [&](int corner, uint32_t lane) {
-        const auto& of = pack.vertices[corner];
-        return vec3(of[s.kx][first + lane], of[s.ky][first + lane], of[s.kz][first + lane]);
-    });
+    return cross_triangles(corners, s, t_min, t_max, crossing, [&](int corner) THRONG_INLINED { return z[corner]; });
 }
 
 // Calls `some(first, mask, crossing)` for runs of the pack's lanes in which the ray hits triangles, until it returns true. Lanes
@@ -276,7 +255,7 @@ template <class Some>
 THRONG_INLINE bool each_crossing(const TrianglePack& pack, const Shear& shear, const Query& q, Some&& some) {
     Crossing<kPackLanes> crossing;
     for (int first = 0; first < int(PACK_SIZE); first += kPackLanes) {
-        const uint32_t hits = cross_pack(pack, first, shear, q, crossing);
+        const uint32_t hits = cross_pack(pack, first, shear, q.t_min, q.t_max, crossing);
         if (hits && some(first, hits, crossing)) return true;
     }
     return false;
@@ -298,13 +277,7 @@ THRONG_INLINE bool each_crossing(const SharedPack& pack, const Shear& s, const Q
         corners.y[corner] = lanes_of(y, vertex[corner]);
     }
     Crossing<16> crossing;
-    const auto depth = [&](int corner) THRONG_INLINED { return lanes_of(z, vertex[corner]); };
-    uint32_t hits = cross_triangles(corners, s, q.t_min, q.t_max, crossing, depth);
-    if (any_near(hits, crossing, q.near))
-        hits = without_behind(hits, corners, s, crossing, depth, [&](int corner, uint32_t lane) {
-            const uint32_t at = pack.corners[corner][lane];
-            return vec3(pack.vertices[s.kx][at], pack.vertices[s.ky][at], pack.vertices[s.kz][at]);
-        });
+    const uint32_t hits = cross_triangles(corners, s, q.t_min, q.t_max, crossing, [&](int corner) THRONG_INLINED { return lanes_of(z, vertex[corner]); });
     return hits && some(0, hits, crossing);
 }
 #endif
@@ -312,7 +285,15 @@ THRONG_INLINE bool each_crossing(const SharedPack& pack, const Shear& s, const Q
 // Whether the ray hits any of the pack's triangles.
 template <class Pack>
 THRONG_INLINE bool crosses_pack(const Pack& pack, const Shear& shear, const Query& q) {
-    return each_crossing(pack, shear, q, [](int, uint32_t, const auto&) { return true; });
+    return each_crossing(pack, shear, q, [&](int first, uint32_t hits, const auto& crossing) THRONG_INLINED {
+        if (!(q.near > 0.0f)) return true;
+        typedef decltype(crossing.t) Distance;
+        uint32_t close = hits & ~less_equal(Distance::all(q.near), crossing.t);
+        if (close != hits) return true;
+        for (; close; close &= close - 1)
+            if (!is_behind(pack, first + lowest_bit(close), shear)) return true;
+        return false;
+    });
 }
 
 // Takes the pack's closest hit that `counts(prim, u, v, front)` over into `q`; `front` tells whether the ray meets the side on which corners
@@ -328,7 +309,9 @@ THRONG_INLINE bool intersect_pack(const Pack& pack, const Shear& shear, uint32_t
         crossing.det.store(det);
         for (; hits; hits &= hits - 1) {
             const uint32_t i = lowest_bit(hits), prim = pack.prim[first + i];
-            if (prim == NO_INDEX || !q.closer(t[i], instance, prim) || !counts(prim, u[i], v[i], (det[i] > 0.0f) == (shear.z > 0.0f))) continue;
+            if (prim == NO_INDEX || !q.closer(t[i], instance, prim)) continue;
+            if (t[i] < q.near && is_behind(pack, first + i, shear)) continue;
+            if (!counts(prim, u[i], v[i], (det[i] > 0.0f) == (shear.z > 0.0f))) continue;
             q.take(t[i], u[i], v[i], prim, instance, record);
             any = true;
         }

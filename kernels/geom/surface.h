@@ -87,13 +87,36 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
     return o;
 }
 
-// Where a ray meets a triangle's plane, in double precision; `fallback` where that is nowhere.
-THRONG_DEVICE Vec3 precise_position(const MeshRecord& mesh, uint32_t prim, const ShapeSpan& shape, const float* world_from_object, const Ray& ray, Vec3 fallback) {
-    const CornerRecord corners = load_record(&mesh.corners[prim]);
-    // The first corner relative to the ray's origin, then the other two relative to the first.
+// Whether a position that may be off by `error` is to be placed anew: on a primitive that is large beside others, and where it would be seen.
+THRONG_INLINE bool is_coarse(const Params& params, float error, float distance) {
+    return params.frame.near > 0.0f && error > max(distance * (1.0f / 8192.0f), params.frame.near * 0.125f);
+}
+
+// A position and the bound on its error.
+struct Precise {
+    Vec3 position;
+    float error;
+};
+
+// Places a hit on a large triangle where the ray meets its plane, in double precision. The bound on the error counts only what rounds across the
+// surface, so that rays leave a large flat ground closely. For the position itself it counts any axis, or a ground at a height of 0 would have no
+// bound. Outlined and from the hit alone, as few hits need it.
+THRONG_OUTLINE Precise place_precisely(const Params& params, const Ray& ray, const Hit& hit, Vec3 position, float error) {
+    const InstanceRecord& instance = params.trees.instances[hit.record];
+    const uint32_t mesh_index = load_words(&instance.slot_base).y;
+    const MeshRecord mesh = load_record(&params.tables.meshes[mesh_index]);
+    if (mesh.shape == SHAPE_SPHERE) return Precise{position, error};
+    const Time time = time_of(ray);
+    const ShapeSpan shape = shape_at(params, mesh_index, time);
+    const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
+    // In the world: the first corner relative to the ray's origin, then the other two relative to the first.
     double p[3][3];
+    Vec3 reach = vec3(0.0f);
     for (int corner = 0; corner < 3; corner++) {
         const Vec3 v = load3(vertex_at(mesh, corners.vertices[corner], shape).position);
+        reach += absolute(v);
         for (int axis = 0; axis < 3; axis++) {
             const float* row = world_from_object + 4 * axis;
             const double at = double(row[0]) * double(v.x) + double(row[1]) * double(v.y) + double(row[2]) * double(v.z) + double(row[3]);
@@ -103,28 +126,20 @@ THRONG_DEVICE Vec3 precise_position(const MeshRecord& mesh, uint32_t prim, const
     const double nx = p[1][1] * p[2][2] - p[1][2] * p[2][1], ny = p[1][2] * p[2][0] - p[1][0] * p[2][2], nz = p[1][0] * p[2][1] - p[1][1] * p[2][0];
     const double slope = nx * double(ray.direction[0]) + ny * double(ray.direction[1]) + nz * double(ray.direction[2]);
     const double t = (nx * p[0][0] + ny * p[0][1] + nz * p[0][2]) / slope;
-    if (!(t > 0.0 && t < 1e30)) return fallback;
-    const double x = double(ray.origin[0]) + double(ray.direction[0]) * t, y = double(ray.origin[1]) + double(ray.direction[1]) * t;
-    return vec3(float(x), float(y), float(double(ray.origin[2]) + double(ray.direction[2]) * t));
-}
-
-// Whether a position that may be off by `error` is to be placed anew: on a primitive that is large beside others, and where it would be seen.
-THRONG_INLINE bool is_coarse(const Params& params, float error, float distance) {
-    return params.frame.near > 0.0f && error > max(distance * (1.0f / 8192.0f), params.frame.near * (1.0f / 64.0f));
-}
-
-// Places a hit on a large primitive as precisely as the ray came close to it. The bound on the error counts only what rounds across the surface,
-// so that rays leave a large flat ground closely. For the position itself it counts any axis, or a ground at a height of 0 would have no bound.
-// Outlined, as few scenes need it.
-THRONG_OUTLINE void place_precisely(const Params& params, const Ray& ray, const Hit& hit, uint32_t mesh_index, const float* world_from_object, const float* object_from_world, const ObjectPoint& o, Surface& s) {
-    const MeshRecord mesh = load_record(&params.tables.meshes[mesh_index]);
-    if (mesh.shape != SHAPE_SPHERE) s.position = precise_position(mesh, hit.prim, shape_at(params, mesh_index, s.time), world_from_object, ray, s.position);
-    const Vec3 in_world = transform_normal(object_from_world, o.geometric);
-    const float scale = 1.0f / max(sqrtf(dot(in_world, in_world)), 1e-37f);
-    const Vec3 out = transform_magnitude(world_from_object, absolute(o.position)), back = transform_magnitude(object_from_world, s.position);
-    const float across = dot(absolute(o.geometric), o.reach + back) + dot(absolute(in_world), out);
-    s.error = 2.0f * 16.0f * 5.9604645e-8f * (across * scale + max_component(absolute(s.position)));
-    if (moves(params)) s.error *= 4.0f;
+    if (!(t > 0.0 && t < 1e30)) return Precise{position, error};
+    position = vec3(float(double(ray.origin[0]) + double(ray.direction[0]) * t), float(double(ray.origin[1]) + double(ray.direction[1]) * t),
+                    float(double(ray.origin[2]) + double(ray.direction[2]) * t));
+    // Of a large triangle, so in the range of floats.
+    Vec3 normal = vec3(float(nx), float(ny), float(nz));
+    if (!normalize(normal)) return Precise{position, error};
+    // The normal in object space, as long as distances are there.
+    const Vec3 inside = absolute(vec3(dot(normal, vec3(world_from_object[0], world_from_object[4], world_from_object[8])),
+                                      dot(normal, vec3(world_from_object[1], world_from_object[5], world_from_object[9])),
+                                      dot(normal, vec3(world_from_object[2], world_from_object[6], world_from_object[10]))));
+    const Vec3 back = transform_magnitude(object_from_world, position), place = absolute(transform_point(object_from_world, position));
+    const float across = dot(inside, reach + back) + dot(absolute(normal), transform_magnitude(world_from_object, place));
+    error = 2.0f * 16.0f * 5.9604645e-8f * (across + max_component(absolute(position)));
+    return Precise{position, moves(params) ? 4.0f * error : error};
 }
 
 THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const Hit& hit) {
@@ -157,7 +172,11 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     if (is_nested(params)) s.error *= 2.0f;
     // An inverse that is computed per hit has a dozen more roundings, and so have vertices between keys.
     if (moves(params) && (instance.flags || is_nested(params))) s.error *= 4.0f;
-    if (is_coarse(params, s.error, hit.t)) place_precisely(params, ray, hit, ids.y, world_from_object, object_from_world, o, s);
+    if (is_coarse(params, s.error, hit.t)) {
+        const Precise precise = place_precisely(params, ray, hit, s.position, s.error);
+        s.position = precise.position;
+        s.error = precise.error;
+    }
 
     s.geometric = transform_normal(object_from_world, o.geometric);
     if (!normalize(s.geometric)) s.geometric = normalize_or(-direction, vec3(0.0f, 1.0f, 0.0f));

@@ -30,8 +30,8 @@ const MANY_SPLIT: u32 = 8;
 /// Shadow rays of a picture start on a surface, amid boxes that overlap it and hold little of what blocks them: what is farther
 /// away does so more often. Nothing is known of queries, which take near boxes first.
 const FAR_FIRST: u32 = 7;
-/// Share of the reach of a scene's largest primitives by which distances to them may be off.
-const NEAR: f32 = 1.0 / 32768.0;
+/// Share of half the extent of a large primitive by which distances to it may be off.
+const NEAR: f32 = 1.0 / 262144.0;
 /// What the number of a sample takes where there may be more and more: enough for the most that settings allow.
 const OPEN_ENDED_BITS: u32 = 20;
 /// Fog that thins out ends so many of its heights above its base. What would be left there, e^-40, is far less than rounding leaves, and above
