@@ -15,7 +15,7 @@ struct Query {
     uint32_t base;
     // In scenes with assemblies, what `origin` lacks.
     Vec3 low;
-    // As in `FrameParams`.
+    // As in `FrameParams`; 0 in scenes without levels.
     float near;
 
     THRONG_INLINE FinePoint fine_origin() const { return FinePoint{origin, low}; }
@@ -39,7 +39,7 @@ THRONG_INLINE Vec3 enter_mesh(const float* object_from_world, const Query& q) {
 }
 
 THRONG_INLINE Query make_query(const Params& params, const Ray& ray) {
-    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0, vec3(0.0f), params.frame.near};
+    return Query{load3(ray.origin), load3(ray.direction), start_of(params, ray), ray.t_max, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX, 0, vec3(0.0f), is_nested(params) ? params.frame.near : 0.0f};
 }
 
 // Edge functions in double precision, where products of floats are exact, to decide what lies exactly on an edge.

@@ -172,6 +172,16 @@ struct MovingRows {
     THRONG_INLINE Words4 operator()(uint32_t row) const { return row_between(triangle->rows[row], next->rows[row], share); }
 };
 
+// Whether a triangle lies behind a ray's origin. Outlined and from values alone, as few rays need it and the others are to keep their registers.
+template <class Rows>
+THRONG_OUTLINE bool is_behind(Rows rows, uint32_t kz, Vec3 origin, float shear_x, float shear_y, float sz) {
+    const uint32_t kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
+    const Words4 x = rows(kx), y = rows(ky), z = rows(kz);
+    const Vec3 corners[3] = {vec3(bits_float(x.x), bits_float(y.x), bits_float(z.x)), vec3(bits_float(x.y), bits_float(y.y), bits_float(z.y)),
+                             vec3(bits_float(x.z), bits_float(y.z), bits_float(z.z))};
+    return is_behind(corners, axis_last(origin, kz), shear_x, shear_y, sz);
+}
+
 // The watertight triangle test (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both
 // find the same bits. Below the distance `near`, what may be behind the ray's origin is looked at again.
 template <class Rows>
@@ -191,11 +201,7 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
     if (!inside || det == 0.0f) return false;
     hit.t = (e[0] * (sz * az) + e[1] * (sz * bz) + e[2] * (sz * cz)) / det;
     if (!(hit.t >= t_min && hit.t <= t_max)) return false;
-    if (hit.t < near) {
-        const Vec3 corners[3] = {vec3(bits_float(x.x), bits_float(y.x), bits_float(z.x)), vec3(bits_float(x.y), bits_float(y.y), bits_float(z.y)),
-                                 vec3(bits_float(x.z), bits_float(y.z), bits_float(z.z))};
-        if (is_behind(corners, o, s.shear_x, s.shear_y, sz)) return false;
-    }
+    if (near > 0.0f && hit.t < near && is_behind(rows, kz, s.origin, s.shear_x, s.shear_y, sz)) return false;
     hit.u = e[1] / det;
     hit.v = e[2] / det;
     hit.front = (det > 0.0f) == (sz > 0.0f);

@@ -255,10 +255,10 @@ struct Walk {
             if (keys.y) {
                 const KeySpan span = key_span(keys.y, time_of(ray));
                 triangle += uint64_t(span.key) * keys.z;
-                return intersect_triangle(MovingRows{triangle, triangle + keys.z, span.share}, space, t_min, t_max, params.frame.near, hit);
+                return intersect_triangle(MovingRows{triangle, triangle + keys.z, span.share}, space, t_min, t_max, is_nested(params) ? params.frame.near : 0.0f, hit);
             }
         }
-        return intersect_triangle(StillRows{triangle}, space, t_min, t_max, params.frame.near, hit);
+        return intersect_triangle(StillRows{triangle}, space, t_min, t_max, is_nested(params) ? params.frame.near : 0.0f, hit);
     }
 
     template <class Count, class Filter>

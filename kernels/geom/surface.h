@@ -89,7 +89,7 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
 
 // Whether a position that may be off by `error` is to be placed anew: on a primitive that is large beside others, and where it would be seen.
 THRONG_INLINE bool is_coarse(const Params& params, float error, float distance) {
-    return params.frame.near > 0.0f && error > max(distance * (1.0f / 8192.0f), params.frame.near * 0.125f);
+    return is_nested(params) && params.frame.near > 0.0f && error > max(distance * (1.0f / 8192.0f), params.frame.near * 0.125f);
 }
 
 // A position and the bound on its error.

@@ -300,8 +300,8 @@ border! {
         pub fog: FogRecord,
         /// The place in the world to which all positions are relative, except those of lights in tables; 0 for frames in the world's own space.
         pub origin: [f32; 3],
-        /// Distance below which a hit may lie behind a ray's origin by rounding alone, in scenes with primitives that are large beside others
-        /// (`scene::Far::reach`); otherwise 0.
+        /// Distance below which a hit may lie behind a ray's origin by rounding alone, in scenes with levels and primitives that are
+        /// large beside others (`scene::Far::reach`); otherwise 0.
         pub near: f32,
     }
 

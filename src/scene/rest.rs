@@ -8,6 +8,9 @@ use rayon::prelude::*;
 /// Ratio of coordinates to the size of instances above which single precision places these visibly badly: at 10,000 sizes from the origin,
 /// some pixels of a contact shadow are wrong.
 const FAR: f32 = 2048.0;
+/// Ratio of half the world's extent to the size of its details above which rays leave a large ground visibly too far off: at 250,000 there are
+/// no shadows where things touch it. Below, levels would cost more than they show.
+const LARGE: f32 = 32768.0;
 /// Number of instances whose sizes are looked at.
 const SIZES: usize = 4096;
 
@@ -66,7 +69,7 @@ impl Scene {
 
     /// Whether frames of the scene have levels (`accel::Nested`): it has assemblies, or needs the digits that rays of such frames have.
     pub(crate) fn has_levels(&self) -> bool {
-        !self.assemblies.is_empty() || self.far().details.is_some()
+        !self.assemblies.is_empty() || self.far() != Far::default()
     }
 
     fn find_far(&self) -> Far {
@@ -86,7 +89,7 @@ impl Scene {
         let (quarter, half) = (sizes.len() / 4, sizes.len() / 2);
         let (size, distance) = (ranked(&mut sizes, quarter), ranked(&mut distances, half));
         let reach = 0.5 * bounds(instances, &boxes, &worlds).extent().max_element();
-        Far { details: (distance > FAR).then_some(size), reach: (reach > FAR * size).then_some(reach) }
+        Far { details: (distance > FAR).then_some(size), reach: (reach > LARGE * size).then_some(reach) }
     }
 
     /// The box around all assemblies that are placed in the world, at rest.
