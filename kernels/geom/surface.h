@@ -229,25 +229,25 @@ THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 direction) {
 
 // From a hit to the smooth surface that vertex normals stand for, if that is on the side of the ray: it passes where the hit is on average
 // when it is projected onto the tangent planes of the corners, but not behind the triangle (Hanika 2021, "Hacking the Shadow Terminator").
-// Outlined, as few shadow rays need it.
-THRONG_OUTLINE Vec3 lift_of(const Params& params, const Hit& hit, const Surface& s) {
+// Outlined and from values, as few shadow rays need it and the others are to keep their registers.
+THRONG_OUTLINE Vec3 lift_of(const Params& params, Hit hit, Time time, bool front) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
     if (mesh.shape == SHAPE_SPHERE || !(mesh.flags & MESH_SMOOTH)) return vec3(0.0f);
-    const ShapeSpan shape = shape_at(params, ids.y, s.time);
+    const ShapeSpan shape = shape_at(params, ids.y, time);
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     const float weights[3] = {1.0f - hit.u - hit.v, hit.u, hit.v};
     Vec3 positions[3], normals[3], position = vec3(0.0f), lift = vec3(0.0f);
     for (int k = 0; k < 3; k++) {
         const VertexRecord vertex = vertex_at(mesh, corners.vertices[k], shape);
         positions[k] = load3(vertex.position);
-        normals[k] = s.front ? load3(vertex.normal) : -load3(vertex.normal);
+        normals[k] = front ? load3(vertex.normal) : -load3(vertex.normal);
         position += positions[k] * weights[k];
     }
     for (int k = 0; k < 3; k++) lift += normals[k] * (weights[k] * max(dot(positions[k] - position, normals[k]), 0.0f));
     float world_from_object[12], object_from_world[12];
-    load_placement(params, instance, hit.instance, s.time, world_from_object, object_from_world);
+    load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
     return transform_vector(world_from_object, lift);
 }
 
@@ -267,7 +267,7 @@ THRONG_DEVICE Departure depart(const Params& params, const Hit& hit, const Surfa
     const float along = dot(direction, s.geometric);
     const bool is_flat = s.shading.x == s.geometric.x && s.shading.y == s.geometric.y && s.shading.z == s.geometric.z;
     if (along < kLiftedBelow && !is_flat && dot(direction, s.shading) > 0.0f) {
-        const Vec3 lift = lift_of(params, hit, s);
+        const Vec3 lift = lift_of(params, hit, s.time, s.front);
         const float share = clamp(1.0f - along * (1.0f / kLiftedBelow), 0.0f, 1.0f);
         if (dot(lift, s.geometric) > 0.0f) return Departure{leave_along(s, s.geometric) + lift * share, false, !(along > 0.0f)};
     }
