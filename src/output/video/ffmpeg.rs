@@ -9,6 +9,7 @@ use crate::output::{InOrder, Metadata, OutputError, Part, Picture, Sink};
 use std::{
     borrow::Cow,
     ffi::OsString,
+    fs::OpenOptions,
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
@@ -155,9 +156,10 @@ struct Video {
 
 impl Video {
     fn start(part: Part, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> io::Result<Self> {
-        let mut child = command(part.path(), format, encoder, settings)
+        let (stdout, file) = output(part.path())?;
+        let mut child = command(&file, format, encoder, settings)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::piped())
             .spawn()
             .map_err(no_ffmpeg)?;
@@ -185,7 +187,18 @@ impl Video {
     }
 }
 
-fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> Command {
+/// The standard output of ffmpeg and the file that it is told to write. An ffmpeg whose parent was killed goes on to create its file
+/// by name, which a later run may have removed by then. By descriptor it writes the removed file, which vanishes when it ends. The
+/// descriptor is not that of `part`, whose lock ffmpeg would keep.
+fn output(part: &Path) -> io::Result<(Stdio, PathBuf)> {
+    let by_descriptor = Path::new("/proc/self/fd/1");
+    match by_descriptor.exists() {
+        true => Ok((OpenOptions::new().write(true).open(part)?.into(), by_descriptor.to_owned())),
+        false => Ok((Stdio::null(), part.to_owned())),
+    }
+}
+
+fn command(file: &Path, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> Command {
     let (width, height) = even_size(settings.width, settings.height);
     let stored = Stored::by(&encoder.name, format, settings.transparent);
     let tags = stored.tags();
@@ -221,9 +234,9 @@ fn command(part: &Path, format: VideoFormat, encoder: &Encoder, settings: &Video
         _ => &["-f", "mp4", "-movflags", "+faststart"],
     };
     // With this prefix, a name with a colon, or with a dash in front, is still a file's.
-    let mut file = OsString::from("file:");
-    file.push(part);
-    command.args(muxer).arg(file);
+    let mut url = OsString::from("file:");
+    url.push(file);
+    command.args(muxer).arg(url);
     command
 }
 
@@ -275,5 +288,29 @@ impl Drop for Video {
         // After an error or Ctrl-C nobody wants the video. If it has ended, there is nothing to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod orphan_tests {
+    use super::{
+        super::tests::{has_ffmpeg, settings},
+        *,
+    };
+    use std::fs;
+
+    #[test]
+    fn an_ffmpeg_without_its_parent_leaves_no_file() {
+        if !has_ffmpeg() {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let part = Part::create(&dir.path().join("film.mp4")).unwrap();
+        let encoder = Encoder { name: "mpeg4".into(), arguments: Vec::new() };
+        let mut video = Video::start(part, VideoFormat::Mp4, &encoder, &settings()).unwrap();
+        // As the next run removes it, before ffmpeg has seen a frame or the end of its pipe.
+        fs::remove_file(video.part.path()).unwrap();
+        let _ = video.wait();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

@@ -10,7 +10,7 @@ use std::{fs, io::Cursor, path::Path, time::Duration};
 const SIZE: (u32, u32) = (33, 21);
 const FRAMES: usize = 5;
 
-fn settings() -> VideoSettings {
+pub(super) fn settings() -> VideoSettings {
     VideoSettings {
         transparent: false,
         width: SIZE.0,
@@ -122,7 +122,7 @@ fn videos_have_one_name() {
 }
 
 /// Whether there is an ffmpeg to test with.
-fn has_ffmpeg() -> bool {
+pub(super) fn has_ffmpeg() -> bool {
     let found = output(command("sh").args(["-c", "ffprobe -version"])).status;
     if !found.success() {
         println!("skipped: there is no ffmpeg with ffprobe on the PATH");
