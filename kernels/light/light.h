@@ -99,7 +99,7 @@ THRONG_INLINE LightRecord load_light(const Params& params, uint32_t index) {
     return light;
 }
 
-THRONG_DEVICE IncidentLight incident_light(const LightRecord& light, Vec3 point, Vec2 u) {
+THRONG_INLINE IncidentLight incident_light(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 vector = load3(light.vector);
     if (light.kind == LIGHT_SUN) {
         Vec3 d = light.cap > 0.0f ? sample_cone(vector, light.cap, u) : vector;
