@@ -189,7 +189,7 @@ impl Video {
 
 /// The standard output of ffmpeg and the file that it is told to write. An ffmpeg whose parent was killed goes on to create its file
 /// by name, which a later run may have removed by then. By descriptor it writes the removed file, which vanishes when it ends. The
-/// descriptor is not that of `part`, whose lock ffmpeg would keep.
+/// file is opened again for it, as a shared descriptor would keep the lock of [`Part`] after our death.
 fn output(part: &Path) -> io::Result<(Stdio, PathBuf)> {
     let by_descriptor = Path::new("/proc/self/fd/1");
     match by_descriptor.exists() {
