@@ -5,7 +5,7 @@ use anyhow::Context;
 use exr::prelude::{f16, *};
 use std::{fs, path::Path};
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 21] = [
     "R",
     "G",
     "B",
@@ -14,7 +14,6 @@ const NAMES: [&str; 22] = [
     "Z",
     "r",
     "red",
-    "",
     ".",
     "..",
     "layer.R",
@@ -86,11 +85,7 @@ fn write(path: &Path, random: &mut Random) -> anyhow::Result<()> {
         names.extend((0..1 + random.below(4)).map(|_| *random.pick(&NAMES)));
         names.sort_unstable();
         names.dedup();
-        let channels = names
-            .iter()
-            .filter(|name| !name.is_empty())
-            .map(|name| AnyChannel::new(Text::from(*name), samples(own, random)));
-        let channels = channels.collect();
+        let channels = names.iter().map(|name| AnyChannel::new(Text::from(*name), samples(own, random))).collect();
         let mut attributes = LayerAttributes::named(&*format!("part{part}"));
         if random.once_in(2) {
             attributes.layer_position = place(random);
