@@ -96,7 +96,7 @@ struct RenderBatch {
                 for (uint32_t i = 0; i < count; i++) {
                     weights[i] = aov_weight(params, paths[i]);
                     surfaces[i] = surface_at(params, rays[i], hits[i]);
-                    sums[i].add_met(params, out, paths[i], hits[i], surfaces[i], weights[i], thread);
+                    sums[i].add_met(params, out, paths[i], sample, hits[i], surfaces[i], weights[i], thread);
                     if (out.motion) seen[i].begin(params, sums[i].mirror, paths[i], sample, hits[i], surfaces[i]);
                 }
                 // Rays that paths trace anyway are not traced again.
@@ -116,14 +116,11 @@ struct RenderBatch {
             }
             for (uint32_t i = 0; i < count; i++) add_to_film(params, x[i], y[i], sample, paths[i].offset, paths[i].radiance);
         }
-        if constexpr (with_aovs) {
-            const FrameAovs& out = *params.film.aovs;
+        if constexpr (with_aovs)
             for (uint32_t i = 0; i < count; i++) {
-                const uint64_t pixel = film_pixel(params, x[i], y[i]);
-                if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
-                store_aovs(out, sums[i], pixel);
+                store_aovs(params, sums[i], x[i], y[i]);
+                store_variance(params, film_pixel(params, x[i], y[i]));
             }
-        }
     }
 
     // Traces paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
@@ -201,14 +198,18 @@ struct AovBatch {
         uint64_t pixels[kPacketRays];
         for (uint32_t item = first; item < first + items; item++) {
             if (!item_pixel(params, item, x[count], y[count])) continue;
-            const uint64_t pixel = film_pixel(params, x[count], y[count]);
-            if (out.variance) store3(out.variance + 3 * pixel, pixel_variance(params, pixel));
-            pixels[count] = pixel;
-            ends[count] = aov_sample_end(params, pixel);
+            pixels[count] = film_pixel(params, x[count], y[count]);
+            ends[count] = aov_sample_end(params, pixels[count]);
             if (ends[count] > last) last = ends[count];
             count++;
         }
-        if (!has_met_aovs(out)) return;
+        if (has_met_aovs(out)) gather_met(params, x, y, ends, last, count, thread);
+        for (uint32_t i = 0; i < count; i++) store_variance(params, pixels[i]);
+    }
+
+    // Gathers what the camera rays of pixels meet, each to the end of its samples.
+    static void gather_met(const Params& params, const uint32_t* x, const uint32_t* y, const uint32_t* ends, uint32_t last, uint32_t count, Thread& thread) {
+        const FrameAovs& out = *params.film.aovs;
         AovSums<exact> sums[kPacketRays];
         for (uint32_t sample = params.film.sample_begin; sample < last && !is_ended(params); sample++) {
             Ray rays[kPacketRays];
@@ -226,7 +227,7 @@ struct AovBatch {
             closest_hits(params, rays, asked, hits, thread);
             for (uint32_t k = 0; k < asked; k++) sums[of[k]].add(params, out, paths[k], sample, hits[k], weights[k], thread);
         }
-        for (uint32_t i = 0; i < count; i++) store_aovs(out, sums[i], pixels[i]);
+        for (uint32_t i = 0; i < count; i++) store_aovs(params, sums[i], x[i], y[i]);
     }
 };
 

@@ -40,7 +40,7 @@ THRONG_DEVICE void gather_wave(const Params& params, const Wavefront& w, uint32_
         const Hit hit = w.hits[index * samples + i];
         sums.add(params, out, path, sample, hit, aov_weight(params, path), thread);
     }
-    store_aovs(out, sums, film_pixel(params, x, y));
+    store_aovs(params, sums, x, y);
 }
 
 // The path that entry `q` of the current wave belongs to.

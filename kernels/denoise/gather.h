@@ -35,8 +35,8 @@ struct Followed {
     TilePlane<kFollowed> difference[3], variance, guides, excess;
     Record found[kTileHeight][kTileWidth];
     float samples[kTileHeight][kTileWidth];
-    // Of transparent pictures.
-    float alphas[kTileHeight][kTileWidth];
+    // Of transparent pictures: alpha and its variance.
+    float alphas[kTileHeight][kTileWidth], alpha_variances[kTileHeight][kTileWidth];
 };
 
 // Catmull-Rom weights of four pixels for a place between the middle two.
@@ -92,6 +92,9 @@ THRONG_DEVICE float alpha_between(const DenoiseParams& params, const float* alph
     }
     return clamp(sum, 0.0f, 1.0f);
 }
+
+// The plane behind a plane of alpha: its variance.
+THRONG_INLINE const float* variance_of_alpha(const DenoiseParams& params, const float* alpha) { return alpha + uint64_t(params.width) * params.height; }
 
 THRONG_INLINE float alpha_at(const DenoiseParams& params, const float* alpha, int x, int y) {
     return alpha[uint64_t(clamp_index(y, int(params.height))) * params.width + uint64_t(clamp_index(x, int(params.width)))];
@@ -162,7 +165,7 @@ struct Gathered {
     TilePlane<0> noise;
     float weights[kTileHeight][kTileWidth];
     Record sums[kTileHeight][kTileWidth];
-    float alphas[kTileHeight][kTileWidth];
+    float alphas[kTileHeight][kTileWidth], alpha_variances[kTileHeight][kTileWidth];
 };
 
 // A pixel beside what is found at its place in a neighbouring frame: the difference of radiance, the sum of the variances of both, the
@@ -259,8 +262,11 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
             compare_pixel(params, load_record(params, own, tile_x + x, tile_y + y), frame.records, place, pixel);
             if (frame.alpha && place.seen) {
                 const float there = alpha_between(params, frame.alpha, place.x, place.y);
-                const float apart = alpha_at(params, params.frames[params.reach].alpha, tile_x + x, tile_y + y) - there;
-                pixel.guides += (kAlphaAgreement / kGuideAgreement) * apart * apart;
+                const float* here = params.frames[params.reach].alpha;
+                const float apart = alpha_at(params, here, tile_x + x, tile_y + y) - there;
+                const float noise = alpha_at(params, variance_of_alpha(params, here), tile_x + x, tile_y + y) +
+                                    alpha_at(params, variance_of_alpha(params, frame.alpha), int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f)));
+                pixel.guides += (kAlphaAgreement / kGuideAgreement) * (apart * apart - noise);
             }
             for (int c = 0; c < 3; c++) out.difference[c].at(x, y) = pixel.difference[c];
             out.variance.at(x, y) = pixel.variance;
@@ -268,7 +274,11 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
             out.excess.at(x, y) = pixel.excess;
             if (x < 0 || y < 0 || x >= kTileWidth || y >= kTileHeight) continue;
             out.found[y][x] = pixel.found;
-            if (frame.alpha) out.alphas[y][x] = place.seen ? alpha_between(params, frame.alpha, place.x, place.y) : 0.0f;
+            if (frame.alpha) {
+                out.alphas[y][x] = place.seen ? alpha_between(params, frame.alpha, place.x, place.y) : 0.0f;
+                const float* variance = variance_of_alpha(params, frame.alpha);
+                out.alpha_variances[y][x] = place.seen ? alpha_at(params, variance, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))) : 0.0f;
+            }
             out.samples[y][x] = place.seen ? samples_weight(params, frame, int(floorf(place.x + 0.5f)), int(floorf(place.y + 0.5f))) : 1.0f;
         }
 }
@@ -298,7 +308,9 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
             const float weight = weights[x] * in.samples[y][x];
             out.weights[y][x] += weight;
             add_weighted(in.found[y][x], weight, out.sums[y][x]);
-            if (params.alpha) out.alphas[y][x] += weight * in.alphas[y][x];
+            if (!params.alpha) continue;
+            out.alphas[y][x] += weight * in.alphas[y][x];
+            out.alpha_variances[y][x] += weight * weight * in.alpha_variances[y][x];
         }
     }
 }
@@ -325,7 +337,10 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
             gathered.noise.at(x, y) *= weight;
             gathered.weights[y][x] = weight;
             gathered.sums[y][x] = weighted(load_record(params, own, tile_x + x, tile_y + y), weight);
-            if (params.alpha) gathered.alphas[y][x] = weight * alpha_at(params, params.frames[reach].alpha, tile_x + x, tile_y + y);
+            if (!params.alpha) continue;
+            const float* alpha = params.frames[reach].alpha;
+            gathered.alphas[y][x] = weight * alpha_at(params, alpha, tile_x + x, tile_y + y);
+            gathered.alpha_variances[y][x] = weight * weight * alpha_at(params, variance_of_alpha(params, alpha), tile_x + x, tile_y + y);
         }
     Followed followed;
     for (int step = -1; step <= 1; step += 2) {
@@ -347,8 +362,11 @@ THRONG_DEVICE void gather_tile(const DenoiseParams& params, uint32_t tile) {
             const float own_weight = samples_weight(params, params.frames[reach], tile_x + x, tile_y + y);
             float alpha = 1.0f;
             if (params.alpha) {
-                alpha = gathered.alphas[y][x] / gathered.weights[y][x];
-                params.alpha[uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x)] = alpha;
+                const float share = 1.0f / gathered.weights[y][x];
+                const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x);
+                alpha = share * gathered.alphas[y][x];
+                params.alpha[at] = alpha;
+                params.alpha[plane + at] = share * share * gathered.alpha_variances[y][x];
             }
             store_gathered(params, tile_x + x, tile_y + y, gathered.sums[y][x], own_weight, gathered.weights[y][x], alpha);
         }

@@ -34,15 +34,62 @@ THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y
 
 // Stores a denoised pixel, multiplied by albedo again, and its error: as if its own share in all means were that of all others, which is what is
 // left of the noise of equally noisy pixels. Noise that neighbours have in common goes more slowly.
-THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo, float alpha = 1.0f) {
+// In transparent pictures, it has the variance of alpha as well.
+THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo, float alpha = 1.0f, float alpha_variance = 0.0f) {
     const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
     for (int c = 0; c < 3; c++)
         params.radiance[3 * at + uint64_t(c)] = alpha > 0.0f ? sums[c] / weights * (albedo[c] + params.albedo_floor) * alpha : 0.0f;
     const float* own = params.frames[params.reach].records;
-    const float variance = variance_of(load4(quarter_at(params, own, 0, x, y)), load4(quarter_at(params, own, 1, x, y))) * (1.0f / 3.0f);
+    const float variance = variance_of(load4(quarter_at(params, own, 0, x, y)), load4(quarter_at(params, own, 1, x, y))) * (1.0f / 3.0f) + alpha_variance;
     params.errors[at] = sqrtf(variance * params.gathered[12 * plane + at] * (params.correlation / (params.correlation - 1.0f + weights)));
     params.errors[plane + at] = sqrtf(variance);
 }
+
+// Alpha of a tile of a transparent picture with its margin, its variance, and its means over pixels nearby.
+template <int margin>
+struct AlphaMeans {
+    TilePlane<margin> alpha;
+    TilePlane<margin - 1> variance;
+    float sums[kTileHeight][kTileWidth], weights[kTileHeight][kTileWidth];
+
+    THRONG_DEVICE void load(const DenoiseParams& params, int tile_x, int tile_y) {
+        TilePlane<margin> single;
+        for (int y = -margin; y < kTileHeight + margin; y++)
+            for (int x = -margin; x < kTileWidth + margin; x++) {
+                alpha.at(x, y) = alpha_at(params, params.alpha, tile_x + x, tile_y + y);
+                single.at(x, y) = alpha_at(params, variance_of_alpha(params, params.alpha), tile_x + x, tile_y + y);
+            }
+        mean_filter<1>(single, variance);
+        for (int y = 0; y < kTileHeight; y++)
+            for (int x = 0; x < kTileWidth; x++) {
+                sums[y][x] = alpha.at(x, y);
+                weights[y][x] = 1.0f;
+            }
+    }
+    // The least alpha of a pixel and of the one beside it: what does not cover one of them says nothing about the other.
+    THRONG_INLINE float common(int x, int y, int dx, int dy) const { return min(alpha.at(x, y), alpha.at(x + dx, y + dy)); }
+    // How much the surroundings of pixels differ in alpha from those beside them.
+    THRONG_DEVICE void compare(int dx, int dy, float width2, TilePlane<0>& out) const {
+        TilePlane<kPatch> distance;
+        for (int y = -kPatch; y < kTileHeight + kPatch; y++)
+            for (int x = -kPatch; x < kTileWidth + kPatch; x++) {
+                const float noise_a = variance.at(x, y), noise_b = variance.at(x + dx, y + dy);
+                distance.at(x, y) = noise_distance(unexplained(alpha.at(x, y), alpha.at(x + dx, y + dy), noise_a, noise_b), noise_a + noise_b, width2);
+            }
+        mean_filter<kPatch>(distance, out);
+    }
+    THRONG_INLINE void add(int x, int y, int dx, int dy, float weight) {
+        sums[y][x] += weight * alpha.at(x + dx, y + dy);
+        weights[y][x] += weight;
+    }
+    THRONG_INLINE float mean(int x, int y) const { return sums[y][x] / weights[y][x]; }
+};
+
+// What a picture has of these: opaque ones nothing.
+template <bool transparent, int margin>
+struct Covers {};
+template <int margin>
+struct Covers<true, margin> : AlphaMeans<margin> {};
 
 // Filters one tile. Pixels of transparent pictures count by how much covers them.
 template <bool transparent>
@@ -51,11 +98,9 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
     const int across = int((params.width + kTileWidth - 1) / kTileWidth), tile_x = int(tile) % across * kTileWidth, tile_y = int(tile) / across * kTileHeight;
     MeansTile<margin> in;
     load_tile(params, tile_x, tile_y, in);
-    TilePlane<transparent ? margin : 0> alpha;
-    (void)alpha;
-    if constexpr (transparent)
-        for (int y = -margin; y < kTileHeight + margin; y++)
-            for (int x = -margin; x < kTileWidth + margin; x++) alpha.at(x, y) = alpha_at(params, params.alpha, tile_x + x, tile_y + y);
+    Covers<transparent, margin> covers;
+    (void)covers;
+    if constexpr (transparent) covers.load(params, tile_x, tile_y);
     // The variance of single pixels is itself noisy.
     TilePlane<margin - 1> variance[3];
     for (int c = 0; c < 3; c++) mean_filter<1>(in.planes[3 + c], variance[c]);
@@ -63,7 +108,7 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
     for (int y = 0; y < kTileHeight; y++)
         for (int x = 0; x < kTileWidth; x++) {
             weights[y][x] = 1.0f;
-            if constexpr (transparent) weights[y][x] = alpha.at(x, y);
+            if constexpr (transparent) weights[y][x] = covers.alpha.at(x, y);
             for (int c = 0; c < 3; c++) sums[c][y][x] = weights[y][x] * in.planes[c].at(x, y);
         }
     const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
@@ -81,18 +126,24 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
                         noise += noise_a + noise_b;
                     }
                     distance.at(x, y) = noise_distance(difference, noise, width2);
-                    // What does not cover one of them says nothing about the other.
-                    if constexpr (transparent) distance.at(x, y) *= min(alpha.at(x, y), alpha.at(x + dx, y + dy));
+                    if constexpr (transparent) distance.at(x, y) *= covers.common(x, y, dx, dy);
                 }
-            TilePlane<0> patches;
+            TilePlane<0> patches, alpha_patches;
+            (void)alpha_patches;
             mean_filter<kPatch>(distance, patches);
+            if constexpr (transparent) covers.compare(dx, dy, width2, alpha_patches);
             for (int y = 0; y < kTileHeight; y++)
                 for (int x = 0; x < kTileWidth; x++) {
-                    float apart = max(patches.at(x, y), 0.0f);
+                    const float differs = max(patches.at(x, y), 0.0f);
+                    float apart = differs;
                     THRONG_UNROLL
                     for (int c = 6; c < 12; c++) apart += (c < 9 ? albedo_scale : normal_scale) * square(in.planes[c].at(x, y) - in.planes[c].at(x + dx, y + dy));
                     float weight = falloff(apart);
-                    if constexpr (transparent) weight *= alpha.at(x + dx, y + dy);
+                    if constexpr (transparent) {
+                        const float guides = (apart - differs) * covers.common(x, y, dx, dy);
+                        covers.add(x, y, dx, dy, falloff(differs + guides + max(alpha_patches.at(x, y), 0.0f)));
+                        weight *= covers.alpha.at(x + dx, y + dy);
+                    }
                     weights[y][x] += weight;
                     THRONG_UNROLL
                     for (int c = 0; c < 3; c++) sums[c][y][x] += weight * in.planes[c].at(x + dx, y + dy);
@@ -102,14 +153,20 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
         for (int x = 0; x < kTileWidth && tile_x + x < int(params.width); x++) {
             const float own[3] = {sums[0][y][x], sums[1][y][x], sums[2][y][x]};
             const float albedo[3] = {in.planes[6].at(x, y), in.planes[7].at(x, y), in.planes[8].at(x, y)};
-            float covered = 1.0f, scale = 1.0f;
+            float covered = 1.0f, scale = 1.0f, alpha_variance = 0.0f;
             if constexpr (transparent) {
-                covered = alpha.at(x, y);
-                if (covered > 0.0f) scale = 1.0f / covered;
+                const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x);
+                covered = covers.mean(x, y);
+                params.alpha[2 * plane + at] = covered;
+                const float own_alpha = covers.alpha.at(x, y);
+                if (own_alpha > 0.0f) scale = 1.0f / own_alpha;
+                // Nothing nearby has a colour.
+                if (!(weights[y][x] > 0.0f)) weights[y][x] = 1.0f;
+                alpha_variance = alpha_at(params, variance_of_alpha(params, params.frames[params.reach].alpha), tile_x + x, tile_y + y);
             }
             // The pixel's own weight is 1 in its error.
             const float scaled[3] = {scale * own[0], scale * own[1], scale * own[2]};
-            store_average(params, tile_x + x, tile_y + y, scaled, scale * weights[y][x], albedo, covered);
+            store_average(params, tile_x + x, tile_y + y, scaled, scale * weights[y][x], albedo, covered, alpha_variance);
         }
 }
 

@@ -260,13 +260,20 @@ struct AovSums {
     float covered, caught, edges;
     // Light that would arrive at shadow catchers, what is blocked of it, and the environment behind them.
     LightTotal<exact> open, blocked, behind[3];
+    // The same light of the samples with odd numbers, where sums are not exact.
+    float odd_open, odd_blocked;
+    // What covers the pixel and those around it, if that is shared: the samples' coverage, or the environment behind shadow catchers. Empty until
+    // something does.
+    Floats4 cover[9];
+    bool has_cover;
     Matte<exact> instances, materials;
     KnownMirror mirror;
 
     THRONG_DEVICE AovSums() {
         nearest = vec3(0.0f);
         depth = kInfinity;
-        weights = covered = caught = edges = 0.0f;
+        weights = covered = caught = edges = odd_open = odd_blocked = 0.0f;
+        has_cover = false;
         instances.count = materials.count = 0;
         mirror.instance = NO_INDEX;
     }
@@ -294,7 +301,7 @@ struct AovSums {
     // Adds all AOVs of a sample by its number.
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, float weight, Thread& thread) {
         const Surface s = surface_at(params, path.ray, hit);
-        add_met(params, out, path, hit, s, weight, thread);
+        add_met(params, out, path, sample, hit, s, weight, thread);
         if (!out.motion) return;
         MirrorRay seen;
         seen.begin(params, mirror, path, sample, hit, s);
@@ -303,7 +310,7 @@ struct AovSums {
     }
 
     // Adds what does not depend on what is seen in mirrors. `s` is the surface of the hit.
-    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, const Hit& hit, const Surface& s, float weight, Thread& thread) {
+    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, const Surface& s, float weight, Thread& thread) {
         const Ray& ray = path.ray;
         weights += weight;
         if (hit.t < 0.0f) {
@@ -311,22 +318,25 @@ struct AovSums {
         } else {
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
             const Vec3 position = s.position;
-            if (out.albedo) add3(albedo, aov_albedo(params, s, material) * weight);
-            if (out.normal) add3(normal, mapped_normal(params, s, material) * weight);
+            // Nothing of a shadow catcher is seen but its shadows.
+            const bool is_seen = !(material.flags & SURFACE_SHADOW_CATCHER);
+            if (out.albedo) add3(albedo, is_seen ? aov_albedo(params, s, material) * weight : vec3(weight));
+            if (out.normal && is_seen) add3(normal, mapped_normal(params, s, material) * weight);
             add_point(depth_of(params, time_of(ray), position), is_nested(params) ? position + load3(params.frame.origin) : position);
             if (out.instance) instances.add(instance_id(params, out.instance_names, hit), weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
             if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
-            if (out.alpha || out.shadow) add_alpha(params, path, hit, s, material.flags, weight, thread);
+            if (out.alpha || out.shadow) add_alpha(params, out, path, sample, hit, s, material.flags, weight, thread);
         }
     }
 
     // Adds what covers the pixel where a sample hits a surface. The light that shadow catchers lack is a quotient of two sums over all
     // samples, because a single sample knows one light only.
-    THRONG_INLINE void add_alpha(const Params& params, const Path& path, const Hit& hit, const Surface& s, uint32_t flags, float weight, Thread& thread) {
+    THRONG_INLINE void add_alpha(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, const Surface& s, uint32_t flags, float weight, Thread& thread) {
         if (flags & SURFACE_HOLDOUT) return;
         if (!(flags & SURFACE_SHADOW_CATCHER)) {
             covered += weight;
+            if (out.cover && out.alpha) add_cover(path.offset, Floats4{1.0f, 0.0f, 0.0f, 0.0f});
             return;
         }
         caught += weight;
@@ -335,8 +345,28 @@ struct AovSums {
             const CaughtLight light = light_at_catcher(params, bounce, hit, s, thread.stack);
             open.add(light.open * weight);
             blocked.add(light.blocked * weight);
+            if (exact || !(sample & 1u)) continue;
+            odd_open += light.open * weight;
+            odd_blocked += light.blocked * weight;
         }
-        add3(behind, behind_hole(params, load3(path.ray.direction)) * weight);
+        const Vec3 hole = behind_hole(params, load3(path.ray.direction));
+        add3(behind, hole * weight);
+        if (out.cover) add_cover(path.offset, out.alpha ? Floats4{0.0f, 1.0f, 0.0f, 0.0f} : Floats4{hole.x, hole.y, hole.z, 0.0f});
+    }
+
+    // Adds what covers a sample to the pixels that it counts in.
+    THRONG_DEVICE void add_cover(Vec2 offset, Floats4 value) {
+        for (int i = 0; i < 9 && !has_cover; i++) cover[i] = Floats4{};
+        has_cover = true;
+        const ShareWeights share(offset);
+        for (int i = 0; i < 9; i++) cover[i] += share.at(i % 3 - 1, i / 3 - 1) * value;
+    }
+
+    // Standard deviation of the share of light that is blocked, told from both halves of the samples.
+    THRONG_INLINE float shade_deviation() const {
+        const float even_open = open.value() - odd_open, even_blocked = blocked.value() - odd_blocked;
+        if (exact || !(odd_open > 0.0f) || !(even_open > 0.0f)) return 0.0f;
+        return 0.5f * fabsf(clamp(odd_blocked / odd_open, 0.0f, 1.0f) - clamp(even_blocked / even_open, 0.0f, 1.0f));
     }
 
     // Adds motion as Cycles has it: back to where a point was, and from where it will be. Samples that count negatively elsewhere would lead it
@@ -369,9 +399,21 @@ struct AovSums {
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
         const float light = open.value(), shade = light > 0.0f ? clamp(blocked.value() / light, 0.0f, 1.0f) : 0.0f;
-        if (out.alpha) out.alpha[pixel] = clamp((covered + caught * shade) * scale, 0.0f, 1.0f);
+        // Where cover is shared, it is not known yet (`gather_cover`).
+        if (out.alpha) out.alpha[pixel] = out.cover ? shade : clamp((covered + caught * shade) * scale, 0.0f, 1.0f);
         if (out.wireframe) out.wireframe[pixel] = clamp(edges * scale, 0.0f, 1.0f);
-        if (out.shadow) store3(out.shadow + 3 * pixel, value3(behind) * (shade * scale));
+        if (out.shadow) store3(out.shadow + 3 * pixel, out.cover ? vec3(shade) : value3(behind) * (shade * scale));
+        if (!out.shade_noise) return;
+        const float deviation = scale * shade_deviation();
+        const Vec3 taken = value3(behind) * deviation;
+        store4(out.shade_noise + 4 * pixel, Floats4{taken.x, taken.y, taken.z, caught * deviation});
+    }
+
+    // Writes what covers the pixel and those around it.
+    THRONG_DEVICE void store_cover(const Params& params, float* out, uint32_t x, uint32_t y) const {
+        const float area = shared_area(params, x, y);
+        const uint64_t pixel = film_pixel(params, x, y);
+        for (int i = 0; i < 9; i++) store4(share_at(params, out, pixel, i % 3 - 1, i / 3 - 1), has_cover ? area * cover[i] : Floats4{});
     }
 
     // Calls `with` with each exact sum and its words, in the order of the AOVs; counts and the nearest point have functions of their own.
@@ -446,10 +488,15 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     return shared_variance(params, pixel, [&](uint64_t other) { return own_variance(params, other); });
 }
 
-// Writes the variance of a pixel, if it is asked for.
+// Writes the variance of a pixel, if it is asked for. Its shadows on shadow catchers have been gathered.
 THRONG_INLINE void store_variance(const Params& params, uint64_t pixel) {
-    float* variance = params.film.aovs->variance;
-    if (variance) store3(variance + 3 * pixel, pixel_variance(params, pixel));
+    const FrameAovs& out = *params.film.aovs;
+    const Floats4 shade = out.shade_noise ? load4(out.shade_noise + 4 * pixel) : Floats4{};
+    if (out.alpha_variance) out.alpha_variance[pixel] = shade[3] * shade[3];
+    if (!out.variance) return;
+    Vec3 variance = pixel_variance(params, pixel);
+    if (out.shadow) variance += vec3(shade[0] * shade[0], shade[1] * shade[1], shade[2] * shade[2]);
+    store3(out.variance + 3 * pixel, variance);
 }
 
 // Whether there are AOVs of what camera rays hit.
@@ -468,10 +515,22 @@ THRONG_INLINE float aov_weight(const Params& params, const Path& path) { return 
 
 // Writes the AOVs of a pixel and, if they are asked for, the exact sums that these are made of.
 template <bool exact>
-THRONG_DEVICE void store_aovs(const FrameAovs& out, AovSums<exact>& sums, uint64_t pixel) {
+THRONG_DEVICE void store_aovs(const Params& params, AovSums<exact>& sums, uint32_t x, uint32_t y) {
+    const FrameAovs& out = *params.film.aovs;
+    const uint64_t pixel = film_pixel(params, x, y);
     // Mattes are used up when they are stored.
     if (exact && out.sums) sums.save(out, out.sums + out.sum_words * pixel);
+    if (out.cover) sums.store_cover(params, out.cover, x, y);
     sums.store(out, pixel);
+}
+
+// Makes the layers of what covers a pixel, when that of all pixels around it is known.
+THRONG_DEVICE void gather_cover(const Params& params, uint32_t pixel, Thread&) {
+    const FrameAovs& out = *params.film.aovs;
+    const Floats4 cover = shared_sum(params, out.cover, pixel);
+    const float weights = shared_sum(params, shares_of(params), pixel)[3], scale = weights > 0.0f ? 1.0f / weights : 0.0f;
+    if (out.alpha) out.alpha[pixel] = clamp((cover[0] + cover[1] * out.alpha[pixel]) * scale, 0.0f, 1.0f);
+    if (out.shadow) store3(out.shadow + 3 * uint64_t(pixel), vec3(cover[0], cover[1], cover[2]) * (out.shadow[3 * uint64_t(pixel)] * scale));
 }
 
 // Gathers all AOVs of one pixel.
@@ -481,16 +540,17 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
     if (!item_pixel(params, item, x, y)) return;
     const FrameAovs& out = *params.film.aovs;
     const uint64_t pixel = film_pixel(params, x, y);
-    store_variance(params, pixel);
-    if (!has_met_aovs(out)) return;
-    const uint32_t end = aov_sample_end(params, pixel);
-    AovSums<exact> sums;
-    for (uint32_t sample = params.film.sample_begin; sample < end; sample++) {
-        const Path path = camera_path(params, x, y, sample);
-        const Hit hit = closest_hit(params, path.ray, thread.stack);
-        sums.add(params, out, path, sample, hit, aov_weight(params, path), thread);
+    if (has_met_aovs(out)) {
+        const uint32_t end = aov_sample_end(params, pixel);
+        AovSums<exact> sums;
+        for (uint32_t sample = params.film.sample_begin; sample < end; sample++) {
+            const Path path = camera_path(params, x, y, sample);
+            const Hit hit = closest_hit(params, path.ray, thread.stack);
+            sums.add(params, out, path, sample, hit, aov_weight(params, path), thread);
+        }
+        store_aovs(params, sums, x, y);
     }
-    store_aovs(out, sums, pixel);
+    store_variance(params, pixel);
 }
 
 // Writes the variance of one pixel, whose other AOVs are there.

@@ -13,37 +13,54 @@ constexpr float kOwnSquare = 0.4754f, kOtherSquare = 0.0444f;
 
 THRONG_INLINE bool shares_samples(const Params& params) { return params.picture.filter == FILTER_SHARED; }
 
-// The sum of what a pixel brings to the one that is (`right`, `down`) from it, each -1, 0 or 1: light and weights. Sums of the same kind are
-// beside each other.
-THRONG_INLINE float* share_at(const Params& params, uint64_t pixel, int right, int down) {
-    const uint64_t pixels = uint64_t(params.film.width) * params.film.height, kind = uint64_t(5 + 3 * down + right);
-    return reinterpret_cast<float*>(params.film.sums) + 4 * (kind * pixels + pixel);
+// The nine sums of all pixels, of which those of the same kind are beside each other.
+THRONG_INLINE float* shares_of(const Params& params) {
+    return reinterpret_cast<float*>(params.film.sums) + 4 * uint64_t(params.film.width) * params.film.height;
+}
+
+// The sum of what a pixel brings to the one that is (`right`, `down`) from it, each -1, 0 or 1: in the film light and weights.
+THRONG_INLINE float* share_at(const Params& params, float* shares, uint64_t pixel, int right, int down) {
+    const uint64_t pixels = uint64_t(params.film.width) * params.film.height, kind = uint64_t(4 + 3 * down + right);
+    return shares + 4 * (kind * pixels + pixel);
+}
+
+// How much a sample counts in the pixels around its own. Along each axis, in the pixel before, the own and the next one; the fourth of each is
+// not used.
+struct ShareWeights {
+    float along[8];
+
+    THRONG_INLINE explicit ShareWeights(Vec2 offset) {
+        THRONG_VECTOR_LOOP
+        for (int i = 0; i < 8; i++) {
+            const float d = (i < 4 ? offset.x : offset.y) - float(i % 4 - 1);
+            along[i] = falloff(2.0f * d * d);
+        }
+    }
+    THRONG_INLINE float at(int right, int down) const { return along[1 + right] * along[5 + down]; }
+};
+
+// Samples that are spread farther stand for more.
+THRONG_INLINE float shared_area(const Params& params, uint32_t x, uint32_t y) {
+    return shared_span(x, params.film.picture_width).length * shared_span(y, params.film.picture_height).length;
 }
 
 // Adds a sample to its pixel's nine sums, which follow each other in the order of `share_at`.
 THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2 offset, Vec3 light) {
-    // Along each axis, in the pixel before, the own and the next one; the fourth of each is not used.
-    float weights[8];
-    THRONG_VECTOR_LOOP
-    for (int i = 0; i < 8; i++) {
-        const float d = (i < 4 ? offset.x : offset.y) - float(i % 4 - 1);
-        weights[i] = falloff(2.0f * d * d);
-    }
-    // Those that are spread farther stand for more.
-    const float area = shared_span(x, params.film.picture_width).length * shared_span(y, params.film.picture_height).length;
+    const ShareWeights weights(offset);
+    const float area = shared_area(params, x, y);
     const Floats4 sample = {area * light.x, area * light.y, area * light.z, area};
     const uint64_t next = 4 * uint64_t(params.film.width) * params.film.height;
-    float* sum = share_at(params, uint64_t(y) * params.film.width + x, -1, -1);
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++) {
-            store4(sum, load4(sum) + weights[i] * weights[4 + j] * sample);
+    float* sum = share_at(params, shares_of(params), uint64_t(y) * params.film.width + x, -1, -1);
+    for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++) {
+            store4(sum, load4(sum) + weights.at(i, j) * sample);
             sum += next;
         }
 }
 
-// The mean of all samples near a pixel. Those of each pixel beside it count as if they were as many as its own, or more of them would draw
-// the filter's middle to their side.
-THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
+// The sum of `shares` of all samples near a pixel. Those of each pixel beside it count as if they were as many as its own, or more of them would
+// draw the filter's middle to their side.
+THRONG_DEVICE Floats4 shared_sum(const Params& params, float* shares, uint32_t pixel) {
     const int width = int(params.film.width), height = int(params.film.height);
     const int x = int(pixel % params.film.width), y = int(pixel / params.film.width);
     const float* counts = reinterpret_cast<const float*>(params.film.sums) + 3;
@@ -52,8 +69,14 @@ THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
         for (int right = -1; right <= 1; right++) {
             if (x + right < 0 || y + down < 0 || x + right >= width || y + down >= height) continue;
             const uint64_t other = uint64_t(y + down) * uint64_t(width) + uint64_t(x + right);
-            if (counts[4 * other] > 0.0f) sum += counts[4 * uint64_t(pixel)] / counts[4 * other] * load4(share_at(params, other, -right, -down));
+            if (counts[4 * other] > 0.0f) sum += counts[4 * uint64_t(pixel)] / counts[4 * other] * load4(share_at(params, shares, other, -right, -down));
         }
+    return sum;
+}
+
+// The mean of all samples near a pixel.
+THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
+    const Floats4 sum = shared_sum(params, shares_of(params), pixel);
     return sum[3] > 0.0f ? vec3(sum[0], sum[1], sum[2]) * (1.0f / sum[3]) : vec3(0.0f);
 }
 

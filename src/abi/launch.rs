@@ -182,6 +182,14 @@ border! {
         pub alpha: *mut f32,
         pub shadow: *mut f32,
         pub wireframe: *mut f32,
+        /// Variance of alpha as far as it comes from shadows on shadow catchers.
+        pub alpha_variance: *mut f32,
+        /// Four floats per pixel: standard deviations of the radiance that shadows take, RGB, and of the alpha that they give. Null where no
+        /// variance is asked for.
+        pub shade_noise: *mut f32,
+        /// What covers pixels, if samples are shared and a layer has it: nine times four floats per pixel, laid out like the film's shares
+        /// (`kernels/film/share.h`). `gather_cover` makes alpha and shadows of them.
+        pub cover: *mut f32,
         /// Exact sums that the AOVs are made of, `sum_words` words per pixel; null unless they are asked for.
         pub sums: *mut u32,
         /// `join_aovs`: the sums to add, laid out alike.
@@ -420,7 +428,7 @@ border! {
         pub records: *const f32,
         /// A weight for each tile of 8x8 pixels, by how many samples these have. Null where all weights are 1, as on GPUs.
         pub weights: *const f32,
-        /// A float per pixel of a transparent picture. Null where pictures are opaque, as on GPUs.
+        /// Two planes of a transparent picture: alpha and its variance. Null where pictures are opaque, as on GPUs.
         pub alpha: *const f32,
     }
 
@@ -435,7 +443,7 @@ border! {
         pub normal: *const f32,
         /// Four floats per pixel: to the frame before and from the next, in pixels to the right and upwards.
         pub motion: *const f32,
-        /// As in `DenoiseFrame`.
+        /// A float per pixel of a transparent picture. Null where pictures are opaque, as on GPUs.
         pub alpha: *const f32,
         /// As in `DenoiseFrame`, out.
         pub records: *mut f32,
@@ -456,7 +464,8 @@ border! {
         pub radiance: *mut f32,
         /// Two planes out: standard deviation of a pixel that is denoised, and of one that is not, over colours.
         pub errors: *mut f32,
-        /// Alpha of the gathered frame, one plane, which the second step reads. Null where pictures are opaque, as on GPUs.
+        /// Three planes: alpha of the gathered frame and its variance, which the second step reads, and averaged alpha out. Null where
+        /// pictures are opaque, as on GPUs.
         pub alpha: *mut f32,
         pub width: u32,
         pub height: u32,

@@ -87,7 +87,9 @@ impl FileRows {
         match aov {
             Aov::Albedo | Aov::Normal | Aov::Motion | Aov::Alpha | Aov::Shadow | Aov::Wireframe => self.colors,
             Aov::Depth => ChannelKind::Depth,
-            Aov::Position | Aov::Variance | Aov::Instance | Aov::Material | Aov::Error => ChannelKind::Float,
+            Aov::Position | Aov::Variance | Aov::Instance | Aov::Material | Aov::Error | Aov::AlphaVariance => {
+                ChannelKind::Float
+            },
         }
     }
 }
@@ -104,7 +106,7 @@ fn names_of(aov: Aov) -> Vec<String> {
         Aov::Normal | Aov::Position => "XYZ",
         Aov::Depth => "Z",
         Aov::Alpha | Aov::Wireframe => "A",
-        Aov::Error => "V",
+        Aov::Error | Aov::AlphaVariance => "V",
         Aov::Motion => "XYZW",
         Aov::Instance | Aov::Material => return matte_names(aov),
     };

@@ -12,9 +12,9 @@ choice! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Aov {
-        /// Share of light that the surface reflects, linear; 1 where nothing is hit.
+        /// Share of light that the surface reflects, linear; 1 where nothing is hit, and on shadow catchers.
         Albedo = "albedo",
-        /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit.
+        /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit, and on shadow catchers.
         Normal = "normal",
         /// Distance along the camera's axis, of panoramas from the eye (at the sample's time), in scene units; where nothing is hit, 1e10 in files and infinite in memory. Of the nearest sample, as means of
         /// depths lie where nothing is.
@@ -39,6 +39,8 @@ choice! {
         Wireframe = "wireframe",
         /// Expected error of a pixel that was denoised: its standard deviation, over colours. Only of such frames.
         Error = "error",
+        /// Variance of alpha where shadow catchers have shadows, which is what the denoiser needs to know of it.
+        AlphaVariance = "alpha_variance",
     }
 }
 
@@ -50,7 +52,7 @@ impl Aov {
     pub fn channels(self) -> usize {
         match self {
             Self::Albedo | Self::Normal | Self::Position | Self::Variance | Self::Shadow => 3,
-            Self::Depth | Self::Alpha | Self::Wireframe | Self::Error => 1,
+            Self::Depth | Self::Alpha | Self::Wireframe | Self::Error | Self::AlphaVariance => 1,
             Self::Motion => 4,
             Self::Instance | Self::Material => 2 * MATTE_RANKS,
         }

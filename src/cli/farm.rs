@@ -62,7 +62,7 @@ const JOINED: [&str; 4] = ["video", "video_codec", "sheet", "sheet_frames"];
 
 impl FarmArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let Planned { path, scene, plan, settings, denoised } = self.render.plan()?;
+        let Planned { path, scene, plan, settings, denoised, denoised_together } = self.render.plan()?;
         if let Some(word) = self.given.words("output").into_iter().flatten().find(|word| word.to_str().is_none()) {
             return Err(JobError::NotText { text: word.clone() }.into());
         }
@@ -85,6 +85,10 @@ impl FarmArgs {
         // Jobs always name samples, which would leave out the scene's noise if it were not named as well.
         if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
             flags.push(Flag::Word(format!("--noise={noise}").into()));
+        }
+        // Tasks render some of the frames only, and denoise them with those around all the same.
+        if let (None, Some(reach)) = (denoised, denoised_together) {
+            flags.push(Flag::Word(format!("--denoise-frames={reach}").into()));
         }
         // Tasks do not know that their frames will be denoised.
         if denoised.is_some() && self.given.words("filter").is_none() && settings.film.filter == PixelFilter::Shared {

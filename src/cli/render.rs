@@ -137,6 +137,8 @@ pub struct Planned {
     pub settings: FrameSettings,
     /// How many frames before and after a frame help to denoise it, if throng denoise can do that afterwards; none otherwise.
     pub denoised: Option<u32>,
+    /// The same, if it depends on which frames are rendered together.
+    pub denoised_together: Option<u32>,
 }
 
 /// The error of a file that could not be written, with how the run goes on where frames have files of their own.
@@ -251,7 +253,9 @@ impl RenderArgs {
         let is_whole =
             job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
         let denoised = denoising.filter(|_| is_whole && job.denoised_noise.is_none()).map(|denoising| denoising.reach);
-        Ok(Planned { path, scene, plan, settings: job.told_settings(), denoised })
+        let together = job.denoising.as_ref().filter(|denoising| denoising.within.is_some());
+        let denoised_together = together.map(|denoising| denoising.reach);
+        Ok(Planned { path, scene, plan, settings: job.told_settings(), denoised, denoised_together })
     }
 
     /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.

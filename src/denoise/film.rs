@@ -22,7 +22,7 @@ pub struct FilmFrame {
     records: Records,
     /// As in [`HostFilm`], like the next.
     weights: Vec<f32>,
-    /// Of transparent pictures; else empty.
+    /// As in [`HostFilm`]; else empty.
     alpha: Vec<f32>,
     shared: bool,
 }
@@ -62,7 +62,10 @@ impl FilmFrame {
         }
         let mut alpha = self.alpha.clone();
         if alpha.len() == other.alpha.len() && !alpha.is_empty() {
-            grid.copy(tiles, 1, &other.alpha, &mut alpha);
+            let pixels = plane / 4;
+            for (to, from) in alpha.chunks_mut(pixels).zip(other.alpha.chunks(pixels)) {
+                grid.copy(tiles, 1, from, to);
+            }
         }
         Ok(Self { records: Records::Host(records), weights, alpha, ..*self })
     }
@@ -130,7 +133,11 @@ impl FilmDenoiser {
         };
         let variance = if told.is_empty() { layers.variance } else { &told };
         let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
-        let alpha = layers.alpha.to_vec();
+        let mut alpha = layers.alpha.to_vec();
+        match layers.alpha_variance.len() == alpha.len() {
+            true => alpha.extend(layers.alpha_variance),
+            false => alpha.resize(2 * alpha.len(), 0.0),
+        }
         Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), alpha, shared: layers.shared })
     }
 
@@ -199,6 +206,7 @@ mod tests {
             normal: &[0.0, 0.0, 1.0].repeat(count),
             motion: &[-speed, 0.0, -speed, 0.0].repeat(count),
             alpha: &[],
+            alpha_variance: &[],
             shared: false,
         };
         (truth, FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap())
@@ -285,6 +293,7 @@ mod tests {
                     normal: &[0.0, 0.0, 1.0].repeat(count),
                     motion: &of_thing(-6.0).flat_map(|x| [x, 0.0, x, 0.0]).collect::<Vec<_>>(),
                     alpha: &[],
+            alpha_variance: &[],
                     shared: false,
                 };
                 FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()
@@ -355,6 +364,7 @@ mod tests {
             normal: &[],
             motion: &[],
             alpha: &[],
+            alpha_variance: &[],
             shared: false,
         };
         assert!(denoiser.frame((1, 1), &layers).is_none());

@@ -61,6 +61,8 @@ pub struct Denoising {
     oidn: Option<Arc<Denoiser>>,
     /// Number of frames before a frame, and of those after, that it is denoised with.
     pub reach: u32,
+    /// The first and the last frame that others are denoised with; none: those of the scene.
+    pub within: Option<(u32, u32)>,
     pub developer: Developer,
 }
 
@@ -71,7 +73,7 @@ impl Denoising {
     /// # Errors
     /// When `THRONG_CPU` asks for kernels that are not there.
     pub fn new(oidn: Option<Arc<Denoiser>>, reach: u32) -> Result<Self, DeviceError> {
-        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, developer: Developer::new()? })
+        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, within: None, developer: Developer::new()? })
     }
 
     pub fn method(&self) -> Denoise {
@@ -93,7 +95,8 @@ impl Denoising {
 
     /// The AOVs that a device has to gather for denoised frames with `aovs`.
     pub fn aovs_for(aovs: AovSet) -> AovSet {
-        aovs.iter().chain(Self::FILM).collect()
+        let of_alpha = aovs.contains(Aov::Alpha).then_some(Aov::AlphaVariance);
+        aovs.iter().chain(Self::FILM).chain(of_alpha).collect()
     }
 
     /// Those of them that a frame still needs when others have seen it.

@@ -203,6 +203,7 @@ fn frame(
     let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
     // Of frames of ours that are transparent; others' albedo is not that of the background.
     let alpha = values(&ALPHA).filter(|_| transparent).unwrap_or_default();
+    let alpha_variance = values(&ALPHA_VARIANCE).filter(|_| transparent).unwrap_or_default();
     let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
     let motion = if is_alone { vec![0.0; 4 * size.area()] } else { needed(&MOTION).map_err(alone)? };
     let not_finite = fill_holes(&mut radiance, size.width());
@@ -213,6 +214,7 @@ fn frame(
         normal: &normal,
         motion: &motion,
         alpha: &alpha,
+        alpha_variance: &alpha_variance,
         shared,
     };
     let size = (size.width() as u32, size.height() as u32);
@@ -259,6 +261,7 @@ const NORMAL: Wanted =
     Wanted { called: "layer normal", layers: &["normal", "Denoising Normal", "sh_normal", "nn"], letters: "XYZ" };
 const MOTION: Wanted = Wanted { called: "layer motion", layers: &["motion", "Vector"], letters: "XYZW" };
 const VARIANCE: Wanted = Wanted { called: "layer variance", layers: &["variance"], letters: "RGB" };
+const ALPHA_VARIANCE: Wanted = Wanted { called: "layer alpha_variance", layers: &["alpha_variance"], letters: "V" };
 
 impl Wanted {
     /// The channels of the first layer that is there.

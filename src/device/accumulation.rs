@@ -12,6 +12,8 @@ use std::ops::Range;
 const FLOAT_SUM_WORDS: usize = 4;
 /// Such sums of each pixel where samples are shared: its own, and what it brings to the nine around it.
 const SHARED_SUMS: usize = 10;
+/// Such sums of what covers these nine.
+const COVER_SUMS: usize = 9;
 
 /// The samples of a picture so far. Continuing from them gives the same bits as not having stopped, as long as settings ask for an
 /// [open end](FrameSettings::open_ended) and the device is of the same kind. Sums are exact then (`kernels/film/exact.h`), so that those of
@@ -19,7 +21,8 @@ const SHARED_SUMS: usize = 10;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accumulation {
     /// Sums of radiance and the number of samples: [`Self::sum_words`] per pixel, row-major, the top row first. Where samples are
-    /// [shared](FrameSettings::shares_samples), those of all pixels come first, then what they bring to each of the pixels around them.
+    /// [shared](FrameSettings::shares_samples), those of all pixels come first, then what they bring to each of the pixels around them, and
+    /// then what [covers](FrameSettings::shares_cover) these.
     pub sums: Vec<u32>,
     /// The same sums over the samples with odd numbers alone; empty unless noise is measured or its variance is an AOV.
     pub odd: Vec<u32>,
@@ -157,7 +160,17 @@ impl Accumulation {
 
     /// Number of sums of a pixel: that of its own samples, and where these are shared, those of what it brings to others.
     pub fn sums(settings: &FrameSettings) -> usize {
-        if settings.shares_samples() { SHARED_SUMS } else { 1 }
+        match (settings.shares_samples(), settings.shares_cover()) {
+            (false, _) => 1,
+            (true, false) => SHARED_SUMS,
+            (true, true) => SHARED_SUMS + COVER_SUMS,
+        }
+    }
+
+    /// Index of the first word of what covers pixels, if that is shared.
+    pub fn cover_start(settings: &FrameSettings) -> Option<usize> {
+        let before = settings.film_pixels() * Self::sum_words(settings) * SHARED_SUMS;
+        settings.shares_cover().then_some(before)
     }
 
     /// Number of words in all sums.

@@ -63,7 +63,7 @@ pub struct HostFilm<'a> {
     pub weights: &'a [f32],
     /// Whether pixels have samples in common with those around them.
     pub shared: bool,
-    /// A float per pixel of a transparent picture; empty for opaque ones.
+    /// Two planes of a transparent picture: alpha and its variance; empty for opaque ones.
     pub alpha: &'a [f32],
 }
 

@@ -12,7 +12,14 @@ type Sum = [f32; 4];
 pub struct FoldedFilm {
     /// Without what pixels bring to each other.
     film: Accumulation,
-    /// What the pixels of its tile bring to each pixel; empty where samples are not shared.
+    /// What pixels bring to each other of their samples, and then of what covers them; empty where that is not shared.
+    shares: Vec<FoldedShares>,
+}
+
+/// What pixels bring to each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct FoldedShares {
+    /// What the pixels of its tile bring to each pixel.
     own: Vec<Sum>,
     /// What those of other tiles bring to it, row by row, in the order of [`beside`].
     others: Vec<Vec<Sum>>,
@@ -21,6 +28,8 @@ pub struct FoldedFilm {
 impl FoldedFilm {
     /// About as many bytes as a pixel takes, with sums of odd samples.
     pub const PIXEL_BYTES: u64 = 57;
+    /// The same for what covers pixels, where that is shared.
+    pub const COVER_BYTES: u64 = 25;
 
     /// Folds the film of a picture with these settings.
     pub fn of(mut film: Accumulation, settings: &FrameSettings) -> Self {
@@ -28,38 +37,57 @@ impl FoldedFilm {
             return Self { film, ..Self::default() };
         }
         let size = settings.film_size();
-        let shares = Shares { size, sums: bytemuck::cast_slice(&film.sums) };
-        let rows: Vec<(Vec<Sum>, Vec<Sum>)> = (0..size.1).into_par_iter().map(|y| shares.folded_row(y)).collect();
-        let (own, others): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        let sums: &[Sum] = bytemuck::cast_slice(&film.sums);
+        let (_, shared) = sums.split_at(settings.film_pixels());
+        let folded = |sums| FoldedShares::of(&Shares { size, sums });
+        let shares = shared.chunks(SHARES * settings.film_pixels()).map(folded).collect();
         film.sums.truncate(settings.film_pixels() * Accumulation::sum_words(settings));
         film.sums.shrink_to_fit();
         film.copy = DeviceCopy::default();
-        Self { film, own: own.concat(), others }
+        Self { film, shares }
     }
 
     /// The film, to which samples can be added. What pixels of a tile bring to another pixel comes from one of them.
     pub fn unfold(self, settings: &FrameSettings) -> Accumulation {
-        let Self { mut film, own, others } = self;
-        if own.is_empty() {
+        let Self { mut film, shares } = self;
+        if shares.is_empty() {
             return film;
         }
         film.sums.resize(Accumulation::words(settings), 0);
-        let size = settings.film_size();
         let sums: &mut [Sum] = bytemuck::cast_slice_mut(&mut film.sums);
-        for (y, row) in (0..).zip(&others) {
-            let mut others = row.iter();
-            for x in 0..size.0 {
-                sums[share(size, (x, y), (0, 0))] = own[pixel(size, (x, y))];
-                for (to, &other) in beside(size, (x, y)).zip(&mut others) {
-                    sums[share(size, (x, y), to)] = other;
-                }
-            }
+        let (_, shared) = sums.split_at_mut(settings.film_pixels());
+        for (shares, sums) in shares.iter().zip(shared.chunks_mut(SHARES * settings.film_pixels())) {
+            shares.unfold(settings.film_size(), sums);
         }
         film
     }
 }
 
-/// The sums of a film as `share_at` in `kernels/film/share.h` lays them out.
+impl FoldedShares {
+    fn of(shares: &Shares) -> Self {
+        let rows: Vec<(Vec<Sum>, Vec<Sum>)> =
+            (0..shares.size.1).into_par_iter().map(|y| shares.folded_row(y)).collect();
+        let (own, others): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        Self { own: own.concat(), others }
+    }
+
+    fn unfold(&self, size: (u32, u32), sums: &mut [Sum]) {
+        for (y, row) in (0..).zip(&self.others) {
+            let mut others = row.iter();
+            for x in 0..size.0 {
+                sums[share(size, (x, y), (0, 0))] = self.own[pixel(size, (x, y))];
+                for (to, &other) in beside(size, (x, y)).zip(&mut others) {
+                    sums[share(size, (x, y), to)] = other;
+                }
+            }
+        }
+    }
+}
+
+/// Number of sums of a pixel that are for it and those around it.
+const SHARES: usize = 9;
+
+/// Such sums as `share_at` in `kernels/film/share.h` lays them out.
 struct Shares<'a> {
     size: (u32, u32),
     sums: &'a [Sum],
@@ -113,7 +141,7 @@ fn pixel((width, _): (u32, u32), (x, y): (u32, u32)) -> usize {
 
 /// The place of the sum that the pixel beside (`x`, `y`) brings to it.
 fn share(size: (u32, u32), (x, y): (u32, u32), (right, down): (i32, i32)) -> usize {
-    let kind = (5 - 3 * down - right) as usize;
+    let kind = (4 - 3 * down - right) as usize;
     let from = (x.wrapping_add_signed(right), y.wrapping_add_signed(down));
     kind * size.0 as usize * size.1 as usize + pixel(size, from)
 }
@@ -151,7 +179,7 @@ mod tests {
         assert!(unfolded.sums.iter().filter(|&&word| word != 0).count() < film.sums.len() / 3);
         let size = settings.film_size();
         let brought = |film: &Accumulation, at: (u32, u32), tile: (i32, i32)| {
-            let sums: &[Sum] = bytemuck::cast_slice(&film.sums);
+            let sums: &[Sum] = bytemuck::cast_slice(&film.sums[plain..]);
             let from = AROUND.into_iter().filter(|&to| tile_at(at, to) == tile && is_in(size, at, to));
             from.map(|to| sums[share(size, at, to)]).fold(Sum::default(), |a, b| [0, 1, 2, 3].map(|k| a[k] + b[k]))
         };
@@ -165,10 +193,32 @@ mod tests {
     #[test]
     fn they_take_as_little_memory_as_is_told() {
         let settings = FrameSettings { width: 256, height: 256, ..settings(PixelFilter::Shared) };
-        let FoldedFilm { film, own, others } = FoldedFilm::of(Accumulation::new(&settings), &settings);
-        let sums = own.len() + others.iter().map(Vec::capacity).sum::<usize>();
-        let bytes = size_of_val(&film.sums[..]) + size_of_val(&film.odd[..]) + sums * size_of::<Sum>();
-        assert!(bytes as u64 <= 256 * 256 * FoldedFilm::PIXEL_BYTES);
+        let bytes = |settings: &FrameSettings| {
+            let FoldedFilm { film, shares } = FoldedFilm::of(Accumulation::new(settings), settings);
+            let others = shares.iter().flat_map(|shares| &shares.others).map(Vec::capacity);
+            let sums = shares.iter().map(|shares| shares.own.len()).sum::<usize>() + others.sum::<usize>();
+            (size_of_val(&film.sums[..]) + size_of_val(&film.odd[..]) + sums * size_of::<Sum>()) as u64
+        };
+        assert!(bytes(&settings) <= 256 * 256 * FoldedFilm::PIXEL_BYTES);
+        let covers = FrameSettings { aovs: [Aov::Variance, Aov::Alpha].into_iter().collect(), ..settings };
+        assert!(bytes(&covers) <= 256 * 256 * (FoldedFilm::PIXEL_BYTES + FoldedFilm::COVER_BYTES));
+    }
+
+    #[test]
+    fn what_covers_pixels_is_folded_as_well() {
+        let settings = FrameSettings {
+            aovs: [Aov::Variance, Aov::Alpha].into_iter().collect(),
+            ..settings(PixelFilter::Shared)
+        };
+        let film = film(&settings);
+        let unfolded = FoldedFilm::of(film.clone(), &settings).unfold(&settings);
+        let total = |film: &Accumulation| {
+            let words = film.sums[Accumulation::cover_start(&settings).unwrap()..].iter();
+            words.map(|&word| f64::from(f32::from_bits(word))).sum::<f64>()
+        };
+        assert!(unfolded.fits(&settings) && total(&unfolded) > 0.0);
+        // All but what falls over the picture's edges.
+        assert!(total(&unfolded) < total(&film) && total(&unfolded) > 0.8 * total(&film));
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
         alpha: null_mut(),
         shadow: null_mut(),
         wireframe: null_mut(),
+        alpha_variance: null_mut(),
+        shade_noise: null_mut(),
+        cover: null_mut(),
         sums: null_mut(),
         other_sums: null(),
         instance_names: null(),
@@ -58,6 +61,7 @@ pub fn aim(record: &mut FrameAovs, aov: Aov, values: *mut f32) {
         Aov::Alpha => &mut record.alpha,
         Aov::Shadow => &mut record.shadow,
         Aov::Wireframe => &mut record.wireframe,
+        Aov::AlphaVariance => &mut record.alpha_variance,
         Aov::Error => return,
     };
     *target = values;

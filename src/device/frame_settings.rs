@@ -129,9 +129,24 @@ impl FrameSettings {
     /// Whether samples count in all pixels that they are near ([`PixelFilter::Shared`]). That takes all of a picture at once, and layers that
     /// tell how much of a pixel something covers would not fit to it.
     pub fn shares_samples(&self) -> bool {
-        const COVERAGE: [Aov; 5] = [Aov::Alpha, Aov::Shadow, Aov::Instance, Aov::Material, Aov::Wireframe];
+        const COVERAGE: [Aov; 3] = [Aov::Instance, Aov::Material, Aov::Wireframe];
         let is_whole = self.region.is_none() && !self.open_ended && self.noise.is_none();
-        self.film.filter == PixelFilter::Shared && is_whole && !COVERAGE.iter().any(|&aov| self.aovs.contains(aov))
+        let fits = |aovs: AovSet| {
+            !COVERAGE.iter().any(|&aov| aovs.contains(aov)) && !(aovs.contains(Aov::Alpha) && aovs.contains(Aov::Shadow))
+        };
+        self.film.filter == PixelFilter::Shared && is_whole && fits(self.aovs)
+    }
+
+    /// Whether what covers pixels is shared like their samples.
+    pub fn shares_cover(&self) -> bool {
+        self.shares_samples() && (self.aovs.contains(Aov::Alpha) || self.aovs.contains(Aov::Shadow))
+    }
+
+    /// Whether the noise of shadows on shadow catchers is measured. Sums that are exact have no room for it.
+    pub fn measures_shade(&self) -> bool {
+        let has = |aov| self.aovs.contains(aov);
+        let shades = has(Aov::Shadow) && has(Aov::Variance) || has(Aov::Alpha) && has(Aov::AlphaVariance);
+        shades && !self.open_ended
     }
 
     /// The filter that pixels come to have: where samples cannot be shared, the Gaussian that is like it.

@@ -25,7 +25,7 @@ pub fn shown(image: &AovImage, bounds: &Aabb) -> Bytes {
             Aov::Variance => [0, 1, 2].map(|i| srgb_from_linear(pixel[i].max(0.0).sqrt().min(1.0))),
             Aov::Instance | Aov::Material => matte(pixel),
             Aov::Alpha | Aov::Wireframe => [pixel[0]; 3],
-            Aov::Error => [srgb_from_linear(pixel[0].clamp(0.0, 1.0)); 3],
+            Aov::Error | Aov::AlphaVariance => [srgb_from_linear(pixel[0].clamp(0.0, 1.0)); 3],
         }
     };
     let channels = image.aov.channels();

@@ -116,8 +116,10 @@ impl RenderJob {
 
     /// How far around a frame those are that it is made of.
     fn reach(&self) -> Reach {
-        let frames = self.denoising.as_ref().map_or(0, |denoising| denoising.reach);
-        Reach { frames, all: self.scene.settings.first_and_last() }
+        let denoising = self.denoising.as_ref();
+        let within = denoising.and_then(|denoising| denoising.within);
+        let all = within.unwrap_or_else(|| self.scene.settings.first_and_last());
+        Reach { frames: denoising.map_or(0, |denoising| denoising.reach), all }
     }
 
     /// The frames that are traced: those that are written, and those that these are denoised with.

@@ -223,6 +223,7 @@ pub fn film_frame(
         normal: layer(Aov::Normal),
         motion: layer(Aov::Motion),
         alpha: if settings.transparent { layer(Aov::Alpha) } else { &[] },
+        alpha_variance: layer(Aov::AlphaVariance),
         shared: settings.shares_samples(),
     };
     let lacks = |aov: &Aov| layer(*aov).is_empty();

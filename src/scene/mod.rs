@@ -197,6 +197,8 @@ pub struct RenderDefaults {
     pub white_balance: Option<f32>,
     /// Whether noise is taken out of frames with the help of those around them.
     pub denoise: bool,
+    /// Whether frames are denoised with the help of those alone that are asked for as well, so that no others are traced.
+    pub denoises_asked: bool,
 }
 
 impl Default for RenderDefaults {
@@ -222,6 +224,7 @@ impl Default for RenderDefaults {
             filter_width: None,
             white_balance: None,
             denoise: false,
+            denoises_asked: false,
         }
     }
 }

@@ -26,7 +26,8 @@ pub fn check_window(
     aovs: AovSet,
     (reach, goes_on): (u32, bool),
 ) -> Result<(), SettingsError> {
-    let film = if goes_on { FoldedFilm::PIXEL_BYTES } else { 0 };
+    let cover = if settings.shares_cover() { FoldedFilm::COVER_BYTES } else { 0 };
+    let film = if goes_on { FoldedFilm::PIXEL_BYTES + cover } else { 0 };
     let kept = FilmFrame::PIXEL_BYTES + 4 * aovs.channels() as u64 + film;
     let traced = BYTES_PER_PIXEL + 4 * (Accumulation::sums(settings) * Accumulation::sum_words(settings)) as u64;
     check_bytes(settings.film_size(), traced + kept * (2 * u64::from(reach) + 2))

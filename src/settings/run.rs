@@ -14,6 +14,7 @@ use crate::{
     scene::{RenderDefaults, Scene, Shows, rig::RefitPolicy},
 };
 use std::{
+    collections::BTreeSet,
     path::Path,
     sync::{Arc, OnceLock, atomic::AtomicBool},
 };
@@ -92,7 +93,7 @@ impl PictureOptions {
         let layers = self.aovs.aovs();
         let transparent = self.aovs.transparent;
         let settings = self.picture.resolve(&scene.settings)?;
-        let denoising = self.denoising(&settings, &scene.settings)?.map(Arc::new);
+        let denoising = self.denoising(&settings, &scene.settings, &frames)?.map(Arc::new);
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?;
         output.manifests = manifests(layers, &scene);
@@ -147,7 +148,13 @@ impl PictureOptions {
         })
     }
 
-    fn denoising(&self, settings: &FrameSettings, scene: &RenderDefaults) -> Result<Option<Denoising>, Error> {
+    /// The denoiser of `frames`.
+    fn denoising(
+        &self,
+        settings: &FrameSettings,
+        scene: &RenderDefaults,
+        frames: &[u32],
+    ) -> Result<Option<Denoising>, Error> {
         let is_light = settings.integrator.shows() == Shows::Radiance;
         let usual = if scene.denoise && is_light { Denoise::Film } else { Denoise::Off };
         let oidn = match self.aovs.denoise.unwrap_or(usual) {
@@ -162,10 +169,27 @@ impl PictureOptions {
                 }
             }),
         };
-        // Frames with the same noise have nothing to tell each other.
-        let reach = if settings.lock_seed { 0 } else { self.aovs.denoise_frames.unwrap_or(REACH) };
-        Ok(Some(Denoising::new(oidn, reach).map_err(RenderError::Load)?))
+        let (reach, within) = match self.aovs.denoise_frames {
+            // Frames with the same noise have nothing to tell each other.
+            _ if settings.lock_seed => (0, None),
+            Some(reach) => (reach, None),
+            None if scene.denoises_asked => match run_of(frames) {
+                Some((first, last)) => (REACH.min(last - first), Some((first, last))),
+                None => (0, None),
+            },
+            None => (REACH, None),
+        };
+        let mut denoising = Denoising::new(oidn, reach).map_err(RenderError::Load)?;
+        denoising.within = within;
+        Ok(Some(denoising))
     }
+}
+
+/// The first and the last of frames that follow each other; none if there are gaps between them.
+fn run_of(frames: &[u32]) -> Option<(u32, u32)> {
+    let frames = BTreeSet::from_iter(frames.iter().copied());
+    let (first, last) = (*frames.first()?, *frames.last()?);
+    (u64::from(last - first) + 1 == frames.len() as u64).then_some((first, last))
 }
 
 /// The names behind the Cryptomatte layers that are to be written.

@@ -32,6 +32,8 @@ pub struct FilmLayers<'a> {
     pub motion: &'a [f32],
     /// A float per pixel of a transparent picture, whose radiance is multiplied by it; empty for opaque ones.
     pub alpha: &'a [f32],
+    /// Its variance; empty where that is not known.
+    pub alpha_variance: &'a [f32],
     /// Whether pixels have samples in common with those around them ([`crate::scene::PixelFilter::Shared`]).
     pub shared: bool,
 }
@@ -96,11 +98,12 @@ impl FilmFilter {
         unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
         // Nothing was averaged where nothing covers a pixel, and so there is no error to tell.
         for (index, error) in errors.iter_mut().enumerate() {
-            if alpha.get(index % pixels).is_some_and(|&alpha| alpha <= 0.0) {
+            if alpha.get(2 * pixels + index % pixels).is_some_and(|&alpha| alpha <= 0.0) {
                 *error = 0.0;
             }
         }
-        Ok(Filtered { alpha, ..Filtered::new(&radiance, &errors) })
+        let averaged = alpha.get(2 * pixels..).map_or_else(Vec::new, <[f32]>::to_vec);
+        Ok(Filtered { alpha: averaged, ..Filtered::new(&radiance, &errors) })
     }
 
     /// The same without averaging pixels nearby.
@@ -108,16 +111,20 @@ impl FilmFilter {
     /// # Errors
     /// As [`Self::filter`].
     pub fn gather(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Filtered, DeviceError> {
-        let (gathered, alpha) = self.gathered(window, size)?;
+        let (gathered, mut alpha) = self.gathered(window, size)?;
+        alpha.truncate(gathered.len() / GATHERED);
         Ok(Filtered { radiance: gathered_radiance(&gathered, &alpha), alpha, ..Filtered::default() })
     }
 
-    /// What was gathered, and alpha of transparent pictures.
+    /// What was gathered, and of transparent pictures alpha, its variance, and room for alpha that is averaged.
     fn gathered(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<(Vec<f32>, Vec<f32>), DeviceError> {
         let pixels = check_window(window, size)?;
         let weights = TileGrid::of(size).count() as usize;
         let middle = window.get(window.len() / 2).copied().flatten();
         let covered = middle.map_or(0, |film| film.alpha.len());
+        if ![0, 2 * pixels].contains(&covered) {
+            return Err(other_size());
+        }
         let fits = |film: &HostFilm| {
             film.records.len() == record_floats(pixels)
                 && [0, weights].contains(&film.weights.len())
@@ -127,7 +134,7 @@ impl FilmFilter {
             return Err(other_size());
         }
         let frames = addresses(window);
-        let (mut gathered, mut alpha) = (vec![0f32; GATHERED * pixels], vec![0f32; covered]);
+        let (mut gathered, mut alpha) = (vec![0f32; GATHERED * pixels], vec![0f32; 3 * covered / 2]);
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),

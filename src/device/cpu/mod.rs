@@ -207,6 +207,10 @@ impl CpuDevice {
             aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
         let tables = self.tables()?;
         let mut record = Box::new(frame_aovs::record(frame, aspect(settings)));
+        let mut shade_noise = vec![0f32; if settings.measures_shade() { 4 * pixels } else { 0 }];
+        if !shade_noise.is_empty() {
+            record.shade_noise = shade_noise.as_mut_ptr();
+        }
         layers.resize(Accumulation::layers_words(settings), 0);
         if !layers.is_empty() {
             record.sums = layers.as_mut_ptr();
@@ -226,7 +230,7 @@ impl CpuDevice {
         for (record, other) in records.into_iter().zip(&others) {
             other.apply(record, tables);
         }
-        Ok(Gathering { record, images, _others: others })
+        Ok(Gathering { record, images, _shade_noise: shade_noise, _others: others })
     }
 
     /// Gathers the AOVs of a frame whose film is done.
@@ -250,12 +254,27 @@ impl CpuDevice {
         unsafe { launch.run(kernel, items, PIXEL_BATCH, stop) };
         launch.params.film.aovs = null();
     }
+
+    /// Makes the layers of what covers pixels from what these share, once all have been gathered.
+    ///
+    /// # Safety
+    /// As of [`Self::gather_aovs`].
+    unsafe fn finish_cover(&self, launch: &mut Launch<'_>, gathering: &Gathering<'_>, pixels: u32) {
+        if gathering.record.cover.is_null() {
+            return;
+        }
+        launch.params.film.aovs = &raw const *gathering.record;
+        // SAFETY: as there; a pixel writes its own values of layers and reads shares, which nobody writes.
+        unsafe { launch.run(self.kernels.gather_cover, pixels, RESOLVE_BATCH, &|| false) };
+        launch.params.film.aovs = null();
+    }
 }
 
 /// AOVs that kernels gather, and what they read for them.
 struct Gathering<'a> {
     record: Box<FrameAovs>,
     images: Vec<(Aov, Vec<f32>)>,
+    _shade_noise: Vec<f32>,
     _others: Vec<Elsewhere<'a>>,
 }
 
@@ -447,6 +466,10 @@ impl Device for CpuDevice {
             true => Some(self.gathering(frame, settings, &mut film.layers)?),
             false => None,
         };
+        let cover = Accumulation::cover_start(settings).map(|start| launch.params.film.sums.wrapping_add(start).cast());
+        if let (Some(along), Some(cover)) = (&mut along, cover) {
+            along.record.cover = cover;
+        }
         // Where samples are shared, a pixel's variance is known when those around it are finished.
         let late = along.as_mut().filter(|_| settings.shares_samples());
         let variance = late.map_or(null_mut(), |along| std::mem::replace(&mut along.record.variance, null_mut()));
@@ -481,6 +504,10 @@ impl Device for CpuDevice {
             // SAFETY: as of the samples.
             unsafe { launch.run(self.kernels.gather_variance, tile_count * TILE_ITEMS, PIXEL_BATCH, stop) };
         }
+        if let Some(along) = &along {
+            // SAFETY: as of the samples.
+            unsafe { self.finish_cover(&mut launch, along, pixel_count as u32) };
+        }
         launch.params.film.aovs = null();
         let aovs = match along {
             Some(along) => along.into_images(),
@@ -488,13 +515,17 @@ impl Device for CpuDevice {
             None => {
                 launch.params.film.sample_begin = first;
                 launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
-                let gathering = self.gathering(frame, settings, &mut film.layers)?;
+                let mut gathering = self.gathering(frame, settings, &mut film.layers)?;
+                gathering.record.cover = cover.unwrap_or(null_mut());
                 // Tiles that were given are all that has changed.
                 let given = film.state.tiles.as_ref().filter(|_| settings.noise.is_none());
                 launch.params.film.tiles = given.map_or(null(), |tiles| tiles.as_ptr());
                 let items = given.map_or(tile_count, |tiles| tiles.len() as u32) * TILE_ITEMS;
                 // SAFETY: the film fits the settings, and so do the tiles.
-                unsafe { self.gather_aovs(&mut launch, &gathering, settings, items, stop) };
+                unsafe {
+                    self.gather_aovs(&mut launch, &gathering, settings, items, stop);
+                    self.finish_cover(&mut launch, &gathering, pixel_count as u32);
+                }
                 launch.params.film.tiles = null();
                 gathering.into_images()
             }

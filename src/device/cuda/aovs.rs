@@ -28,6 +28,8 @@ pub struct AovMemory {
     images: Array,
     /// The exact sums that they are made of, if these are kept.
     sums: Array,
+    /// The noise of shadows on shadow catchers.
+    shade_noise: Array,
     /// The kernel's record and the tables of other frames.
     tables: Array,
     staging: Pinned,
@@ -41,17 +43,17 @@ impl AovMemory {
     /// Bytes on the GPU that this has already.
     pub fn bytes_held(&self) -> usize {
         let shapes = self.shapes.iter().map(Shapes::bytes_held);
-        let own = [&self.images, &self.sums, &self.tables, &self.names];
+        let own = [&self.images, &self.sums, &self.shade_noise, &self.tables, &self.names];
         own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
     }
 
     /// Makes room for the AOVs of a frame, and queues the upload of the tables that the kernel reads. Nothing that was queued before
-    /// may use what is here.
+    /// may use what is here. `cover` is where shares of what covers pixels go.
     pub fn prepare(
         &mut self,
         tables: &SceneTables,
-        frame: &Frame,
-        settings: &FrameSettings,
+        (frame, settings): (&Frame, &FrameSettings),
+        cover: Option<*mut f32>,
         params: &mut Params,
         stream: &Stream,
     ) -> CudaResult<()> {
@@ -63,6 +65,11 @@ impl AovMemory {
             record.sums = self.sums.at(0);
             record.sum_words = layer_words(aovs) as u64;
         }
+        if settings.measures_shade() {
+            self.shade_noise.reserve(shade_bytes(settings))?;
+            record.shade_noise = self.shade_noise.at(0);
+        }
+        record.cover = cover.unwrap_or(std::ptr::null_mut());
         self.images.reserve(image_bytes(aovs, pixels))?;
         for aov in aovs.iter() {
             frame_aovs::aim(&mut record, aov, self.image(aovs, pixels, aov));
@@ -212,9 +219,15 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings) 
     };
     image_bytes(aovs, pixels)
         + Accumulation::layers_words(settings) * size_of::<u32>()
+        + shade_bytes(settings)
         + others.map(other).sum::<usize>()
         + names * size_of::<u32>()
         + 8 * ALIGNMENT
+}
+
+/// Bytes of the noise of shadows on shadow catchers.
+fn shade_bytes(settings: &FrameSettings) -> usize {
+    if settings.measures_shade() { size_of::<[f32; 4]>() * settings.film_pixels() } else { 0 }
 }
 
 /// Whether an AOV tells names.

@@ -390,6 +390,7 @@ impl CudaDevice {
                 own_rays,
                 film_bytes: size_of::<u32>() * Accumulation::words(settings),
                 holds_film,
+                shares_cover: settings.shares_cover(),
             };
             slot.start(params, task)?;
             if let Some((film, _)) = film.filter(|(film, _)| !holds_film && !film.state.range().is_empty()) {

@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn borrowed([radiance, variance, albedo, normal, motion]: &[Vec<f32>; 5]) -> FilmLayers<'_> {
-        FilmLayers { radiance, variance, albedo, normal, motion, alpha: &[], shared: false }
+        FilmLayers { radiance, variance, albedo, normal, motion, alpha: &[], alpha_variance: &[], shared: false }
     }
 
     #[test]

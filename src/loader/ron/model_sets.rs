@@ -39,11 +39,11 @@ impl ModelSets {
                 return Err(LoadError::set(key, message));
             }
         }
-        let RenderDefaults { samples, frames, first_frame, fps, start, .. } = model;
+        let RenderDefaults { samples, frames, first_frame, fps, start, denoise, .. } = model;
         let names: BTreeSet<&String> = materials.iter().collect();
         let materials: String = names.iter().map(|name| format!("{name:?}: Diffuse(), ")).collect();
         let render = format!(
-            "(samples: {samples}, frames: {frames}, first_frame: {first_frame}, fps: {fps:?}, start: {start:?})"
+            "(samples: {samples}, frames: {frames}, first_frame: {first_frame}, fps: {fps:?}, start: {start:?}, denoise: {denoise})"
         );
         let text = format!("(render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
         let mut source = Source { text, ..Source::default() };
@@ -63,6 +63,7 @@ impl ModelSets {
             noise: model.noise.filter(|_| !is_set("render.samples")),
             metering: if is_set("render.exposure") { Metering::Off } else { model.metering },
             clamp_indirect: set.clamp_indirect.or(model.clamp_indirect),
+            denoises_asked: model.denoises_asked,
             integrator: self.file.render.integrator.unwrap_or(model.integrator),
             ..set
         })

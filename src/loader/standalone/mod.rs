@@ -55,7 +55,8 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
         Preset::Good => (64, Some((0.25 * (SMALL / pixels).powf(0.3)).clamp(0.13, 0.25))),
         Preset::Best => (1024, Some(0.03)),
     };
-    RenderDefaults { samples, noise, fps: stage.fps.unwrap_or(usual.fps), ..usual }
+    let fps = stage.fps.unwrap_or(usual.fps);
+    RenderDefaults { samples, noise, fps, denoise: true, denoises_asked: true, ..usual }
 }
 
 /// The surroundings of a standalone model.

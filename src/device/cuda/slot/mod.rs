@@ -104,6 +104,8 @@ pub struct Task {
     pub film_bytes: usize,
     /// Whether the slot has the sums that the frame goes on from.
     pub holds_film: bool,
+    /// See [`FrameSettings::shares_cover`].
+    pub shares_cover: bool,
 }
 
 /// The remaining work for the frame in a slot.
@@ -119,6 +121,7 @@ pub struct Work {
     aovs: AovSet,
     /// Whether chunks gather AOVs but for the variance, which is that of all samples.
     gathers: bool,
+    shares_cover: bool,
     file_rows: Option<FileRows>,
     film: Option<(GpuFrame, AovSet)>,
     /// One event per queued chunk.
@@ -272,7 +275,12 @@ impl Slot {
     ) -> CudaResult<()> {
         match settings.aovs.is_empty() {
             true => Ok(()),
-            false => self.aovs.prepare(tables, frame, settings, params, &self.stream),
+            false => {
+                self.film.reserve(size_of::<u32>() * Accumulation::words(settings))?;
+                let start = Accumulation::cover_start(settings);
+                let cover = start.map(|start| self.film.at(size_of::<u32>() * start));
+                self.aovs.prepare(tables, (frame, settings), cover, params, &self.stream)
+            }
         }
     }
 
@@ -321,8 +329,19 @@ impl Slot {
 
     /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
-        let Task { cut, passes, samples, aovs, file_rows, film: denoised, started, own_rays, film_bytes, holds_film } =
-            task;
+        let Task {
+            cut,
+            passes,
+            samples,
+            aovs,
+            file_rows,
+            film: denoised,
+            started,
+            own_rays,
+            film_bytes,
+            holds_film,
+            shares_cover,
+        } = task;
         self.copy = DeviceCopy::default();
         self.film.reserve(film_bytes)?;
         let bytes = picture_bytes(&params);
@@ -354,6 +373,7 @@ impl Slot {
         self.work = Some(Work {
             params,
             gathers,
+            shares_cover,
             chunks,
             cut,
             passes,

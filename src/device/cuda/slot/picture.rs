@@ -111,6 +111,14 @@ impl Slot {
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.
         unsafe {
+            if work.shares_cover {
+                kernels.launch_items(
+                    "throng_gather_cover",
+                    pixels,
+                    &self.stream,
+                    arguments![params, begin, pixels, none],
+                )?;
+            }
             kernels.launch_items(
                 "throng_resolve_pixel",
                 pixels,
