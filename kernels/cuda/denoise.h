@@ -199,7 +199,52 @@ THRONG_DEVICE void average_block(const DenoiseParams& params, AverageMemory& mem
             weights += weight;
             for (int c = 0; c < 3; c++) sums[c] += weight * memory.radiance[c].at(x + dx, y + dy);
         }
-    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_average(params, tile_x + x, tile_y + y, sums, weights, guides);
+    if (tile_x + x >= int(params.width) || tile_y + y >= int(params.height)) return;
+    if (params.spread) {
+        const float noise[3] = {memory.variance[0].at(x, y), memory.variance[1].at(x, y), memory.variance[2].at(x, y)};
+        store_spread(params, tile_x + x, tile_y + y, sums, weights, noise);
+    }
+    store_average(params, tile_x + x, tile_y + y, sums, weights, guides);
+}
+
+// Averages a tile of a frame that was averaged over pixels farther apart. These are read where they are: their tile has no room in shared memory.
+THRONG_DEVICE void spread_block(const DenoiseParams& params, BlockPlane<kPatch>* distances) {
+    const int across = (int(params.width) + kBlockWidth - 1) / kBlockWidth;
+    const int tile_x = int(blockIdx.x) % across * kBlockWidth, tile_y = int(blockIdx.x) / across * kBlockHeight;
+    const int x = int(threadIdx.x) % kBlockWidth, y = int(threadIdx.x) / kBlockWidth;
+    const uint64_t plane = uint64_t(params.width) * params.height;
+    auto at = [&](int px, int py) {
+        return uint64_t(clamp_index(tile_y + py, int(params.height))) * params.width + uint64_t(clamp_index(tile_x + px, int(params.width)));
+    };
+    float guides[6], sums[3], weights = 1.0f;
+    for (int c = 0; c < 6; c++) guides[c] = params.gathered[(6 + c) * plane + at(x, y)];
+    for (int c = 0; c < 3; c++) sums[c] = params.spread[c * plane + at(x, y)];
+    const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
+    int turn = 0;
+    for (int dy = -kSpreadStep * kBlockRadius; dy <= kSpreadStep * kBlockRadius; dy += kSpreadStep)
+        for (int dx = -kSpreadStep * kBlockRadius; dx <= kSpreadStep * kBlockRadius; dx += kSpreadStep) {
+            if (!dx && !dy) continue;
+            BlockPlane<kPatch>& distance = distances[turn];
+            turn ^= 1;
+            each_pixel<kPatch>([&](int px, int py) {
+                const uint64_t a = at(px, py), b = at(px + dx, py + dy);
+                float difference = 0.0f, noise = 0.0f;
+                for (int c = 0; c < 3; c++) {
+                    const float noise_a = params.spread[(3 + c) * plane + a], noise_b = params.spread[(3 + c) * plane + b];
+                    difference += unexplained(params.spread[c * plane + a], params.spread[c * plane + b], noise_a, noise_b);
+                    noise += noise_a + noise_b;
+                }
+                distance.at(px, py) = noise_distance(difference, noise, width2);
+            });
+            __syncthreads();
+            float apart = max(mean_at<kPatch>(distance, x, y), 0.0f);
+            const uint64_t other = at(x + dx, y + dy);
+            for (int c = 0; c < 6; c++) apart += (c < 3 ? albedo_scale : normal_scale) * square(guides[c] - params.gathered[(6 + c) * plane + other]);
+            const float weight = falloff(apart);
+            weights += weight;
+            for (int c = 0; c < 3; c++) sums[c] += weight * params.spread[c * plane + other];
+        }
+    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_wide_average(params, tile_x + x, tile_y + y, sums, weights, guides);
 }
 
 }

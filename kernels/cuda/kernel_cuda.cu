@@ -133,6 +133,11 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_avera
     __shared__ AverageMemory memory;
     average_block(params, memory);
 }
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_spread(const __grid_constant__ DenoiseParams params) {
+    __shared__ BlockPlane<kPatch> distances[2];
+    spread_block(params, distances);
+}
 #endif
 
 namespace THRONG_NAMESPACE {

@@ -1,5 +1,6 @@
 // Joint non-local means: the mean over pixels nearby whose surroundings look alike in what was gathered, as far as its noise lets that be
-// told, and whose guides do (Rousselle, Manzi and Zwicker 2013, "Robust Denoising using Feature and Color Information").
+// told, and whose guides do (Rousselle, Manzi and Zwicker 2013, "Robust Denoising using Feature and Color Information"). A frame without others to
+// be gathered from keeps more noise, mostly as wide as those means: it is averaged once more, over pixels farther apart.
 #pragma once
 #include "denoise/gather.h"
 
@@ -7,6 +8,12 @@ namespace THRONG_NAMESPACE {
 
 // Pixels are compared by the 3x3 pixels around them.
 constexpr int kPatch = 1;
+// Steps between the pixels that are averaged, and in the frame that is averaged once more.
+constexpr int kStep = 1, kSpreadStep = 3;
+// Variance of that frame, relative to what it had before (measured: 0.2 to 0.5 are alike).
+constexpr float kSpreadVariance = 0.3f;
+// Number of pixels over which means differ enough to take noise out of each other, relative to those that are averaged.
+constexpr float kSpreadShare = 9.0f / 49.0f;
 
 THRONG_INLINE float square(float x) { return x * x; }
 
@@ -23,11 +30,11 @@ struct MeansTile {
 };
 
 template <int margin>
-THRONG_DEVICE void load_tile(const DenoiseParams& params, int tile_x, int tile_y, MeansTile<margin>& out) {
+THRONG_DEVICE void load_tile(const DenoiseParams& params, const float* planes, int first, int end, int tile_x, int tile_y, MeansTile<margin>& out) {
     const uint64_t plane = uint64_t(params.width) * params.height;
-    for (int c = 0; c < 12; c++)
+    for (int c = first; c < end; c++)
         for (int y = -margin; y < kTileHeight + margin; y++) {
-            const float* row = params.gathered + c * plane + uint64_t(clamp_index(tile_y + y, int(params.height))) * params.width;
+            const float* row = planes + c * plane + uint64_t(clamp_index(tile_y + y, int(params.height))) * params.width;
             for (int x = -margin; x < kTileWidth + margin; x++) out.planes[c].at(x, y) = row[clamp_index(tile_x + x, int(params.width))];
         }
 }
@@ -45,6 +52,23 @@ THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, cons
     params.errors[plane + at] = sqrtf(variance);
 }
 
+// Stores the means of a pixel for a frame that is averaged once more, and the variance that these are compared by.
+THRONG_INLINE void store_spread(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* variance) {
+    const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
+    for (int c = 0; c < 3; c++) {
+        params.spread[c * plane + at] = sums[c] / weights;
+        params.spread[(3 + c) * plane + at] = kSpreadVariance * variance[c];
+    }
+}
+
+// Stores a pixel that was averaged once more, and how much less its error is.
+THRONG_INLINE void store_wide_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo, float alpha = 1.0f) {
+    const uint64_t at = uint64_t(y) * params.width + uint64_t(x);
+    for (int c = 0; c < 3; c++)
+        params.radiance[3 * at + uint64_t(c)] = alpha > 0.0f ? sums[c] / weights * (albedo[c] + params.albedo_floor) * alpha : 0.0f;
+    params.errors[at] *= 1.0f / sqrtf(max(kSpreadShare * weights, 1.0f));
+}
+
 // Alpha of a tile of a transparent picture with its margin, its variance, and its means over pixels nearby.
 template <int margin>
 struct AlphaMeans {
@@ -52,12 +76,13 @@ struct AlphaMeans {
     TilePlane<margin - 1> variance;
     float sums[kTileHeight][kTileWidth], weights[kTileHeight][kTileWidth];
 
-    THRONG_DEVICE void load(const DenoiseParams& params, int tile_x, int tile_y) {
+    // Loads planes of alpha and of its variance, which is scaled.
+    THRONG_DEVICE void load(const DenoiseParams& params, const float* plane, float scale, int tile_x, int tile_y) {
         TilePlane<margin> single;
         for (int y = -margin; y < kTileHeight + margin; y++)
             for (int x = -margin; x < kTileWidth + margin; x++) {
-                alpha.at(x, y) = alpha_at(params, params.alpha, tile_x + x, tile_y + y);
-                single.at(x, y) = alpha_at(params, variance_of_alpha(params, params.alpha), tile_x + x, tile_y + y);
+                alpha.at(x, y) = alpha_at(params, plane, tile_x + x, tile_y + y);
+                single.at(x, y) = scale * alpha_at(params, variance_of_alpha(params, params.alpha), tile_x + x, tile_y + y);
             }
         mean_filter<1>(single, variance);
         for (int y = 0; y < kTileHeight; y++)
@@ -91,19 +116,23 @@ struct Covers {};
 template <int margin>
 struct Covers<true, margin> : AlphaMeans<margin> {};
 
-// Filters one tile. Pixels of transparent pictures count by how much covers them.
-template <bool transparent>
+// Filters one tile, by means of pixels that are `step` apart. Pixels of transparent pictures count by how much covers them.
+template <bool transparent, int step>
 THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
-    constexpr int margin = int(DENOISE_RADIUS) + kPatch + 1;
+    constexpr bool is_wide = step != kStep;
+    constexpr int margin = step * int(DENOISE_RADIUS) + kPatch + 1;
+    const uint64_t plane = uint64_t(params.width) * params.height;
     const int across = int((params.width + kTileWidth - 1) / kTileWidth), tile_x = int(tile) % across * kTileWidth, tile_y = int(tile) / across * kTileHeight;
     MeansTile<margin> in;
-    load_tile(params, tile_x, tile_y, in);
+    load_tile(params, is_wide ? params.spread : params.gathered, 0, 6, tile_x, tile_y, in);
+    load_tile(params, params.gathered, 6, 12, tile_x, tile_y, in);
     Covers<transparent, margin> covers;
     (void)covers;
-    if constexpr (transparent) covers.load(params, tile_x, tile_y);
+    if constexpr (transparent) covers.load(params, params.alpha + (is_wide ? 2 * plane : 0), is_wide ? kSpreadVariance : 1.0f, tile_x, tile_y);
     // The variance of single pixels is itself noisy.
-    TilePlane<margin - 1> variance[3];
-    for (int c = 0; c < 3; c++) mean_filter<1>(in.planes[3 + c], variance[c]);
+    TilePlane<margin - 1> means[3];
+    for (int c = 0; c < 3 && !is_wide; c++) mean_filter<1>(in.planes[3 + c], means[c]);
+    const auto variance = [&](int c, int x, int y) { return is_wide ? in.planes[3 + c].at(x, y) : means[c].at(x, y); };
     float weights[kTileHeight][kTileWidth], sums[3][kTileHeight][kTileWidth];
     for (int y = 0; y < kTileHeight; y++)
         for (int x = 0; x < kTileWidth; x++) {
@@ -112,8 +141,8 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
             for (int c = 0; c < 3; c++) sums[c][y][x] = weights[y][x] * in.planes[c].at(x, y);
         }
     const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
-    for (int dy = -int(DENOISE_RADIUS); dy <= int(DENOISE_RADIUS); dy++)
-        for (int dx = -int(DENOISE_RADIUS); dx <= int(DENOISE_RADIUS); dx++) {
+    for (int dy = -step * int(DENOISE_RADIUS); dy <= step * int(DENOISE_RADIUS); dy += step)
+        for (int dx = -step * int(DENOISE_RADIUS); dx <= step * int(DENOISE_RADIUS); dx += step) {
             if (!dx && !dy) continue;
             TilePlane<kPatch> distance;
             for (int y = -kPatch; y < kTileHeight + kPatch; y++)
@@ -121,7 +150,7 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
                     float difference = 0.0f, noise = 0.0f;
                     THRONG_UNROLL
                     for (int c = 0; c < 3; c++) {
-                        const float noise_a = variance[c].at(x, y), noise_b = variance[c].at(x + dx, y + dy);
+                        const float noise_a = variance(c, x, y), noise_b = variance(c, x + dx, y + dy);
                         difference += unexplained(in.planes[c].at(x, y), in.planes[c].at(x + dx, y + dy), noise_a, noise_b);
                         noise += noise_a + noise_b;
                     }
@@ -155,9 +184,8 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
             const float albedo[3] = {in.planes[6].at(x, y), in.planes[7].at(x, y), in.planes[8].at(x, y)};
             float covered = 1.0f, scale = 1.0f, alpha_variance = 0.0f;
             if constexpr (transparent) {
-                const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x);
                 covered = covers.mean(x, y);
-                params.alpha[2 * plane + at] = covered;
+                params.alpha[(is_wide ? 0 : 2 * plane) + uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x)] = covered;
                 const float own_alpha = covers.alpha.at(x, y);
                 if (own_alpha > 0.0f) scale = 1.0f / own_alpha;
                 // Nothing nearby has a colour.
@@ -166,15 +194,30 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
             }
             // The pixel's own weight is 1 in its error.
             const float scaled[3] = {scale * own[0], scale * own[1], scale * own[2]};
-            store_average(params, tile_x + x, tile_y + y, scaled, scale * weights[y][x], albedo, covered, alpha_variance);
+            const float all = scale * weights[y][x];
+            if constexpr (is_wide) {
+                store_wide_average(params, tile_x + x, tile_y + y, scaled, all, albedo, covered);
+            } else {
+                const float noise[3] = {means[0].at(x, y), means[1].at(x, y), means[2].at(x, y)};
+                if (params.spread) store_spread(params, tile_x + x, tile_y + y, scaled, all, noise);
+                store_average(params, tile_x + x, tile_y + y, scaled, all, albedo, covered, alpha_variance);
+            }
         }
 }
 
 THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
     if (params.alpha)
-        average_pixels<true>(params, tile);
+        average_pixels<true, kStep>(params, tile);
     else
-        average_pixels<false>(params, tile);
+        average_pixels<false, kStep>(params, tile);
+}
+
+// Averages a tile of a frame that was averaged over pixels farther apart.
+THRONG_DEVICE void spread_tile(const DenoiseParams& params, uint32_t tile) {
+    if (params.alpha)
+        average_pixels<true, kSpreadStep>(params, tile);
+    else
+        average_pixels<false, kSpreadStep>(params, tile);
 }
 
 }

@@ -460,12 +460,15 @@ border! {
         pub frames: *const DenoiseFrame,
         /// Thirteen planes between the steps: radiance divided by albedo, its variance, albedo and normal, and a pixel's own share in these.
         pub gathered: *mut f32,
+        /// Six planes between the second step and a third, wider one: averaged radiance divided by albedo, and the variance to compare it by.
+        /// Null without a third step.
+        pub spread: *mut f32,
         /// Denoised radiance out, RGB per pixel.
         pub radiance: *mut f32,
         /// Two planes out: standard deviation of a pixel that is denoised, and of one that is not, over colours.
         pub errors: *mut f32,
-        /// Three planes: alpha of the gathered frame and its variance, which the second step reads, and averaged alpha out. Null where
-        /// pictures are opaque, as on GPUs.
+        /// Three planes: alpha of the gathered frame and its variance, which the second step reads, and averaged alpha out. A third step reads
+        /// that, and writes to the first plane. Null where pictures are opaque, as on GPUs.
         pub alpha: *mut f32,
         pub width: u32,
         pub height: u32,

@@ -89,7 +89,7 @@ impl FileRows {
             Aov::Depth => ChannelKind::Depth,
             Aov::Position | Aov::Variance | Aov::Instance | Aov::Material | Aov::Error | Aov::AlphaVariance => {
                 ChannelKind::Float
-            },
+            }
         }
     }
 }

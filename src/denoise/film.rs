@@ -293,7 +293,7 @@ mod tests {
                     normal: &[0.0, 0.0, 1.0].repeat(count),
                     motion: &of_thing(-6.0).flat_map(|x| [x, 0.0, x, 0.0]).collect::<Vec<_>>(),
                     alpha: &[],
-            alpha_variance: &[],
+                    alpha_variance: &[],
                     shared: false,
                 };
                 FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()

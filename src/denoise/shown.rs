@@ -13,7 +13,10 @@ pub fn shown_noise(filtered: &Filtered, settings: &FrameSettings) -> Vec<f32> {
     let scale = settings.exposure.exp2();
     let squares = |pixel: usize| {
         let radiance = &filtered.radiance[3 * pixel..3 * pixel + 3];
-        pixel_noise(radiance, filtered.errors[0][pixel], (scale, settings.tone_map)).powi(2)
+        // What is transparent is taken to be before white: noise would seem strongest where there is nothing but a shadow, which is black.
+        let behind = filtered.alpha.get(pixel).map_or(0.0, |alpha| 1.0 - alpha) / scale;
+        let seen = [0, 1, 2].map(|c| radiance[c] + behind);
+        pixel_noise(&seen, filtered.errors[0][pixel], (scale, settings.tone_map)).powi(2)
     };
     let noise = |tile: u32| {
         let (mut sum, mut fourth_powers) = (0.0, 0.0);
@@ -72,6 +75,15 @@ mod tests {
         let [red, grey] =
             [[0.3, 0.0, 0.0], [0.1; 3]].map(|radiance| pixel_noise(&radiance, 0.01, (1.0, ToneMap::None)));
         assert!((3f32.sqrt() * red - grey).abs() < 1e-6);
+    }
+
+    #[test]
+    fn shadows_on_nothing_are_as_noisy_as_on_white() {
+        let transparent =
+            Filtered { radiance: vec![0.0; 3 * 64], alpha: vec![0.25; 64], errors: [vec![0.01; 64], Vec::new()] };
+        let settings = FrameSettings { width: 8, height: 8, exposure: 0.0, tone_map: ToneMap::None, ..settings() };
+        let found = shown_noise(&transparent, &settings)[0] * 3f32.sqrt();
+        assert!((found - noise(0.75, 0.01, (0.0, ToneMap::None))).abs() < 1e-6);
     }
 
     #[test]

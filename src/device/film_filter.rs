@@ -20,6 +20,8 @@ pub const ALBEDO_FLOOR: f32 = 0.03;
 const CORRELATION: f32 = 3.0;
 /// Planes of values between the two steps.
 pub const GATHERED: usize = 13;
+/// Planes between the second and the third, which frames without others have.
+pub const SPREAD: usize = 6;
 
 /// How frames are wanted that are denoised with their neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,6 +110,11 @@ pub fn check_window<T>(window: &[Option<T>], (width, height): (u32, u32)) -> Res
         Some(Some(_)) if window.len() % 2 == 1 && pixels > 0 => Ok(pixels),
         _ => Err(DeviceError::Failed("a window of frames lacks its middle".into())),
     }
+}
+
+/// Whether a window's frame has no others beside it, and is averaged over more pixels instead.
+pub fn is_alone<T>(window: &[Option<T>]) -> bool {
+    window.iter().flatten().count() == 1
 }
 
 /// The error of a window whose frames differ in size.

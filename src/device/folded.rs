@@ -206,10 +206,8 @@ mod tests {
 
     #[test]
     fn what_covers_pixels_is_folded_as_well() {
-        let settings = FrameSettings {
-            aovs: [Aov::Variance, Aov::Alpha].into_iter().collect(),
-            ..settings(PixelFilter::Shared)
-        };
+        let settings =
+            FrameSettings { aovs: [Aov::Variance, Aov::Alpha].into_iter().collect(), ..settings(PixelFilter::Shared) };
         let film = film(&settings);
         let unfolded = FoldedFilm::of(film.clone(), &settings).unfold(&settings);
         let total = |film: &Accumulation| {

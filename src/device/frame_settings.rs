@@ -132,7 +132,8 @@ impl FrameSettings {
         const COVERAGE: [Aov; 3] = [Aov::Instance, Aov::Material, Aov::Wireframe];
         let is_whole = self.region.is_none() && !self.open_ended && self.noise.is_none();
         let fits = |aovs: AovSet| {
-            !COVERAGE.iter().any(|&aov| aovs.contains(aov)) && !(aovs.contains(Aov::Alpha) && aovs.contains(Aov::Shadow))
+            !COVERAGE.iter().any(|&aov| aovs.contains(aov))
+                && !(aovs.contains(Aov::Alpha) && aovs.contains(Aov::Shadow))
         };
         self.film.filter == PixelFilter::Shared && is_whole && fits(self.aovs)
     }

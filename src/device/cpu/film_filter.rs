@@ -6,7 +6,8 @@ use crate::{
     device::{
         DeviceError, TileGrid,
         film_filter::{
-            Filtered, GATHERED, HostFilm, check_window, gathered_radiance, other_size, params, record_floats,
+            Filtered, GATHERED, HostFilm, SPREAD, check_window, gathered_radiance, is_alone, other_size, params,
+            record_floats,
         },
     },
 };
@@ -86,23 +87,32 @@ impl FilmFilter {
         let pixels = gathered.len() / GATHERED;
         let (mut radiance, mut errors) = (vec![0f32; 3 * pixels], vec![0f32; 2 * pixels]);
         let frames = addresses(window);
+        let mut spread = vec![0f32; if is_alone(window) { SPREAD * pixels } else { 0 }];
         let denoise = DenoiseParams {
             frames: frames.as_ptr(),
             gathered: gathered.as_mut_ptr(),
+            spread: address_mut(&mut spread),
             radiance: radiance.as_mut_ptr(),
             errors: errors.as_mut_ptr(),
             alpha: address_mut(&mut alpha),
             ..params(size, window, strength, is_shared(window))
         };
         // SAFETY: planes are of that size, and each tile has pixels of its own.
-        unsafe { run(self.0.denoise_average, &denoise, (tiles(size), 1)) };
+        unsafe {
+            run(self.0.denoise_average, &denoise, (tiles(size), 1));
+            if !spread.is_empty() {
+                run(self.0.denoise_spread, &denoise, (tiles(size), 1));
+            }
+        }
+        // The third step writes to the first plane.
+        let plane = if spread.is_empty() { 2 } else { 0 };
+        let averaged = alpha.chunks(pixels).nth(plane).map_or_else(Vec::new, <[f32]>::to_vec);
         // Nothing was averaged where nothing covers a pixel, and so there is no error to tell.
         for (index, error) in errors.iter_mut().enumerate() {
-            if alpha.get(2 * pixels + index % pixels).is_some_and(|&alpha| alpha <= 0.0) {
+            if averaged.get(index % pixels).is_some_and(|&alpha| alpha <= 0.0) {
                 *error = 0.0;
             }
         }
-        let averaged = alpha.get(2 * pixels..).map_or_else(Vec::new, <[f32]>::to_vec);
         Ok(Filtered { alpha: averaged, ..Filtered::new(&radiance, &errors) })
     }
 

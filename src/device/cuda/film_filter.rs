@@ -9,7 +9,7 @@ use crate::{
     abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams},
     device::{
         DeviceError, DeviceFilm, FilmRecords, Filtered,
-        film_filter::{GATHERED, check_window, gathered_radiance, other_size, params, record_floats},
+        film_filter::{GATHERED, SPREAD, check_window, gathered_radiance, is_alone, other_size, params, record_floats},
     },
 };
 use bytemuck::Zeroable;
@@ -46,6 +46,7 @@ struct Work {
     /// Where the frames of the window are.
     frames: Array,
     gathered: Array,
+    spread: Array,
     /// Radiance, and errors behind it.
     averaged: Array,
 }
@@ -68,6 +69,7 @@ impl FilmGpu {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
             frames: Array::default(),
             gathered: Array::default(),
+            spread: Array::default(),
             averaged: Array::default(),
         };
         let (spare, work) = (Mutex::default(), Mutex::new(work));
@@ -81,7 +83,7 @@ impl FilmGpu {
 
     /// Bytes that denoising takes besides.
     pub fn work_bytes(pixels: usize) -> usize {
-        size_of::<f32>() * (GATHERED + AVERAGED) * pixels
+        size_of::<f32>() * (GATHERED + SPREAD + AVERAGED) * pixels
     }
 
     /// Makes room for a frame, whose samples are `shared` or not. The GPU's context must be current.
@@ -200,7 +202,7 @@ impl DeviceFilm for GpuFrame {
         let found = self.gpu.with(|| {
             let mut pinned = self.gpu.pinned.take(bytes)?;
             let mut work = lock(&self.gpu.work);
-            work.run((denoise, &frames, pixels), &self.gpu.kernels, averages)?;
+            work.run((denoise, &frames, pixels), &self.gpu.kernels, (averages, averages && is_alone(window)))?;
             let found = if averages { &work.averaged } else { &work.gathered };
             // SAFETY: both are kept until the stream has been waited for.
             unsafe { found.read_later(&mut pinned, 0, bytes, &work.stream)? };
@@ -223,12 +225,12 @@ impl Drop for GpuFrame {
 }
 
 impl Work {
-    /// Queues the denoiser's kernels, or the first of them alone, for a window of frames of so many pixels.
+    /// Queues the denoiser's kernels, or the first of them alone, for a window of frames of so many pixels. The last one `spreads` averages.
     fn run(
         &mut self,
         (mut denoise, frames, pixels): (DenoiseParams, &[DenoiseFrame], usize),
         kernels: &Kernels,
-        averages: bool,
+        (averages, spreads): (bool, bool),
     ) -> CudaResult<()> {
         let plane = size_of::<f32>() * pixels;
         self.frames.reserve(size_of_val(frames))?;
@@ -237,6 +239,10 @@ impl Work {
         self.averaged.reserve(AVERAGED * plane)?;
         denoise.frames = self.frames.at(0);
         denoise.gathered = self.gathered.at(0);
+        if spreads {
+            self.spread.reserve(SPREAD * plane)?;
+            denoise.spread = self.spread.at(0);
+        }
         denoise.radiance = self.averaged.at(0);
         denoise.errors = self.averaged.at(3 * plane);
         let tiles = denoise.width.div_ceil(DENOISE_BLOCK_WIDTH) * denoise.height.div_ceil(DENOISE_BLOCK_HEIGHT);
@@ -246,6 +252,9 @@ impl Work {
             kernels.launch("throng_denoise_gather", tiles, threads, &self.stream, arguments![denoise])?;
             if averages {
                 kernels.launch("throng_denoise_average", tiles, threads, &self.stream, arguments![denoise])?;
+            }
+            if spreads {
+                kernels.launch("throng_denoise_spread", tiles, threads, &self.stream, arguments![denoise])?;
             }
         }
         Ok(())
@@ -331,6 +340,10 @@ mod tests {
         let found = frames[3].filter(&of_gpu, None).unwrap();
         assert_eq!(bits(&found.radiance), bits(&cpu.gather(&of_cpu, SIZE).unwrap().radiance));
         assert!(frames[3].filter(&of_gpu[1..], Some(1.0)).is_err());
+        let found = frames[3].filter(&of_gpu[3..4], Some(1.0)).unwrap();
+        let expected = cpu.filter(&of_cpu[3..4], SIZE, 1.0).unwrap();
+        assert_eq!(bits(&found.radiance), bits(&expected.radiance));
+        assert_eq!(bits(&found.errors[0]), bits(&expected.errors[0]));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::{
     aov::AovSet,
     device::{Accumulation, AccumulationState, FrameSettings, Region, layer_columns},
     files::{open_regular, read_exact_at},
+    scene::ranges::SIDE,
 };
 use packing::Checksum;
 use rayon::prelude::*;
@@ -215,7 +216,12 @@ impl FilmFile {
         let header: FilmHeader = serde_json::from_slice(&json[head.len()..]).map_err(|_| damaged())?;
         let settings = &header.picture.settings;
         let region = header.region();
-        if !settings.open_ended || region.width == 0 || region.check((settings.width, settings.height)).is_err() {
+        let is_sized = SIDE.contains(&settings.width) && SIDE.contains(&settings.height);
+        if !settings.open_ended
+            || !is_sized
+            || region.width == 0
+            || region.check((settings.width, settings.height)).is_err()
+        {
             return Err(damaged());
         }
         let columns = header.columns();

@@ -86,6 +86,24 @@ fn what_is_no_file_or_too_large_is_never_read() {
 }
 
 #[test]
+fn films_of_pictures_that_are_too_wide_are_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.film");
+    let wide = FrameSettings { width: u32::MAX, region: None, ..header().picture.settings };
+    let header = FilmHeader { picture: FilmPicture { settings: wide, ..header().picture }, ..header() };
+    let json = serde_json::to_vec(&header).unwrap();
+    let mut bytes = [MAGIC, &(json.len() as u32).to_le_bytes(), &json[..]].concat();
+    let mut sum = Checksum::default();
+    sum.add(&bytes);
+    bytes.extend(sum.0.to_le_bytes());
+    // Rows of no bytes.
+    let end = (bytes.len() + 8 * header.picture.settings.height as usize) as u64;
+    bytes.extend((0..header.picture.settings.height).flat_map(|_| end.to_le_bytes()));
+    fs::write(&path, bytes).unwrap();
+    assert!(matches!(read_checkpoint(&path, &identity()), Err(CheckpointError::Damaged { .. })));
+}
+
+#[test]
 fn films_of_something_else_say_so() {
     let (_dir, path) = written();
     let refused = |other: &CheckpointIdentity, expected: &str| {
