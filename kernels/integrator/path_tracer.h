@@ -281,7 +281,8 @@ THRONG_DEVICE void light_fog(const Params& params, const Path& path, const FogSe
     const Vec3 light = path.throughput * load3(fog.albedo) * sampled.light * (pdf * passed * weight * point.weight);
     if (!(max_component(light) > 0.0f)) return;
     step.has_first = true;
-    step.first = ShadowRay{position, sampled.direction, sampled.distance, clamp_indirect(params, path.depth, light)};
+    // Light that is scattered in the fog is indirect, like light that is scattered by a surface before the one that is seen.
+    step.first = ShadowRay{position, sampled.direction, sampled.distance, clamp_indirect(params, path.depth + 1, light)};
     step.first_blocked = vec3(0.0f);
 }
 
