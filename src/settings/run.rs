@@ -322,3 +322,15 @@ impl FramePlan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_help_each_other_where_none_is_left_out_between_them() {
+        assert_eq!(run_of(&[3, 1, 2]), Some((1, 3)));
+        assert_eq!(run_of(&[5]), Some((5, 5)));
+        assert_eq!((run_of(&[1, 3]), run_of(&[])), (None, None));
+    }
+}

@@ -332,6 +332,39 @@ fn tiles_that_got_more_samples_are_as_if_they_had_had_them_at_once() {
     assert!(!place.ok(&[&kept[..], &["--progress", "json"]].concat()).stdout.contains(r#""samples":8"#));
 }
 
+#[test]
+fn shadows_on_catchers_are_denoised() {
+    let place = Place::new(1);
+    let scene = "(render: (size: (96, 54), samples: 8, integrator: path),
+        environment: Gradient(zenith: (1, 1, 1), horizon: (0.5, 0.5, 0.5), nadir: (0.1, 0.1, 0.1)),
+        lights: [Sun(direction: (0.3, 1, 0.2), irradiance: (1, 1, 1), size: 25)],
+        materials: {\"d\": Diffuse(color: (0.8, 0.2, 0.1)), \"c\": ShadowCatcher()},
+        meshes: {\"ball\": Sphere(), \"floor\": Quad()},
+        instances: [Single(of: \"ball\", material: \"d\", translate: (0, 2.5, 0)), Single(of: \"floor\", material: \"c\", scale: 40)],
+        camera: LookAt(eye: (0, 6, 6), target: (-0.5, 0, 0), fov: 35))";
+    std::fs::write(place.path("catcher.ron"), scene).unwrap();
+    for more in [&[][..], &["--transparent"]] {
+        let render = |name: &str, own: &[&str]| {
+            let args = ["render", "catcher.ron", "-o", name, "--color-depth", "32"];
+            place.ok(&[&args[..], more, own].concat());
+            image::open(place.path(name)).unwrap().into_rgba32f()
+        };
+        let truth = render("truth.exr", &["--samples", "1024"]);
+        // Before white, where there is no ball.
+        let over = |pixel: &image::Rgba<f32>| [0, 1, 2].map(|c| pixel[c] + 1.0 - pixel[3]);
+        let off = |picture: &image::Rgba32FImage| {
+            let pixels = truth.enumerate_pixels().filter(|(x, y, _)| *y > 36 && (24..72).contains(x));
+            let squares = pixels.flat_map(|(x, y, pixel)| {
+                let (a, b) = (over(pixel), over(picture.get_pixel(x, y)));
+                [0, 1, 2].map(|c| (a[c] - b[c]).powi(2))
+            });
+            squares.sum::<f32>().sqrt()
+        };
+        let [raw, clean] = [&[][..], &["--denoise"]].map(|own| off(&render("own.exr", own)));
+        assert!(clean < 0.4 * raw, "{more:?}: {clean} of {raw}");
+    }
+}
+
 /// Colours and alpha of a picture, pixel by pixel.
 fn premultiplied(place: &Place, name: &str) -> Vec<[f32; 4]> {
     let picture = image::open(place.path(name)).unwrap();

@@ -72,7 +72,7 @@ fn floats(rendered: &Rendered) -> Vec<f32> {
 #[test]
 fn alpha_is_what_pictures_over_two_backgrounds_tell() {
     for integrator in [Integrator::Whitted, Integrator::Path] {
-        for filter in [PixelFilter::Gaussian, PixelFilter::Box, PixelFilter::Mitchell] {
+        for filter in [PixelFilter::Gaussian, PixelFilter::Box, PixelFilter::Mitchell, PixelFilter::Shared] {
             let opaque = blurred(integrator, filter);
             let cut_out = over(A, &FrameSettings { transparent: true, ..opaque.clone() });
             let (own, alpha) = (floats(&cut_out), cut_out.alpha().unwrap());
@@ -108,16 +108,24 @@ fn shadows_on_the_environment_are_those_in_alpha() {
     scene.environment = Environment::Constant { radiance: A };
     let direction = Vec3::new(0.2, 1.0, 0.3).normalize();
     scene.lights = vec![Light::Sun { direction, irradiance: Vec3::splat(3.0), angular_radius: 0.05 }];
-    for integrator in [Integrator::Whitted, Integrator::Path] {
-        let opaque = FrameSettings {
-            aovs: AovSet::from_iter([Aov::Alpha, Aov::Shadow]),
-            ..blurred(integrator, PixelFilter::Gaussian)
+    let whitted = (Integrator::Whitted, PixelFilter::Gaussian);
+    for (integrator, filter) in
+        [whitted, (Integrator::Path, PixelFilter::Gaussian), (Integrator::Path, PixelFilter::Shared)]
+    {
+        // Where samples are shared, one of both layers is.
+        let aovs = |own: Aov| match filter {
+            PixelFilter::Shared => AovSet::from_iter([own]),
+            _ => AovSet::from_iter([Aov::Alpha, Aov::Shadow]),
         };
-        let cut_out = render(scene.clone(), &FrameSettings { transparent: true, ..opaque.clone() });
+        let opaque = FrameSettings { aovs: aovs(Aov::Shadow), ..blurred(integrator, filter) };
+        let cut_out = FrameSettings { transparent: true, aovs: aovs(Aov::Alpha), ..opaque.clone() };
+        assert_eq!(cut_out.shares_samples() && opaque.shares_samples(), filter == PixelFilter::Shared);
+        let cut_out = render(scene.clone(), &cut_out);
         let (own, alpha) = (floats(&cut_out), cut_out.alpha().unwrap());
         let shown = floats(&render(scene.clone(), &opaque));
-        let shadow = &cut_out.aovs[1].values;
-        assert!(shadow.iter().all(|&light| light == 0.0), "what is behind a cut-out is not known");
+        let mut shadows = cut_out.aovs.iter().filter(|image| image.aov == Aov::Shadow);
+        let is_unknown = shadows.all(|image| image.values.iter().all(|&light| light == 0.0));
+        assert!(is_unknown, "what is behind a cut-out is not known");
         for (index, found) in shown.iter().enumerate() {
             let composed = own[index] + (1.0 - alpha[index / 3]) * A[index % 3];
             assert!((composed - found).abs() < 1e-4, "{integrator}: {composed} and {found}");

@@ -52,7 +52,7 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
     let pixels = width as f32 * height as f32;
     let (samples, noise) = match stage.preset.unwrap_or(Preset::Good) {
         Preset::Draft => (8, None),
-        Preset::Good => (64, Some((0.25 * (SMALL / pixels).powf(0.3)).clamp(0.13, 0.25))),
+        Preset::Good => (64, Some((0.15 * (SMALL / pixels).powf(0.3)).clamp(0.09, 0.15))),
         Preset::Best => (1024, Some(0.03)),
     };
     let fps = stage.fps.unwrap_or(usual.fps);
