@@ -247,17 +247,46 @@ THRONG_DEVICE bool sample_local_in_fog(const Params& params, Time time, const Fo
     return true;
 }
 
+// The shares of kinds for light that the fog scatters along a segment: suns count by how much of their light goes that way.
+THRONG_DEVICE LightShares scattered_shares(const Params& params, const FogSegment& segment, LightShares shares) {
+    if (!(shares.suns > 0.0f)) return shares;
+    float scattered = 0.0f;
+    THRONG_NO_UNROLL
+    for (uint32_t i = 0; i < params.tables.sun_count; i++) {
+        const LightRecord sun = load_record(&params.tables.lights[i]);
+        scattered += sun.probability * phase_pdf(params.frame.fog.anisotropy, dot(segment.direction, load3(sun.vector)));
+    }
+    const float suns = shares.suns * clamp(4.0f * kPi * scattered, 0.25f, 16.0f), scale = 1.0f / (shares.sky + suns + shares.local);
+    return LightShares{shares.sky * scale, suns * scale, shares.local * scale};
+}
+
+// Samples a direction to the sky for a point of the fog: by the sky's light, or the more the fog has a direction, by where it scatters light from
+// (one-sample model, Veach 1997). Otherwise a bright part of the sky in that direction is sampled rarely and brings much. The pdf is still that
+// of the sky alone, by which light that paths hit is weighed.
+THRONG_DEVICE bool sample_sky_in_fog(const Params& params, const FogSegment& segment, float choice, float share, Vec2 u, LightSample& sampled) {
+    const float g = params.frame.fog.anisotropy, by_phase = 0.5f * fabsf(g), by_sky = 1.0f - by_phase;
+    if (choice < by_sky) {
+        if (!sample_sky(params, vec3(0.0f), min(choice / by_sky, kBelowOne), share, u, sampled)) return false;
+    } else {
+        const Vec3 direction = turned_away(segment.direction, sample_phase(g, u.x), u.y);
+        sampled = LightSample{direction, kInfinity, vec3(0.0f), share * sky_pdf(params, vec3(0.0f), direction)};
+    }
+    const float phase = phase_pdf(g, dot(segment.direction, sampled.direction));
+    sampled.light = sky_radiance(params, sampled.direction) * (1.0f / (by_sky * sampled.pdf + by_phase * share * phase));
+    return true;
+}
+
 // Samples a light for a point of the fog. Its kind is sampled by what arrives where the segment is nearest to the lights within the scene,
 // but its pdf is by what arrives at the point, which is all that is known where such a light is hit.
 THRONG_DEVICE bool sample_light_in_fog(const Params& params, const Path& path, const FogSegment& segment, bool goes_on, FogPoint& point, LightSample& sampled) {
     const Vec3 position = segment.origin + segment.direction * point.at;
     const Vec3 nearest = segment.origin + segment.direction * nearest_on(segment, load3(params.local_lights.center));
-    const LightShares weighed = light_shares(params, position, goes_on), shares = light_shares(params, nearest, goes_on);
+    const LightShares weighed = light_shares(params, position, goes_on), shares = scattered_shares(params, segment, light_shares(params, nearest, goes_on));
     const Vec2 u = sample_2d(path.sampler, bounce_dimension(path, kFogPoint));
     float choice = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).x;
     if (choice < shares.sky) {
         point.weight *= weighed.sky / shares.sky;
-        return sample_sky(params, vec3(0.0f), min(choice / shares.sky, kBelowOne), weighed.sky, u, sampled);
+        return sample_sky_in_fog(params, segment, min(choice / shares.sky, kBelowOne), weighed.sky, u, sampled);
     }
     choice -= shares.sky;
     if (choice < shares.suns) {
