@@ -69,7 +69,8 @@ pub fn command(help: Help) -> Command {
 fn compact(command: Command, shown: &[&str]) -> Command {
     command.mut_args(|arg| {
         let order = shown.iter().position(|flag| arg.get_id() == *flag);
-        let arg = arg.help_heading(None::<&str>).hide_possible_values(true);
+        let takes_values = arg.get_action().takes_values();
+        let arg = arg.help_heading(None::<&str>).hide_possible_values(takes_values);
         match order {
             Some(order) => arg.display_order(order),
             None => arg,

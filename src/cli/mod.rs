@@ -228,5 +228,6 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         help::command(Help::Long).debug_assert();
+        help::command(Help::Short).debug_assert();
     }
 }

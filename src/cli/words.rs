@@ -314,7 +314,7 @@ mod tests {
                 Some((flag, value)) if value.contains('(') => vec![flag, value],
                 _ => write.split(' ').collect(),
             };
-            let line = ["throng", "render", "a.glb"].into_iter().chain(words);
+            let line = ["throng", "render", "a.glb", "--animation", "Walk"].into_iter().chain(words);
             let parsed = help::command(Help::Long).try_get_matches_from(line);
             assert!(parsed.is_ok(), "{write}: {parsed:?}");
         }
