@@ -19,9 +19,11 @@ use std::{
 const LONG: f64 = 3600.0;
 /// Least time, in seconds, that is told.
 const TOLD: f64 = 10.0;
-/// Least time and least share of the film on which a warning of a long film is based.
+/// Least time and least share of the first frame on which a warning of a long film is based. Frames whose samples go where the noise is
+/// begin with those that all pixels get.
 const LEAST_TIME: Duration = Duration::from_secs(5);
-const LEAST_SHARE: f64 = 0.05;
+const LEAST_SHARE: f64 = 0.005;
+const LEAST_ADAPTIVE_SHARE: f64 = 0.05;
 /// Time between two looks at the first frame.
 const LOOK: Duration = Duration::from_millis(250);
 /// Least number of samples that is advised, and of seconds that films with fewer samples are to take.
@@ -37,6 +39,8 @@ pub struct Film {
     first: usize,
     samples: u32,
     size: (u32, u32),
+    /// Whether samples go where the noise is.
+    is_adaptive: bool,
     /// Whether frames are denoised, or cannot be.
     is_clean: bool,
     /// Whether `--preset draft` would make it shorter.
@@ -54,6 +58,7 @@ impl Film {
             first: (reach + 1).min(traced),
             samples: settings.samples,
             size: (settings.width, settings.height),
+            is_adaptive: job.noise().is_some(),
             is_clean: job.denoising.is_some() || settings.integrator.shows() != Shows::Radiance,
             takes_draft,
         })
@@ -137,7 +142,8 @@ impl Estimate {
     /// Tells of a long film once `share` of the first frame is done, and returns whether it is known how long it is.
     fn foresees(&self, begun: Instant, share: f64) -> bool {
         let elapsed = begun.elapsed();
-        if elapsed < LEAST_TIME || share < LEAST_SHARE {
+        let least_share = if self.film.is_adaptive { LEAST_ADAPTIVE_SHARE } else { LEAST_SHARE };
+        if elapsed < LEAST_TIME || share < least_share {
             return false;
         }
         let seconds = elapsed.as_secs_f64();
@@ -160,7 +166,15 @@ mod tests {
     use super::*;
 
     fn film() -> Film {
-        Film { traced: 240, first: 1, samples: 256, size: (1280, 720), is_clean: false, takes_draft: false }
+        Film {
+            traced: 240,
+            first: 1,
+            samples: 256,
+            size: (1280, 720),
+            is_adaptive: false,
+            is_clean: false,
+            takes_draft: false,
+        }
     }
 
     #[test]
