@@ -67,6 +67,7 @@ mod choice;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+mod css;
 mod denoise;
 mod device;
 mod diff;

@@ -31,8 +31,9 @@ pub struct SceneArgs {
 /// How a scene is loaded.
 #[derive(clap::Args)]
 pub struct LoadArgs {
-    /// Replace a value of the scene file, for example render.frames=12 (repeatable). Models have render.*, environment and
-    /// materials.NAME
+    /// Replace a value of the scene file, for example render.frames=12
+    ///
+    /// May be repeated. Models have render.*, environment.* and materials.NAME; the environment may be one that --environment gave
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub overrides: Vec<(String, String)>,
     /// End with an error where something in a file would be replaced or left out, instead of a warning
@@ -66,6 +67,16 @@ impl SceneArgs {
 }
 
 impl LoadArgs {
+    /// Whether a model's pictures could take less time.
+    pub fn takes_draft(&self) -> bool {
+        self.model.takes_draft()
+    }
+
+    /// Whether all animations of a model are asked for.
+    pub fn plays_all(&self) -> bool {
+        self.model.plays_all()
+    }
+
     pub fn options(&self) -> LoadOptions {
         let mut model = self.model.options();
         model.stage.up = self.view.model_up();

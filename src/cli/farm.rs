@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{
     farm::{Flag, Job, JobError, Role},
-    loader::options::{EnvironmentChoice, parse_color},
+    loader::options::EnvironmentChoice,
+    render::BackgroundChoice,
     scene::PixelFilter,
 };
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
@@ -146,7 +147,7 @@ fn flag_of(name: &str, word: &OsStr) -> Flag {
     let parts = word.to_str().and_then(|word| word.split_once('='));
     let is_picture = |value: &str| match name {
         "environment" => matches!(EnvironmentChoice::parse(value.into()), Ok(EnvironmentChoice::File(_))),
-        "background" => matches!(parse_color(value), Ok(None)),
+        "background" => matches!(BackgroundChoice::parse(value.into()), Ok(BackgroundChoice::File(_))),
         _ => false,
     };
     let role = match (name, parts) {

@@ -2,6 +2,7 @@
 
 use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
+use std::ffi::OsString;
 
 /// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
 const FIRST: [(&str, &[&str]); 13] = [
@@ -9,15 +10,19 @@ const FIRST: [(&str, &[&str]); 13] = [
         "render",
         &[
             "output",
+            "video",
             "frames",
-            "skip_existing",
             "size",
+            "preset",
             "samples",
-            "exposure",
+            "denoise",
+            "environment",
             "transparent",
             "animation",
             "camera",
-            "environment",
+            "integrator",
+            "overrides",
+            "skip_existing",
         ],
     ),
     ("view", &["port", "bind", "no_open", "samples", "environment", "device"]),
@@ -34,13 +39,42 @@ const FIRST: [(&str, &[&str]); 13] = [
     ("man", &["output"]),
 ];
 
+/// The help that the command line may have to print.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Help {
+    Short,
+    Long,
+}
+
+impl Help {
+    /// The help that `args` ask for, if they do.
+    pub fn of(args: &[OsString]) -> Self {
+        let mut words = args.iter().take_while(|word| *word != "--");
+        if words.any(|word| word == "-h") { Self::Short } else { Self::Long }
+    }
+}
+
 /// The program's command line.
-pub fn command() -> Command {
+pub fn command(help: Help) -> Command {
     FIRST.iter().fold(Cli::command(), |cli, (name, flags)| {
         cli.mut_subcommand(name, |command| {
             let more = format!("All flags: throng {name} --help");
-            shortened(command, flags).after_help(more)
+            let command = shortened(command, flags).after_help(more);
+            if help == Help::Short { compact(command, flags) } else { command }
         })
+    })
+}
+
+/// Lists flags in the order of `shown`, without headings and the values that they may have.
+fn compact(command: Command, shown: &[&str]) -> Command {
+    command.mut_args(|arg| {
+        let order = shown.iter().position(|flag| arg.get_id() == *flag);
+        let takes_values = arg.get_action().takes_values();
+        let arg = arg.help_heading(None::<&str>).hide_possible_values(takes_values);
+        match order {
+            Some(order) => arg.display_order(order),
+            None => arg,
+        }
     })
 }
 
@@ -60,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_flags_that_matter_first_exist() {
-        let mut cli = command();
+        let mut cli = command(Help::Long);
         for (name, flags) in FIRST {
             let command = cli.find_subcommand_mut(name).unwrap();
             let exists = |flag: &&str| command.get_arguments().any(|arg| arg.get_id() == *flag);

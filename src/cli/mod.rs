@@ -9,6 +9,7 @@ mod console;
 mod denoise;
 mod diff;
 mod diff_films;
+mod estimate;
 mod events;
 mod farm;
 mod help;
@@ -34,6 +35,7 @@ mod shipped;
 mod trace;
 mod version;
 mod view;
+mod words;
 
 use crate::{
     device, farm::JobError, loader::LoadError, memory, merge::MergeError, output::PatternError,
@@ -41,6 +43,7 @@ use crate::{
 };
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
+use help::Help;
 use std::{env, process::ExitCode, thread};
 
 /// Renders scenes in which the same meshes appear thousands to millions of times.
@@ -125,9 +128,11 @@ pub fn run() -> ExitCode {
 }
 
 fn parse_and_run() -> Exit {
-    let mut command = help::command();
-    let parsed = command.try_get_matches_from_mut(env::args_os()).and_then(|given| Cli::from_arg_matches(&given));
-    match parsed.map_err(|error| error.format(&mut command)) {
+    let args: Vec<_> = env::args_os().collect();
+    let mut command = help::command(Help::of(&args));
+    let args = words::with_command(args, &command);
+    let parsed = command.try_get_matches_from_mut(&args).and_then(|given| Cli::from_arg_matches(&given));
+    match parsed.map_err(|error| words::explained(error.format(&mut command), &args, &command)) {
         Ok(cli) => cli.run().unwrap_or_else(|error| {
             console::error(&console::one_line(&error));
             exit_of(&error)
@@ -222,6 +227,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        help::command().debug_assert();
+        help::command(Help::Long).debug_assert();
+        help::command(Help::Short).debug_assert();
     }
 }

@@ -39,7 +39,8 @@ pub struct ViewArgs {
 pub struct ModelArgs {
     /// Play these animations, by name or index; `all` plays all.
     ///
-    /// Indices count from 0, and commas separate animations that are played at once [default: the model is at rest]
+    /// Indices count from 0, and commas separate animations that are played at once. With `{animation}` in --output or --video, each gets files of its own; with
+    /// --sheet, `all` gives each a row [default: the model is at rest]
     #[arg(long, value_name = "NAME|INDEX")]
     animation: Vec<String>,
     /// How fast animations are played; 0 shows a pose, negative numbers play backwards
@@ -72,10 +73,13 @@ pub struct ModelArgs {
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090, or a panorama (.exr, .hdr).
     ///
-    /// Colours may be 0.5,0.5,0.5, and panoramas .png or .jpg [default: the file's own, else studio, or next to
-    /// nothing where the file has lights]
+    /// Colours may be names like white or linear like 0.5,0.5,0.5, and panoramas .png or .jpg. A .ron scene takes all but the studio, in place
+    /// of its own [default: the file's own, else studio, or next to nothing where the file has lights]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(EnvironmentChoice::parse))]
     environment: Option<EnvironmentChoice>,
+    /// Turn the environment about the vertical axis; scenes turn pictures only
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = number_in(-3600.0_f32..=3600.0))]
+    environment_rotation: Option<f32>,
     /// Leave out the ground
     #[arg(long)]
     no_ground: bool,
@@ -86,6 +90,8 @@ pub struct ModelArgs {
     #[arg(long, value_name = "SHARE", value_parser = number_in(0.0_f32..=0.45))]
     margin: Option<f32>,
     /// Come nearer by this factor, or go away [default: 1]
+    ///
+    /// For scenes and for cameras of files, a lens with a longer focal length
     #[arg(long, value_name = "FACTOR", value_parser = number_in(0.01_f32..=100.0))]
     zoom: Option<f32>,
     /// Rounds of the turntable; negative ones go the other way [default: 1]
@@ -97,7 +103,9 @@ pub struct ModelArgs {
     /// Frames per second, also as 24000/1001; 23.976 means the same [default: 24]
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     fps: Option<f64>,
-    /// How much time pictures may take: draft for a look, good, or best without visible noise [default: good]
+    /// How much time pictures may take: draft, good or best [default: good]
+    ///
+    /// draft is for a look, best has no visible noise
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
     /// Which of the file's scenes, by name or index
@@ -128,6 +136,16 @@ impl ViewArgs {
 }
 
 impl ModelArgs {
+    /// Whether pictures could take less time.
+    pub fn takes_draft(&self) -> bool {
+        self.preset != Some(Preset::Draft)
+    }
+
+    /// Whether all animations are asked for.
+    pub fn plays_all(&self) -> bool {
+        self.animation.iter().any(|text| text == "all")
+    }
+
     pub fn options(&self) -> ModelOptions {
         let camera = self.camera.as_deref().map(CameraChoice::from);
         ModelOptions {
@@ -139,6 +157,7 @@ impl ModelArgs {
             },
             camera: camera.unwrap_or_default(),
             environment: self.environment.clone(),
+            environment_rotation: self.environment_rotation,
             no_ground: self.no_ground,
             cut_out: false,
             shadow_catcher: false,

@@ -30,7 +30,7 @@ impl Remaining {
 }
 
 /// A time as people tell it, at least a second.
-fn rounded(seconds: f64) -> String {
+pub fn rounded(seconds: f64) -> String {
     let seconds = seconds.max(1.0).round() as u64;
     let minutes = seconds.div_ceil(60);
     match seconds {

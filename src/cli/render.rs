@@ -12,7 +12,8 @@ use super::{
 use crate::{
     denoise::Denoise,
     device::{Device, FrameSettings},
-    output::{Destination, OutputError, Stream},
+    loader,
+    output::{Destination, OutputError, PatternError, SheetRows, Stream},
     pixels::PixelType,
     render::{RenderError, RenderJob},
     scene::{Scene, rig::RefitPolicy},
@@ -65,6 +66,7 @@ Examples:
   throng render model.glb -o turn.webp --size 640x640             a turntable
   throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture in that light
   throng render model.glb --animation Walk -o walk.mp4            an animation
+  throng render model.glb --animation all -o '{animation}.webp'    a film of each animation
   throng render models/ -o 'thumbs/{model}.png' --size 256x256     a picture of each model in a folder
   throng render scene.ron --denoise --skip-existing                finished frames are kept: run it again to go on";
 
@@ -182,8 +184,11 @@ impl RenderArgs {
         }
         let mut device = self.device.open_together(self.messages.verbose > 0, |line| progress.note(line))?;
         let options = self.options()?;
-        let mut render =
-            |path: &Path, progress: &Progress| self.render(path, &options, device.as_mut(), (progress, &stop));
+        let one_by_one = self.plays_one_by_one();
+        let mut render = |path: &Path, progress: &Progress| match one_by_one {
+            true => self.render_animations(path, &options, device.as_mut(), (progress, &stop)),
+            false => self.render(path, (&options, &self.frames), device.as_mut(), (progress, &stop)),
+        };
         match inputs {
             Inputs::One(path) => Ok(render(&path, progress)?.exit),
             Inputs::Several(paths) => {
@@ -194,17 +199,58 @@ impl RenderArgs {
         }
     }
 
-    /// Renders one scene.
-    fn render(
+    /// Whether each animation of a model is rendered by itself, in place of all at once.
+    fn plays_one_by_one(&self) -> bool {
+        self.frames.names_animations() || self.frames.files.sheet.is_some() && self.load.plays_all()
+    }
+
+    /// Renders the animations of a model that were asked for, one after the other.
+    fn render_animations(
         &self,
         path: &Path,
         options: &PictureOptions,
         device: &mut dyn Device,
         (progress, stop): (&Progress, &AtomicBool),
     ) -> anyhow::Result<Outcome> {
+        let animations = loader::animations(path, &options.load).map_err(crate::Error::from)?;
+        let (count, rows) = (animations.len(), SheetRows::new(animations.len()));
+        if animations.is_empty() {
+            return Err(crate::Error::from(SettingsError::from(PatternError::NothingPlayed)).into());
+        }
+        let mut outcome = Outcome { exit: Exit::Done, existed: true, has_files: true };
+        for (index, animation) in animations.iter().enumerate() {
+            let frames = self.frames.for_animation(&animation.name, count, rows.row(index));
+            let frames = frames.map_err(crate::Error::from)?;
+            let mut options = options.clone();
+            options.load.model.animation.clips = vec![animation.choice.clone()];
+            let own = match progress.is_of_many() {
+                true => progress.clone(),
+                false => Progress::new(self.messages.progress, self.messages.quiet),
+            };
+            if count > 1 {
+                own.summary(&format!("animation {} of {count}: {}", index + 1, animation.name));
+            }
+            let one = self.render(path, (&options, &frames), device, (&own, stop))?;
+            outcome = Outcome { existed: outcome.existed && one.existed, ..one };
+            if outcome.exit == Exit::Stopped {
+                return Ok(outcome);
+            }
+        }
+        rows.finish()?;
+        Ok(outcome)
+    }
+
+    /// Renders one scene.
+    fn render(
+        &self,
+        path: &Path,
+        (options, frames): (&PictureOptions, &FrameOptions),
+        device: &mut dyn Device,
+        (progress, stop): (&Progress, &AtomicBool),
+    ) -> anyhow::Result<Outcome> {
         let scene = Arc::new(options.load(path).map_err(crate::Error::from)?);
         let asked = interrupt::asked_to_show();
-        let mut run = Run::plan(options, scene, (&self.frames, &self.ongoing), device, asked)?;
+        let mut run = Run::plan(options, scene, (frames, &self.ongoing), device, asked)?;
         for note in &run.notes {
             progress.note(&format!("throng: note: {note}"));
         }
@@ -217,7 +263,9 @@ impl RenderArgs {
         interrupt::work_begins();
         let has_files = run.plan.pattern().is_some();
         run.open().map_err(|error| with_way_on(error.into(), has_files))?;
-        let mut reporter = Reporter::new(progress, &run.job, &run.plan, self.messages.verbose);
+        let takes_draft = self.load.takes_draft() && !loader::is_scene(path) && self.picture.samples.is_none();
+        let reporter = Reporter::new(progress, &run.job, &run.plan, self.messages.verbose);
+        let mut reporter = reporter.estimating(takes_draft);
         reporter.started(&device.describe());
         let result = run.render(device, &mut reporter, stop);
         progress.finish();
@@ -241,6 +289,8 @@ impl RenderArgs {
         let Inputs::One(path) = Inputs::of(&self.inputs)? else {
             return Err(UsageError("a job renders one scene: write a job for each".into()).into());
         };
+        let one_by_one = "a job renders one animation: write a job for each, with its name in --output and --animation";
+        demand(!self.plays_one_by_one(), one_by_one)?;
         let mut options = self.options()?;
         if self.ongoing.checkpoint {
             options.aovs = options.aovs.as_traced();

@@ -3,6 +3,7 @@
 use super::{
     Exit,
     args::warn_of_trees,
+    estimate::{Estimate, Film},
     events::{Event, Stats},
     progress::Progress,
     resume,
@@ -31,6 +32,8 @@ pub struct Reporter<'a> {
     done: usize,
     /// Number of frames of this run whose pictures show nothing.
     blank: usize,
+    /// Tells how long a film takes; none before the work begins, and for single pictures.
+    estimate: Option<Estimate>,
 }
 
 /// Number of warnings of a kind that are shown without `-v`.
@@ -38,7 +41,14 @@ const MOST_WARNINGS: usize = 5;
 
 impl<'a> Reporter<'a> {
     pub fn new(progress: &Progress, job: &'a RenderJob, plan: &'a FramePlan, verbose: u8) -> Self {
-        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped, blank: 0 }
+        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped, blank: 0, estimate: None }
+    }
+
+    /// Tells how long a film takes. `takes_draft`: whether `--preset draft` would make it shorter.
+    pub fn estimating(self, takes_draft: bool) -> Self {
+        // The frames of one of several models are no film that somebody waits for.
+        let film = Film::of(self.job, takes_draft).filter(|_| !self.progress.is_of_many());
+        Self { estimate: film.map(|film| Estimate::new(film, &self.progress)), ..self }
     }
 
     pub fn started(&self, device: &str) {
@@ -144,6 +154,9 @@ impl<'a> Reporter<'a> {
 
 impl FrameObserver for Reporter<'_> {
     fn frames_begin(&mut self, progress: Option<Arc<FrameProgress>>) {
+        if let Some(estimate) = &self.estimate {
+            estimate.begin(progress.clone());
+        }
         self.progress.begin(progress);
     }
 
@@ -155,6 +168,10 @@ impl FrameObserver for Reporter<'_> {
     fn frame_done(&mut self, report: &FrameReport) {
         self.done += 1;
         self.progress.advance();
+        // It is told once.
+        if let Some(estimate) = self.estimate.take() {
+            estimate.first_frame_done();
+        }
         self.progress.event(&Event::Frame { report, done: self.done, frames: self.plan.total() });
         self.warn_of_blank(report);
         if self.verbose > 0 {

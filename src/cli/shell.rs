@@ -27,7 +27,7 @@ pub struct CompletionsArgs {
 impl CompletionsArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut help::command(), "throng", &mut script);
+        clap_complete::generate(self.shell, &mut help::command(help::Help::Long), "throng", &mut script);
         print(&script)
     }
 }
@@ -46,7 +46,7 @@ pub struct ManArgs {
 
 impl ManArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let program = help::command();
+        let program = help::command(help::Help::Long);
         match &self.output {
             Some(folder) => {
                 let mut pages = Vec::new();

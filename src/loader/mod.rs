@@ -41,9 +41,10 @@ pub use error::LoadError;
 pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
 pub(crate) use ron::pace_of;
+pub(crate) use standalone::SingleClip;
 
 use crate::scene::{Scene, desc::SceneFile};
-use options::{Kind, ViewOptions};
+use options::{CameraChoice, EnvironmentChoice, Kind, ModelOptions, ViewOptions};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -93,6 +94,16 @@ fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError
         | LoadError::Place { file, message, .. } => file == path && !files::is_lack(message),
         _ => false,
     };
+    let model = &options.model;
+    if is_of_scene && (model.environment.is_some() || model.environment_rotation.is_some()) {
+        let model = ModelOptions { environment: None, environment_rotation: None, ..model.clone() };
+        let plain = LoadOptions { model, ..options.clone() };
+        return match load_kind((path, Kind::Scene), &plain, |_| ()) {
+            Ok(_) => LoadError::flag("--environment", error.message()),
+            // The places of this one are those of the file.
+            Err(error) => blame_sets(error, path, &plain),
+        };
+    }
     let plain = LoadOptions { overrides: Vec::new(), ..options.clone() };
     if !is_of_scene || options.overrides.is_empty() || load_kind((path, Kind::Scene), &plain, |_| ()).is_err() {
         return error;
@@ -117,7 +128,13 @@ fn load_kind(
 
 /// Completes a scene and names it. With `options.strict`, its warnings are an error.
 fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
-    let scene = complete(scene, path, &options.view, options.model.stage.size)?;
+    let mut scene = complete(scene, path, &options.view, options.model.stage.size)?;
+    let is_framed = !matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
+        && options.view.eye.is_none()
+        && !matches!(options.model.camera, CameraChoice::Of(_));
+    if let (Some(factor), false) = (options.model.stage.zoom, is_framed) {
+        options::view::zoom(&mut scene, factor)?;
+    }
     match options.strict && !scene.warnings.is_empty() {
         true => Err(LoadError::strict(path, &scene.warnings)),
         false => Ok(Scene { name: name_of(path), ..scene }),
@@ -131,14 +148,15 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
 pub(crate) fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions) -> Result<Scene, LoadError> {
     options.check(Kind::Scene)?;
     let camera = match &options.model.camera {
-        options::CameraChoice::Of(name) => Some(name.as_str()),
+        CameraChoice::Of(name) => Some(name.as_str()),
         _ => None,
     };
     let source = match text {
         Some(text) => ron::file::Source { path: path.into(), text: text.to_owned(), ..Default::default() },
         None => ron::file::open(path)?,
     };
-    let scene = ron::load(source, &overrides(options), &options.model.allow_dirs, camera)?;
+    let scene = ron::load(source, &overrides(options)?, &options.model.allow_dirs, camera);
+    let scene = scene.map_err(|error| blame_flag(error, options))?;
     finished(scene, path, options)
 }
 
@@ -182,6 +200,24 @@ pub(crate) fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Whether [`load_with`] takes the file for a scene, and not for a model, as far as its name tells.
+pub(crate) fn is_scene(path: &Path) -> bool {
+    matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
+}
+
+/// The animations of the model at `path` that `options` name, each to be played by itself.
+///
+/// # Errors
+/// As [`load_with`], and for animations that the file does not have.
+pub(crate) fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
+    let kind = kind_of(path)?;
+    options.check(kind)?;
+    match kind {
+        Kind::Gltf => standalone::gltf::singles(path, options),
+        Kind::Scene | Kind::Mesh(_) | Kind::Raw => Ok(Vec::new()),
+    }
+}
+
 /// Whether there is a file that [`load_with`] takes, as far as its name tells.
 ///
 /// # Errors
@@ -199,10 +235,45 @@ pub(crate) fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
 }
 
-/// The overrides, with the start time from the command line last: a flag takes precedence over `--set`.
-fn overrides(options: &LoadOptions) -> Vec<(String, String)> {
+/// The overrides of a scene file. The environment from the command line is first, so that `--set` reaches it; the start time is last:
+/// a flag takes precedence over `--set`.
+///
+/// # Errors
+/// If scene files have no such environment, and if its picture does not exist.
+fn overrides(options: &LoadOptions) -> Result<Vec<(String, String)>, LoadError> {
+    let model = &options.model;
+    let environment = match (&model.environment, model.environment_rotation) {
+        (Some(choice), rotation) => {
+            if let EnvironmentChoice::File(path) = choice {
+                standalone::check_picture(path)?;
+            }
+            let text = choice.in_scene_file(rotation.unwrap_or_default());
+            let text = text.map_err(|message| LoadError::flag("--environment", message))?;
+            Some(("environment".to_owned(), text))
+        }
+        (None, Some(rotation)) => Some((TURNED.to_owned(), format!("{rotation:?}"))),
+        (None, None) => None,
+    };
     let start = options.start.map(|time| ("render.start".to_owned(), format!("{time:?}")));
-    options.overrides.iter().cloned().chain(start).collect()
+    Ok(environment.into_iter().chain(options.overrides.iter().cloned()).chain(start).collect())
+}
+
+/// The value that `--environment-rotation` sets in a scene file.
+const TURNED: &str = "environment.rotation";
+
+/// The error of a flag that sets a value, in place of that of `--set`.
+fn blame_flag(error: LoadError, options: &LoadOptions) -> LoadError {
+    let is_set = |key: &str| options.overrides.iter().any(|(set, _)| set == key);
+    match error {
+        LoadError::Override { key, message } if key == "environment" && !is_set(&key) => {
+            LoadError::flag("--environment", message)
+        }
+        LoadError::Override { key, .. } if key == TURNED && !is_set(&key) => LoadError::flag(
+            "--environment-rotation",
+            "the environment of this scene is no picture: give one with --environment, or turn a sky with --set environment.azimuth=DEGREES",
+        ),
+        other => other,
+    }
 }
 
 fn kind_of(path: &Path) -> Result<Kind, LoadError> {

@@ -17,6 +17,14 @@ impl Backdrop {
         Self(Colors::Same(linear))
     }
 
+    /// The colour, if it is the same everywhere.
+    pub fn color(&self) -> Option<[f32; 3]> {
+        match self.0 {
+            Colors::Same(color) => Some(color),
+            Colors::Image(_) => None,
+        }
+    }
+
     /// Of linear colours for each pixel of the frames.
     pub fn of_pixels(linear: Vec<[f32; 3]>) -> Self {
         Self(Colors::Image(linear))

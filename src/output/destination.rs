@@ -72,6 +72,27 @@ impl Destination {
         }
     }
 
+    /// Whether there is a place for the name of the animation.
+    pub(crate) fn has_animation(&self) -> bool {
+        match self {
+            Self::Files(files) => files.has_animation(),
+            Self::Video(video) => video.has_animation(),
+            Self::Stream(..) | Self::Film(_) => false,
+        }
+    }
+
+    /// The destination for an animation called `name`, one of `count`.
+    ///
+    /// # Errors
+    /// As [`Pattern::for_animation`].
+    pub(crate) fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
+        Ok(match self {
+            Self::Files(files) => Self::Files(files.for_animation(name, count)?),
+            Self::Video(video) => Self::Video(video.for_animation(name, count)?),
+            Self::Stream(..) | Self::Film(_) => self.clone(),
+        })
+    }
+
     /// The file of a frame, or the video, of a scene; none for streams.
     pub(crate) fn first_file(&self, scene: &str) -> Option<PathBuf> {
         match self {

@@ -37,7 +37,7 @@ impl FrameFiles {
                 Piece::Text(text) if width.is_none() => before.extend(text.as_encoded_bytes()),
                 Piece::Text(text) => after.extend(text.as_encoded_bytes()),
                 Piece::Frame { width: digits } if width.is_none() => width = Some(digits),
-                Piece::Frame { .. } | Piece::Scene(_) => return Err(several()),
+                Piece::Frame { .. } | Piece::Scene(_) | Piece::Animation => return Err(several()),
             }
         }
         let width = width.ok_or_else(several)?;

@@ -15,8 +15,8 @@ use std::{
 /// A file name with places for the frame number and the scene's name.
 ///
 /// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
-/// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension. The spellings of other
-/// programs are taken as well: `%04d`, `$F4`, `@@@@`, `<frame>`. Names need not be UTF-8.
+/// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension; `{animation}` for the name of
+/// the animation that is played, see [`Pattern::for_animation`]. The spellings of other programs are taken as well: `%04d`, `$F4`, `@@@@`, `<frame>`. Names need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
@@ -27,11 +27,17 @@ pub struct Pattern<F = FileFormat> {
 pub enum PatternError {
     #[error("the output name is empty; try frames/####.png")]
     Empty,
-    #[error("`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}} and {{model}}")]
+    #[error(
+        "`{{` has no matching `}}`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}}, {{model}} and {{animation}}"
+    )]
     Unclosed,
-    #[error("`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}} and {{model}}")]
+    #[error(
+        "`}}` has no matching `{{`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}}, {{model}} and {{animation}}"
+    )]
     Unopened,
-    #[error("unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}} and {{model}}")]
+    #[error(
+        "unknown placeholder `{{{0}}}`; placeholders are ####, {{frame}}, {{frame:04}}, {{scene}}, {{model}} and {{animation}}"
+    )]
     Unknown(String),
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
@@ -44,6 +50,10 @@ pub enum PatternError {
     FrameInVideo(String),
     #[error("`{pattern}` has no place for the name of the model, and there are several; try `{fix}`")]
     NoScene { pattern: String, fix: String },
+    #[error("`{pattern}` has no place for the name of the animation, and there are several; try `{fix}`")]
+    NoAnimation { pattern: String, fix: String },
+    #[error("`{{animation}}` is the name of an animation that is played: add --animation all, or the names of some")]
+    NothingPlayed,
     #[error("{0} has one place for the pictures of all models; try `{{model}}.png`")]
     OneStream(String),
     #[error("{0} is a film of one picture, and there are several models; render them in runs of their own")]
@@ -115,10 +125,38 @@ impl<F: Copy> Pattern<F> {
         if scenes <= 1 || self.has_scene() {
             return Ok(());
         }
+        let (pattern, fix) = self.with_place("{model}");
+        Err(PatternError::NoScene { pattern, fix })
+    }
+
+    /// The text of the pattern, and a text with a place in front of the file's name.
+    fn with_place(&self, place: &str) -> (String, String) {
         let pattern = self.to_string();
         let (folder, name) = pattern.split_at(pattern.rfind('/').map_or(0, |slash| slash + 1));
-        let fix = format!("{folder}{{model}}_{name}");
-        Err(PatternError::NoScene { pattern, fix })
+        let fix = format!("{folder}{place}_{name}");
+        (pattern, fix)
+    }
+
+    /// Whether there is a place for the name of the animation.
+    pub(crate) fn has_animation(&self) -> bool {
+        self.pieces.contains(&Piece::Animation)
+    }
+
+    /// The names of files for an animation called `name`, one of `count`. `name` is taken literally, unless it would lead to another
+    /// folder.
+    ///
+    /// # Errors
+    /// If there are several animations and no place for their names.
+    pub(crate) fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
+        if count > 1 && !self.has_animation() {
+            let (pattern, fix) = self.with_place("{animation}");
+            return Err(PatternError::NoAnimation { pattern, fix });
+        }
+        let piece = |piece: &Piece| match piece {
+            Piece::Animation => Piece::Text(as_file_name(name).into()),
+            other => other.clone(),
+        };
+        Ok(Self { pieces: self.pieces.iter().map(piece).collect(), format: self.format })
     }
 
     /// Returns the pattern if it has no place for the frame number, else an error.
@@ -156,6 +194,8 @@ impl<F: Copy> Pattern<F> {
             Piece::Text(text) => text.clone(),
             Piece::Frame { width } => format!("{frame:0width$}").into(),
             Piece::Scene(_) => as_file_name(scene).into(),
+            // Without an animation, nothing is rendered.
+            Piece::Animation => as_file_name("").into(),
         };
         self.pieces.iter().map(text).collect::<OsString>().into()
     }
@@ -289,6 +329,16 @@ mod tests {
         assert_eq!(Pattern::parse("a.png").unwrap().check_scene_count(1), Ok(()));
     }
 
+    #[test]
+    fn several_animations_need_their_name() {
+        let of = |text: &str, count| Pattern::parse(text).unwrap().for_animation("a/b", count);
+        let files = of("out/{animation}/{scene}_##", 2).unwrap();
+        assert_eq!(files.path_for(7, "fox"), Path::new("out/a_b/fox_07.png"));
+        assert_eq!(of("####.png", 1).unwrap().path_for(1, "fox"), Path::new("0001.png"));
+        let error = of("out/a.png", 2).unwrap_err().to_string();
+        assert!(error.ends_with("try `out/{animation}_a.png`"), "{error}");
+    }
+
     #[cfg(unix)]
     #[test]
     fn names_need_not_be_utf8() {
@@ -304,9 +354,15 @@ mod tests {
 
     #[test]
     fn a_shown_pattern_parses_to_itself() {
-        for text in
-            ["a_####.png", "{scene}/{frame}.EXR", "{frame:02}{scene}", "{model}.webp", "a@%%04d_$F4.png", "<f3>.@"]
-        {
+        for text in [
+            "a_####.png",
+            "{scene}/{frame}.EXR",
+            "{frame:02}{scene}",
+            "{model}.webp",
+            "{animation}.png",
+            "a@%%04d_$F4.png",
+            "<f3>.@",
+        ] {
             let pattern = Pattern::parse(text).unwrap();
             assert_eq!(Pattern::parse(pattern.to_string()).unwrap(), pattern);
         }

@@ -13,6 +13,8 @@ pub(super) enum Piece {
     },
     /// The scene's name, by the word in the braces.
     Scene(&'static str),
+    /// The name of the animation that is played.
+    Animation,
 }
 
 /// Writes a text as it is, and places as [`split`] takes them.
@@ -22,6 +24,7 @@ impl fmt::Display for Piece {
             Self::Text(text) => text.display().fmt(f),
             Self::Frame { width } => f.write_str(&"#".repeat(*width)),
             Self::Scene(word) => write!(f, "{{{word}}}"),
+            Self::Animation => f.write_str("{animation}"),
         }
     }
 }
@@ -116,7 +119,7 @@ fn stands_alone(before: &[u8], rest: &[u8]) -> bool {
     rest.starts_with(b"@@") || is_gap(before.last()) && is_gap(rest.get(1))
 }
 
-/// `{frame}`, `{frame:04}`, `{scene}` or `{model}`.
+/// `{frame}`, `{frame:04}`, `{scene}`, `{model}` or `{animation}`.
 fn braced(text: &[u8]) -> Result<(Piece, usize), PatternError> {
     let inner = text.strip_prefix(b"{").ok_or(PatternError::Unopened)?;
     let end = inner.iter().position(|&byte| byte == b'}').ok_or(PatternError::Unclosed)?;
@@ -126,6 +129,9 @@ fn braced(text: &[u8]) -> Result<(Piece, usize), PatternError> {
 fn named(name: &str) -> Result<Piece, PatternError> {
     if let Some(word) = ["scene", "model"].into_iter().find(|word| *word == name) {
         return Ok(Piece::Scene(word));
+    }
+    if name == "animation" {
+        return Ok(Piece::Animation);
     }
     if name == "frame" {
         return frame(b"");

@@ -1,7 +1,7 @@
 //! Backgrounds: what finished frames show in place of the environment.
 
 use crate::{
-    loader::{LoadError, load_radiance},
+    loader::{LoadError, load_radiance, options::parse_color},
     output::Backdrop,
 };
 use glam::Vec3;
@@ -9,11 +9,16 @@ use image::{
     Rgb32FImage,
     imageops::{self, FilterType},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// A background that users may ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackgroundChoice {
+    /// None: pictures get alpha, as with [`transparent`](field@crate::settings::AovOptions::transparent).
+    Transparent,
     /// A linear display colour.
     Color(Vec3),
     /// A picture of any size.
@@ -28,16 +33,38 @@ pub struct Background {
 }
 
 impl BackgroundChoice {
-    /// Makes the background of frames of `size`. A picture covers the frame: it is scaled, and cut off evenly where its shape is another.
+    /// `transparent`, a colour (see [`parse_color`]), else a file.
+    ///
+    /// # Errors
+    /// A sentence about what may be written, if the text is none of these.
+    pub fn parse(text: OsString) -> Result<Self, String> {
+        if text == "transparent" {
+            return Ok(Self::Transparent);
+        }
+        let color = text.to_str().map_or(Ok(None), parse_color)?;
+        match (color, Path::new(&text).extension()) {
+            (Some(color), _) => Ok(Self::Color(color)),
+            (None, Some(_)) => Ok(Self::File(text.into())),
+            (None, None) => Err(
+                "write transparent, a colour like white, #c8b090 or 0.5,0.5,0.5, or the name of a picture with its \
+                         extension"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Makes the background of frames of `size`. A picture covers the frame: it is scaled, and cut off evenly where its shape is another. None if it is transparent.
     ///
     /// # Errors
     /// When the picture is missing, damaged or too large.
-    pub(crate) fn open(&self, size: (u32, u32)) -> Result<Background, LoadError> {
+    pub(crate) fn open(&self, size: (u32, u32)) -> Result<Option<Background>, LoadError> {
         Ok(match self {
+            Self::Transparent => None,
             Self::Color(color) => {
-                Background { backdrop: Backdrop::of_color(color.to_array()), name: format!("{:?}", color.to_array()) }
+                let color = color.to_array();
+                Some(Background { backdrop: Backdrop::of_color(color), name: format!("{color:?}") })
             }
-            Self::File(path) => Background { backdrop: covering(path, size)?, name: path.display().to_string() },
+            Self::File(path) => Some(Background { backdrop: covering(path, size)?, name: path.display().to_string() }),
         })
     }
 }
@@ -66,11 +93,23 @@ mod tests {
     use crate::output::Pixels;
 
     fn shown(file: &Path, size: (u32, u32)) -> Vec<u8> {
-        let background = BackgroundChoice::File(file.to_owned()).open(size).unwrap();
+        let background = BackgroundChoice::File(file.to_owned()).open(size).unwrap().unwrap();
         let count = (size.0 * size.1) as usize;
         let mut pixels = Pixels::U8(vec![9; 3 * count].into());
         background.backdrop.lay_under(&mut pixels, &vec![0.0; count]);
         pixels.bytes().unwrap().into_owned()
+    }
+
+    #[test]
+    fn backgrounds_are_nothing_colours_or_files() {
+        let parse = |text: &str| BackgroundChoice::parse(text.into());
+        assert_eq!(parse("transparent"), Ok(BackgroundChoice::Transparent));
+        assert_eq!(parse("white"), Ok(BackgroundChoice::Color(Vec3::ONE)));
+        assert_eq!(parse("0,1,0"), Ok(BackgroundChoice::Color(Vec3::Y)));
+        assert_eq!(parse("white.jpg"), Ok(BackgroundChoice::File("white.jpg".into())));
+        for wrong in ["whit", "#ffffff80", "-1,0,0", ""] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

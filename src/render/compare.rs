@@ -204,6 +204,7 @@ mod tests {
             denoising: None,
             denoised_noise: None,
             background: None,
+            wireframe_color: None,
             refit: None,
             trees: TreeSource::default(),
             frames: vec![1, 4, 2],

@@ -47,6 +47,7 @@ use exposure::Exposures;
 pub use exposure::Measured;
 use frame_queue::FrameQueue;
 pub use frame_queue::Skipped;
+use glam::Vec3;
 pub use in_memory::LoadedScene;
 pub use material_counts::MaterialCounts;
 pub use ongoing::{Ongoing, run_ongoing, sampling};
@@ -90,6 +91,8 @@ pub struct RenderJob {
     /// What is behind the scene in frames, which are opaque then; `settings` ask for transparent ones with alpha. None: they are as they
     /// ask.
     pub background: Option<Background>,
+    /// Linear colour of the edges that `settings` draw; none for black.
+    pub wireframe_color: Option<Vec3>,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     pub refit: Option<RefitPolicy>,
     pub trees: TreeSource,

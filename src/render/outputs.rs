@@ -201,6 +201,8 @@ struct Settings<'a> {
     denoise: Option<(Denoise, u32)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     background: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wireframe_color: Option<[f32; 3]>,
 }
 
 fn origin(job: &RenderJob) -> Metadata {
@@ -209,6 +211,7 @@ fn origin(job: &RenderJob) -> Metadata {
         auto_exposure: job.auto_exposure,
         denoise: job.denoising.as_ref().map(|denoising| (denoising.method(), denoising.reach)),
         background: job.background.as_ref().map(|background| &background.name[..]),
+        wireframe_color: job.wireframe_color.map(|color| color.to_array()),
     };
     Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),

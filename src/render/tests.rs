@@ -35,6 +35,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
         denoising: None,
         denoised_noise: None,
         background: None,
+        wireframe_color: None,
         refit: None,
         trees: TreeSource::default(),
         frames: (1..=frames).collect(),

@@ -178,7 +178,8 @@ impl<'a> Window<'a> {
 
 /// AOVs that frames still need when they are denoised.
 fn needed(job: &RenderJob) -> AovSet {
-    job.aovs.with(job.background.as_ref().map(|_| Aov::Alpha))
+    let edges = job.wireframe_color.map(|_| Aov::Wireframe);
+    job.aovs.with(job.background.as_ref().map(|_| Aov::Alpha)).with(edges)
 }
 
 /// How frames are wanted for the denoiser, if there is one. A single sample tells no variance, which takes a look at the whole picture, and

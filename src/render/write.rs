@@ -11,9 +11,9 @@ use crate::{
     denoise::{Denoising, film::FilmFrame},
     device::{Filtered, FrameSettings, Rendered},
     memory,
-    output::Pixels,
+    output::{Pixels, draw_edges, tint},
     pixels::PixelType,
-    scene::Shows,
+    scene::{Integrator, Shows},
 };
 use std::{
     collections::BTreeMap,
@@ -180,11 +180,25 @@ pub fn develop(
     Ok(())
 }
 
-/// Lays a frame over its background, if there is one, and keeps only those AOVs that were asked for.
+/// Lays a frame over its background and draws edges of a colour over it, if there are any, and keeps only those AOVs that were asked for.
 pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
-    if let (Some(background), Some(alpha)) = (&job.background, rendered.alpha()) {
+    let alpha = rendered.alpha();
+    let under = job.background.as_ref().zip(alpha);
+    let edges = rendered.aovs.iter().find(|image| image.aov == Aov::Wireframe);
+    let edges = job.wireframe_color.zip(edges);
+    if under.is_some() || edges.is_some() {
         let mut pixels = Pixels::from_bytes(job.pixels, &rendered.pixels);
-        background.backdrop.lay_under(&mut pixels, alpha);
+        if let Some((background, alpha)) = under {
+            // A drawing is on paper, of which surfaces are as well.
+            if let (Integrator::Wireframe, Some(paper)) = (job.settings.integrator, background.backdrop.color()) {
+                tint(&mut pixels, paper);
+            }
+            background.backdrop.lay_under(&mut pixels, alpha);
+        }
+        if let Some((color, edges)) = edges {
+            let alpha = alpha.filter(|_| job.is_transparent());
+            draw_edges(&mut pixels, &edges.values[..], alpha, color.to_array());
+        }
         rendered.pixels = pixels.into_native_bytes().into();
     }
     rendered.aovs.retain(|image| job.aovs.contains(image.aov));

@@ -4,8 +4,8 @@ use super::{FramePlan, SettingsError};
 use crate::{
     device::FrameSettings,
     output::{
-        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, VideoName,
-        VideoSettings, open_sheet, open_video,
+        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, SheetRow,
+        VideoName, VideoSettings, open_sheet, open_video,
     },
     render::{Outputs, RenderJob},
 };
@@ -16,8 +16,9 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Files"))]
 pub struct FileOptions {
-    /// Make a video of all frames: .mp4, .mov, .webm or .mkv by ffmpeg, or an animated .webp, .apng or .gif. Frames get files of
-    /// their own only with --output
+    /// Make a video: .mp4, .mov, .webm or .mkv by ffmpeg, .webp, .apng or .gif
+    ///
+    /// It shows all frames, which get files of their own only with --output. .webp, .apng and .gif need no ffmpeg
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video)))]
     pub video: Option<VideoName>,
     /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a
@@ -27,9 +28,12 @@ pub struct FileOptions {
     /// Lay frames of the flight side by side on one picture. Other frames are rendered only with --output or --video
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(crate::output::parse_sheet)))]
     pub sheet: Option<Pattern>,
-    /// How many frames are on the sheet [default: 12]
+    /// How many frames are on the sheet, or in each of its rows if --animation all gives it some [default: 12, in a row 8]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000)))]
     pub sheet_frames: Option<u16>,
+    /// The row of a sheet that is shared by several runs; none for a sheet of its own.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub(crate) sheet_row: Option<SheetRow>,
     /// Bits per colour: 8 or 16 in .png; 16 (half floats) or 32 in .exr [default: 8, in .exr 16]
     #[cfg_attr(feature = "cli", arg(long, value_name = "BITS", value_parser = parse_depth))]
     pub color_depth: Option<ColorDepth>,
@@ -64,7 +68,7 @@ impl FileOptions {
 
     /// Frames on the sheet.
     pub(crate) fn sheet_count(&self) -> usize {
-        self.sheet_frames.unwrap_or(12).into()
+        self.sheet_frames.unwrap_or(if self.sheet_row.is_some() { 8 } else { 12 }).into()
     }
 
     /// Whether anything but files of frames is to be made.
@@ -140,7 +144,11 @@ impl FramePlan {
 
     fn sheet_layout(&self, settings: &FrameSettings) -> SheetLayout {
         let (width, height) = settings.film_size();
-        SheetLayout::new(&self.asked, self.files.sheet_count(), width, height)
+        let count = self.files.sheet_count();
+        match &self.files.sheet_row {
+            Some(row) => row.layout(&self.asked, count, (width, height)),
+            None => SheetLayout::new(&self.asked, count, width, height),
+        }
     }
 
     /// Files of frames, and what is done where they exist. Nothing is opened yet.
@@ -169,7 +177,10 @@ impl FramePlan {
         if let Some(sheet) = &self.files.sheet {
             let layout = self.sheet_layout(settings);
             let path = sheet.path_for(0, &scene.name);
-            in_order.push(open_sheet(path, sheet.format(), layout, encoding)?);
+            in_order.push(match &self.files.sheet_row {
+                Some(row) => row.open(path, sheet.format(), layout, encoding)?,
+                None => open_sheet(path, sheet.format(), layout, encoding)?,
+            });
         }
         Outputs::add_in_order(job, &self.asked, in_order);
         Ok(())

@@ -13,6 +13,7 @@ use clap::{
     ValueEnum,
     builder::{OsStringValueParser, PossibleValue, TypedValueParser},
 };
+use glam::Vec3;
 use std::str::FromStr;
 
 /// How samples make up pixels. What is not given is taken from the scene.
@@ -55,7 +56,9 @@ pub struct AovOptions {
     /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
     #[cfg_attr(feature = "cli", arg(long = "layers", value_name = "LIST", value_delimiter = ','))]
     pub aovs: Vec<AovName>,
-    /// Take the noise out of frames, each with the help of those before and after it [default: as the scene says, else off; film where no HOW is given]
+    /// Take the noise out of frames
+    ///
+    /// Each with the help of those before and after it [default: as the scene says, else off; film where no HOW is given]
     #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "film"))]
     pub denoise: Option<Denoise>,
     /// How many frames before and after a frame help to denoise it. They are traced for that, but not written unless they are asked for
@@ -68,25 +71,16 @@ pub struct AovOptions {
     /// stays. Models have no ground
     #[cfg_attr(feature = "cli", arg(long, group = "cut_out"))]
     pub transparent: bool,
-    /// Show a colour like #c8b090 or a picture (.png, .jpg, .webp, .exr, .hdr) where the camera sees the environment. The light stays. Models
-    /// have no ground
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(parse_background)))]
+    /// Show a colour like white or #c8b090, or a picture (.png, .jpg, .webp, .exr, .hdr), where the camera sees the environment; `transparent`
+    /// is --transparent. The light stays. Models have no ground
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(BackgroundChoice::parse)))]
     pub background: Option<BackgroundChoice>,
+    /// Draw edges in this colour instead of black, such as white; 1 pixel wide unless --wireframe says otherwise
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR", allow_hyphen_values = true, help_heading = "Picture", value_parser = crate::loader::options::parse_only_color))]
+    pub wireframe_color: Option<Vec3>,
     /// Give models a ground that shows nothing but their shadows, as it does with a picture as --environment
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "no_ground"))]
     pub shadow_catcher: bool,
-}
-
-#[cfg(feature = "cli")]
-fn parse_background(text: std::ffi::OsString) -> Result<BackgroundChoice, String> {
-    let color = text.to_str().map_or(Ok(None), crate::loader::options::parse_color)?;
-    match color {
-        Some(color) => Ok(BackgroundChoice::Color(color)),
-        None if std::path::Path::new(&text).extension().is_some() => Ok(BackgroundChoice::File(text.into())),
-        None => {
-            Err("write a colour like #c8b090 or 0.5,0.5,0.5, or the name of a picture with its extension".to_owned())
-        }
-    }
 }
 
 /// An entry of [`AovOptions::aovs`](field@AovOptions::aovs).
@@ -116,6 +110,11 @@ impl AovOptions {
     /// Whether devices have to leave out the environment.
     pub(crate) fn cuts_out(&self) -> bool {
         self.transparent || self.background.is_some()
+    }
+
+    /// Whether pictures get alpha.
+    pub(crate) fn is_transparent(&self) -> bool {
+        self.transparent || self.background == Some(BackgroundChoice::Transparent)
     }
 }
 

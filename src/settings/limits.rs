@@ -22,7 +22,21 @@ const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
 /// In steps of 8 bits.
 pub const DITHER: RangeInclusive<f32> = 0.0..=2.0;
 
-/// `--size 1920x1080`.
+/// Usual sizes by name, with the names that mean the same.
+const SIZES: [(&[&str], (u32, u32)); 10] = [
+    (&["360p"], (640, 360)),
+    (&["480p"], (854, 480)),
+    (&["720p", "hd"], (1280, 720)),
+    (&["1080p", "fhd", "fullhd"], (1920, 1080)),
+    (&["1440p", "qhd"], (2560, 1440)),
+    (&["2160p", "4k", "uhd"], (3840, 2160)),
+    (&["4320p", "8k"], (7680, 4320)),
+    (&["square"], (1080, 1080)),
+    (&["portrait", "vertical"], (1080, 1920)),
+    (&["thumbnail", "thumb"], (256, 256)),
+];
+
+/// `--size 1920x1080`, or a name of one: `1080p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Pixels from left to right.
@@ -33,7 +47,10 @@ pub struct Size {
 
 #[derive(Debug, thiserror::Error)]
 pub enum LimitError {
-    #[error("write width and height like 1920x1080")]
+    #[error(
+        "write width and height like 1920x1080, or 360p, 480p, 720p, 1080p, 1440p, 4k, 8k (all 16:9), square (1080x1080), \
+         portrait (1080x1920) or thumbnail (256x256)"
+    )]
     Size,
     #[error("must be {0}")]
     Outside(String),
@@ -43,7 +60,11 @@ impl FromStr for Size {
     type Err = LimitError;
 
     fn from_str(text: &str) -> Result<Self, LimitError> {
-        let (width, height) = text.split_once(['x', 'X']).ok_or(LimitError::Size)?;
+        let is_named = |(names, _): &&(&[&str], _)| names.iter().any(|name| text.eq_ignore_ascii_case(name));
+        if let Some(&(_, (width, height))) = SIZES.iter().find(is_named) {
+            return Ok(Self { width, height });
+        }
+        let (width, height) = text.split_once(['x', 'X', '×']).ok_or(LimitError::Size)?;
         let side = |text: &str| match text.parse() {
             Ok(side) => in_range(side, &SIDE).map_err(|_| LimitError::Outside(sides())),
             Err(_) => Err(LimitError::Size),
@@ -127,6 +148,17 @@ mod tests {
         let size = |width, height| Size { width, height };
         assert_eq!("1920x1080".parse::<Size>().unwrap(), size(1920, 1080));
         assert_eq!("1X65536".parse::<Size>().unwrap(), size(1, 65_536));
+        assert_eq!("3×2".parse::<Size>().unwrap(), size(3, 2));
+    }
+
+    #[test]
+    fn usual_sizes_have_names() {
+        let of = |name: &str| name.parse::<Size>().map(|size| (size.width, size.height)).unwrap();
+        assert_eq!([of("720p"), of("HD")], [(1280, 720); 2]);
+        assert_eq!([of("1080p"), of("4k"), of("square")], [(1920, 1080), (3840, 2160), (1080, 1080)]);
+        let error = "2k".parse::<Size>().unwrap_err().to_string();
+        let listed = SIZES.iter().filter(|(names, _)| names.iter().any(|name| error.contains(name)));
+        assert_eq!(listed.count(), SIZES.len(), "{error}");
     }
 
     #[test]

@@ -153,7 +153,10 @@ impl SettingsError {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Picture"))]
 pub struct RenderOptions {
-    /// Width and height in pixels
+    /// Width and height in pixels, or 720p, 1080p, 4k, square ...
+    ///
+    /// 360p, 480p, 720p (1280x720), 1080p (1920x1080), 1440p (2560x1440), 4k (3840x2160) and 8k (7680x4320) are 16:9; square is
+    /// 1080x1080, portrait 1080x1920 and thumbnail 256x256
     #[cfg_attr(feature = "cli", arg(long, value_name = "WIDTHxHEIGHT"))]
     pub size: Option<Size>,
     /// Samples per pixel
@@ -168,7 +171,7 @@ pub struct RenderOptions {
     /// The same noise in every frame
     #[cfg_attr(feature = "cli", arg(long))]
     pub lock_seed: bool,
-    /// How light is computed, or which debugging view is shown
+    /// How light is computed, or which view is shown: path, ao, clay, depth ...
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub integrator: Option<Integrator>,
     /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
@@ -278,7 +281,8 @@ pub struct FrameOptions {
     ///
     /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` is the frame number, also as `{frame:04}`, `%04d` (`%%` is a
     /// percent sign), `$F4`, `@@@@` or `<frame>`; `{scene}` or `{model}` is the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
-    /// other; names of videos make one, see --video [default: frames/{scene}/####.png]
+    /// other; names of videos make one, see --video; `{animation}` makes files for each of the animations that --animation names
+    /// [default: frames/{scene}/####.png]
     #[allow(rustdoc::broken_intra_doc_links, reason = "these brackets are for people")]
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true))]
     pub output: Option<Destination>,
@@ -315,6 +319,9 @@ impl FrameOptions {
 
     /// Does not look at the disk.
     pub(crate) fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
+        if self.names_animations() {
+            return Err(PatternError::NothingPlayed.into());
+        }
         limits::check_frames(scene.settings.frames)?;
         let mut asked = match &self.frames {
             Some(list) => list.resolve(scene.settings.frame_numbers())?,

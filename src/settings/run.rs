@@ -73,7 +73,7 @@ impl PictureOptions {
         if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
             return Err(SettingsError::Layers.into());
         }
-        if self.aovs.transparent {
+        if self.aovs.is_transparent() {
             plan.check_alpha()?;
         }
         self.job(scene, pixels, (plan.asked.clone(), plan.outputs()), makes_blocks)
@@ -91,11 +91,13 @@ impl PictureOptions {
         makes_blocks: bool,
     ) -> Result<RenderJob, Error> {
         let layers = self.aovs.aovs();
-        let transparent = self.aovs.transparent;
-        let settings = self.picture.resolve(&scene.settings)?;
+        let transparent = self.aovs.is_transparent();
+        let mut settings = self.picture.resolve(&scene.settings)?;
+        let wireframe_color = self.aovs.wireframe_color;
+        settings.wireframe = settings.wireframe.or(wireframe_color.map(|_| 1.0));
         let denoising = self.denoising(&settings, &scene.settings, &frames)?.map(Arc::new);
         let background = self.aovs.background.as_ref();
-        let background = background.map(|choice| choice.open(settings.film_size())).transpose()?;
+        let background = background.map(|choice| choice.open(settings.film_size())).transpose()?.flatten();
         output.manifests = manifests(layers, &scene);
         let tells_errors = denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Film);
         if layers.contains(Aov::Error) && !tells_errors {
@@ -126,7 +128,9 @@ impl PictureOptions {
             None => FrameSettings {
                 pixels,
                 aovs: gathered,
-                file_rows: output.file_rows(aovs, transparent).filter(|_| makes_blocks && background.is_none()),
+                file_rows: output
+                    .file_rows(aovs, transparent)
+                    .filter(|_| makes_blocks && background.is_none() && wireframe_color.is_none()),
                 ..settings
             },
         };
@@ -141,6 +145,7 @@ impl PictureOptions {
             denoising,
             denoised_noise,
             background,
+            wireframe_color,
             refit: self.refit,
             trees: self.trees.clone(),
             frames,

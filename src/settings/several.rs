@@ -1,7 +1,10 @@
-//! Settings of several scenes that are rendered one after the other.
+//! Settings of several scenes, or several animations of a model, that are rendered one after the other.
 
 use super::{FrameOptions, SettingsError};
-use crate::loader;
+use crate::{
+    loader,
+    output::{Destination, Pattern, SheetRow},
+};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -34,6 +37,34 @@ impl FrameOptions {
         Ok(())
     }
 
+    /// Whether a name has a place for that of an animation.
+    pub(crate) fn names_animations(&self) -> bool {
+        let files = &self.files;
+        self.output.as_ref().is_some_and(Destination::has_animation)
+            || files.video.as_ref().is_some_and(Pattern::has_animation)
+            || files.sheet.as_ref().is_some_and(Pattern::has_animation)
+    }
+
+    /// The options for the animation called `name`, one of `count`. A sheet whose name has no place for that of the animation gets `row`.
+    ///
+    /// # Errors
+    /// If there are several animations and files have no place for their names.
+    pub(crate) fn for_animation(&self, name: &str, count: usize, row: SheetRow) -> Result<Self, SettingsError> {
+        let mut files = self.files.clone();
+        if let Some(video) = &mut files.video {
+            *video = video.for_animation(name, count).map_err(SettingsError::Video)?;
+        }
+        match &mut files.sheet {
+            Some(sheet) if sheet.has_animation() => {
+                *sheet = sheet.for_animation(name, count).map_err(SettingsError::Sheet)?;
+            }
+            Some(_) => files.sheet_row = Some(row),
+            None => {}
+        }
+        let output = self.output.as_ref().map(|output| output.for_animation(name, count)).transpose()?;
+        Ok(Self { output, files, ..self.clone() })
+    }
+
     /// One file of each kind that a scene gets.
     fn first_files(&self, scene: &str) -> impl Iterator<Item = PathBuf> {
         let output = match &self.output {
@@ -50,7 +81,7 @@ impl FrameOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{Destination, parse_sheet};
+    use crate::output::parse_sheet;
 
     fn check(output: &str, scenes: &[&str]) -> Result<(), String> {
         let options = FrameOptions { output: Some(Destination::parse(output).unwrap()), ..FrameOptions::default() };

@@ -49,9 +49,9 @@ fn files_without_alpha_are_wrong_usage() {
         place.fails(&[&["render", "scene.ron", "--transparent"], args].concat(), 2, text);
     }
     place.fails(&["render", "scene.ron", "--transparent", "--background", "#fff000"], 2, "cannot be used with");
-    place.fails(&["render", "scene.ron", "--background", "grey"], 2, "write a colour like #c8b090");
+    place.fails(&["render", "scene.ron", "--background", "gray_"], 2, "a colour like white, #c8b090");
     place.fails(&["render", "scene.ron", "--background", "none.png"], 1, "none.png");
-    place.fails(&["render", "scene.ron", "--shadow-catcher"], 2, "a .ron scene says this itself");
+    place.fails(&["render", "scene.ron", "--shadow-catcher"], 2, "the material ShadowCatcher()");
     assert_eq!(place.names("."), ["scene.ron"]);
 }
 
@@ -71,7 +71,11 @@ fn a_background_is_shown_as_it_is_and_lights_nothing() {
     let plain = image::open(place.path("plain.png")).unwrap().into_rgba8();
     let picture = RgbaImage::from_fn(64, 36, |x, y| Rgba([3 * x as u8, 5 * y as u8, 100, 255]));
     picture.save(place.path("behind.png")).unwrap();
-    for (background, corner) in [("#c8b090", Rgba([0xc8, 0xb0, 0x90, 255])), ("behind.png", Rgba([0, 0, 100, 255]))] {
+    for (background, corner) in [
+        ("#c8b090", Rgba([0xc8, 0xb0, 0x90, 255])),
+        ("tomato", Rgba([255, 99, 71, 255])),
+        ("behind.png", Rgba([0, 0, 100, 255])),
+    ] {
         place.ok(&["render", "scene.ron", "--background", background, "-o", "a.png", "--dither", "0"]);
         let found = image::open(place.path("a.png")).unwrap();
         assert!(!found.color().has_alpha());

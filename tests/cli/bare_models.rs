@@ -227,6 +227,74 @@ fn a_policy_is_what_the_trees_follow_by() {
 }
 
 #[test]
+fn each_animation_has_files_of_its_own_where_names_have_a_place() {
+    let place = place();
+    let render = ["render", "mast.gltf", "--size", "16x9", "--samples", "1"];
+    let with = |flags: &[&str]| place.ok(&[&render[..], flags].concat());
+    let run = with(&["--animation", "all", "-o", "films/{animation}.webp"]);
+    assert_eq!(place.names("films"), ["Bend.webp", "Slide.webp", "Vanish.webp"]);
+    assert!(run.stderr.contains("animation 2 of 3: Slide\n"), "{}", run.stderr);
+    with(&["--animation", "0,Vanish", "-f", "5", "-o", "stills/{animation}_##.png"]);
+    assert_eq!(place.names("stills"), ["Bend_05.png", "Vanish_05.png"]);
+    with(&["--animation", "Bend", "-f", "5", "-o", "alone.png"]);
+    assert!(decode(&place.path("alone.png")) == decode(&place.path("stills/Bend_05.png")));
+    for (flags, text) in [
+        (&["-o", "{animation}.png"][..], "add --animation all, or the names of some"),
+        (&["--animation", "all", "-o", "{animation}.webp", "--video", "a.gif"], "try `{animation}_a.gif`"),
+    ] {
+        place.fails(&[&render[..], flags].concat(), 2, text);
+    }
+    place.fails(&["farm", "slurm", "mast.gltf", "--animation", "all", "-o", "{animation}/#.png"], 2, "one animation");
+}
+
+#[test]
+fn a_sheet_of_all_animations_has_a_row_for_each() {
+    let place = place();
+    let render = ["render", "mast.gltf", "--size", "64x36", "--samples", "1", "--animation", "all"];
+    place.ok(&[&render[..], &["--sheet", "sheet.png", "--sheet-frames", "4"]].concat());
+    let sheet = image::open(place.path("sheet.png")).unwrap().into_rgb8();
+    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * (36 + 8)));
+    place.assert_no_parts(".");
+    place.ok(&[&render[..], &["--sheet", "{animation}.png", "--sheet-frames", "2"]].concat());
+    assert!(["Bend.png", "Slide.png", "Vanish.png"].iter().all(|name| place.path(name).exists()));
+}
+
+#[test]
+fn animations_that_move_the_same_things_are_told_of() {
+    let place = place();
+    let text = String::from_utf8(mast()).unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    let again = document["animations"][0].clone();
+    document["animations"].as_array_mut().unwrap().push(again);
+    fs::write(place.path("twice.gltf"), document.to_string()).unwrap();
+    let warned = |model: &str, animation: &str| {
+        let run = place.ok(&["render", model, "--animation", animation, "-f", "1", "--size", "8x8", "-o", "a.png"]);
+        run.stderr.contains("the animations Bend and Bend move the same node")
+    };
+    assert!(warned("twice.gltf", "all") && !warned("twice.gltf", "0") && !warned("mast.gltf", "all"));
+    // Frames of several films need names that differ.
+    place.ok(&["render", "twice.gltf", "--animation", "all", "--size", "8x8", "-f", "1", "-o", "c/{animation}.png"]);
+    assert_eq!(place.names("c"), ["Bend.png", "Bend_2.png", "Slide.png", "Vanish.png"]);
+}
+
+#[test]
+fn a_blueprint_is_one_command() {
+    let place = place();
+    let blueprint = ["--integrator", "wireframe", "--wireframe-color", "white", "--background", "#1b4f8f"];
+    let flags = [&blueprint[..], &["--dither", "0", "--wireframe=3"]].concat();
+    let pixels = picture(&place, "model.obj", "1", &flags);
+    let (pixels, _) = pixels.as_chunks::<3>();
+    assert_eq!(pixels[0], [0x1b, 0x4f, 0x8f], "the paper");
+    assert!(pixels.contains(&[255; 3]), "lines");
+    // Surfaces are paper in some shade, and bluer than they are red.
+    assert!(pixels.iter().all(|[r, g, b]| r <= g && g <= b));
+    let plain = picture(&place, "model.obj", "1", &["--wireframe=2", "--dither", "0"]);
+    let red = picture(&place, "model.obj", "1", &["--wireframe=2", "--wireframe-color", "red", "--dither", "0"]);
+    let differing = plain.as_chunks::<3>().0.iter().zip(red.as_chunks::<3>().0).filter(|(a, b)| a != b);
+    assert!(differing.clone().count() > 20 && differing.into_iter().all(|(a, b)| b[0] > a[0] && a[1..] == b[1..]));
+}
+
+#[test]
 fn what_a_file_offers_is_a_note() {
     let place = place();
     let render = ["render", "mast.gltf", "-f", "1", "--size", "8x8", "-o", "a.png"];
@@ -265,11 +333,19 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
     for (scene, flags, text) in [
         ("scene.ron", &["--variant", "red"][..], "--variant: only .gltf and .glb models have"),
         ("scene.ron", &["--animation", "Bend"], "--animation: only .gltf and .glb"),
-        ("scene.ron", &["--no-ground"], "--no-ground: a .ron scene says this itself"),
-        ("scene.ron", &["--environment", "sky"], "--environment: a .ron scene"),
-        ("scene.ron", &["--camera", "still"], "--camera: a .ron scene"),
-        ("scene.ron", &["--up", "z"], "--up: a .ron scene"),
-        ("scene.ron", &["--fps", "30"], "--fps: a .ron scene"),
+        ("scene.ron", &["--no-ground"], "--no-ground: this is of models"),
+        ("scene.ron", &["--environment", "studio"], "--environment: scene files have no studio: write sky"),
+        (
+            "scene.ron",
+            &["--environment-rotation", "90"],
+            "--environment-rotation: the environment of this scene is no picture",
+        ),
+        ("scene.ron", &["--camera", "still"], "--camera NAME chooses one of its cameras"),
+        ("scene.ron", &["--up", "z"], "+Y is up in it"),
+        ("scene.ron", &["--fps", "30"], "write --set render.fps=N"),
+        ("scene.ron", &["--preset", "draft"], "write --samples N"),
+        ("model.obj", &["--set", "environment.elevation=5"], "write --environment sky or the name of a picture"),
+        ("model.obj", &["--environment", "white", "--set", "environment.elevation=5"], "--set environment.elevation"),
         ("model.obj", &["--up", "w"], "write an axis like z or -y"),
         ("model.obj", &["--up", "0,0,0"], "write an axis like z or -y"),
         ("model.obj", &["--margin", "0.5"], "write a number from 0 to 0.45"),

@@ -54,6 +54,38 @@ fn usage_errors_exit_with_2() {
 }
 
 #[test]
+fn words_of_other_programs_are_explained_with_the_flag() {
+    let place = Place::new(1);
+    for (words, tip) in [
+        (&["--hdri", "a.hdr"][..], "write `--environment sky.hdr`"),
+        (&["--resolution", "1920x1080"], "write `--size 1920x1080`"),
+        (&["--res=64x64"], "write `--size 1920x1080`"),
+        (&["--spp", "4"], "write `--samples 64`"),
+        (&["--bg", "white"], "write `--background white`"),
+        (&["--gpu"], "write `--device cuda`"),
+        (&["--output-dir", "out"], "write `-o FOLDER/`"),
+        (&["--start", "1", "--end", "4"], "write `--frames 1-24`"),
+    ] {
+        let run = place.fails(&[&["render", "scene.ron"], words].concat(), 2, tip);
+        assert_eq!(run.stderr.matches("tip:").count(), 1, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_scene_in_place_of_a_command_is_rendered() {
+    let place = Place::new(1);
+    place.ok(&["scene.ron", "-o", "a.png", "--size", "8x8"]);
+    fs::create_dir(place.path("scenes")).unwrap();
+    fs::copy(place.path("scene.ron"), place.path("scenes/b.ron")).unwrap();
+    place.ok(&["scenes", "-o", "{scene}.png", "--size", "8x8"]);
+    assert_eq!(place.names("."), ["a.png", "b.png", "scene.ron", "scenes"]);
+    for missing in ["nowhere.ron", "nowhere"] {
+        place.fails(&[missing], 2, "`throng render SCENE` renders a scene or a model");
+    }
+    place.fails(&["-o", "a.png", "scene.ron"], 2, "write `throng render -o a.png scene.ron`");
+}
+
+#[test]
 fn bad_frame_lists_say_how_to_write_them() {
     let place = Place::new(12);
     for (list, text) in [

@@ -22,6 +22,7 @@ mod help;
 mod hostile;
 mod inputs;
 mod interrupt;
+mod light;
 mod limits;
 mod mattes;
 mod merge;

@@ -36,9 +36,11 @@ impl Check<'_> {
             (Some("boolean"), Content::Word) => {
                 expect(["true", "false"].contains(&node.name.as_deref().unwrap_or("")), "a bool", node)
             }
-            (Some("string"), Content::Text(text)) => {
-                expect(!schema["pattern"].is_string() || text.starts_with('#'), "a colour", node)
-            }
+            (Some("string"), Content::Text(text)) => expect(
+                !schema["pattern"].is_string() || text.starts_with(|c: char| c == '#' || c.is_ascii_alphabetic()),
+                "a colour",
+                node,
+            ),
             (Some("array"), Content::Items(items, _)) => self.array(schema, items, node),
             (Some("object"), _) => self.object(schema, node),
             (Some(other), _) => expect(false, other, node),

@@ -102,7 +102,7 @@ impl Writer<'_> {
             Form::Whole => json!({"type": "integer", "minimum": 0}),
             Form::Bool => json!({"type": "boolean"}),
             Form::Text => json!({"type": "string"}),
-            Form::Hex => json!({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}),
+            Form::Css => json!({"type": "string", "pattern": "^(#[0-9a-fA-F]+|[a-zA-Z]+|[a-z]+\\(.+\\))$"}),
             Form::Triple { negative: true } => tuple(&[number(), number(), number()]),
             Form::Triple { negative: false } => {
                 let part = json!({"type": "number", "minimum": 0});

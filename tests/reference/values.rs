@@ -10,8 +10,8 @@ pub enum Form {
     Whole,
     Bool,
     Text,
-    /// `"#rrggbb"`.
-    Hex,
+    /// `"#rrggbb"`, or another notation of CSS.
+    Css,
     /// Three numbers, of at least 0 for colours.
     Triple {
         negative: bool,
@@ -45,7 +45,7 @@ pub fn all() -> Vec<Value> {
         value("bool", "true or false", &[Form::Bool]),
         value("String", "text", &[Form::Text]),
         value("Point", "point", std::slice::from_ref(&triple)),
-        value("Color", "colour", &[Form::Triple { negative: false }, Form::Hex]),
+        value("Color", "colour", &[Form::Triple { negative: false }, Form::Css]),
         value("Scale", "scale", &[Form::Number, triple.clone()]),
         value("BoxSize", "size", &[Form::Number, triple.clone()]),
         value("Rotation", "rotation", &[triple.clone(), of(named("AxisAngle"))]),

@@ -4,7 +4,11 @@ mod lens;
 pub(super) mod view;
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
-use crate::{choice::choice, math::linear_from_srgb, scene::rig::Playback};
+use crate::{
+    choice::choice,
+    css,
+    scene::{desc::SunSky, rig::Playback},
+};
 use glam::{EulerRot, Quat, Vec2, Vec3};
 use std::{
     ffi::OsString,
@@ -110,6 +114,8 @@ pub struct ModelOptions {
     pub camera: CameraChoice,
     /// None for the file's own, else a studio; or for hardly any light where the file has lights.
     pub environment: Option<EnvironmentChoice>,
+    /// Degrees by which the environment is turned about +Y.
+    pub environment_rotation: Option<f32>,
     /// Leaves out the ground that models stand on.
     pub no_ground: bool,
     /// Does the same, because nothing but the model is to be in the picture; for all kinds of files.
@@ -133,7 +139,7 @@ pub struct StageOptions {
     pub size: Option<(u32, u32)>,
     /// Empty space on each side, as a share of the picture's smaller side.
     pub margin: Option<f32>,
-    /// Factor by which the model is larger in the picture than it would be.
+    /// Factor by which the model, or what a scene file shows, is larger in the picture than it would be.
     pub zoom: Option<f32>,
     /// Rounds of a turntable; negative ones go the other way.
     pub turns: Option<f32>,
@@ -172,6 +178,27 @@ impl StageOptions {
 }
 
 impl ModelOptions {
+    /// Flags that scene files do not take, whether they are given, and what to write instead.
+    fn not_of_scenes(&self) -> [(&'static str, bool, &'static str); 10] {
+        let stage = &self.stage;
+        [
+            (
+                "--camera",
+                !matches!(self.camera, CameraChoice::Automatic | CameraChoice::Of(_)),
+                "--camera NAME chooses one of its cameras, --eye and --target place another",
+            ),
+            ("--no-ground", self.no_ground, "take its ground out of the file's `instances`"),
+            ("--margin", stage.margin.is_some(), "write --zoom, or --eye and --target"),
+            ("--turns", stage.turns.is_some(), "write --set camera.turns=N if its camera is an Orbit"),
+            ("--duration", stage.duration.is_some(), "write --set render.frames=N"),
+            ("--fps", stage.fps.is_some(), "write --set render.fps=N"),
+            ("--rotate", stage.rotate.is_some(), "give the instance a `rotate` in the file"),
+            ("--up", stage.up.is_some(), "+Y is up in it; with --eye, the flag says what is up in the picture"),
+            ("--preset", stage.preset.is_some(), "write --samples N"),
+            ("--shadow-catcher", self.shadow_catcher, "give its ground the material ShadowCatcher()"),
+        ]
+    }
+
     /// The options that concern reading a glTF file.
     pub(crate) fn gltf(&self) -> GltfOptions {
         GltfOptions {
@@ -243,7 +270,7 @@ pub enum EnvironmentChoice {
 }
 
 impl EnvironmentChoice {
-    /// `sky`, `studio`, a colour (`#rrggbb` or linear `r,g,b`), else a file.
+    /// `sky`, `studio`, a colour (see [`parse_color`]), else a file.
     ///
     /// # Errors
     /// A sentence about what may be written, if the text is none of these.
@@ -254,38 +281,61 @@ impl EnvironmentChoice {
         match text {
             "sky" => return Ok(Self::Sky),
             "studio" => return Ok(Self::Studio),
+            "transparent" => {
+                return Err("--transparent leaves the environment out of pictures and keeps its light".into());
+            }
             _ => {}
         }
         match parse_color(text)? {
             Some(color) => Ok(Self::Color(color)),
             None if Path::new(text).extension().is_some() => Ok(Self::File(text.into())),
             None => Err(format!(
-                "`{text}` is no environment: write sky, studio, a colour like #c8b090 or 0.5,0.5,0.5, or the name of a \
-                 picture with its extension"
+                "`{text}` is no environment: write sky, studio, a colour like white, #c8b090 or 0.5,0.5,0.5, or the name of \
+                 a picture with its extension"
             )),
         }
     }
 }
 
-/// A colour (`#rrggbb` or linear `r,g,b`); none if the text does not look like one.
+impl EnvironmentChoice {
+    /// The environment as a scene file would have it, turned by `rotation` degrees about +Y.
+    ///
+    /// # Errors
+    /// A sentence about what to write instead, if scene files have no such environment.
+    pub(crate) fn in_scene_file(&self, rotation: f32) -> Result<String, String> {
+        Ok(match self {
+            // Azimuths go from +X to +Z, against rotations about +Y.
+            Self::Sky => format!("SunSky(azimuth: {:?})", SunSky::default().azimuth.0 - rotation),
+            Self::Studio => return Err("scene files have no studio: write sky, a colour or a picture".to_owned()),
+            Self::Color(Vec3 { x, y, z }) => format!("Constant(radiance: ({x:?}, {y:?}, {z:?}))"),
+            Self::File(path) => {
+                let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let name = absolute.to_str().ok_or("this name is not UTF-8: rename the picture")?;
+                format!("Image(file: {name:?}, rotation: {rotation:?})")
+            }
+        })
+    }
+}
+
+/// A colour of CSS, such as `white` or `#c8b090`, or a linear `r,g,b`; none if the text does not look like one.
 ///
 /// # Errors
 /// A sentence about what may be written, if it is a wrong one.
 pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
-    if let Some(digits) = text.strip_prefix('#') {
-        return hex(digits).map(Some).ok_or_else(|| "write a colour like #c8b090".to_owned());
-    }
-    match parse_triple(text) {
-        Some(color) if color.min_element() < 0.0 => Err("a colour must not be negative".to_owned()),
-        color => Ok(color),
+    match (css::parse(text), parse_triple(text)) {
+        (Some((color, u8::MAX)), _) => Ok(Some(color)),
+        (Some(_), _) => Err("this colour must have no alpha".to_owned()),
+        (None, Some(color)) if color.min_element() < 0.0 => Err("a colour must not be negative".to_owned()),
+        (None, None) if text.starts_with('#') => Err("write a colour like #c8b090".to_owned()),
+        (None, color) => Ok(color),
     }
 }
 
-fn hex(digits: &str) -> Option<Vec3> {
-    let all_hex = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let number = u32::from_str_radix(digits, 16).ok().filter(|_| all_hex)?;
-    let channel = |shift: u32| linear_from_srgb((number >> shift & 255) as f32 / 255.0);
-    Some(Vec3::new(channel(16), channel(8), channel(0)))
+/// Parses a flag that takes a colour and nothing else.
+#[cfg(feature = "cli")]
+pub(crate) fn parse_only_color(text: &str) -> Result<Vec3, String> {
+    let wrong = || format!("`{text}` is no colour: write one like white, #c8b090 or 0.5,0.5,0.5");
+    parse_color(text)?.ok_or_else(wrong)
 }
 
 /// Three finite numbers with commas between, in parentheses or without.
@@ -323,34 +373,24 @@ impl LoadOptions {
             ("--scene", model.scene.is_some(), "several scenes"),
             ("--variant", model.variant.is_some(), "material variants"),
         ];
-        let only_models = [
-            ("--camera", !matches!(model.camera, CameraChoice::Automatic | CameraChoice::Of(_))),
-            ("--environment", model.environment.is_some()),
-            ("--no-ground", model.no_ground),
-            ("--margin", model.stage.margin.is_some()),
-            ("--zoom", model.stage.zoom.is_some()),
-            ("--turns", model.stage.turns.is_some()),
-            ("--duration", model.stage.duration.is_some()),
-            ("--fps", model.stage.fps.is_some()),
-            ("--rotate", model.stage.rotate.is_some()),
-            ("--up", model.stage.up.is_some()),
-            ("--preset", model.stage.preset.is_some()),
-            ("--shadow-catcher", model.shadow_catcher),
-        ];
         for (flag, given, what) in only_gltf {
             if given && !matches!(kind, Kind::Gltf) {
                 return Err(LoadError::flag(flag, format!("{gltf} {what}")));
             }
         }
-        for (flag, given) in only_models {
+        for (flag, given, instead) in model.not_of_scenes() {
             let instead = match kind {
-                Kind::Scene => "a .ron scene says this itself: change the file, or use --set",
-                Kind::Raw => "only models have this choice, not scenes",
+                Kind::Scene => format!("this is of models, and a .ron scene says it itself: {instead}"),
+                Kind::Raw => "only models have this choice, not scenes".to_owned(),
                 Kind::Gltf | Kind::Mesh(_) => continue,
             };
             if given {
                 return Err(LoadError::flag(flag, instead));
             }
+        }
+        if matches!(kind, Kind::Raw) && (model.environment.is_some() || model.environment_rotation.is_some()) {
+            let flag = if model.environment.is_some() { "--environment" } else { "--environment-rotation" };
+            return Err(LoadError::flag(flag, "a .scn file has its own light: write a .ron scene for another"));
         }
         if matches!((&model.camera, kind), (CameraChoice::Of(_), Kind::Mesh(_) | Kind::Raw)) {
             return Err(LoadError::flag("--camera", "only .ron scenes, .gltf and .glb models have cameras by name"));
@@ -405,7 +445,8 @@ mod tests {
         assert_eq!(parse("0.5,0.25,1"), Ok(grey));
         let file = EnvironmentChoice::File("beach.hdr".into());
         assert_eq!(parse("beach.hdr"), Ok(file));
-        for wrong in ["#fff", "#+fffff", "-1,0,0", "stduio"] {
+        assert_eq!(parse("white"), parse("#fff"));
+        for wrong in ["#ff", "#+fffff", "#ffffff80", "transparent", "-1,0,0", "stduio"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -63,6 +63,36 @@ fn field_of_view(scene: &mut Scene, degrees: f32, wanted: Option<Projecting>) ->
     Ok(())
 }
 
+/// Enlarges the picture by `factor`, as a lens of another focal length does.
+///
+/// # Errors
+/// For cameras that see all around, and for those that have keys.
+pub fn zoom(scene: &mut Scene, factor: f32) -> Result<(), LoadError> {
+    if scene.camera_has_keys {
+        let message = "the camera of this scene has keys: change its `fov` in the file, or give --eye and --target";
+        return Err(LoadError::flag("--zoom", message));
+    }
+    let (first, cuts) = (&mut scene.camera, &mut scene.cuts);
+    for camera in [first].into_iter().chain(cuts.iter_mut().map(|cut| &mut cut.camera)) {
+        let enlarged: fn(f32, f32) -> f32 = match camera.projection {
+            Projection::Perspective { .. } => |fov_y, factor| 2.0 * ((0.5 * fov_y).tan() / factor).atan(),
+            Projection::Orthographic { .. } => |height, factor| height / factor,
+            Projection::Equirectangular => {
+                return Err(LoadError::flag("--zoom", "a picture of all around has nothing to enlarge: leave it out"));
+            }
+        };
+        let (Projection::Perspective { fov_y: span } | Projection::Orthographic { height: span }) = camera.projection
+        else {
+            continue;
+        };
+        camera.projection = camera.projection.with_span(enlarged(span, factor));
+        camera.tracks.span.iter_mut().for_each(|(_, span)| *span = enlarged(*span, factor));
+        // An animated lens of a model would undo it.
+        camera.driver = None;
+    }
+    Ok(())
+}
+
 /// Checks a view and returns the unit vector along `up`.
 fn checked(eye: Vec3, target: Vec3, up: Vec3) -> Result<Vec3, LoadError> {
     let reach = eye.abs().max(target.abs()).max_element();

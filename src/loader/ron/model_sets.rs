@@ -7,7 +7,7 @@ use super::{
     source::Place,
 };
 use crate::{
-    loader::{LoadError, materials::Materials},
+    loader::{LoadError, LoadOptions, materials::Materials},
     scene::{Environment, Light, Metering, RenderDefaults, desc::SceneFile},
 };
 use std::collections::BTreeSet;
@@ -23,19 +23,21 @@ pub struct ModelSets {
 }
 
 impl ModelSets {
-    /// Sets `sets` in a model with these settings and materials. Files that are named are looked for in the working directory.
+    /// Makes the overrides of `options` in a model with these settings and materials. Files that are named are looked for in the working
+    /// directory.
     ///
     /// # Errors
     /// Keys that models do not have, and values that scene files may not have either.
     pub fn read(
-        sets: &[(String, String)],
+        options: &LoadOptions,
         model: &RenderDefaults,
         materials: &[String],
     ) -> Result<Option<Self>, LoadError> {
+        let sets = &options.overrides;
         for (key, _) in sets {
             if !SECTIONS.contains(&key.split('.').next().unwrap_or_default()) {
                 let message =
-                    "of a model, render.*, environment and materials.NAME can be set: write a .ron scene for more";
+                    "of a model, render.*, environment.* and materials.NAME can be set: write a .ron scene for more";
                 return Err(LoadError::set(key, message));
             }
         }
@@ -45,7 +47,8 @@ impl ModelSets {
         let render = format!(
             "(samples: {samples}, frames: {frames}, first_frame: {first_frame}, fps: {fps:?}, start: {start:?}, denoise: {denoise})"
         );
-        let text = format!("(render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
+        let environment = environment_text(options)?;
+        let text = format!("({environment}render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
         let mut source = Source { text, ..Source::default() };
         let keys = sets.iter().map(|(key, _)| key.clone()).collect();
         Ok(file::set(&mut source, sets)?.map(|file| Self { keys, source, file }))
@@ -75,7 +78,8 @@ impl ModelSets {
     /// Numbers out of range, pictures that are missing or damaged.
     pub fn environment(&self) -> Result<Option<(Environment, Vec<Light>)>, LoadError> {
         let convert = |_| environment::convert(&self.source, self.file.environment.as_ref(), &mut Pictures::default());
-        let set = self.file.environment.as_ref().map(convert).transpose();
+        let is_set = self.keys.iter().any(|key| is_within(key, "environment"));
+        let set = self.file.environment.as_ref().filter(|_| is_set).map(convert).transpose();
         set.map_err(|error| self.fault("environment", &error))
     }
 
@@ -105,6 +109,26 @@ impl ModelSets {
     fn fault(&self, section: &str, error: &LoadError) -> LoadError {
         let key = self.keys.iter().find(|key| is_within(key, section));
         LoadError::set(key.map_or(section, |key| key), error.message())
+    }
+}
+
+/// The environment that `--environment` gave, as a field of a scene file, if `--set` changes it; else nothing.
+///
+/// # Errors
+/// For values of an environment that no flag gave, and of one that scene files do not have.
+fn environment_text(options: &LoadOptions) -> Result<String, LoadError> {
+    let sets = options.overrides.iter().map(|(key, _)| key.as_str());
+    let first = sets.take_while(|key| *key != "environment").find(|key| is_within(key, "environment"));
+    match (first, &options.model.environment) {
+        (None, _) => Ok(String::new()),
+        (Some(key), None) => Err(LoadError::set(
+            key,
+            "the light of a model has no such values: write --environment sky or the name of a picture before",
+        )),
+        (Some(key), Some(choice)) => {
+            let text = choice.in_scene_file(0.0).map_err(|message| LoadError::set(key, message))?;
+            Ok(format!("environment: {text}, "))
+        }
     }
 }
 

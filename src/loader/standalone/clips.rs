@@ -1,10 +1,12 @@
 //! Chooses the clips of a model that are played, and counts the frames that this takes.
 
+use super::live::varies;
 use crate::{
+    files::as_file_name,
     loader::options::{AnimationOptions, choose},
-    scene::rig::{Clip, Playback},
+    scene::rig::{Channel, Clip, Playback, Property},
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The name by which all clips of a file are played at once.
 const ALL: &str = "all";
@@ -54,6 +56,64 @@ fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback
     }
 }
 
+/// A clip that is played by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SingleClip {
+    /// A text of [`AnimationOptions::clips`] that names it and no other.
+    pub choice: String,
+    /// Its name for files, which no other clip has.
+    pub name: String,
+}
+
+/// The clips that `options` name, each by itself.
+///
+/// # Errors
+/// As [`playbacks`].
+pub fn singles(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<SingleClip>, String> {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let single = |playback: Playback| {
+        let own = &clips[playback.clip as usize].name;
+        let is_unique = clips.iter().filter(|clip| clip.name == *own).count() == 1;
+        let choice = if is_unique { own.clone() } else { playback.clip.to_string() };
+        let file = as_file_name(own);
+        let count = taken.entry(file.to_lowercase()).or_default();
+        *count += 1;
+        let name = if *count == 1 { file } else { format!("{file}_{count}") };
+        SingleClip { choice, name }
+    };
+    Ok(playbacks(options, clips)?.into_iter().map(single).collect())
+}
+
+/// A warning about clips that move the same things at once, of which only the last one is seen.
+pub fn overridden(playbacks: &[Playback], clips: &[Clip]) -> Option<String> {
+    let mut drivers: HashMap<(u32, Property), Vec<(usize, bool)>> = HashMap::new();
+    for clip in playbacks.iter().map(|playback| playback.clip as usize) {
+        for Channel { node, property, interpolation, times, values } in
+            clips.get(clip).into_iter().flat_map(|c| &c.channels)
+        {
+            drivers.entry((*node, *property)).or_default().push((clip, varies(*interpolation, times, values)));
+        }
+    }
+    drivers.retain(|_, drivers| {
+        drivers.dedup_by_key(|(clip, _)| *clip);
+        drivers.len() > 1 && drivers.iter().any(|(_, varies)| *varies)
+    });
+    let involved: HashSet<usize> = drivers.values().flatten().map(|(clip, _)| *clip).collect();
+    let nodes: HashSet<u32> = drivers.keys().map(|(node, _)| *node).collect();
+    let played = playbacks.iter().map(|playback| playback.clip as usize).filter(|clip| involved.contains(clip));
+    let names: Vec<&str> = played.map(|clip| &clips[clip].name[..]).collect();
+    let (last, others) = names.split_last()?;
+    Some(format!(
+        "the animations {} and {last} move the same {}, and only the last one of them is seen there: play one by its name, or make a \
+         film of each with {{animation}} in --output",
+        others.join(", "),
+        match nodes.len() {
+            1 => "node".to_owned(),
+            count => format!("{count} nodes"),
+        }
+    ))
+}
+
 /// Frames of one round of the longest of `playbacks`, without its first pose at the end again; or up to the last pose, where
 /// clips are played once.
 pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
@@ -78,6 +138,7 @@ pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::rig::Interpolation;
 
     fn clips(names: &[&str]) -> Vec<Clip> {
         let clip =
@@ -122,6 +183,41 @@ mod tests {
         assert_eq!(error, "there is no animation `Runn`: did you mean `Run`? the animations are Survey, Run");
         let error = chosen(&["all"], &[]).unwrap_err();
         assert_eq!(error, "there is no animation `all`: there are no animations");
+    }
+
+    #[test]
+    fn clips_are_played_by_themselves_under_names_of_their_own() {
+        let all = AnimationOptions { clips: vec!["all".into()], ..AnimationOptions::default() };
+        let of = |names: &[&str]| {
+            let singles = singles(&all, &clips(names)).unwrap();
+            singles.into_iter().map(|single| (single.choice, single.name)).collect::<Vec<_>>()
+        };
+        let pair = |choice: &str, name: &str| (choice.to_owned(), name.to_owned());
+        assert_eq!(of(&["Run", "a/b"]), [pair("Run", "Run"), pair("a/b", "a_b")]);
+        assert_eq!(of(&["Run", "run", "Run"]), [pair("0", "Run"), pair("run", "run_2"), pair("2", "Run_3")]);
+    }
+
+    #[test]
+    fn clips_that_move_the_same_things_are_told() {
+        let channel = |node, property, end: f32| Channel {
+            node,
+            property,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![0.0, 0.0, 0.0, end, end, end],
+        };
+        let mut clips = clips(&["Walk", "Wave", "Run"]);
+        clips[0].channels = vec![channel(0, Property::Translation, 1.0), channel(1, Property::Scale, 0.0)];
+        clips[1].channels = vec![channel(0, Property::Scale, 1.0), channel(1, Property::Scale, 0.0)];
+        clips[2].channels = vec![channel(0, Property::Translation, 0.0)];
+        let told = |played: &[u32]| {
+            let playback = |&clip| Playback { clip, ..Playback::default() };
+            overridden(&played.iter().map(playback).collect::<Vec<_>>(), &clips)
+        };
+        assert_eq!(told(&[0]), None);
+        assert_eq!(told(&[0, 1]), None, "what both hold still matters to nobody");
+        let warning = told(&[0, 1, 2]).unwrap();
+        assert!(warning.starts_with("the animations Walk and Run move the same node, and only"), "{warning}");
     }
 
     #[test]

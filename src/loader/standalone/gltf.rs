@@ -1,7 +1,9 @@
 //! A glTF file on its own: its parts at rest or playing clips, its lights, and the camera that was chosen.
 
 use super::{
-    Stage, clips, lights,
+    Stage,
+    clips::{self, SingleClip},
+    lights,
     live::{Live, any_varies},
     parts::{Build, Posed},
     settings,
@@ -36,6 +38,15 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) ->
         let message = "there is nothing to see: no mesh with triangles is in the scene";
         LoadError::file(path, message)
     })
+}
+
+/// The clips of a glTF file that the user has chosen, each by itself.
+///
+/// # Errors
+/// As [`gltf::load_model`], and for names that no clip has.
+pub fn singles(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
+    let model = gltf::load_model(path, &options.model.gltf())?;
+    clips::singles(&options.model.animation, &model.rig.clips).map_err(|message| LoadError::file(path, message))
 }
 
 /// The clips and the camera that the user has chosen from the file.
@@ -116,6 +127,7 @@ pub fn scene_of(
     scene.lights = lights.all;
     scene.warnings = model.warnings;
     scene.doubts = [model.doubts, lights.doubts].concat();
+    scene.doubts.extend(clips::overridden(&choices.playbacks, &rig.clips));
     scene.notes = notes;
     stage.set(&mut scene, table, slots)?;
     Ok(Some(scene))

@@ -81,7 +81,7 @@ pub fn any_varies<'a>(mut tracks: impl Iterator<Item = &'a Track>) -> bool {
 }
 
 /// Whether keys give different values at different times.
-fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bool {
+pub fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bool {
     let keys = times.len();
     if keys < 2 {
         return false;

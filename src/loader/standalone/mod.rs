@@ -12,7 +12,8 @@ pub mod mesh;
 mod parts;
 mod surroundings;
 
-pub use surroundings::set_daylight;
+pub use clips::SingleClip;
+pub use surroundings::{check_picture, set_daylight};
 
 use super::{
     LoadError, LoadOptions,
@@ -85,11 +86,12 @@ impl<'a> Stage<'a> {
         scene.settings.frames = self.frames(scene.settings.fps);
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
-        let sets = ModelSets::read(&self.options.overrides, &scene.settings, &table.names)?;
+        let sets = ModelSets::read(self.options, &scene.settings, &table.names)?;
         let set = sets.as_ref().map(ModelSets::environment).transpose()?.flatten();
         let ground = self.ground();
         scene.own_lights = scene.lights.len();
-        surroundings::light(scene, model.environment.as_ref(), set, self.environment.take())?;
+        let chosen = (model.environment.as_ref(), model.environment_rotation);
+        surroundings::light(scene, chosen, set, self.environment.take())?;
         if let Some(sets) = &sets {
             sets.replace(&mut table)?;
         }

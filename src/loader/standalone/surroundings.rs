@@ -4,7 +4,7 @@ use crate::{
     loader::{LoadError, files, image, options::EnvironmentChoice, sky},
     scene::{Environment, FloatImage, Light, Metering, Scene, Stars, desc::SunSky},
 };
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use std::{
     f32::consts::{PI, TAU},
     path::Path,
@@ -24,7 +24,7 @@ const CLAMP: f32 = 2.0;
 /// When the picture of an environment is missing or damaged.
 pub fn light(
     scene: &mut Scene,
-    choice: Option<&EnvironmentChoice>,
+    (choice, rotation): (Option<&EnvironmentChoice>, Option<f32>),
     set: Option<(Environment, Vec<Light>)>,
     own: Option<FloatImage>,
 ) -> Result<(), LoadError> {
@@ -36,21 +36,36 @@ pub fn light(
         (false, true) => (Metering::Off, Some(CLAMP)),
         (false, false) => (Metering::Gentle, Some(CLAMP)),
     };
-    if let Some((environment, suns)) = set {
-        scene.environment = environment;
-        scene.lights.extend(suns);
-        return Ok(());
+    let own_lights = scene.lights.len();
+    match (set, choice, own) {
+        (Some((environment, suns)), ..) => {
+            scene.environment = environment;
+            scene.lights.extend(suns);
+        }
+        (None, None, Some(pixels)) => scene.environment = still_picture(pixels),
+        (None, None, None) if scene.lights.is_empty() => set_studio(scene),
+        (None, None, None) => scene.environment = constant(Vec3::splat(DIM)),
+        (None, Some(EnvironmentChoice::Sky), _) => set_daylight(scene),
+        (None, Some(EnvironmentChoice::Studio), _) => set_studio(scene),
+        (None, Some(EnvironmentChoice::Color(color)), _) => scene.environment = constant(*color),
+        (None, Some(EnvironmentChoice::File(path)), _) => scene.environment = picture(path)?,
     }
-    match (choice, own) {
-        (None, Some(pixels)) => scene.environment = still_picture(pixels),
-        (None, None) if scene.lights.is_empty() => set_studio(scene),
-        (None, None) => scene.environment = constant(Vec3::splat(DIM)),
-        (Some(EnvironmentChoice::Sky), _) => set_daylight(scene),
-        (Some(EnvironmentChoice::Studio), _) => set_studio(scene),
-        (Some(EnvironmentChoice::Color(color)), _) => scene.environment = constant(*color),
-        (Some(EnvironmentChoice::File(path)), _) => scene.environment = picture(path)?,
+    if let Some(degrees) = rotation {
+        turn(scene, own_lights, degrees.to_radians());
     }
     Ok(())
+}
+
+/// Turns the environment and its suns, which are the lights from `first` on, about +Y.
+fn turn(scene: &mut Scene, first: usize, angle: f32) {
+    if let Environment::Image { rotation, .. } = &mut scene.environment {
+        *rotation += angle;
+    }
+    for light in &mut scene.lights[first..] {
+        if let Light::Sun { direction, .. } | Light::Moon { direction, .. } = light {
+            *direction = Quat::from_rotation_y(angle) * *direction;
+        }
+    }
 }
 
 fn still_picture(pixels: FloatImage) -> Environment {
@@ -61,11 +76,17 @@ fn constant(radiance: Vec3) -> Environment {
     Environment::Constant { radiance }
 }
 
-fn picture(path: &Path) -> Result<Environment, LoadError> {
-    if !(files::exists(path) && path.is_file()) {
-        let message = "the picture of --environment does not exist: check the path";
-        return Err(LoadError::file(path, message));
+/// # Errors
+/// When there is no file of this name.
+pub fn check_picture(path: &Path) -> Result<(), LoadError> {
+    match files::exists(path) && path.is_file() {
+        true => Ok(()),
+        false => Err(LoadError::file(path, "the picture of --environment does not exist: check the path")),
     }
+}
+
+fn picture(path: &Path) -> Result<Environment, LoadError> {
+    check_picture(path)?;
     let pixels = image::load_radiance(path, 1.0)?;
     Ok(still_picture(pixels))
 }

@@ -1,17 +1,24 @@
 //! Contact sheets: some of the frames side by side on one picture, with their numbers.
 
 mod digits;
+mod rows;
 
 use super::{
     Backdrop, EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
-    PatternError, Picture, Pixels, Sink,
+    PatternError, Picture, Pixels, Sink, in_order::Prepare,
 };
 use crate::{
     math::{linear_from_srgb, srgb_from_linear},
     pixels::PixelType,
 };
 use digits::Canvas;
-use std::{collections::HashSet, ffi::OsStr, io, io::Write, path::PathBuf};
+pub use rows::{SheetRow, SheetRows};
+use std::{
+    collections::HashSet,
+    ffi::OsStr,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 /// Greatest width of a sheet in pixels, which frames are shrunk to fit.
 const WIDEST: u32 = 3840;
@@ -25,6 +32,9 @@ pub struct SheetLayout {
     /// Numbers of the frames in their order on the sheet, row by row.
     pub frames: Vec<u32>,
     pub columns: u32,
+    pub rows: u32,
+    /// The row that the first frame is in.
+    pub first_row: u32,
     /// Size of one frame on the sheet, in pixels.
     pub tile: (u32, u32),
 }
@@ -35,24 +45,34 @@ impl SheetLayout {
         let chosen = choose(frames, count);
         // There are as many columns as rows, or nearly, so that the sheet has the shape of a frame.
         let columns = (chosen.len() as f64).sqrt().ceil().max(1.0) as u32;
-        let widest = (WIDEST.saturating_sub(GAP * (columns + 1)) / columns).max(1);
-        let tile_width = width.min(widest);
-        let tile_height = (u64::from(height) * u64::from(tile_width)).div_ceil(width.max(1).into());
-        Self { frames: chosen, columns, tile: (tile_width, (tile_height as u32).max(1)) }
+        let rows = (chosen.len() as u32).div_ceil(columns);
+        Self { frames: chosen, columns, rows, first_row: 0, tile: tile(columns, width, height) }
     }
 
+    /// Lays out `columns` of `frames` as one of several rows, each of which has frames of its own.
+    pub fn in_row(frames: &[u32], columns: usize, (width, height): (u32, u32), (first_row, rows): (u32, u32)) -> Self {
+        let (chosen, columns) = (choose(frames, columns), columns.max(1) as u32);
+        Self { frames: chosen, columns, rows, first_row, tile: tile(columns, width, height) }
+    }
     /// Size of the whole sheet, in pixels.
     pub fn size(&self) -> (u32, u32) {
-        let rows = (self.frames.len() as u32).div_ceil(self.columns);
         let side = |count: u32, tile: u32| GAP + count * (tile + GAP);
-        (side(self.columns, self.tile.0), side(rows, self.tile.1))
+        (side(self.columns, self.tile.0), side(self.rows, self.tile.1))
     }
 
     fn place(&self, frame: u32) -> Option<(u32, u32)> {
         let index = self.frames.iter().position(|&other| other == frame)? as u32;
         let at = |index: u32, tile: u32| GAP + index * (tile + GAP);
-        Some((at(index % self.columns, self.tile.0), at(index / self.columns, self.tile.1)))
+        Some((at(index % self.columns, self.tile.0), at(self.first_row + index / self.columns, self.tile.1)))
     }
+}
+
+/// Size of one of `columns` frames side by side, in pixels.
+fn tile(columns: u32, width: u32, height: u32) -> (u32, u32) {
+    let widest = (WIDEST.saturating_sub(GAP * (columns + 1)) / columns).max(1);
+    let tile_width = width.min(widest);
+    let tile_height = (u64::from(height) * u64::from(tile_width)).div_ceil(width.max(1).into());
+    (tile_width, (tile_height as u32).max(1))
 }
 
 /// Chooses `count` of `frames` at even distances, the first and the last among them.
@@ -70,49 +90,52 @@ pub fn open_sheet(
     layout: SheetLayout,
     encoding: Encoding,
 ) -> Result<InOrder, OutputError> {
-    let part = Part::create(&path).map_err(|error| OutputError::File { path: path.clone(), error })?;
-    let (width, height) = layout.size();
-    let wanted: HashSet<u32> = layout.frames.iter().copied().collect();
-    let tile = layout.tile;
-    let prepare = move |picture: &Picture| match wanted.contains(&picture.metadata.frame) {
-        true => shrink(picture, tile),
-        false => Ok(Vec::new()),
-    };
-    let sheet = Sheet {
-        part,
-        format,
-        encoding,
-        layout,
-        canvas: Canvas::new(width, height, BACKGROUND),
-        metadata: Metadata::default(),
-    };
-    Ok(InOrder::new(path, Box::new(prepare), Box::new(sheet)))
+    let failed = |error| OutputError::File { path: path.clone(), error };
+    let sheet = Sheet::create(&path, format, layout.size(), encoding).map_err(failed)?;
+    let prepare = preparation(&layout);
+    Ok(InOrder::new(path, prepare, Box::new(WholeSheet { sheet, layout })))
 }
 
+/// Shrinks the frames of a layout, and no others.
+fn preparation(layout: &SheetLayout) -> Prepare {
+    let wanted: HashSet<u32> = layout.frames.iter().copied().collect();
+    let tile = layout.tile;
+    Box::new(move |picture: &Picture| match wanted.contains(&picture.metadata.frame) {
+        true => shrink(picture, tile),
+        false => Ok(Vec::new()),
+    })
+}
+
+/// The picture of a sheet, and the file that it becomes.
 struct Sheet {
     part: Part,
     format: FileFormat,
     encoding: Encoding,
-    layout: SheetLayout,
+    size: (u32, u32),
     canvas: Canvas,
     /// Metadata of the last frame on the sheet.
     metadata: Metadata,
 }
 
-impl Sink for Sheet {
-    fn add(&mut self, tile: Vec<u8>, metadata: &Metadata) -> io::Result<()> {
-        if let Some(place) = self.layout.place(metadata.frame)
+impl Sheet {
+    fn create(path: &Path, format: FileFormat, size: (u32, u32), encoding: Encoding) -> io::Result<Self> {
+        let canvas = Canvas::new(size.0, size.1, BACKGROUND);
+        Ok(Self { part: Part::create(path)?, format, encoding, size, canvas, metadata: Metadata::default() })
+    }
+
+    fn add(&mut self, tile: &[u8], layout: &SheetLayout, metadata: &Metadata) {
+        if let Some(place) = layout.place(metadata.frame)
             && !tile.is_empty()
         {
-            self.canvas.paste(&tile, self.layout.tile, place);
+            self.canvas.paste(tile, layout.tile, place);
             self.canvas.write_number(metadata.frame, place);
             self.metadata = metadata.clone();
         }
-        Ok(())
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        let (width, height) = self.layout.size();
+    /// Writes the file.
+    fn write(&mut self) -> io::Result<()> {
+        let (width, height) = self.size;
         let picture = Picture {
             width,
             height,
@@ -126,6 +149,23 @@ impl Sink for Sheet {
         let file = self.format.encode(&picture, &self.encoding).map_err(io::Error::other)?;
         self.part.file().write_all(&file)?;
         self.part.persist()
+    }
+}
+
+/// A sheet of one run.
+struct WholeSheet {
+    sheet: Sheet,
+    layout: SheetLayout,
+}
+
+impl Sink for WholeSheet {
+    fn add(&mut self, tile: Vec<u8>, metadata: &Metadata) -> io::Result<()> {
+        self.sheet.add(&tile, &self.layout, metadata);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.sheet.write()
     }
 }
 

@@ -86,9 +86,19 @@ fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<E
         return Err(complaint.unwrap_or_else(|| ErrorKind::Unsupported.into()));
     };
     let known = all.into_iter().find(|encoder| encoder.name == *name);
-    let encoder = known.unwrap_or_else(|| Encoder { name: name.clone(), arguments: Vec::new() });
+    let encoder = known.unwrap_or_else(|| other_encoder(name, settings.quality));
     try_encoder(&encoder, format, settings)?;
     Ok(encoder)
+}
+
+/// An encoder that is none of the usual ones.
+fn other_encoder(name: &str, quality: u8) -> Encoder {
+    let arguments = match name {
+        // Its own default is a bit rate that suits no size. 2 is the best quality, 31 the worst.
+        "mjpeg" => vec!["-q:v".to_owned(), (2 + 29 * u32::from(100 - quality.min(100)) / 100).to_string()],
+        _ => Vec::new(),
+    };
+    Encoder { name: name.to_owned(), arguments }
 }
 
 /// Checks that an encoder works, by encoding a frame of the video's size and discarding it.
@@ -191,9 +201,9 @@ impl Video {
 /// by name, which a later run may have removed by then. By descriptor it writes the removed file, which vanishes when it ends. The
 /// file is opened again for it, as a shared descriptor would keep the lock of [`Part`] after our death.
 fn output(part: &Path) -> io::Result<(Stdio, PathBuf)> {
-    let by_descriptor = Path::new("/proc/self/fd/1");
-    match by_descriptor.exists() {
-        true => Ok((OpenOptions::new().write(true).open(part)?.into(), by_descriptor.to_owned())),
+    // Ours may be closed, that of ffmpeg will be open.
+    match Path::new("/proc/self/fd").is_dir() {
+        true => Ok((OpenOptions::new().write(true).open(part)?.into(), "/proc/self/fd/1".into())),
         false => Ok((Stdio::null(), part.to_owned())),
     }
 }

@@ -161,6 +161,32 @@ fn videos_have_all_frames_and_their_colours() {
     }
 }
 
+/// Blocks of colours are as large as those of codecs, so that nothing but fewer colours than pixels could blur their edges.
+#[test]
+fn codecs_that_can_have_a_colour_for_each_pixel_do() {
+    if !has_ffmpeg() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for (codec, format, most) in
+        [("prores_ks", VideoFormat::Mov, 3), ("mjpeg", VideoFormat::Mov, 4), ("ffv1", VideoFormat::Mkv, 0)]
+    {
+        let (path, shot) = (dir.path().join(codec), dir.path().join("shot.png"));
+        video(&path, format, &VideoSettings { codec: Some(codec.into()), quality: 100, ..settings() }).unwrap();
+        let mut first = command("ffmpeg");
+        first.args(["-v", "error", "-y", "-i"]).arg(&path).args(["-frames:v", "1"]);
+        first.args(["-vf", "scale=flags=accurate_rnd+full_chroma_int"]).arg(&shot);
+        assert!(output(&mut first).status.success());
+        let seen = image::open(&shot).unwrap().into_rgb8();
+        let expected = image::RgbImage::from_raw(SIZE.0, SIZE.1, rgb(0)).unwrap();
+        for (x, y, expected) in expected.enumerate_pixels() {
+            let found = seen.get_pixel(x, y);
+            let differs = (0..3).any(|c| found[c].abs_diff(expected[c]) > most);
+            assert!(!differs, "{codec}: {found:?} instead of {expected:?} at {x}, {y}");
+        }
+    }
+}
+
 #[test]
 fn an_encoder_that_does_not_work_is_told_before_any_frame() {
     if !has_ffmpeg() {

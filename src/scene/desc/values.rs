@@ -1,7 +1,7 @@
 //! The basic values of the scene file, such as numbers, points and colours. Each refuses what nobody can mean (NaN, negative light).
 
 use super::Placement;
-use crate::{math::linear_from_srgb, scene::FrameRate};
+use crate::{css, scene::FrameRate};
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
@@ -149,7 +149,8 @@ fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<
     }
 }
 
-/// Red, green and blue, such as `(0.8, 0.2, 0.1)`, in linear Rec.709, or `"#rrggbb"` in sRGB, as pictures and web pages have it. Never negative.
+/// Red, green and blue, such as `(0.8, 0.2, 0.1)`, in linear Rec.709, or `"#rrggbb"` or `"white"` in sRGB, as web pages have it: all names and
+/// notations of CSS. Never negative.
 /// Reflectances are at most 1; radiances, intensities and irradiances may be any.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color(pub Vec3);
@@ -173,15 +174,12 @@ impl<'de> Visitor<'de> for ColorVisitor {
     type Value = Color;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a colour: (r, g, b) or \"#rrggbb\"")
+        f.write_str("a colour: (r, g, b), \"#rrggbb\" or a name like \"white\"")
     }
 
     fn visit_str<E: Error>(self, s: &str) -> Result<Color, E> {
-        let bad = || E::custom(format!("bad colour \"{s}\": write \"#rrggbb\""));
-        let digits = s.strip_prefix('#').filter(|h| h.len() == 6 && h.is_ascii()).ok_or_else(bad)?;
-        let n = u32::from_str_radix(digits, 16).map_err(|_| bad())?;
-        let channel = |shift: u32| linear_from_srgb((n >> shift & 255) as f32 / 255.0);
-        Ok(Color::new(channel(16), channel(8), channel(0)))
+        let bad = || E::custom(format!("bad colour \"{s}\": write \"#rrggbb\" or a name of CSS like \"white\""));
+        css::parse_opaque(s).map(Color).ok_or_else(bad)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Color, A::Error> {

@@ -1,0 +1,203 @@
+//! How long a film is going to take: a line after its first frame, and one as soon as it is known to take hours.
+
+use super::{progress::Progress, remaining::rounded};
+use crate::{
+    device::FrameProgress,
+    render::RenderJob,
+    scene::{Shows, ranges},
+};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Films that take longer than this many seconds are long.
+const LONG: f64 = 3600.0;
+/// Least time, in seconds, that is told.
+const TOLD: f64 = 10.0;
+/// Least time and least share of the first frame on which a warning of a long film is based. Frames whose samples go where the noise is
+/// begin with those that all pixels get.
+const LEAST_TIME: Duration = Duration::from_secs(5);
+const LEAST_SHARE: f64 = 0.005;
+const LEAST_ADAPTIVE_SHARE: f64 = 0.05;
+/// Time between two looks at the first frame.
+const LOOK: Duration = Duration::from_millis(250);
+/// Least number of samples that is advised, and of seconds that films with fewer samples are to take.
+const FEW: u32 = 4;
+const SHORT: f64 = 1800.0;
+
+/// What is known of a film before it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Film {
+    /// Number of frames that are traced.
+    traced: usize,
+    /// Number of frames that are traced before the first one is written.
+    first: usize,
+    samples: u32,
+    size: (u32, u32),
+    /// Whether samples go where the noise is.
+    is_adaptive: bool,
+    /// Whether frames are denoised, or cannot be.
+    is_clean: bool,
+    /// Whether `--preset draft` would make it shorter.
+    takes_draft: bool,
+}
+
+impl Film {
+    /// The film that `job` makes; none if it is a single picture.
+    pub fn of(job: &RenderJob, takes_draft: bool) -> Option<Self> {
+        let traced = job.traced_frames().len();
+        let reach = job.denoising.as_ref().map_or(0, |denoising| denoising.reach as usize);
+        let settings = &job.settings;
+        (job.frames.len() > 1).then(|| Self {
+            traced,
+            first: (reach + 1).min(traced),
+            samples: settings.samples,
+            size: (settings.width, settings.height),
+            is_adaptive: job.noise().is_some(),
+            is_clean: job.denoising.is_some() || settings.integrator.shows() != Shows::Radiance,
+            takes_draft,
+        })
+    }
+
+    /// What is told when `seconds` were taken by `done` of all frames that are traced; none if that is not worth a line.
+    fn line(&self, seconds: f64, done: f64) -> Option<String> {
+        let whole = seconds / done * self.traced as f64;
+        let left = whole - seconds;
+        let about = |seconds: f64| format!("about {}", rounded(seconds));
+        match (left > LONG, left > TOLD) {
+            (true, _) => Some(format!(
+                "this film takes {} more, {} a frame; -f 1 makes one picture, and {}",
+                about(left),
+                about(whole / self.traced as f64),
+                self.advice(whole)
+            )),
+            (false, true) => Some(format!("{} left for the film", about(left))),
+            (false, false) => None,
+        }
+    }
+
+    /// The flags that make a shorter film than one that takes `whole` seconds.
+    fn advice(&self, whole: f64) -> String {
+        if self.takes_draft {
+            return "--preset draft makes a film for a look".to_owned();
+        }
+        let fewer = ((f64::from(self.samples) * SHORT / whole) as u32).clamp(FEW, *ranges::SAMPLES.end());
+        if fewer < self.samples {
+            let denoised = if self.is_clean { "" } else { " --denoise" };
+            let time = rounded(whole * f64::from(fewer) / f64::from(self.samples));
+            return format!("--samples {fewer}{denoised} makes the film in about {time}");
+        }
+        let (width, height) = self.size;
+        format!("--size {}x{} makes the film in a quarter of the time", width.div_ceil(2), height.div_ceil(2))
+    }
+}
+
+/// Tells once how long a film is going to take.
+#[derive(Clone)]
+pub struct Estimate {
+    film: Film,
+    progress: Progress,
+    begun: Arc<Mutex<Option<Instant>>>,
+    is_told: Arc<AtomicBool>,
+}
+
+impl Estimate {
+    pub fn new(film: Film, progress: &Progress) -> Self {
+        Self { film, progress: progress.clone(), begun: Arc::default(), is_told: Arc::default() }
+    }
+
+    /// The work begins. With `frame`, the share of the frame under way, long films are told of before their first frame is done.
+    pub fn begin(&self, frame: Option<Arc<FrameProgress>>) {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if begun.is_some() {
+            return;
+        }
+        let begun = *begun.insert(Instant::now());
+        if let Some(frame) = frame {
+            let (this, still) = (self.clone(), Arc::downgrade(&self.is_told));
+            // Without room for a thread, the line comes after the first frame.
+            let watch = move || {
+                // The run, which has the other handle, may end before.
+                while still.strong_count() > 1 && !this.is_told.load(Relaxed) && !this.foresees(begun, frame.share()) {
+                    thread::sleep(LOOK);
+                }
+            };
+            let _ = thread::Builder::new().name("estimate".into()).spawn(watch);
+        }
+    }
+
+    /// The first frame is done.
+    pub fn first_frame_done(&self) {
+        let begun = *self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(begun) = begun {
+            self.tell(self.film.line(begun.elapsed().as_secs_f64(), self.film.first as f64));
+        }
+    }
+
+    /// Tells of a long film once `share` of the first frame is done, and returns whether it is known how long it is.
+    fn foresees(&self, begun: Instant, share: f64) -> bool {
+        let elapsed = begun.elapsed();
+        let least_share = if self.film.is_adaptive { LEAST_ADAPTIVE_SHARE } else { LEAST_SHARE };
+        if elapsed < LEAST_TIME || share < least_share {
+            return false;
+        }
+        let seconds = elapsed.as_secs_f64();
+        let is_long = seconds / share * self.film.traced as f64 - seconds > LONG;
+        if is_long {
+            self.tell(self.film.line(seconds, share));
+        }
+        true
+    }
+
+    fn tell(&self, line: Option<String>) {
+        if let Some(line) = line.filter(|_| !self.is_told.swap(true, Relaxed)) {
+            self.progress.summary(&format!("throng: note: {line}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn film() -> Film {
+        Film {
+            traced: 240,
+            first: 1,
+            samples: 256,
+            size: (1280, 720),
+            is_adaptive: false,
+            is_clean: false,
+            takes_draft: false,
+        }
+    }
+
+    #[test]
+    fn short_films_are_not_told_of_and_others_by_the_time_that_is_left() {
+        assert_eq!(film().line(0.01, 1.0), None);
+        assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left for the film");
+        // Four neighbours were traced before the first denoised frame was done.
+        assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left for the film");
+    }
+
+    #[test]
+    fn long_films_come_with_flags_that_make_them_short() {
+        let line = film().line(275.0, 1.0).unwrap();
+        assert_eq!(
+            line,
+            "this film takes about 18 h 16 min more, about 5 min a frame; -f 1 makes one picture, and \
+             --samples 6 --denoise makes the film in about 26 min"
+        );
+        let advice = |film: Film| film.advice(66_000.0);
+        assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft makes a film for a look");
+        let clean = advice(Film { is_clean: true, samples: 64, ..film() });
+        assert_eq!(clean, "--samples 4 makes the film in about 1 h 9 min");
+        let coarse = advice(Film { samples: 4, ..film() });
+        assert_eq!(coarse, "--size 640x360 makes the film in a quarter of the time");
+    }
+}

@@ -1,0 +1,136 @@
+//! Contact sheets whose rows are made by runs of their own, such as those of several animations.
+
+use super::{Sheet, SheetLayout, preparation};
+use crate::output::{Encoding, FileFormat, InOrder, Metadata, OutputError, Sink};
+use std::{
+    fmt, io,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// A sheet that gets its rows one after the other. It appears under its name with [`SheetRows::finish`].
+#[derive(Clone)]
+pub struct SheetRows {
+    count: u32,
+    /// None before the first row.
+    sheet: Arc<Mutex<Option<(PathBuf, Sheet)>>>,
+}
+
+/// One of the rows of a sheet.
+#[derive(Clone, Debug)]
+pub struct SheetRow {
+    rows: SheetRows,
+    index: u32,
+}
+
+impl SheetRows {
+    /// A sheet of so many rows.
+    pub fn new(count: usize) -> Self {
+        Self { count: count as u32, sheet: Arc::default() }
+    }
+
+    /// One of the rows, counted from 0.
+    pub fn row(&self, index: usize) -> SheetRow {
+        SheetRow { rows: self.clone(), index: index as u32 }
+    }
+
+    /// Writes the sheet if any of its rows was begun, and returns its path.
+    pub fn finish(&self) -> Result<Option<PathBuf>, OutputError> {
+        let Some((path, mut sheet)) = self.lock().take() else { return Ok(None) };
+        match sheet.write() {
+            Ok(()) => Ok(Some(path)),
+            Err(error) => Err(OutputError::File { path, error }),
+        }
+    }
+
+    /// Locks in spite of panics elsewhere, which are reported there.
+    fn lock(&self) -> MutexGuard<'_, Option<(PathBuf, Sheet)>> {
+        self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for SheetRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SheetRows").field("count", &self.count).finish()
+    }
+}
+
+impl SheetRow {
+    /// The layout of the row: `columns` of `frames`, of pictures of this size.
+    pub fn layout(&self, frames: &[u32], columns: usize, size: (u32, u32)) -> SheetLayout {
+        SheetLayout::in_row(frames, columns, size, (self.index, self.rows.count))
+    }
+
+    /// Opens the row in the sheet at `path`. All rows have the same path, format and encoding, and layouts of the same size.
+    pub fn open(
+        &self,
+        path: PathBuf,
+        format: FileFormat,
+        layout: SheetLayout,
+        encoding: Encoding,
+    ) -> Result<InOrder, OutputError> {
+        let mut sheet = self.rows.lock();
+        if sheet.is_none() {
+            let created = Sheet::create(&path, format, layout.size(), encoding);
+            let created = created.map_err(|error| OutputError::File { path: path.clone(), error })?;
+            *sheet = Some((path.clone(), created));
+        }
+        drop(sheet);
+        let prepare = preparation(&layout);
+        Ok(InOrder::new(path, prepare, Box::new(Row { rows: self.rows.clone(), layout })))
+    }
+}
+
+/// The frames of one row.
+struct Row {
+    rows: SheetRows,
+    layout: SheetLayout,
+}
+
+impl Sink for Row {
+    fn add(&mut self, tile: Vec<u8>, metadata: &Metadata) -> io::Result<()> {
+        if let Some((_, sheet)) = self.rows.lock().as_mut() {
+            sheet.add(&tile, &self.layout, metadata);
+        }
+        Ok(())
+    }
+
+    /// The sheet goes on.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::GAP, *};
+    use crate::output::{
+        Pixels,
+        picture::testing::{metadata, picture},
+    };
+
+    #[test]
+    fn rows_are_one_below_the_other_in_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sheet.png");
+        let rows = SheetRows::new(2);
+        for (index, frames) in [&[1, 2, 3][..], &[1]].into_iter().enumerate() {
+            let row = rows.row(index);
+            let layout = row.layout(frames, 2, (40, 30));
+            let sheet = row.open(path.clone(), FileFormat::Png, layout, Encoding::default()).unwrap();
+            for (position, &frame) in frames.iter().enumerate() {
+                let metadata = Metadata { frame, ..metadata() };
+                let pixels = Pixels::U8(vec![100 * index as u8 + frame as u8; 40 * 30 * 3].into());
+                sheet.add(position, &picture((40, 30), pixels, &metadata)).unwrap();
+            }
+            sheet.finish().unwrap();
+            assert!(!path.exists());
+        }
+        assert_eq!(rows.finish().unwrap(), Some(path.clone()));
+        assert_eq!(rows.finish().unwrap(), None);
+        let read = image::open(&path).unwrap().into_rgb8();
+        assert_eq!(read.dimensions(), (2 * 40 + 3 * GAP, 2 * 30 + 3 * GAP));
+        let at = |column: u32, row: u32| read.get_pixel((column + 1) * (40 + GAP) - 1, (row + 1) * (30 + GAP) - 1).0[0];
+        assert_eq!([at(0, 0), at(1, 0), at(0, 1)], [1, 3, 101]);
+    }
+}
