@@ -10,7 +10,7 @@ const FINE: usize = 1 << 14;
 /// Greatest number of parts of equal length at whose ends heights are looked up.
 const MOST_PARTS: f64 = 32768.0;
 /// Parts of the length over which heights are made smooth.
-const PARTS_OF_SMOOTH: f64 = 16.0;
+const PARTS_OF_SMOOTH: f64 = 64.0;
 
 /// The heights of a ground by position in the XZ plane: none beside it.
 #[derive(Clone)]
@@ -69,7 +69,9 @@ impl Lift {
         let places: Vec<(Vec3, Vec3)> =
             times.par_iter().map(|time| flight.keyed(*time, Vec3::ZERO, Vec3::Y)).collect();
         let ground = |point: &Vec3| above.ground.height(point.xz());
-        let heights = places.par_iter().map(|(eye, _)| ground(eye).ok_or(*eye)).collect::<Result<Vec<f32>, _>>()?;
+        let below: Vec<Option<f32>> = places.par_iter().map(|(eye, _)| ground(eye)).collect();
+        let known = below.iter().zip(&places).map(|(height, (eye, _))| height.ok_or(*eye));
+        let heights = known.collect::<Result<Vec<f32>, _>>()?;
         // Half of the smoothed length, to either side. The mean of what is nowhere lower than the ground within that is not below it.
         let reach = if step > 0.0 { (0.5 * f64::from(above.smooth) / step).round() as usize } else { 0 };
         let smooth = |values: &[f32]| mean_of_means(values, reach);
@@ -163,15 +165,15 @@ mod tests {
         Above { ground: Relief::new(height), height: 6.0, smooth, targets: true }
     }
 
-    fn flight(above: Above) -> Result<Flight, Vec3> {
+    fn flight(above: Above, last: f32) -> Result<Flight, Vec3> {
         let mut flight =
-            Flight::new(vec![key(0.0, 0.0, 0.0), key(4.0, 40.0, 0.0), key(8.0, 80.0, 5.0)], Parametrisation::default());
+            Flight::new(vec![key(0.0, 0.0, 0.0), key(4.0, 40.0, 0.0), key(8.0, 80.0, last)], Parametrisation::default());
         flight.keep_above(above).map(|()| flight)
     }
 
     #[test]
     fn eyes_and_targets_count_from_the_ground() {
-        let slope = flight(above(|p| Some(100.0 + 0.25 * p.x), 0.0)).unwrap();
+        let slope = flight(above(|p| Some(100.0 + 0.25 * p.x), 0.0), 5.0).unwrap();
         for (time, height) in [(0.0, 6.0), (2.0, 6.0), (4.0, 6.0), (8.0, 11.0)] {
             let (eye, target) = slope.at(time, Vec3::ZERO, Vec3::Y);
             let ground = |p: Vec3| 100.0 + 0.25 * p.x;
@@ -186,22 +188,22 @@ mod tests {
     #[test]
     fn the_eye_is_never_lower_than_it_should_be_and_bumps_are_made_smooth() {
         let bumps = |p: Vec2| Some(3.0 * (p.x * 0.1).sin() + 0.5 * (p.x * 5.0).sin());
-        let smooth = flight(above(bumps, 8.0)).unwrap();
+        let smooth = flight(above(bumps, 8.0), 0.0).unwrap();
         let eye = |i: i32| smooth.at(f64::from(i) * 0.004, Vec3::ZERO, Vec3::Y).0;
         for i in 0..1000 {
             let above = eye(i).y - bumps(eye(i).xz()).unwrap();
             assert!((5.99..9.5).contains(&above), "{i}: {above}");
             let bend = eye(i + 1).y + eye(i - 1).y - 2.0 * eye(i).y;
-            assert!(i == 0 || bend.abs() < 2e-3, "{i}: {bend}");
+            assert!(i == 0 || bend.abs() < 5e-3, "{i}: {bend}");
         }
     }
 
     #[test]
     fn a_flight_that_leaves_the_ground_says_where() {
-        let left = flight(above(|p| (p.x < 50.0).then_some(0.0), 1.0)).unwrap_err();
+        let left = flight(above(|p| (p.x < 50.0).then_some(0.0), 1.0), 0.0).unwrap_err();
         assert!((50.0..52.0).contains(&left.x), "{left}");
         // Targets may be beyond it.
-        let seen = flight(above(|p| (p.x < 81.0).then_some(3.0), 1.0)).unwrap();
+        let seen = flight(above(|p| (p.x < 81.0).then_some(3.0), 1.0), 0.0).unwrap();
         assert!((seen.at(8.0, Vec3::ZERO, Vec3::Y).1.y - 3.0).abs() < 1e-5);
     }
 

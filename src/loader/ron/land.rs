@@ -26,7 +26,8 @@ use glam::{Affine3, Vec3, Vec3Swizzles};
 const MOST_CELLS: u32 = 8192;
 /// Bytes of a terrain's vertex: its position, normal and UV in the mesh, its height, and its attributes for shading.
 const BYTES_PER_VERTEX: u64 = 12 + 12 + 8 + 4 + 20;
-/// Bytes of a terrain's triangle: its indices and its share of the tree while that is built, as measured.
+/// Bytes of a terrain's triangle: its indices and its share of a fast tree while that is built, as measured. A tree of high quality takes up
+/// to 400 while it is built.
 const BYTES_PER_TRIANGLE: u64 = 12 + 130;
 /// Cells along X, unless the file says otherwise.
 const DEFAULT_CELLS: u32 = 256;

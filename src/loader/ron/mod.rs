@@ -9,6 +9,7 @@ mod environment;
 mod faults;
 pub mod file;
 pub mod instances;
+mod joined;
 mod keys;
 mod land;
 mod lens;
@@ -41,7 +42,9 @@ use super::{
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
-    shapes as triangles, subjects,
+    shapes as triangles,
+    subdivide::lowered,
+    subjects,
 };
 use crate::{
     math::Aabb,
@@ -132,9 +135,13 @@ fn convert(
     let rows = loader.materials()?;
     let mut sources = loader.meshes(&rows)?;
     let groups = std::mem::take(&mut loader.groups);
-    let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows, &groups).resolve()?;
+    let mut resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows, &groups).resolve()?;
     let motions = motions::all(source, &loader.curves, file)?;
     let mut bends = Bends { of: motions.iter().map(motions::bend_of).collect(), sides: HashMap::new() };
+    joined::join_bent(&mut resolved, &mut sources, &bends).map_err(|(name, why)| {
+        let place = Place::ROOT.key("groups");
+        source.error(&place.key(&name), format!("a motion bends `{name}`, which becomes one mesh for that, but {why}"))
+    })?;
     let mut unrolled = instances::unroll(source, file, &resolved, (&sources, &bends))?;
     if bends.find_sides(&unrolled) {
         unrolled = instances::unroll(source, file, &resolved, (&sources, &bends))?;
@@ -257,9 +264,13 @@ fn check_room(
     })
 }
 
+/// Number of levels of vertices that a mesh has at least when it bends.
+const LEVELS_OF_BENT: f32 = 16.0;
+
 /// Adds the poses of a mesh that bends.
 fn add_bent(scene: &mut Scene, mesh: &Mesh, bend: &Bend) {
     let Some(triangles) = mesh.triangles() else { return };
+    let triangles = &lowered(triangles, mesh.bounds().extent().y / LEVELS_OF_BENT);
     let pose = |number: u32| Mesh {
         name: if number == 0 { mesh.name.clone() } else { format!("{} pose {number}", mesh.name) },
         shape: Shape::Triangles(bend.bent(triangles, number)),

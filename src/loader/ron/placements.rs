@@ -416,17 +416,14 @@ impl<'a> Resolver<'a> {
     /// Refuses to bend what is no mesh of triangles at rest.
     fn check_bend(&self, target: Target, place: &Place) -> Result<(), LoadError> {
         let message = match target {
-            Target::List(_) => {
-                "the motion bends a mesh, and this is a group: give it to the placements of meshes in the group, or make one mesh of \
-                 the group"
-            }
             Target::Mesh(mesh) if !matches!(self.meshes[mesh].motion, MeshMotion::Still) => {
                 "the motion bends a mesh at rest, and this one has a clip: remove `clip` and `alive` from the mesh, or `bend` from the motion"
             }
             Target::Mesh(mesh) if self.meshes[mesh].mesh.triangles().is_none() => {
                 "the motion bends triangles, and a sphere has none: use another mesh"
             }
-            Target::Mesh(_) => return Ok(()),
+            // Groups become one mesh.
+            Target::Mesh(_) | Target::List(_) => return Ok(()),
         };
         Err(self.fail(place, message))
     }

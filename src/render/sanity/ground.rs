@@ -50,7 +50,7 @@ pub fn above(posed: &Posed, eye: Vec3, most: usize) -> Option<GroundAbove> {
         hits.min_by(|a, b| a.height.abs().total_cmp(&b.height.abs()))
     };
     let (up, down) = (nearest(0)?, nearest(1));
-    let is_ground = up.faces_up && is_ground(posed, up.instance, eye, down.is_some());
+    let is_ground = up.faces_up && is_ground(posed, up.instance, eye, down.map(|down| eye.y + down.height));
     is_ground.then_some(GroundAbove { instance: up.instance, height: up.height })
 }
 
@@ -71,12 +71,12 @@ fn hits(posed: &Posed, instance: usize, eye: Vec3) -> [Option<Hit>; 2] {
     all.reduce(|| [None; 2], |a, b| [nearer(a[0], b[0]), nearer(a[1], b[1])])
 }
 
-/// Whether an instance is a ground for most other things, with the eye in it or not far below. One with something below it has hills, and
-/// most things are above its surface.
-fn is_ground(posed: &Posed, instance: usize, eye: Vec3, has_below: bool) -> bool {
+/// Whether an instance is a ground for most other things, with the eye in it or not far below. One with something at the height `below` under
+/// the eye has hills, and most things are above its surface; where there are none, it dips below that, as land does in a sea.
+fn is_ground(posed: &Posed, instance: usize, eye: Vec3, below: Option<f32>) -> bool {
     let Some(ground) = posed.bounds[instance] else { return false };
     let extent = ground.extent();
-    if eye.y < ground.min.y - DEEP * extent.x.max(extent.z) || has_below && extent.y <= FLOOR * extent.x.min(extent.z) {
+    if eye.y < ground.min.y - DEEP * extent.x.max(extent.z) || below.is_some() && extent.y <= FLOOR * extent.x.min(extent.z) {
         return false;
     }
     // What is larger, such as a sea, stands on nothing.
@@ -90,8 +90,9 @@ fn is_ground(posed: &Posed, instance: usize, eye: Vec3, has_below: bool) -> bool
     if 2 * within.len() < things.len() {
         return false;
     }
-    if !has_below {
-        return true;
+    let Some(below) = below else { return true };
+    if within.is_empty() {
+        return ground.min.y < below - FLOOR * extent.y;
     }
     let Some(Shape::Triangles(mesh)) = posed.mesh(instance).map(|mesh| &mesh.shape) else { return false };
     let points: Vec<Vec2> = within.iter().map(|thing| thing.center().xz()).collect();

@@ -50,6 +50,7 @@ pub struct Spin {
 /// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: rotation to `degrees` and to -`degrees` once per `period` seconds.
 ///
 /// With `bend`, the mesh bends by height instead, as a tree does in wind: `Sway(direction: (1, 0, 0), degrees: 8, period: 3, bend: ())`.
+/// A group bends as one mesh.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sway {
@@ -64,7 +65,8 @@ pub struct Sway {
     pub degrees: Finite,
     /// Seconds to go forth and back, not 0.
     pub period: Double,
-    /// How the mesh bends; `()` bends it as a tree. For placements of meshes that no clip moves. Default: none, it turns as a whole.
+    /// How the mesh bends; `()` bends it as a tree. For placements of meshes and groups in which nothing moves by itself. Default: none, it turns
+    /// as a whole.
     #[serde(default)]
     pub bend: Option<BendDesc>,
 }
@@ -74,9 +76,9 @@ pub struct Sway {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "bend", default, deny_unknown_fields)]
 pub struct BendDesc {
-    /// Height at which the bend begins, as a share of the mesh's height: 0 (default) is its foot, and above it is below 1.
+    /// Height at which the bend begins, as a share of the mesh's height, at least 0 and below 1. Default 0: its foot.
     pub from: Finite,
-    /// How much stiffer it is at the foot than at the top, 1 to 8: at 1 it is an arc, at 2 (default) bends as a trunk that gets thinner.
+    /// How much stiffer it is at the foot than at the top, 1 to 8. At 1 it is an arc. Default 2, as of a trunk that gets thinner upwards.
     pub stiffness: Finite,
     /// Share of the movement that comes in gusts, 0 to 1: at 0 it swings to and fro evenly, at 1 it leans along `direction` in gusts that take
     /// about four periods, and rests in between. Default 0.4.
