@@ -154,7 +154,12 @@ impl Curve {
     fn frame(&self, point: Vec3) -> Frame {
         let above = point.y - self.foot;
         if above <= 0.0 || self.length <= 0.0 {
-            return Frame { point, from: [self.direction, Vec3::Y, self.across], to: [self.direction, Vec3::Y, self.across], stretch: 1.0 };
+            return Frame {
+                point,
+                from: [self.direction, Vec3::Y, self.across],
+                to: [self.direction, Vec3::Y, self.across],
+                stretch: 1.0,
+            };
         }
         let share = (above / self.length).min(1.0);
         let at = share * PARTS as f32;
@@ -255,9 +260,16 @@ mod tests {
         let length: f32 = bent.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
         assert!((length - 10.0).abs() < 1e-3, "{length}");
         let top = bent[100] - bent[99];
-        assert!((top.x.atan2(top.y) - 0.3).abs() < 0.01 && bent[100].x > 0.5 && bent[100].y < 10.0, "{top} {}", bent[100]);
+        assert!(
+            (top.x.atan2(top.y) - 0.3).abs() < 0.01 && bent[100].x > 0.5 && bent[100].y < 10.0,
+            "{top} {}",
+            bent[100]
+        );
         let other = points(&bend.bent(&mesh, 2 * bend.poses));
-        assert!((other[100] + bent[100] - Vec3::Y * 2.0 * bent[100].y).length() < 1e-4, "the last pose bends the other way");
+        assert!(
+            (other[100] + bent[100] - Vec3::Y * 2.0 * bent[100].y).length() < 1e-4,
+            "the last pose bends the other way"
+        );
     }
 
     #[test]

@@ -198,7 +198,10 @@ mod tests {
         let lack = budget.take_asked(2 << 30).err().unwrap_or_default();
         assert_eq!(lack, "needs 2.0 GiB of memory, but only 624 MiB are left");
         let lack = budget.take(200 << 20).err().unwrap_or_default();
-        assert!(lack.ends_with("correct its counts, or make it smaller"), "what was refused counts for nothing: {lack}");
+        assert!(
+            lack.ends_with("correct its counts, or make it smaller"),
+            "what was refused counts for nothing: {lack}"
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::{
     anim::{CameraPose, Moment, camera_at, camera_pose},
     loader,
     scene::{
-        self, Above, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation, Projection, Scene,
-        sensor_height,
+        self, Above, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation, Projection,
+        Scene, sensor_height,
     },
 };
 use glam::Vec3;
@@ -42,8 +42,9 @@ impl Flight {
         }
         let own = &scene.camera;
         let path = camera_keys(keys);
-        let mut path = through(path, own)
-            .map_err(|Vec3 { x, z, .. }| format!("the flight leaves the ground that it keeps above at x = {x}, z = {z}"))?;
+        let mut path = through(path, own).map_err(|Vec3 { x, z, .. }| {
+            format!("the flight leaves the ground that it keeps above at x = {x}, z = {z}")
+        })?;
         path.rolls = track(keys, Some(own.roll), |key| key.roll.map(f32::to_radians));
         path.pace = pace.map(|name| loader::pace_of(name, &path)).transpose()?;
         let mut made = Camera {

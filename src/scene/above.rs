@@ -66,8 +66,7 @@ impl Lift {
     /// A place of the eye that is not above or below the ground.
     pub fn new(flight: &Flight, above: Above) -> Result<Self, Vec3> {
         let (times, step) = even_steps(flight, f64::from(above.smooth));
-        let places: Vec<(Vec3, Vec3)> =
-            times.par_iter().map(|time| flight.keyed(*time, Vec3::ZERO, Vec3::Y)).collect();
+        let places: Vec<(Vec3, Vec3)> = times.par_iter().map(|time| flight.keyed(*time, Vec3::ZERO, Vec3::Y)).collect();
         let ground = |point: &Vec3| above.ground.height(point.xz());
         let below: Vec<Option<f32>> = places.par_iter().map(|(eye, _)| ground(eye)).collect();
         let known = below.iter().zip(&places).map(|(height, (eye, _))| height.ok_or(*eye));
@@ -166,8 +165,10 @@ mod tests {
     }
 
     fn flight(above: Above, last: f32) -> Result<Flight, Vec3> {
-        let mut flight =
-            Flight::new(vec![key(0.0, 0.0, 0.0), key(4.0, 40.0, 0.0), key(8.0, 80.0, last)], Parametrisation::default());
+        let mut flight = Flight::new(
+            vec![key(0.0, 0.0, 0.0), key(4.0, 40.0, 0.0), key(8.0, 80.0, last)],
+            Parametrisation::default(),
+        );
         flight.keep_above(above).map(|()| flight)
     }
 

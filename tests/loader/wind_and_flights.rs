@@ -21,7 +21,8 @@ const PLACED: &str = r#"instances: [Single(of: "land", translate: (100, 0, 0)), 
 #[test]
 fn a_terrain_of_a_picture_of_a_thousand_pixels_a_side_loads() {
     let dir = folder();
-    let heights = image::ImageBuffer::<image::Luma<u16>, _>::from_fn(1025, 1025, |x, z| image::Luma([(x * z / 17) as u16]));
+    let heights =
+        image::ImageBuffer::<image::Luma<u16>, _>::from_fn(1025, 1025, |x, z| image::Luma([(x * z / 17) as u16]));
     heights.save(dir.path().join("heights.png")).expect("writes");
     let text = r#"(meshes: {"land": Terrain(size: (1024, 65535, 1024), file: "heights.png"), "box": Box()},
         instances: [Single(of: "land"), Single(of: "box", translate: (100.5, 0, -200.5), drop: "land")])"#;
@@ -86,7 +87,9 @@ const WIND: &str = r#"motions: {"wind": (parts: [Sway(direction: (1, 0, 0), degr
 
 #[test]
 fn trees_of_a_wood_bend_each_by_itself_and_keep_their_feet() {
-    let scene = on_slope(&format!(r#"{WIND}, instances: [Grid(of: "tree", count: (5, 1, 1), spacing: (4, 0, 0), motion: "wind"), Single(of: "tree")]"#));
+    let scene = on_slope(&format!(
+        r#"{WIND}, instances: [Grid(of: "tree", count: (5, 1, 1), spacing: (4, 0, 0), motion: "wind"), Single(of: "tree")]"#
+    ));
     let scene = scene.unwrap_or_else(|e| panic!("{e}"));
     // All are turned alike: eight poses to either side, and the tree at rest twice.
     assert_eq!((scene.meshes.len(), scene.palettes.len()), (18, 1));
@@ -138,12 +141,21 @@ fn what_cannot_bend_says_why() {
         (format!("{WIND}, {}", instances("ball")), "a sphere has none: use another mesh"),
         (format!("{}, {}", WIND.replace("poses: 8", "poses: 0"), instances("tree")), "1 to 128 poses"),
         (format!("{}, {}", WIND.replace("poses: 8", "from: 1"), instances("tree")), "0 to 1, and below 1"),
-        (format!("{}, {}", WIND.replace("poses: 8", "stiffness: 0.5"), instances("tree")), "the stiffness must be 1 to 8"),
+        (
+            format!("{}, {}", WIND.replace("poses: 8", "stiffness: 0.5"), instances("tree")),
+            "the stiffness must be 1 to 8",
+        ),
         (format!("{}, {}", WIND.replace("gusts: 0", "gusts: 2"), instances("tree")), "gusts must be 0 to 1"),
         (format!("{}, {}", WIND.replace("degrees: 20", "degrees: 170"), instances("tree")), "at most 120 degrees"),
         (format!("{}, {}", WIND.replacen("(1, 0, 0)", "(0, 1, 0)", 1), instances("tree")), "a level direction"),
-        (format!("{}, {}", WIND.replacen("direction: (1, 0, 0),", "", 1), instances("tree")), "a `direction` or an `axis`"),
-        (format!("{}, {}", WIND.replacen("period: 4", "period: 4, axis: (1, 0, 0)", 1), instances("tree")), "remove one"),
+        (
+            format!("{}, {}", WIND.replacen("direction: (1, 0, 0),", "", 1), instances("tree")),
+            "a `direction` or an `axis`",
+        ),
+        (
+            format!("{}, {}", WIND.replacen("period: 4", "period: 4, axis: (1, 0, 0)", 1), instances("tree")),
+            "remove one",
+        ),
     ] {
         let e = on_slope(&text).err().unwrap_or_default();
         assert!(e.contains(words) && e.contains("s.ron:"), "{text}: {e}");

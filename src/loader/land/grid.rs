@@ -35,9 +35,8 @@ impl Grid {
         let xs: Vec<f32> = positions[..columns].iter().map(|p| p[0]).collect();
         let zs: Vec<f32> = positions.iter().step_by(columns).map(|p| p[2]).collect();
         let increases = |values: &[f32]| values.windows(2).all(|pair| pair[0] < pair[1]);
-        let in_place = |(row, points): (usize, &[[f32; 3]])| {
-            points.iter().zip(&xs).all(|(p, x)| p[0] == *x && p[2] == zs[row])
-        };
+        let in_place =
+            |(row, points): (usize, &[[f32; 3]])| points.iter().zip(&xs).all(|(p, x)| p[0] == *x && p[2] == zs[row]);
         let as_terrain = |(i, triangle): (usize, &[u32; 3])| *triangle == lattice::triangle(i, columns);
         let is_grid = increases(&xs)
             && increases(&zs)
@@ -60,7 +59,9 @@ impl Grid {
         let (across, along) = (cells(local.x, &self.xs), cells(local.y, &self.zs));
         debug_assert!(across.end < columns && along.end < rows);
         let cells = along.flat_map(move |row| across.clone().map(move |column| row * (columns - 1) + column));
-        cells.flat_map(move |cell| [2 * cell, 2 * cell + 1]).map(move |i| lattice::triangle(i, columns).map(|v| self.point(v)))
+        cells
+            .flat_map(move |cell| [2 * cell, 2 * cell + 1])
+            .map(move |i| lattice::triangle(i, columns).map(|v| self.point(v)))
     }
 
     fn point(&self, vertex: u32) -> Vec3 {

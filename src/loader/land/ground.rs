@@ -111,7 +111,8 @@ mod tests {
             (0..40 * 40).map(|i| [(i % 40) as f32 * 0.37, 0.0, (i / 40) as f32 * 0.41]).collect();
         let quad = |i: u32| [[i, i + 40, i + 1], [i + 1, i + 40, i + 41]];
         let triangles: Vec<[u32; 3]> = (0..39 * 39).flat_map(|i| quad(i % 39 + i / 39 * 40)).collect();
-        let ground = Ground::of_triangles([(&positions[..], &triangles[..], Affine3::from_rotation_y(0.3))].into_iter());
+        let ground =
+            Ground::of_triangles([(&positions[..], &triangles[..], Affine3::from_rotation_y(0.3))].into_iter());
         let turn = Vec2::from_angle(-0.3);
         for i in 0..20_000 {
             let p = Vec2::new((i % 141) as f32 / 141.0 * 14.4, (i / 141) as f32 / 142.0 * 15.9) + 0.01;

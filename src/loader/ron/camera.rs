@@ -254,12 +254,7 @@ impl Checks<'_> {
         Ok(())
     }
 
-    fn keep_above(
-        &self,
-        flight: &mut Flight,
-        (name, height): &(String, Finite),
-        c: &Spline,
-    ) -> Result<(), LoadError> {
+    fn keep_above(&self, flight: &mut Flight, (name, height): &(String, Finite), c: &Spline) -> Result<(), LoadError> {
         let place = self.place.key("above");
         if c.clear_of.is_some() {
             return self.fail(&place, "both `above` and `clear_of`: remove one");

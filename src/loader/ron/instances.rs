@@ -66,8 +66,13 @@ impl Bends<'_> {
     /// Learns which meshes are turned alike in all instances: poses to one side are enough for these. Returns whether there are some.
     pub fn find_sides(&mut self, unrolled: &Unrolled) -> bool {
         let mut known: HashMap<u32, Option<Vec3>> = HashMap::new();
-        let bent: HashMap<u32, UsedMesh> =
-            unrolled.meshes.number.iter().filter(|(used, _)| used.bent_by != NONE).map(|(used, n)| (*n, *used)).collect();
+        let bent: HashMap<u32, UsedMesh> = unrolled
+            .meshes
+            .number
+            .iter()
+            .filter(|(used, _)| used.bent_by != NONE)
+            .map(|(used, n)| (*n, *used))
+            .collect();
         for instance in &unrolled.instances {
             let Some(bend) = bent.get(&instance.mesh).and_then(|used| self.of(used)) else { continue };
             let own = bend.direction_in(&instance.local);

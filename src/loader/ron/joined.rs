@@ -26,7 +26,11 @@ const SIDES: u32 = 32;
 ///
 /// # Errors
 /// The name of a group that cannot bend, and a sentence that says why.
-pub fn join_bent(resolved: &mut Resolved, sources: &mut Vec<MeshSource>, bends: &Bends) -> Result<(), (String, String)> {
+pub fn join_bent(
+    resolved: &mut Resolved,
+    sources: &mut Vec<MeshSource>,
+    bends: &Bends,
+) -> Result<(), (String, String)> {
     let bent = |item: &Item| match item.target {
         Target::List(list) if bends.of.get(item.motion as usize).is_some_and(Option::is_some) => Some(list),
         _ => None,
@@ -36,7 +40,8 @@ pub fn join_bent(resolved: &mut Resolved, sources: &mut Vec<MeshSource>, bends: 
     let mut joined: BTreeMap<usize, (usize, bool)> = all.filter_map(bent).map(|list| (list, (0, false))).collect();
     for (&list, mesh) in &mut joined {
         let name = resolved.names.get(list).map_or("group", String::as_str);
-        let mut join = Join { lists: &resolved.lists, sources, out: TriangleMesh::default(), rows: Vec::new(), is_whole: true };
+        let mut join =
+            Join { lists: &resolved.lists, sources, out: TriangleMesh::default(), rows: Vec::new(), is_whole: true };
         join.list(list, &Affine3::IDENTITY, NONE, 0).map_err(|why| (name.to_owned(), why))?;
         let Join { out, rows, is_whole, .. } = join;
         *mesh = (sources.len(), is_whole);
@@ -72,7 +77,9 @@ impl Join<'_> {
         let lists = self.lists;
         for item in &lists[list] {
             if item.motion != NONE || item.visible.is_some() {
-                return Err("something in it moves or disappears by itself: remove that `motion` or `visible`".to_owned());
+                return Err(
+                    "something in it moves or disappears by itself: remove that `motion` or `visible`".to_owned()
+                );
             }
             for copy in 0..item.count() as u32 {
                 let (number, transform) = item.copy(copy);

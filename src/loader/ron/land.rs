@@ -130,7 +130,9 @@ impl Land<'_> {
         let rows = if is_picture { own[1] } else { square(columns) }.min(MOST_CELLS);
         let cells = [columns as usize, rows as usize];
         self.budget.take_asked(bytes_of(cells)).map_err(|lack| {
-            let fits = |columns: u32| bytes_of([columns, square(columns).min(MOST_CELLS)].map(|n| n as usize)) <= self.budget.free();
+            let fits = |columns: u32| {
+                bytes_of([columns, square(columns).min(MOST_CELLS)].map(|n| n as usize)) <= self.budget.free()
+            };
             let fewer = (0..columns).rev().find(|&fewer| fits(fewer)).unwrap_or(0);
             let what = format!("a terrain of {columns} x {rows} cells, with its tree, {lack}");
             let message = match fewer {

@@ -259,7 +259,9 @@ fn check_room(
         let (motion, _) = &file.motions.0[used.bent_by as usize];
         let place = Place::ROOT.key("motions");
         let name = &sources[used.mesh as usize].mesh.name;
-        let message = format!("bending `{name}` into {count} poses {lack}: write fewer `poses`, or use a mesh with fewer triangles");
+        let message = format!(
+            "bending `{name}` into {count} poses {lack}: write fewer `poses`, or use a mesh with fewer triangles"
+        );
         source.error(&place.key(motion), message)
     })
 }

@@ -4,7 +4,10 @@ use super::{curves::Curves, file::Source, names::Names, placements::direction, s
 use crate::loader::LoadError;
 use crate::scene::{
     Bend, BendSides, Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
-    desc::{self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, SceneFile, Shake, Sway, Towards, Turns},
+    desc::{
+        self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, SceneFile, Shake, Sway,
+        Towards, Turns,
+    },
     rig::PoseBuckets,
 };
 use glam::{EulerRot, Vec3};

@@ -76,11 +76,14 @@ fn hits(posed: &Posed, instance: usize, eye: Vec3) -> [Option<Hit>; 2] {
 fn is_ground(posed: &Posed, instance: usize, eye: Vec3, below: Option<f32>) -> bool {
     let Some(ground) = posed.bounds[instance] else { return false };
     let extent = ground.extent();
-    if eye.y < ground.min.y - DEEP * extent.x.max(extent.z) || below.is_some() && extent.y <= FLOOR * extent.x.min(extent.z) {
+    if eye.y < ground.min.y - DEEP * extent.x.max(extent.z)
+        || below.is_some() && extent.y <= FLOOR * extent.x.min(extent.z)
+    {
         return false;
     }
     // What is larger, such as a sea, stands on nothing.
-    let stands = |bounds: &Aabb| !(bounds.min.xz().cmple(ground.min.xz()) & bounds.max.xz().cmpge(ground.max.xz())).all();
+    let stands =
+        |bounds: &Aabb| !(bounds.min.xz().cmple(ground.min.xz()) & bounds.max.xz().cmpge(ground.max.xz())).all();
     let others = (0..posed.bounds.len()).filter(|&other| other != instance);
     let others: Vec<Aabb> = others.filter_map(|other| posed.bounds[other]).filter(stands).collect();
     let step = others.len().div_ceil(MOST_THINGS).max(1);
@@ -152,7 +155,11 @@ mod tests {
         let mesh = TriangleMesh { positions, triangles: vec![[0, 1, 2], [0, 2, 1]], ..TriangleMesh::default() };
         for world in [
             Affine3::from_translation(Vec3::Y * 7.0),
-            Affine3::from_scale_rotation_translation(Vec3::new(-1.0, 1.0, 1.0), Quat::from_rotation_y(0.4), Vec3::Y * 7.0),
+            Affine3::from_scale_rotation_translation(
+                Vec3::new(-1.0, 1.0, 1.0),
+                Quat::from_rotation_y(0.4),
+                Vec3::Y * 7.0,
+            ),
         ] {
             let inside = world.transform_point3(Vec3::new(1.0, 0.0, 1.0)).with_y(-3.0);
             let line = Line::through(&world, inside);

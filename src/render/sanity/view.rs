@@ -109,7 +109,10 @@ impl<'a> Posed<'a> {
     /// The place of a camera below a ground that is at `height` above or below it.
     fn below(&self, ground: usize, height: f32, eye: Vec3) -> Option<String> {
         let name = &self.mesh(ground)?.name;
-        Some(format!("below the ground `{name}`, which is at y = {height:.3} there, and the camera at y = {:.3}", eye.y))
+        Some(format!(
+            "below the ground `{name}`, which is at y = {height:.3} there, and the camera at y = {:.3}",
+            eye.y
+        ))
     }
 
     fn below_hills(&self, eye: Vec3, most: usize) -> Option<String> {
