@@ -4,10 +4,11 @@ use super::{
     Moment,
     anchors::{anchor_world, middle},
     lens::{PosedLens, lens_at, within_keys},
+    motion::GRAVITY,
     tables::projection_at,
     transforms::node_world,
 };
-use crate::scene::{Camera, CameraPath, Follow, Projection, Scene};
+use crate::scene::{Camera, CameraPath, Flight, Follow, Projection, Scene};
 use glam::{Mat3A, Quat, Vec2, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -114,7 +115,10 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
             let angle = start + TAU * turned;
             (target + on_circle(camera.up, *radius, *height, angle), target)
         }
-        CameraPath::Spline(flight) => flight.at(time, origin, camera.up),
+        CameraPath::Spline(flight) => {
+            up = leaning(flight, time) * up;
+            flight.at(time, origin, camera.up)
+        }
         CameraPath::Node { node } => {
             let view;
             (view, up, skewed) = along_node(scene, moment, *node);
@@ -142,9 +146,13 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
         eye += moved;
         target = eye + turned;
     }
-    if camera.roll != 0.0 {
+    let roll = match &camera.path {
+        CameraPath::Spline(flight) => within_keys(&flight.rolls, time).unwrap_or(camera.roll),
+        _ => camera.roll,
+    };
+    if roll != 0.0 {
         let forward = (target - eye).normalize_or(Vec3::NEG_Z);
-        up = Quat::from_axis_angle(forward, camera.roll) * up;
+        up = Quat::from_axis_angle(forward, roll) * up;
     }
     let mut projection = projection_at(scene, camera, moment);
     if let Some(span) = within_keys(&camera.tracks.span, time) {
@@ -153,6 +161,29 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
     let mut pose = CameraPose { eye, target, up, skewed, projection, shift: camera.shift, lens: None };
     pose.lens = lens_at(scene, camera, moment, &pose);
     pose
+}
+
+/// Greatest time in seconds before and after a moment by which the bend of a flight is found: about as long as a plane takes to bank. Bends of
+/// the curve jump at keys; their mean over this time does not.
+const BANK_SECONDS: f64 = 0.5;
+
+/// The rotation by which a flight leans into its bends, about the direction in which it goes.
+fn leaning(flight: &Flight, time: f64) -> Quat {
+    let (first, last) = flight.span();
+    let step = BANK_SECONDS.min((last - first) / 8.0);
+    if flight.bank == 0.0 || step <= 0.0 {
+        return Quat::IDENTITY;
+    }
+    // Beyond its ends it stands still, which is no bend.
+    let time = time.clamp(first + 2.0 * step, last - 2.0 * step);
+    let origin = flight.at(time, Vec3::ZERO, Vec3::Y).0;
+    let eye = |steps: f64| flight.at(time + steps * step, origin, Vec3::Y).0;
+    let bend = |steps: f64| eye(steps + 1.0) + eye(steps - 1.0) - 2.0 * eye(steps);
+    let bend = (bend(-0.5) + bend(0.0) * 2.0 + bend(0.5)) / 4.0;
+    let Some(ahead) = (eye(1.0) - eye(-1.0)).try_normalize() else { return Quat::IDENTITY };
+    let right = ahead.cross(Vec3::Y).normalize_or_zero();
+    let pull = bend.dot(right) / (step * step) as f32 / GRAVITY;
+    Quat::from_axis_angle(ahead, (flight.bank * pull).atan())
 }
 
 /// The place that `follow` has at `moment`. With a lag, it is the mean of where it was before, with weights that fall off exponentially.

@@ -4,6 +4,7 @@
 //! can be rendered on its own.
 
 mod anchors;
+mod bend;
 mod camera;
 mod clip;
 mod deform;

@@ -8,14 +8,14 @@ use crate::{
         Travel, curve::CurvePoint,
     },
 };
-use glam::{Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
+use glam::{Affine3, Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use std::f32::consts::TAU;
 
 /// Seed for the speeds at which instances play a clip, which makes them independent of the phases.
 const SPEED_SEED: u32 = 0x5eed_c11b;
 
 /// Gravity, which bends are balanced against, for units of a metre and seconds.
-const GRAVITY: f32 = 9.81;
+pub(super) const GRAVITY: f32 = 9.81;
 
 /// A motion at one time, prepared for many instances.
 pub struct PosedMotion<'a> {
@@ -61,8 +61,16 @@ impl<'a> PosedMotion<'a> {
         transform(&self.parts, self.phase_of(index, origin), &world_from_place)
     }
 
-    /// Index of the palette's pose that an instance shows; 0 where the motion plays no clip.
-    pub fn pose(&self, index: u32, origin: Vec3) -> u32 {
+    /// Index of the palette's pose that an instance, placed by `local`, shows; 0 where the motion plays no clip and bends nothing.
+    pub fn pose(&self, index: u32, local: &Affine3) -> u32 {
+        let origin = local.translation;
+        let bend = self.parts.iter().find_map(|part| match part.part {
+            MotionPart::Bend(bend) => Some(bend),
+            _ => None,
+        });
+        if let Some(bend) = bend {
+            return bend.shown(local, self.phase_of(index, origin), self.time);
+        }
         let clip = self.parts.iter().find_map(|part| match part.part {
             MotionPart::Clip { poses, speeds } => Some((poses, *speeds)),
             _ => None,
@@ -105,6 +113,7 @@ impl<'a> PosedPart<'a> {
             | MotionPart::Follow(_)
             | MotionPart::LookAt { .. }
             | MotionPart::Noise(_)
+            | MotionPart::Bend(_)
             | MotionPart::Clip { .. } => time,
         };
         Self { part, passed, target }
@@ -124,7 +133,7 @@ impl<'a> PosedPart<'a> {
                 None => Affine3A::IDENTITY,
             },
             MotionPart::Noise(noise) => noise.at(self.passed + f64::from(phase) * noise.period),
-            MotionPart::Clip { .. } => Affine3A::IDENTITY,
+            MotionPart::Bend(_) | MotionPart::Clip { .. } => Affine3A::IDENTITY,
         }
     }
 }
@@ -212,7 +221,7 @@ impl Noise {
 }
 
 /// Smooth noise between -1 and 1: two octaves of gradient noise (Perlin 2002), which are of rank 1 in whole numbers.
-fn wave(seed: u32, x: f64) -> f32 {
+pub(super) fn wave(seed: u32, x: f64) -> f32 {
     let octave = |seed: u32, x: f64| {
         let cell = x.floor();
         let t = (x - cell) as f32;

@@ -34,7 +34,7 @@ pub fn shown_meshes(scene: &Scene, instances: &[Instance], ids: &[u32], moment: 
     let mesh = |(index, instance): (usize, &Instance)| {
         let id = ids.get(index).map_or(index as u32, |id| *id);
         let motion = placing.motions.get(instance.motion as usize);
-        instance.mesh + motion.map_or(0, |m| m.pose(id, instance.local.translation))
+        instance.mesh + motion.map_or(0, |m| m.pose(id, &instance.local))
     };
     let all = instances.par_iter().enumerate().with_min_len(CHUNK);
     all.map(mesh).collect_into_vec(out);

@@ -74,7 +74,7 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
         MotionPart::LookAt { .. } => KINK,
         // Gradient noise turns back about four times per period.
         MotionPart::Noise(noise) => KINK + 2.0 * phase(noise.period),
-        MotionPart::Clip { .. } => 0.0,
+        MotionPart::Bend(_) | MotionPart::Clip { .. } => 0.0,
     }
 }
 

@@ -33,7 +33,7 @@ type Changes = Vec<(&'static str, Option<String>)>;
 /// `camera`, or the first of its `cameras`. A file without a camera gets one at its end.
 ///
 /// One waypoint becomes a `LookAt`, more become a `Spline`. The old camera's field of view, up, roll, projection, lens, shutter and shake
-/// stay, as does its pace, where the flight has no others; what would lead it off its path goes: `clear_of`, and what it followed. Waypoints
+/// stay, as do its pace, where the flight has no others, its bank, and the ground that it keeps above; what would lead it off its path goes: `clear_of`, and what it followed. Waypoints
 /// lose optics that the camera has not. Every byte outside of the camera stays.
 ///
 /// # Errors
@@ -91,6 +91,7 @@ fn waypoint(key: &SplineKey, fixed: Option<Vec3>) -> Option<Waypoint> {
         eye: key.eye.0,
         target: fixed.or(key.target.map(|target| target.0))?,
         time: key.time.map(|time| time.0),
+        roll: key.roll.map(|roll| roll.0),
         fov: key.fov.map(|fov| fov.0),
         height: key.height.map(|height| height.0),
         f_stop: key.f_stop.map(|f_stop| f_stop.0),
@@ -239,6 +240,7 @@ impl<'a> Style<'a> {
                 key += &format!(", time: {}", double(time));
             }
             for (name, value) in [
+                ("roll", waypoint.roll),
                 ("fov", waypoint.fov.filter(|_| optics.is_perspective)),
                 ("height", waypoint.height.filter(|_| optics.is_orthographic)),
                 ("f_stop", waypoint.f_stop.filter(|_| optics.aperture == Some("f_stop"))),
@@ -272,6 +274,8 @@ impl<'a> Style<'a> {
         changes.extend(wanted.fov.map(|fov| ("fov", Some(number(fov)))));
         if let Some(up) = wanted.up {
             changes.extend([("up", Some(point(up))), ("roll", None)]);
+        } else if let [Waypoint { roll: Some(roll), .. }] = flight.waypoints.as_slice() {
+            changes.push(("roll", Some(number(*roll))));
         }
         // A view from a waypoint has a height where the camera has one.
         let height = flight.optics.height.or(wanted.height.filter(|_| is_orthographic));

@@ -3,7 +3,7 @@
 use super::EditError;
 use glam::Vec3;
 
-/// A place of the camera on its way. Optics that are left out are those of the whole camera.
+/// A place of the camera on its way, as the file has it: heights of one that keeps `above` a ground count from that. Optics that are left out are those of the whole camera.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waypoint {
     /// Where the camera is.
@@ -12,6 +12,8 @@ pub struct Waypoint {
     pub target: Vec3,
     /// Seconds. All waypoints have a time or none has: they are then spread evenly over the animation.
     pub time: Option<f64>,
+    /// Rotation of the camera about its axis in degrees, clockwise.
+    pub roll: Option<f32>,
     /// Vertical field of view in degrees, of a perspective camera.
     pub fov: Option<f32>,
     /// Height of the view, of an orthographic camera.
@@ -105,11 +107,11 @@ impl Flight {
 
 impl Waypoint {
     fn is_finite(&self) -> bool {
-        let Self { eye, target, time, fov, height, f_stop, radius, focus } = *self;
+        let Self { eye, target, time, roll, fov, height, f_stop, radius, focus } = *self;
         eye.is_finite()
             && target.is_finite()
             && time.is_none_or(f64::is_finite)
-            && all_finite(&[fov, height, f_stop, radius, focus])
+            && all_finite(&[roll, fov, height, f_stop, radius, focus])
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Budget {
     used: AtomicU64,
     /// Bytes of the files that were read, each counted once.
     held: AtomicU64,
+    /// Bytes of what the user has written a size for, which no file need be in proportion to.
+    asked: AtomicU64,
     files: Mutex<HashSet<PathBuf>>,
     exceeded: AtomicBool,
 }
@@ -81,6 +83,7 @@ impl Budget {
             limit,
             used: AtomicU64::new(0),
             held: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             files: Mutex::default(),
             exceeded: AtomicBool::new(false),
         }
@@ -116,6 +119,24 @@ impl Budget {
         Err(format!("needs {} of memory, but only {} are left", files::size(bytes), files::size(left)))
     }
 
+    /// Takes the bytes of something whose size the user has written, such as a terrain's number of cells: memory is its only limit.
+    ///
+    /// # Errors
+    /// As [`Budget::take`].
+    pub fn take_asked(&self, bytes: u64) -> Result<(), String> {
+        self.asked.fetch_add(bytes, Ordering::Relaxed);
+        let taken = self.take(bytes);
+        if taken.is_err() {
+            self.asked.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Bytes of memory that nothing has taken.
+    pub fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
     /// Whether anything was refused.
     pub fn is_exceeded(&self) -> bool {
         self.exceeded.load(Ordering::Relaxed)
@@ -124,7 +145,7 @@ impl Budget {
     /// Bytes that everything may take together.
     fn most(&self) -> u64 {
         let allowed = allowance(self.held.load(Ordering::Relaxed));
-        self.limit.min(allowed)
+        self.limit.min(allowed.saturating_add(self.asked.load(Ordering::Relaxed)))
     }
 
     /// As [`Budget::take`], for `count` values of `size` bytes.
@@ -167,6 +188,20 @@ mod tests {
         assert!(lack.starts_with(expected), "{lack}");
         assert_eq!(budget.hold(Path::new("b"), 100 << 20), Ok(()));
         assert_eq!(budget.take(3 << 30), Ok(()));
+    }
+
+    #[test]
+    fn what_the_user_asks_for_is_limited_by_memory_alone_and_takes_nothing_from_the_rest() {
+        let budget = Budget::new(Some(4 << 30));
+        assert_eq!(budget.take_asked(3 << 30), Ok(()));
+        assert_eq!((budget.take(400 << 20), budget.free()), (Ok(()), (1 << 30) - (400 << 20)));
+        let lack = budget.take_asked(2 << 30).err().unwrap_or_default();
+        assert_eq!(lack, "needs 2.0 GiB of memory, but only 624 MiB are left");
+        let lack = budget.take(200 << 20).err().unwrap_or_default();
+        assert!(
+            lack.ends_with("correct its counts, or make it smaller"),
+            "what was refused counts for nothing: {lack}"
+        );
     }
 
     #[test]

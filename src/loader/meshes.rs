@@ -9,9 +9,9 @@ pub struct MeshSource {
     pub mesh: Mesh,
     /// Material row of each slot.
     pub materials: Vec<u32>,
-    /// Positions as the file has them, unsplit.
+    /// Positions as the file has them, unsplit, if they are not those of the mesh (see [`Self::points`]).
     pub points: Vec<[f32; 3]>,
-    /// Triangles between `points`.
+    /// Triangles between `points`, if they are not those of the mesh.
     pub point_triangles: Vec<[u32; 3]>,
     pub motion: MeshMotion,
 }
@@ -35,6 +35,11 @@ impl MeshSource {
         Self::of_triangles(name, triangles, vec![material], points, faces)
     }
 
+    /// A shape with one material, whose points are its vertices.
+    pub fn of_unsplit_shape(name: &str, triangles: TriangleMesh, material: u32) -> Self {
+        Self::of_triangles(name, triangles, vec![material], Vec::new(), Vec::new())
+    }
+
     /// A mesh of triangles at rest.
     pub fn of_triangles(
         name: &str,
@@ -46,6 +51,14 @@ impl MeshSource {
         let slot_count = materials.len() as u32;
         let mesh = Mesh { name: name.to_owned(), shape: Shape::Triangles(triangles), slot_count };
         Self { mesh, materials, points, point_triangles, motion: MeshMotion::Still }
+    }
+
+    /// The points that copies can be scattered on, each once, and the triangles between them. A sphere has none.
+    pub fn points(&self) -> (&[[f32; 3]], &[[u32; 3]]) {
+        match self.mesh.triangles() {
+            Some(mesh) if self.points.is_empty() => (&mesh.positions, &mesh.triangles),
+            _ => (&self.points, &self.point_triangles),
+        }
     }
 }
 

@@ -30,6 +30,7 @@ mod shapes;
 mod sky;
 mod standalone;
 mod stl;
+mod subdivide;
 mod subjects;
 pub(crate) mod suggest;
 mod tangents;

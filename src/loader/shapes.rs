@@ -74,6 +74,20 @@ pub fn torus(radius: f32, tube: f32, segments: u32) -> TriangleMesh {
     mesh
 }
 
+/// The unit sphere about the origin with this many sides around the Y axis, shaded smoothly.
+pub fn ball(segments: u32) -> TriangleMesh {
+    let rings = segments / 2;
+    let profile = (0..=rings).map(|ring| {
+        let point = Vec2::from_angle((ring as f32 / rings as f32 - 0.5) * (0.5 * TAU));
+        // Poles are exactly on the axis.
+        let point = if ring.is_multiple_of(rings) { Vec2::new(0.0, point.y) } else { point };
+        (point, point)
+    });
+    let mut mesh = TriangleMesh::default();
+    push_turned(&mut mesh, &profile.collect::<Vec<_>>(), segments);
+    mesh
+}
+
 /// Positions without repetitions, in the order of their first use, and triangles between them.
 pub fn welded(mesh: &TriangleMesh) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let mut points = Vec::new();
@@ -194,6 +208,7 @@ mod tests {
             (cylinder(2.0, 3.0, 256, true), 12.0 * pi, 256 * 4),
             (cone(2.0, 3.0, 256, true), 4.0 * pi, 256 * 2),
             (torus(2.0, 0.5, 256), pi * pi, 256 * 128 * 2),
+            (ball(256), 4.0 / 3.0 * pi, 256 * 127 * 2),
         ];
         for (mesh, expected, triangles) in shapes {
             assert!((volume(&mesh) / expected - 1.0).abs() < 2e-3, "{} {expected}", volume(&mesh));

@@ -163,6 +163,9 @@ pub struct Waypoint {
     pub target: [f32; 3],
     /// Seconds.
     pub time: f64,
+    /// Rotation of the camera about its axis in degrees, clockwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roll: Option<f32>,
     /// Vertical field of view in degrees, or the height of an orthographic view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fov: Option<f32>,

@@ -22,6 +22,7 @@ pub fn flight(keys: &[Waypoint], pace: Option<&str>, still: &View, is_flat: bool
         eye: key.eye.into(),
         target: key.target.into(),
         time: Some(key.time),
+        roll: key.roll,
         fov: key.fov.filter(|_| !is_flat),
         height: key.fov.filter(|_| is_flat),
         f_stop: key.f_stop,
@@ -58,6 +59,7 @@ mod tests {
             eye: [1.0; 3],
             target: [0.0; 3],
             time: 2.0,
+            roll: Some(7.0),
             fov: Some(5.0),
             focus: None,
             f_stop: None,
@@ -65,6 +67,7 @@ mod tests {
         };
         let flown = flight(&[key.clone(), key], Some("bezier(0.4, 0, 0.2, 1)"), &view, true);
         assert_eq!((flown.waypoints[1].time, flown.waypoints[1].height), (Some(2.0), Some(5.0)));
+        assert_eq!(flown.waypoints[1].roll, Some(7.0));
         assert_eq!(flown.pace, PaceChoice::Bezier([0.4, 0.0, 0.2, 1.0]));
     }
 }

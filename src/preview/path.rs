@@ -5,10 +5,11 @@ use crate::{
     anim::{CameraPose, Moment, camera_at, camera_pose},
     loader,
     scene::{
-        self, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation, Projection, Scene,
-        sensor_height,
+        self, Above, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation, Projection,
+        Scene, sensor_height,
     },
 };
+use glam::Vec3;
 
 /// Points of a path that is drawn.
 const MOST_POINTS: u32 = 512;
@@ -40,13 +41,16 @@ impl Flight {
             return Ok(None);
         }
         let own = &scene.camera;
-        let path: Vec<CameraKey> =
-            keys.iter().map(|k| CameraKey { time: k.time, eye: k.eye.into(), target: k.target.into() }).collect();
-        let mut path = scene::Flight::new(path, parametrisation_of(own));
+        let path = camera_keys(keys);
+        let mut path = through(path, own).map_err(|Vec3 { x, z, .. }| {
+            format!("the flight leaves the ground that it keeps above at x = {x}, z = {z}")
+        })?;
+        path.rolls = track(keys, Some(own.roll), |key| key.roll.map(f32::to_radians));
         path.pace = pace.map(|name| loader::pace_of(name, &path)).transpose()?;
         let mut made = Camera {
             path: CameraPath::Spline(path),
             up: own.up,
+            roll: own.roll,
             projection: own.projection,
             shift: own.shift,
             lens: own.lens.clone(),
@@ -105,6 +109,50 @@ impl Flight {
     }
 }
 
+/// The flight through keys in the world that a saved flight is in the file of this camera: above the same ground, leaning as much.
+///
+/// # Errors
+/// A place that is not above or below that ground.
+fn through(keys: Vec<CameraKey>, own: &Camera) -> Result<scene::Flight, Vec3> {
+    let mut path = match above(own) {
+        Some(above) => scene::Flight::above_ground(&keys, parametrisation_of(own), &above)?,
+        None => scene::Flight::new(keys, parametrisation_of(own)),
+    };
+    if let CameraPath::Spline(own) = &own.path {
+        path.bank = own.bank;
+    }
+    Ok(path)
+}
+
+/// How a flight that takes the place of a camera's own keeps above a ground. All of its keys have targets.
+fn above(own: &Camera) -> Option<Above> {
+    match &own.path {
+        CameraPath::Spline(flight) => Some(Above { targets: true, ..flight.above()?.clone() }),
+        _ => None,
+    }
+}
+
+/// Waypoints as the scene's file has them: where its flight keeps above a ground, heights count from that.
+pub fn file_keys(scene: &Scene, keys: &[Waypoint]) -> Vec<Waypoint> {
+    let Some(above) = above(&scene.camera).filter(|_| keys.len() > 1) else {
+        return keys.to_vec();
+    };
+    let path = scene::Flight::above_ground(&camera_keys(keys), parametrisation_of(&scene.camera), &above);
+    // Beside the ground no flight can be saved, which the file's loader says.
+    let Ok(path) = path else { return keys.to_vec() };
+    let relative = |(key, own): (&Waypoint, &CameraKey)| Waypoint {
+        eye: own.eye.into(),
+        target: own.target.into(),
+        ..key.clone()
+    };
+    keys.iter().zip(path.keys()).map(relative).collect()
+}
+
+fn camera_keys(keys: &[Waypoint]) -> Vec<CameraKey> {
+    let key = |k: &Waypoint| CameraKey { time: k.time, eye: k.eye.into(), target: k.target.into() };
+    keys.iter().map(key).collect()
+}
+
 /// The parametrisation that a saved flight keeps in the file of this camera.
 fn parametrisation_of(own: &Camera) -> Parametrisation {
     match &own.path {
@@ -144,7 +192,7 @@ pub fn own_path(scene: &Scene) -> Answer {
     points.dedup();
     let (keys, pace) = match &scene.camera.path {
         CameraPath::Spline(flight) => (
-            flight.keys().iter().map(|key| waypoint(&scene.camera, key)).collect(),
+            flight.keys().iter().map(|key| waypoint(&scene.camera, flight, key)).collect(),
             flight.pace.as_ref().and_then(|pace| written(pace.ease)),
         ),
         _ => (Vec::new(), None),
@@ -162,8 +210,10 @@ fn written(ease: Ease) -> Option<String> {
     }
 }
 
-/// A key of a camera as viewers know it.
-fn waypoint(camera: &Camera, key: &CameraKey) -> Waypoint {
+/// A key of a camera as viewers know it, in the world.
+fn waypoint(camera: &Camera, flight: &scene::Flight, key: &CameraKey) -> Waypoint {
+    let [of_eye, of_target] = flight.lift_at(key.time);
+    let key = &CameraKey { eye: key.eye + Vec3::Y * of_eye, target: key.target + Vec3::Y * of_target, ..*key };
     let at = |track: &[(f64, f32)]| track.iter().find(|(time, _)| *time == key.time).map(|(_, value)| *value);
     let span = at(&camera.tracks.span);
     let aperture = at(&camera.tracks.aperture);
@@ -173,6 +223,7 @@ fn waypoint(camera: &Camera, key: &CameraKey) -> Waypoint {
         eye: key.eye.into(),
         target: key.target.into(),
         time: key.time,
+        roll: at(&flight.rolls).map(f32::to_degrees),
         fov: match camera.projection {
             Projection::Perspective { .. } => span.map(f32::to_degrees),
             _ => span,

@@ -1,6 +1,10 @@
 //! Flights of cameras: the curves of the eye and of the target through their keys, and when each point of them is passed.
 
-use super::{Ease, catmull_rom::catmull_rom};
+use super::{
+    Ease,
+    above::{Above, Lift},
+    catmull_rom::catmull_rom,
+};
 use crate::choice::choice;
 use glam::{DVec3, Vec3};
 use std::{f64::consts::PI, sync::Arc};
@@ -54,16 +58,60 @@ pub struct Flight {
     turns: Vec<bool>,
     /// How the eye gets along the path from its first to its last key's time, by length; None: as the keys' times have it.
     pub pace: Option<Pace>,
+    /// Rolls of the camera in radians at times of keys, to the right; empty: that of the camera.
+    pub rolls: Vec<(f64, f32)>,
+    /// Lean of the camera into bends: 1 balances a gravity of 9.81 units/s².
+    pub bank: f32,
+    /// What heights of keys count from; None: from 0.
+    lift: Option<Arc<Lift>>,
 }
 
 impl Flight {
     /// The flight through `keys`, whose times set the pace. Uniform flights do not turn where the target passes the eye.
     pub fn new(keys: Vec<CameraKey>, parametrisation: Parametrisation) -> Self {
-        let mut flight = Self { turns: Vec::new(), keys, parametrisation, pace: None };
+        let mut flight = Self { keys, parametrisation, ..Self::default() };
         if parametrisation != Parametrisation::Uniform {
             flight.turns = (1..flight.keys.len()).map(|after| flight.passes_eye(after - 1)).collect();
         }
         flight
+    }
+
+    /// Lets the heights of keys count from a ground.
+    ///
+    /// # Errors
+    /// A place of the eye that is not above or below the ground.
+    pub fn keep_above(&mut self, above: Above) -> Result<(), Vec3> {
+        self.lift = None;
+        self.lift = Some(Arc::new(Lift::new(self, above)?));
+        Ok(())
+    }
+
+    /// The flight above a ground whose eye and target pass `keys`, of which the heights are those of the world.
+    ///
+    /// # Errors
+    /// As [`Self::keep_above`].
+    pub fn above_ground(keys: &[CameraKey], parametrisation: Parametrisation, above: &Above) -> Result<Self, Vec3> {
+        let mut flight = Self::new(keys.to_vec(), parametrisation);
+        // The way from key to key depends a little on their heights.
+        for _ in 0..3 {
+            flight.keep_above(above.clone())?;
+            let relative = keys.iter().map(|key| {
+                let [of_eye, of_target] = flight.lift_at(key.time);
+                CameraKey { eye: key.eye - Vec3::Y * of_eye, target: key.target - Vec3::Y * of_target, ..*key }
+            });
+            flight = Self::new(relative.collect(), parametrisation);
+        }
+        flight.keep_above(above.clone()).map(|()| flight)
+    }
+
+    /// How the flight keeps above a ground.
+    pub fn above(&self) -> Option<&Above> {
+        self.lift.as_ref().map(|lift| lift.above())
+    }
+
+    /// What is added to the heights of eye and target at the time of a key.
+    pub fn lift_at(&self, key_time: f64) -> [f32; 2] {
+        self.lift.as_ref().map_or([0.0; 2], |lift| lift.at(key_time))
     }
 
     /// The keys, in the order of their times.
@@ -86,6 +134,18 @@ impl Flight {
     /// would pass the eye, the camera turns about `up` and, as far as needed, up or down.
     pub fn at(&self, time: f64, origin: Vec3, up: Vec3) -> (Vec3, Vec3) {
         let time = self.pace.as_ref().map_or(time, |pace| self.paced(pace, time));
+        let (eye, target) = self.keyed(time, origin, up);
+        match &self.lift {
+            None => (eye, target),
+            Some(lift) => {
+                let [of_eye, of_target] = lift.at(time);
+                (eye + Vec3::Y * of_eye, target + Vec3::Y * of_target)
+            }
+        }
+    }
+
+    /// Eye and target as the keys alone have them, at a time without pace.
+    pub(super) fn keyed(&self, time: f64, origin: Vec3, up: Vec3) -> (Vec3, Vec3) {
         let eye = self.point(time, origin, |key| key.eye);
         let next = self.keys.partition_point(|key| key.time <= time);
         match next.checked_sub(1).filter(|&key| self.turns.get(key) == Some(&true)) {

@@ -4,8 +4,10 @@
 //! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
 //! colours in linear Rec.709.
 
+mod above;
 pub(crate) mod animated;
 mod assembly;
+mod bend;
 mod catmull_rom;
 mod clay;
 pub(crate) mod curve;
@@ -31,7 +33,9 @@ mod timeline;
 mod track;
 mod ways;
 
+pub use above::{Above, Relief};
 pub use assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
+pub use bend::{Bend, BendSides};
 pub(crate) use catmull_rom::catmull_rom;
 pub(crate) use clay::CLAY;
 pub(crate) use demand::VertexDemand;
@@ -61,11 +65,15 @@ use animated::Animated;
 use curve::Curve;
 pub use desc::{Face, Rotations};
 use glam::{Affine3, Quat, Vec2, Vec3};
+use rayon::prelude::*;
 use rig::{Actor, Appearance, DeformingMesh, Palette, PoseBuckets, RigNodeRef};
 use std::{
     ops::{Range, RangeInclusive},
     sync::{Arc, OnceLock},
 };
+
+/// Vertices per task when the bounds of a mesh are found.
+const BOUNDED: usize = 1 << 16;
 
 /// "No such index" wherever an index is optional.
 pub const NONE: u32 = u32::MAX;
@@ -486,7 +494,10 @@ impl Mesh {
     /// Bounds in object space.
     pub fn bounds(&self) -> Aabb {
         match &self.shape {
-            Shape::Triangles(m) => Aabb::of_points(m.positions.iter().copied().map(Vec3::from)),
+            Shape::Triangles(m) => {
+                let bounds = |part: &[[f32; 3]]| Aabb::of_points(part.iter().copied().map(Vec3::from));
+                m.positions.par_chunks(BOUNDED).map(bounds).reduce(|| Aabb::EMPTY, Aabb::union)
+            }
             Shape::Sphere => Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE },
         }
     }
@@ -589,6 +600,8 @@ pub enum MotionPart {
     },
     /// Smooth random movement.
     Noise(Noise),
+    /// No movement: instances show the poses of a mesh that bends.
+    Bend(Bend),
     /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
     /// The speed of each is drawn from `speeds`, a pure function of its index.
     Clip {

@@ -67,6 +67,7 @@ impl Scene {
         let mut parts = motion.iter().flat_map(|motion| &motion.parts);
         let poses = parts.find_map(|part| match part {
             MotionPart::Clip { poses, .. } => Some(poses.count as usize),
+            MotionPart::Bend(bend) => Some(bend.pose_count() as usize),
             _ => None,
         });
         let (first, base) = (instance.mesh as usize, instance.slot_base as usize);

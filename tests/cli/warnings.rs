@@ -153,6 +153,48 @@ fn a_camera_below_the_ground_is_told() {
     assert_warned(&place, &["camera=LookAt(eye: (0, -1, 9), target: (0, 0.5, 0))"], "below the ground `floor`");
 }
 
+/// Hills from y = 0 to 20 with trees on them, above a sea.
+fn on_hills() -> Place {
+    let place = Place::new(1);
+    let text = r#"(
+    render: (size: (64, 36), samples: 1, frames: 9),
+    environment: Constant(radiance: (1, 1, 1)),
+    materials: { "grass": Diffuse(color: (0.4, 0.5, 0.2)), "water": Diffuse(color: (0.1, 0.2, 0.3)) },
+    meshes: { "land": Terrain(size: (100, 20, 100), cells: 64, noise: (seed: 3, scale: 60)), "tree": Cone(), "sea": Quad() },
+    instances: [
+        Single(of: "land", material: "grass"),
+        Grid(of: "tree", count: (8, 1, 8), spacing: (9, 0, 9), scale: 2, drop: "land", material: "grass"),
+        Single(of: "sea", scale: 900, translate: (0, 0.5, 0), material: "water"),
+    ],
+    camera: LookAt(eye: (10, 30, 40), target: (0, 10, 0)),
+)"#;
+    fs::write(place.path("scene.ron"), text).unwrap();
+    place
+}
+
+#[test]
+fn a_camera_below_hills_is_told_with_their_height_there() {
+    let place = on_hills();
+    assert_eq!(warnings(&place, &[]), [""; 0]);
+    let no_sea = r#"instances=[Single(of: "land", material: "grass")]"#;
+    let alone = "camera=LookAt(eye: (0, 3, 0), target: (0, 4, 9))";
+    for sets in [&[alone][..], &[alone, no_sea]] {
+        let warnings = warnings(&place, sets);
+        let told = warnings.iter().find_map(|warning| {
+            let (_, rest) = warning.split_once("in frame 1 the camera is below the ground `land`, which is at y = ")?;
+            rest.split_once(" there, and the camera at y = 3.000")?.0.parse::<f32>().ok()
+        });
+        assert!(told.is_some_and(|height| (5.0..20.0).contains(&height)), "{warnings:?}");
+    }
+    // In a few frames of a flight.
+    let through = "camera=Spline(keys: [(eye: (0, 40, 0), target: (0, 0, 9)), (eye: (1, 3, 0), target: (0, 0, 9)), (eye: (2, 40, 0), \
+                   target: (0, 0, 9)), (eye: (3, 40, 0), target: (0, 0, 9)), (eye: (4, 40, 0), target: (0, 0, 9))])";
+    assert_warned(&place, &[through], "in frame 3 the camera is below the ground `land`");
+    // What has a ceiling and a floor may be a house.
+    let house = r#"instances=[Single(of: "sea", scale: 90, material: "water"), Single(of: "sea", scale: 90, translate: (0, 6, 0), material: "grass"), Single(of: "tree", translate: (0, 7, 0))]"#;
+    assert_eq!(warnings(&place, &[alone, house]), [""; 0]);
+}
+
 #[test]
 fn rooms_may_be_looked_at_from_inside() {
     let place = on_floor();

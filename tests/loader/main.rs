@@ -10,6 +10,7 @@ mod kinds;
 mod materials;
 mod nested_names;
 mod placing;
+mod wind_and_flights;
 
 use glam::{Affine3, Vec3};
 use std::{fs, path::PathBuf};

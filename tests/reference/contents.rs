@@ -61,6 +61,7 @@ pub const PAGES: [Page; 12] = [
         &[
             ("MotionDesc", ""),
             ("PartDesc", ""),
+            ("BendDesc", "bend"),
             ("KeyframeDesc", "key"),
             ("Rotations", "rotations"),
             ("PhaseDesc", "phase"),

@@ -67,6 +67,20 @@ fn a_flight_keeps_all_of_a_spline_but_its_path() {
 }
 
 #[test]
+fn a_flight_keeps_its_bank_and_the_ground_below_it_and_waypoints_their_roll() {
+    let old = "    camera: Spline(above: (\"ball\", 6), smooth: 2, bank: 1, keys: [(eye: (0, 1, 9), target: (0, 0, 0), roll: 20), \
+               (eye: (1, 9, 9), target: (0, 0, 0))]),\n";
+    let mut read = saved_flight(&text(old), None).unwrap();
+    assert_eq!([read.waypoints[0].roll, read.waypoints[1].roll], [Some(20.0), None]);
+    read.waypoints[1].roll = Some(-5.0);
+    let new = saved(old, &read);
+    assert!(new.contains("above: (\"ball\", 6), smooth: 2, bank: 1, "), "{new}");
+    assert!(new.contains("(eye: (1, 9, 9), target: (0, 0, 0), roll: -5)") && new.contains("roll: 20)"), "{new}");
+    let still = saved(old, &flight(&read.waypoints[..1]));
+    assert_eq!(still, "    camera: LookAt(eye: (0, 1, 9), target: (0, 0, 0), roll: 20),\n");
+}
+
+#[test]
 fn a_file_without_a_camera_gets_one_at_its_end() {
     let one = flight(&[waypoint([0.0, 1.0, 8.0], [0.0, 0.0, 0.0])]);
     let camera = "camera: LookAt(eye: (0, 1, 8), target: (0, 0, 0))";

@@ -13,12 +13,16 @@ use crate::{
     scene::{FloatImage, Texels},
 };
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use rayon::prelude::*;
 use std::{io::Cursor, path::Path};
 
 /// Greatest width and height.
 pub const MAX_SIDE: u32 = 16384;
 /// Formats that are read.
 const FORMATS: &str = "PNG, JPEG, WebP, GIF, TGA, BMP, TIFF, OpenEXR, HDR, DDS or KTX 2";
+/// Number of pixels of the largest picture that a terrain has a cell for each of, and most bytes that decoding takes for one.
+const LARGEST_MAP: u64 = 8193 * 8193;
+const MAP_BYTES_PER_PIXEL: u64 = 12;
 /// Greatest size of data beside pixels, such as colour profiles, in bytes.
 const MAX_EXTRAS: u64 = 64 << 20;
 /// Greatest radiance that is kept; more would overflow once it is summed.
@@ -64,15 +68,29 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
 }
 
 /// Reads the brightness of a picture, row by row from the top: 0 to 1 as the file has it, with 8 or 16 bits, or any value of an HDR picture.
-/// Returns the width, too.
+/// Returns the width, too. Pictures of up to [`LARGEST_MAP`] pixels may be out of proportion to their files: smooth heights compress well.
 ///
 /// # Errors
 /// As [`load`].
 pub fn load_brightness(path: &Path) -> Result<(usize, Vec<f32>), LoadError> {
     let bytes = files::read(path)?;
-    let reserve = |needed: u64| budget::fits(needed.saturating_mul(2), bytes.len() as u64);
+    let is_map = |needed: u64| needed <= LARGEST_MAP * MAP_BYTES_PER_PIXEL;
+    let reserve = |needed: u64| match needed.saturating_mul(2) {
+        twice if is_map(needed) => files::fits(twice),
+        twice => budget::fits(twice, bytes.len() as u64),
+    };
     let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
-    Ok((decoded.width() as usize, decoded.to_luma32f().into_raw()))
+    drop(bytes);
+    Ok((decoded.width() as usize, brightness(decoded)))
+}
+
+/// The brightness of each pixel. Grey pictures need no colours in between.
+fn brightness(image: DynamicImage) -> Vec<f32> {
+    match image {
+        DynamicImage::ImageLuma8(grey) => grey.into_raw().into_par_iter().map(|g| f32::from(g) / 255.0).collect(),
+        DynamicImage::ImageLuma16(grey) => grey.into_raw().into_par_iter().map(|g| f32::from(g) / 65535.0).collect(),
+        other => other.to_luma32f().into_raw(),
+    }
 }
 
 /// Decodes a picture in memory. Once the size is known and before anything of that size is allocated, `reserve` is asked for the

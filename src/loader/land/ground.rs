@@ -1,14 +1,21 @@
 //! The height of triangles above each point of the XZ plane.
 
-use super::cells::Cells;
+use super::{cells::Cells, grid::Grid};
+use crate::loader::files;
 use glam::{Affine3, DVec3, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
+
+/// Bytes of memory that a ground takes for each triangle that is no part of a grid.
+const BYTES_PER_TRIANGLE: u64 = 120;
+/// Least number of triangles of a mesh that is looked at as a grid if it is one, which takes less memory.
+const LARGE: usize = 1 << 21;
 
 /// Triangles that are looked at from above.
 #[derive(Debug, Default)]
 pub struct Ground {
     triangles: Vec<[Vec3; 3]>,
     cells: Cells,
+    grids: Vec<Grid>,
 }
 
 /// The place where a vertical line meets the ground.
@@ -22,7 +29,25 @@ pub struct GroundPoint {
 impl Ground {
     /// The triangles of all meshes, each given as its positions, its triangles and its transform. Those that stand upright have no
     /// height and are left out.
-    pub fn new<'a>(meshes: impl Iterator<Item = (&'a [[f32; 3]], &'a [[u32; 3]], Affine3)>) -> Self {
+    ///
+    /// # Errors
+    /// The end of a sentence about too little memory.
+    pub fn new<'a>(meshes: impl Iterator<Item = (&'a [[f32; 3]], &'a [[u32; 3]], Affine3)>) -> Result<Self, String> {
+        let (mut grids, mut others) = (Vec::new(), Vec::new());
+        for (positions, indices, transform) in meshes {
+            let grid = (indices.len() >= LARGE).then(|| Grid::of(positions, indices, &transform)).flatten();
+            match grid {
+                Some(grid) => grids.push(grid),
+                None => others.push((positions, indices, transform)),
+            }
+        }
+        let triangles: u64 = others.iter().map(|(_, indices, _)| indices.len() as u64).sum();
+        files::fits(triangles.saturating_mul(BYTES_PER_TRIANGLE))?;
+        Ok(Self { grids, ..Self::of_triangles(others.into_iter()) })
+    }
+
+    /// The triangles of all meshes, as those of [`Self::new`].
+    pub(super) fn of_triangles<'a>(meshes: impl Iterator<Item = (&'a [[f32; 3]], &'a [[u32; 3]], Affine3)>) -> Self {
         let mut triangles = Vec::new();
         for (positions, indices, transform) in meshes {
             let at = |v: u32| transform.transform_point3(Vec3::from(positions[v as usize]));
@@ -34,15 +59,21 @@ impl Ground {
             [a.min(b).min(c), a.max(b).max(c)]
         };
         let boxes: Vec<[Vec2; 2]> = triangles.par_iter().map(bounds).collect();
-        Self { cells: Cells::new(&boxes), triangles }
+        Self { cells: Cells::new(&boxes), triangles, grids: Vec::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_grid(grid: Grid) -> Self {
+        Self { grids: vec![grid], ..Self::default() }
     }
 
     /// The highest point above or below a point of the XZ plane; none beside the ground.
     pub fn at(&self, point: Vec2) -> Option<GroundPoint> {
-        let hit = |&number: &u32| Some((number, height(&self.triangles[number as usize], point)?));
-        let hits = self.cells.at(point).iter().filter_map(hit);
-        let (number, height) = hits.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-        let [a, b, c] = self.triangles[number as usize].map(|p| p.as_dvec3());
+        let listed = self.cells.at(point).iter().map(|&number| self.triangles[number as usize]);
+        let all = listed.chain(self.grids.iter().flat_map(|grid| grid.around(point)));
+        let hits = all.filter_map(|triangle| Some((triangle, height(&triangle, point)?)));
+        let (triangle, height) = hits.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let [a, b, c] = triangle.map(|p| p.as_dvec3());
         let normal = (b - a).cross(c - a);
         let upwards = if normal.y < 0.0 { -normal } else { normal };
         Some(GroundPoint { height, normal: upwards.normalize_or(DVec3::Y).as_vec3() })
@@ -67,7 +98,7 @@ mod tests {
     fn the_highest_of_several_is_found_and_none_beside_them() {
         let positions = [[0.0f32, 1.0, 0.0], [4.0, 1.0, 0.0], [0.0, 3.0, 4.0]];
         let mesh = |y: f32| (&positions[..], &[[0, 1, 2]][..], Affine3::from_translation(Vec3::Y * y));
-        let ground = Ground::new([mesh(0.0), mesh(5.0), mesh(2.0)].into_iter());
+        let ground = Ground::of_triangles([mesh(0.0), mesh(5.0), mesh(2.0)].into_iter());
         let point = ground.at(Vec2::new(1.0, 2.0)).unwrap();
         assert!((point.height - 7.0).abs() < 1e-6 && point.normal.y > 0.0);
         assert!(point.normal.dot(Vec3::new(0.0, 2.0, 4.0)).abs() < 1e-5);
@@ -80,7 +111,8 @@ mod tests {
             (0..40 * 40).map(|i| [(i % 40) as f32 * 0.37, 0.0, (i / 40) as f32 * 0.41]).collect();
         let quad = |i: u32| [[i, i + 40, i + 1], [i + 1, i + 40, i + 41]];
         let triangles: Vec<[u32; 3]> = (0..39 * 39).flat_map(|i| quad(i % 39 + i / 39 * 40)).collect();
-        let ground = Ground::new([(&positions[..], &triangles[..], Affine3::from_rotation_y(0.3))].into_iter());
+        let ground =
+            Ground::of_triangles([(&positions[..], &triangles[..], Affine3::from_rotation_y(0.3))].into_iter());
         let turn = Vec2::from_angle(-0.3);
         for i in 0..20_000 {
             let p = Vec2::new((i % 141) as f32 / 141.0 * 14.4, (i / 141) as f32 / 142.0 * 15.9) + 0.01;

@@ -4,6 +4,7 @@
 
 mod cells;
 pub mod distances;
+mod grid;
 pub mod ground;
 mod lattice;
 mod noise;

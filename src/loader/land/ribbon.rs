@@ -41,7 +41,9 @@ impl Ribbon {
         let closed = curve.is_closed() && to - from >= curve.length();
         let length = (to - from) / self.width;
         let uv = |row, column| [1.0 - column as f32 / across as f32, length * (row as f32 / rows as f32)];
-        Ok(Lattice { points, columns: across + 1, closed }.mesh(uv))
+        let columns = across + 1;
+        let point = |row: usize, column: usize| points[row * columns + column];
+        Ok(Lattice { point, rows: rows + 1, columns, closed }.mesh(uv))
     }
 
     /// The first bend that is too tight for the ribbon's width, so that it lies on itself: its radius, and where it is.
@@ -92,7 +94,7 @@ mod tests {
     fn a_ribbon_follows_the_ground_and_tells_where_it_leaves_it() {
         let positions = [[-9.0f32, 0.0, -9.0], [-9.0, 0.0, 9.0], [9.0, 18.0, -9.0], [9.0, 18.0, 9.0]];
         let triangles = [[0u32, 1, 2], [2, 1, 3]];
-        let ground = Ground::new([(&positions[..], &triangles[..], Affine3::IDENTITY)].into_iter());
+        let ground = Ground::new([(&positions[..], &triangles[..], Affine3::IDENTITY)].into_iter()).unwrap();
         let curve = Curve::polyline(&[Vec3::ZERO, Vec3::X * 20.0], false).unwrap();
         let mesh = ribbon(8.0).mesh(&curve, Some(&ground)).unwrap();
         assert!(mesh.positions.iter().all(|p| (p[1] - p[0] - 9.5).abs() < 1e-4));

@@ -94,20 +94,19 @@ impl Terrain {
 
     /// The mesh, with UVs from 0 to 1: u along X, v against Z.
     pub fn mesh(&self) -> TriangleMesh {
-        let columns = self.cells[0] + 1;
+        let [columns, rows] = self.cells.map(|cells| cells + 1);
         let share = |row: usize, column: usize| {
             Vec2::new(column as f32 / self.cells[0] as f32, row as f32 / self.cells[1] as f32)
         };
-        let point = |i: usize| {
-            let at = (share(i / columns, i % columns) - 0.5) * self.extent;
-            Vec3::new(at.x, self.heights[i], at.y)
+        let point = |row: usize, column: usize| {
+            let at = (share(row, column) - 0.5) * self.extent;
+            Vec3::new(at.x, self.heights[row * columns + column], at.y)
         };
-        let points = (0..self.heights.len()).map(point).collect();
         let uv = |row, column| {
             let share = share(row, column);
             [share.x, 1.0 - share.y]
         };
-        Lattice { points, columns, closed: false }.mesh(uv)
+        Lattice { point, rows, columns, closed: false }.mesh(uv)
     }
 }
 

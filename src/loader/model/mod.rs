@@ -10,6 +10,8 @@ mod shared;
 mod tests;
 mod unweld;
 
+pub use unweld::unweld;
+
 pub use animated::{AnimatedRows, played_tracks};
 pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
 pub use materials::ModelMaterials;

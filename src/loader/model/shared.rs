@@ -69,8 +69,7 @@ pub fn shared_meshes(
     let shared = shown.map(|(source, places)| {
         let mut mesh = source.mesh.clone();
         let row = materials.row(table, source.material, &mut mesh);
-        let (points, faces) = (mesh.positions.clone(), mesh.triangles.clone());
-        SharedMesh { source: MeshSource::of_triangles(&source.name, mesh, vec![row], points, faces), places }
+        SharedMesh { source: MeshSource::of_unsplit_shape(&source.name, mesh, row), places }
     });
     let shared: Vec<SharedMesh> = shared.collect();
     match shared.is_empty() {
@@ -82,7 +81,7 @@ pub fn shared_meshes(
 /// The bounds of a model.
 pub fn bounds(meshes: &[SharedMesh]) -> Aabb {
     let of_copy = |mesh: &SharedMesh, place: &Affine3| {
-        Aabb::of_points(mesh.source.points.iter().map(|&point| place.transform_point3(Vec3::from(point))))
+        Aabb::of_points(mesh.source.points().0.iter().map(|&point| place.transform_point3(Vec3::from(point))))
     };
     let of_mesh = |mesh: &SharedMesh| {
         let copies = mesh.places.par_iter().map(|place| of_copy(mesh, place));

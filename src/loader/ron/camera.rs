@@ -4,8 +4,8 @@ use super::{clearance, file::Source, lens, motions, names::Names, placements::di
 use crate::{
     loader::{LoadError, framing, suggest},
     scene::{
-        Camera, CameraKey, CameraPath, Cut, Ease, Flight, Follow, Pace, Projection, Scene,
-        desc::{Aim, AimOn, CameraDesc, Fit, LookAt, Orbit, PaceDesc, SceneFile, Spline, SplineKey},
+        Above, Camera, CameraKey, CameraPath, Cut, Ease, Flight, Follow, Pace, Projection, Scene,
+        desc::{Aim, AimOn, CameraDesc, Finite, Fit, LookAt, Orbit, PaceDesc, SceneFile, Spline, SplineKey},
     },
 };
 use glam::{DVec3, Vec2, Vec3};
@@ -240,9 +240,38 @@ impl Checks<'_> {
             clearance::keep_out(&mut keys, c.parametrisation, &solid);
         }
         let mut flight = Flight::new(keys, c.parametrisation);
+        flight.bank = c.bank.0;
+        match &c.above {
+            Some(above) => self.keep_above(&mut flight, above, c)?,
+            None if c.smooth.is_some() => {
+                let message = "`smooth` is for flights above a ground: add `above`, or remove it";
+                return self.fail(&self.place.key("smooth"), message);
+            }
+            None => {}
+        }
         flight.pace = c.pace.map(|pace| self.pace(pace, &flight)).transpose()?;
         camera.path = CameraPath::Spline(flight);
         Ok(())
+    }
+
+    fn keep_above(&self, flight: &mut Flight, (name, height): &(String, Finite), c: &Spline) -> Result<(), LoadError> {
+        let place = self.place.key("above");
+        if c.clear_of.is_some() {
+            return self.fail(&place, "both `above` and `clear_of`: remove one");
+        }
+        let smooth = c.smooth.map_or(height.0.abs(), |smooth| smooth.0);
+        if smooth < 0.0 {
+            return self.fail(&self.place.key("smooth"), "the length must not be negative");
+        }
+        let ground = self.names.ground(name).map_err(|message| self.source.error(&place.index(0), message))?;
+        let above = Above { ground, height: height.0, smooth, targets: c.target.is_none() };
+        flight.keep_above(above).or_else(|eye| {
+            let message = format!(
+                "the flight leaves `{name}` at x = {}, z = {}: move its keys, or make `{name}` larger",
+                eye.x, eye.z
+            );
+            self.fail(&place, &message)
+        })
     }
 
     fn pace(&self, pace: PaceDesc, flight: &Flight) -> Result<Pace, LoadError> {

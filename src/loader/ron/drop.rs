@@ -8,9 +8,6 @@ use crate::{
 use glam::{Affine3, Quat, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 
-/// Bytes of memory that a ground takes for each triangle, with its grid.
-pub const BYTES_PER_TRIANGLE: u64 = 120;
-
 /// The copies of an item whose origins are above or below the ground, moved onto it. Alignment turns them about their origins.
 pub fn onto(ground: &Ground, item: &Item, desc: &DropDesc) -> Vec<ChosenCopy> {
     let dropped = |i: u32| {

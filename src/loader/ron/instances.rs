@@ -9,12 +9,12 @@ use super::{
 };
 use crate::loader::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
 use crate::scene::{
-    Assembly, Instance, NONE, Node, PlacedRun, Track, cut,
+    Assembly, Bend, BendSides, Instance, NONE, Node, PlacedRun, Track, cut,
     desc::SceneFile,
     rest::{instance_world, node_worlds},
     rig::{Appearance, ShownBy},
 };
-use glam::Affine3;
+use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
 
@@ -30,7 +30,7 @@ pub struct Unrolled {
     pub stems: Stems,
     pub slots: Slots,
     /// The file's meshes in the order in which instances number them; a palette of poses takes a number for each.
-    pub meshes: Used<u32>,
+    pub meshes: Used<UsedMesh>,
     /// The motions in the order in which instances and nodes number them.
     pub motions: Used<UsedMotion>,
     /// The instances of the first copy of each named group; none of those that are not placed.
@@ -43,7 +43,52 @@ pub struct Unrolled {
     pub switches: Vec<Track<bool>>,
 }
 
-/// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or [`NONE`].
+/// A mesh of the file, and the motion of the file that bends it, or [`NONE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UsedMesh {
+    pub mesh: u32,
+    pub bent_by: u32,
+}
+
+/// How each motion of the file bends meshes, if it does, and to which sides the poses of a bent mesh go: all around if nothing is known.
+pub struct Bends<'a> {
+    pub of: Vec<Option<&'a Bend>>,
+    pub sides: HashMap<UsedMesh, BendSides>,
+}
+
+impl Bends<'_> {
+    /// The bend of a mesh; none of one at rest.
+    pub fn of(&self, used: &UsedMesh) -> Option<Bend> {
+        let bend = **self.of.get(used.bent_by as usize)?.as_ref()?;
+        Some(Bend { sides: self.sides.get(used).copied().unwrap_or(BendSides::Around), ..bend })
+    }
+
+    /// Learns which meshes are turned alike in all instances: poses to one side are enough for these. Returns whether there are some.
+    pub fn find_sides(&mut self, unrolled: &Unrolled) -> bool {
+        let mut known: HashMap<u32, Option<Vec3>> = HashMap::new();
+        let bent: HashMap<u32, UsedMesh> = unrolled
+            .meshes
+            .number
+            .iter()
+            .filter(|(used, _)| used.bent_by != NONE)
+            .map(|(used, n)| (*n, *used))
+            .collect();
+        for instance in &unrolled.instances {
+            let Some(bend) = bent.get(&instance.mesh).and_then(|used| self.of(used)) else { continue };
+            let own = bend.direction_in(&instance.local);
+            let side = known.entry(instance.mesh).or_insert(Some(own));
+            *side = side.filter(|side| side.distance(own) < ALIKE);
+        }
+        let alike = known.into_iter().filter_map(|(number, side)| Some((bent[&number], BendSides::One(side?))));
+        self.sides.extend(alike);
+        !self.sides.is_empty()
+    }
+}
+
+/// Greatest difference of directions in meshes that are turned alike.
+const ALIKE: f32 = 1e-3;
+
+/// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or that it bends, or [`NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UsedMotion {
     pub motion: u32,
@@ -113,13 +158,14 @@ pub fn unroll(
     source: &Source,
     file: &SceneFile,
     resolved: &Resolved,
-    meshes: &[MeshSource],
+    (meshes, bends): (&[MeshSource], &Bends),
 ) -> Result<Unrolled, LoadError> {
     let top = Place::ROOT.key("instances");
     let nesting = plan(source, file, resolved, &top)?;
     let mut unroller = Unroller {
         resolved,
         meshes,
+        bends,
         carriers: HashMap::new(),
         kept: Used::default(),
         out: Unrolled {
@@ -169,6 +215,7 @@ struct Frame {
 struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
+    bends: &'a Bends<'a>,
     /// The node and the transform in it of the first copy of each list.
     carriers: HashMap<usize, (u32, Affine3)>,
     nesting: Nesting,
@@ -190,7 +237,7 @@ impl<'a> Unroller<'a> {
             let material = if own == NONE { frame.material } else { own };
             let frame = Frame { local: frame.local * transform, material, ..frame };
             match item.target {
-                Target::Mesh(mesh) => self.instance(mesh, frame, motion),
+                Target::Mesh(mesh) => self.instance((mesh, item), frame, motion),
                 Target::List(list) if self.nesting.keeps(place) => self.assembly(list, frame, motion),
                 Target::List(list) => self.list(list, frame, motion),
             }
@@ -207,6 +254,7 @@ impl<'a> Unroller<'a> {
     fn motion(&mut self, item: &Item, copy: u32) -> u32 {
         let mesh = match item.target {
             Target::Mesh(mesh) if self.meshes[mesh].motion.poses().is_some() => mesh as u32,
+            Target::Mesh(mesh) if self.bent_by(item) != NONE => mesh as u32,
             _ => NONE,
         };
         let motion = item.motion;
@@ -219,9 +267,16 @@ impl<'a> Unroller<'a> {
         }
     }
 
-    fn instance(&mut self, mesh: usize, frame: Frame, motion: u32) {
-        let size = self.meshes[mesh].motion.mesh_count();
-        let number = self.out.meshes.number(mesh as u32, size);
+    /// The item's motion, if it bends meshes.
+    fn bent_by(&self, item: &Item) -> u32 {
+        let bends = self.bends.of.get(item.motion as usize).is_some_and(Option::is_some);
+        if bends { item.motion } else { NONE }
+    }
+
+    fn instance(&mut self, (mesh, item): (usize, &Item), frame: Frame, motion: u32) {
+        let used = UsedMesh { mesh: mesh as u32, bent_by: self.bent_by(item) };
+        let size = self.bends.of(&used).map_or(self.meshes[mesh].motion.mesh_count(), |bend| bend.pose_count());
+        let number = self.out.meshes.number(used, size);
         let slot_base = self.out.slots.run(number, &self.meshes[mesh].materials, frame.material);
         let name = &self.meshes[mesh].mesh.name;
         let stem = self.out.stems.stem(frame.stem, Target::Mesh(mesh), name);

@@ -1,10 +1,10 @@
 //! Entries of `meshes` that are terrains and ribbons.
 
-use super::{curves::Curves, drop, file::Source, placements::ModelGroup, shapes::Fields, source::Place};
+use super::{curves::Curves, file::Source, placements::ModelGroup, shapes::Fields, source::Place};
 use crate::{
     loader::{
         LoadError,
-        budget::{self, Budget},
+        budget::Budget,
         files, image,
         land::{
             ground::Ground,
@@ -24,10 +24,21 @@ use glam::{Affine3, Vec3, Vec3Swizzles};
 
 /// Greatest number of cells along a side.
 const MOST_CELLS: u32 = 8192;
+/// Bytes of a terrain's vertex: its position, normal and UV in the mesh, its height, and its attributes for shading.
+const BYTES_PER_VERTEX: u64 = 12 + 12 + 8 + 4 + 20;
+/// Bytes of a terrain's triangle: its indices and its share of a fast tree while that is built, as measured. A tree of high quality takes up
+/// to 400 while it is built.
+const BYTES_PER_TRIANGLE: u64 = 12 + 130;
 /// Cells along X, unless the file says otherwise.
 const DEFAULT_CELLS: u32 = 256;
 /// Most waves from one end of a terrain to the other: cells of the noise are numbered by integers of 32 bits.
 const MOST_WAVES: f32 = 1e9;
+
+/// Bytes of memory of a terrain of so many cells, from loading to rendering.
+fn bytes_of([columns, rows]: [usize; 2]) -> u64 {
+    let (vertices, triangles) = ((columns + 1) as u64 * (rows + 1) as u64, 2 * columns as u64 * rows as u64);
+    vertices * BYTES_PER_VERTEX + triangles * BYTES_PER_TRIANGLE
+}
 
 /// Makes terrains and ribbons.
 pub struct Land<'a> {
@@ -115,13 +126,21 @@ impl Land<'_> {
             Some(cells) => fields.within(cells, 2, MOST_CELLS, "cells")?,
             None => own[0].min(MOST_CELLS),
         };
-        let square = columns as f32 * desc.size.0.z / desc.size.0.x;
-        let rows = if is_picture { own[1] } else { square.round().max(2.0) as u32 }.min(MOST_CELLS);
+        let square = |columns: u32| (columns as f32 * desc.size.0.z / desc.size.0.x).round().max(2.0) as u32;
+        let rows = if is_picture { own[1] } else { square(columns) }.min(MOST_CELLS);
         let cells = [columns as usize, rows as usize];
-        let bytes = budget::of_mesh((cells[0] + 1) * (cells[1] + 1), 2 * cells[0] * cells[1]);
-        let lacks =
-            |lack| self.source.error(&place.key("cells"), format!("the meshes so far and this terrain: all {lack}"));
-        self.budget.take(bytes).map_err(lacks)?;
+        self.budget.take_asked(bytes_of(cells)).map_err(|lack| {
+            let fits = |columns: u32| {
+                bytes_of([columns, square(columns).min(MOST_CELLS)].map(|n| n as usize)) <= self.budget.free()
+            };
+            let fewer = (0..columns).rev().find(|&fewer| fits(fewer)).unwrap_or(0);
+            let what = format!("a terrain of {columns} x {rows} cells, with its tree, {lack}");
+            let message = match fewer {
+                0..2 => format!("{what}: free some, or use a machine with more"),
+                _ => format!("{what}: write `cells: {fewer}` or less, free some memory, or use a machine with more"),
+            };
+            self.source.error(&place.key("cells"), message)
+        })?;
         Ok(cells)
     }
 
@@ -182,16 +201,15 @@ impl Land<'_> {
             let hint = suggest::hint(name, above.iter().map(|mesh| mesh.mesh.name.as_str()), "meshes above");
             return self.fail(place, format!("there is no mesh `{name}` above this one: {hint}"));
         };
+        let lacks = |lack: String| self.source.error(place, format!("looking for heights on `{name}` {lack}"));
         if let Some(group) = self.groups.iter().find(|group| group.name() == name) {
-            let triangles: u64 = group.copies().map(|(mesh, _)| mesh.triangles.len() as u64).sum();
-            files::fits(triangles.saturating_mul(drop::BYTES_PER_TRIANGLE)).map_err(|lack| {
-                self.source.error(place, format!("looking for heights on {triangles} triangles {lack}"))
-            })?;
             let copies = group.copies().map(|(mesh, at)| (&mesh.positions[..], &mesh.triangles[..], at));
-            return Ok(Ground::new(copies));
+            return Ground::new(copies).map_err(lacks);
         }
         match mesh.mesh.triangles() {
-            Some(t) => Ok(Ground::new([(&t.positions[..], &t.triangles[..], Affine3::IDENTITY)].into_iter())),
+            Some(t) => {
+                Ground::new([(&t.positions[..], &t.triangles[..], Affine3::IDENTITY)].into_iter()).map_err(lacks)
+            }
             None => self.fail(place, "a sphere has no triangles to lie on: name another mesh"),
         }
     }

@@ -71,6 +71,10 @@ pub fn add(
             false => keys.iter().step_by((keys.len() - 1) / (spline.keys.len() - 1)).map(|key| key.time).collect(),
         };
         camera.tracks = at.tracks(camera, names, &spline.keys, &times, &place.key("keys"))?;
+        let rolls = rolls(&spline.keys, &times, camera.roll);
+        if let CameraPath::Spline(flight) = &mut camera.path {
+            flight.rolls = rolls;
+        }
     }
     Ok(())
 }
@@ -240,6 +244,14 @@ fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f64]) {
     fill(&mut tracks.aperture, aperture, times);
     let focus = camera.lens.as_ref().map(|lens| lens.focus.clone());
     fill(&mut tracks.focus, focus, times);
+}
+
+/// The rolls of a flight in radians; empty if no key has one.
+fn rolls(keys: &[SplineKey], times: &[f64], own: f32) -> Vec<(f64, f32)> {
+    let given = keys.iter().zip(times).filter_map(|(key, &time)| Some((time, key.roll?.0.to_radians())));
+    let mut rolls = given.collect();
+    fill(&mut rolls, Some(own), times);
+    rolls
 }
 
 fn fill<T: Clone>(track: &mut Vec<(f64, T)>, own: Option<T>, times: &[f64]) {

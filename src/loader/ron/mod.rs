@@ -9,6 +9,7 @@ mod environment;
 mod faults;
 pub mod file;
 pub mod instances;
+mod joined;
 mod keys;
 mod land;
 mod lens;
@@ -34,30 +35,33 @@ mod surfaces;
 
 use super::{
     LoadError,
-    budget::Budget,
+    budget::{self, Budget},
     fit::Fit,
     gltf::Model,
     is_gltf,
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
-    shapes as triangles, subjects,
+    shapes as triangles,
+    subdivide::lowered,
+    subjects,
 };
 use crate::{
     math::Aabb,
     scene::{
-        FrameRate, MOST_NUMBERS, Material, Metering, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
+        Bend, FrameRate, MOST_NUMBERS, Material, Mesh, Metering, Motion, NONE, RenderDefaults, Scene, Shape, Subject,
+        TriangleMesh,
         animated::Animated,
         desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
         ranges,
-        rig::{Clip, DeformingMesh, Palette},
+        rig::{Clip, DeformingMesh, Palette, PoseBuckets},
     },
 };
 pub use camera::pace_of;
 use curves::Curves;
 use environment::Pictures;
 use file::Source;
-use instances::{Unrolled, UsedMotion};
+use instances::{Bends, Unrolled, UsedMesh, UsedMotion};
 use land::Land;
 pub use model_sets::ModelSets;
 use names::Names;
@@ -131,8 +135,17 @@ fn convert(
     let rows = loader.materials()?;
     let mut sources = loader.meshes(&rows)?;
     let groups = std::mem::take(&mut loader.groups);
-    let resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows, &groups).resolve()?;
-    let unrolled = instances::unroll(source, file, &resolved, &sources)?;
+    let mut resolved = Resolver::new((source, file), (&sources, &loader.curves), &rows, &groups).resolve()?;
+    let motions = motions::all(source, &loader.curves, file)?;
+    let mut bends = Bends { of: motions.iter().map(motions::bend_of).collect(), sides: HashMap::new() };
+    joined::join_bent(&mut resolved, &mut sources, &bends).map_err(|(name, why)| {
+        let place = Place::ROOT.key("groups");
+        source.error(&place.key(&name), format!("a motion bends `{name}`, which becomes one mesh for that, but {why}"))
+    })?;
+    let mut unrolled = instances::unroll(source, file, &resolved, (&sources, &bends))?;
+    if bends.find_sides(&unrolled) {
+        unrolled = instances::unroll(source, file, &resolved, (&sources, &bends))?;
+    }
     let (textures, warnings) = loader.table.decode_textures()?;
     scene.textures = textures;
     loader.warnings.extend(warnings);
@@ -142,7 +155,7 @@ fn convert(
     scene.maps = loader.table.maps;
     scene.warnings = loader.warnings;
     scene.doubts = loader.doubts;
-    place(&mut scene, source, file, (&mut sources, &loader.curves), unrolled)?;
+    place(&mut scene, source, file, (&mut sources, &motions, &bends), unrolled)?;
     scene.names.materials = materials;
     let names = Names::of(&scene);
     let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
@@ -162,30 +175,41 @@ fn convert(
     Ok(scene)
 }
 
-/// Moves the meshes and motions that instances use into the scene. All motions are checked, used or not.
+/// Moves the meshes and motions that instances use into the scene.
 fn place(
     scene: &mut Scene,
     source: &Source,
     file: &SceneFile,
-    (sources, curves): (&mut [MeshSource], &Curves),
+    (sources, motions, bends): (&mut [MeshSource], &[Motion], &Bends),
     unrolled: Unrolled,
 ) -> Result<(), LoadError> {
     let all = Place::ROOT.key("motions");
-    let convert = |(name, m): &(String, _)| motions::convert(source, curves, m, &all.key(name));
-    let motions = file.motions.0.iter().map(convert).collect::<Result<Vec<_>, _>>()?;
     let motion = |used: &UsedMotion| {
         let own = motions.get(used.motion as usize);
         let mesh = sources.get(used.mesh as usize);
         match (own, mesh.and_then(|mesh| mesh.motion.poses())) {
             (own, Some(poses)) => motions::with_poses(own, poses),
-            (Some(own), None) => own.clone(),
+            (Some(own), None) => match bends.of(&UsedMesh { mesh: used.mesh, bent_by: used.motion }) {
+                Some(bend) => motions::with_sides(own.clone(), bend.sides),
+                None => own.clone(),
+            },
             (None, None) => motions::still(),
         }
     };
     let of_copy = |used: &UsedMotion| motions::of_copy(motion(used), used.copy);
     scene.motions = unrolled.motions.order.iter().map(of_copy).collect();
-    for &mesh in &unrolled.meshes.order {
-        take_mesh(scene, &mut sources[mesh as usize]);
+    let order = &unrolled.meshes.order;
+    for used in order.iter().filter(|used| used.bent_by != NONE) {
+        check_room(source, file, sources, (used, bends))?;
+    }
+    let last_use: HashMap<u32, usize> = order.iter().enumerate().map(|(i, used)| (used.mesh, i)).collect();
+    for (i, used) in order.iter().enumerate() {
+        let mesh = &mut sources[used.mesh as usize];
+        match bends.of(used) {
+            Some(bend) => add_bent(scene, &mesh.mesh, &bend),
+            None if last_use.get(&used.mesh) != Some(&i) => scene.meshes.push(mesh.mesh.clone()),
+            None => take_mesh(scene, mesh),
+        }
     }
     scene.material_slots = unrolled.slots.all;
     (scene.nodes, scene.instances, scene.assemblies) = (unrolled.nodes, unrolled.instances, unrolled.assemblies);
@@ -217,6 +241,47 @@ fn place(
     }
     scene.motions = turning;
     Ok(())
+}
+
+/// Refuses more poses of a bent mesh than there is memory for.
+fn check_room(
+    source: &Source,
+    file: &SceneFile,
+    sources: &[MeshSource],
+    (used, bends): (&UsedMesh, &Bends),
+) -> Result<(), LoadError> {
+    let (Some(bend), Some(mesh)) = (bends.of(used), sources[used.mesh as usize].mesh.triangles()) else {
+        return Ok(());
+    };
+    let count = bend.pose_count();
+    let bytes = budget::of_mesh(mesh.positions.len(), mesh.triangles.len()).saturating_mul(count.into());
+    super::files::fits(bytes).map_err(|lack| {
+        let (motion, _) = &file.motions.0[used.bent_by as usize];
+        let place = Place::ROOT.key("motions");
+        let name = &sources[used.mesh as usize].mesh.name;
+        let message = format!(
+            "bending `{name}` into {count} poses {lack}: write fewer `poses`, or use a mesh with fewer triangles"
+        );
+        source.error(&place.key(motion), message)
+    })
+}
+
+/// Number of levels of vertices that a mesh has at least when it bends.
+const LEVELS_OF_BENT: f32 = 16.0;
+
+/// Adds the poses of a mesh that bends.
+fn add_bent(scene: &mut Scene, mesh: &Mesh, bend: &Bend) {
+    let Some(triangles) = mesh.triangles() else { return };
+    let triangles = &lowered(triangles, mesh.bounds().extent().y / LEVELS_OF_BENT);
+    let pose = |number: u32| Mesh {
+        name: if number == 0 { mesh.name.clone() } else { format!("{} pose {number}", mesh.name) },
+        shape: Shape::Triangles(bend.bent(triangles, number)),
+        slot_count: mesh.slot_count,
+    };
+    let poses = PoseBuckets { count: bend.pose_count(), duration: 0.0 };
+    scene.palettes.push(Palette { first_mesh: scene.meshes.len() as u32, poses });
+    let bent: Vec<Mesh> = (0..poses.count).into_par_iter().map(pose).collect();
+    scene.meshes.extend(bent);
 }
 
 /// Moves a mesh, with its poses or its actor, to the end of the scene's meshes.
@@ -360,7 +425,14 @@ impl Loader<'_> {
         for ((name, desc), parsed) in entries.iter().zip(parsed) {
             let place = all.key(name);
             let source = match self.made(desc, &sources, &place)? {
-                Some(mesh) => MeshSource::of_shape(name, mesh, self.table.add("default", Material::default())),
+                Some(mesh) => {
+                    let material = self.table.add("default", Material::default());
+                    match desc {
+                        // Welding takes seconds and gigabytes where a terrain has millions of vertices, and changes nothing.
+                        MeshDesc::Terrain(_) => MeshSource::of_unsplit_shape(name, mesh, material),
+                        _ => MeshSource::of_shape(name, mesh, material),
+                    }
+                }
                 None => self.mesh(name, desc, parsed?, rows, &place)?,
             };
             sources.push(source);
@@ -447,9 +519,7 @@ impl Loader<'_> {
             }
             (MeshDesc::Triangles(mesh), _) => {
                 self.check_triangles(mesh, place)?;
-                let (points, faces) = (mesh.positions.clone(), mesh.triangles.clone());
-                let slots = vec![self.table.add("default", grey)];
-                MeshSource::of_triangles(name, mesh.clone(), slots, points, faces)
+                MeshSource::of_unsplit_shape(name, mesh.clone(), self.table.add("default", grey))
             }
             _ => MeshSource::sphere(name, self.table.add("default", grey)),
         })

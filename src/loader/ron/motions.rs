@@ -3,12 +3,18 @@
 use super::{curves::Curves, file::Source, names::Names, placements::direction, source::Place};
 use crate::loader::LoadError;
 use crate::scene::{
-    Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
-    desc::{self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, Shake, Towards, Turns},
+    Bend, BendSides, Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
+    desc::{
+        self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, SceneFile, Shake, Sway,
+        Towards, Turns,
+    },
     rig::PoseBuckets,
 };
 use glam::{EulerRot, Vec3};
 use std::f32::consts::PI;
+
+/// Greatest angle in degrees to which something bends.
+const MOST_BENT: f32 = 120.0;
 
 /// No movement.
 pub fn still() -> Motion {
@@ -31,6 +37,24 @@ pub fn with_poses(motion: Option<&Motion>, poses: PoseBuckets) -> Motion {
     motion
 }
 
+/// The bend of a motion, if it has one.
+pub fn bend_of(motion: &Motion) -> Option<&Bend> {
+    motion.parts.iter().find_map(|part| match part {
+        MotionPart::Bend(bend) => Some(bend),
+        _ => None,
+    })
+}
+
+/// A motion whose bend has poses to these sides.
+pub fn with_sides(mut motion: Motion, sides: BendSides) -> Motion {
+    for part in &mut motion.parts {
+        if let MotionPart::Bend(bend) = part {
+            bend.sides = sides;
+        }
+    }
+    motion
+}
+
 /// The motion of a copy of a placement, of which each is a gap behind the one before: as converted, it is that of copy 1.
 pub fn of_copy(mut motion: Motion, copy: u32) -> Motion {
     for part in &mut motion.parts {
@@ -39,6 +63,15 @@ pub fn of_copy(mut motion: Motion, copy: u32) -> Motion {
         }
     }
     motion
+}
+
+/// All motions of a file, used or not.
+///
+/// # Errors
+/// As [`convert`].
+pub fn all(source: &Source, curves: &Curves, file: &SceneFile) -> Result<Vec<Motion>, LoadError> {
+    let all = Place::ROOT.key("motions");
+    file.motions.0.iter().map(|(name, motion)| convert(source, curves, motion, &all.key(name))).collect()
 }
 
 /// Converts one entry; `place` is where it stands. What it turns to is set later, once everything is placed (see [`aim`]).
@@ -55,7 +88,13 @@ pub fn convert(source: &Source, curves: &Curves, motion: &MotionDesc, place: &Pl
         ));
     }
     let parts = motion.parts.iter().enumerate().map(|(i, p)| at.part(p, &parts_place.index(i)));
-    Ok(Motion { parts: parts.collect::<Result<_, _>>()?, phase: at.phase(&motion.phase, &place.key("phase"))? })
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let poses = |part: &MotionPart| matches!(part, MotionPart::Bend(_) | MotionPart::Clip { .. });
+    if let Some((second, _)) = parts.iter().enumerate().filter(|(_, part)| poses(part)).nth(1) {
+        let message = "a motion bends a mesh or plays its clip only once: remove this part or the one before";
+        return Err(source.error(&parts_place.index(second), message));
+    }
+    Ok(Motion { parts, phase: at.phase(&motion.phase, &place.key("phase"))? })
 }
 
 /// Sets what the parts of a converted motion turn to.
@@ -123,11 +162,7 @@ impl Fields<'_> {
                 axis: self.unit(p.axis, place, "axis")?,
                 period: self.nonzero(p.period.0, place, "period")?,
             },
-            PartDesc::Sway(p) => MotionPart::Sway {
-                axis: self.unit(p.axis, place, "axis")?,
-                angle: p.degrees.0.to_radians(),
-                period: self.nonzero(p.period.0, place, "period")?,
-            },
+            PartDesc::Sway(p) => self.sway(p, place)?,
             PartDesc::Bob(p) => {
                 MotionPart::Bob { offset: p.offset.0, period: self.nonzero(p.period.0, place, "period")? }
             }
@@ -152,6 +187,58 @@ impl Fields<'_> {
             PartDesc::Noise(p) => MotionPart::Noise(noise(self.source, p, place)?),
             PartDesc::Clip(p) => self.clip(p, place)?,
         })
+    }
+
+    fn sway(&self, p: &Sway, place: &Place) -> Result<MotionPart, LoadError> {
+        let period = self.nonzero(p.period.0, place, "period")?;
+        let angle = p.degrees.0.to_radians();
+        let axis = match (p.axis, p.direction) {
+            (Some(axis), None) => self.unit(axis, place, "axis")?,
+            // The top of what turns about this axis goes along the direction.
+            (None, Some(direction)) => Vec3::Y.cross(self.level(direction.0, &place.key("direction"))?),
+            (Some(_), Some(_)) => {
+                return Err(self.source.error(&place.key("direction"), "both `axis` and `direction`: remove one"));
+            }
+            (None, None) => {
+                return Err(self.source.error(place, "it has no direction: give it a `direction` or an `axis`"));
+            }
+        };
+        let Some(bend) = &p.bend else { return Ok(MotionPart::Sway { axis, angle, period }) };
+        let direction = self.level(axis.cross(Vec3::Y), &place.key("axis"))?;
+        let fail = |field: &'static str, message: &str| Err(self.source.error(&place.key("bend").key(field), message));
+        if p.degrees.0.abs() > MOST_BENT {
+            let message = format!("what bends leans by at most {MOST_BENT} degrees: write less");
+            return Err(self.source.error(&place.key("degrees"), message));
+        }
+        if !(0.0..1.0).contains(&bend.from.0) {
+            return fail("from", "the share of the height must be 0 to 1, and below 1");
+        }
+        if !(1.0..=8.0).contains(&bend.stiffness.0) {
+            return fail("stiffness", "the stiffness must be 1 to 8");
+        }
+        if !(0.0..=1.0).contains(&bend.gusts.0) {
+            return fail("gusts", "the share of gusts must be 0 to 1");
+        }
+        if !(1..=128).contains(&bend.poses) {
+            return fail("poses", "there must be 1 to 128 poses to either side");
+        }
+        Ok(MotionPart::Bend(Bend {
+            direction,
+            angle,
+            period,
+            gusts: bend.gusts.0,
+            seed: bend.seed,
+            from: bend.from.0,
+            stiffness: bend.stiffness.0,
+            poses: bend.poses,
+            sides: BendSides::Around,
+        }))
+    }
+
+    /// The level part of a direction, of length 1.
+    fn level(&self, direction: Vec3, place: &Place) -> Result<Vec3, LoadError> {
+        let level = direction.with_y(0.0).try_normalize();
+        level.ok_or_else(|| self.source.error(place, "it must not be upright: write a level direction, as (1, 0, 0)"))
     }
 
     fn follow(&self, p: &FollowDesc, place: &Place) -> Result<MotionPart, LoadError> {

@@ -1,11 +1,12 @@
 //! The things of a scene by their names, for cameras that follow, fit or avoid them.
 
+mod grounds;
 mod outlines;
 mod solids;
 
 use crate::{
     loader::subjects::{self, Found},
-    scene::{Anchor, Scene},
+    scene::{Anchor, Relief, Scene},
 };
 use glam::Vec3;
 use std::{cell::RefCell, collections::HashMap, fmt, sync::Arc};
@@ -16,6 +17,7 @@ pub struct Known {
     anchors: HashMap<String, Arc<[Anchor]>>,
     outlines: HashMap<Option<String>, Arc<[Vec3]>>,
     solids: HashMap<String, Arc<[[Vec3; 3]]>>,
+    grounds: HashMap<String, Relief>,
 }
 
 impl fmt::Debug for Known {
@@ -91,6 +93,25 @@ impl<'a> Names<'a> {
             solids::of(scene, &subjects::instances(scene, name)?).map_err(|message| format!("`{name}` {message}"))?;
         let found: Arc<[[Vec3; 3]]> = found.into();
         known.borrow_mut().solids.insert(name.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// The heights of the first copy of the thing, in world space at the first frame.
+    ///
+    /// # Errors
+    /// As [`Self::anchors`].
+    pub fn ground(&self, name: &str) -> Result<Relief, String> {
+        let (scene, known) = match self {
+            Self::Found(known) => return known.grounds.get(name).cloned().ok_or_else(unknown),
+            Self::In(scene, known) => (scene, known),
+        };
+        if let Some(known) = known.borrow().grounds.get(name) {
+            return Ok(known.clone());
+        }
+        let ground =
+            grounds::of(scene, &subjects::instances(scene, name)?).map_err(|message| format!("`{name}` {message}"))?;
+        let found = Relief::new(move |point| ground.at(point).map(|found| found.height));
+        known.borrow_mut().grounds.insert(name.to_owned(), found.clone());
         Ok(found)
     }
 }

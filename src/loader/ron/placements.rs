@@ -10,7 +10,13 @@ use super::{
     shapes::Fields,
     source::{Place, Step},
 };
-use crate::loader::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, model::SharedMesh, suggest};
+use crate::loader::{
+    LoadError, budget, files,
+    land::ground::Ground,
+    meshes::MeshSource,
+    model::{MeshMotion, SharedMesh},
+    suggest,
+};
 use crate::scene::{
     NONE, Track, TriangleMesh,
     desc::{
@@ -325,9 +331,8 @@ impl<'a> Resolver<'a> {
         if triangles == 0 {
             return Err(self.fail(place, format!("`{name}` has no triangles: spheres are no ground")));
         }
-        files::fits(triangles.saturating_mul(drop::BYTES_PER_TRIANGLE))
+        let ground = Ground::new(meshes().map(|(mesh, at)| (&mesh.positions[..], &mesh.triangles[..], at)))
             .map_err(|lack| self.fail(place, format!("looking for heights on {triangles} triangles {lack}")))?;
-        let ground = Ground::new(meshes().map(|(mesh, at)| (&mesh.positions[..], &mesh.triangles[..], at)));
         let ground = Arc::new(ground);
         self.ground = Some((placed, ground.clone()));
         Ok(ground)
@@ -384,7 +389,7 @@ impl<'a> Resolver<'a> {
         motion.is_some_and(|motion| self.file.motions.0[motion].1.parts.iter().any(has_gap))
     }
 
-    /// Refuses a motion that plays a clip where there is none.
+    /// Refuses a motion that plays a clip where there is none, or bends what does not bend.
     fn check_clip(&self, common: &Common, target: Target, place: &Place) -> Result<(), LoadError> {
         let Some((_, motion)) = common.motion.and_then(|name| {
             let named = |(own, _): &&(String, MotionDesc)| own == name;
@@ -392,6 +397,9 @@ impl<'a> Resolver<'a> {
         }) else {
             return Ok(());
         };
+        if motion.parts.iter().any(|part| matches!(part, PartDesc::Sway(sway) if sway.bend.is_some())) {
+            return self.check_bend(target, &place.key("motion"));
+        }
         let is_clip = |part: &PartDesc| matches!(part, PartDesc::Clip(_));
         let message = match target {
             _ if !motion.parts.iter().any(is_clip) => return Ok(()),
@@ -403,6 +411,21 @@ impl<'a> Resolver<'a> {
             }
         };
         Err(self.fail(&place.key("motion"), message))
+    }
+
+    /// Refuses to bend what is no mesh of triangles at rest.
+    fn check_bend(&self, target: Target, place: &Place) -> Result<(), LoadError> {
+        let message = match target {
+            Target::Mesh(mesh) if !matches!(self.meshes[mesh].motion, MeshMotion::Still) => {
+                "the motion bends a mesh at rest, and this one has a clip: remove `clip` and `alive` from the mesh, or `bend` from the motion"
+            }
+            Target::Mesh(mesh) if self.meshes[mesh].mesh.triangles().is_none() => {
+                "the motion bends triangles, and a sphere has none: use another mesh"
+            }
+            // Groups become one mesh.
+            Target::Mesh(_) | Target::List(_) => return Ok(()),
+        };
+        Err(self.fail(place, message))
     }
 
     fn grid(&self, p: &desc::Grid, place: &Place) -> Result<Pattern, LoadError> {

@@ -32,8 +32,9 @@ impl Site {
 
 /// Every `every`-th position of the mesh in file order, with normals weighted over the faces there.
 pub fn vertices(mesh: &MeshSource, every: u32) -> Vec<Site> {
-    let normals = Fans::new(&mesh.points, &mesh.point_triangles).position_normals(mesh.points.len());
-    let points = mesh.points.iter().zip(&normals).step_by(every.max(1) as usize);
+    let (points, triangles) = mesh.points();
+    let normals = Fans::new(points, triangles).position_normals(points.len());
+    let points = points.iter().zip(&normals).step_by(every.max(1) as usize);
     points.map(|(&p, &n)| Site::without_triangle((p.into(), n.into()))).collect()
 }
 

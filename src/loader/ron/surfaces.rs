@@ -67,7 +67,7 @@ impl<'a> Resolver<'a> {
     ) -> Result<Vec<Site>, LoadError> {
         let kept = |(i, site): (u32, Site)| (rules.is_empty() || rules.hold(&site, i)).then_some(site);
         Ok(match p.at {
-            Sample::Vertices if mesh.points.is_empty() => {
+            Sample::Vertices if mesh.points().0.is_empty() => {
                 return Err(self.fail(place, "a sphere has no vertices: use surface(count: ..)"));
             }
             Sample::Vertices => (0..).zip(scatter::vertices(mesh, p.every)).filter_map(kept).collect(),

@@ -12,7 +12,7 @@ use super::{
     film::Film,
     flights,
     pace::Pace,
-    path::{Flight, own_path},
+    path::{Flight, file_keys, own_path},
     stage::Stage,
     still::Still,
 };
@@ -485,6 +485,7 @@ impl Eye {
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
         let is_flat = matches!(stage.shown.scene.camera.projection, Projection::Orthographic { .. });
         let (keys, pace) = &self.waypoints;
-        flights::flight(keys, pace.as_deref(), still, is_flat)
+        let keys = file_keys(&stage.shown.scene, keys);
+        flights::flight(&keys, pace.as_deref(), still, is_flat)
     }
 }

@@ -2,6 +2,7 @@
 //! is not told.
 
 mod blank;
+mod ground;
 mod turns;
 mod view;
 mod whitted;
@@ -29,7 +30,7 @@ pub fn warnings(scene: &Scene, settings: &FrameSettings, frames: &[u32]) -> Vec<
         warnings.extend(about_fog(scene));
     }
     let aspect = settings.width as f32 / settings.height as f32;
-    warnings.extend(view::warning(scene, aspect, &some_of(frames)));
+    warnings.extend(view::warning(scene, aspect, &some_of(frames), frames));
     warnings.extend(turns::warning(scene, frames));
     warnings
 }

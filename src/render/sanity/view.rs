@@ -1,9 +1,10 @@
 //! Cameras that see nothing: past everything, below the ground, inside of something.
 
+use super::ground;
 use crate::{
     anim::{self, CameraPose, Moment},
     math::Aabb,
-    scene::{Alpha, Projection, Scene, Shape, TriangleMesh},
+    scene::{Alpha, Mesh, Projection, Scene, Shape, TriangleMesh},
 };
 use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
@@ -20,19 +21,30 @@ const SOLID: f32 = 0.5;
 /// Greatest number of instances, and of their triangles, that are looked into. Where boxes of more surround the camera, nothing is told.
 const MOST_AROUND: usize = 64;
 const MOST_TRIANGLES: usize = 1 << 22;
+/// Greatest number of triangles in which a ground is looked for.
+const MOST_IN_GROUND: usize = 1 << 28;
+/// Number of frames in which it is looked for where only the camera moves.
+const GROUND_FRAMES: usize = 32;
 /// Share of all directions that a surface has to close off for something to be inside of it.
 const CLOSED: f64 = 0.95;
 
-/// A warning about the camera in some of `frames`, if there is one.
-pub fn warning(scene: &Scene, aspect: f32, frames: &[u32]) -> Option<String> {
+/// A warning about the camera in some of `frames`, if there is one. `all` are all frames of the film.
+pub fn warning(scene: &Scene, aspect: f32, frames: &[u32], all: &[u32]) -> Option<String> {
     let boxes = scene.boxes_at_rest();
     let mut sees_nothing = !frames.is_empty();
+    let mut still = None;
     for &frame in frames {
         let posed = Posed::new(scene, &boxes, frame);
         if let Some(place) = posed.hidden_by() {
             return Some(format!("in frame {frame} the camera is {place}"));
         }
         sees_nothing = sees_nothing && posed.sees_nothing(aspect);
+        still = Some(posed).filter(|_| !scene.is_animated());
+    }
+    if let Some(posed) = still.filter(|_| frames.len() > 2)
+        && let Some((frame, place)) = posed.flies_below(all)
+    {
+        return Some(format!("in frame {frame} the camera is {place}"));
     }
     let eye = |frame: u32| anim::camera_at(scene, &Moment::of(scene, scene.time_of(frame))).eye;
     sees_nothing.then(|| match frames {
@@ -45,15 +57,15 @@ pub fn warning(scene: &Scene, aspect: f32, frames: &[u32]) -> Option<String> {
 }
 
 /// The scene in a frame.
-struct Posed<'a> {
+pub(super) struct Posed<'a> {
     scene: &'a Scene,
     camera: CameraPose,
-    world_from_object: Vec<Affine3>,
+    pub(super) world_from_object: Vec<Affine3>,
     /// The mesh that each instance shows.
     shown: Vec<u32>,
     /// Bounds of each instance of the world; none for meshes that deform, which may be anywhere, and for hidden instances, which
     /// hide nothing.
-    bounds: Vec<Option<Aabb>>,
+    pub(super) bounds: Vec<Option<Aabb>>,
 }
 
 impl<'a> Posed<'a> {
@@ -84,13 +96,42 @@ impl<'a> Posed<'a> {
 
     /// The place of a camera from which nothing but a single thing can be seen.
     fn hidden_by(&self) -> Option<String> {
-        let (place, instance) = match (self.ground_above(), self.solid_around()) {
-            (Some(ground), _) => ("below the ground", ground),
-            (None, Some(solid)) => ("inside of", solid),
-            (None, None) => return None,
-        };
-        let mesh = self.scene.meshes.get(self.shown[instance] as usize)?;
-        Some(format!("{place} `{}`", mesh.name))
+        if let Some(ground) = self.ground_above() {
+            let height = self.bounds[ground].map_or(0.0, |bounds| bounds.max.y);
+            return self.below(ground, height, self.camera.eye);
+        }
+        if let Some(solid) = self.solid_around() {
+            return Some(format!("inside of `{}`", self.mesh(solid)?.name));
+        }
+        self.below_hills(self.camera.eye, MOST_IN_GROUND)
+    }
+
+    /// The place of a camera below a ground that is at `height` above or below it.
+    fn below(&self, ground: usize, height: f32, eye: Vec3) -> Option<String> {
+        let name = &self.mesh(ground)?.name;
+        Some(format!(
+            "below the ground `{name}`, which is at y = {height:.3} there, and the camera at y = {:.3}",
+            eye.y
+        ))
+    }
+
+    fn below_hills(&self, eye: Vec3, most: usize) -> Option<String> {
+        let found = ground::above(self, eye, most)?;
+        self.below(found.instance, eye.y + found.height, eye)
+    }
+
+    /// The first of some frames in which a camera that alone moves is below a ground, and its place there.
+    fn flies_below(&self, frames: &[u32]) -> Option<(u32, String)> {
+        let mut frames = frames.iter().step_by(frames.len().div_ceil(GROUND_FRAMES).max(1));
+        frames.find_map(|&frame| {
+            let camera = anim::camera_at(self.scene, &Moment::of(self.scene, self.scene.time_of(frame)));
+            Some((frame, self.below_hills(camera.eye, MOST_TRIANGLES)?))
+        })
+    }
+
+    /// The mesh that an instance shows; none for an assembly.
+    pub(super) fn mesh(&self, instance: usize) -> Option<&'a Mesh> {
+        self.scene.meshes.get(self.shown[instance] as usize)
     }
 
     /// The ground that the camera is below: a flat opaque instance that reaches under everything else, which is all above it.
@@ -124,7 +165,7 @@ impl<'a> Posed<'a> {
         around.into_iter().find(|&index| self.is_opaque(index) && self.encloses(index, eye) && !self.is_room(index))
     }
 
-    fn is_opaque(&self, instance: usize) -> bool {
+    pub(super) fn is_opaque(&self, instance: usize) -> bool {
         let Some(mesh) = self.scene.meshes.get(self.shown[instance] as usize) else { return false };
         let slots = mesh.slot_count as usize;
         let first = self.scene.instances[instance].slot_base as usize;

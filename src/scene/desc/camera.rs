@@ -165,6 +165,18 @@ camera! {
         /// ends slowly, or `bezier(x1, y1, x2, y2)` as CSS has it. Default: the times of the keys set its speed.
         #[serde(default)]
         pace: Option<PaceDesc>,
+        /// Lean into bends of the path: at 1 as a motorcycle or a plane does, for units of a metre; negative numbers lean outwards. Default 0.
+        #[serde(default)]
+        bank: Finite,
+        /// `("land", 6)`: a mesh or group that is placed, and the height that the eye keeps above it, whatever is below. Heights of keys then
+        /// count from the ground: an eye at y = 0 is as high above it as this says, one at y = 10 by 10 more, and a target at y = 0 is on
+        /// the ground. Default: none, heights are those of the scene.
+        #[serde(default)]
+        above: Option<(String, Finite)>,
+        /// Length of the path over which the ground is made smooth for `above`, at least 0: bumps that are shorter are flown over. Default:
+        /// the height above it.
+        #[serde(default)]
+        smooth: Option<Finite>,
         /// Name of a mesh or group that the eye keeps out of, or a path, as in [`Aim`]: where the flight leads through its first copy, the eye
         /// is moved out of it, away from its middle. Default: none.
         #[serde(default)]
@@ -264,6 +276,9 @@ pub struct SplineKey {
     /// Time in seconds, from the start of the animation. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
     #[serde(default)]
     pub time: Option<Double>,
+    /// Rotation of the camera about its axis in degrees at this key, clockwise; more than 360 turns several times. Default: that of the camera.
+    #[serde(default)]
+    pub roll: Option<Finite>,
     /// Vertical field of view in degrees at this key, for a perspective camera. Default: that of the camera.
     #[serde(default)]
     pub fov: Option<Finite>,

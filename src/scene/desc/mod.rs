@@ -42,8 +42,8 @@ pub use camera::{
 pub use curve::{BezierCurve, CatmullRomCurve, CurveDesc, GltfCurve, ObjCurve};
 pub use material::*;
 pub use motion::{
-    Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase, Rotations,
-    Shake, Spin, Sway, Towards, Turns, Wave,
+    BendDesc, Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase,
+    Rotations, Shake, Spin, Sway, Towards, Turns, Wave,
 };
 pub(crate) use placement::Common;
 pub use placement::{

@@ -48,15 +48,52 @@ pub struct Spin {
 }
 
 /// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: rotation to `degrees` and to -`degrees` once per `period` seconds.
+///
+/// With `bend`, the mesh bends by height instead, as a tree does in wind: `Sway(direction: (1, 0, 0), degrees: 8, period: 3, bend: ())`.
+/// A group bends as one mesh.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sway {
-    /// Axis of the rotation, of any length but 0.
-    pub axis: Point,
-    /// Greatest angle, either way, in degrees.
+    /// Axis of the rotation, of any length but 0, in the space of the copy. Either this or `direction` is given.
+    #[serde(default)]
+    pub axis: Option<Point>,
+    /// Level direction in which the top goes first, of any length but 0. A copy that bends is bent along it however the copy is turned; one that
+    /// does not bend has it in its own space. Either this or `axis` is given.
+    #[serde(default)]
+    pub direction: Option<Point>,
+    /// Greatest angle, either way, in degrees; of the top of what bends, at most 120.
     pub degrees: Finite,
     /// Seconds to go forth and back, not 0.
     pub period: Double,
+    /// How the mesh bends; `()` bends it as a tree. For placements of meshes and groups in which nothing moves by itself. Default: none, it turns
+    /// as a whole.
+    #[serde(default)]
+    pub bend: Option<BendDesc>,
+}
+
+/// `bend: (from: 0.1, stiffness: 2, gusts: 0.5)`: how a mesh bends by height. Its foot is its lowest point, and its trunk the line above its
+/// origin, which keeps its length. All copies choose from poses that are made once for each mesh.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "bend", default, deny_unknown_fields)]
+pub struct BendDesc {
+    /// Height at which the bend begins, as a share of the mesh's height, at least 0 and below 1. Default 0: its foot.
+    pub from: Finite,
+    /// How much stiffer it is at the foot than at the top, 1 to 8. At 1 it is an arc. Default 2, as of a trunk that gets thinner upwards.
+    pub stiffness: Finite,
+    /// Share of the movement that comes in gusts, 0 to 1: at 0 it swings to and fro evenly, at 1 it leans along `direction` in gusts that take
+    /// about four periods, and rests in between. Default 0.4.
+    pub gusts: Finite,
+    /// Seed of the gusts: another one gives others. Default 0.
+    pub seed: u32,
+    /// Number of poses to either side, 1 to 128. More take more memory and are smoother. Where copies are turned differently, there are four
+    /// times as many, to bend along the wind within 22.5 degrees. Default 16.
+    pub poses: u32,
+}
+
+impl Default for BendDesc {
+    fn default() -> Self {
+        Self { from: Finite(0.0), stiffness: Finite(2.0), gusts: Finite(0.4), seed: 0, poses: 16 }
+    }
 }
 
 /// `Bob(offset: (0, 0.5, 0), period: 2)`: translation to `offset` and to -`offset` once per `period` seconds.

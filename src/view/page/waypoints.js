@@ -1,13 +1,13 @@
 // The keys of the flight: the scene's own until one is changed, and the page's from then on, until they are saved.
 //
-// A key is { id, eye, target, time, fov?, focus?, f_stop?, radius? }; for a parallel camera, `fov` is the height of the view. Emits "waypoints" whenever keys or the chosen one changed.
+// A key is { id, eye, target, time, roll?, fov?, focus?, f_stop?, radius? }; for a parallel camera, `fov` is the height of the view. Emits "waypoints" whenever keys or the chosen one changed.
 
 import { fromPose, toPose } from "./camera.js";
 import { distance, rounded } from "./vectors.js";
 import { frameAt, inOrder, swapped, withKey } from "./times.js";
 
 const OPTICS = ["fov", "focus", "f_stop", "radius"];
-const FIELDS = ["eye", "target", "time", ...OPTICS];
+const FIELDS = ["eye", "target", "time", "roll", ...OPTICS];
 
 /** A key as messages have it: fields without a value are left out. */
 const plain = (key) => Object.fromEntries(FIELDS.map((name) => [name, key[name]]).filter(([, value]) => value !== undefined && value !== null));
@@ -97,7 +97,9 @@ export class Waypoints {
     this.#playback.seek(frameAt(key.time, this.#playback.clock));
     const { home } = this.#viewpoint;
     const span = home.height === null || key.fov === undefined ? {} : { height: key.fov, fov: home.fov };
-    this.#viewpoint.glideTo(fromPose({ ...toPose(home), ...plain(key), ...span }, home.up));
+    const there = fromPose({ ...toPose(home), ...plain(key), ...span }, home.up);
+    const roll = key.roll === undefined ? home.roll : (key.roll * Math.PI) / 180;
+    this.#viewpoint.glideTo({ ...there, roll });
   }
 
   goToNeighbour(by) {
@@ -119,7 +121,8 @@ export class Waypoints {
     const span = (of) => of.height ?? of.fov;
     // What is as the scene's camera has it follows the file.
     optics.fov = Math.abs(span(camera) - span(this.#viewpoint.home)) < 1e-4 ? undefined : span(camera);
-    if (camera.roll) this.#app.say("Waypoints have no roll: all of a flight has that of the scene's camera");
+    const { roll } = this.#viewpoint.home;
+    optics.roll = Math.abs(camera.roll - roll) < 1e-4 ? undefined : rounded((camera.roll * 180) / Math.PI, 1);
     const tidy = (point) => point.map((x) => rounded(x, camera.distance));
     return { eye: tidy(eye), target: tidy(target), ...optics };
   }
