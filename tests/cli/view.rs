@@ -285,7 +285,11 @@ fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
     page.answer("scene");
     page.start(64, 36);
     let before = page.finished();
-    let write = |text: &str| fs::write(place.path("scene.ron"), text).unwrap();
+    // As editors do: nobody reads half a file.
+    let write = |text: &str| {
+        fs::write(place.path("scene.new"), text).unwrap();
+        fs::rename(place.path("scene.new"), place.path("scene.ron")).unwrap();
+    };
     write(&scene(1).replace("(0.8, 0.2, 0.2)", "(0.1, 0.2, 0.9)"));
     assert_eq!(page.answer("scene")["loaded"], 1);
     assert!(page.finished().pixels != before.pixels);
