@@ -2,12 +2,12 @@
 
 use crate::{
     denoise::DenoiseError,
-    device::DeviceError,
+    device::{DeviceError, DeviceNameError, RegionError},
     loader::LoadError,
     output::{OutputError, PatternError},
-    render::{CacheError, RayError, RenderError},
-    scene::LostReference,
-    settings::SettingsError,
+    render::{CacheError, RayError, RenderError, frames::FramesError},
+    scene::{LostReference, ShutterError},
+    settings::{PartError, SettingsError, limits::LimitError},
 };
 
 /// Why a picture could not be made. The text of each kind names the file and the thing, and says what to do; where it names a flag of
@@ -50,11 +50,18 @@ pub enum Error {
     Cache(#[from] CacheError),
 }
 
-impl From<PatternError> for Error {
-    fn from(error: PatternError) -> Self {
-        SettingsError::from(error).into()
-    }
+/// Choices that are parsed from text, such as `"cuda:0".parse()?`, fail with errors of their own.
+macro_rules! from_choices {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                SettingsError::from(error).into()
+            }
+        })*
+    };
 }
+
+from_choices!(DeviceNameError, FramesError, LimitError, PartError, PatternError, RegionError, ShutterError);
 
 impl Error {
     /// Whether the request is wrong, rather than a file or the machine.
@@ -63,6 +70,33 @@ impl Error {
             Self::Load(error) => error.is_usage(),
             Self::Settings(error) => error.is_usage(),
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Exposure, FrameList, SampleRange, Shutter, Size};
+
+    #[test]
+    fn choices_that_cannot_be_parsed_are_errors_of_the_request() {
+        fn parsed<T: std::str::FromStr>(text: &str) -> Error
+        where
+            Error: From<T::Err>,
+        {
+            let parse = || -> Result<T, Error> { Ok(text.parse()?) };
+            parse().err().unwrap()
+        }
+        for (error, said) in [
+            (parsed::<crate::DeviceChoice>("gpu"), "`gpu` is not a device"),
+            (parsed::<Size>("640"), "write width and height"),
+            (parsed::<Exposure>("bright"), "must be"),
+            (parsed::<FrameList>("x"), "--frames: "),
+            (parsed::<SampleRange>("one"), "write the first and the last sample"),
+            (parsed::<Shutter>("wide"), "--shutter: "),
+        ] {
+            assert!(error.is_usage() && error.to_string().contains(said), "{error}");
         }
     }
 }

@@ -53,7 +53,7 @@
 //! # Stability
 //!
 //! What is documented here is meant to be used, and what is not is private. Pictures of a version are the same to the bit for any number of
-//! threads, devices and frames; another version may make others, and the types may change with it.
+//! threads and frames, and of devices of one kind; another version may make others, and the types may change with it.
 
 #![cfg_attr(not(feature = "test-seams"), warn(missing_docs))]
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "the rest is for the command line"))]
@@ -111,3 +111,8 @@ pub use error::Error;
 pub use glam;
 pub use renderer::{Channel, Hit, Image, Ray, Renderer};
 pub use scene::Scene;
+
+/// The examples of docs/library.md compile.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;

@@ -16,7 +16,7 @@ choice! {
         Albedo = "albedo",
         /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit, and on shadow catchers.
         Normal = "normal",
-        /// Distance along the camera's axis, of panoramas from the eye (at the sample's time), in scene units; where nothing is hit, 1e10 in files and infinite in memory. Of the nearest sample, as means of
+        /// Distance along the camera's axis, of panoramas from the eye (at the sample's time), in scene units; 1e10 where nothing is hit. Of the nearest sample, as means of
         /// depths lie where nothing is.
         Depth = "depth",
         /// In world space, of the nearest sample; 0 where nothing is hit.

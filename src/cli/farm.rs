@@ -1,12 +1,12 @@
 //! `throng farm`: writes a job for the engine of a render farm.
 
 use super::{
-    Exit, UsageError,
+    Exit, UsageError, console,
     render::{Planned, RenderArgs},
-    shell,
+    resume, shell,
 };
 use crate::{
-    farm::{Flag, Job, JobError, Role},
+    farm::{Flag, Job, JobError, Role, Template},
     loader::options::EnvironmentChoice,
     render::BackgroundChoice,
     scene::PixelFilter,
@@ -110,11 +110,30 @@ impl FarmArgs {
             timeout: self.timeout,
         };
         let text = match self.engine {
-            Engine::Openjd => job.openjd()?,
+            Engine::Openjd => {
+                let Template { text, elsewhere, last_step } = job.openjd()?;
+                if !elsewhere.is_empty() {
+                    console::note(&missing_defaults(&elsewhere, last_step));
+                }
+                text
+            }
             Engine::Slurm => job.slurm()?,
         };
         shell::print(text.as_bytes())
     }
+}
+
+/// The command that runs a template whose paths lead out of its folder.
+fn missing_defaults(elsewhere: &[(String, String)], last_step: &str) -> String {
+    let given = elsewhere.iter().map(|(name, path)| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+        format!(" -p {}", resume::quote(format!("{name}={}", path.display()).as_ref()))
+    });
+    format!(
+        "Templates have no default for what is outside of their folder: give it to the engine\n\
+         openjd run job.yaml --step {last_step} --run-dependencies{}",
+        given.collect::<String>()
+    )
 }
 
 /// The flags of `throng render` as they were given, by the names of their fields.

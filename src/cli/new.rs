@@ -21,6 +21,8 @@ choice! {
         City = "city",
         /// The same by night, with lamps and windows that come on
         Night = "night",
+        /// A thing that is covered with thousands of copies of itself
+        MadeOf = "made-of",
     }
 }
 
@@ -32,6 +34,7 @@ impl Template {
             Self::Crowd => include_str!("templates/crowd.ron"),
             Self::City => include_str!("templates/city.ron"),
             Self::Night => include_str!("templates/night.ron"),
+            Self::MadeOf => include_str!("templates/made_of.ron"),
         }
     }
 }

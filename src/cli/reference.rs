@@ -118,8 +118,19 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Text escaped for a cell of a table.
+/// Text escaped for a cell of a table. Clap takes the full stop from a first paragraph, which is needed before the next one.
 fn cell(text: &str) -> String {
     let paragraphs: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    paragraphs.join(" ").replace('|', "\\|")
+    let (last, before) = paragraphs.split_last().unwrap_or((&"", &[]));
+    let stopped = |paragraph: &&str| match paragraph.ends_with(['.', ':', ';', '!', '?']) {
+        true => format!("{paragraph} "),
+        false => format!("{paragraph}. "),
+    };
+    (before.iter().map(stopped).collect::<String>() + last).replace('|', "\\|")
+}
+
+#[test]
+fn paragraphs_of_a_flag_end_with_a_stop() {
+    assert_eq!(cell("Pictures get alpha\n\nThe rest | stays"), "Pictures get alpha. The rest \\| stays");
+    assert_eq!(cell("Write one of these:\n- a\n- b"), "Write one of these: - a. - b");
 }

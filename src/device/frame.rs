@@ -189,7 +189,7 @@ impl PosedMesh {
     }
 
     /// All shapes, the first one first.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Deformed> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Deformed> {
         std::iter::once(&*self.shape).chain(self.later.iter().map(|shape| &**shape))
     }
 }

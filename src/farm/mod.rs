@@ -5,6 +5,7 @@
 mod openjd;
 mod slurm;
 
+pub use openjd::Template;
 use std::{ffi::OsString, fmt::Write};
 
 /// Frames of a scene that machines share.
@@ -92,7 +93,7 @@ impl Job {
     ///
     /// # Errors
     /// If a flag cannot be in one.
-    pub fn openjd(&self) -> Result<String, JobError> {
+    pub fn openjd(&self) -> Result<Template, JobError> {
         openjd::template(self)
     }
 

@@ -9,13 +9,26 @@ pub const MOST_CHARACTERS: usize = 1024;
 /// Most characters of a job's name.
 const MOST_OF_NAME: usize = 128;
 
-pub fn template(job: &Job) -> Result<String, JobError> {
+/// A template, and what has to be given with it.
+#[derive(Debug)]
+pub struct Template {
+    /// The template in YAML.
+    pub text: String,
+    /// Name and value of each path that is not in the template's folder, in order.
+    pub elsewhere: Vec<(String, String)>,
+    /// The last step, which depends on all others.
+    pub last_step: &'static str,
+}
+
+pub fn template(job: &Job) -> Result<Template, JobError> {
     let (folder, name) = match job.output.rsplit_once('/') {
         Some(("", name)) => ("/", name),
         Some((folder, name)) => (folder, name),
         None => (".", &job.output[..]),
     };
-    let mut paths = Vec::new();
+    let mut paths = Paths::default();
+    let scene_default = paths.default_of("Scene", &job.scene)?;
+    let folder_default = paths.default_of("OutputFolder", folder)?;
     let flags = words(&job.flags, &mut paths)?;
     let joined = words(&job.joined, &mut paths)?;
     let (output, noisy) =
@@ -39,7 +52,7 @@ parameterDefinitions:
   objectType: FILE
   dataFlow: IN
   description: The scene; what it reads is listed by `throng info SCENE --files`.
-{scene}- name: Frames
+{scene_default}- name: Frames
   type: STRING
   description: Frames to render, such as 1-48:2,60.
   default: {frames}
@@ -48,7 +61,7 @@ parameterDefinitions:
   objectType: DIRECTORY
   dataFlow: OUT
   description: Folder of the frames, which all machines share.
-{folder}- name: OutputName
+{folder_default}- name: OutputName
   type: STRING
   description: 'Names of the frames in it: #### is the number.'
   default: {pattern}
@@ -80,15 +93,13 @@ parameterDefinitions:
       chunks: {{defaultTaskCount: '{{{{Param.Chunk}}}}', targetRuntimeSeconds: 0, rangeConstraint: NONCONTIGUOUS}}
 ",
         name = quoted(&label(&job.name)),
-        scene = path_default(&job.scene)?,
         frames = quoted(fitting("the list of frames", &ranges(&job.frames), "write several jobs")?),
-        folder = path_default(folder)?,
         pattern = quoted(fitting("the name of the frames' files", name, SHORTER)?),
         samples = job.samples,
         device = quoted(fitting("the list of devices", &job.device, "name fewer")?),
         chunk = job.chunk,
         program = quoted(fitting("the program's path", &job.program, SHORTER)?),
-        paths = paths.concat(),
+        paths = paths.definitions,
     );
     text += &match job.denoised {
         None => render("{{Task.Param.Frame}}", output, &[]),
@@ -108,8 +119,9 @@ parameterDefinitions:
             &format!("# Of all frames, which are read back.\n- name: Join\n  dependencies: [{{dependsOn: {last}}}]\n");
         let kept = job.denoised.map(|_| KEPT.to_owned());
         text += &render("{{Param.Frames}}", output, &joined.into_iter().chain(kept).collect::<Vec<_>>());
+        last = "Join";
     }
-    Ok(text)
+    Ok(Template { text, elsewhere: paths.elsewhere, last_step: last })
 }
 
 /// The script of a step that runs the program with `args`. A task that is to end has the time that the program takes at most by default,
@@ -147,34 +159,51 @@ fn label(name: &str) -> String {
     if label.is_empty() { "throng".to_owned() } else { label }
 }
 
-/// The default of a path parameter. Templates may not lead out of their own folder by themselves: such paths are given with the job.
-fn path_default(path: &str) -> Result<String, JobError> {
-    let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
-    let value = quoted(fitting("a path", path, SHORTER)?);
-    Ok(match Path::new(path).components().all(stays) {
-        true => format!("  default: {value}\n"),
-        false => format!("  # No default, as it is not in the folder of this file. It was {value}\n"),
-    })
+/// Parameters of a template that are paths.
+#[derive(Default)]
+struct Paths {
+    /// The definitions of those in flags.
+    definitions: String,
+    count: usize,
+    /// Name and value of each that has no default.
+    elsewhere: Vec<(String, String)>,
 }
 
-/// Flags as words of a command line. Paths in them become parameters, whose definitions are added to `paths`: tasks run in folders of their
-/// own, and engines map paths.
-fn words(flags: &[Flag], paths: &mut Vec<String>) -> Result<Vec<String>, JobError> {
-    let word = |flag: &Flag| match flag {
-        Flag::Word(word) => literal(text(word)?),
-        Flag::Path { flag, path, role } => {
-            let name = format!("{}{}", camel_case(flag), paths.len() + 1);
-            let (kind, flow) = match role {
-                Role::Input => ("FILE", "IN"),
-                Role::Output => ("FILE", "OUT"),
-                Role::Folder => ("DIRECTORY", "INOUT"),
-            };
-            let default = path_default(text(path)?)?;
-            paths.push(format!("- name: {name}\n  type: PATH\n  objectType: {kind}\n  dataFlow: {flow}\n{default}"));
-            Ok(format!("{flag}={{{{Param.{name}}}}}"))
+impl Paths {
+    /// The line with a parameter's default. Templates may not lead out of their own folder by themselves: such paths are given with the job.
+    fn default_of(&mut self, name: &str, path: &str) -> Result<String, JobError> {
+        let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+        let value = quoted(fitting("a path", path, SHORTER)?);
+        if Path::new(path).components().all(stays) {
+            return Ok(format!("  default: {value}\n"));
         }
+        self.elsewhere.push((name.to_owned(), path.to_owned()));
+        Ok(format!("  # No default, as it is not in the folder of this file. It was {value}\n"))
+    }
+
+    /// Adds the parameter of a flag, and returns its name.
+    fn add(&mut self, flag: &str, path: &str, role: Role) -> Result<String, JobError> {
+        self.count += 1;
+        let name = format!("{}{}", camel_case(flag), self.count);
+        let (kind, flow) = match role {
+            Role::Input => ("FILE", "IN"),
+            Role::Output => ("FILE", "OUT"),
+            Role::Folder => ("DIRECTORY", "INOUT"),
+        };
+        let default = self.default_of(&name, path)?;
+        self.definitions +=
+            &format!("- name: {name}\n  type: PATH\n  objectType: {kind}\n  dataFlow: {flow}\n{default}");
+        Ok(name)
+    }
+}
+
+/// Flags as words of a command line. Paths in them become parameters: tasks run in folders of their own, and engines map paths.
+fn words(flags: &[Flag], paths: &mut Paths) -> Result<Vec<String>, JobError> {
+    let mut word = |flag: &Flag| match flag {
+        Flag::Word(word) => literal(text(word)?),
+        Flag::Path { flag, path, role } => Ok(format!("{flag}={{{{Param.{}}}}}", paths.add(flag, text(path)?, *role)?)),
     };
-    flags.iter().map(word).collect()
+    flags.iter().map(&mut word).collect()
 }
 
 /// A word as it is; there is no way to write braces that open a parameter, nor most control characters.
@@ -217,7 +246,7 @@ mod tests {
     fn a_task_renders_a_chunk_and_the_last_step_joins_them() {
         let video = Flag::Path { flag: "--video".into(), path: "town.mp4".into(), role: Role::Output };
         let joined = Job { joined: vec![video], ..job() };
-        let text = joined.openjd().unwrap();
+        let text = joined.openjd().unwrap().text;
         for line in [
             "  default: \"scenes/town.ron\"\n",
             "  default: \"1-24\"\n",
@@ -229,13 +258,13 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
-        assert!(!job().openjd().unwrap().contains("Join"));
+        assert!(!job().openjd().unwrap().text.contains("Join"));
     }
 
     #[test]
     fn frames_are_denoised_after_all_tasks_and_before_they_are_joined() {
         let joined = vec![Flag::Word("--sheet=a.png".into())];
-        let text = Job { denoised: Some(3), joined, ..job() }.openjd().unwrap();
+        let text = Job { denoised: Some(3), joined, ..job() }.openjd().unwrap().text;
         for line in [
             "        - \"{{Param.OutputFolder}}/noisy/####.exr\"\n",
             "        - \"--layers=albedo,normal,motion,variance\"\n",
@@ -246,21 +275,27 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
-        assert!(!job().openjd().unwrap().contains("enoise"));
+        assert!(!job().openjd().unwrap().text.contains("enoise"));
     }
 
     #[test]
     fn paths_that_lead_elsewhere_have_no_default() {
-        let text = Job { scene: "/home/a/town.ron".into(), ..job() }.openjd().unwrap();
-        assert!(!text.contains("default: \"/home"), "{text}");
+        let video = Flag::Path { flag: "--video".into(), path: "../town.mp4".into(), role: Role::Output };
+        let template = Job { scene: "/home/a/town.ron".into(), joined: vec![video], ..job() }.openjd().unwrap();
+        let Template { text, elsewhere, last_step } = template;
+        assert!(!text.contains("default: \"/home") && !text.contains("default: \"../"), "{text}");
+        let expected = [("Scene", "/home/a/town.ron"), ("Video1", "../town.mp4")];
+        assert_eq!(elsewhere, expected.map(|(name, path)| (name.to_owned(), path.to_owned())));
+        assert_eq!(last_step, "Join");
+        assert!(job().openjd().unwrap().elsewhere.is_empty());
     }
 
     #[test]
     fn names_are_written_so_that_yaml_reads_them_again() {
         assert_eq!(quoted("a\"b\\c\nd\u{7f}\u{85}\u{2028}ä😀"), r#""a\"b\\c\nd\u007f\u0085\u2028ä😀""#);
-        let text = Job { name: "{{x}}\n\u{85}".into(), scene: "nl\n{{x}}.ron".into(), ..job() }.openjd().unwrap();
+        let text = Job { name: "{{x}}\n\u{85}".into(), scene: "nl\n{{x}}.ron".into(), ..job() }.openjd().unwrap().text;
         assert!(text.contains("\nname: \"(x)  \"\n") && text.contains(r#"  default: "nl\n{{x}}.ron""#), "{text}");
-        let text = Job { name: "l".repeat(140), ..job() }.openjd().unwrap();
+        let text = Job { name: "l".repeat(140), ..job() }.openjd().unwrap().text;
         assert!(text.contains(&format!("\nname: \"{}\"\n", "l".repeat(128))), "{text}");
     }
 

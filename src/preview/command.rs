@@ -302,6 +302,8 @@ pub struct State {
     pub lag_ms: f32,
     pub size: [u32; 2],
     pub done: bool,
+    /// Whether the last picture of something that moved was denoised; none before the first.
+    pub denoises: Option<bool>,
 }
 
 /// The surface under a point.
@@ -319,6 +321,9 @@ pub struct Picked {
     pub centre: [f32; 3],
     pub radius: f32,
     pub movable: bool,
+    /// Why it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transform: Option<Value>,
 }

@@ -178,7 +178,13 @@ impl Edits {
 
     /// Adds to what was picked whether it can be moved, and where it is.
     pub fn complete(&self, picked: &mut Picked, shown: &Shown, instance: u32) {
-        let transform = self.placed(shown, instance).and_then(|placed| placed.transform);
+        let placed = self.placed(shown, instance);
+        picked.fixed = match (&placed, &self.text) {
+            (Some(placed), _) => Some(placed.why_not.clone()).filter(|why| !why.is_empty()),
+            (None, Some(_)) => Some("the scene file does not place it".to_owned()),
+            (None, None) => Some("it is part of a model, which no scene file places yet".to_owned()),
+        };
+        let transform = placed.and_then(|placed| placed.transform);
         picked.movable = transform.is_some();
         picked.transform = transform.map(|Transform { translate, rotate, scale }| {
             json!({"translate": translate.to_array(), "rotate": rotate.to_array(), "scale": scale.to_array()})

@@ -91,7 +91,7 @@ fn pixels((width, height): (u32, u32)) -> f64 {
 }
 
 /// About `share` of both sides.
-fn scaled((width, height): (u32, u32), share: f64) -> (u32, u32) {
+pub fn scaled((width, height): (u32, u32), share: f64) -> (u32, u32) {
     if share >= 1.0 {
         return (width, height);
     }

@@ -34,7 +34,12 @@ pub fn pick(
     let Some(instance) = scene.instances.get(innermost as usize) else { return Ok(None) };
     let record = &frame.tlas.records[hit.record as usize];
     let shown = scene.meshes.get(record.mesh as usize);
-    let bounds = shown.map_or(Aabb::EMPTY, Mesh::bounds).transformed(&frame.placement(&hit).0);
+    // Of a mesh that deforms, the pose that is shown counts.
+    let bounds = match frame.shapes.iter().find(|shape| shape.mesh == record.mesh) {
+        Some(posed) => posed.keys().fold(Aabb::EMPTY, |bounds, key| bounds.union(key.bounds)),
+        None => shown.map_or(Aabb::EMPTY, Mesh::bounds),
+    };
+    let bounds = bounds.transformed(&frame.placement(&hit).0);
     let slot = match shown.map(|mesh| &mesh.shape) {
         Some(Shape::Triangles(mesh)) => mesh.slots.get(hit.prim as usize).copied().unwrap_or(0),
         _ => 0,
@@ -54,6 +59,7 @@ pub fn pick(
         centre: (bounds.center() + place).into(),
         radius: 0.5 * bounds.diagonal(),
         movable: false,
+        fixed: None,
         transform: None,
     };
     Ok(Some((outermost, picked)))

@@ -4,7 +4,7 @@ use super::{Bounds, SceneFacts, camera, choices};
 use crate::{
     Error,
     accel::NodeLayout,
-    anim::{Moment, camera_at},
+    anim::{Deformed, Moment, camera_at, shape_at, world_transforms},
     aov::{Aov, AovSet},
     choice::Choice,
     device::Device,
@@ -16,6 +16,7 @@ use crate::{
     scene::{Integrator, Scene, ToneMap},
     settings::{FrameOptions, PictureOptions},
 };
+use rayon::prelude::*;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -143,10 +144,29 @@ fn is_scene(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"))
 }
 
+/// Bounds of everything in the first frame. What is animated may be far from where it is at rest, and of another size.
+fn first_bounds(scene: &Scene) -> Aabb {
+    if scene.deforming.is_empty() {
+        return scene.bounds_at_rest();
+    }
+    let moment = Moment::of(scene, scene.time_of(1));
+    let mut boxes = scene.boxes_at_rest();
+    for deforming in &scene.deforming {
+        let mut shape = Deformed::default();
+        shape_at(scene, deforming, &moment, &mut shape);
+        boxes[deforming.mesh as usize] = shape.bounds;
+    }
+    let mut worlds = Vec::new();
+    world_transforms(scene, &moment, &mut worlds);
+    let placed = scene.instances[scene.world()].par_iter().zip(&worlds);
+    let placed = placed.map(|(instance, world)| boxes[instance.mesh as usize].transformed(world));
+    placed.reduce(|| Aabb::EMPTY, Aabb::union)
+}
+
 impl Shown {
     fn of(prepared: Prepared, generation: u32) -> Self {
         let Prepared { scene, loaded, options, text, first_frame, .. } = prepared;
-        let bounds = scene.bounds_at_rest();
+        let bounds = first_bounds(&scene);
         Self { scene, loaded, options, generation, bounds, first_frame, text }
     }
 }

@@ -32,11 +32,11 @@ pub(crate) use run::Run;
 #[cfg(feature = "cli")]
 use crate::scene::ranges;
 use crate::{
-    device::{FrameSettings, Region, RegionError},
+    device::{DeviceNameError, FrameSettings, Region, RegionError},
     memory::describe,
     output::{FileFormat, PatternError, choose},
     render::{AutoExposure, SkipExisting, frames::FramesError},
-    scene::{Metering, RenderDefaults, Scene},
+    scene::{Metering, RenderDefaults, Scene, ShutterError},
 };
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -99,6 +99,12 @@ pub enum SettingsError {
     Region(#[from] RegionError),
     #[error(transparent)]
     Part(#[from] PartError),
+    #[error("--device: {0}")]
+    DeviceName(#[from] DeviceNameError),
+    #[error("--shutter: {0}")]
+    Shutter(#[from] ShutterError),
+    #[error(transparent)]
+    Limit(#[from] limits::LimitError),
     #[error("--denoise is for pictures of light: use it with --integrator path or whitted")]
     DenoisedView,
     #[error(
@@ -139,6 +145,9 @@ impl SettingsError {
                 | Self::StandardOutput
                 | Self::Region(_)
                 | Self::Part(_)
+                | Self::DeviceName(_)
+                | Self::Shutter(_)
+                | Self::Limit(_)
                 | Self::Ongoing
                 | Self::Layers
                 | Self::ErrorLayer

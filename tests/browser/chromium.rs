@@ -62,9 +62,14 @@ impl Chromium {
         browser.attach();
         browser.call("Page.enable", json!({}));
         browser.call("Runtime.enable", json!({}));
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        browser.call("Emulation.setDeviceMetricsOverride", size);
+        browser.resize(width, height);
         Some(browser)
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
     fn attach(&mut self) {

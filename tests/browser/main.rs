@@ -47,6 +47,15 @@ fn a_flight_is_flown_recorded_saved_and_played() {
     page.wait_for("document.querySelectorAll('#keys .key canvas').length > 0");
     assert_eq!(page.value("throng.waypoints.changed"), true);
 
+    // A small window shows the whole card of the chosen waypoint, beside the panel as well.
+    page.resize(800, 600);
+    for _ in 0..2 {
+        page.wait_for(CARD_IS_WHOLE);
+        assert_eq!(page.value("document.querySelector('#key-editor :invalid') === null"), true);
+        page.press("n", "KeyN");
+    }
+    page.resize(1280, 720);
+
     // Save: the camera is a spline now, and the rest of the file is as it was.
     page.press_with_control("s", "KeyS");
     page.wait_for("document.getElementById('toast').textContent.startsWith('Saved to')");
@@ -156,6 +165,15 @@ fn the_picture_of_the_readme() {
     page.wait_for("document.body.classList.contains('finished') && !document.querySelector('.toast.shown')");
     page.screenshot(&root.join("docs/view.jpg"), 80);
 }
+
+/// All fields of the card of a waypoint are within it, and it is above the timeline.
+const CARD_IS_WHOLE: &str = "(() => {
+    const box = (element) => element.getBoundingClientRect();
+    const card = document.getElementById('key-editor');
+    const within = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+    const parts = [...card.querySelectorAll('input, button')].filter((part) => part.checkVisibility());
+    return parts.length > 5 && parts.every((part) => within(box(part), box(card))) && within(box(card), box(document.getElementById('stage')));
+})()";
 
 /// The keys of the flight.
 const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";

@@ -126,13 +126,18 @@ pub fn scene(frames: u32) -> String {
 
 /// Makes `two.ray`: two rays along -Z: the first meets the sphere in the middle of the grid, the second misses everything.
 pub fn write_rays(place: &Place) {
+    write_rays_to(&place.path("two.ray"));
+}
+
+/// As [`write_rays`], to a file of any name.
+pub fn write_rays_to(path: &Path) {
     let mut bytes = b"RAY1\0\0\0\0".to_vec();
     bytes.extend(2u64.to_le_bytes());
     for y in [0.0f32, 100.0] {
         let ray = [0.0, y, 20.0, 0.0, 0.0, 0.0, -1.0, f32::INFINITY];
         bytes.extend(ray.iter().flat_map(|value| value.to_le_bytes()));
     }
-    fs::write(place.path("two.ray"), bytes).unwrap();
+    fs::write(path, bytes).unwrap();
 }
 
 impl From<Output> for Run {

@@ -112,6 +112,29 @@ fn engines_take_jobs_of_any_name() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_scene_elsewhere_is_given_by_the_command_that_is_printed() {
+    let place = Place::new(2);
+    let inside = place.ok(&["farm", "openjd", "scene.ron", "-o", "out/####.png"]);
+    assert!(!inside.stderr.contains("openjd run"), "{}", inside.stderr);
+    fs::create_dir(place.path("a job")).unwrap();
+    let mut command = place.command(&["farm", "openjd", "../scene.ron", "-o", "out/####.png", "--sheet", "sheet.png"]);
+    let run = Run::of(command.current_dir(place.path("a job")));
+    let line = run.stderr.lines().find(|line| line.starts_with("openjd run job.yaml --step Join")).unwrap_or_default();
+    assert!(line.contains("-p 'Scene=/") && !line.contains("OutputFolder"), "{}", run.stderr);
+    if is_taken(&place).is_none() {
+        return;
+    }
+    fs::write(place.path("a job/job.yaml"), run.stdout).unwrap();
+    let mut bash = process::command("bash");
+    bash.args(["-c", &format!("{line} -p 'Program={PROGRAM}'")]).current_dir(place.path("a job"));
+    let run = Run::of(&mut bash);
+    assert_eq!(run.code, 0, "{line}: {}{}", run.stdout, run.stderr);
+    assert_eq!(place.names("a job/out"), ["0001.png", "0002.png"]);
+    assert!(place.path("a job/sheet.png").exists());
+}
+
 #[test]
 fn a_value_that_is_the_name_of_a_file_is_a_value() {
     let place = Place::new(2);

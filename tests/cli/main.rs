@@ -13,6 +13,8 @@ mod damaged;
 mod denoise;
 mod devices;
 mod diff;
+#[cfg(unix)]
+mod documentation;
 mod errors;
 mod farm;
 mod film;

@@ -5,7 +5,7 @@ use super::common::Place;
 #[test]
 fn every_template_is_written_and_renders_at_once() {
     let place = Place::new(1);
-    for template in ["turntable", "flight", "crowd", "city", "night"] {
+    for template in ["turntable", "flight", "crowd", "city", "night", "made-of"] {
         let written = place.ok(&["new", template, "--template", template]);
         let file = format!("{template}.ron");
         assert_eq!(written.stdout.trim(), file);

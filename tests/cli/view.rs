@@ -6,7 +6,7 @@ use crate::{
     page::Server,
     process::wait_until,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{fs, io::Write, net::TcpListener};
 use tungstenite::Message;
 
@@ -114,6 +114,7 @@ fn pages_ask_what_is_there() {
     assert_eq!((&hit["ask"], &hit["mesh"], &hit["material"]), (&json!(1), &json!("ball"), &json!("red")));
     assert!(hit["instance"].as_str().unwrap().starts_with("ball"), "{hit}");
     assert!((hit["radius"].as_f64().unwrap() - 3f64.sqrt()).abs() < 1e-3, "{hit}");
+    assert!(hit["fixed"].as_str().unwrap().contains("one of the copies that a `Grid` makes"), "{hit}");
     page.say(&json!({"do": "pick", "at": [0.01, 0.01], "ask": 2}));
     let miss = page.answer("picked");
     assert_eq!((&miss["ask"], miss.get("instance")), (&json!(2), None));
@@ -131,6 +132,39 @@ fn pages_ask_what_is_there() {
         message.ok().filter(|answer| answer["is"] == "camera" && answer["eye"] == json!([5.0, 4.0, 12.0])).cloned()
     });
     assert_eq!(camera["target"], json!([0.0, 0.0, 0.0]));
+}
+
+#[test]
+fn what_is_picked_has_the_bounds_of_the_pose_that_is_shown() {
+    let place = Place::new(1);
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"), place.path("bull.glb")).unwrap();
+    let scene = r#"(
+        render: (size: (64, 36), samples: 1, integrator: normal),
+        environment: Constant(radiance: (1, 1, 1)),
+        meshes: { "bull": Gltf(file: "bull.glb", clip: "Gallop", alive: true) },
+        instances: [Single(of: "bull")],
+        camera: LookAt(eye: (4, 2, 2), target: (0, 0.9, 0.4)),
+    )"#;
+    fs::write(place.path("scene.ron"), scene).unwrap();
+    let server = Server::start(&place, &[]);
+    let mut page = server.open();
+    page.start(64, 36);
+    page.finished();
+    let mut hits = 0;
+    for (row, column) in (0..9).flat_map(|row| (0..16).map(move |column| (row, column))) {
+        page.say(
+            &json!({"do": "pick", "at": [(f64::from(column) + 0.5) / 16.0, (f64::from(row) + 0.5) / 9.0], "ask": 1}),
+        );
+        let hit = page.answer("picked");
+        let numbers = |name: &str| -> Option<Vec<f64>> { hit[name].as_array()?.iter().map(Value::as_f64).collect() };
+        if let (Some(point), Some(centre)) = (numbers("point"), numbers("centre")) {
+            let square: f64 = point.iter().zip(&centre).map(|(a, b)| (a - b).powi(2)).sum();
+            assert!(square.sqrt() <= 1.001 * hit["radius"].as_f64().unwrap(), "{hit}");
+            assert_eq!((&hit["movable"], hit.get("fixed")), (&json!(true), None));
+            hits += 1;
+        }
+    }
+    assert!(hits > 15, "{hits}");
 }
 
 #[test]
@@ -251,7 +285,11 @@ fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
     page.answer("scene");
     page.start(64, 36);
     let before = page.finished();
-    let write = |text: &str| fs::write(place.path("scene.ron"), text).unwrap();
+    // As editors do: nobody reads half a file.
+    let write = |text: &str| {
+        fs::write(place.path("scene.new"), text).unwrap();
+        fs::rename(place.path("scene.new"), place.path("scene.ron")).unwrap();
+    };
     write(&scene(1).replace("(0.8, 0.2, 0.2)", "(0.1, 0.2, 0.9)"));
     assert_eq!(page.answer("scene")["loaded"], 1);
     assert!(page.finished().pixels != before.pixels);

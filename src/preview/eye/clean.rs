@@ -1,9 +1,11 @@
-//! Pictures of what moves, without noise: each with the help of those that were shown before it, where there is time.
+//! Pictures of what moves, without noise: each with the help of those that were shown before it, where there is time. A slow device makes
+//! them of a quarter of the pixels.
 
 use crate::{
     anim::{CameraPose, Moment},
     denoise::{DenoiseError, Denoising, film::FilmFrame},
     device::{DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered},
+    preview::pace::scaled,
     render::{film_frame, other_pose, sampling},
     scene::Shows,
 };
@@ -18,6 +20,10 @@ const MOST_TIMES: [f64; 2] = [1.5, 1.75];
 const ENOUGH: [f64; 2] = [1.0 / 60.0, 1.0 / 30.0];
 /// Number of pictures that are denoised to find out how long that takes: the first ones may find no memory prepared.
 const TRIES: u32 = 3;
+/// Shares of the sides that are tried, one after the other.
+const SHARES: [f64; 2] = [1.0, 0.5];
+/// Pixels below which a smaller picture shows less than a noisy one.
+const LEAST_PIXELS: f64 = 8192.0;
 /// A single sample tells no variance.
 const LEAST_SAMPLES: u32 = 2;
 
@@ -30,8 +36,8 @@ pub struct Clean {
     of: Option<(u32, FrameSettings)>,
     /// The least time that a pixel has taken, in seconds.
     cost: f64,
-    /// Whether there was time for the last picture.
-    is_on: bool,
+    /// The share of the sides that there was time for in the last picture.
+    share: Option<f64>,
     /// Number of pictures so far, so that each has noise of its own.
     count: u32,
 }
@@ -49,23 +55,41 @@ impl Clean {
     /// When `THRONG_CPU` asks for kernels that are not there.
     pub fn new() -> Result<Self, DeviceError> {
         let denoising = Denoising::new(None, REACH as u32)?;
-        Ok(Self { denoising, past: VecDeque::new(), of: None, cost: f64::INFINITY, is_on: false, count: 0 })
+        Ok(Self { denoising, past: VecDeque::new(), of: None, cost: f64::INFINITY, share: None, count: 0 })
     }
 
-    /// The samples of a picture with these settings, if there is time to take out its noise, and noise that can be told. A sample of a pixel
-    /// takes `traced` seconds.
-    pub fn samples(&mut self, frame: &Frame, settings: &FrameSettings, traced: f64) -> Option<u32> {
-        let pixels = settings.film_pixels() as f64;
-        let (sample, denoised) = (traced * pixels, self.cost * pixels);
-        let samples = ((ENOUGH[0] - denoised) / sample).clamp(0.0, settings.samples.into()) as u32;
-        let samples = samples.max(LEAST_SAMPLES);
-        let [whole, noisy] = [f64::from(samples) * sample + denoised, f64::from(settings.samples) * sample];
-        let [times, enough] = [MOST_TIMES, ENOUGH].map(|limits| limits[usize::from(self.is_on)]);
-        self.is_on = self.count >= TRIES && (whole < times * noisy || whole < enough);
+    /// The size and the samples of a picture in place of one with these settings, if there is time to take out its noise, and noise that can
+    /// be told. A sample of a pixel takes `traced` seconds.
+    pub fn plan(&mut self, frame: &Frame, settings: &FrameSettings, traced: f64) -> Option<((u32, u32), u32)> {
+        let size = (settings.width, settings.height);
+        let noisy = traced * settings.film_pixels() as f64 * f64::from(settings.samples);
+        let plan = |share: f64| {
+            let size = scaled(size, share);
+            let pixels = f64::from(size.0) * f64::from(size.1);
+            if share < 1.0 && pixels < LEAST_PIXELS {
+                return None;
+            }
+            let (sample, denoised) = (traced * pixels, self.cost * pixels);
+            let samples = ((ENOUGH[0] - denoised) / sample).clamp(0.0, settings.samples.into()) as u32;
+            let samples = samples.max(LEAST_SAMPLES);
+            let whole = f64::from(samples) * sample + denoised;
+            let [times, enough] = [MOST_TIMES, ENOUGH].map(|limits| limits[usize::from(self.share == Some(share))]);
+            (whole < times * noisy || whole < enough).then_some((share, (size, samples)))
+        };
         let is_light = settings.integrator.shows() == Shows::Radiance && !settings.transparent;
         let is_still = frame.camera_keys.is_empty() && settings.shutter.is_none();
         let suits = is_light && is_still && settings.wireframe.is_none();
-        (suits && (self.is_on || self.count < TRIES)).then_some(samples)
+        // Views without indirect light have little noise, and would only be coarser.
+        let shares = if settings.integrator.samples_lights() { &SHARES[..] } else { &SHARES[..1] };
+        if !suits {
+            return None;
+        }
+        if self.count < TRIES {
+            return Some((size, LEAST_SAMPLES));
+        }
+        let found = shares.iter().find_map(|&share| plan(share));
+        self.share = found.map(|(share, _)| share);
+        found.map(|(_, plan)| plan)
     }
 
     /// The frame with what is known about the picture before it, and its settings. Pictures of another scene (`generation`) or with other
@@ -138,6 +162,7 @@ mod tests {
     use crate::{
         device::{CpuDevice, Device},
         render::{LoadedScene, Measured, Outputs},
+        scene::Integrator,
         settings::PictureOptions,
     };
     use glam::Vec3;
@@ -189,7 +214,7 @@ mod tests {
             let truth = traced(&frame, &FrameSettings { samples: 256, ..settings.clone() }).pixels;
             let raw = traced(&frame, &settings).pixels;
             clean.cost = 0.0;
-            assert_eq!(clean.samples(&frame, &settings, 1e-6), Some(2));
+            assert_eq!(clean.plan(&frame, &settings, 1e-6), Some(((120, 80), 2)));
             let (prepared, wanted) = clean.prepare(0, &frame, &settings);
             let mut rendered = traced(&prepared, &wanted);
             clean.finish(&prepared, &wanted, &mut rendered).unwrap();
@@ -198,9 +223,17 @@ mod tests {
         assert!(errors[7] < 0.5 && errors[7] < 0.8 * errors[0], "{errors:?}");
         clean.cost = 1e-4;
         let (frame, settings) = loaded.pose(&job, &mut measuring, (6, &mut Measured::default()), &|| false).unwrap();
-        assert!(clean.samples(&frame, &settings, 1e-3).is_some(), "tracing takes longer");
+        assert_eq!(clean.plan(&frame, &settings, 1e-3), Some(((120, 80), 2)), "tracing takes longer");
+        // The denoiser takes half as long as a sample.
+        let one = FrameSettings { samples: 1, width: 480, height: 320, ..settings.clone() };
+        clean.cost = 2e-6;
+        assert_eq!(clean.plan(&frame, &one, 4e-6), Some(((240, 160), 2)), "there is time for a quarter of the pixels");
+        let small = FrameSettings { width: 120, height: 80, ..one.clone() };
+        assert_eq!(clean.plan(&frame, &small, 4e-6), None, "there are too few for that");
+        let coarse = FrameSettings { integrator: Integrator::Whitted, ..one };
+        assert_eq!(clean.plan(&frame, &coarse, 4e-6), None, "it would only be coarser");
         clean.cost = 1.0;
-        assert_eq!(clean.samples(&frame, &settings, 1e-6), None, "there is no time");
+        assert_eq!(clean.plan(&frame, &settings, 1e-6), None, "there is no time");
         clean.prepare(1, &frame, &settings);
         assert!(clean.past.is_empty(), "those of another scene are of no use");
     }

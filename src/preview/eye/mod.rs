@@ -165,7 +165,7 @@ impl Eye {
             clean: Clean::new().ok(),
             is_clean: false,
             reported: None,
-            state: State::default(),
+            state: State { frame: 1, ..State::default() },
             is_broken: false,
             presents: false,
             watches: false,

@@ -82,24 +82,18 @@ impl Eye {
         stop: &Stop,
     ) -> Result<bool, Error> {
         let Some((frame, settings)) = &self.current else { return Ok(false) };
-        let settings = FrameSettings {
-            width: size.0,
-            height: size.1,
-            samples: samples.min(settings.samples),
-            noise: None,
-            ..settings.clone()
-        };
+        let with = |(width, height), samples| FrameSettings { width, height, samples, noise: None, ..settings.clone() };
+        let settings = with(size, samples.min(settings.samples));
         let is_wanted = self.choices.denoises() && self.choices.view.is_none();
         let cost = self.pace.cost();
         let clean = self.clean.as_mut().filter(|_| is_wanted);
-        let mut clean = clean.and_then(|clean| Some((clean.samples(frame, &settings, cost)?, clean)));
+        let mut clean = clean.and_then(|clean| Some((clean.plan(frame, &settings, cost)?, clean)));
         let (frame, settings) = match &mut clean {
-            Some((samples, clean)) => {
-                clean.prepare(stage.shown.generation, frame, &FrameSettings { samples: *samples, ..settings })
-            }
+            Some(((size, samples), clean)) => clean.prepare(stage.shown.generation, frame, &with(*size, *samples)),
             None => (frame.clone(), settings),
         };
         let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
+        let size = (settings.width, settings.height);
         let device = stage.device.as_mut();
         // A frame that is not gone on with leaves its sums on the device.
         let mut rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
@@ -108,6 +102,9 @@ impl Eye {
         };
         self.pace.took(size, samples, start.elapsed());
         self.is_clean = clean.is_some();
+        if kind == PictureKind::Moving {
+            self.state.denoises = Some(self.is_clean);
+        }
         if let Some((_, clean)) = clean {
             let finished = clean.finish(&frame, &settings, &mut rendered);
             finished.map_err(|source| RenderError::Denoise { frame: number, source })?;

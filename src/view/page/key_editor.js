@@ -60,7 +60,6 @@ export class KeyEditor {
   #show(anew = false) {
     const key = this.#waypoints.chosenKey;
     this.#card.hidden = !key;
-    document.body.classList.toggle("with-key", Boolean(key));
     if (!key) return;
     this.#title.textContent = `Waypoint ${this.#waypoints.keys.indexOf(key) + 1}`;
     for (const [name, input] of this.#inputs) {

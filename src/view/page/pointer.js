@@ -2,8 +2,8 @@
 //
 // Emits "selected" with what was picked, or null.
 
-import { depth, frame } from "./camera.js";
-import { element, short } from "./dom.js";
+import { depth, frame, projector } from "./camera.js";
+import { debounced, element, short } from "./dom.js";
 
 const REST = 140;
 const CLICK_PIXELS = 4;
@@ -23,6 +23,8 @@ export class Pointer {
   #at = null;
   #timer;
   #pressed = null;
+  /** The frame in which the selected thing was looked at last. */
+  #seen = null;
 
   constructor(app, { viewpoint, flight, gizmo, view, label }) {
     this.#app = app;
@@ -33,6 +35,7 @@ export class Pointer {
     this.#label = label;
     app.on("picked", (thing) => this.#answer(thing));
     app.on("moved", () => this.#hide());
+    app.on("time", debounced(REST, (playback) => this.#lookAgain(playback)));
     view.addEventListener("pointerdown", (event) => this.#press(event));
     view.addEventListener("pointermove", (event) => this.#hover(event));
     view.addEventListener("pointerup", (event) => this.#release(event));
@@ -85,6 +88,17 @@ export class Pointer {
     const sharp = camera.f_stop === null && camera.radius === null && this.#app.scene?.lens === "none";
     this.#app.say(`Focus at ${short(focus)}${sharp ? "; an f-stop in the panel blurs the rest" : ""}`);
     this.#app.emit("focused", point);
+  }
+
+  /** What is animated has moved on since it was picked: the place that was picked shows whether it is still there. */
+  async #lookAgain({ playing, frame }) {
+    const { selected } = this;
+    if (playing || !selected || frame === this.#seen) return;
+    this.#seen = frame;
+    const [x, y, depth] = projector(this.#viewpoint.camera, this.#app.aspect)(selected.point);
+    if (depth <= 0 || x < 0 || x > 1 || y < 0 || y > 1) return;
+    const now = await this.pick([x, y]);
+    if (now.instance === selected.instance && this.selected === selected) this.select(now);
   }
 
   select(thing) {

@@ -40,8 +40,8 @@ export class Selection {
     );
   }
 
-  #transform({ movable, transform }) {
-    if (!movable || !transform) return [element("p", { class: "hint" }, "Its placement makes many copies, so it has no place of its own.")];
+  #transform({ movable, transform, fixed }) {
+    if (!movable || !transform) return [element("p", { class: "hint" }, fixed ? `Not to be moved: ${fixed}.` : "")];
     return ["translate", "rotate", "scale"].filter((name) => name in transform).map((name) => {
       const numbers = [transform[name]].flat();
       const inputs = numbers.map((x, i) => {

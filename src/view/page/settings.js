@@ -4,6 +4,8 @@ import { element, exact } from "./dom.js";
 import { row } from "./panel.js";
 
 const NONE = "\u0000none";
+const MOVING = "while it moves";
+const NOT_HERE = "not possible here";
 
 export class Settings {
   #app;
@@ -36,6 +38,7 @@ export class Settings {
     this.#optic(lens, "focus", "Focus distance", { least: 0, empty: "as the scene" });
     app.on("scene", (scene) => this.#meet(scene));
     app.on("moved", (camera) => this.#showOptics(camera));
+    app.on("state", ({ denoises }) => this.#tellDenoising(denoises));
   }
 
   set(name, value) {
@@ -89,7 +92,7 @@ export class Settings {
     this.#options("integrator", scene.integrators);
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
-    this.#options("denoise", ["off"], "while it moves");
+    this.#options("denoise", ["off"], MOVING);
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
     this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
     this.#cameras.closest(".row").hidden = names.length === 0;
@@ -101,6 +104,15 @@ export class Settings {
   #options(name, values = [], none = null) {
     const { input } = this.#fields.get(name);
     input.replaceChildren(...(none ? [new Option(none, NONE)] : []), ...values.map((value) => new Option(value, value)));
+  }
+
+  /** Slow devices have no time for it, and some pictures do not suit it. */
+  #tellDenoising(denoises) {
+    const text = denoises === false && this.value("denoise") === null ? NOT_HERE : MOVING;
+    const { input } = this.#fields.get("denoise");
+    if (!input.options[0] || input.options[0].textContent === text) return;
+    input.options[0].textContent = text;
+    input.title = text === NOT_HERE ? "This takes too long here, or the picture has no noise that could be told" : "";
   }
 
   #show(name) {
