@@ -16,9 +16,10 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Files"))]
 pub struct FileOptions {
-    /// Make a video: .mp4, .mov, .webm or .mkv by ffmpeg, .webp, .apng or .gif
+    /// Make a video: .mp4, .mov, .webm, .mkv, .webp, .apng or .gif
     ///
-    /// It shows all frames, which get files of their own only with --output. .webp, .apng and .gif need no ffmpeg
+    /// It shows all frames, which get files of their own only with --output. The first four are made by ffmpeg, the others are animated
+    /// pictures
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video)))]
     pub video: Option<VideoName>,
     /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a

@@ -180,7 +180,7 @@ pub struct RenderOptions {
     /// The same noise in every frame
     #[cfg_attr(feature = "cli", arg(long))]
     pub lock_seed: bool,
-    /// How light is computed, or which view is shown: path, ao, clay, depth ...
+    /// How light is computed, or which view is shown: path, ao, clay ...
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub integrator: Option<Integrator>,
     /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
