@@ -1,6 +1,7 @@
 //! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
 
 mod air;
+mod bent;
 mod camera;
 mod clearance;
 mod curves;
@@ -35,26 +36,23 @@ mod surfaces;
 
 use super::{
     LoadError,
-    budget::{self, Budget},
+    budget::Budget,
     fit::Fit,
     gltf::Model,
     is_gltf,
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
-    shapes as triangles,
-    subdivide::lowered,
-    subjects,
+    shapes as triangles, subjects,
 };
 use crate::{
     math::Aabb,
     scene::{
-        Bend, FrameRate, MOST_NUMBERS, Material, Mesh, Metering, Motion, NONE, RenderDefaults, Scene, Shape, Subject,
-        TriangleMesh,
+        FrameRate, MOST_NUMBERS, Material, Metering, Motion, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
         animated::Animated,
         desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
         ranges,
-        rig::{Clip, DeformingMesh, Palette, PoseBuckets},
+        rig::{Clip, DeformingMesh, Palette},
     },
 };
 pub use camera::pace_of;
@@ -200,13 +198,13 @@ fn place(
     scene.motions = unrolled.motions.order.iter().map(of_copy).collect();
     let order = &unrolled.meshes.order;
     for used in order.iter().filter(|used| used.bent_by != NONE) {
-        check_room(source, file, sources, (used, bends))?;
+        bent::check_room(source, file, sources, (used, bends))?;
     }
     let last_use: HashMap<u32, usize> = order.iter().enumerate().map(|(i, used)| (used.mesh, i)).collect();
     for (i, used) in order.iter().enumerate() {
         let mesh = &mut sources[used.mesh as usize];
         match bends.of(used) {
-            Some(bend) => add_bent(scene, &mesh.mesh, &bend),
+            Some(bend) => bent::add(scene, &mesh.mesh, &bend),
             None if last_use.get(&used.mesh) != Some(&i) => scene.meshes.push(mesh.mesh.clone()),
             None => take_mesh(scene, mesh),
         }
@@ -241,47 +239,6 @@ fn place(
     }
     scene.motions = turning;
     Ok(())
-}
-
-/// Refuses more poses of a bent mesh than there is memory for.
-fn check_room(
-    source: &Source,
-    file: &SceneFile,
-    sources: &[MeshSource],
-    (used, bends): (&UsedMesh, &Bends),
-) -> Result<(), LoadError> {
-    let (Some(bend), Some(mesh)) = (bends.of(used), sources[used.mesh as usize].mesh.triangles()) else {
-        return Ok(());
-    };
-    let count = bend.pose_count();
-    let bytes = budget::of_mesh(mesh.positions.len(), mesh.triangles.len()).saturating_mul(count.into());
-    super::files::fits(bytes).map_err(|lack| {
-        let (motion, _) = &file.motions.0[used.bent_by as usize];
-        let place = Place::ROOT.key("motions");
-        let name = &sources[used.mesh as usize].mesh.name;
-        let message = format!(
-            "bending `{name}` into {count} poses {lack}: write fewer `poses`, or use a mesh with fewer triangles"
-        );
-        source.error(&place.key(motion), message)
-    })
-}
-
-/// Number of levels of vertices that a mesh has at least when it bends.
-const LEVELS_OF_BENT: f32 = 16.0;
-
-/// Adds the poses of a mesh that bends.
-fn add_bent(scene: &mut Scene, mesh: &Mesh, bend: &Bend) {
-    let Some(triangles) = mesh.triangles() else { return };
-    let triangles = &lowered(triangles, mesh.bounds().extent().y / LEVELS_OF_BENT);
-    let pose = |number: u32| Mesh {
-        name: if number == 0 { mesh.name.clone() } else { format!("{} pose {number}", mesh.name) },
-        shape: Shape::Triangles(bend.bent(triangles, number)),
-        slot_count: mesh.slot_count,
-    };
-    let poses = PoseBuckets { count: bend.pose_count(), duration: 0.0 };
-    scene.palettes.push(Palette { first_mesh: scene.meshes.len() as u32, poses });
-    let bent: Vec<Mesh> = (0..poses.count).into_par_iter().map(pose).collect();
-    scene.meshes.extend(bent);
 }
 
 /// Moves a mesh, with its poses or its actor, to the end of the scene's meshes.
