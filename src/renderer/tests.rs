@@ -40,7 +40,8 @@ fn pictures_in_memory_are_those_in_files() {
 #[test]
 fn frames_are_told_and_do_not_depend_on_what_was_rendered_before() {
     let folder = tempfile::tempdir().unwrap();
-    let mut renderer = link();
+    // Denoised frames of models depend on which others are asked for.
+    let mut renderer = link().as_traced();
     let third = renderer.frame(3).unwrap();
     let frames = FrameOptions {
         output: Some(Destination::parse(folder.path().join("{model}_#.png")).unwrap()),

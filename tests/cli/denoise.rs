@@ -339,7 +339,7 @@ fn shadows_on_catchers_are_denoised() {
         environment: Gradient(zenith: (1, 1, 1), horizon: (0.5, 0.5, 0.5), nadir: (0.1, 0.1, 0.1)),
         lights: [Sun(direction: (0.3, 1, 0.2), irradiance: (1, 1, 1), size: 25)],
         materials: {\"d\": Diffuse(color: (0.8, 0.2, 0.1)), \"c\": ShadowCatcher()},
-        meshes: {\"ball\": Sphere(), \"floor\": Quad()},
+        meshes: {\"ball\": Sphere, \"floor\": Quad()},
         instances: [Single(of: \"ball\", material: \"d\", translate: (0, 2.5, 0)), Single(of: \"floor\", material: \"c\", scale: 40)],
         camera: LookAt(eye: (0, 6, 6), target: (-0.5, 0, 0), fov: 35))";
     std::fs::write(place.path("catcher.ron"), scene).unwrap();

@@ -26,7 +26,7 @@ fn usage_errors_exit_with_2() {
         (&["render", "scene.ron", "--dither", "3"], "must be 0 to 2"),
         (
             &["render", "scene.ron", "--layers", "albedo,colour"],
-            "[possible values: albedo, normal, depth, position, motion, variance, instance, material, alpha, shadow, wireframe, error, all]",
+            "[possible values: albedo, normal, depth, position, motion, variance, instance, material, alpha, shadow, wireframe, error, alpha_variance, all]",
         ),
         (&["render", "scene.ron", "--progress", "x"], "[possible values: auto, bar, json, openjd, none]"),
         (&["render", "scene.ron", "--size", "10"], "write width and height like 1920x1080"),

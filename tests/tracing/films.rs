@@ -288,7 +288,7 @@ fn parts_of_pictures_have_the_gaussian_instead_of_shared_samples() {
     let usual = settings(40, 24, Integrator::Path);
     let parts: [&dyn Fn(&mut FrameSettings); 4] =
         [&|it| it.region = region, &|it| it.open_ended = true, &|it| it.noise = Some(0.1), &|it| {
-            it.aovs = [Aov::Alpha].into_iter().collect()
+            it.aovs = [Aov::Instance].into_iter().collect()
         }];
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();

@@ -139,6 +139,7 @@ fn expected_values(example: &Example, name: &str) -> Vec<f32> {
         "shadow" => (of(Aov::Shadow), place("RGB"), 3),
         "wireframe" => (of(Aov::Wireframe), place("A"), 1),
         "error" => (of(Aov::Error), place("V"), 1),
+        "alpha_variance" => (of(Aov::AlphaVariance), place("V"), 1),
         matte => {
             let (base, rank) = matte.split_at(matte.len() - 2);
             let aov = if base == "CryptoObject" { Aov::Instance } else { Aov::Material };
