@@ -230,9 +230,9 @@ THRONG_DEVICE void spread_block(const DenoiseParams& params, BlockPlane<kPatch>*
                 const uint64_t a = at(px, py), b = at(px + dx, py + dy);
                 float difference = 0.0f, noise = 0.0f;
                 for (int c = 0; c < 3; c++) {
-                    const float noise_a = params.spread[(3 + c) * plane + a], noise_b = params.spread[(3 + c) * plane + b];
-                    difference += unexplained(params.spread[c * plane + a], params.spread[c * plane + b], noise_a, noise_b);
-                    noise += noise_a + noise_b;
+                    const float least = least_noise(params.spread[(3 + c) * plane + a], params.spread[(3 + c) * plane + b]);
+                    difference += unexplained(params.spread[c * plane + a], params.spread[c * plane + b], least, least);
+                    noise += least + least;
                 }
                 distance.at(px, py) = noise_distance(difference, noise, width2);
             });
