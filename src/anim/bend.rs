@@ -294,7 +294,7 @@ mod tests {
             for i in 0..200 {
                 let time = f64::from(i) * 0.037;
                 let (direction, share) = bend.pose(bend.shown(&Affine3::IDENTITY, 0.2, time));
-                let expected = (f64::from(0.2) + time / 3.0).fract() as f32;
+                let expected = (0.2 + time / 3.0).fract() as f32;
                 assert!((share - sin_of_turns(expected)).abs() <= 0.5 / 16.0 + 1e-5, "{time}: {share}");
                 assert!(share == 0.0 || direction == Vec3::X);
             }

@@ -131,11 +131,10 @@ impl FrameSettings {
     pub fn shares_samples(&self) -> bool {
         const COVERAGE: [Aov; 3] = [Aov::Instance, Aov::Material, Aov::Wireframe];
         let is_whole = self.region.is_none() && !self.open_ended && self.noise.is_none();
-        let fits = |aovs: AovSet| {
-            !COVERAGE.iter().any(|&aov| aovs.contains(aov))
-                && !(aovs.contains(Aov::Alpha) && aovs.contains(Aov::Shadow))
-        };
-        self.film.filter == PixelFilter::Shared && is_whole && fits(self.aovs)
+        let has = |aov| self.aovs.contains(aov);
+        // What covers pixels is shared in one set of sums.
+        let has_room = !has(Aov::Alpha) || !has(Aov::Shadow);
+        self.film.filter == PixelFilter::Shared && is_whole && has_room && !COVERAGE.into_iter().any(has)
     }
 
     /// Whether what covers pixels is shared like their samples.
