@@ -16,7 +16,7 @@ use std::{
 ///
 /// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
 /// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension; `{animation}` for the name of
-/// the animation that is played, see [`Pattern::for_animation`]. The spellings of other programs are taken as well: `%04d`, `$F4`, `@@@@`, `<frame>`. Names need not be UTF-8.
+/// the animation that is played. The spellings of other programs are taken as well: `%04d`, `$F4`, `@@@@`, `<frame>`. Names need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
