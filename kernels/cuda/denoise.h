@@ -145,106 +145,107 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
 
 constexpr int kBlockRadius = int(DENOISE_RADIUS), kCompared = kBlockRadius + kPatch;
 
+// The tile of a block, and the pixel of its thread in it.
+struct BlockTile {
+    int left, top, x, y;
+
+    THRONG_INLINE BlockTile(const DenoiseParams& params) {
+        const int across = (int(params.width) + kBlockWidth - 1) / kBlockWidth;
+        left = int(blockIdx.x) % across * kBlockWidth;
+        top = int(blockIdx.x) / across * kBlockHeight;
+        x = int(threadIdx.x) % kBlockWidth;
+        y = int(threadIdx.x) / kBlockWidth;
+    }
+    // Index of a pixel in the picture by its coordinates in the tile. Pixels beyond an edge are those at it.
+    THRONG_INLINE uint64_t at(const DenoiseParams& params, int px, int py) const {
+        return uint64_t(clamp_index(top + py, int(params.height))) * params.width + uint64_t(clamp_index(left + px, int(params.width)));
+    }
+    THRONG_INLINE bool is_in(const DenoiseParams& params) const { return left + x < int(params.width) && top + y < int(params.height); }
+};
+
+// Sums of a thread's pixel and those that are averaged with it, and its guides.
+struct BlockSums {
+    float guides[6], sums[3], weights;
+};
+
+// Averages a thread's pixel with pixels that are `step` apart, as `average_pixels` does. `radiance` and `noise` read a colour of a pixel by its
+// coordinates in the tile. There are two planes of distances, so that one is written while the other is still read. Run by the whole block.
+template <int step, class Radiance, class Noise>
+THRONG_INLINE BlockSums average_around(const DenoiseParams& params, const BlockTile& tile, BlockPlane<kPatch>* distances, Radiance radiance, Noise noise) {
+    const uint64_t plane = uint64_t(params.width) * params.height, own = tile.at(params, tile.x, tile.y);
+    BlockSums out;
+    out.weights = 1.0f;
+    for (int c = 0; c < 6; c++) out.guides[c] = params.gathered[(6 + c) * plane + own];
+    for (int c = 0; c < 3; c++) out.sums[c] = radiance(c, tile.x, tile.y);
+    const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
+    int turn = 0;
+    for (int dy = -step * kBlockRadius; dy <= step * kBlockRadius; dy += step)
+        for (int dx = -step * kBlockRadius; dx <= step * kBlockRadius; dx += step) {
+            if (!dx && !dy) continue;
+            BlockPlane<kPatch>& distance = distances[turn];
+            turn ^= 1;
+            each_pixel<kPatch>([&](int px, int py) {
+                float difference = 0.0f, noises = 0.0f;
+                for (int c = 0; c < 3; c++) {
+                    float noise_a = noise(c, px, py), noise_b = noise(c, px + dx, py + dy);
+                    if (step != kStep) noise_a = noise_b = min(noise_a, noise_b);
+                    difference += unexplained(radiance(c, px, py), radiance(c, px + dx, py + dy), noise_a, noise_b);
+                    noises += noise_a + noise_b;
+                }
+                distance.at(px, py) = noise_distance(difference, noises, width2);
+            });
+            __syncthreads();
+            float apart = max(mean_at<kPatch>(distance, tile.x, tile.y), 0.0f);
+            const uint64_t other = tile.at(params, tile.x + dx, tile.y + dy);
+            for (int c = 0; c < 6; c++) apart += (c < 3 ? albedo_scale : normal_scale) * square(out.guides[c] - params.gathered[(6 + c) * plane + other]);
+            const float weight = falloff(apart);
+            out.weights += weight;
+            for (int c = 0; c < 3; c++) out.sums[c] += weight * radiance(c, tile.x + dx, tile.y + dy);
+        }
+    return out;
+}
+
 struct AverageMemory {
     BlockPlane<kCompared> radiance[3], variance[3];
-    // One for each of two neighbours in turn, so that one is compared while the other is still read.
-    BlockPlane<kPatch> distance[2];
+    BlockPlane<kPatch> distances[2];
 };
 
 THRONG_DEVICE void average_block(const DenoiseParams& params, AverageMemory& memory) {
-    const int across = (int(params.width) + kBlockWidth - 1) / kBlockWidth;
-    const int tile_x = int(blockIdx.x) % across * kBlockWidth, tile_y = int(blockIdx.x) / across * kBlockHeight;
-    const int x = int(threadIdx.x) % kBlockWidth, y = int(threadIdx.x) / kBlockWidth;
+    const BlockTile tile(params);
     const uint64_t plane = uint64_t(params.width) * params.height;
-    auto at = [&](int px, int py) {
-        return uint64_t(clamp_index(tile_y + py, int(params.height))) * params.width + uint64_t(clamp_index(tile_x + px, int(params.width)));
-    };
     each_pixel<kCompared>([&](int px, int py) {
         for (int c = 0; c < 3; c++) {
-            memory.radiance[c].at(px, py) = params.gathered[c * plane + at(px, py)];
+            memory.radiance[c].at(px, py) = params.gathered[c * plane + tile.at(params, px, py)];
             float mean = 0.0f;
             for (int dy = -1; dy <= 1; dy++) {
                 float sum = 0.0f;
-                for (int dx = -1; dx <= 1; dx++) sum += params.gathered[(3 + c) * plane + at(px + dx, py + dy)];
+                for (int dx = -1; dx <= 1; dx++) sum += params.gathered[(3 + c) * plane + tile.at(params, px + dx, py + dy)];
                 mean += sum;
             }
             memory.variance[c].at(px, py) = mean * (1.0f / 9.0f);
         }
     });
     __syncthreads();
-    float guides[6], sums[3], weights = 1.0f;
-    for (int c = 0; c < 6; c++) guides[c] = params.gathered[(6 + c) * plane + at(x, y)];
-    for (int c = 0; c < 3; c++) sums[c] = memory.radiance[c].at(x, y);
-    const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
-    int turn = 0;
-    for (int dy = -kBlockRadius; dy <= kBlockRadius; dy++)
-        for (int dx = -kBlockRadius; dx <= kBlockRadius; dx++) {
-            if (!dx && !dy) continue;
-            BlockPlane<kPatch>& distance = memory.distance[turn];
-            turn ^= 1;
-            each_pixel<kPatch>([&](int px, int py) {
-                float difference = 0.0f, noise = 0.0f;
-                for (int c = 0; c < 3; c++) {
-                    const float noise_a = memory.variance[c].at(px, py), noise_b = memory.variance[c].at(px + dx, py + dy);
-                    difference += unexplained(memory.radiance[c].at(px, py), memory.radiance[c].at(px + dx, py + dy), noise_a, noise_b);
-                    noise += noise_a + noise_b;
-                }
-                distance.at(px, py) = noise_distance(difference, noise, width2);
-            });
-            __syncthreads();
-            float apart = max(mean_at<kPatch>(distance, x, y), 0.0f);
-            const uint64_t other = at(x + dx, y + dy);
-            for (int c = 0; c < 6; c++) apart += (c < 3 ? albedo_scale : normal_scale) * square(guides[c] - params.gathered[(6 + c) * plane + other]);
-            const float weight = falloff(apart);
-            weights += weight;
-            for (int c = 0; c < 3; c++) sums[c] += weight * memory.radiance[c].at(x + dx, y + dy);
-        }
-    if (tile_x + x >= int(params.width) || tile_y + y >= int(params.height)) return;
+    const auto radiance = [&](int c, int px, int py) { return memory.radiance[c].at(px, py); };
+    const auto noise = [&](int c, int px, int py) { return memory.variance[c].at(px, py); };
+    const BlockSums found = average_around<kStep>(params, tile, memory.distances, radiance, noise);
+    if (!tile.is_in(params)) return;
+    const int x = tile.left + tile.x, y = tile.top + tile.y;
     if (params.spread) {
-        const float noise[3] = {memory.variance[0].at(x, y), memory.variance[1].at(x, y), memory.variance[2].at(x, y)};
-        store_spread(params, tile_x + x, tile_y + y, sums, weights, noise);
+        const float noises[3] = {noise(0, tile.x, tile.y), noise(1, tile.x, tile.y), noise(2, tile.x, tile.y)};
+        store_spread(params, x, y, found.sums, found.weights, noises);
     }
-    store_average(params, tile_x + x, tile_y + y, sums, weights, guides);
+    store_average(params, x, y, found.sums, found.weights, found.guides);
 }
 
 // Averages a tile of a frame that was averaged over pixels farther apart. These are read where they are: their tile has no room in shared memory.
 THRONG_DEVICE void spread_block(const DenoiseParams& params, BlockPlane<kPatch>* distances) {
-    const int across = (int(params.width) + kBlockWidth - 1) / kBlockWidth;
-    const int tile_x = int(blockIdx.x) % across * kBlockWidth, tile_y = int(blockIdx.x) / across * kBlockHeight;
-    const int x = int(threadIdx.x) % kBlockWidth, y = int(threadIdx.x) / kBlockWidth;
+    const BlockTile tile(params);
     const uint64_t plane = uint64_t(params.width) * params.height;
-    auto at = [&](int px, int py) {
-        return uint64_t(clamp_index(tile_y + py, int(params.height))) * params.width + uint64_t(clamp_index(tile_x + px, int(params.width)));
-    };
-    float guides[6], sums[3], weights = 1.0f;
-    for (int c = 0; c < 6; c++) guides[c] = params.gathered[(6 + c) * plane + at(x, y)];
-    for (int c = 0; c < 3; c++) sums[c] = params.spread[c * plane + at(x, y)];
-    const float width2 = square(params.strength), albedo_scale = 1.0f / square(params.albedo_width), normal_scale = 1.0f / square(params.normal_width);
-    int turn = 0;
-    for (int dy = -kSpreadStep * kBlockRadius; dy <= kSpreadStep * kBlockRadius; dy += kSpreadStep)
-        for (int dx = -kSpreadStep * kBlockRadius; dx <= kSpreadStep * kBlockRadius; dx += kSpreadStep) {
-            if (!dx && !dy) continue;
-            BlockPlane<kPatch>& distance = distances[turn];
-            turn ^= 1;
-            each_pixel<kPatch>([&](int px, int py) {
-                const uint64_t a = at(px, py), b = at(px + dx, py + dy);
-                float difference = 0.0f, noise = 0.0f;
-                for (int c = 0; c < 3; c++) {
-                    const float least = least_noise(params.spread[(3 + c) * plane + a], params.spread[(3 + c) * plane + b]);
-                    difference += unexplained(params.spread[c * plane + a], params.spread[c * plane + b], least, least);
-                    noise += least + least;
-                }
-                distance.at(px, py) = noise_distance(difference, noise, width2);
-            });
-            __syncthreads();
-            float apart = max(mean_at<kPatch>(distance, x, y), 0.0f);
-            const uint64_t other = at(x + dx, y + dy);
-            for (int c = 0; c < 6; c++) apart += (c < 3 ? albedo_scale : normal_scale) * square(guides[c] - params.gathered[(6 + c) * plane + other]);
-            const float weight = falloff(apart);
-            weights += weight;
-            for (int c = 0; c < 3; c++) sums[c] += weight * params.spread[c * plane + other];
-        }
-    if (tile_x + x < int(params.width) && tile_y + y < int(params.height)) store_wide_average(params, tile_x + x, tile_y + y, sums, weights, guides);
+    const auto radiance = [&](int c, int px, int py) { return params.spread[c * plane + tile.at(params, px, py)]; };
+    const auto noise = [&](int c, int px, int py) { return params.spread[(3 + c) * plane + tile.at(params, px, py)]; };
+    const BlockSums found = average_around<kSpreadStep>(params, tile, distances, radiance, noise);
+    if (tile.is_in(params)) store_wide_average(params, tile.left + tile.x, tile.top + tile.y, found.sums, found.weights, found.guides);
 }
 
 }

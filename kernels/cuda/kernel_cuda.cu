@@ -119,6 +119,11 @@ extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_copy_exr(cons
 
 // The denoiser of films, which does not move: one thread per pixel of a frame that is recorded, and one block per tile.
 #if !THRONG_MOTION
+extern "C" __global__ void throng_denoise_outliers(const __grid_constant__ DenoiseParams params) {
+    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pixel < params.layers.width * params.layers.height) find_outlier(params.layers, pixel);
+}
+
 extern "C" __global__ void throng_denoise_record(const __grid_constant__ DenoiseParams params) {
     const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
     if (pixel < params.layers.width * params.layers.height) make_record(params.layers, pixel);

@@ -5,6 +5,7 @@
 
 namespace THRONG_NAMESPACE {
 
+THRONG_DEVICE void denoise_outliers(const Params& params, uint32_t pixel, Thread&) { find_outlier(params.denoise->layers, pixel); }
 THRONG_DEVICE void denoise_record(const Params& params, uint32_t pixel, Thread&) { make_record(params.denoise->layers, pixel); }
 THRONG_DEVICE void denoise_gather(const Params& params, uint32_t tile, Thread&) { gather_tile(*params.denoise, tile); }
 THRONG_DEVICE void denoise_average(const Params& params, uint32_t tile, Thread&) { average_tile(*params.denoise, tile); }

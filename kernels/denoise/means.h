@@ -20,10 +20,6 @@ THRONG_INLINE float square(float x) { return x * x; }
 // The squared difference of two pixels in one colour beyond what noise explains.
 THRONG_INLINE float unexplained(float a, float b, float noise_a, float noise_b) { return square(a - b) - 0.5f * (noise_a + min(noise_a, noise_b)); }
 
-// The noise by which two pixels are compared that are farther apart: that of the calmer one. What is much noisier keeps its light, which would
-// come back as a pattern of dots.
-THRONG_INLINE float least_noise(float a, float b) { return min(a, b); }
-
 // A sum of such differences in units of the noise that there is.
 THRONG_INLINE float noise_distance(float difference, float noise, float width2) { return difference / (1e-8f + width2 * noise); }
 
@@ -155,7 +151,8 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
                     THRONG_UNROLL
                     for (int c = 0; c < 3; c++) {
                         float noise_a = variance(c, x, y), noise_b = variance(c, x + dx, y + dy);
-                        if (is_wide) noise_a = noise_b = least_noise(noise_a, noise_b);
+                        // By the calmer one: a much noisier pixel keeps its light, which would come back as a pattern of dots.
+                        if (is_wide) noise_a = noise_b = min(noise_a, noise_b);
                         difference += unexplained(in.planes[c].at(x, y), in.planes[c].at(x + dx, y + dy), noise_a, noise_b);
                         noise += noise_a + noise_b;
                     }

@@ -1,12 +1,8 @@
 // Records of a frame's pixels, made of its layers.
 #pragma once
-#include "util/vec.h"
-#include "abi.h"
+#include "denoise/outliers.h"
 
 namespace THRONG_NAMESPACE {
-
-// The value, or 0 for one that is no number or so great that its square is none.
-THRONG_INLINE float usable(float value) { return fabsf(value) < 1e18f ? value : 0.0f; }
 
 // Makes the record of one pixel. Its variance, told from two halves of its samples, is itself noisy; but means over pixels nearby would let
 // edges of what is bright run into what is dark beside them.
@@ -14,10 +10,12 @@ THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
     const uint64_t at = pixel, pixels = uint64_t(layers.width) * layers.height;
     float record[DENOISE_RECORD];
     // Albedo is 1 where nothing is. In transparent pictures, only what covers a pixel counts, as it does in radiance.
-    const float clear = layers.alpha ? 1.0f - layers.alpha[at] : 0.0f;
+    const float clear = layers.alpha ? 1.0f - layers.alpha[at] : 0.0f, kept = layers.outliers[2 * at];
+    const Vec3 calmed = calmed_radiance(layers, pixel);
+    const float radiance[3] = {calmed.x, calmed.y, calmed.z};
     for (int c = 0; c < 3; c++) {
-        record[c] = usable(layers.radiance[3 * at + c]);
-        record[3 + c] = max(usable(layers.variance[3 * at + c]), 0.0f);
+        record[c] = radiance[c];
+        record[3 + c] = kept * kept * max(usable(layers.variance[3 * at + c]), 0.0f);
         record[6 + c] = usable(layers.albedo[3 * at + c]);
         if (layers.alpha) record[6 + c] = max(record[6 + c] - clear, 0.0f);
         record[9 + c] = usable(layers.normal[3 * at + c]);

@@ -445,6 +445,8 @@ border! {
         pub motion: *const f32,
         /// A float per pixel of a transparent picture. Null where pictures are opaque, as on GPUs.
         pub alpha: *const f32,
+        /// Two floats per pixel between the steps: the share of its light that a pixel keeps, and the share that pixels around it get.
+        pub outliers: *mut f32,
         /// As in `DenoiseFrame`, out.
         pub records: *mut f32,
         pub width: u32,

@@ -248,6 +248,46 @@ mod tests {
         assert!(together < 0.5 * raw && together < alone && alone <= raw, "{raw} {alone} {together}");
     }
 
+    /// What a pixel keeps that is `light` times as bright as those around it, and what the frame keeps of what it has more, where that
+    /// pixel's standard deviation is `deviation` of it.
+    fn kept(light: f32, deviation: f32) -> (f32, f32) {
+        let count = (SIZE.0 * SIZE.1) as usize;
+        let at = count / 2 + SIZE.0 as usize / 2;
+        let mut radiance: Vec<f32> = (0..3 * count as u32).map(|i| 0.95 + 0.1 * hash_unit(1, i / 3)).collect();
+        let mut variance = vec![0.04; 3 * count];
+        radiance[3 * at..3 * at + 3].fill(light);
+        variance[3 * at..3 * at + 3].fill((deviation * (light - 1.0)).powi(2));
+        let layers = FilmLayers {
+            radiance: &radiance,
+            variance: &variance,
+            albedo: &vec![0.5; 3 * count],
+            normal: &[0.0, 0.0, 1.0].repeat(count),
+            motion: &[0.0; 4].repeat(count),
+            alpha: &[],
+            alpha_variance: &[],
+            shared: false,
+        };
+        let frame = FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap();
+        let found = host(&frame);
+        let more: f32 =
+            (0..count).map(|i| found[4 * i] - radiance[3 * i] + if i == at { light - 1.0 } else { 0.0 }).sum();
+        (found[4 * at], more / (light - 1.0))
+    }
+
+    #[test]
+    fn outliers_give_their_light_to_pixels_around() {
+        let (own, all) = kept(6.0, 1.0);
+        assert!(own < 1.2 && (all - 1.0).abs() < 0.02, "{own} {all}");
+        // So much more would be seen as a square.
+        let (own, all) = kept(1000.0, 1.0);
+        assert!(own < 1.2 && all < 0.02, "{own} {all}");
+        // What all samples see, and what is not much noisier than the rest, is no outlier.
+        for (light, deviation) in [(6.0, 0.3), (1.04, 1.0)] {
+            let (own, all) = kept(light, deviation);
+            assert!((own - light).abs() < 1e-6 && (all - 1.0).abs() < 1e-3, "{own} {all}");
+        }
+    }
+
     #[test]
     fn frames_without_noise_pass() {
         let film: Vec<_> = (0..9).map(|number| frame(number, 3.0, 0.0)).collect();

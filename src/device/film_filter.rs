@@ -18,6 +18,8 @@ const NORMAL_WIDTH: f32 = 0.12;
 pub const ALBEDO_FLOOR: f32 = 0.03;
 /// How much more noise means of 3x3 pixels keep whose samples are shared than if they had none in common (measured: 2 to 4 are alike).
 const CORRELATION: f32 = 3.0;
+/// Planes of outliers, from which records are made.
+pub const OUTLIERS: usize = 2;
 /// Planes of values between the two steps.
 pub const GATHERED: usize = 13;
 /// Planes between the second and the third, which frames without others have.

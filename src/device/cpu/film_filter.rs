@@ -6,8 +6,8 @@ use crate::{
     device::{
         DeviceError, TileGrid,
         film_filter::{
-            Filtered, GATHERED, HostFilm, SPREAD, check_window, gathered_radiance, is_alone, other_size, params,
-            record_floats,
+            Filtered, GATHERED, HostFilm, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size,
+            params, record_floats,
         },
     },
 };
@@ -55,6 +55,7 @@ impl FilmFilter {
             return None;
         }
         let mut records = vec![0f32; record_floats(pixels as usize)];
+        let mut outliers = vec![0f32; OUTLIERS * pixels as usize];
         let layers = DenoiseLayers {
             radiance: radiance.as_ptr(),
             variance: variance.as_ptr(),
@@ -62,13 +63,17 @@ impl FilmFilter {
             normal: normal.as_ptr(),
             motion: motion.as_ptr(),
             alpha: address(alpha),
+            outliers: outliers.as_mut_ptr(),
             records: records.as_mut_ptr(),
             width,
             height,
         };
         let denoise = DenoiseParams { layers, ..Zeroable::zeroed() };
-        // SAFETY: layers and records are of that size, and each pixel has a record of its own.
-        unsafe { run(self.0.denoise_record, &denoise, (pixels, RECORD_BATCH)) };
+        // SAFETY: layers, outliers and records are of that size, and each pixel has its own of the last two.
+        unsafe {
+            run(self.0.denoise_outliers, &denoise, (pixels, RECORD_BATCH));
+            run(self.0.denoise_record, &denoise, (pixels, RECORD_BATCH));
+        }
         Some(records)
     }
 

@@ -9,7 +9,9 @@ use crate::{
     abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams},
     device::{
         DeviceError, DeviceFilm, FilmRecords, Filtered,
-        film_filter::{GATHERED, SPREAD, check_window, gathered_radiance, is_alone, other_size, params, record_floats},
+        film_filter::{
+            GATHERED, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params, record_floats,
+        },
     },
 };
 use bytemuck::Zeroable;
@@ -83,7 +85,7 @@ impl FilmGpu {
 
     /// Bytes that denoising takes besides.
     pub fn work_bytes(pixels: usize) -> usize {
-        size_of::<f32>() * (GATHERED + SPREAD + AVERAGED) * pixels
+        size_of::<f32>() * (OUTLIERS + GATHERED + SPREAD + AVERAGED) * pixels
     }
 
     /// Makes room for a frame, whose samples are `shared` or not. The GPU's context must be current.
@@ -134,16 +136,20 @@ impl Drop for FilmGpu {
 }
 
 impl GpuFrame {
-    /// Queues a launch that makes the frame of layers on the GPU, whose addresses are in `layers`.
+    /// Queues launches that make the frame of layers on the GPU, whose addresses are in `layers`. They take memory for `outliers`.
     ///
     /// # Safety
-    /// Until the stream has passed the launch, nobody frees the layers or this frame.
-    pub unsafe fn record(&self, layers: DenoiseLayers, stream: &Stream) -> CudaResult<()> {
+    /// Until the stream has passed the launches, nobody frees the layers, outliers or this frame, or uses the outliers in another stream.
+    pub unsafe fn record(&self, layers: DenoiseLayers, outliers: &mut Array, stream: &Stream) -> CudaResult<()> {
         let (width, height) = self.size;
-        let layers = DenoiseLayers { records: self.records.at(0), width, height, ..layers };
+        outliers.reserve(size_of::<f32>() * OUTLIERS * width as usize * height as usize)?;
+        let layers = DenoiseLayers { outliers: outliers.at(0), records: self.records.at(0), width, height, ..layers };
         let denoise = DenoiseParams { layers, ..Zeroable::zeroed() };
-        // SAFETY: passed on; records have room for all pixels.
-        unsafe { self.gpu.kernels.launch_items("throng_denoise_record", width * height, stream, arguments![denoise]) }
+        for kernel in ["throng_denoise_outliers", "throng_denoise_record"] {
+            // SAFETY: passed on; outliers and records have room for all pixels.
+            unsafe { self.gpu.kernels.launch_items(kernel, width * height, stream, arguments![denoise])? };
+        }
+        Ok(())
     }
 
     /// The frame as kernels read it.
@@ -361,8 +367,9 @@ mod tests {
         let frame = gpu.frame(SIZE, false).unwrap();
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
         let addresses = DenoiseLayers { radiance, variance, albedo, normal, motion, ..Zeroable::zeroed() };
-        // SAFETY: layers and the frame are kept until the stream has been waited for.
-        unsafe { frame.record(addresses, &stream).unwrap() };
+        let mut outliers = Array::default();
+        // SAFETY: layers, outliers and the frame are kept until the stream has been waited for.
+        unsafe { frame.record(addresses, &mut outliers, &stream).unwrap() };
         stream.synchronize().unwrap();
         let expected = FilmFilter::new().unwrap().record(SIZE, &borrowed(&layers)).unwrap();
         assert_eq!(frame.read().unwrap(), expected);

@@ -70,6 +70,8 @@ pub struct Slot {
     pub copy: DeviceCopy,
     /// Sums of half of the samples, where noise or variance is measured.
     film_half: Array,
+    /// As in `DenoiseLayers`.
+    outliers: Array,
     /// For pictures that are sampled adaptively: the noise of all tiles, and the tiles of a pass.
     errors: Array,
     tiles: Array,
@@ -182,6 +184,7 @@ impl Slot {
             film: Array::default(),
             copy: DeviceCopy::default(),
             film_half: Array::default(),
+            outliers: Array::default(),
             errors: Array::default(),
             tiles: Array::default(),
             measured: Pinned::default(),

@@ -150,7 +150,7 @@ impl Slot {
                 ..Zeroable::zeroed()
             };
             // SAFETY: the work holds the frame, and the slot the rest, until the stream has passed this.
-            unsafe { film.record(layers, &self.stream)? };
+            unsafe { film.record(layers, &mut self.outliers, &self.stream)? };
         }
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken once the event is past that follows.
