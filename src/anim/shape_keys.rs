@@ -1,4 +1,7 @@
 //! Deforming meshes while the shutter is open: shapes at even steps of time, as many as the deformation needs.
+//!
+//! The number of segments, 2 to 16, follows from the distance of the middle shape from a straight line between the others. One tree
+//! contains all shapes.
 
 use super::{Deformed, Moment, ShutterTime, shape_at};
 use crate::scene::{Scene, rig::DeformingMesh};

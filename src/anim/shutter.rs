@@ -1,4 +1,7 @@
 //! Cameras and instances while the shutter is open: keys at even steps of time, as many as their rotation needs.
+//!
+//! Kernels interpolate linearly between keys, so every point moves along a straight line, and boxes around both keys contain it at all
+//! times. Interpolated rotations would not have this property.
 
 use super::{
     CameraPose, Moment, camera_at,

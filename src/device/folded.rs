@@ -1,4 +1,4 @@
-//! Films of samples that are shared, in as little memory as more samples of some tiles allow.
+//! A compact film for frames that wait for more samples. Contributions from one tile to a neighbouring tile are stored as one sum.
 
 use super::{Accumulation, DeviceCopy, FrameSettings, TILE};
 use rayon::prelude::*;

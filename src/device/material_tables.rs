@@ -1,4 +1,7 @@
 //! Materials as kernels read them, and the tables of frames in which they change.
+//!
+//! The tables of a sky are made again only when the sky changes, and those of emissive meshes only when the emission of a material does
+//! (`PosedCache`).
 
 use super::tables::Sky;
 use crate::{

@@ -1,4 +1,7 @@
 //! The scene that is shown, on its device.
+//!
+//! A viewer with unsaved changes has a separate scene, made from the file's text with these changes. If viewers differ, the device loads
+//! the scene of each in turn.
 
 use super::{Bounds, SceneFacts, camera, choices};
 use crate::{

@@ -1,7 +1,8 @@
-//! Adaptive sampling of frames that are denoised: samples go where the denoised frame is noisy, and not where only the traced one is.
+//! Adaptive sampling of denoised frames: samples go to the pixels that are still noisy after denoising.
 //!
-//! All frames begin with as many samples, so that what others see of a frame depends on it alone. When a frame has those around it, its noisy
-//! tiles get more, until they are calm. The others keep seeing it as it was, so a frame depends on no others than without this.
+//! Every frame starts with the same number of samples. Once its neighbours are available, its noisy tiles get more samples, round by round.
+//! The neighbours keep using the first samples, so a frame depends on no other frames than without adaptive sampling. The frame is posed
+//! again for this; until then its film is folded (`FoldedFilm`).
 
 use super::{
     RenderError, RenderJob, Sampled,

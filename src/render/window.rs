@@ -1,4 +1,7 @@
-//! Frames that are made of those around them: the order in which they are traced and written, and what is kept of each until it has served.
+//! Frames that are denoised with their neighbours: the order in which they are traced and written.
+//!
+//! For each traced frame, the window keeps the data that neighbouring frames need, and drops them once the run has moved out of reach. A
+//! device with its own memory keeps these data there (`Rendered::film`) and denoises its own frames.
 
 use super::{
     RenderError, RenderJob,

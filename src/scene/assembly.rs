@@ -1,4 +1,8 @@
-//! Instances of instances: groups that are kept once, as a tree of their own, however often they are placed.
+//! Assemblies: groups of instances that are stored once, with their own tree, however often they are placed.
+//!
+//! `Scene::instances` has the instances of the world first, and then those of each assembly. A hit's number is the index that its instance
+//! would have if all assemblies were copied. If there are more than 2^32 meshes, consecutive meshes of a level share a number, and the
+//! record distinguishes them.
 
 use super::{Instance, Mesh, Scene};
 use std::{ops::Range, sync::Arc};

@@ -1,4 +1,8 @@
-//! Where things are at rest: without motions, and without the poses of rigs.
+//! Positions at rest, without motions and poses of rigs, and detection of scenes that single precision places badly.
+//!
+//! A float has 24 bits. In scenes with assemblies, and where instances are far from the origin relative to their size, frames use an origin
+//! close to the camera (`Tlas::origin`, `Poser::set_close_to_camera`), on a grid of powers of two, so that static objects keep all digits
+//! of their position. Nodes and motions are then composed in double precision.
 
 use super::{Instance, Node, Placed, Scene};
 use crate::math::Aabb;

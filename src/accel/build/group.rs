@@ -1,5 +1,7 @@
-//! Groups of primitives that lie close together, each of which gets a subtree of its own. They are made once and used by tree after
-//! tree while the primitives move.
+//! Groups of primitives that lie close together, each with its own subtree. They are made once and reused while the primitives move.
+//!
+//! The passes over all boxes for the top levels are half of a build and run poorly in parallel; groups avoid them. One task builds a group
+//! within its core's cache.
 
 use crate::accel::{
     build::BuildPrim,

@@ -1,5 +1,11 @@
-//! Builds wide trees top down: a node's range of primitives is cut in two, then the largest part again and again, until all slots
-//! are taken. There is no binary tree in between. The result does not depend on the number of threads.
+//! Builds wide trees top down: a node's range of primitives is split in two, then the largest part again and again, until all slots are
+//! used. There is no binary tree in between. The result does not depend on the number of threads.
+//!
+//! BLASes are built in one of three qualities. Fast: `curve` sorts triangles along a space-filling curve and cuts them into packs, over
+//! which the tree is built as above. Balanced: a binary tree of binned splits down to packs is collapsed to wide nodes with the least total
+//! surface (`collapse`), which gives half as many nodes, because top-down splits fill nodes badly near the leaves. High: the binary tree
+//! continues to single triangles, tries every split of small sets (`sorted`), is improved by `reinsert`, and nodes and leaves are collapsed
+//! together. Boxes of long oblique triangles are first replaced by boxes of their parts (`spatial`).
 
 pub mod binary;
 pub mod budget;

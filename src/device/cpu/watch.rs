@@ -1,4 +1,7 @@
-//! The end of long launches. Kernels cannot ask whether to stop, so a thread asks while they run and sets a flag that their walks read.
+//! Ends long launches. Kernels cannot check whether to stop, so a thread checks while they run and sets `TreeParams::detour`.
+//!
+//! Traversal reads this value whenever it enters an instance, in place of the test whether the scene has assemblies, so the check costs
+//! nothing. Rays end there, and the results of the launch are discarded.
 
 use crate::device::Stop;
 use std::{

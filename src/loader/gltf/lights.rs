@@ -1,4 +1,7 @@
 //! Punctual lights (KHR_lights_punctual) at the nodes of a scene. Values out of range are clamped, with a warning.
+//!
+//! Candela and lux count as radiant intensity and irradiance one to one, as in most viewers. The photometric factor of 683 would make most
+//! files black next to their own emission.
 
 use super::{
     fault::{Fault, fault},

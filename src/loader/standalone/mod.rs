@@ -1,4 +1,8 @@
 //! Standalone models: the ground that they stand on, the light around them, and the camera in front of or around them.
+//!
+//! A model that plays clips becomes one actor. Only nodes that its clips really move are evaluated per frame (`live`): parts on them hang
+//! from a scene node that follows the rig's node, deforming parts get their own mesh, and everything else is placed and shaped once. A
+//! model is turned upright by a node above its scene, so skins, animation and lights need no special case.
 
 #[cfg(test)]
 mod animated_tests;

@@ -1,4 +1,8 @@
 //! The environment and the lights around a standalone model.
+//!
+//! The studio light consists of three large discs, stored as suns so that they are sampled like lights, and a gradient whose horizon is as
+//! bright as the far ground. The ground therefore has no visible end. It darkens with distance, so that the model stands in a pool of
+//! light. A file with its own lights gets hardly any other light, because daylight would outshine them.
 
 use crate::{
     loader::{LoadError, files, image, options::EnvironmentChoice, sky},
