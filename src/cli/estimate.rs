@@ -76,7 +76,7 @@ impl Film {
                 about(whole / self.traced as f64),
                 self.advice(whole)
             )),
-            (false, true) => Some(format!("{} left for the film", about(left))),
+            (false, true) => Some(format!("{} left", about(left))),
             (false, false) => None,
         }
     }
@@ -180,9 +180,9 @@ mod tests {
     #[test]
     fn short_films_are_not_told_of_and_others_by_the_time_that_is_left() {
         assert_eq!(film().line(0.01, 1.0), None);
-        assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left for the film");
+        assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left");
         // Four neighbours were traced before the first denoised frame was done.
-        assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left for the film");
+        assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left");
     }
 
     #[test]

@@ -13,7 +13,7 @@ choice! {
     pub enum Template = Turntable {
         /// Something on a stand, which a camera goes around
         Turntable = "turntable",
-        /// A flight through a landscape
+        /// A flight through a landscape with a lake and woods in the wind
         Flight = "flight",
         /// Ten thousand of the same thing, which move in waves
         Crowd = "crowd",

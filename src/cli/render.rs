@@ -257,8 +257,10 @@ impl RenderArgs {
         let around = run.job.traced_frames().len() - run.job.frames.len();
         if around > 0 {
             let frames = plural(around, "frame");
-            progress
-                .note(&format!("throng: note: {frames} around those asked for are traced, too: they help to denoise"));
+            progress.note(&format!(
+                "throng: note: {frames} around those asked for are traced, too: they help to denoise; --denoise-frames 0 leaves \
+                 them out"
+            ));
         }
         interrupt::work_begins();
         let has_files = run.plan.pattern().is_some();

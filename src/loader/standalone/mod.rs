@@ -58,7 +58,7 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
     let (samples, noise) = match stage.preset.unwrap_or(Preset::Good) {
         Preset::Draft => (8, None),
         Preset::Good => (64, Some((0.15 * (SMALL / pixels).powf(0.3)).clamp(0.09, 0.15))),
-        Preset::Best => (1024, Some(0.03)),
+        Preset::Best => (1024, Some(0.012)),
     };
     let fps = stage.fps.unwrap_or(usual.fps);
     RenderDefaults { samples, noise, fps, denoise: true, denoises_asked: true, ..usual }

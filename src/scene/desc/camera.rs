@@ -165,7 +165,8 @@ camera! {
         /// ends slowly, or `bezier(x1, y1, x2, y2)` as CSS has it. Default: the times of the keys set its speed.
         #[serde(default)]
         pace: Option<PaceDesc>,
-        /// Lean into bends of the path: at 1 as a motorcycle or a plane does, for units of a metre; negative numbers lean outwards. Default 0.
+        /// Lean into bends of the path: at 1 as a motorcycle or a plane does, for units of a metre; negative numbers lean outwards. The lean
+        /// grows with the square of the speed: fast flights need a smaller number, such as 0.05. Default 0.
         #[serde(default)]
         bank: Finite,
         /// `("land", 6)`: a mesh or group that is placed, and the height that the eye keeps above it, whatever is below. Heights of keys then
