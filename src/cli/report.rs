@@ -123,11 +123,13 @@ impl<'a> Reporter<'a> {
         let stats = Stats::new(summary, self.plan, self.job);
         self.count_blank();
         let is_alone = !self.progress.is_of_many();
+        // A video or a single picture that was stopped does not exist.
+        let has_files = self.plan.pattern().is_some();
         if is_alone {
             warn_of_trees(&self.job.trees, |line| self.progress.note(line));
         }
         if is_alone || self.verbose > 0 {
-            self.progress.summary(&describe(&stats, self.verbose));
+            self.progress.summary(&describe(&stats, self.verbose, !summary.stopped || has_files));
         }
         if self.verbose > 0 && stats.frames > 0 {
             self.progress.summary(&stats.busy.to_string());
@@ -139,10 +141,14 @@ impl<'a> Reporter<'a> {
             self.progress.event(&Event::Done(stats));
             return Exit::Done;
         }
-        let resume = resume::command_line(std::env::args_os(), self.plan.pattern().is_some());
+        let resume = resume::command_line(std::env::args_os(), has_files);
         if is_alone {
+            let again = match has_files {
+                true => "resume with",
+                false => "start again with",
+            };
             self.progress.summary(&format!(
-                "stopped after {} of {} frames; resume with: {resume}",
+                "stopped after {} of {} frames; {again}: {resume}",
                 self.plan.skipped + summary.frames as usize,
                 self.plan.total(),
             ));
@@ -208,13 +214,14 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
     line
 }
 
-fn describe(stats: &Stats, verbose: u8) -> String {
+/// Describes what a run made; `exists`: and where that is.
+fn describe(stats: &Stats, verbose: u8, exists: bool) -> String {
     let skipped = plural(stats.skipped, "frame");
     if stats.frames == 0 && stats.skipped > 0 {
         return format!("nothing rendered: {skipped} existed already in {}", stats.output);
     }
     let mut line = format!(
-        "{} in {}: {:.2} frames/s, {:.2} Mrays/s; ",
+        "{} in {}: {:.2} frames/s, {:.2} Mrays/s",
         plural(stats.frames as usize, "frame"),
         duration(stats.seconds),
         stats.frames_per_s,
@@ -223,21 +230,24 @@ fn describe(stats: &Stats, verbose: u8) -> String {
     if verbose > 0 {
         let refits = plural(stats.refits as usize, "refit");
         let rebuilds = plural(stats.rebuilds as usize, "tree rebuild");
-        line += &format!("{refits}, {rebuilds}; ");
+        line += &format!("; {refits}, {rebuilds}");
     }
     if stats.skipped > 0 {
-        line += &format!("{skipped} existed already; ");
+        line += &format!("; {skipped} existed already");
     }
     let Skipped { appeared, elsewhere } = stats.left;
     if appeared > 0 {
         let frames = plural(appeared as usize, "frame");
-        line += &format!("{frames} made by other runs; ");
+        line += &format!("; {frames} made by other runs");
     }
     if elsewhere > 0 {
         let frames = plural(elsewhere as usize, "frame");
-        line += &format!("{frames} still in the work of other runs; ");
+        line += &format!("; {frames} still in the work of other runs");
     }
-    line + "see " + &stats.output
+    if exists {
+        line += &format!("; see {}", stats.output);
+    }
+    line
 }
 
 pub(super) fn plural(count: usize, noun: &str) -> String {
