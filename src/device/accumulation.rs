@@ -170,7 +170,7 @@ impl Accumulation {
         settings.shares_cover().then_some(before)
     }
 
-    /// Number of words in [`Self::sums`].
+    /// Number of words of all sums.
     pub fn words(settings: &FrameSettings) -> usize {
         settings.film_pixels() * Self::sum_words(settings) * Self::sums(settings)
     }
