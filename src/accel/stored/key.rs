@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::xxh3_128;
 /// A hash of everything that a tree depends on: positions, triangles, layout, quality, and the version of the builder. Its text form has 32
 /// hexadecimal digits.
 ///
-/// The hash is 128-bit XXH3, which does not collide by chance: among 10⁹ trees, the probability is below 10⁻²⁰. It does not withstand deliberate attacks,
-/// but neither does a folder that attackers can write to.
+/// The hash is 128-bit XXH3, which does not collide by chance: among 10⁹ trees, the probability is below 10⁻²⁰. It does not withstand deliberate
+/// attacks, but neither does a folder that attackers can write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeKey(pub(super) u128);
 
