@@ -46,14 +46,14 @@ const MOST_POSITIONS: f64 = 1.25;
 pub const BUILDER_VERSION: u32 = 11;
 
 choice! {
-    /// Trade-off between build time and tree quality.
+    /// How much time a build may take.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Quality = High {
-        /// Leaves are runs on a space-filling curve; only splits between runs are evaluated.
+        /// Leaves are runs on a space-filling curve, and only cuts between them are measured.
         Fast = "fast",
-        /// Binned splits, collapsed optimally to wide nodes; for trees that are rebuilt often.
+        /// Binned cuts, collapsed to wide nodes as is best: for trees that are built again and again.
         Balanced = "balanced",
-        /// Every split is evaluated, subtrees are reinserted at better places, and instance boxes are exact; for trees that are built once.
+        /// Every cut is tried, subtrees are moved to better places, and instance boxes are exact: for trees that are built once.
         High = "high",
     }
 }
