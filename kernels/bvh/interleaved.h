@@ -1,4 +1,4 @@
-// Traversal of incoherent rays through a TLAS that exceeds the caches. A few rays are interleaved, one node or instance at a time, and the data for a
+// Traversal of incoherent rays through a TLAS that exceeds the caches. A few rays are interleaved, one node or instance at a time. The data for a
 // ray's next step are prefetched while other rays advance (Kocberber, Falsafi and Grot 2015, "Asynchronous Memory Access Chaining"). Inside an
 // instance, a ray is traversed alone: the mesh is in a cache, and interleaved rays would make branches less predictable.
 #pragma once

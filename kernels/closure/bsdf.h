@@ -77,8 +77,8 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
 }
 
 // Cosine of `in` and the normal for diffuse light, which is the mapped normal before bending. If a map tilts it away from the surface, light fades
-// towards the surface's horizon instead of ending there, as if the facets that the map represents shadowed each other (Conty Estevez, Lecocq and
-// Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem"). Cycles does this as well.
+// towards the surface's horizon instead of ending there, as if the facets that the map represents shadowed each other. Cycles does this as well
+// (Conty Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem").
 THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
     const Vec3 to = beyond ? -in : in;
     float cosine = dot(b.mapped, to), height = dot(b.unmapped, to);

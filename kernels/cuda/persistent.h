@@ -1,5 +1,5 @@
 // Tracing of whole queues by persistent warps. A warp traverses its lanes' rays in lockstep and fetches new rays as soon as a few lanes are idle
-// (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"; the threshold is measured, see docs/gpu.md). When the queue is
+// (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"). The threshold is measured, see docs/gpu.md. When the queue is
 // empty, idle lanes take over parts of the other lanes' traversals. Otherwise the longest rays would occupy one lane each, on a mostly idle GPU.
 #pragma once
 #include "bvh/split.h"

@@ -82,8 +82,8 @@ THRONG_DEVICE Vec3 agx_lift(Vec3 c) {
 }
 
 // AgX in Blender's version, computed with the formulas from which its tables are generated (by Troy Sobotka and Eary Chow). The primaries are moved
-// inwards and rotated, each channel goes through a curve over 16.5 stops, the hue is moved 60% of the way back to its original value, and the
-// primaries are moved out again.
+// inwards and rotated, and each channel goes through a curve over 16.5 stops. Then the hue is moved 60% of the way back to its original value, and
+// the primaries are moved out again.
 THRONG_DEVICE Vec3 agx(Vec3 c) {
     c = rows(vec3(0.54481859f, 0.37378866f, 0.08140453f), vec3(0.14041698f, 0.75412816f, 0.10545892f), vec3(0.08881282f, 0.17888153f, 0.73242594f), c);
     const float hue = hue_of(c), in[3] = {c.x, c.y, c.z};

@@ -158,10 +158,10 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     Surface s;
     s.time = time;
     s.position = transform_point(world_from_object, o.position);
-    // The next ray is transformed back to object space, where it must start on the proper side of this surface. Rounding happens in the intersection
-    // test (relative to the primitive's reach), in the transform to world space (terms |M| |p| + |T|), in the float position itself, and in the
-    // transform back, whose error is |M| eps (|M^-1| |position| + |T'|) in world units. With a few operations each, 16 half-ulps of the sum is a safe
-    // bound.
+    // The next ray is transformed back to object space, where it must start on the proper side of this surface. Rounding happens in four places: in
+    // the intersection test (relative to the primitive's reach), in the transform to world space (terms |M| |p| + |T|), in the float position itself,
+    // and in the transform back. The last error is |M| eps (|M^-1| |position| + |T'|) in world units. With a few operations each, 16 half-ulps of the
+    // sum is a safe bound.
     Vec3 out = transform_magnitude(world_from_object, o.reach);
     Vec3 back = transform_magnitude(object_from_world, s.position);
     Vec3 back_in_world = vec3(fabsf(world_from_object[0]) * back.x + fabsf(world_from_object[1]) * back.y + fabsf(world_from_object[2]) * back.z,

@@ -204,7 +204,7 @@ struct FogPoint {
 };
 
 // Moves half of all points, which are sampled by light loss, to positions sampled by their angle from a light at `position` (equiangular sampling,
-// Kulla and Fajardo 2012), and weights all points for both strategies (balance heuristic).
+// Kulla and Fajardo 2012). Weights all points for both strategies (balance heuristic).
 THRONG_DEVICE FogPoint move_to_lamp(const FogRecord& fog, const FogSegment& segment, FogPoint point, Vec3 position, Vec2 u) {
     const Vec3 to = position - segment.origin;
     const float middle = dot(to, segment.direction);

@@ -30,8 +30,7 @@ THRONG_INLINE FinePoint sum_of(const FinePoint& a, const FinePoint& b) {
 // The point relative to another point; the precision increases as the points get closer.
 THRONG_INLINE Vec3 offset_from(const FinePoint& p, Vec3 origin) { return (p.high - origin) + p.low; }
 
-// Whether a point is about as far from anything with coordinates up to `reach` as from the origin. A float is then as precise as needed, and the low
-// part is not.
+// Whether a point is about as far from anything with coordinates up to `reach` as from the origin. The low part then adds no useful precision.
 THRONG_INLINE bool is_far(Vec3 p, float reach) { return max_component(absolute(p)) > 2.0f * reach; }
 
 // Product of the linear part of a transform with a point relative to `origin`, in full precision.

@@ -391,7 +391,7 @@ border! {
         pub aovs: *const FrameAovs,
         /// Input of `resolve_pixel`: alpha of each pixel, by which display colours are divided; null for opaque pictures.
         pub alpha: *const f32,
-        /// Input of `resolve_pixel`: radiance to subtract for shadows that fall on objects seen through shadow catchers; null if there are none.
+        /// Input of `resolve_pixel`: radiance to subtract for shadows on the background behind shadow catchers; null if there is none.
         pub shadow: *const f32,
         /// Input of `resolve_pixel`: the fraction of each pixel that is covered by edges, which are drawn in black; null if none are drawn.
         pub wireframe: *const f32,

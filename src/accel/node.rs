@@ -20,7 +20,8 @@ pub struct Wide<const N: usize> {
 
 // SAFETY: the fields are floats and integers, which may be all zeros.
 unsafe impl<const N: usize> bytemuck::Zeroable for Wide<N> {}
-// SAFETY: the fields are floats and integers, which any bits represent, and the rest is padding. It is no `Pod`, because padding must not be read.
+// SAFETY: the fields are floats and integers, for which any bits are valid, and the rest is padding. It is not `Pod`, because padding must
+// not be read.
 unsafe impl<const N: usize> bytemuck::AnyBitPattern for Wide<N> {}
 
 /// The node layout that a device uses.

@@ -265,8 +265,9 @@ pub trait Device: Send {
     }
 
     /// Renders a frame and returns its rays, which take 32 bytes each. No frame may be under way. The rays are meant for [`Device::trace`] with this
-    /// frame; shadow rays for [`RayKind::Any`]. Returns `None` if the device does not gather the rays of a frame in queues, because they would not be
-    /// comparable to those of [`Device::trace`] then. Rays of frames with motion are not comparable either: they store a time in place of `t_min`.
+    /// frame; shadow rays for [`RayKind::Any`]. Returns `None` if the device does not gather the rays of a frame in queues, because their timing
+    /// would then not be comparable to [`Device::trace`]. Rays of frames with motion are not comparable either: they store a time in place of
+    /// `t_min`.
     fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
         Ok(None)
     }

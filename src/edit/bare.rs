@@ -41,9 +41,13 @@ pub fn path_for(model: &Path) -> PathBuf {
 
 /// The text of a scene file next to `model` that shows the model like `scene`, which was loaded from it with `options`.
 ///
-/// Scene files cannot express some properties, which are replaced: environment light in the model's file (by a still light of equal mean), moving
-/// lights and cameras (by a camera's first pose), several clips or a start time (by the first clip), a noise limit (all pixels get all samples), and
-/// a ground whose colour fades into the backdrop or the sky (by a uniform ground). Changes to materials by `--set` are omitted.
+/// Scene files cannot express some properties. They are replaced as follows:
+/// - environment light in the model's file: a still light of equal mean;
+/// - moving lights and cameras: still lights, and a camera's first pose;
+/// - several clips, or a start time: the first clip;
+/// - a noise limit: all pixels get all samples;
+/// - a ground whose colour fades into the backdrop or the sky: a uniform ground;
+/// - changes to materials by `--set`: omitted.
 pub fn scene_for(model: &Path, scene: &Scene, options: &LoadOptions, choices: &ModelChoices) -> String {
     let mut sets = Vec::new();
     for (key, value) in &options.overrides {

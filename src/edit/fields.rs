@@ -116,7 +116,7 @@ pub fn indent_of(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The line ending of a text; that of its first line.
+/// The line ending of a text, taken from its first line.
 pub fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(end) if text[..end].ends_with('\r') => "\r\n",

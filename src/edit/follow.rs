@@ -78,7 +78,7 @@ fn counterpart((from, old): (&str, &[Value]), (to, new): (&str, &[Value]), index
     (others_stay && is_kin((from, own), (to, edited))).then_some(index)
 }
 
-/// Whether two placements have equal kinds and place one and the same object; for other values, whether their kinds are equal.
+/// Whether two placements have equal kinds and place an object of one name; for other values, whether their kinds are equal.
 fn is_kin((from, a): (&str, &Value), (to, b): (&str, &Value)) -> bool {
     let of = |text: &str, value: &Value| value.child(Step::Key("of")).map(|of| text[of.span.clone()].to_owned());
     head(from, a) == head(to, b) && of(from, a) == of(to, b)

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 const ROUNDS: usize = 4;
 /// Minimum fraction of the surface that a round must save for another round to follow.
 const LEAST_GAIN: f64 = 0.002;
-/// In each round, the largest subtrees, one in this many, are candidates.
+/// In each round, the largest subtrees are candidates: one in this many of all subtrees.
 const CANDIDATE_SHARE: usize = 2;
 /// Maximum number of candidates per round. In huge trees, subtrees near the leaves are not worth the time.
 const MOST_CANDIDATES: usize = 1 << 18;

@@ -16,7 +16,7 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Position of a mesh's units and triangles in pools that concatenate those of all meshes.
+/// Position of a mesh's units and triangles in the pools of all meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolOffset {
     pub units: u32,

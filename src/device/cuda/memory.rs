@@ -66,7 +66,7 @@ impl Array {
     /// Queues a copy of `len` bytes from page-locked memory.
     ///
     /// # Safety
-    /// Until the stream has passed the copy, `data` must not be written, resized or dropped, and this array must not be used or dropped.
+    /// Until the stream has passed the copy, `data` must not be written, and neither `data` nor this array may be resized or dropped.
     pub unsafe fn write_later(
         &self,
         offset: usize,
@@ -95,7 +95,7 @@ impl Array {
     /// Queues a copy of `len` bytes, starting at `from`, to page-locked memory.
     ///
     /// # Safety
-    /// Until the stream has passed the copy, `data` must not be read, written, resized or dropped, and this array must not be written or dropped.
+    /// Until the stream has passed the copy, `data` must not be read or written, and neither `data` nor this array may be resized or dropped.
     pub unsafe fn read_range_later(
         &self,
         (from, len): (usize, usize),

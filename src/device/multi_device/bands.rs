@@ -79,7 +79,7 @@ pub fn joined_films(films: Vec<Accumulation>, bands: &[Band]) -> Accumulation {
     all
 }
 
-/// Concatenates the pictures of all bands, which must be in order. Times are those of the first band.
+/// Concatenates the pictures of all bands, which must be in order. Times are the first band's.
 pub fn joined_pictures(pictures: Vec<Rendered>) -> Rendered {
     let mut rays = RayCounts::default();
     pictures.iter().for_each(|picture| rays += picture.rays);
