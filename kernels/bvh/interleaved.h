@@ -6,7 +6,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Maximum number of rays per call.
+// Maximum number of rays that are collected for one interleaved traversal.
 constexpr uint32_t kMaxInterleaved = 256;
 
 struct InterleavedRay {

@@ -475,7 +475,7 @@ border! {
         pub width: u32,
         pub height: u32,
         pub reach: u32,
-        /// Strength: the fraction of the noise that is tolerated as a difference between pixels.
+        /// Filter strength: factor on the standard deviation of the noise when differences between pixels are compared with it.
         pub strength: f32,
         /// Differences of albedo and of normals that reduce a weight to 1/e.
         pub albedo_width: f32,

@@ -314,9 +314,9 @@ border! {
         pub inverse_height: f32,
     }
 
-    /// Coordinates x and y are in [-1, 1] across the picture, plus `shift`. A primary ray of a perspective camera has the direction `forward + x ·
-    /// right + y · up`. A primary ray of an orthographic camera starts at `origin + x · right + y · up`. For an equirectangular camera, the three are
-    /// unit vectors, x counts half turns about `up`, y counts quarter turns towards `up`, and there is no shift.
+    /// Coordinates x and y are in [-1, 1] across the picture, plus `shift`. A primary ray of a perspective camera has the direction
+    /// `forward + x · right + y · up`. A primary ray of an orthographic camera starts at `origin + x · right + y · up`. For an equirectangular
+    /// camera, the three are unit vectors, x counts half turns about `up`, y counts quarter turns towards `up`, and there is no shift.
     #[repr(C)]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CameraRecord {
