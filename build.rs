@@ -1,5 +1,4 @@
-//! Writes the C++ twin of `src/abi` and compiles the kernels for the CPU, once per instruction set. The part for GPUs
-//! is in `build/cuda.rs`.
+//! Writes the C++ counterpart of `src/abi` and compiles the kernels for the CPU, once per instruction set. The GPU part is in `build/cuda.rs`.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
@@ -18,7 +17,7 @@ struct Variant<'a> {
 }
 
 const BASELINE: Variant<'static> = Variant { name: "baseline", width: 4, flags: &[] };
-/// The GPU's trees and walk, for tests on machines without one (feature `test-seams`).
+/// The GPU's trees and traversal compiled for the CPU, for tests on machines without a GPU (feature `test-seams`).
 const COMPRESSED: Variant<'static> = Variant { name: "compressed", width: 8, flags: &["-DTHRONG_COMPRESSED"] };
 const X86_VARIANTS: [Variant<'static>; 2] = [
     Variant { name: "avx2", width: 8, flags: &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"] },
@@ -66,7 +65,7 @@ fn main() {
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         variants.extend(X86_VARIANTS);
     }
-    // Side by side: compilers are single-threaded, and kernels long.
+    // Compiled in parallel, because compilers are single-threaded and kernels take long.
     let probes = if seams { probes() } else { Vec::new() };
     std::thread::scope(|scope| {
         for variant in &variants {
@@ -83,7 +82,7 @@ fn main() {
     }
 }
 
-/// The files of `kernels/probe` and names for their compilations: entry points for tests, compiled for the baseline.
+/// The files of `kernels/probe` and the names of their compilations: entry points for tests, compiled for the baseline.
 fn probes() -> Vec<(String, String)> {
     let files = fs::read_dir("kernels/probe").expect("kernels/probe is readable");
     let paths = files.map(|file| file.expect("kernels/probe is readable").path());
@@ -122,20 +121,20 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
         .extra_warnings(true)
         // GCC 12 claims that its own intrinsics read an uninitialised register.
         .flag_if_supported("-Wno-maybe-uninitialized")
-        // A `switch` over integrators names them all.
+        // A `switch` over integrators must list all of them.
         .flag("-Werror=switch")
         .warnings_into_errors(env::var("THRONG_WERROR").is_ok());
     for flag in variant.flags {
         build.flag(flag);
     }
-    // Named as for `-fsanitize`; whoever asks for them must link the program with their runtime (`just sanitize`, `just tsan`).
+    // Names as for `-fsanitize`. The program must be linked with the sanitizers' runtime (`just sanitize`, `just tsan`).
     if let Ok(sanitizers) = env::var("THRONG_SANITIZE") {
         build.flag(format!("-fsanitize={sanitizers}")).flag("-fno-sanitize-recover=all").opt_level(1).debug(true);
     }
     build.compile(&format!("throng_kernels_{}", variant.name));
 }
 
-/// The names in `KERNEL(name)` and `CPU_KERNEL(name)` lines.
+/// The names in the lines `KERNEL(name)` and `CPU_KERNEL(name)`.
 fn kernel_names(definitions: &str) -> Vec<String> {
     let names = definitions
         .lines()
@@ -169,7 +168,7 @@ fn cpp_type(rust: &str) -> (String, String) {
     (base.to_owned(), String::new())
 }
 
-/// `abi.h`: constants and structs inside the variant's namespace, with every size and offset asserted.
+/// Contents of `abi.h`: constants and structs in the variant's namespace, with assertions of every size and offset.
 fn header() -> String {
     let mut h = String::from(
         "// Generated from src/abi by build.rs.\n#pragma once\n#include \"util/compat.h\"\n#include <stddef.h>\n\n",
@@ -196,7 +195,7 @@ fn header() -> String {
     h
 }
 
-/// Sizes, alignments and offsets as the C++ compiler sees them, for the run-time test.
+/// Sizes, alignments and offsets as the C++ compiler computes them, for the run-time test.
 fn layout_table() -> String {
     let mut t = String::new();
     for layout in abi::layouts() {
@@ -210,7 +209,7 @@ fn layout_table() -> String {
     t
 }
 
-/// `kernels.rs`: the struct of entry points, and one table per compiled variant.
+/// Contents of `kernels.rs`: the struct of entry points, and one table per compiled variant.
 fn rust_bindings(variants: &[Variant], entries: &[String]) -> String {
     let mut r = String::from(
         "/// Entry points of one kernel variant.\npub struct KernelTable {\n    pub name: &'static str,\n    pub width: usize,\n",
@@ -243,7 +242,7 @@ fn rust_bindings(variants: &[Variant], entries: &[String]) -> String {
     r
 }
 
-/// Writes a file, but leaves it alone if nothing changed, so that `cc` and rustc need not run again.
+/// Writes a file unless its contents are unchanged, so that `cc` and rustc do not rerun needlessly.
 fn write_if_changed(path: &Path, text: &str) {
     if fs::read_to_string(path).ok().as_deref() != Some(text) {
         fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,5 +1,5 @@
-//! The CUDA part of the build: a static stand-in for the driver's library and, where there is an nvcc, the kernels for
-//! GPUs as one fat binary. Without an nvcc the fat binary is empty and the program says so.
+//! The CUDA part of the build: a static stand-in for the driver's library and, if nvcc is available, the GPU kernels as fat binaries. Without nvcc,
+//! the fat binaries are empty, and the program reports that.
 
 use std::{
     env,
@@ -8,13 +8,13 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// The nvcc that `just cuda-toolkit` installs.
+/// Path of the nvcc that `just cuda-toolkit` installs.
 const LOCAL_NVCC: &str = ".cuda/nvidia/cu13/bin/nvcc";
 
-/// Compute capabilities that get machine code, as far as nvcc knows them; newer GPUs compile PTX of the last one.
+/// Compute capabilities with machine code, as far as nvcc supports them. Newer GPUs compile the PTX of the last one.
 const DEFAULT_ARCHITECTURES: [u32; 5] = [75, 80, 86, 89, 90];
 
-/// Whether the feature is on and the target can have a CUDA driver: `throng_cuda` in the code.
+/// Whether the CUDA feature is on and the target can have a CUDA driver; becomes `cfg(throng_cuda)`.
 pub fn is_wanted() -> bool {
     let target = |key| env::var(key).unwrap_or_default();
     env::var_os("CARGO_FEATURE_CUDA").is_some()
@@ -22,7 +22,7 @@ pub fn is_wanted() -> bool {
         && ["x86_64", "aarch64"].contains(&target("CARGO_CFG_TARGET_ARCH").as_str())
 }
 
-/// Compiles `libcuda.a`. cust links with a library of that name, which is then found here first.
+/// Compiles `libcuda.a`. cust links with a library of this name; this build's folder is searched first.
 pub fn build_driver_stub(out: &Path) {
     cc::Build::new()
         .file("kernels/driver/libcuda.c")
@@ -35,14 +35,14 @@ pub fn build_driver_stub(out: &Path) {
         .compile("cuda");
 }
 
-/// Fat binaries of the kernels: for pictures without motion blur, for those with it, and for scenes with assemblies, all of the same code.
+/// Fat binaries of one source: for pictures without motion blur, for pictures with it, and for scenes with assemblies.
 const IMAGES: [(&str, &[&str]); 3] = [
     ("kernels", &["-DTHRONG_MOTION=0"]),
     ("kernels_moving", &["-DTHRONG_MOTION=1"]),
     ("kernels_nested", &["-DTHRONG_MOTION=1", "-DTHRONG_NESTED=1"]),
 ];
 
-/// The compilations of the kernels, under way in other processes.
+/// The compilations of the kernels, running in other processes.
 pub struct Kernels(Vec<Compilation>);
 
 struct Compilation {
@@ -51,11 +51,11 @@ struct Compilation {
 }
 
 impl Kernels {
-    /// Starts nvcc, if there is one.
+    /// Starts nvcc, if it is available.
     ///
-    /// Exports to the program: the fat binaries of [`IMAGES`] in OUT_DIR, and in `THRONG_CUDA_BUILT` the
-    /// capabilities that have machine code (ascending, separated by commas; empty without nvcc). A `.ptxas.txt` beside
-    /// each tells the registers, spills and stack of every kernel.
+    /// Exports to the program: the fat binaries of [`IMAGES`] in OUT_DIR, and the environment variable `THRONG_CUDA_BUILT` with the compute
+    /// capabilities that have machine code (ascending, separated by commas; empty without nvcc). A `.ptxas.txt` next to each fat binary lists
+    /// registers, spills and stack of every kernel.
     pub fn start(out: &Path) -> Self {
         for variable in ["NVCC", "NVCC_CCBIN", "CUDA_HOME", "THRONG_CUDA_ARCH"] {
             println!("cargo::rerun-if-env-changed={variable}");
@@ -87,7 +87,7 @@ impl Kernels {
         Self(compilations.into())
     }
 
-    /// Waits for nvcc. Kernels that do not compile end the build with nvcc's messages.
+    /// Waits for nvcc. If a kernel does not compile, the build stops with nvcc's messages.
     pub fn finish(self) {
         self.0.into_iter().for_each(Compilation::finish);
     }
@@ -97,7 +97,7 @@ impl Compilation {
     fn start(mut command: Command, log: PathBuf) -> Self {
         let messages = File::create(&log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
         command.stdin(Stdio::null()).stderr(messages);
-        // nvcc's remarks on standard output would be taken for instructions to cargo.
+        // Cargo would parse nvcc's standard output as build instructions.
         command.stdout(Stdio::null());
         let nvcc = command.spawn();
         let nvcc = nvcc.unwrap_or_else(|e| panic!("cannot run {command:?}: {e}"));
@@ -137,7 +137,7 @@ fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
     command
 }
 
-/// Finds nvcc: `$NVCC` is taken as it is; elsewhere the first one that exists is taken.
+/// Finds nvcc. `$NVCC` is used unchecked; otherwise the first existing candidate is used.
 fn find_nvcc() -> Option<PathBuf> {
     if let Some(nvcc) = env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty()) {
         return Some(nvcc.into());
@@ -150,7 +150,7 @@ fn find_nvcc() -> Option<PathBuf> {
     in_home.into_iter().chain(in_path).chain(usual).find(|nvcc| nvcc.is_file())
 }
 
-/// The capabilities that `THRONG_CUDA_ARCH` names, or those of the default that nvcc knows, ascending.
+/// The capabilities in `THRONG_CUDA_ARCH`, or the default ones that nvcc supports, ascending.
 fn architectures(nvcc: &Path) -> Vec<u32> {
     let mut architectures = match env::var("THRONG_CUDA_ARCH") {
         Ok(list) if !list.is_empty() => parse_architectures(&list),
@@ -179,7 +179,7 @@ fn parse_architectures(list: &str) -> Vec<u32> {
     list.split(',').map(parse).collect()
 }
 
-/// The capabilities that nvcc knows. Lines of `nvcc --list-gpu-arch` are like `compute_75`.
+/// The capabilities that nvcc supports. `nvcc --list-gpu-arch` prints lines like `compute_75`.
 fn known_architectures(nvcc: &Path) -> Vec<u32> {
     let output = Command::new(nvcc).arg("--list-gpu-arch").output();
     let output = output.unwrap_or_else(|e| panic!("cannot run {}: {e}", nvcc.display()));

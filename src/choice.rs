@@ -1,15 +1,15 @@
-//! Enums whose values people choose by name, in flags and in files.
+//! Enums whose values users choose by name, in flags and in files.
 
-/// A type with few values, each of which has a name and documentation.
+/// A type with few values, each with a name and documentation.
 pub trait Choice: Copy + 'static {
-    /// All values, in the order in which they are listed.
+    /// All values, in the order of listing.
     const VALUES: &'static [Self];
 
-    /// The value's name, as people type it, and its documentation, line by line.
+    /// The value's name as users type it, and its documentation, line by line.
     fn described(self) -> (&'static str, &'static [&'static str]);
 }
 
-/// Declares an enum with documented values as a [`Choice`]; a value may be named as the default.
+/// Declares an enum with documented values as a [`Choice`]; one value may be the default.
 macro_rules! choice {
     (
         $(#[$meta:meta])*
@@ -32,7 +32,7 @@ macro_rules! choice {
             /// All values, in order.
             pub const ALL: [Self; [$($text,)*].len()] = [$(Self::$value,)*];
 
-            /// The name by which people choose the value.
+            /// The name by which users choose the value.
             pub fn name(self) -> &'static str {
                 $crate::choice::Choice::described(self).0
             }

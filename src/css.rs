@@ -1,21 +1,21 @@
-//! Colours by the names and notations of CSS, which scene files and flags share.
+//! Colours in CSS names and notations, used by scene files and flags.
 
 use crate::math::linear_from_srgb;
 use color::Srgb;
 use glam::Vec3;
 
-/// A colour of CSS: linear, and its alpha from 0 to 255.
+/// A CSS colour: linear RGB, and alpha from 0 to 255.
 pub type CssColor = (Vec3, u8);
 
-/// Parses `white`, `#c8b090`, `#fff`, `rgb(200 176 144)` or another notation of CSS. Channels have 8 bits, as in pictures and web pages.
-/// None for any other text.
+/// Parses `white`, `#c8b090`, `#fff`, `rgb(200 176 144)` or another CSS notation. Channels have 8 bits, as in pictures and web pages. Returns `None`
+/// for any other text.
 pub fn parse(text: &str) -> Option<CssColor> {
     let rgba = color::parse_color(text).ok()?.to_alpha_color::<Srgb>().to_rgba8();
     let channels = [rgba.r, rgba.g, rgba.b].map(|channel| linear_from_srgb(f32::from(channel) / 255.0));
     Some((Vec3::from(channels), rgba.a))
 }
 
-/// Parses an opaque colour.
+/// Parses an opaque colour; `None` for other text or a transparent colour.
 pub fn parse_opaque(text: &str) -> Option<Vec3> {
     parse(text).filter(|&(_, alpha)| alpha == u8::MAX).map(|(color, _)| color)
 }

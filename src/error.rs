@@ -1,4 +1,4 @@
-//! The error of everything that a renderer does.
+//! The error type of all operations of a renderer.
 
 use crate::{
     denoise::DenoiseError,
@@ -10,8 +10,8 @@ use crate::{
     settings::{PartError, SettingsError, limits::LimitError},
 };
 
-/// Why a picture could not be made. The text of each kind names the file and the thing, and says what to do; where it names a flag of
-/// the command line, the choice of the same name is meant.
+/// Reasons for which a picture could not be made. Each text names the file and the object, and suggests a remedy. If it names a flag of the command
+/// line, it refers to the option with that name.
 ///
 /// ```
 /// let error = throng::Renderer::open("no/such/model.glb").err().unwrap();
@@ -21,19 +21,19 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file, or a scene that was built in code, is wrong: where, and what to do about it.
+    /// A file, or a scene that was built in code, is invalid. The text gives the place and a remedy.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// Choices are out of range, contradict each other, or ask for more than the scene or the machine has.
+    /// Options are out of range, contradict each other, or exceed the scene or the machine.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// A scene refers to a mesh, a material or a texture that it lacks.
     #[error(transparent)]
     Scene(#[from] LostReference),
-    /// There is no such device, or it cannot be opened.
+    /// The device does not exist or cannot be opened.
     #[error("cannot open the device: {0}")]
     Device(#[source] DeviceError),
-    /// A ray that has no direction, or a number that is not finite.
+    /// A ray has no direction, or a number that is not finite.
     #[error(transparent)]
     Ray(#[from] RayError),
     /// A frame could not be rendered.
@@ -45,12 +45,12 @@ pub enum Error {
     /// Open Image Denoise is missing or failed.
     #[error(transparent)]
     Denoise(#[from] DenoiseError),
-    /// The folder of trees cannot be used.
+    /// The folder for stored trees cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
 }
 
-/// Choices that are parsed from text, such as `"cuda:0".parse()?`, fail with errors of their own.
+/// Options that are parsed from text, such as `"cuda:0".parse()?`, fail with their own error types.
 macro_rules! from_choices {
     ($($error:ty),*) => {
         $(impl From<$error> for Error {
@@ -64,7 +64,7 @@ macro_rules! from_choices {
 from_choices!(DeviceNameError, FramesError, LimitError, PartError, PatternError, RegionError, ShutterError);
 
 impl Error {
-    /// Whether the request is wrong, rather than a file or the machine.
+    /// Whether the request is wrong, as opposed to a file or the machine.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Load(error) => error.is_usage(),

@@ -1,4 +1,4 @@
-//! Files of the system: opening them without ever waiting, and telling whether two names are one file.
+//! File operations: opening files without blocking, and testing whether two names refer to one file.
 
 use crate::disk;
 use std::{
@@ -13,29 +13,29 @@ use std::{
     },
 };
 
-/// Opens a regular file for reading, and returns it with its length. Anything else is refused: a pipe could make us wait, a device
-/// may never end.
+/// Opens a regular file for reading, and returns it with its length in bytes. Anything else is rejected, because a pipe could block and a device may
+/// be endless.
 ///
 /// # Errors
-/// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] for anything but a regular file, and those of opening a file.
+/// [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] for anything but a regular file, and errors of opening a file.
 pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    // Opening a device may do things (a tape rewinds), so its kind is checked before.
+    // Opening a device may have side effects (a tape rewinds), so the kind is checked first.
     check_regular(&disk::metadata(path)?)?;
-    // If a pipe has taken the file's place since then, that does not make us wait either.
+    // Non-blocking, in case a pipe has replaced the file since the check.
     let file = disk::open(without_waiting(OpenOptions::new().read(true)), path)?;
     let metadata = file.metadata()?;
     check_regular(&metadata)?;
     Ok((file, metadata.len()))
 }
 
-/// Makes opening a pipe return at once, even if nobody is at its other end.
+/// Makes opening a pipe return at once, even without a process at its other end.
 pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
     options
 }
 
-/// Whether an open file is still the one that `path` names. On systems other than Unix, whether `path` exists.
+/// Whether `path` still names an open file. On systems other than Unix, whether `path` exists.
 pub fn is_at(file: &File, path: &Path) -> bool {
     if cfg!(unix) { FileId::of_file(file).is_ok_and(|id| id == FileId::of(path)) } else { path.exists() }
 }
@@ -43,7 +43,7 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 /// Reads a regular file, up to the length that it had when it was opened.
 ///
 /// # Errors
-/// Those of [`open_regular`] and of reading; [`ErrorKind::OutOfMemory`] if memory does not suffice.
+/// Errors of [`open_regular`] and of reading; [`ErrorKind::OutOfMemory`] if memory is short.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let (file, length) = open_regular(path)?;
     let mut bytes = Vec::new();
@@ -52,16 +52,16 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fills `to` with the bytes at `offset`. Several threads may do so at once.
+/// Fills `to` with the bytes at `offset`. May be called from several threads at once.
 ///
 /// # Errors
-/// Those of reading; [`ErrorKind::UnexpectedEof`] if the file is shorter.
+/// Errors of reading; [`ErrorKind::UnexpectedEof`] if the file is too short.
 #[cfg(unix)]
 pub fn read_exact_at(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, to, offset)
 }
 
-/// Fills `to` with the bytes at `offset`, as on Unix.
+/// Windows version of the function above.
 #[cfg(windows)]
 pub fn read_exact_at(file: &File, mut to: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !to.is_empty() {
@@ -86,7 +86,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Makes a name from bytes that [`std::ffi::OsStr::as_encoded_bytes`] gave, cut at ASCII characters only.
+/// Creates a name from bytes of [`std::ffi::OsStr::as_encoded_bytes`], which must only have been cut at ASCII characters.
 pub fn os_string(bytes: &[u8]) -> OsString {
     #[cfg(unix)]
     {
@@ -98,7 +98,7 @@ pub fn os_string(bytes: &[u8]) -> OsString {
     }
 }
 
-/// A name as a part of a path, which does not lead out of its folder: separators become `_`, and so do the dots of `.` and `..`.
+/// Converts a name to a single path component: separators become `_`, and so do the dots of `.` and `..`.
 pub fn as_file_name(name: &str) -> String {
     match name {
         "" => "_".to_owned(),
@@ -107,28 +107,28 @@ pub fn as_file_name(name: &str) -> String {
     }
 }
 
-/// Serializes a path where only text is possible: bytes that are not UTF-8 become U+FFFD.
+/// Serializes a path as text; bytes that are not UTF-8 become U+FFFD.
 pub fn serialize_lossy<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&path.display())
 }
 
-/// Whether `path`, behind all links, is something other than a file or a folder: a pipe, a device, a socket.
+/// Whether `path`, after following links, is neither a file nor a folder but a pipe, a device or a socket.
 pub fn is_special(path: &Path) -> bool {
     disk::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// The identity of a file, which is the same for all of its names.
+/// The identity of a file, which is equal for all of its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileId {
-    /// A file that exists, by its device and its inode number.
+    /// An existing file, by its device and inode numbers.
     #[cfg(unix)]
     Existing(u64, u64),
-    /// A file that does not exist yet, or on a system without such numbers: its path without links.
+    /// A file that does not exist yet, or on a system without these numbers: its path without links.
     Place(PathBuf),
 }
 
 impl FileId {
-    /// The identity of the file at `path` behind all links, or of the one that would be made there.
+    /// The identity of the file at `path` after following links, or of the file that would be created there.
     pub fn of(path: &Path) -> Self {
         #[cfg(unix)]
         if let Ok(found) = disk::metadata(path) {
@@ -145,7 +145,7 @@ impl FileId {
         Self::Place(absolute)
     }
 
-    /// The identity of an open file, whatever its name is by now.
+    /// The identity of an open file, regardless of its current name.
     #[cfg(unix)]
     pub fn of_file(file: &File) -> io::Result<Self> {
         Ok(Self::of_metadata(&file.metadata()?))
@@ -158,44 +158,44 @@ impl FileId {
     }
 }
 
-/// The scenes, rays and pictures that this process has read, so that they are never overwritten.
+/// The scenes, rays and pictures that this process has read, which must never be overwritten.
 static INPUTS: Mutex<Vec<(FileId, PathBuf)>> = Mutex::new(Vec::new());
 
-/// Remembers that the file at `path` is an input.
+/// Records that the file at `path` is an input.
 pub fn remember_input(path: &Path) {
     let input = (FileId::of(path), path.to_owned());
     let mut inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     inputs.push(input);
 }
 
-/// All inputs of this process so far, in no particular order, with the paths by which they were read.
+/// All inputs of this process so far, in no particular order, with the paths from which they were read.
 pub fn inputs() -> Vec<(FileId, PathBuf)> {
     let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     inputs.clone()
 }
 
-/// A file that was read, or looked for.
+/// A file that was read, or whose reading failed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct InputFile {
-    /// Absolute.
+    /// Absolute path.
     #[serde(serialize_with = "serialize_lossy")]
     pub path: PathBuf,
-    /// Its length; None if it could not be read.
+    /// Length in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
 }
 
-/// The files of a recording that is under way, with their lengths.
+/// The files of an active recording, with their lengths.
 type Recorded = Arc<Mutex<BTreeMap<PathBuf, Option<u64>>>>;
 
-/// The recordings that are under way.
+/// The active recordings.
 static RECORDINGS: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
-/// Their number, which is 0 for most of the time.
+/// Number of active recordings, which is usually 0.
 static RECORDING: AtomicU32 = AtomicU32::new(0);
 
-/// Does `work`, and returns with its result every file that loaders read meanwhile, or looked for in vain, each once and in the order of
-/// their paths. Files that another thread happens to load at the same time are among them.
+/// Runs `work`, and returns its result with every file that loaders read during the call or failed to read, each once and ordered by path. Files that
+/// other threads load at that time are included.
 pub fn recording<T>(work: impl FnOnce() -> T) -> (T, Vec<InputFile>) {
-    /// Ends the recording, even if `work` panics.
+    /// Ends the recording when dropped, even if `work` panics.
     struct Guard(Recorded);
     impl Drop for Guard {
         fn drop(&mut self) {
@@ -217,7 +217,7 @@ fn recordings() -> std::sync::MutexGuard<'static, Vec<Recorded>> {
     RECORDINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a file to all recordings under way: `bytes` is its length, None if it cannot be read.
+/// Adds a file to all active recordings; `bytes` is its length, or `None` if it cannot be read.
 pub fn record(path: &Path, bytes: Option<u64>) {
     if RECORDING.load(Ordering::Relaxed) == 0 {
         return;
@@ -230,7 +230,7 @@ pub fn record(path: &Path, bytes: Option<u64>) {
     }
 }
 
-/// The absolute path of a file, without links and dots in the names of its folders where these exist. A link of that name stays.
+/// The absolute path of a file, without links and dots in its existing folders. If the file itself is a link, its name is kept.
 fn plain(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (absolute.parent().and_then(|folder| folder.canonicalize().ok()), absolute.file_name()) {

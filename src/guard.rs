@@ -1,5 +1,4 @@
-//! A guard around third-party decoders: a panic while decoding a file becomes an error of that file instead of ending the
-//! program.
+//! A guard around third-party decoders: a panic while decoding a file becomes an error for that file instead of ending the program.
 
 use std::{
     any::Any,
@@ -8,22 +7,22 @@ use std::{
 };
 
 thread_local! {
-    /// Number of guarded calls that this thread is in.
+    /// Number of guarded calls on this thread's stack.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns the result of `decode`. A panic becomes the error that `damaged` makes of the panic's message.
+/// Returns the result of `decode`. A panic becomes an error, which `damaged` creates from the panic's message.
 ///
-/// Only the calling thread is guarded: a decoder that uses several threads needs a guard on each.
+/// Only the calling thread is guarded; a decoder with several threads needs a guard on each.
 pub fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, damaged: impl FnOnce(&str) -> E) -> Result<T, E> {
     DEPTH.set(DEPTH.get() + 1);
-    // Unwind safe, since whatever the decoder had half done is dropped with it.
+    // Unwind safe, because all state of the decoder is dropped with it.
     let result = catch_unwind(AssertUnwindSafe(decode));
     DEPTH.set(DEPTH.get() - 1);
     result.unwrap_or_else(|panic| Err(damaged(words(&*panic))))
 }
 
-/// Whether a panic on this thread will become an error, so that there is nothing to print.
+/// Whether a panic on this thread will become an error and must not be printed.
 #[cfg(any(feature = "cli", test))]
 pub fn is_active() -> bool {
     DEPTH.get() > 0

@@ -5,10 +5,9 @@
 //! # Ok::<(), throng::Error>(())
 //! ```
 //!
-//! # The way of a picture
+//! # From a scene to a picture
 //!
-//! A file or a description becomes a [`Scene`], a [`Renderer`] keeps the scene on a device, and frames of it become an [`Image`] in memory or
-//! files:
+//! A file or a description becomes a [`Scene`]. A [`Renderer`] keeps the scene on a device. Its frames become an [`Image`] in memory, or files:
 //!
 //! ```text
 //! scene.ron, model.glb, .obj, ...  ─ loader::load ─┐
@@ -17,43 +16,43 @@
 //!                                                                      └ trace, occluded  → Hit
 //! ```
 //!
-//! - **Start** with [`Renderer::open`], which takes whatever the command line does, with the same defaults: a model stands in a studio, and has a
-//!   camera that shows all of it. Nothing is loaded before it is needed, and what was loaded is kept from frame to frame.
-//! - **Build a scene in code** as a [`SceneFile`](scene::desc::SceneFile), which is the scene file format as types: parse what is fixed, push what
-//!   is computed, and give it to [`Renderer::from_desc`]. Its meshes may be triangles in memory.
-//! - **Read or change a loaded scene**: [`Scene`] is plain data, in which things refer to each other by index.
-//!   [`Renderer::from_scene`] checks the indices.
-//! - **Trace rays of your own** against any frame with [`Renderer::trace`] and [`Renderer::occluded`], on the CPU or a GPU.
-//! - **Make films** with [`Renderer::write`] and [`Renderer::write_with`], and watch them being made with a
+//! - **Start** with [`Renderer::open`], which accepts every input of the command line, with equal defaults: a model stands in a studio, with a camera
+//!   that shows all of it. Data are loaded when they are needed, and kept from frame to frame.
+//! - **Build a scene in code** as a [`SceneFile`](scene::desc::SceneFile), which is the scene file format as types: parse the fixed parts, push the
+//!   computed parts, and pass it to [`Renderer::from_desc`]. Its meshes may be triangles in memory.
+//! - **Read or change a loaded scene**: [`Scene`] is plain data, whose parts refer to each other by index. [`Renderer::from_scene`] checks the
+//!   indices.
+//! - **Trace rays** against any frame with [`Renderer::trace`] and [`Renderer::occluded`], on the CPU or a GPU.
+//! - **Write pictures and videos** with [`Renderer::write`] and [`Renderer::write_with`], and observe progress with a
 //!   [`FrameObserver`](report::FrameObserver).
-//! - **Choose** what has no method of its own by [`Renderer::with`]: all flags of `throng render` are fields of
-//!   [`PictureOptions`](settings::PictureOptions). [`DeviceChoice`] is the device, for [`Renderer::device`].
-//! - **Change scene files** that people have written with [`edit`], which keeps every other byte.
+//! - **Set all other options** with [`Renderer::with`]: all flags of `throng render` are fields of [`PictureOptions`](settings::PictureOptions).
+//!   [`DeviceChoice`] selects the device, for [`Renderer::device`].
+//! - **Edit scene files** that people have written with [`edit`], which keeps every other byte.
 //!
 //! `examples/in_code.rs`, `own_rays.rs` and `frames.rs` are short programs for three of these.
 //!
 //! # Spaces and units
 //!
-//! World space is right-handed, and Y is up. Cameras look along their -Z axis. Lengths are in scene units (metres for glTF files), times in
-//! seconds, and frames count from 1 or from their scene's `first_frame`. Colours are linear Rec.709, and radiance has no unit but its scene's.
-//! Angles are in degrees in descriptions and options, and in radians in a [`Scene`]. Triangles are counter-clockwise seen from their front. Rows of pictures begin at the
-//! top. Vectors, rotations and matrices are those of [`glam`].
+//! World space is right-handed, and Y is up. Cameras look along their -Z axis. Lengths are in scene units (metres for glTF files), and times are in
+//! seconds. Frames count from 1, or from the scene's `first_frame`. Colours are linear Rec.709, and radiance is in the scene's own unit. Angles are
+//! in degrees in descriptions and options, and in radians in a [`Scene`]. Triangles are counter-clockwise seen from their front. Rows of pictures
+//! begin at the top. Vectors, rotations and matrices are types of [`glam`].
 //!
 //! # Errors
 //!
-//! An [`Error`] is an enum by what is wrong, and its text is one line that names the file, the thing and what to do. No file can make
-//! the library panic. Where loading goes on all the same, [`Scene::warnings`] has a line for it; the library prints nothing.
+//! An [`Error`] is an enum of causes, and its text is one line that names the file, the object and a remedy. No file can make the library panic. If
+//! loading continues despite a problem, [`Scene::warnings`] has a line about it; the library prints nothing.
 //!
 //! # Features
 //!
-//! None is needed. `cuda` brings NVIDIA GPUs: the program starts without a driver, too, and
-//! [`DeviceChoice::Auto`] takes them where there are some. `ktx2` reads Basis Universal in KTX 2 files. `cli` is the program
-//! `throng`, and libraries do without. With the default ones, all three are on. See `docs/library.md` for what belongs in `Cargo.toml`.
+//! None is required. `cuda` adds NVIDIA GPUs: the program also starts without a driver, and [`DeviceChoice::Auto`] uses GPUs if there are any. `ktx2`
+//! reads Basis Universal in KTX 2 files. `cli` is the program `throng`, which libraries do not need. All three are on by default. `docs/library.md`
+//! describes the entry for `Cargo.toml`.
 //!
 //! # Stability
 //!
-//! What is documented here is meant to be used, and what is not is private. Pictures of a version are the same to the bit for any number of
-//! threads and frames, and of devices of one kind; another version may make others, and the types may change with it.
+//! Everything documented here is meant for use; everything else is private. For one version, pictures are bit-identical for any number of threads and
+//! frames, and for all devices of one kind. Other versions may produce different pictures, and may change the types.
 
 #![cfg_attr(not(feature = "test-seams"), warn(missing_docs))]
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "the rest is for the command line"))]
@@ -112,7 +111,7 @@ pub use glam;
 pub use renderer::{Channel, Hit, Image, Ray, Renderer};
 pub use scene::Scene;
 
-/// The examples of docs/library.md compile.
+/// Compiles the examples of docs/library.md.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 struct LibraryPage;

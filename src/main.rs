@@ -1,4 +1,4 @@
-//! The program: an allocator that fails politely, and [`throng::cli::run`].
+//! The program: an allocator that reports failure in one line, and [`throng::cli::run`].
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -17,30 +17,29 @@ fn main() -> ExitCode {
 
 /// The system's allocator, except that running out of memory ends the program with one clear line and exit code 1.
 ///
-/// By default Rust aborts: SIGABRT, a core dump, exit code 134. Allocations are too many and too deep in other
-/// crates to hand every failure up as an error, and nothing has to be saved, because finished frames are complete
-/// files already.
+/// By default Rust aborts: SIGABRT, a core dump, exit code 134. Allocations in other crates are too numerous and too deep to return every failure as
+/// an error. Nothing has to be saved, because finished frames are already complete files.
 struct OneLineOnFailure;
 
-// SAFETY: every call is passed on unchanged to `System`, whose results are returned unchanged unless they are null.
+// SAFETY: every call is passed on unchanged to `System`, and its results are returned unchanged unless they are null.
 unsafe impl GlobalAlloc for OneLineOnFailure {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
+        // SAFETY: the caller fulfils the contract of `GlobalAlloc::alloc`.
         check(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
+        // SAFETY: the caller fulfils the contract of `GlobalAlloc::alloc_zeroed`.
         check(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`.
+        // SAFETY: the caller fulfils the contract of `GlobalAlloc::realloc`.
         check(unsafe { System.realloc(ptr, layout, new_size) }, new_size)
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`.
+        // SAFETY: the caller fulfils the contract of `GlobalAlloc::dealloc`.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
@@ -52,14 +51,15 @@ fn check(ptr: *mut u8, size: usize) -> *mut u8 {
     ptr
 }
 
-/// Allocates nothing and takes no lock: whoever is out of memory may hold any of them. Of several threads that are, the first tells.
+/// Reports failure without allocating and without locks, because the calling thread may hold any lock. If several threads run out of memory, the
+/// first one reports it.
 #[cold]
 fn out_of_memory(size: usize) -> ! {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     while IS_TOLD.swap(true, Relaxed) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // One write for the whole line, so that nothing comes in between.
+    // One write for the whole line, so that other output cannot split it.
     let mut line = [0; 128];
     let mut rest = &mut line[..];
     let _ =

@@ -1,20 +1,20 @@
-//! Small mathematical tools that other modules share: boxes, transforms, a hash for reproducible variation, the sRGB curve.
+//! Small mathematical tools: boxes, transforms, a hash for reproducible variation, the sRGB curve.
 
 use glam::{Affine3, Vec3};
 
-/// Thickness of what a scale makes flat, and the scale up to which it counts as flat; relative to the largest scale.
+/// Thickness that a flat scale is given, and the scale below which it counts as flat; both relative to the largest scale.
 const THICKNESS: f32 = 1e-4;
 const FLAT: f32 = 1e-6;
 
-/// A scale without zeros: rays need the inverse of transforms, so what is flat gets a thickness that nobody sees. A scale that is zero along
-/// all axes stays as it is.
+/// A scale without zeros. Rays need the inverse of transforms, so a flat axis gets an invisibly small thickness. A scale that is zero along all axes
+/// is unchanged.
 pub(crate) fn thicken(scale: Vec3) -> Vec3 {
     let most = scale.abs().max_element();
     let thin = |s: f32| if s < 0.0 { -THICKNESS * most } else { THICKNESS * most };
     scale.map(|s| if s.abs() < FLAT * most { thin(s) } else { s })
 }
 
-/// [`thicken`] for a transform that is given as a matrix, one of whose axes may be zero. The other two span the surface.
+/// [`thicken`] for a transform given as a matrix, one of whose axes may be zero. The other two span the surface.
 pub(crate) fn thicken_matrix(mut transform: Affine3) -> Affine3 {
     let m = &mut transform.matrix3;
     let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
@@ -55,7 +55,7 @@ impl Aabb {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The box of all points that are in both boxes; empty if there are none.
+    /// The intersection of both boxes; empty if they are disjoint.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self { min: self.min.max(other.min), max: self.max.min(other.max) }
@@ -73,18 +73,18 @@ impl Aabb {
         self.max - self.min
     }
 
-    /// Half the surface area, which is all the surface area heuristic needs; 0 for an empty box.
+    /// Half the surface area, as used by the surface area heuristic; 0 for an empty box.
     pub fn half_area(&self) -> f32 {
         let e = self.extent().max(Vec3::ZERO);
         e.x * e.y + e.y * e.z + e.z * e.x
     }
 
-    /// Greatest absolute coordinates in the box; infinite for an empty box.
+    /// Greatest absolute coordinate in the box, per axis; infinite for an empty box.
     pub fn reach(&self) -> Vec3 {
         self.min.abs().max(self.max.abs())
     }
 
-    /// Greatest absolute coordinate in the box, as bounds on rounding need it; 0 for an empty box.
+    /// Greatest absolute coordinate in the box, for bounds on rounding; 0 for an empty box.
     pub fn magnitude(&self) -> f32 {
         if self.is_empty() { 0.0 } else { self.reach().max_element() }
     }
@@ -98,7 +98,7 @@ impl Aabb {
         other.is_empty() || (self.min.cmple(other.min).all() && self.max.cmpge(other.max).all())
     }
 
-    /// Whether a point is inside or on a face.
+    /// Whether a point is inside the box or on a face.
     pub fn contains_point(&self, p: Vec3) -> bool {
         self.min.cmple(p).all() && self.max.cmpge(p).all()
     }
@@ -114,7 +114,7 @@ impl Aabb {
         })
     }
 
-    /// The box around this box after `transform`, up to rounding.
+    /// The bounding box of this box after `transform`, up to rounding.
     #[must_use]
     pub fn transformed(&self, transform: &Affine3) -> Self {
         if self.is_empty() {
@@ -126,10 +126,10 @@ impl Aabb {
     }
 }
 
-/// Coordinates beyond this cannot be traced: products of a few of them would leave the range of floats.
+/// Maximum coordinate that can be traced. Products of a few greater ones would overflow.
 pub const LARGEST_COORDINATE: f32 = 1e18;
 
-/// Greatest absolute coordinates that points with coordinates up to `reach` have after the linear part of `transform`.
+/// Greatest absolute coordinates, per axis, after applying the linear part of `transform` to points with coordinates up to `reach`.
 pub fn transformed_reach(transform: &Affine3, reach: Vec3) -> Vec3 {
     let m = &transform.matrix3;
     m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z
@@ -149,20 +149,20 @@ pub fn hash_u32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// A uniform number in [0, 1), which is a pure function of `seed` and `index`.
+/// A uniform number in [0, 1), a pure function of `seed` and `index`.
 pub fn hash_unit(seed: u32, index: u32) -> f32 {
     let h = hash_u32(index ^ hash_u32(seed ^ 0x9e37_79b9));
     (h >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
-/// The integer part of `x` in a single instruction, where a cast takes several. The result is arbitrary for NaN, and for numbers
-/// beyond the range of i32.
+/// The integer part of `x`, in a single instruction instead of the several of a cast. The result is arbitrary for NaN and for numbers outside of the
+/// range of i32.
 #[inline]
 pub fn truncated(x: f32) -> i32 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_cvttss_si32, _mm_set_ss};
-        // SAFETY: SSE is part of x86-64, and whatever has no integer becomes the least one.
+        // SAFETY: SSE is part of x86-64; inputs without an integer result return the minimum.
         unsafe { _mm_cvttss_si32(_mm_set_ss(x)) }
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -171,7 +171,7 @@ pub fn truncated(x: f32) -> i32 {
     }
 }
 
-/// Decodes one sRGB channel (IEC 61966-2-1), both sides in [0, 1].
+/// Decodes one sRGB channel (IEC 61966-2-1); input and output are in [0, 1].
 pub fn linear_from_srgb(x: f32) -> f32 {
     if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
 }
@@ -181,7 +181,7 @@ pub fn srgb_from_linear(x: f32) -> f32 {
     if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
 
-/// The row-major 3×4 matrix of a transform, the layout of instance records and `.scn` files.
+/// The row-major 3×4 matrix of a transform, in the layout of instance records and `.scn` files.
 pub fn rows_from_affine(a: &Affine3) -> [f32; 12] {
     let (m, t) = (a.matrix3, a.translation);
     [

@@ -1,11 +1,11 @@
-//! Amounts of memory that this machine has and this process uses.
+//! Memory of this machine, and memory in use by this process.
 
 use std::{fs, io, sync::LazyLock};
 
-/// Bytes of memory of this machine, or the limit of this container if that is less; none if the system does not say. Memory in
-/// use by other processes is included, since it is not known whether they will release it in time.
+/// Bytes of memory of this machine, or the container's limit if that is less; `None` if the system does not report it. Includes memory in use by
+/// other processes, because it is unknown whether they will release it in time.
 pub fn total_bytes() -> Option<u64> {
-    // Kept, since it is asked for with every frame that is written.
+    // Cached, because it is needed for every frame that is written.
     static TOTAL: LazyLock<Option<u64>> = LazyLock::new(read_total_bytes);
     *TOTAL
 }
@@ -17,30 +17,30 @@ fn read_total_bytes() -> Option<u64> {
     Some(limit.map_or(machine, |limit| machine.min(limit)))
 }
 
-/// Bytes of this process that are resident in memory; none if the system does not say.
+/// Resident bytes of this process; `None` if the system does not report them.
 pub fn resident_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    // SAFETY: asks for a number.
+    // SAFETY: only queries a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     pages.checked_mul(page.try_into().ok()?)
 }
 
 /// Stack size in bytes of a thread that does not set its own.
 pub const THREAD_STACK: usize = 2 << 20;
-/// Bytes that a thread needs besides its stack: for the stack of its signal handlers, and for the C library.
+/// Bytes that a thread needs in addition to its stack: for the stack of its signal handlers, and for the C library.
 const BESIDE_STACK: usize = 256 << 10;
 
-/// Checks that `count` more threads fit into the memory that this process may have (`ulimit -v`). A thread that starts without
-/// enough room ends the process before an error can be reported.
+/// Checks that `count` more threads with stacks of `stack` bytes fit into this process's memory limit (`ulimit -v`). Without enough room, a starting
+/// thread would end the process before an error can be reported.
 ///
 /// # Errors
-/// When they do not fit.
+/// If the threads do not fit.
 #[cfg(unix)]
 pub fn check_room_for_threads(count: usize, stack: usize) -> io::Result<()> {
     let bytes = (count + 1) * (stack + BESIDE_STACK);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping, which nobody knows of, is made and removed.
+    // SAFETY: creates and removes a new mapping that is not used by anything else.
     unsafe {
         let room = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0);
         if room == libc::MAP_FAILED {
@@ -59,10 +59,10 @@ pub fn check_room_for_threads(_: usize, _: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Most bytes of memory that decoding files of `held` bytes in all may take.
+/// Maximum number of bytes of memory for decoding files of `held` bytes in total.
 ///
-/// A few bytes can claim any size: counts without data, the same data a thousand times, pictures of one colour. Ordinary files
-/// stay below this limit, and others are refused before they take seconds and gigabytes.
+/// A few bytes can claim any size: counts without data, repeated references to one array, pictures of one colour. Ordinary files stay below this
+/// limit; others are rejected before they take seconds and gigabytes.
 pub fn allowance(held: u64) -> u64 {
     const ALWAYS: u64 = 512 << 20;
     const PER_BYTE: u64 = 768;

@@ -13,7 +13,7 @@ pub enum PixelType {
     U8,
     /// Display values from 0 to 65,535, in native byte order.
     U16,
-    /// Radiance without exposure and tone curve, or the display values of debugging views. In native byte order.
+    /// Radiance without exposure and tone curve, or the display values of debugging views, in native byte order.
     F32,
 }
 
@@ -27,7 +27,7 @@ impl PixelType {
         }
     }
 
-    /// The constant that kernels use for the type.
+    /// The kernels' constant for the type.
     pub fn code(self) -> u32 {
         match self {
             Self::U8 => abi::PIXELS_U8,
@@ -37,12 +37,12 @@ impl PixelType {
     }
 }
 
-/// Floats of a finished picture, in whatever memory they are: at many frames a second, copies are worth avoiding.
+/// Floats of a finished picture, in any kind of memory, which avoids copies at high frame rates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floats(Bytes);
 
 impl Floats {
-    /// Takes floats in native byte order. Copies them only if they are not aligned. Bytes at the end that are no whole float are dropped.
+    /// Wraps floats in native byte order. Copies them only if they are not aligned. An incomplete float at the end is dropped.
     pub fn from_bytes(bytes: Bytes) -> Self {
         let bytes = bytes.slice(..bytes.len() - bytes.len() % size_of::<f32>());
         match bytemuck::try_cast_slice::<u8, f32>(&bytes) {
@@ -51,7 +51,7 @@ impl Floats {
         }
     }
 
-    /// The same memory as bytes.
+    /// Returns the underlying bytes, without a copy.
     pub fn into_bytes(self) -> Bytes {
         self.0
     }

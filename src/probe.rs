@@ -1,4 +1,4 @@
-//! Entry points of the kernels for tests of scattering on its own, without a scene. Compiled from `kernels/probe/closure.cpp`.
+//! Entry points of the kernels for tests of scattering without a scene. Compiled from `kernels/probe/closure.cpp`.
 
 use crate::scene::Lobes;
 
@@ -7,7 +7,7 @@ use crate::scene::Lobes;
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeSurface {
     pub lobes: Lobes,
-    /// The shading normal with its normal map, and that of the clear coat.
+    /// The shading normal including the normal map, and the clear coat's normal.
     pub normal: [f32; 3],
     pub clearcoat_normal: [f32; 3],
     pub tangent: [f32; 3],
@@ -15,7 +15,7 @@ pub struct ProbeSurface {
     /// The shading normal without a normal map.
     pub shading: [f32; 3],
     pub color: [f32; 3],
-    /// 1 where the viewer is in front; else 0.
+    /// 1 if the viewer is in front; otherwise 0.
     pub front: u32,
 }
 
@@ -36,14 +36,14 @@ impl Default for ProbeSurface {
 }
 
 impl ProbeSurface {
-    /// The surface with other lobes.
+    /// Returns the surface with changed lobes.
     pub fn with(mut self, change: impl FnOnce(&mut Lobes)) -> Self {
         change(&mut self.lobes);
         self
     }
 }
 
-/// A sample of `sample_bsdf`; its pdf is 0 if there is none, and infinite for perfect mirrors and windows.
+/// A sample of `sample_bsdf`; its pdf is 0 if sampling failed, and infinite for perfect mirrors and windows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProbeSample {
@@ -85,10 +85,10 @@ unsafe extern "C" {
     fn throng_probe_fresnel(cosine: f32, eta: f32) -> f32;
 }
 
-/// Calls `evaluate_bsdf` for light from each of `directions`, seen from `out`. All are unit vectors away from the surface.
+/// Calls `evaluate_bsdf` for light from each of `directions`, seen from `out`. All are unit vectors that point away from the surface.
 pub fn evaluate(surface: &ProbeSurface, out: [f32; 3], directions: &[[f32; 3]]) -> Vec<Evaluation> {
     let mut results = vec![[0.0; 4]; directions.len()];
-    // SAFETY: ProbeSurface has the kernel's layout; there are as many results as directions.
+    // SAFETY: ProbeSurface has the kernel's layout, and the arrays of results and directions have equal lengths.
     unsafe {
         throng_probe_evaluate(
             surface,
@@ -104,16 +104,16 @@ pub fn evaluate(surface: &ProbeSurface, out: [f32; 3], directions: &[[f32; 3]]) 
 /// Calls `sample_bsdf` for each triple (choice, u) in [0, 1)³.
 pub fn sample(surface: &ProbeSurface, out: [f32; 3], random: &[[f32; 3]]) -> Vec<ProbeSample> {
     let mut samples = vec![ProbeSample::default(); random.len()];
-    // SAFETY: as above; there are as many samples as triples.
+    // SAFETY: as above; the arrays of samples and triples have equal lengths.
     unsafe {
         throng_probe_sample(surface, out.as_ptr(), random.as_ptr(), random.len() as u32, samples.as_mut_ptr());
     }
     samples
 }
 
-/// Three shares of the light from `cosine` and `azimuth` (from the tangent) at the first scattering by a rough interface, from
-/// `grid`² visible facets: reflected if it reflects all, reflected as a dielectric, and transmitted. `alphas` are the widths of GGX
-/// along and across the tangent; `eta` is the ior beyond relative to that in front.
+/// Fractions of light that a rough interface reflects if its facets reflect everything, reflects as a dielectric, and transmits, for single
+/// scattering at `grid`² visible facets. Light arrives from `cosine` and `azimuth` (relative to the tangent). `alphas` are the GGX widths along and
+/// across the tangent. `eta` is the ior behind the interface relative to the ior in front.
 pub fn interface_albedo(cosine: f32, azimuth: f32, alphas: [f32; 2], eta: f32, grid: u32) -> [f32; 3] {
     let mut albedos = [0.0; 3];
     // SAFETY: the kernel writes three floats.
@@ -123,16 +123,16 @@ pub fn interface_albedo(cosine: f32, azimuth: f32, alphas: [f32; 2], eta: f32, g
     albedos
 }
 
-/// Share of light that white sheen reflects, from `grid`² directions.
+/// Fraction of light that white sheen reflects, from `grid`² directions.
 pub fn sheen_albedo(cosine: f32, roughness: f32, grid: u32) -> f32 {
     // SAFETY: plain arithmetic.
     unsafe { throng_probe_sheen(cosine, roughness, grid) }
 }
 
-/// The normal that the kernels bend a shading normal to where a surface is seen from `out`.
+/// The kernels' bent shading normal for a surface seen from `out`.
 pub fn bend_normal(normal: [f32; 3], geometric: [f32; 3], out: [f32; 3]) -> [f32; 3] {
     let mut bent = [0.0; 3];
-    // SAFETY: all four are three floats.
+    // SAFETY: all four arrays have three floats.
     unsafe {
         throng_probe_bend(normal.as_ptr(), geometric.as_ptr(), out.as_ptr(), bent.as_mut_ptr());
     }

@@ -1,4 +1,4 @@
-//! What is told about a run: of each frame to a [`FrameObserver`], and of all of them in a [`Summary`].
+//! Reports about a run: on each frame for a [`FrameObserver`], and on all frames in a [`Summary`].
 
 pub use crate::{
     device::{FrameProgress, RayCounts},

@@ -1,4 +1,4 @@
-//! Ways in to the crate's inner parts, for its own tests, benchmarks and examples.
+//! Access to the crate's inner modules for its own tests, benchmarks and examples.
 
 macro_rules! seams {
     ($($name:ident: $($path:ident)::+;)+) => { $(pub mod $name { pub use $($path)::+::*; })+ };

@@ -2,7 +2,7 @@
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// Configures property tests to use the same `cases` in every run, so that what passes today passes tomorrow.
+/// Configures property tests to use an identical set of `cases` in every run.
 pub fn same_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }

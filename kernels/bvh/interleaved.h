@@ -1,13 +1,12 @@
-// Traversal of rays that have little in common, through a TLAS that fits in no cache. A few rays are interleaved, with one node or
-// one instance at a time, and what a ray visits next is fetched while the others go on (Kocberber, Falsafi and Grot 2015,
-// "Asynchronous Memory Access Chaining"). Within an instance a ray goes on alone: its mesh is in a cache, and branches are predicted
-// worse where the paths of several rays are mixed.
+// Traversal of incoherent rays through a TLAS that exceeds the caches. A few rays are interleaved, one node or instance at a time. The data for a
+// ray's next step are prefetched while other rays advance (Kocberber, Falsafi and Grot 2015, "Asynchronous Memory Access Chaining"). Inside an
+// instance, a ray is traversed alone: the mesh is in a cache, and interleaved rays would make branches less predictable.
 #pragma once
 #include "bvh/traverse.h"
 
 namespace THRONG_NAMESPACE {
 
-// Most rays that wait to be traced in this way.
+// Maximum number of rays that are collected for one interleaved traversal.
 constexpr uint32_t kMaxInterleaved = 256;
 
 struct InterleavedRay {
@@ -35,7 +34,7 @@ struct Interleaved {
 
     THRONG_INLINE void fetch(const InterleavedRay& r) const { prefetch_child(params.trees.tlas_nodes, params.trees.instances, r.reference); }
 
-    // Takes the next reference off the ray's stack. False if there is none left.
+    // Pops the next reference of the ray. False if none is left.
     THRONG_INLINE bool pop(InterleavedRay& r) const {
         do {
             if (r.top == r.stack) return false;
@@ -73,7 +72,7 @@ struct Interleaved {
                 if (!step(r)) {
                     hits[r.ray] = hit_of(r.q);
                     if (next == count) {
-                        // The last active ray takes its place.
+                        // The last active ray moves to the free place.
                         r = active_rays[--active];
                         continue;
                     }
@@ -85,7 +84,7 @@ struct Interleaved {
     }
 };
 
-// Finds the closest hits of `some` rays, given by their indices.
+// Finds the closest hits of the rays with the indices `some`.
 THRONG_OUTLINE void closest_hits_interleaved(const Params& params, const Ray* rays, const uint32_t* some, uint32_t count, Hit* hits, Thread& thread) {
     if (params.frame.tlas_root == EMPTY_CHILD) {
         for (uint32_t i = 0; i < count; i++) hits[some[i]] = hit_of(make_query(params, rays[some[i]]));

@@ -1,35 +1,34 @@
-// Tests of a ray against a compressed node and against a single triangle, for processors that run many rays side by side.
+// Ray tests against a compressed node and against a single triangle, for processors that run one ray per lane.
 #pragma once
 #include "bvh/intersect.h"
 
 namespace THRONG_NAMESPACE {
 
-// A ray prepared for the space it is traversed in.
+// A ray prepared for the space in which it is traversed.
 struct Space {
     Vec3 origin, inverse;
     // Woop's shear: direction components of the two shorter axes, divided by the longest one.
     float shear_x, shear_y;
-    // How far boxes are widened for rounding at the ray's origin (see `kBoxSlack`).
+    // Widening of boxes for rounding at the ray's origin (see `kBoxSlack`).
     float slack;
-    // From the lowest bit: where the ray goes up (4, 2 and 1 for the x, y and z axis) in this space; the same in the
-    // world; along which axis it is longest. `slot ^ up` is the place of a slot in the order of visits; where far ones are to
-    // be visited first, this holds where the ray goes down.
+    // From the lowest bit: the axes along which the ray goes up (4, 2 and 1 for x, y and z) in this space; the same for world space; the ray's
+    // longest axis. `slot ^ up` is the position of a slot in the order of visits. If far slots are visited first, the bits mark the axes along which
+    // the ray goes down.
     uint32_t axes;
 };
 
 constexpr uint32_t kWorldUpShift = 3, kLongestShift = 6;
 
-// Cyclic shift of a vector that puts the given axis last.
+// Cyclic permutation of a vector that puts the given axis last.
 THRONG_INLINE Vec3 axis_last(Vec3 v, uint32_t axis) {
     const bool x = axis == 0, y = axis == 1;
     return vec3(x ? v.y : y ? v.z : v.x, x ? v.z : y ? v.x : v.y, x ? v.x : y ? v.y : v.z);
 }
 
-// Prepares `s` for nodes alone. Returns the bits of the axes along which the ray goes up.
+// Prepares `s` for node tests only. Returns the bits of the axes along which the ray goes up.
 THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
     Vec3 r = vec3(rough_reciprocal(direction.x), rough_reciprocal(direction.y), rough_reciprocal(direction.z));
-    // A rare case: components of less than 1e-12 of the longest move the ray by less than rounding does; the bound keeps their
-    // distances finite.
+    // A rare case: components smaller than 1e-12 of the longest move the ray by less than rounding does. The bound keeps their distances finite.
     if (max_component(absolute(r)) > 1e15f) {
         float bound = 1e12f * min(min(fabsf(r.x), fabsf(r.y)), fabsf(r.z));
         r = vec3(copysignf(min(fabsf(r.x), bound), direction.x), copysignf(min(fabsf(r.y), bound), direction.y),
@@ -37,12 +36,12 @@ THRONG_INLINE uint32_t prepare_boxes(Space& s, Vec3 origin, Vec3 direction) {
     }
     s.inverse = r;
     s.origin = origin;
-    // Half as much again as where reciprocals are exact. The boxes' own coordinates are accounted for in the boxes.
+    // 1.5 times the slack for exact reciprocals. Boxes are already widened for the rounding of their own coordinates.
     s.slack = 1.5f * kBoxSlack * max_component(absolute(origin));
     return 7u ^ push_sign(push_sign(float_bits(direction.x) >> 31, direction.y), direction.z);
 }
 
-// Whether the ray misses the box for certain. The box comes widened for its own coordinates, as those of nodes do.
+// Whether the ray definitely misses the box. The box must be widened for the rounding of its own coordinates, like the boxes of nodes.
 THRONG_INLINE bool misses_box(Vec3 origin, Vec3 direction, float t_max, const float* box_min, const float* box_max) {
     Space s;
     prepare_boxes(s, origin, direction);
@@ -54,7 +53,7 @@ THRONG_INLINE bool misses_box(Vec3 origin, Vec3 direction, float t_max, const fl
     return near > far;
 }
 
-// Prepares `s` for triangles too, after `prepare_boxes`. Returns the longest axis.
+// Prepares `s` for triangle tests, after `prepare_boxes`. Returns the longest axis.
 THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     Vec3 a = absolute(direction);
     uint32_t longest = a.x > a.y ? (a.x > a.z ? 0u : 2u) : (a.y > a.z ? 1u : 2u);
@@ -66,7 +65,7 @@ THRONG_INLINE uint32_t prepare_triangles(Space& s, Vec3 direction) {
     return longest;
 }
 
-// Distances to the near and far planes of one axis, as (65536 + byte) * scale + offset.
+// Distances to the near and far planes of one axis, in the form (65536 + byte) * scale + offset.
 struct AxisSlabs {
     float scale, near_offset, far_offset;
 };
@@ -74,19 +73,19 @@ struct AxisSlabs {
 THRONG_INLINE AxisSlabs axis_slabs(float grid, uint32_t cell, float origin, float inverse, float slack) {
     AxisSlabs a;
     a.scale = bits_float(cell) * inverse;
-    // Taking that many cells away rounds to 2^-8 cells, and so does widening. The boxes' margin makes up for both.
+    // Subtracting 65536 cells rounds to 2^-8 cells, and so does widening. The boxes' margin covers both.
     float base = fused_multiply_add(-65536.0f, a.scale, (grid - origin) * inverse);
     a.near_offset = fused_multiply_add(-slack, fabsf(inverse), base);
     a.far_offset = fused_multiply_add(slack, fabsf(inverse), base);
     return a;
 }
 
-// Words of a node's planes, four slots each, sorted into near and far ones.
+// Words of a node's planes for four slots, sorted into near and far planes.
 struct PlaneWords {
     uint32_t near_x, near_y, near_z, far_x, far_y, far_z;
 };
 
-// Length of the ray inside a slot's box and before t_max; negative if it misses the box.
+// Length of the ray inside a slot's box and before t_max; negative if the ray misses the box.
 template <int index>
 THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisSlabs& y, const AxisSlabs& z, float t_max) {
     float near_x = fused_multiply_add(biased_byte<index>(w.near_x), x.scale, x.near_offset);
@@ -98,13 +97,13 @@ THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisS
     return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
 }
 
-// Children of a node. `masks` tells by slot which there are (units, instances and triangles, a byte each from the lowest). Hit units
-// are in the order of visits, the first in the highest bit; hit triangles are by slot.
+// The children of a node. `masks` has three bytes of slot bits, from the lowest: units, instances and triangles. The bits of hit units are in the
+// order of visits, the first in the highest bit. The bits of hit triangles are in the order of slots.
 struct NodeHits {
     uint32_t unit_base, triangle_base, masks, unit_hits, triangle_hits;
 };
 
-// Moves bit `slot` of a byte to bit `slot ^ up`, which puts hits in the order of visits.
+// Moves bit `slot` of a byte to bit `slot ^ up`, which orders hits by visit.
 THRONG_INLINE constexpr uint32_t order_slots(uint32_t bits, uint32_t up) {
     if (up & 1) bits = (bits & 0x55u) << 1 | (bits >> 1 & 0x55u);
     if (up & 2) bits = (bits & 0x33u) << 2 | (bits >> 2 & 0x33u);
@@ -112,12 +111,12 @@ THRONG_INLINE constexpr uint32_t order_slots(uint32_t bits, uint32_t up) {
     return bits;
 }
 
-// `order_slots` as a function object. The one in `persistent.h` looks the result up in a table.
+// `order_slots` as a function object. `TableOrder` in `persistent.h` uses a table instead.
 struct ComputedOrder {
     THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return order_slots(bits, up); }
 };
 
-// Tests a ray against a node's children. Boxes behind the ray's origin are not entered, those before its t_min are.
+// Tests a ray against a node's children. Boxes behind the ray's origin are rejected; boxes before its t_min are accepted.
 template <class Order>
 THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_max, const Order& order) {
     Words4 head = load_words(&unit->words[0]), links = load_words(&unit->words[4]);
@@ -150,7 +149,7 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_
 struct TriangleHit {
     float t, u, v;
     uint32_t prim;
-    // Whether the ray meets the side on which corners run counter-clockwise.
+    // Whether the ray hits the side from which the corners run counter-clockwise.
     bool front;
 };
 
@@ -161,7 +160,7 @@ THRONG_INLINE Words4 row_between(const TriangleRow& a, const TriangleRow& b, flo
     return Words4{float_bits(corners.x), float_bits(corners.y), float_bits(corners.z), from.w};
 }
 
-// Loads the rows of a triangle that keeps its shape, or of one between two keys.
+// Load the rows of a static triangle, and of a triangle between two keys.
 struct StillRows {
     const TriangleRecord* triangle;
     THRONG_INLINE Words4 operator()(uint32_t row) const { return load_words(&triangle->rows[row]); }
@@ -172,7 +171,7 @@ struct MovingRows {
     THRONG_INLINE Words4 operator()(uint32_t row) const { return row_between(triangle->rows[row], next->rows[row], share); }
 };
 
-// Whether a triangle lies behind a ray's origin. Outlined and from values alone, as few rays need it and the others are to keep their registers.
+// Whether a triangle lies behind a ray's origin. Outlined and passed by value: few rays need it, and all others should keep their registers.
 template <class Rows>
 THRONG_OUTLINE bool is_behind(Rows rows, uint32_t kz, Vec3 origin, float shear_x, float shear_y, float sz) {
     const uint32_t kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
@@ -182,8 +181,8 @@ THRONG_OUTLINE bool is_behind(Rows rows, uint32_t kz, Vec3 origin, float shear_x
     return is_behind(corners, axis_last(origin, kz), shear_x, shear_y, sz);
 }
 
-// The watertight triangle test (Woop, Benthin and Wald 2013), operation by operation the same as the CPU's SIMD test, so that both
-// find the same bits. Below the distance `near`, what may be behind the ray's origin is looked at again.
+// The watertight triangle test (Woop, Benthin and Wald 2013), with the operations of the CPU's SIMD test, so that results are bit-identical. For
+// distances below `near`, a second test decides whether the hit is behind the ray's origin.
 template <class Rows>
 THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, float near, TriangleHit& hit) {
     const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;

@@ -1,11 +1,11 @@
-// SIMD tests of the CPU's trees: a ray against all boxes of a node, and against a pack of triangles.
+// SIMD tests for the CPU's trees: one ray against all boxes of a node, and against a pack of triangles.
 #pragma once
 #include "bvh/intersect.h"
 #include "util/simd.h"
 
 namespace THRONG_NAMESPACE {
 
-// A ray prepared for the node test: the crossing of plane p is p * scale + offset, widened by the rounding error.
+// A ray prepared for the node test: it crosses plane p at p * scale + offset, widened by the rounding error.
 struct Slabs {
     float scale[3], near_offset[3], far_offset[3];
     uint32_t near_row[3], far_row[3];
@@ -55,7 +55,7 @@ struct ObjectRay {
 
 #if defined(THRONG_AVX2)
 
-// The greatest of the first three lanes, in each of them.
+// The maximum of the first three lanes, in each of them.
 THRONG_INLINE __m128 greatest_of_three(__m128 a) {
     return _mm_max_ps(_mm_max_ps(a, _mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 0, 2, 1))), _mm_shuffle_ps(a, a, _MM_SHUFFLE(3, 1, 0, 2)));
 }
@@ -66,7 +66,7 @@ THRONG_INLINE __m128 most_reciprocal(__m128 greatest) {
     return _mm_min_ps(_mm_mul_ps(size, _mm_set1_ps(1e12f)), _mm_set1_ps(1e30f));
 }
 
-// Finds the same bits as `make_slabs`, but with an axis in each lane. Compilers vectorize its loop only in part.
+// Bit-identical to `make_slabs`, with one axis per lane. Compilers vectorise the loop of `make_slabs` only in part.
 THRONG_INLINE WideSlabs make_wide_slabs(__m128 origin, __m128 direction, float magnitude, float t_min) {
     const __m128 sign = _mm_set1_ps(-0.0f), length = _mm_andnot_ps(sign, direction);
     const __m128 reach = greatest_of_three(_mm_andnot_ps(sign, origin));
@@ -79,7 +79,7 @@ THRONG_INLINE WideSlabs make_wide_slabs(__m128 origin, __m128 direction, float m
     _mm_store_ps(scale, inverse);
     _mm_store_ps(near_offset, _mm_sub_ps(middle, widen));
     _mm_store_ps(far_offset, _mm_add_ps(middle, widen));
-    // Taken from the direction, so that the nodes' planes can be loaded while the division is under way.
+    // Derived from the direction, so that the nodes' planes can be loaded during the division.
     const uint32_t negative = uint32_t(_mm_movemask_ps(direction));
     typedef WideSlabs::F F;
     WideSlabs w;
@@ -127,7 +127,7 @@ THRONG_INLINE ObjectRay enter_space(const float* object_from_world, const Query&
 
 #endif
 
-// Mask of the children that the ray enters before `t_max`; their entry distances go to `entry`.
+// Returns the mask of children that the ray enters before `t_max`, and stores their entry distances in `entry`.
 THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
     typedef WideSlabs::F F;
     F near_x = multiply_add(F::load(node.planes[s.near_row[0]]), s.scale[0], s.near_offset[0]);
@@ -136,14 +136,14 @@ THRONG_INLINE uint32_t intersect_node(const WideNode& node, const WideSlabs& s, 
     F far_x = multiply_add(F::load(node.planes[s.far_row[0]]), s.scale[0], s.far_offset[0]);
     F far_y = multiply_add(F::load(node.planes[s.far_row[1]]), s.scale[1], s.far_offset[1]);
     F far_z = multiply_add(F::load(node.planes[s.far_row[2]]), s.scale[2], s.far_offset[2]);
-    // The order of operands matters: if an operand is NaN, minimum and maximum return the second one. So an empty slot,
-    // whose z planes are crossed at infinity or nowhere, is never entered, whatever overflows elsewhere.
+    // The order of operands matters: if an operand is NaN, minimum and maximum return the second one. An empty slot, whose z planes are crossed at
+    // infinity or nowhere, is therefore never entered, even after an overflow elsewhere.
     entry = maximum(maximum(near_x, near_y), maximum(s.t_min, near_z));
     F exit = minimum(minimum(far_x, far_y), minimum(F::all(t_max), far_z));
     return less_equal(entry, exit);
 }
 
-// Woop's shear: the ray becomes the +z axis. Axes are permuted so that z is where the direction is longest.
+// Woop's shear: the ray becomes the +z axis. Axes are permuted so that z is the direction's longest axis.
 struct Shear {
     uint32_t kx, ky, kz;
     float x, y, z;
@@ -160,7 +160,7 @@ THRONG_INLINE Shear make_shear(Vec3 origin, Vec3 direction) {
     const Vec3 d = direction, a = absolute(direction);
     Shear s;
     s.set_axes(a.x > a.y ? (a.x > a.z ? 0 : 2) : (a.y > a.z ? 1 : 2));
-    // Selections instead of indices, so that a loop over rays becomes vector instructions.
+    // Selections instead of indices, so that a loop over rays can be vectorised.
     s.z = 1.0f / (s.kz == 0 ? d.x : s.kz == 1 ? d.y : d.z);
     s.x = (s.kz == 0 ? d.y : s.kz == 1 ? d.z : d.x) * s.z;
     s.y = (s.kz == 0 ? d.z : s.kz == 1 ? d.x : d.y) * s.z;
@@ -168,20 +168,20 @@ THRONG_INLINE Shear make_shear(Vec3 origin, Vec3 direction) {
     return s;
 }
 
-// Where a ray crosses triangles, one per lane: its t, the triangle's determinant, and u and v times that determinant.
+// Intersections of a ray with triangles, one per lane: t, the triangle's determinant, and u and v times the determinant.
 template <int Lanes>
 struct Crossing {
     Floats<Lanes> t, u, v, det;
 };
 
-// Corners of triangles in the space where the ray is the z axis.
+// Corners of triangles in the sheared space in which the ray is the z axis.
 template <int Lanes>
 struct Corners {
     Floats<Lanes> x[3], y[3];
 };
 
-// Returns the mask of triangles that the ray hits within [t_min, t_max]; `crossing` tells where. `depth(corner)`, the corners' z, is
-// only called if the ray's line goes through some triangle.
+// Returns the mask of triangles that the ray hits in [t_min, t_max], and stores the intersections in `crossing`. `depth(corner)` returns the corners'
+// z; it is only called if the ray's line crosses some triangle.
 template <int Lanes, class Depth>
 THRONG_INLINE uint32_t cross_triangles(const Corners<Lanes>& c, const Shear& s, float t_min, float t_max, Crossing<Lanes>& crossing, Depth&& depth) {
     typedef Floats<Lanes> F;
@@ -217,7 +217,7 @@ THRONG_INLINE uint32_t cross_triangles(const Corners<Lanes>& c, const Shear& s, 
 
 constexpr int kPackLanes = THRONG_WIDTH < int(PACK_SIZE) ? THRONG_WIDTH : int(PACK_SIZE);
 
-// A corner of a triangle of a pack, with the ray's longest axis as z.
+// A corner of a triangle in a pack, with axes permuted so that z is the ray's longest.
 THRONG_INLINE Vec3 corner_of(const TrianglePack& pack, int corner, uint32_t lane, const Shear& s) {
     const auto& of = pack.vertices[corner];
     return vec3(of[s.kx][lane], of[s.ky][lane], of[s.kz][lane]);
@@ -227,7 +227,7 @@ THRONG_INLINE Vec3 corner_of(const SharedPack& pack, int corner, uint32_t lane, 
     return vec3(pack.vertices[s.kx][at], pack.vertices[s.ky][at], pack.vertices[s.kz][at]);
 }
 
-// Whether the triangle in a lane of a pack lies behind the ray's origin. Outlined, as few rays need it.
+// Whether the triangle in a lane of a pack lies behind the ray's origin. Outlined, because few rays need it.
 template <class Pack>
 THRONG_OUTLINE bool is_behind(const Pack& pack, uint32_t lane, const Shear& s) {
     Vec3 corners[3];
@@ -235,7 +235,7 @@ THRONG_OUTLINE bool is_behind(const Pack& pack, uint32_t lane, const Shear& s) {
     return is_behind(corners, vec3(s.origin[s.kx], s.origin[s.ky], s.origin[s.kz]), s.x, s.y, s.z);
 }
 
-// `cross_triangles` for the triangles of a pack, from lane `first` on.
+// `cross_triangles` for the triangles of a pack, starting at lane `first`.
 THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const Shear& s, float t_min, float t_max, Crossing<kPackLanes>& crossing) {
     typedef Floats<kPackLanes> F;
     const F ox = F::all(s.origin[s.kx]), oy = F::all(s.origin[s.ky]), oz = F::all(s.origin[s.kz]), sx = F::all(s.x), sy = F::all(s.y);
@@ -249,8 +249,8 @@ THRONG_INLINE uint32_t cross_pack(const TrianglePack& pack, int first, const She
     return cross_triangles(corners, s, t_min, t_max, crossing, [&](int corner) THRONG_INLINED { return z[corner]; });
 }
 
-// Calls `some(first, mask, crossing)` for runs of the pack's lanes in which the ray hits triangles, until it returns true. Lanes
-// without a triangle repeat another.
+// Calls `some(first, mask, crossing)` for groups of lanes in which the ray hits triangles, until it returns true. Unused lanes repeat another
+// triangle.
 template <class Some>
 THRONG_INLINE bool each_crossing(const TrianglePack& pack, const Shear& shear, const Query& q, Some&& some) {
     Crossing<kPackLanes> crossing;
@@ -262,7 +262,7 @@ THRONG_INLINE bool each_crossing(const TrianglePack& pack, const Shear& shear, c
 }
 
 #if THRONG_WIDTH == 16
-// The same for a shared pack: each vertex is moved and sheared once, and then picked for all triangles that have it.
+// Variant for shared packs: each vertex is translated and sheared once, and then copied to all triangles that use it.
 template <class Some>
 THRONG_INLINE bool each_crossing(const SharedPack& pack, const Shear& s, const Query& q, Some&& some) {
     typedef Floats<16> F;
@@ -282,7 +282,7 @@ THRONG_INLINE bool each_crossing(const SharedPack& pack, const Shear& s, const Q
 }
 #endif
 
-// Whether the ray hits any of the pack's triangles.
+// Whether the ray hits any triangle of the pack.
 template <class Pack>
 THRONG_INLINE bool crosses_pack(const Pack& pack, const Shear& shear, const Query& q) {
     return each_crossing(pack, shear, q, [&](int first, uint32_t hits, const auto& crossing) THRONG_INLINED {
@@ -296,8 +296,8 @@ THRONG_INLINE bool crosses_pack(const Pack& pack, const Shear& shear, const Quer
     });
 }
 
-// Takes the pack's closest hit that `counts(prim, u, v, front)` over into `q`; `front` tells whether the ray meets the side on which corners
-// run counter-clockwise. True if there was one.
+// Stores the pack's closest hit that `counts(prim, u, v, front)` accepts in `q`. `front` is true if the ray hits the side from which the corners run
+// counter-clockwise. Returns whether there was a hit.
 template <class Pack, class Counts>
 THRONG_INLINE bool intersect_pack(const Pack& pack, const Shear& shear, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     bool any = false;

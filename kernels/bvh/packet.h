@@ -1,25 +1,25 @@
-// Traversal of packets of rays through the trees of CPUs: what sixteen rays have in common is worked out once. Camera rays of
-// neighbouring pixels, and shadow rays from there to one light, mostly visit the same nodes.
+// Packet traversal of the CPU's trees, which shares work among sixteen rays. Camera rays of neighbouring pixels, and shadow rays from their hits to
+// one light, mostly visit identical nodes.
 //
-// A node is tested once for all rays, in interval arithmetic (Wald et al. 2007, "Ray Tracing Deformable Scenes Using Dynamic
-// Bounding Volume Hierarchies"), and then its children that some ray may enter are tested against each of the rays that entered
-// the node. Where few rays are left they go on alone, as all rays do within instances whose triangles are smaller than the gaps
-// between rays. Hits do not depend on the order of visits, so a ray in a packet finds the same hit as alone.
+// A node is tested once for all rays, in interval arithmetic (Wald et al. 2007, "Ray Tracing Deformable Scenes Using Dynamic Bounding Volume
+// Hierarchies"). Children that some ray may enter are then tested against each ray that entered the node. When few rays are left, they continue
+// singly. All rays do so inside instances whose triangles are smaller than the gaps between rays. Hits do not depend on the order of visits, so
+// packets and single rays find identical hits.
 #pragma once
 #include "bvh/interleaved.h"
 
 namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kPacketRays = 16;
-// Up to this many rays are faster alone.
+// Up to this many rays are faster singly.
 constexpr uint32_t kFewRays = 4;
-// At least this many rays are taken into an instance side by side.
+// Minimum number of rays that are transformed into an instance together.
 constexpr uint32_t kSideBySide = 3;
-// At least this many stay together within it, if they are less than so many widths of its leaves apart. Shadow rays end sooner alone.
+// Minimum number of rays that stay together inside an instance, if their distance is below this many leaf widths. Single shadow rays end sooner.
 constexpr uint32_t kTogether = 8;
 constexpr float kCloseRays = 4.0f, kCloseShadowRays = 1.0f;
 
-// Slabs of rays side by side, without `t_min`. Loops over all rays become vector instructions.
+// Slabs of several rays, without `t_min`. Loops over all rays are vectorised.
 struct alignas(64) SlabsOfRays {
     float scale[3][kPacketRays], near_offset[3][kPacketRays], far_offset[3][kPacketRays];
 
@@ -47,15 +47,15 @@ struct alignas(64) SlabsOfRays {
     }
 };
 
-// Rays side by side. Where there are fewer, the rest are copies of the first one that never enter anything.
+// Rays of a packet. If there are fewer rays, the rest are copies of the first one that never enter anything.
 struct alignas(64) Packet {
     float origin[3][kPacketRays], direction[3][kPacketRays];
-    // `t_max` is below `t_min` for a ray that is done.
+    // `t_max` is below `t_min` for a finished ray.
     float t_min[kPacketRays], t_max[kPacketRays];
     // Slabs for the TLAS.
     SlabsOfRays slabs;
     Query queries[kPacketRays];
-    // In scenes with assemblies, what origins lack.
+    // In scenes with assemblies, the low-order parts of the origins.
     float low[3][kPacketRays];
 
     THRONG_INLINE void set_origin(uint32_t ray, const FinePoint& p) {
@@ -67,7 +67,7 @@ struct alignas(64) Packet {
     THRONG_INLINE Vec3 direction_of(uint32_t ray) const { return vec3(direction[0][ray], direction[1][ray], direction[2][ray]); }
 };
 
-// A packet's rays in an instance's space. Rays that don't enter it are transformed, too: a few of them by themselves take longer.
+// A packet's rays in an instance's space. All rays are transformed, because selecting only the entering ones would take longer.
 struct alignas(64) ObjectPacket {
     SlabsOfRays slabs;
     float origin[3][kPacketRays], direction[3][kPacketRays], shear[3][kPacketRays];
@@ -92,7 +92,7 @@ struct alignas(64) ObjectPacket {
         }
     }
 
-    // Whether `some` of the rays are less than `most` apart at the distance `t`, as far as the first and the last of them tell.
+    // Whether the rays `some` are closer than `most` at distance `t`, estimated from the first and the last of them.
     THRONG_INLINE bool are_close(uint32_t some, float t, float most) const {
         const uint32_t first = lowest_bit(some), last = highest_bit(some);
         float apart = 0.0f;
@@ -101,7 +101,7 @@ struct alignas(64) ObjectPacket {
         return apart < most;
     }
 
-    // Whether the directions have the same signs.
+    // Whether the directions have equal signs.
     THRONG_INLINE bool have_common_signs() const {
         uint32_t negative_in_all = 7, negative_in_some = 0;
         for (uint32_t i = 0; i < kPacketRays; i++) {
@@ -122,8 +122,8 @@ struct alignas(64) ObjectPacket {
     }
 };
 
-// Slabs that hold for all rays of a packet, relative to `center`, a point amid their origins: a plane that lies `d` from it is
-// crossed between d * scale + near_offset and d * scale + far_offset, where scale is anything from least to greatest.
+// Slabs that are valid for all rays of a packet, relative to `center`, the middle of their origins. A plane at distance `d` from it is crossed
+// between d * scale + near_offset and d * scale + far_offset, where scale is in the range from least to greatest.
 struct PacketSlabs {
     typedef Floats<THRONG_WIDTH> F;
     F center[3], least_scale[3], greatest_scale[3], near_offset[3], far_offset[3], t_min;
@@ -140,8 +140,7 @@ struct Range {
     }
 };
 
-// Fills all of `slabs` but `t_min` from origins and slabs of rays whose directions have the same signs. False if they have too
-// little in common.
+// Computes all of `slabs` except `t_min` from origins and slabs of rays whose directions have equal signs. False if the rays are too incoherent.
 THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsOfRays& all, float magnitude, PacketSlabs& slabs) {
     typedef Floats<THRONG_WIDTH> F;
     float center[3], reach = 0.0f;
@@ -152,7 +151,7 @@ THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsO
         center[k] = 0.5f * least + 0.5f * greatest;
         reach = max(reach, max(-least, greatest));
     }
-    // Three times the slack of a single ray: its own, and twelve half-ulps for what is rounded here on the way over the centre.
+    // Three times the slack of a single ray: its own, plus twelve half-ulps for the rounding of the detour over the centre.
     const float error = 3.0f * box_slack(vec3(reach), magnitude);
     const F zero = F::all(0.0f), greatest_float = F::all(kGreatestFloat);
     for (uint32_t k = 0; k < 3; k++) {
@@ -160,7 +159,7 @@ THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsO
         for (uint32_t i = 0; i < kPacketRays; i += THRONG_WIDTH) {
             const F scale = F::load(all.scale[k] + i), middle = (F::all(center[k]) - F::load(origin[k] + i)) * scale;
             const F slack = F::all(error) * maximum(scale, zero - scale);
-            // Beyond the range of floats there is nothing to compare with.
+            // Values beyond the range of floats cannot be compared.
             if (less_equal(maximum(middle, zero - middle) + slack, greatest_float) != (1u << THRONG_WIDTH) - 1) return false;
             scales.add(scale);
             offsets.add(middle - slack, middle + slack);
@@ -177,7 +176,7 @@ THRONG_INLINE bool common_slabs(const float (*origin)[kPacketRays], const SlabsO
     return true;
 }
 
-// The signs of some rays' directions.
+// The signs of the directions of several rays.
 struct Signs {
     uint32_t negative_in_all = 7, negative_in_some = 0;
 
@@ -190,7 +189,7 @@ struct Signs {
     THRONG_INLINE bool differ() const { return negative_in_all != negative_in_some; }
 };
 
-// Fills `packet` and `slabs`. False if directions differ in their signs: such rays have too little in common.
+// Fills `packet` and `slabs`. False if the signs of directions differ; these rays are too incoherent.
 THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t count, Packet& packet, PacketSlabs& slabs) {
     typedef Floats<THRONG_WIDTH> F;
     Signs signs;
@@ -217,7 +216,7 @@ THRONG_INLINE bool gather_packet(const Params& params, const Ray* rays, uint32_t
     return common_slabs(packet.origin, packet.slabs, params.frame.tlas_magnitude, slabs);
 }
 
-// Returns the mask of the children that some ray may enter before `t_max`; `entry` becomes a lower bound on the distance of entry.
+// Returns the mask of children that some ray may enter before `t_max`. `entry` receives a lower bound of the entry distance.
 THRONG_INLINE uint32_t intersect_node(const WideNode& node, const PacketSlabs& s, float t_max, Floats<THRONG_WIDTH>& entry) {
     typedef PacketSlabs::F F;
     F enter[3], leave[3];
@@ -226,7 +225,7 @@ THRONG_INLINE uint32_t intersect_node(const WideNode& node, const PacketSlabs& s
         enter[k] = minimum(near * s.least_scale[k], near * s.greatest_scale[k]) + s.near_offset[k];
         leave[k] = maximum(far * s.least_scale[k], far * s.greatest_scale[k]) + s.far_offset[k];
     }
-    // Operands in the order of the node test for single rays, for the sake of empty slots.
+    // Operands in the order of the single-ray node test, because of empty slots.
     entry = maximum(maximum(enter[0], enter[1]), maximum(s.t_min, enter[2]));
     const F exit = minimum(minimum(leave[0], leave[1]), minimum(F::all(t_max), leave[2]));
     return less_equal(entry, exit);
@@ -274,10 +273,10 @@ struct PacketWalk {
     const Filter& filter;
     // Mask of the rays that are not done.
     uint32_t open;
-    // The greatest `t_max` among them.
+    // The maximum of their `t_max`.
     float t_max;
 
-    // Calls `visit(ray, query)` for each of `some` rays; where that is true, the ray is done.
+    // Calls `visit(ray, query)` for each of the rays `some`. If it returns true, the ray is done.
     template <class Visit>
     THRONG_INLINE void each(uint32_t some, Visit&& visit) {
         bool changed = false;
@@ -293,7 +292,7 @@ struct PacketWalk {
         if (changed) t_max = farthest(packet);
     }
 
-    // Takes `some` rays into an instance, which none of them enters before `t`. Above `top` the stack is free.
+    // Traverses an instance with the rays `some`; `t` is a lower bound of their entry distances. The stack is free from `top` on.
     THRONG_INLINE void enter(uint32_t some, uint32_t record, float t, PacketEntry* top) {
         const InstanceRecord& instance = params.trees.instances[record];
         if (instance.mask == 0) return;
@@ -311,7 +310,7 @@ struct PacketWalk {
         each(some, [&](uint32_t i, Query& q) { return enter_instance<Any>(params, rays[i], record, q, thread.stack, none, filter); });
     }
 
-    // Takes some rays into an assembly that stands still. False, with nothing done, if they have too little in common there.
+    // Traverses a static assembly with several rays together. False, without any effect, if they are too incoherent there.
     THRONG_OUTLINE bool enter_assembly_together(uint32_t some, const InstanceRecord& instance, const BlasRecord& assembly, float t, PacketEntry* top) {
         if (assembly.root == EMPTY_CHILD) return true;
         Packet inner;
@@ -321,7 +320,7 @@ struct PacketWalk {
             inner.set_origin(i, FinePoint{o, vec3(0.0f)});
             inner.direction[0][i] = d.x; inner.direction[1][i] = d.y; inner.direction[2][i] = d.z;
         }
-        // Apart, so that the loop above becomes vector instructions.
+        // A separate loop, so that the loop above is vectorised.
         for (uint32_t rest = some; rest; rest &= rest - 1) {
             const uint32_t i = lowest_bit(rest);
             if (!is_far(inner.origin_of(i), assembly.magnitude)) inner.set_origin(i, enter_assembly(object_from_world, packet.fine_origin_of(i)));
@@ -364,7 +363,7 @@ struct PacketWalk {
         return true;
     }
 
-    // Enters a mesh that stands still.
+    // Traverses a static mesh.
     THRONG_INLINE void enter_side_by_side(uint32_t some, const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, float t, PacketEntry* top) {
         const ObjectPacket within(params, packet, instance, blas.magnitude);
         with_packs(blas, [&](const auto* packs) THRONG_INLINED {
@@ -408,7 +407,7 @@ struct PacketWalk {
         });
     }
 
-    // Puts children that some of the rays enter on the stack, the nearest on top. Slabs are in the nodes' space.
+    // Pushes children that some of the rays enter onto the stack, the nearest on top. Slabs are in the nodes' space.
     template <class Leaf>
     THRONG_INLINE PacketEntry* push_children(uint32_t some, const WideNode* nodes, const Leaf* leaves, uint32_t reference, const SlabsOfRays& all, const PacketSlabs& common, PacketEntry* top) {
         const WideNode& node = nodes[reference];
@@ -431,7 +430,7 @@ struct PacketWalk {
 
     THRONG_INLINE const InstanceRecord* records() const { return params.trees.instances + tree.first_record; }
 
-    // None of the rays enters the tree before `t`. Above `bottom` the stack is free.
+    // `t` is a lower bound of the rays' entry distances. The stack is free from `bottom` on.
     THRONG_INLINE void run(float t, PacketEntry* const bottom) {
         PacketEntry* top = bottom;
         *top++ = PacketEntry{t, tree.root, open};
@@ -447,8 +446,8 @@ struct PacketWalk {
     }
 };
 
-// Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each; for `Any`, a ray that is done has hit something.
-// False, with nothing done, if they are too few or have too little in common.
+// Traces up to `kPacketRays` rays, and calls `found(ray, query, done)` for each. For `Any`, `done` means that the ray is blocked. False, without any
+// effect, if the rays are too few or too incoherent.
 template <bool Any, class Filter, class Found>
 THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t count, Thread& thread, const Filter& filter, Found&& found) {
     Packet packet;
@@ -461,7 +460,7 @@ THRONG_INLINE bool trace_packet(const Params& params, const Ray* rays, uint32_t 
     return true;
 }
 
-// Finds the closest hits of up to `kPacketRays` rays. False, with nothing done, if they have too little in common.
+// Finds the closest hits of up to `kPacketRays` rays. False, without any effect, if they are too incoherent.
 THRONG_OUTLINE bool closest_hits_together(const Params& params, const Ray* rays, uint32_t count, Hit* hits, Thread& thread) {
     const auto found = [&](uint32_t i, const Query& q, bool) { hits[i] = hit_of(q); };
     return params.tables.has_cutouts ? trace_packet<false>(params, rays, count, thread, Cutouts{params}, found)
@@ -480,7 +479,7 @@ THRONG_OUTLINE void closest_hits(const Params& params, const Ray* rays, uint32_t
     for (uint32_t i = 0; i < count; i++) hits[i] = closest_hit(params, rays[i], thread.stack);
 }
 
-// Returns the mask of those among up to `kPacketRays` rays that hit anything.
+// Returns the mask of blocked rays among up to `kPacketRays` rays.
 THRONG_OUTLINE uint32_t any_hits(const Params& params, const Ray* rays, uint32_t count, Thread& thread) {
     uint32_t blocked = 0;
     const auto found = [&](uint32_t i, const Query&, bool done) { blocked |= uint32_t(done) << i; };

@@ -1,5 +1,5 @@
-// Traversal of one ray by several lanes of a warp: an idle lane takes a part of a busy one's walk, and their hits are merged. Which
-// lane finds a hit first does not show, since the closest hit is the same in every order.
+// Traversal of one ray by several lanes of a warp. An idle lane takes over a part of a busy lane's traversal, and their hits are merged. The closest
+// hit does not depend on the order, so the result does not depend on which lane finds a hit first.
 #pragma once
 #include "bvh/traverse_compressed.h"
 
@@ -7,11 +7,11 @@ namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kAllLanes = 0xffffffffu;
 
-// A hit that goes straight to memory: hits are few, and the registers that would hold them are worth more.
+// A hit stored directly in memory. Hits are rare, and the registers are needed elsewhere.
 struct HitInMemory {
     Hit* hit;
 
-    // All of it, since misses are copied, too.
+    // Writes all fields, because misses are copied as well.
     THRONG_INLINE void start() { *hit = Hit{-1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, 0}; }
     THRONG_INLINE bool closer(float, uint32_t instance, uint32_t prim) const {
         return hit->prim == NO_INDEX || instance < hit->instance || (instance == hit->instance && prim < hit->prim);
@@ -21,7 +21,7 @@ struct HitInMemory {
     }
 };
 
-// A flag instead of a hit, for rays that any hit ends.
+// A flag instead of a hit, for any-hit rays.
 struct HitFlag {
     uint32_t* blocked;
 
@@ -33,7 +33,7 @@ struct HitFlag {
 THRONG_INLINE HitInMemory hit_of(Hit* hits, uint32_t index) { return HitInMemory{hits + index}; }
 THRONG_INLINE HitFlag hit_of(uint32_t* blocked, uint32_t index) { return HitFlag{blocked + index}; }
 
-// Where a lane writes its hits: to its ray's result or, if other lanes may walk the same ray, to a place of its own.
+// Destination of a lane's hits: the ray's result or, if other lanes may trace the ray as well, a place of its own.
 template <class Output>
 struct Meeting {
     Output *hits, *own;
@@ -67,13 +67,13 @@ THRONG_INLINE void shorten(Walk<true, Found>& walk, uint32_t) {
     walk.end();
 }
 
-// Merges the lanes' hits into their rays' results, and shortens these rays for all lanes that walk them. All lanes call this.
+// Merges the lanes' hits into the results of their rays, and shortens these rays for all lanes that trace them. Must be called by all lanes.
 template <bool Any, class Found, class Output>
 THRONG_INLINE void share_hits(Walk<Any, Found>& walk, uint32_t index, Output& own, Output* hits, uint32_t lane) {
     const uint32_t finders = __ballot_sync(kAllLanes, has_met(own));
     if (!finders) return;
     const uint32_t found = __match_any_sync(kAllLanes, index) & finders;
-    // Different rays are merged at once; lanes of one ray one after the other, each with what those before it have written.
+    // Different rays are merged in parallel. Lanes of one ray are merged one after another, each with the result of the lanes before it.
     for (uint32_t left = finders; left;) {
         const bool next = has_met(own) && (found & left & ((1u << lane) - 1u)) == 0;
         if (next) {
@@ -86,14 +86,14 @@ THRONG_INLINE void share_hits(Walk<Any, Found>& walk, uint32_t index, Output& ow
     if (found && !walk.over()) shorten(walk, hits[index]);
 }
 
-// Index of the `n`th bit that is set, counted from 0 at the lowest.
+// Index of the `n`th set bit; the lowest has n = 0.
 THRONG_INLINE uint32_t nth_bit(uint32_t bits, uint32_t n) {
     for (; n > 0; n--) bits &= bits - 1;
     return lowest_bit(bits);
 }
 
-// Takes the lowest group off the stack: the one that would be visited last, and mostly the largest. Returns where a walk of
-// that group alone starts (see `take_over`).
+// Removes the lowest group from the stack: it would be visited last, and is usually the largest. Returns where a traversal of this group alone starts
+// (see `take_over`).
 template <bool Any, class Found>
 THRONG_INLINE uint32_t give_group(Walk<Any, Found>& walk, Group* stack, Group& given) {
     // If nothing lies below the current instance, the group belongs to it.
@@ -106,7 +106,7 @@ THRONG_INLINE uint32_t give_group(Walk<Any, Found>& walk, Group* stack, Group& g
 }
 
 #if THRONG_NESTED
-// The number of assemblies that a group is in, and values of its walk there.
+// The nesting depth of a group, and the traversal's values there.
 struct Level {
     uint32_t depth, base, up;
 };
@@ -115,7 +115,7 @@ template <bool Any, class Found>
 THRONG_INLINE Level lowest_level(const Walk<Any, Found>& walk) {
     uint32_t depth = walk.depth;
     Level level{depth, walk.base, walk.space.axes >> kWorldUpShift & 7u};
-    // Only levels that were entered with nothing on the stack have their groups from there on.
+    // Only levels that were entered with an empty stack have their groups at its bottom.
     for (uint32_t bottom = walk.bottom; bottom != 0; bottom = walk.entered[depth].outer_bottom()) {
         const Entered& inner = walk.entered[--depth];
         level = Level{depth, inner.outer_base, inner.outside & 7u};
@@ -123,7 +123,7 @@ THRONG_INLINE Level lowest_level(const Walk<Any, Found>& walk) {
     return level;
 }
 
-// Takes the lowest entry off what assemblies have noted about the stack.
+// Adjusts the stack positions recorded by assemblies after the lowest entry was removed.
 template <bool Any, class Found>
 THRONG_INLINE void lower(Walk<Any, Found>& walk) {
     if (walk.bottom) walk.bottom--;
@@ -132,7 +132,7 @@ THRONG_INLINE void lower(Walk<Any, Found>& walk) {
 }
 #endif
 
-// Each idle lane takes a group over from a busy one, as far as there are any, and then walks the same ray. All lanes call this.
+// Each idle lane takes over a group from a busy lane, if there are any, and then traces that lane's ray. Must be called by all lanes.
 template <bool Any, class Found>
 THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* stack, uint32_t idle, uint32_t lane) {
     const bool is_idle = walk.over(), has_groups = !is_idle && walk.top > 0;
@@ -150,7 +150,7 @@ THRONG_INLINE void split_walks(Walk<Any, Found>& walk, uint32_t& index, Group* s
     }
 #endif
     if (gives) start = give_group(walk, stack, given);
-    // The other lanes read their own values.
+    // All other lanes read their own values.
     const int source = int(takes ? nth_bit(donors, rank) : lane);
     auto pass = [&](auto& value) { value = __shfl_sync(kAllLanes, value, source); };
     auto pass_vector = [&](Vec3& v) { pass(v.x), pass(v.y), pass(v.z); };

@@ -1,4 +1,4 @@
-// The ray queries of integrators, for the kind of trees that this compilation walks.
+// The ray queries of integrators, for the trees that this compilation traverses.
 #pragma once
 #include "bvh/cutout.h"
 #ifdef THRONG_COMPRESSED
@@ -9,10 +9,10 @@
 
 namespace THRONG_NAMESPACE {
 
-// The hit that a query has found, with t = -1 for a miss.
+// The hit of a query; t = -1 for a miss.
 THRONG_INLINE Hit hit_of(const Query& q) { return Hit{q.prim == NO_INDEX ? -1.0f : q.t_max, q.u, q.v, q.prim, q.instance, q.record}; }
 
-// Closest hit within [t_min, t_max].
+// Closest hit in [t_min, t_max].
 template <class Count>
 THRONG_DEVICE Hit closest_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(params, ray);
@@ -26,7 +26,7 @@ THRONG_OUTLINE Hit closest_hit(const Params& params, const Ray& ray, StackEntry*
     return closest_hit_counted(params, ray, stack, none);
 }
 
-// Whether anything lies within [t_min, t_max].
+// Whether there is a hit in [t_min, t_max].
 template <class Count>
 THRONG_DEVICE bool any_hit_counted(const Params& params, const Ray& ray, StackEntry* stack, Count& count) {
     Query q = make_query(params, ray);

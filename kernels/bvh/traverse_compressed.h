@@ -1,28 +1,27 @@
-// Traversal for GPUs: one loop over all levels that the lanes of a warp run in step. A round enters an
-// instance, then visits a node and tests a triangle, twice, each for the lanes that have one (and the first triangles only
-// if enough lanes have one).
+// Traversal for GPUs: one loop over all levels, which the lanes of a warp run in lockstep. A round enters an instance, then visits a node and tests a
+// triangle, both twice, each for the lanes that have one. The first triangle test is skipped if too few lanes have a triangle.
 //
-// Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs"; instances sit
-// in slots of the TLAS's nodes like any other child, so that they are entered in front-to-back order, too.
+// Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs". Instances occupy slots of the TLAS's
+// nodes like other children, so that they are also entered in front-to-back order.
 #pragma once
 #include "util/count.h"
 #include "bvh/intersect_compressed.h"
 
 namespace THRONG_NAMESPACE {
 
-// Units of a node that are still to be visited: the top byte of `mask` has those that the ray hits. The lowest byte tells
-// which of the node's slots hold units, the next one which hold instances.
+// Units of a node that are still to be visited. The top byte of `mask` has the units that the ray hits, the lowest byte has the slots with units, and
+// the next byte has the slots with instances.
 struct Group {
     uint32_t base, mask;
 };
 
-// A unit that is an instance has this bit set.
+// Bit that marks a unit as an instance.
 constexpr uint32_t kInstance = 0x80000000u;
 
-// Values of `Walk::floor` outside of instances: in the TLAS, the same if `space` is not the world's, and when the walk is over.
+// Values of `Walk::floor` outside of instances: in the TLAS; in the TLAS while `space` is not world space; traversal is over.
 constexpr uint32_t kOutside = 0xffffffffu, kStale = 0xfffffffeu, kOver = 0xfffffffdu;
 
-// Computes the unit's transform at a time of an instance that has keys.
+// Computes the transform of an instance with keys at the ray's time.
 THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, uint32_t segments, Time time, float* object_from_world) {
     float world_from_object[12];
     instance_at(params, load_word(&unit.first_key), segments, time, world_from_object);
@@ -30,15 +29,15 @@ THRONG_INLINE void place_unit(const Params& params, const InstanceUnit& unit, ui
     if (is_nested(params)) set_translation(object_from_world, translation_of(world_from_object));
 }
 
-// An assembly that a walk is in: the ray there, so that no ray is taken through more than one level at a time, and to what the walk
-// goes back when it leaves.
+// An assembly on the current path: the ray in its space, so that each ray is transformed through one level at a time, and the state to restore when
+// the traversal leaves it.
 struct alignas(16) Entered {
     Vec3 origin;
-    // The outer values of `Walk::bottom` and, in the lowest three bits, of where the ray goes up.
+    // Outer value of `Walk::bottom` and, in the lowest three bits, the axes along which the outer ray goes up.
     uint32_t outside;
     Vec3 direction;
     uint32_t outer_base;
-    // The digits that `origin` lacks.
+    // The low-order part of `origin`.
     Vec3 low;
 
     THRONG_INLINE uint32_t outer_bottom() const { return outside >> 3; }
@@ -46,23 +45,23 @@ struct alignas(16) Entered {
 
 constexpr uint32_t kWalkStack = THRONG_NESTED ? NESTED_STACK : COMPRESSED_STACK;
 
-// The state of a ray's traversal. `Found` keeps the closest hit; with `Any` the walk ends at the first.
+// The state of a ray's traversal. `Found` stores the closest hit; with `Any` the traversal ends at the first hit.
 template <bool Any, class Found>
 struct Walk {
     Space space;
     float t_min, t_max;
     Group group;
-    // Triangles still to test: hits in the lowest byte of `mask`, all of the node's in the next one.
+    // Triangles still to test: hits in the lowest byte of `mask`, all triangles of the node in the next byte.
     Group triangles;
-    // Entries on the stack, and how many of them were there when the current instance was entered.
+    // Number of entries on the stack, and their number when the current instance was entered.
     uint32_t top, floor;
-    // Unit of the current instance.
+    // Unit index of the current instance.
     uint32_t instance;
-    // The unit to go on with, with `kInstance` if it is one; `NO_INDEX` if it is not known yet.
+    // The next unit, with `kInstance` if it is an instance; `NO_INDEX` if it is not yet determined.
     uint32_t unit;
 #if THRONG_NESTED
-    // The assemblies that the walk is in: an array of `MOST_NESTED` that is not part of the walk, or GPUs would keep none of it in
-    // registers. Then entries on the stack when it entered the last one, and the number of meshes before that.
+    // The assemblies on the current path: an array of `MOST_NESTED` elements outside of `Walk`, because GPUs would otherwise keep no part of `Walk`
+    // in registers. Then the nesting depth, the number of stack entries when the last one was entered, and the number of meshes before it.
     Entered* entered;
     uint32_t depth, bottom, base;
 #endif
@@ -83,8 +82,8 @@ struct Walk {
 
     THRONG_INLINE bool over() const { return floor == kOver; }
 
-    // Goes on with a group of another walk whose ray, space and instance (and assemblies) this one has now. `start` is 0 for
-    // a group of the instance, `kStale` for a group outside of it.
+    // Continues with a group of another traversal whose ray, space and instance (and assemblies) were copied to this one. `start` is 0 for a group of
+    // the instance, and `kStale` for a group outside of it.
     THRONG_INLINE void take_over(Group given, uint32_t start) {
         group = given;
         triangles = Group{0, 0};
@@ -94,35 +93,35 @@ struct Walk {
         if (floor == kStale) turn_to_world();
     }
 
-    // Does one round. The walk is `over` when there is nothing left to do. `stack` has room for the levels of both trees.
+    // Runs one round. The traversal is `over` when nothing is left to do. `stack` must have room for the levels of both trees.
     //
-    // Every phase is entered and left at one place, so that the lanes of a warp converge before the next one; an early
-    // return would make each phase run once per group of lanes.
+    // Every phase is entered and left at a single place, so that the lanes of a warp converge before the next phase. With an early return, each phase
+    // would run once per group of lanes.
     template <class Order, class Count, class Filter>
     THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count, const Filter& filter) {
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, filter);
         if (is_node()) visit_node(params, order, count);
-        // If only few lanes have a triangle, they wait until others have found one with their second node.
+        // If few lanes have a triangle, they wait until others have found one with their second node.
         if (lanes_where(has_triangle()) >= params.frame.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, filter);
-        // A second node and triangle for lanes with no space to change, so that twice as many lanes take part in the next change.
+        // A second node and triangle for lanes that need not change space, so that twice as many lanes take part in the next change.
         if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
         if (is_node() && floor != kStale) visit_node(params, order, count);
         if (has_triangle()) test_triangle(params, ray, found, count, filter);
     }
 
-    // Lets slots be visited in the world's order again.
+    // Restores the world's order of slots.
     THRONG_INLINE void turn_to_world() { space.axes = (space.axes & ~7u) | (space.axes >> kWorldUpShift & 7u); }
 
-    // Whether the unit to go on with is known and is not an instance.
+    // Whether the next unit is determined and is not an instance.
     THRONG_INLINE bool is_node() const { return int32_t(unit) >= 0; }
 
     THRONG_INLINE bool has_triangle() const { return triangles.mask & 255u; }
 
-    // Takes the next unit off the group, or off the stack. The walk is `over` if there is none.
+    // Takes the next unit from the group, or from the stack. The traversal is `over` if there is none.
     THRONG_INLINE void next_unit(Group* stack) {
         if (!(group.mask >> 24)) {
-            // Leaves the instance. The world's ray is prepared again only when a node of the TLAS asks for it.
+            // Leaves the instance. The world-space ray is prepared again only when a node of the TLAS needs it.
             if (top == floor) {
                 floor = kStale;
                 turn_to_world();
@@ -136,7 +135,7 @@ struct Walk {
         if (floor != kOver) {
             uint32_t bit = highest_bit(group.mask), slot = (bit ^ space.axes) & 7u;
             unit = group.base + count_bits(group.mask & ((1u << slot) - 1u));
-            // The slot's bit among the instances becomes `kInstance`.
+            // The slot's bit in the mask of instances becomes `kInstance`.
             unit |= group.mask << (23 - slot) & kInstance;
             group.mask ^= 1u << bit;
             if (group.mask >> 24) stack[top++] = group;
@@ -154,8 +153,8 @@ struct Walk {
     }
 #endif
 
-    // Prepares the ray outside of meshes for a node, or enters an instance: then `unit` becomes the root of its tree. A sphere
-    // has none; it is tested at once.
+    // Prepares the ray outside of meshes for a node, or enters an instance; `unit` then becomes the root of its tree. A sphere has no tree and is
+    // tested immediately.
     template <class Count, class Filter>
     THRONG_INLINE void change_space(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
         const bool enter = !is_node();
@@ -212,7 +211,7 @@ struct Walk {
         if (sphere_distance(origin, direction, t_min, t_max, t)) take(ray, t, 0.0f, 0.0f, 0, !Any, ids, found, filter);
     }
 
-    // Takes over a hit that is no farther than `t_max`, if it counts.
+    // Accepts a hit that is not farther than `t_max`, if the filter accepts it.
     template <class Filter>
     THRONG_INLINE void take(const Ray& ray, float t, float u, float v, uint32_t prim, bool front, const Words4& ids, Found& found, const Filter& filter) {
         uint32_t number = ids.y;
@@ -229,7 +228,7 @@ struct Walk {
     THRONG_INLINE void end() {
         floor = kOver;
 #if THRONG_NESTED
-        // The round that this happens in leaves no assembly, or the walk would go on there.
+        // The current round must not leave an assembly, because the traversal would continue there.
         depth = 0;
 #endif
     }
@@ -275,7 +274,7 @@ struct Walk {
     }
 };
 
-// Traverses the scene. `filter` says which of the primitives that are crossed count.
+// Traverses the scene. `filter` decides which crossed primitives are hit.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* memory, Count& count, const Filter& filter) {
     if (params.frame.tlas_root == EMPTY_CHILD) return false;

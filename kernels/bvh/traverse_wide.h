@@ -1,4 +1,4 @@
-// Traversal for CPUs: the same walk over wide nodes for the TLAS, for each assembly and for each BLAS.
+// Traversal for CPUs: one algorithm over wide nodes for the TLAS, for each assembly and for each BLAS.
 #pragma once
 #include "util/count.h"
 #include "bvh/intersect_wide.h"
@@ -7,9 +7,8 @@ namespace THRONG_NAMESPACE {
 
 constexpr uint32_t kCacheLine = 64;
 
-// Prefetches the cache lines of what a reference leads to, if it is not visited next: it may be popped when nothing else is left
-// to do, and would have to be waited for. Whether it is a leaf can't be predicted, so there is no branch on it, and as many lines
-// are fetched as a node has.
+// Prefetches the cache lines of a reference that is not visited next. It may be popped when no other work is left, and would then stall. Whether it
+// is a leaf is unpredictable, so there is no branch on it, and as many lines are fetched as a node has.
 template <class Leaf>
 THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uint32_t reference) {
     const uintptr_t is_leaf = 0 - uintptr_t(reference >> 31), index = reference & ~LEAF;
@@ -18,7 +17,7 @@ THRONG_INLINE void prefetch_child(const WideNode* nodes, const Leaf* leaves, uin
     for (uint32_t line = 0; line < sizeof(WideNode); line += kCacheLine) prefetch(address + line);
 }
 
-// A stack entry as one number. Distances of entry are not negative, so their bits have the same order.
+// A stack entry as one integer. Entry distances are not negative, so the order of their bits matches the order of distances.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an entry's distance is in the upper half of its key");
 typedef uint64_t EntryKey;
 THRONG_INLINE EntryKey entry_key(uint32_t t_bits, uint32_t reference) { return EntryKey(t_bits) << 32 | reference; }
@@ -30,15 +29,15 @@ THRONG_INLINE EntryKey load_entry(const StackEntry* from) {
 }
 THRONG_INLINE void store_entry(StackEntry* to, EntryKey key) { __builtin_memcpy(to, &key, sizeof(key)); }
 
-// Exchanges two entries if the first one is not the nearer one. No branch, for it couldn't be predicted.
+// Swaps two entries if the first one is not the nearer one. No branch, because it would be unpredictable.
 THRONG_INLINE void put_in_order(EntryKey& near, EntryKey& far) {
     const EntryKey a = near, b = far;
     near = b < a ? b : a;
     far = b < a ? a : b;
 }
 
-// Puts all but the nearest of at least two entered children on the stack, and returns that one's reference. If they are to be
-// `Sorted`, the nearest of the others ends up on top.
+// Pushes all but the nearest of at least two entered children onto the stack, and returns the reference of the nearest. With `Sorted`, the nearest of
+// the others ends up on top.
 template <bool Sorted, class Leaf>
 THRONG_INLINE uint32_t push_children(const WideNode* nodes, const Leaf* leaves, const WideNode& node, uint32_t mask, const Floats<THRONG_WIDTH>& entry, StackEntry*& top) {
     alignas(64) float t[THRONG_WIDTH];
@@ -75,9 +74,9 @@ THRONG_INLINE uint32_t push_children(const WideNode* nodes, const Leaf* leaves, 
     return reference_of(a);
 }
 
-// Visits leaves in order of entry or, for `Any`, roughly so: sorting costs more than it saves there. `leaf(index, stack)` returns
-// true to end the walk; it may lower q.t_max. `leaves` is where leaves are, to be prefetched. `visit()` is called at every node, for
-// counters. `stack` has room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
+// Visits leaves in order of entry or, for `Any`, approximately so, because sorting would cost more than it saves. `leaf(index, stack)` returns true
+// to end the traversal; it may lower q.t_max. `leaves` is the address of the leaves, for prefetching. `visit()` is called at every node, for
+// counters. `stack` must have room for (depth of the tree) * (THRONG_WIDTH - 1) + 1 entries.
 template <bool Any, class Leaf, class Visit, class OnLeaf>
 THRONG_INLINE bool walk(const WideNode* nodes, const Leaf* leaves, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
     StackEntry* top = stack;
@@ -109,12 +108,12 @@ THRONG_INLINE bool walk(const WideNode* nodes, const Leaf* leaves, uint32_t root
     }
 }
 
-// Whether `leaf(index)` is true for any of the leaves that the ray enters before `t_max`. Children are visited in the descending order
-// of their slots, where builders put first what is likely to end the walk soon (`accel::occlusion`). Distances don't matter then, and what
-// is entered goes on the stack without a branch on how many children that are: it couldn't be predicted.
+// Whether `leaf(index)` is true for any of the leaves that the ray enters before `t_max`. Children are visited in descending order of slots, in which
+// builders put children first that probably end the traversal soon (`accel::occlusion`). Distances are irrelevant, so entered children are pushed
+// without a branch on their number, which would be unpredictable.
 template <class Visit, class OnLeaf>
 THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlabs& slabs, float t_max, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
-    // An empty leaf at the bottom ends the walk. There are twice as many places as `walk` has, so that all lanes may be written.
+    // An empty leaf at the bottom ends the traversal. The stack has twice as many places as in `walk`, so that all lanes may be written.
     static_assert(sizeof(StackEntry) == 2 * sizeof(uint32_t), "a stack has room for two references per entry");
     uint32_t* top = reinterpret_cast<uint32_t*>(stack);
     *top++ = EMPTY_CHILD;
@@ -132,13 +131,13 @@ THRONG_INLINE bool walk_any(const WideNode* nodes, uint32_t root, const WideSlab
             store_chosen<THRONG_WIDTH>(top, node.children, mask);
             const uint32_t* last = node.children + highest_bit(mask | 1u);
             reference = *(mask ? last : top - 1);
-            // One reference was taken, of those that were just put there or were there before.
+            // One reference was taken, either from the new ones or from the older ones.
             top += int(count_bits(mask)) - 1;
         }
     }
 }
 
-// Calls `enter` with the packs of a mesh, of whichever kind they are.
+// Calls `enter` with the packs of a mesh, in their actual type.
 template <class Enter>
 THRONG_INLINE bool with_packs(const BlasRecord& blas, Enter&& enter) {
 #if THRONG_WIDTH == 16
@@ -147,7 +146,7 @@ THRONG_INLINE bool with_packs(const BlasRecord& blas, Enter&& enter) {
     return enter(blas.packs);
 }
 
-// Visits the leaves that the ray enters of a mesh with these `packs`. True if the walk should end.
+// Visits the leaves of a mesh with these `packs` that the ray enters. True if the traversal should end.
 template <bool Any, class Pack, class Visit, class OnLeaf>
 THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t root, const WideSlabs& slabs, Query& q, StackEntry* stack, Visit&& visit, OnLeaf&& leaf) {
     if (Any) return walk_any(blas.nodes, root, slabs, q.t_max, stack, visit, leaf);
@@ -157,8 +156,8 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
     });
 }
 
-// Traverses the part of the scene below one instance. True if the walk should end (`Any` and something was hit).
-// `pack_at(packs, index)` returns the pack in the leaf `index` at the ray's time. `Nested` in scenes with assemblies.
+// Traverses the content of one instance. True if the traversal should end (`Any` and something was hit). `pack_at(packs, index)` returns the pack of
+// leaf `index` at the ray's time. `Nested` in scenes with assemblies.
 template <bool Any, bool Nested, class Count, class Filter, class PackAt>
 THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v, bool front) { return filter(ray, record, prim, u, v, unmet_surfaces<Any>(front)); };
@@ -176,7 +175,7 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     });
 }
 
-// Returns the pack in a leaf of a mesh that keeps its shape.
+// Returns the pack in a leaf of a static mesh.
 struct PackItself {
     template <class Pack> THRONG_INLINE const Pack& operator()(const Pack* packs, uint32_t index) const { return packs[index]; }
 };
@@ -194,7 +193,7 @@ THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
     return pack;
 }
 
-// The same for an instance that moves while the shutter is open, at the ray's time.
+// Traverses an instance that moves while the shutter is open, at the ray's time.
 template <bool Any, bool Nested, class Count, class Filter>
 THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     const InstanceRecord& instance = params.trees.instances[record];
@@ -223,10 +222,10 @@ THRONG_INLINE bool enter_mesh(const Params& params, const Ray& ray, uint32_t rec
 template <bool Any, class Count, class Filter>
 bool enter_nested(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter);
 
-// How walks enter instances (DETOUR_*). Another thread may change it during a launch.
+// The mode in which traversal enters instances (DETOUR_*). Another thread may change it during a launch.
 THRONG_INLINE uint32_t detour(const Params& params) { return __atomic_load_n(&params.trees.detour, __ATOMIC_RELAXED); }
 
-// Whether the launch is to end, so that its results do not matter any more.
+// Whether the launch must end, so that its results are no longer needed.
 THRONG_INLINE bool is_ended(const Params& params) { return detour(params) == DETOUR_ENDS; }
 
 // Traverses an instance unless it is hidden.
@@ -238,9 +237,8 @@ THRONG_INLINE bool enter_instance(const Params& params, const Ray& ray, uint32_t
     return detour(params) ? enter_nested<Any>(params, ray, record, q, stack, count, filter) : enter_mesh<Any, false>(params, ray, record, q, stack, count, filter);
 }
 
-// The same in a scene with assemblies; outlined, so that other scenes pay nothing. A walk of a launch that is to end does so here: a single
-// ray may meet millions of instances. In an assembly's space instances are placed as they are in
-// the world.
+// Traverses an instance in a scene with assemblies. Outlined, so that other scenes have no cost. A traversal ends here if the launch must end,
+// because a single ray may enter millions of instances. Instances in an assembly's space are placed like instances in world space.
 template <bool Any, class Count, class Filter>
 THRONG_OUTLINE bool enter_nested(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     if (is_ended(params)) return true;
@@ -272,7 +270,7 @@ THRONG_OUTLINE bool enter_nested(const Params& params, const Ray& ray, uint32_t 
     return done;
 }
 
-// Traverses the scene. `filter` says which of the primitives that are crossed count.
+// Traverses the scene. `filter` decides which crossed primitives are hit.
 template <bool Any, class Count, class Filter>
 THRONG_INLINE bool traverse(const Params& params, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
     if (params.frame.tlas_root == EMPTY_CHILD) return false;

@@ -1,18 +1,18 @@
-// Primary rays: pixels in 8x8 tiles, positions within the pixel drawn from the reconstruction filter.
+// Primary rays: pixels in 8x8 tiles, with positions inside the pixel sampled from the reconstruction filter.
 #pragma once
 #include "camera/lens.h"
 #include "geom/motion.h"
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a path, each a pair of numbers: one for the pixel filter, then a block per bounce.
+// Sampler dimensions of a path, each a pair of numbers: one for the pixel filter, then a block per bounce.
 constexpr uint32_t kDimensionFilter = 0;
 
-// Packs every second bit of a six-bit number, from the lowest.
+// Packs every second bit of a six-bit number, starting at the lowest.
 THRONG_INLINE uint32_t even_bits(uint32_t x) { return (x & 1u) | (x >> 1 & 2u) | (x >> 2 & 4u); }
 
-// Finds the pixel of a work item. Items run through 8x8 tiles, and through these along a Z-shaped curve, so that neighbours in a
-// batch see the same things. Returns false for the items that hang over the right and lower edge of the film.
+// Computes the pixel of a work item. Items are ordered by 8x8 tiles, and in each tile along a Z-order curve, so that neighbours in a batch have
+// similar paths. Returns false for items past the right and lower edges of the film.
 THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, uint32_t& y) {
     uint32_t tiles_x = (params.film.width + 7) / 8, tile = params.film.tiles ? params.film.tiles[item / 64] : item / 64, inner = item % 64;
     const uint32_t film_x = tile % tiles_x * 8 + even_bits(inner), film_y = tile / tiles_x * 8 + even_bits(inner >> 1);
@@ -21,7 +21,7 @@ THRONG_INLINE bool item_pixel(const Params& params, uint32_t item, uint32_t& x, 
     return film_x < params.film.width && film_y < params.film.height;
 }
 
-// Place of a pixel of the picture in the film, which may be of a region alone.
+// Index in the film of a pixel of the picture; the film may cover only a region.
 THRONG_INLINE uint32_t film_pixel(const Params& params, uint32_t x, uint32_t y) { return (y - params.film.top) * params.film.width + (x - params.film.left); }
 
 // Inverse error function in single precision (Giles 2010).
@@ -51,9 +51,9 @@ THRONG_DEVICE float inverse_erf(float x) {
     return (2.83297682f + p * w) * x;
 }
 
-// Distance from the pixel's centre along one axis, distributed as the filter (its magnitude, where it is negative): sampling
-// the filter instead of weighting by it keeps every pixel independent of its neighbours. The Gaussian has a sigma of 0.5 and is
-// cut at 1.5 pixels (3 sigma), unless it is scaled.
+// Distance from the pixel's centre along one axis, distributed like the filter (or its magnitude, where it is negative). Sampling the filter instead
+// of weighting with it keeps every pixel independent of its neighbours. Unless scaled, the Gaussian has a sigma of 0.5 and is cut at 1.5 pixels (3
+// sigma).
 THRONG_DEVICE float filter_offset(const Params& params, float u) {
     if (params.picture.filter == FILTER_GAUSSIAN) return params.picture.filter_scale * (0.70710678f * inverse_erf(0.9973f * (2.0f * u - 1.0f)));
     if (params.picture.filter == FILTER_BOX) return params.picture.filter_scale * (2.0f * u - 1.0f);
@@ -68,8 +68,8 @@ THRONG_DEVICE float filter_offset(const Params& params, float u) {
     return params.picture.filter_scale * (a + (b - a) * (place - float(step)));
 }
 
-// The stretch along one axis, from the pixel's middle, over which samples are spread evenly that are shared (film/share.h): the pixel at `place`
-// of `count`, and beyond the picture's edges what the Gaussian of the pixels there reaches.
+// Interval along one axis, relative to the pixel's centre, in which shared samples are uniformly distributed (film/share.h). It is the pixel at
+// `place` of `count` and, at the picture's edges, extends as far as the Gaussian of the edge pixel.
 struct SharedSpan {
     float begin, length;
 };
@@ -79,7 +79,7 @@ THRONG_INLINE SharedSpan shared_span(uint32_t place, uint32_t count) {
     return SharedSpan{begin, end - begin};
 }
 
-// Where a sample is from the middle of its pixel (x, y).
+// Offset of a sample from the centre of its pixel (x, y).
 THRONG_DEVICE Vec2 sample_offset(const Params& params, uint32_t x, uint32_t y, const Sampler& sampler) {
     const Vec2 u = sample_2d(sampler, kDimensionFilter);
     if (params.picture.filter != FILTER_SHARED) return Vec2{filter_offset(params, u.x), filter_offset(params, u.y)};
@@ -87,14 +87,14 @@ THRONG_DEVICE Vec2 sample_offset(const Params& params, uint32_t x, uint32_t y, c
     return Vec2{across.begin + across.length * u.x, down.begin + down.length * u.y};
 }
 
-// Whether a sample has a negative weight: the filter is a product of both axes, so in the lobe of one axis but not of the other.
+// Whether a sample has a negative weight. The filter is a product of both axes, so the weight is negative in the lobe of exactly one axis.
 THRONG_INLINE bool is_negative(const Params& params, Vec2 offset) {
     // Mitchell's cubic, which ends at 2 pixels, changes its sign at 8/7.
     const float lobe = params.picture.filter_scale * (4.0f / 7.0f);
     return params.picture.filter_signed && (fabsf(offset.x) > lobe) != (fabsf(offset.y) > lobe);
 }
 
-// Direction at a longitude and latitude, both from -1 to 1 across the picture; 0 is forward. Beyond the poles is the other side.
+// Direction at a longitude and latitude, both from -1 to 1 across the picture; 0 is forward. Coordinates past a pole continue on the other side.
 THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float y) {
     float turn = 0.5f * x, lift = 0.25f * y, sine, cosine, height, level;
     sine_cosine(turn - floorf(turn), sine, cosine);
@@ -102,7 +102,7 @@ THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float
     return (load3(camera.forward) * cosine + load3(camera.right) * sine) * level + load3(camera.up) * height;
 }
 
-// The camera at a time while the shutter is open.
+// The camera at a time in the shutter interval.
 THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
     if (!params.keys.camera_segments) return params.picture.camera;
     const KeySpan span = key_span(params.keys.camera_segments, time);
@@ -117,7 +117,7 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
         camera.lens_up[i] = between(camera.lens_up[i], next.lens_up[i], span.share);
     }
     for (int i = 0; i < 2; i++) camera.shift[i] = between(camera.shift[i], next.shift[i], span.share);
-    // A pinhole is a lens of no width, which has no focus of its own.
+    // A pinhole is a lens of zero width without a focus distance.
     if (!(camera.focus > 0.0f)) {
         camera.focus = next.focus;
         camera.blades = next.blades;
@@ -130,7 +130,7 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
 THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
     float sx = 2.0f * x / float(params.film.picture_width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.film.picture_height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;
-    // From the eye to a point of the picture, or for parallel rays from the middle of the picture to it.
+    // From the eye to a point of the picture; for parallel rays, from the centre of the picture to the point.
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);
     Vec3 d = from + load3(camera.right) * (sx + camera.shift[0]) + load3(camera.up) * (sy + camera.shift[1]);
     if (camera.kind == CAMERA_EQUIRECTANGULAR) d = panorama_direction(camera, sx, sy);
@@ -142,7 +142,7 @@ THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, f
     return ray;
 }
 
-// The same through a point of the lens, if there is one.
+// The camera ray through a random point of the lens, if there is one.
 THRONG_INLINE Ray lens_ray(const Params& params, const CameraRecord& camera, const Sampler& sampler, float x, float y) {
     Ray ray = camera_ray(params, camera, x, y);
     if (camera.focus > 0.0f) through_lens(camera, sample_2d(sampler, DIMENSION_LENS), ray);

@@ -1,4 +1,4 @@
-// Thin lenses: where a ray passes the aperture, and how it is bent towards what is in focus.
+// Thin lenses: the point at which a ray passes the aperture, and its refraction towards the focus.
 #pragma once
 #include "abi.h"
 #include "util/sampler.h"
@@ -17,7 +17,7 @@ THRONG_INLINE Vec2 sample_disc(Vec2 u) {
     return Vec2{radius * cosine, radius * sine};
 }
 
-// Samples uniformly a regular polygon whose corners are on the unit circle. At `turn` 0 the middle of a side is at the right.
+// Samples a regular polygon with corners on the unit circle uniformly. For `turn` = 0, the middle of a side is on the right.
 THRONG_INLINE Vec2 sample_polygon(uint32_t corners, float turn, Vec2 u) {
     const float count = float(corners), place = u.x * count, side = min(floorf(place), count - 1.0f);
     // Uniform in the triangle of the centre and one side.
@@ -30,8 +30,8 @@ THRONG_INLINE Vec2 sample_polygon(uint32_t corners, float turn, Vec2 u) {
     return Vec2{x * cosine - y * sine, x * sine + y * cosine};
 }
 
-// Moves a pinhole's ray to a point of the lens, from where it goes to the point of the old ray that is in focus: in a plane, or for
-// panoramas on a sphere. A panorama's lens faces wherever the ray goes.
+// Moves a pinhole ray to a point of the lens and redirects it to the pinhole ray's point in focus, which lies in a plane or, for panoramas, on a
+// sphere. A panorama's lens always faces the direction of the ray.
 THRONG_DEVICE void through_lens(const CameraRecord& camera, Vec2 u, Ray& ray) {
     const Vec2 p = camera.blades ? sample_polygon(camera.blades, camera.blade_turn, u) : sample_disc(u);
     const Vec3 direction = load3(ray.direction);

@@ -1,13 +1,13 @@
-// Tables of directional albedos of rough surfaces, of the first scattering at microfacets. They serve to make up for light lost
-// between facets and to share light between lobes. They were made by brute force (probe/albedo.h); the test
-// `the_tables_hold_what_brute_force_finds` in tests/scattering tells how to make them again.
+// Tables of directional albedos of rough surfaces, for single scattering at microfacets. They compensate for light lost between facets and divide
+// light among lobes. They were computed by brute force (probe/albedo.h). The test `the_tables_hold_what_brute_force_finds` in tests/scattering
+// explains how to recompute them.
 #pragma once
 #include "closure/fresnel.h"
 #include "closure/microfacet.h"
 
 namespace THRONG_NAMESPACE {
 
-// Tables have even steps in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Numbers are 16-bit fractions.
+// Table steps are uniform in sqrt(cosine), in roughness = sqrt(alpha), and in log2(ior - 1). Entries are 16-bit fractions.
 constexpr uint32_t kMirrorSide = 32, kReflectedSteps = 32, kReflectedCosines = 24, kLossSteps = 20, kLossCosines = 16, kIorSteps = 11;
 constexpr uint32_t kBrushedKinds = 11, kBrushedSteps = 16, kBrushedAzimuths = 5, kBrushedCosines = 24;
 constexpr uint32_t kSheenSteps = 16, kSheenCosines = 32;
@@ -18,13 +18,13 @@ constexpr float kSheenScale = 2.0f;
 
 #include "closure/albedo_tables.inc"
 
-// A place between two entries.
+// A position between two entries.
 struct Between {
     uint32_t index;
     float part;
 };
 
-// Place of `x`, in [0, 1], among `count` entries.
+// Position of `x`, in [0, 1], among `count` entries.
 THRONG_INLINE Between between(float x, uint32_t count) {
     float place = clamp(x, 0.0f, 1.0f) * float(count - 1);
     uint32_t index = uint32_t(place);
@@ -48,19 +48,19 @@ THRONG_DEVICE float table_3d(const uint16_t* table, uint32_t width, uint32_t hei
     return a + (b - a) * z.part;
 }
 
-// Place of an ior in the tables, in [0, 1].
+// Position of an ior in the tables, in [0, 1].
 THRONG_INLINE float ior_place(float ior) {
     return (log2f(clamp(ior, kMinTableIor, kMaxTableIor) - 1.0f) + 4.0f) * 0.2f;
 }
 
-// Albedo of a surface whose facets reflect all light. This and the other means are over the hemisphere, weighted by the cosine.
+// Albedo of a surface whose facets reflect all light. All means are cosine-weighted over the hemisphere.
 THRONG_DEVICE float mirror_albedo(float cosine, float roughness) {
     return table_2d(kMirrorAlbedo, kMirrorSide, between(roughness, kMirrorSide), between(sqrtf(cosine), kMirrorSide));
 }
 THRONG_DEVICE float mirror_mean(float roughness) { return table_1d(kMirrorMean, between(roughness, kMirrorSide)); }
 
-// Albedo of an anisotropic surface (of KHR_materials_anisotropy's strength, the tangent is x) minus that of an isotropic one
-// of the same mean square roughness.
+// Albedo of an anisotropic surface (strength as in KHR_materials_anisotropy, tangent along x) minus the albedo of an isotropic surface of equal mean
+// square roughness.
 THRONG_DEVICE float brushed_change(Vec3 v, float roughness, float anisotropy) {
     float across = squared(v.x) + squared(v.y), azimuth = across > 1e-12f ? squared(v.x) / across : 0.5f;
     Between kind = between(anisotropy, kBrushedKinds), y = between(roughness, kBrushedSteps), z = between(azimuth, kBrushedAzimuths),
@@ -87,7 +87,7 @@ THRONG_DEVICE float reflected_mean(float roughness, float ior_place) {
     return table_2d(kReflectedMean, kReflectedSteps, between(ior_place, kIorSteps), between(roughness, kReflectedSteps));
 }
 
-// Share of the light that glass neither reflects nor lets through at the first scattering, seen from outside or `inside`.
+// Fraction of light that glass neither reflects nor transmits at the first scattering, seen from outside or from `inside`.
 THRONG_DEVICE float glass_loss(bool inside, float cosine, float roughness, float ior_place) {
     return table_3d(inside ? kBackLoss : kFrontLoss, kLossCosines, kLossSteps, between(ior_place, kIorSteps), between(roughness, kLossSteps),
                     between(sqrtf(cosine), kLossCosines));

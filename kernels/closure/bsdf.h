@@ -1,17 +1,17 @@
-// How surfaces scatter light: the layered model of glTF 2.0 and its KHR_materials extensions.
+// The BSDF of surfaces: the layered model of glTF 2.0 and its KHR_materials extensions.
 #pragma once
 #include "closure/bsdf_make.h"
 
 namespace THRONG_NAMESPACE {
 
 struct BsdfSample {
-    // Unit vector towards where light comes from.
+    // Unit vector towards the incoming light.
     Vec3 in;
-    // Value times cosine, divided by the pdf of the direction (its limit for perfect mirrors and windows).
+    // Value times cosine, divided by the pdf of the direction (the limit of this for perfect mirrors and windows).
     Vec3 weight;
     // Pdf of `in` per solid angle; infinite for perfect mirrors and windows.
     float pdf;
-    // Whether `in` is on the other side of the surface than `out`.
+    // Whether `in` and `out` are on different sides of the surface.
     bool transmitted;
 };
 
@@ -21,7 +21,7 @@ struct Scattered {
     float pdf;
 };
 
-// Probability of reflection where a facet reflects `fresnel` and lets `passed` through.
+// Probability of reflection if a facet reflects `fresnel` and transmits `passed`.
 THRONG_INLINE float reflection_share(const Bsdf& b, Vec3 fresnel, Vec3 passed) {
     float reflected = luminance(fresnel), through = luminance(b.through * passed);
     return through > 0.0f ? reflected / (reflected + through) : 1.0f;
@@ -32,7 +32,7 @@ THRONG_DEVICE void add_coat(const Bsdf& b, Vec3 in, Scattered& sum) {
     float out_z = max(dot(out, b.coat_normal), 1e-4f), in_z = dot(in, b.coat_normal), h_z = dot(h, b.coat_normal);
     if (!(in_z > 0.0f) || !(h_z > 0.0f)) return;
     Roughness a{b.coat_alpha, b.coat_alpha};
-    // Only heights matter, but the sine must have all its digits.
+    // Only heights matter, but the sine must be accurate.
     float common = facet_distribution(a, vec3(length(cross(h, b.coat_normal)), 0.0f, h_z)) / (4.0f * out_z);
     float hidden = hidden_facets(b.coat_alpha, out_z), hidden_in = hidden_facets(b.coat_alpha, in_z);
     sum.value += vec3(b.coat * dielectric_fresnel(dot(out, h), 1.5f) * common * masking(hidden, hidden_in));
@@ -56,7 +56,7 @@ THRONG_DEVICE void add_mirrored(const Bsdf& b, Vec3 in, bool reflected, Scattere
     sum.pdf += b.p_interface * (reflected ? share : 1.0f - share) * common * masking(hidden);
 }
 
-// Adds transmission by a rough interface that bends light (Walter et al. 2007).
+// Adds transmission by a rough refracting interface (Walter et al. 2007).
 THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
     float hidden = hidden_facets(b.roughness, b.out), hidden_in = hidden_facets(b.roughness, in);
     uint32_t bands = color_bands(b);
@@ -76,20 +76,19 @@ THRONG_DEVICE void add_refracted(const Bsdf& b, Vec3 in, Scattered& sum) {
     }
 }
 
-// Cosine of `in` and the normal for diffuse light, which is the mapped one before bending. Where a map tilts it away from the
-// surface, light fades towards the surface's horizon instead of ending there, as if the facets that the map stands for hid each
-// other (Conty Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem"), as in
-// Cycles.
+// Cosine of `in` and the normal for diffuse light, which is the mapped normal before bending. If a map tilts it away from the surface, light fades
+// towards the surface's horizon instead of ending there, as if the facets that the map represents shadowed each other. Cycles does this as well
+// (Conty Estevez, Lecocq and Stein 2019, "A Microfacet-Based Shadowing Function to Solve the Bump Terminator Problem").
 THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
     const Vec3 to = beyond ? -in : in;
     float cosine = dot(b.mapped, to), height = dot(b.unmapped, to);
-    // Light behind these normals may still be in front of the one that was bent.
+    // Light behind these normals may still be in front of the bent one.
     if (!(cosine > 0.0f) || !(height > 0.0f)) return 0.0f;
     float tangent2 = max(1.0f / max(squared(height), 1e-12f) - 1.0f, 0.0f);
     return cosine * 2.0f / (1.0f + sqrtf(1.0f + b.map_alpha2 * tangent2));
 }
 
-// Adds diffuse light and light that was scattered more than once, on either side.
+// Adds diffuse light and multiply scattered light, on either side.
 THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum) {
     float cosine = fabsf(in.z);
     Vec3 value = beyond ? b.diffuse_through : b.diffuse;
@@ -105,15 +104,15 @@ THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum)
     sum.pdf += (beyond ? b.p_beyond : b.p_wide) * cosine * (1.0f / kPi);
 }
 
-// Value of the BSDF times the cosine of `in` and the shading normal, and the pdf with which `sample_bsdf` finds `in` if that is `beyond` the
-// triangle. Perfect mirrors and windows count for nothing here.
+// Value of the BSDF times the cosine of `in` and the shading normal, and the pdf of `in` in `sample_bsdf`. `beyond` is true if `in` is behind the
+// triangle. Perfect mirrors and windows contribute nothing here.
 THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, bool beyond, float& pdf) {
     Vec3 local = to_local(b, in);
     Scattered sum{vec3(0.0f), 0.0f};
     pdf = 0.0f;
-    // Light on one side of the geometry and on the other of the shading normal is neither reflected nor transmitted.
+    // Light on one side of the geometry and on the other side of the shading normal is neither reflected nor transmitted.
     if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
-    // Nor is light in front of the bent normal but behind the interpolated one.
+    // Neither is light in front of the bent normal but behind the interpolated one.
     const bool bent = b.mapped.z < 0.9999f;
     if (bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
@@ -127,7 +126,7 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, bool beyond, float& pd
     return sum.value;
 }
 
-// Samples a direction that the coat reflects. False for a smooth coat, which reflects only one direction.
+// Samples a direction that the coat reflects. False for a smooth coat, which reflects in one direction only.
 THRONG_DEVICE bool sample_coat(const Bsdf& b, Vec2 u, Vec3& in) {
     Vec3 out = to_world(b, b.out), tangent, bitangent, h = b.coat_normal;
     bool smooth = b.coat_alpha < kSmooth;
@@ -141,8 +140,8 @@ THRONG_DEVICE bool sample_coat(const Bsdf& b, Vec2 u, Vec3& in) {
     return !smooth;
 }
 
-// Samples a local direction at the interface; `choice` picks reflection or transmission, and a colour. `smooth_weight` is the
-// weight for smooth interfaces, not yet divided by the probability of the interface.
+// Samples a local direction at the interface. `choice` selects reflection or transmission, and a colour. `smooth_weight` is the weight for smooth
+// interfaces, not yet divided by the probability of the interface.
 THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& in, Vec3& smooth_weight) {
     Vec3 h = b.smooth ? vec3(0.0f, 0.0f, 1.0f) : sample_visible_facet(b.roughness, b.out, u);
     float cosine = dot(b.out, h);
@@ -163,19 +162,19 @@ THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& i
     uint32_t bands = color_bands(b), band = uint32_t((choice - share) / (1.0f - share) * float(bands));
     if (band >= bands) band = bands - 1;
     float eta = band_eta(b, band);
-    // Radiance is denser where the ior is higher.
+    // Radiance is greater where the ior is higher.
     smooth_weight *= band_color(b, band) * (float(bands) / squared(eta));
     return refract(b.out, h, eta, in) && in.z < 0.0f;
 }
 
-// Completes the sample of a perfect mirror or window; false if it carries no light or lies on the wrong side of the geometry.
+// Completes the sample of a perfect mirror or window. False if it carries no light or is on the wrong side of the geometry.
 THRONG_INLINE bool take_smooth(const Bsdf& b, Vec3 weight, BsdfSample& sample) {
     sample.weight = weight;
     sample.pdf = kInfinity;
     return max_component(weight) > 0.0f && (dot(sample.in, b.geometric) < 0.0f) == sample.transmitted;
 }
 
-// Samples a direction that light comes from; false where nothing is scattered. `choice` picks the layer, `u` the direction.
+// Samples a direction of incoming light; false if nothing is scattered. `choice` selects the layer, `u` the direction.
 THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& sample) {
     sample.transmitted = false;
     if (choice < b.p_coat) {
@@ -195,7 +194,7 @@ THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& 
         sample.transmitted = !(choice - b.p_interface < b.p_wide);
         sample.in = sample_cosine(sample.transmitted ? -b.normal : b.normal, u);
     }
-    // A direction that a reflecting lobe sends through the surface must not pass for another lobe's light.
+    // A direction that a reflecting lobe sends through the surface must not count as another lobe's light.
     if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
     Vec3 value = evaluate_bsdf(b, sample.in, sample.transmitted, sample.pdf);
     if (!(sample.pdf > 0.0f) || !(max_component(value) > 0.0f)) return false;

@@ -1,15 +1,15 @@
-// From a material's inputs to its scattering towards one direction.
+// Computes a material's BSDF towards one direction from its inputs.
 #pragma once
 #include "closure/bsdf_state.h"
 #include "closure/shading_normal.h"
 
 namespace THRONG_NAMESPACE {
 
-// The ior bounded by the range of the tables: a surface of higher ior is as reflective as it should be, but bends light like this.
+// The ior limited to the range of the tables. A surface of higher ior has the correct reflectance, but refracts with this ior.
 THRONG_INLINE float bounded_ior(float ior) { return ior > 0.0f ? clamp(ior, 1.0f, kMaxTableIor) : kMaxTableIor; }
 
-// Light that microfacets scatter more than once, relative to the light that they lose in the first scattering, for Schlick's
-// Fresnel term from `f0` to `f90` (Kulla and Conty 2017).
+// Light that microfacets scatter more than once, relative to the light that they lose in the first scattering, for Schlick's Fresnel term from `f0`
+// to `f90` (Kulla and Conty 2017).
 THRONG_INLINE float returned(float f0, float f90, float mirror_mean) {
     float mean = f0 + (f90 - f0) * (1.0f / 21.0f);
     return mean * mean * mirror_mean / (1.0f - mean * (1.0f - mirror_mean));
@@ -33,7 +33,7 @@ THRONG_DEVICE void set_frame(Bsdf& b, const ShadingInputs& inputs, const Surface
     b.out = normalize_or(b.out, vec3(0.0f, 0.0f, 1.0f));
 }
 
-// Sets the coat and the sheen, and the shares of light that they let through.
+// Sets the coat and the sheen, and the fractions of light that they transmit.
 THRONG_DEVICE void set_upper_layers(Bsdf& b, const ShadingInputs& inputs, Vec3 out) {
     b.coat = b.inside ? 0.0f : inputs.clearcoat;
     b.sheen.color = b.inside ? vec3(0.0f) : inputs.sheen_color;
@@ -55,15 +55,15 @@ THRONG_DEVICE void set_upper_layers(Bsdf& b, const ShadingInputs& inputs, Vec3 o
     }
 }
 
-// Reflectance at normal incidence for this ior bounded by the range of the tables.
+// Reflectance at normal incidence for this ior, limited to the range of the tables.
 THRONG_INLINE float table_reflectance(const Bsdf& b) {
     return normal_fresnel(clamp(b.inside ? 1.0f / b.eta : b.eta, kMinTableIor, kMaxTableIor));
 }
 
-// Sets how the interface reflects. The dielectric's Fresnel term goes from f0 to f90 as that of its ior does.
+// Sets the reflectance of the interface. The dielectric's Fresnel term rises from f0 to f90 like the term of its ior.
 THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior) {
     float dielectric = 1.0f - inputs.metallic, exact_f0 = normal_fresnel(b.eta);
-    // Without a step in ior there is nothing that could reflect.
+    // Without a step in ior, nothing is reflected.
     float f90 = b.inside ? 1.0f : inputs.specular * clamp((ior - 1.0f) * 16.0f, 0.0f, 1.0f);
     Vec3 f0 = vec3(exact_f0);
     if (!b.inside) {
@@ -82,7 +82,7 @@ THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior
     b.film_hides_all = inputs.viewer_layering;
     b.through = inputs.color * (dielectric * inputs.transmission);
 
-    // The dielectric's albedo in terms of the tables, and light that is scattered more than once.
+    // The dielectric's albedo in terms of the tables, and multiply scattered light.
     float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
     if (b.film.weight > 0.0f) {
         Vec3 passed;
@@ -113,7 +113,7 @@ THRONG_DEVICE Vec3 passed_on_top(const Bsdf& b, float cosine) {
 // Number of facets that represent all visible ones.
 constexpr uint32_t kFacets = 16;
 
-// Calls `visit` with facets from all over the distribution of visible ones, and the share of their reflected light that gets away.
+// Calls `visit` with stratified samples of the visible facets, and the fraction of their reflected light that escapes.
 template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit) {
     const float hidden = hidden_facets(b.roughness, b.out);
     THRONG_NO_UNROLL
@@ -124,8 +124,8 @@ template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit)
     }
 }
 
-// Share of the light that a film lets through, per colour, if microfacets scatter once. Tables tell what passes without the film;
-// the difference that its interference makes is the mean over facets from all over their distribution.
+// Fraction of the light that a film transmits, per colour, if microfacets scatter once. Tables give the value without the film. The difference due to
+// interference is averaged over facets from their whole distribution.
 THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
     Vec3 sum = vec3(0.0f);
     if (b.smooth) {
@@ -141,8 +141,8 @@ THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
     return vec3(unfilmed) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
 }
 
-// Additional light that facets lose because of a film if they reflect and bend light once. The film splits light differently,
-// and facets block reflected light more often than refracted light.
+// Additional light that facets lose because of a film if they reflect and refract light once. The film changes the ratio of reflected to refracted
+// light, and facets block reflected light more often.
 THRONG_DEVICE float lost_by_film(const Bsdf& b) {
     float sum = 0.0f;
     const float hidden = hidden_facets(b.roughness, b.out);
@@ -201,7 +201,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
         float near_mean = glass_loss_mean(b.inside, b.table_roughness, b.ior_place), far_mean = glass_loss_mean(!b.inside, b.table_roughness, b.ior_place);
         float scaled = b.eta * b.eta * far_mean, sum = scaled + near_mean;
         if (!b.smooth && near_mean > 1e-4f && far_mean > 1e-4f) {
-            // For reciprocity, lost light goes to either side in proportion to its squared ior times its mean loss.
+            // For reciprocity, lost light goes to each side in proportion to its squared ior times its mean loss.
             float lost = glass_loss(b.inside, b.out.z, b.table_roughness, b.ior_place);
             if (b.film.weight > 0.0f && !b.film_hides_all) lost = max(lost + lost_by_film(b), 0.0f);
             same = near_mean / sum;
@@ -238,18 +238,18 @@ THRONG_DEVICE Bsdf make_bsdf(const ShadingInputs& inputs, const Surface& s, Vec3
     b.bends = !inputs.thin && inputs.transmission > 0.0f && inputs.metallic < 1.0f;
     b.inside = b.bends && !s.front;
     b.eta = b.inside ? 1.0f / ior : ior;
-    // KHR_materials_dispersion: the iors of red and blue are (ior - 1) * 0.025 * dispersion away.
+    // KHR_materials_dispersion: the iors of red and blue differ by (ior - 1) * 0.025 * dispersion.
     b.spread = b.bends ? (ior - 1.0f) * 0.025f * inputs.dispersion / ior : 0.0f;
     b.ior_place = ior_place(ior);
     float alpha = squared(inputs.roughness);
     b.roughness = Roughness{alpha + (1.0f - alpha) * squared(inputs.anisotropy), alpha};
-    // Where light passes without being bent, facets do not matter.
+    // If light passes without refraction, facets have no effect.
     if (b.bends && ior < 1.001f) b.roughness = Roughness{0.0f, 0.0f};
     b.smooth = is_smooth(b.roughness);
     if (!b.smooth) b.roughness = Roughness{max(b.roughness.along, kSmooth), max(b.roughness.across, kSmooth)};
     b.anisotropy = b.smooth ? 0.0f : inputs.anisotropy;
     b.brushed_roughness = inputs.roughness;
-    // The mean of the squares comes close to what an anisotropic surface reflects.
+    // The mean of the squares closely matches the reflection of an anisotropic surface.
     b.table_roughness = b.smooth ? 0.0f : sqrtf(sqrtf(0.5f * (squared(b.roughness.along) + squared(b.roughness.across))));
     set_interface(b, inputs, ior);
     set_upper_layers(b, inputs, out);

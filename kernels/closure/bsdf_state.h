@@ -1,8 +1,8 @@
-// A layered material's BSDF for one viewing direction, with all that does not depend on the light's direction computed.
+// A layered material's BSDF for one viewing direction, with everything precomputed that does not depend on the light's direction.
 //
-// From top to bottom: a clear coat; sheen; the interface, rough or smooth, that reflects light and lets some through; and wide
-// lobes, of the shape of Lambert's law times a factor per direction: diffuse reflection and transmission, and what
-// microfacets scatter more than once (Kulla and Conty 2017). A layer dims those below it by its albedo towards `out`.
+// From top to bottom: a clear coat; sheen; the rough or smooth interface, which reflects and transmits light; and wide lobes, which are Lambert's law
+// times a factor per direction: diffuse reflection and transmission, and light that microfacets scatter more than once (Kulla and Conty 2017). A
+// layer dims the layers below it by its albedo towards `out`.
 #pragma once
 #include "closure/albedo.h"
 #include "closure/shading_inputs.h"
@@ -11,55 +11,55 @@
 
 namespace THRONG_NAMESPACE {
 
-// The BSDF prepared for light that leaves towards `out`. Colours are weighted by the shares of metal, transmission and so on.
+// The BSDF prepared for light that leaves towards `out`. Colours include the weights of metal, transmission and so on.
 struct Bsdf {
-    // Whether much light may come from few directions.
+    // Whether most of the light may come from few directions.
     static constexpr bool kSharp = true;
     // Unit vectors in world space, on the side of `out`.
     Vec3 geometric, normal, tangent, coat_normal;
-    // Unit vectors in the frame of the shading normal: `mapped` is that normal before bending, `unmapped` before normal mapping.
+    // Unit vectors in the frame of the shading normal. `mapped` is the shading normal before bending, `unmapped` the one before normal mapping.
     Vec3 out, mapped, unmapped;
-    // Squared roughness of facets that would tilt a normal as much as the map does.
+    // Squared roughness of facets that tilt a normal as much as the map does.
     float map_alpha2;
-    // Weight and GGX width of the coat. A weight of 0 means that there is none.
+    // Weight and GGX width of the coat. A weight of 0 means no coat.
     float coat, coat_alpha;
     SheenLobe sheen;
-    // Shares of the light that pass the coat, and the coat and the sheen together.
+    // Fractions of the light that pass the coat, and that pass both the coat and the sheen.
     float below_coat, below_sheen;
 
     Roughness roughness;
     bool smooth;
-    // Whether transmitted light is bent; if not, the wall is thin.
+    // Whether transmitted light is refracted; otherwise the wall is thin.
     bool bends;
-    // Whether `out` is behind an interface that bends light, where reflection may be total.
+    // Whether `out` is behind a refracting interface, where total reflection is possible.
     bool inside;
-    // Ior beyond the interface relative to that in front, half the spread of iors over the visible colours relative to it, and
-    // the place of the ior in the tables.
+    // Ior behind the interface relative to the ior in front of it; half the spread of iors over the visible colours, relative to the ior; position of
+    // the ior in the tables.
     float eta, spread, ior_place;
-    // Reflectance at normal incidence, and how much a dielectric and a metal gain towards grazing angles.
+    // Reflectance at normal incidence, and the increase towards grazing angles for a dielectric and for a metal.
     Vec3 f0, dielectric_rise, metal_rise;
-    // Greatest f0 of the dielectric over all colours, and its rise from there to grazing angles.
+    // Maximum f0 of the dielectric over all colours, and its increase towards grazing angles.
     float covered_f0, covered_rise;
     ThinFilm film;
     bool film_hides_all;
-    // Weight of transmitted light, per colour, where nothing is reflected.
+    // Weight of transmitted light, per colour, without reflection.
     Vec3 through;
 
-    // Roughness for the tables of albedos, and for that of anisotropic mirrors.
+    // Roughness for the albedo tables, and inputs of the table for anisotropic mirrors.
     float table_roughness, brushed_roughness, anisotropy;
-    // Weights of two tables, and a constant, that add up to the dielectric's albedo.
+    // Weights of two tables, and a constant; their sum is the dielectric's albedo.
     float cover_mirror, cover_reflected, cover_constant;
     // Values of the wide lobes, without the factors that depend on the light's direction.
     Vec3 diffuse, diffuse_through, multiple;
     float multiple_same, multiple_beyond;
 
-    // Probabilities of the lobes; of the wide ones, `p_wide` is for reflection and `p_beyond` for transmission.
+    // Probabilities of the lobes. Of the wide lobes, `p_wide` is for reflection and `p_beyond` for transmission.
     float p_coat, p_sheen, p_interface, p_wide, p_beyond;
 };
 
-// Number of colours that light is split into where it is bent.
+// Number of colour bands into which refracted light is split.
 THRONG_INLINE uint32_t color_bands(const Bsdf& b) { return b.spread > 0.0f ? 3 : 1; }
-// Relative ior for red, green or blue light; blue is bent most.
+// Relative ior for red, green or blue light; blue is refracted most.
 THRONG_INLINE float band_eta(const Bsdf& b, uint32_t band) {
     if (!(b.spread > 0.0f)) return b.eta;
     float relative = 1.0f + b.spread * (float(band) - 1.0f);
@@ -79,17 +79,17 @@ THRONG_INLINE Vec3 to_world(const Bsdf& b, Vec3 v) {
 
 THRONG_INLINE float luminance(Vec3 c) { return 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z; }
 
-// Share of the way from a dielectric's reflectance at normal incidence to that at grazing angles.
+// Fresnel term rescaled from [reflectance at normal incidence, 1] to [0, 1].
 THRONG_INLINE float fresnel_shape(const Bsdf& b, float cosine) {
     float f0 = normal_fresnel(b.eta);
     return max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
 }
-// Share of light that passes the interface without its film; `shape` is from `fresnel_shape`.
+// Fraction of light that passes the interface without its film; `shape` is the result of `fresnel_shape`.
 THRONG_INLINE float passed_without_film(const Bsdf& b, float shape) {
     return clamp(1.0f - b.covered_f0 - b.covered_rise * shape, 0.0f, 1.0f);
 }
 
-// Reflectance of the interface; `passed` is the share that a dielectric lets through.
+// Reflectance of the interface; `passed` receives the fraction that a dielectric transmits.
 THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, Vec3& passed) {
     float shape = fresnel_shape(b, cosine);
     Vec3 fresnel = b.f0 + b.dielectric_rise * shape + b.metal_rise * schlick(cosine);
@@ -97,8 +97,8 @@ THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, Vec3& passed) 
     if (b.film.weight > 0.0f) {
         Vec3 film = film_fresnel(b.film, cosine, b.f0);
         fresnel = lerp(fresnel, film, b.film.weight);
-        // As the extension has it, the greatest reflectance of any colour is lost to all colours; so no hue appears below
-        // that is not in the film.
+        // As specified by the extension, all colours lose the maximum reflectance over colours, so that no hue appears below the film that the film
+        // itself lacks.
         if (b.film_hides_all) film = vec3(max_component(film));
         passed = lerp(passed, vec3(1.0f) - film, b.film.weight);
     }
@@ -115,7 +115,7 @@ THRONG_INLINE float mirror_mean(const Bsdf& b) {
     return b.anisotropy > 0.0f ? min(mean + brushed_change_mean(b.brushed_roughness, b.anisotropy), 1.0f) : mean;
 }
 
-// Share of the light in a local direction that the dielectric interface leaves to the layers below.
+// Fraction of the light in a local direction that the dielectric interface transmits to the layers below.
 THRONG_DEVICE float uncovered(const Bsdf& b, Vec3 v) {
     float covered = b.cover_constant;
     if (b.cover_mirror != 0.0f) covered += b.cover_mirror * mirror_albedo(b, v);

@@ -1,12 +1,12 @@
-// How much light a smooth interface reflects.
+// Reflectance of smooth interfaces.
 #pragma once
 #include "util/vec.h"
 
 namespace THRONG_NAMESPACE {
 
-// Unpolarised Fresnel reflectance of a dielectric, 1 for total reflection. `eta` is the ior beyond relative to that in front.
+// Unpolarised Fresnel reflectance of a dielectric, 1 for total reflection. `eta` is the ior behind the interface relative to the ior in front.
 THRONG_INLINE float dielectric_fresnel(float cosine, float eta) {
-    // Rounding may take the cosine below zero, where the formula has no meaning.
+    // Rounding may make the cosine negative, for which the formula is undefined.
     cosine = max(cosine, 1e-6f);
     float g2 = eta * eta - 1.0f + cosine * cosine;
     if (!(g2 > 0.0f)) return 1.0f;
@@ -14,7 +14,7 @@ THRONG_INLINE float dielectric_fresnel(float cosine, float eta) {
     return 0.5f * a * a * (1.0f + b * b);
 }
 
-// The same at normal incidence.
+// `dielectric_fresnel` at normal incidence.
 THRONG_INLINE float normal_fresnel(float eta) {
     float a = (eta - 1.0f) / (eta + 1.0f);
     return a * a;

@@ -1,12 +1,12 @@
-// What a layered material is like at a point of a surface, its textures read.
+// Properties of a layered material at a surface point, after texture lookups.
 #pragma once
 #include "geom/surface.h"
 
 namespace THRONG_NAMESPACE {
 
-// Names and meanings are those of `scene::Material` and `scene::Lobes`.
+// Names and meanings match `scene::Material` and `scene::Lobes`.
 struct ShadingInputs {
-    // Unit shading normal after the normal map, and that of the clearcoat, on the side that the ray came from.
+    // Unit shading normal after normal mapping, and the clearcoat's, on the side from which the ray came.
     Vec3 normal, clearcoat_normal;
     // Unit direction along which an anisotropic surface is brushed.
     Vec3 tangent;
@@ -25,14 +25,14 @@ struct ShadingInputs {
     // Thickness in nanometres.
     float iridescence, iridescence_ior, iridescence_thickness;
     float anisotropy;
-    // Leaves out what microfacets scatter more than once.
+    // Omits light that microfacets scatter more than once.
     bool single_scatter;
-    // What lies below a surface is dimmed by what the surface reflects towards the viewer alone.
+    // Layers below a surface are dimmed only by its reflectance towards the viewer.
     bool viewer_layering;
 };
 
-// Unit vectors at a point of the surface's front: `tangent` and `bitangent` along growing texture coordinates where the mesh
-// has tangents, else any.
+// Orthonormal vectors at a point of the surface's front. `tangent` and `bitangent` follow increasing texture coordinates if the mesh has tangents;
+// otherwise they are arbitrary.
 struct Frame {
     Vec3 tangent, bitangent, normal;
     bool along_texture;
@@ -48,7 +48,7 @@ THRONG_DEVICE Frame make_frame(const Surface& s) {
     return f;
 }
 
-// The normal that map `index` has instead of the frame's, on the side that the ray came from.
+// The normal of map `index` in place of the frame's normal, on the side from which the ray came.
 THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Frame& f, uint32_t index, float scale) {
     if (index == NO_INDEX || !f.along_texture) return s.shading;
     Vec3 n = sample_map(params, index, s.uv).color * 2.0f - vec3(1.0f);
@@ -56,7 +56,7 @@ THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Fra
     return normalize_or(s.front ? mapped : -mapped, s.shading);
 }
 
-// Direction and strength of an anisotropic surface's brushing (KHR_materials_anisotropy).
+// Direction and strength of anisotropy (KHR_materials_anisotropy).
 THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const Frame& f, const LobesRecord& l, ShadingInputs& inputs) {
     inputs.tangent = f.tangent;
     inputs.anisotropy = l.anisotropy;
@@ -72,7 +72,7 @@ THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const
     inputs.tangent = normalize_or(f.tangent * (x * c - y * sine) + f.bitangent * (x * sine + y * c), f.tangent);
 }
 
-// What lies on top of the base.
+// Reads the layers above the base.
 THRONG_DEVICE void read_coats(const Params& params, const Surface& s, const Frame& f, const LobesRecord& l, ShadingInputs& inputs) {
     inputs.clearcoat = l.clearcoat;
     inputs.clearcoat_roughness = l.clearcoat_roughness;
@@ -98,7 +98,7 @@ THRONG_DEVICE void read_coats(const Params& params, const Surface& s, const Fram
     }
 }
 
-// What passes through the surface.
+// Reads the transmission through the surface.
 THRONG_DEVICE void read_transmission(const Params& params, const Surface& s, const LobesRecord& l, ShadingInputs& inputs) {
     inputs.ior = l.ior;
     inputs.dispersion = l.dispersion;
@@ -113,7 +113,7 @@ THRONG_DEVICE void read_transmission(const Params& params, const Surface& s, con
     }
 }
 
-// `color` is the base colour, its map read.
+// `color` is the base colour after its texture lookup.
 THRONG_DEVICE ShadingInputs read_shading_inputs(const Params& params, const Surface& s, const LobesRecord& l, Vec3 color) {
     const Frame frame = make_frame(s);
     ShadingInputs inputs;
@@ -132,7 +132,7 @@ THRONG_DEVICE ShadingInputs read_shading_inputs(const Params& params, const Surf
     return inputs;
 }
 
-// The shading normal, with the normal map that a layered material may have.
+// The shading normal, including the normal map of a layered material.
 THRONG_DEVICE Vec3 mapped_normal(const Params& params, const Surface& s, const MaterialRecord& material) {
     if (material.kind != MATERIAL_LAYERED) return s.shading;
     const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);

@@ -5,7 +5,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Least roughness of sheen: narrower lobes only glow at the very edge.
+// Minimum roughness of sheen. Narrower lobes would only be visible at the silhouette.
 constexpr float kMinSheenRoughness = 0.1f;
 
 struct SheenLobe {
@@ -36,7 +36,7 @@ THRONG_DEVICE float evaluate_sheen(float alpha, Vec3 out, Vec3 in) {
     return distribution * masking(hidden_fibres(out.z, alpha), hidden_fibres(in.z, alpha)) / (4.0f * out.z);
 }
 
-// Pdf of `sample_sheen`: uniform over the hemisphere, for the lobe is wide and reaches down to the horizon.
+// Pdf of `sample_sheen`: uniform over the hemisphere, because the lobe is wide and extends to the horizon.
 constexpr float kSheenPdf = 0.5f / kPi;
 
 THRONG_DEVICE Vec3 sample_sheen(Vec2 u) {

@@ -1,4 +1,4 @@
-// Thin films whose interference colours reflections (Belcour and Barla 2017), as KHR_materials_iridescence writes it down.
+// Thin films whose interference colours reflections (Belcour and Barla 2017), as specified by KHR_materials_iridescence.
 #pragma once
 #include "closure/fresnel.h"
 #include "util/sampler.h"
@@ -17,13 +17,13 @@ THRONG_INLINE float cosine_of_turns(float turns) {
     return cosine;
 }
 
-// One Gaussian of the eye's sensitivity in Fourier space, for a path difference in metres and a shift in turns.
+// One Gaussian of the eye's sensitivity in Fourier space, for a path difference in metres and a phase shift in turns.
 THRONG_INLINE float sensitivity(float path, float shift, float value, float position, float variance) {
     float phase = 2.0f * kPi * path;
     return value * sqrtf(2.0f * kPi * variance) * cosine_of_turns(position * path + shift) * expf(-phase * phase * variance) * (1.0f / 1.0685e-7f);
 }
 
-// Linear sRGB of the interference at a path difference in nanometres; shifts are in turns.
+// Linear sRGB of the interference at a path difference in nanometres; phase shifts are in turns.
 THRONG_DEVICE Vec3 interference(float path, Vec3 shift) {
     path *= 1e-9f;
     float x = sensitivity(path, shift.x, 5.4856e-13f, 1.6810e6f, 4.3278e9f) + sensitivity(path, shift.x, 9.7470e-14f, 2.2399e6f, 4.5282e9f);
@@ -33,7 +33,7 @@ THRONG_DEVICE Vec3 interference(float path, Vec3 shift) {
                 0.0556434f * x - 0.2040259f * y + 1.0572252f * z);
 }
 
-// Reflectance of the film's lower side; `shift` becomes the phase shift of the reflected light, in turns.
+// Reflectance of the film's lower side. `shift` receives the phase shift of the reflected light, in turns.
 THRONG_INLINE float lower_fresnel(float base_f0, float film_ior, float cosine, float& shift) {
     float root = sqrtf(clamp(base_f0, 0.0f, 0.9999f)), base_ior = (1.0f + root) / (1.0f - root);
     shift = base_ior < film_ior ? 0.5f : 0.0f;
@@ -41,9 +41,9 @@ THRONG_INLINE float lower_fresnel(float base_f0, float film_ior, float cosine, f
     return f0 + (1.0f - f0) * schlick(cosine);
 }
 
-// Reflectance of a film of full weight over a surface that reflects `base_f0` at normal incidence without it.
+// Reflectance of a film of full weight over a surface with reflectance `base_f0` at normal incidence without the film.
 THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0) {
-    // As the film's thickness vanishes, its ior fades to that of air.
+    // As the film's thickness goes to 0, its ior fades to the ior of air.
     float rise = clamp(film.thickness * (1.0f / 0.03f), 0.0f, 1.0f);
     float ior = 1.0f + (film.ior - 1.0f) * rise * rise * (3.0f - 2.0f * rise);
     float refracted = 1.0f - (1.0f - cosine * cosine) / (ior * ior);
@@ -54,7 +54,7 @@ THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0
     lower.x = lower_fresnel(base_f0.x, ior, cosine_within, shift.x);
     lower.y = lower_fresnel(base_f0.y, ior, cosine_within, shift.y);
     lower.z = lower_fresnel(base_f0.z, ior, cosine_within, shift.z);
-    // Light reflected by the film's upper side from within is shifted by half a turn.
+    // Light that the film's upper side reflects from inside is shifted by half a turn.
     shift += vec3(ior < 1.0f ? 0.0f : 0.5f);
     Vec3 both = lower * upper;
     both = vec3(clamp(both.x, 1e-5f, 0.9999f), clamp(both.y, 1e-5f, 0.9999f), clamp(both.z, 1e-5f, 0.9999f));

@@ -1,4 +1,4 @@
-// The order in which a CPU processes items: one by one or, where rays of neighbouring items have much in common, in packets.
+// The order in which a CPU processes items: one by one, or in packets if rays of neighbouring items are coherent.
 #pragma once
 #include "film/aovs.h"
 #ifndef THRONG_COMPRESSED
@@ -16,7 +16,7 @@ struct Batch {
 
 #ifndef THRONG_COMPRESSED
 
-// Calls `visit(first, count)` for the items in portions of a packet, until the launch is to end.
+// Calls `visit(first, count)` for the items in packet-sized portions, until the launch must end.
 template <class Visit>
 THRONG_INLINE void each_packet(const Params& params, uint32_t begin, uint32_t end, Visit&& visit) {
     for (uint32_t first = begin; first < end && !is_ended(params); first += kPacketRays) visit(first, end - first < kPacketRays ? end - first : kPacketRays);
@@ -59,8 +59,7 @@ THRONG_INLINE bool is_same(const Ray& a, const Ray& b) {
     return same;
 }
 
-// Sixteen items in a row are a square of 4x4 pixels, whose camera rays go as a packet.
-// With AOVs, these are gathered from the same hits.
+// Sixteen consecutive items are a square of 4x4 pixels, whose camera rays form a packet. AOVs are gathered from the hits of these rays.
 template <bool with_aovs>
 struct RenderBatch {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
@@ -99,7 +98,7 @@ struct RenderBatch {
                     sums[i].add_met(params, out, paths[i], sample, hits[i], surfaces[i], weights[i], thread);
                     if (out.motion) seen[i].begin(params, sums[i].mirror, paths[i], sample, hits[i], surfaces[i]);
                 }
-                // Rays that paths trace anyway are not traced again.
+                // Rays that paths trace anyway are not traced twice.
                 const auto follow = [&](uint32_t i, const Hit& hit) -> const Surface* {
                     if (!out.motion || !seen[i].waits || !is_same(seen[i].ray, paths[i].ray)) return nullptr;
                     surfaces[i] = surface_at(params, seen[i].ray, hit);
@@ -123,9 +122,9 @@ struct RenderBatch {
             }
     }
 
-    // Traces paths to their ends, all of them bounce by bounce: shadow rays to the same light, and rays that a mirror reflects, have
-    // much in common, and others can be interleaved. Calls `follow(path, hit)` for each hit after the first: that may know its surface, as
-    // those of first hits may be known.
+    // Traces paths to their ends, all of them bounce by bounce. Shadow rays to one light, and rays reflected by one mirror, are coherent; others can
+    // be interleaved. Calls `follow(path, hit)` for each hit after the first; it may return the already computed surface, as may `first_surfaces` for
+    // the first hits.
     template <class Advance, class Follow>
     static void walk_square(const Params& params, Path* paths, const Hit* first_hits, const Surface* first_surfaces, uint32_t count, Thread& thread, Advance advance, Follow follow) {
         thread.primary_rays += count;
@@ -140,7 +139,7 @@ struct RenderBatch {
         while (count) {
             Step steps[kPacketRays];
             for (uint32_t i = 0; i < count; i++) advance(paths[open[i]], hits[i], steps[i], known[i]);
-            // First rays first, and then those to one light after the other.
+            // First rays first, then the rays to one light after another.
             for (uint32_t kind = 0; kind < kMaxShadowRays; kind++) trace_shadow_rays(params, paths, open, steps, count, kind, thread);
             uint32_t left = 0;
             Ray rays[kPacketRays];
@@ -156,7 +155,7 @@ struct RenderBatch {
         }
     }
 
-    // Traces the steps' shadow rays of one kind and adds their light to the paths.
+    // Traces one kind of the steps' shadow rays and adds their light to the paths.
     static void trace_shadow_rays(const Params& params, Path* paths, const uint32_t* open, const Step* steps, uint32_t count, uint32_t kind, Thread& thread) {
         Ray rays[kPacketRays];
         uint32_t from[kPacketRays], asked = 0;
@@ -185,7 +184,7 @@ struct Batch<render_pixel> : RenderBatch<false> {};
 template <>
 struct Batch<render_with_aovs> : RenderBatch<true> {};
 
-// Camera rays of squares of 4x4 pixels go as packets here, too.
+// Camera rays of squares of 4x4 pixels form packets here as well.
 template <bool exact>
 struct AovBatch {
     static void run(const Params& params, uint32_t begin, uint32_t end, Thread& thread) {
@@ -207,7 +206,7 @@ struct AovBatch {
         for (uint32_t i = 0; i < count; i++) store_variance(params, pixels[i]);
     }
 
-    // Gathers what the camera rays of pixels meet, each to the end of its samples.
+    // Gathers AOVs from the camera rays of pixels, each up to its own number of samples.
     static void gather_met(const Params& params, const uint32_t* x, const uint32_t* y, const uint32_t* ends, uint32_t last, uint32_t count, Thread& thread) {
         const FrameAovs& out = *params.film.aovs;
         AovSums<exact> sums[kPacketRays];

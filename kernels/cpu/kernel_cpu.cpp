@@ -1,4 +1,4 @@
-// Expands kernels.def for the CPU: each entry point works through a range of items on the calling thread.
+// Expands kernels.def for the CPU: each entry point processes a range of items on the calling thread.
 #include "cpu/batches.h"
 #include "denoise/denoise.h"
 
@@ -20,7 +20,7 @@ static const uint32_t kLayout[] = {
 };
 }
 
-// Sizes, alignments and offsets of the border structs as this compiler laid them out.
+// Sizes, alignments and offsets of the shared structs as this compiler laid them out.
 extern "C" const uint32_t* THRONG_ENTRY(layout)(uint32_t* count) {
     *count = sizeof(THRONG_NAMESPACE::kLayout) / sizeof(uint32_t);
     return THRONG_NAMESPACE::kLayout;

@@ -1,22 +1,22 @@
-// Shading of a wave on the GPU: every block shades a stretch of the queue and appends the next rays and the shadow rays
-// with one atomic operation per queue. The order in queues varies from run to run, the result of each path does not.
-// Where materials differ much, a block sorts its stretch by what shading does, so that the lanes of a warp do the same.
+// Shading of a wave on the GPU. Every block shades a section of the queue and appends the next rays and the shadow rays with one atomic operation per
+// queue. The order in queues varies from run to run, but the result of each path does not. If materials differ in their shading work, a block sorts
+// its section by class, so that the lanes of a warp run equal code.
 #pragma once
 #include "cuda/wavefront.h"
 
 namespace THRONG_NAMESPACE {
 
 constexpr int kShadeThreads = 128;
-// Blocks per multiprocessor that registers are divided among.
+// Number of blocks per multiprocessor for which registers are allocated.
 constexpr int kShadeBlocks = 6, kPathBlocks = 5, kLayeredBlocks = 3;
 
-// Where a thread's entries start in the queue of shadow rays and in that of the next wave.
+// First index of a thread's entries in the queue of shadow rays and in the queue of the next wave.
 struct Places {
     uint32_t shadow, next;
 };
 
-// Reserves places for `shadow_count` shadow rays, at most 255, side by side, and for the next ray, if there is one. All threads of
-// the block call this.
+// Reserves contiguous places for `shadow_count` shadow rays, at most 255, and for the next ray, if there is one. Must be called by all threads of the
+// block.
 THRONG_INLINE Places reserve(QueueState* shadows, QueueState* next_wave, uint32_t shadow_count, bool more) {
     __shared__ uint32_t warp_sums[kShadeThreads / 32];
     __shared__ Places block;
@@ -33,16 +33,16 @@ THRONG_INLINE Places reserve(QueueState* shadows, QueueState* next_wave, uint32_
         if (w == warp) before = total;
         total += warp_sums[w];
     }
-    // Two threads of different warps, so that neither waits for the other's answer.
+    // Two threads of different warps, so that neither waits for the other's atomic operation.
     if (threadIdx.x == 0) block.shadow = total >> 16 ? atomicAdd(&shadows->length, total >> 16) : 0;
     if (threadIdx.x == 32) block.next = total & 0xffffu ? atomicAdd(&next_wave->length, total & 0xffffu) : 0;
-    // No further barrier is needed: once the next call's first one is passed, all have read what is written after it.
+    // No further barrier is needed: after the next call's first barrier, all threads have read the values written here.
     __syncthreads();
     uint32_t own = before + sum - counts;
     return Places{block.shadow + (own >> 16), block.next + (own & 0xffffu)};
 }
 
-// Shades entry `q` and queues the rays that it asks for. All threads of the block call this, some for a `q` beyond the queue's end.
+// Shades entry `q` and queues the rays of the resulting step. Must be called by all threads of the block; `q` may be past the queue's end.
 template <Shading shading>
 THRONG_INLINE void shade_entry(const Params& params, const Wavefront& w, uint32_t q, uint32_t length) {
     const uint32_t owner = q < length ? path_of(w, q) : 0;
@@ -60,7 +60,7 @@ THRONG_INLINE void shade_entry(const Params& params, const Wavefront& w, uint32_
     }
 }
 
-// Class of the work that shading an entry of the queue does, in three bits.
+// Class of an entry's shading work, in three bits.
 THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, uint32_t q) {
     if (w.rays[w.wave & 1][q].t_max < 0.0f) return 0;
     const Hit& hit = w.hits[q];
@@ -75,10 +75,10 @@ THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, u
     return 4 + (bits_float(load_word(&lobes.transmission)) > 0.0f ? 2 : 0) + (bits_float(load_word(&lobes.metallic)) > 0.5f ? 1 : 0);
 }
 
-// Most entries per thread that a block sorts at a time.
+// Maximum number of entries per thread that a block sorts at a time.
 constexpr uint32_t kStretchRounds = 8;
 
-// Sorts the entries of a stretch from `begin` on by class, with a counting sort. All threads of the block call this.
+// Sorts the entries of a section that starts at `begin` by class, with a counting sort. Must be called by all threads of the block.
 THRONG_INLINE const uint16_t* sort_stretch(const Params& params, const Wavefront& w, uint32_t begin, uint32_t rounds, uint32_t length) {
     __shared__ uint16_t order[kStretchRounds * kShadeThreads];
     __shared__ uint32_t places[8];
@@ -107,7 +107,7 @@ template <Shading shading>
 THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
     constexpr bool sorted = shading >= SHADE_LAYERED_PATH;
     const uint32_t length = w.queues[1 + w.wave].length, all_threads = gridDim.x * kShadeThreads;
-    // Short queues are shared out among all blocks.
+    // Short queues are divided evenly among all blocks.
     const bool sorts = sorted && params.tables.sorts_shading;
     const uint32_t rounds = sorts ? min((length + all_threads - 1) / all_threads, kStretchRounds) : 1, stretch = rounds * kShadeThreads;
     for (uint32_t begin = blockIdx.x * stretch; begin < length; begin += gridDim.x * stretch) {
@@ -119,7 +119,7 @@ THRONG_INLINE void shade_wave(const Params& params, const Wavefront& w) {
     }
 }
 
-// Adds a thread's counters to the launch's.
+// Adds a thread's counters to the launch's counters.
 THRONG_INLINE void add_to_tally(RayTally* tally, const Thread& thread) {
     if (!tally) return;
     uint32_t primary = warp_sum(uint32_t(thread.primary_rays));

@@ -1,4 +1,4 @@
-// Entry points for CUDA: those of kernels.def, and the kernels of the wavefront schedule.
+// Entry points for CUDA: the kernels of kernels.def, and the kernels of the wavefront schedule.
 #include "film/aovs.h"
 #include "cuda/persistent.h"
 #include "cuda/append.h"
@@ -76,7 +76,7 @@ throng_shade_fog_path(const __grid_constant__ Params params, const __grid_consta
     shade_wave<SHADE_FOG_PATH>(params, w);
 }
 
-// One thread for each shadow ray that there may be: between their trace and their tally, which empties the queue.
+// One thread per possible shadow ray. Runs after their trace and before their tally, which empties the queue.
 extern "C" __global__ void throng_light_through_panes(const __grid_constant__ Params params, const __grid_constant__ Wavefront w) {
     Thread thread{};
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -93,7 +93,7 @@ extern "C" __global__ void throng_finish_items(const __grid_constant__ Params pa
     if (index < items) finish_item(params, w, index);
 }
 
-// Run by one thread: adds the shadow rays that were traced to the frame's tally, and empties their queue.
+// Run by one thread: adds the traced shadow rays to the frame's tally, and empties their queue.
 extern "C" __global__ void throng_tally_shadows(const __grid_constant__ Wavefront w) {
     w.tally->shadow += w.queues[0].length;
     w.queues[0] = QueueState{0, 0};
@@ -105,7 +105,7 @@ extern "C" __global__ void throng_tally_queues(const __grid_constant__ Wavefront
     for (uint32_t wave = 1; wave < waves; wave++) w.tally->bounce += w.queues[1 + wave].length;
 }
 
-// Makes blocks of a file: one block of threads per piece, and one for all places.
+// Compress the blocks of a file: one thread block per piece, and a single thread block for all offsets.
 extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_deflate_exr(const __grid_constant__ ExrParams p) {
     __shared__ DeflateMemory memory;
     deflate_exr_piece(p, blockIdx.x, memory, Team());
@@ -151,7 +151,7 @@ __device__ const uint32_t kLayout[] = {
 };
 }
 
-// Sizes, alignments and offsets of the border structs as this compiler laid them out.
+// Sizes, alignments and offsets of the shared structs as this compiler laid them out.
 extern "C" __global__ void throng_layout(uint32_t* out, uint32_t capacity) {
     uint32_t count = sizeof(kLayout) / sizeof(uint32_t);
     for (uint32_t i = threadIdx.x; i < count && i < capacity; i += blockDim.x) out[i] = kLayout[i];

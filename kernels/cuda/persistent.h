@@ -1,21 +1,20 @@
-// Tracing of whole queues by persistent warps: a warp walks its lanes' rays in step and fetches new ones as soon as a few
-// lanes are idle (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"; the threshold is
-// measured, see docs/gpu.md). When the queue is empty, idle lanes take over parts of the others' walks: the longest rays would
-// otherwise be walked by a lane each, on a GPU with little else to do.
+// Tracing of whole queues by persistent warps. A warp traverses its lanes' rays in lockstep and fetches new rays as soon as a few lanes are idle
+// (Aila and Laine 2009, "Understanding the Efficiency of Ray Traversal on GPUs"). The threshold is measured, see docs/gpu.md. When the queue is
+// empty, idle lanes take over parts of the other lanes' traversals. Otherwise the longest rays would occupy one lane each, on a mostly idle GPU.
 #pragma once
 #include "bvh/split.h"
 #include "cuda/wavefront.h"
 
 namespace THRONG_NAMESPACE {
 
-// Number of idle lanes from which on a warp fetches rays.
+// Minimum number of idle lanes at which a warp fetches rays.
 constexpr uint32_t kRefill = 4;
-// Threads of a block, and blocks per multiprocessor that registers are divided among. The device asks the kernels for the
-// former. With motion or assemblies, walks need more registers: fewer blocks are faster than spills.
+// Threads per block, and number of blocks per multiprocessor for which registers are allocated. The host reads the former from the compiled kernels.
+// With motion or assemblies, traversal needs more registers: fewer blocks are faster than register spills.
 constexpr int kTraceThreads = 64;
 constexpr int kTraceBlocks = THRONG_NESTED ? 14 : THRONG_MOTION || THRONG_MAX_BLOCKS < 18 ? 16 : 18;
 
-// Orders of visits for all directions and hits: looking them up is faster than computing them.
+// Orders of visits for all directions and hits. A table lookup is faster than computing them.
 constexpr uint32_t kOrderBytes = 8 * 256;
 
 struct alignas(16) OrderTable {
@@ -37,7 +36,7 @@ struct TableOrder {
     THRONG_INLINE uint32_t operator()(uint32_t bits, uint32_t up) const { return load_shared_byte(address + (up << 8 | bits)); }
 };
 
-// Copies the table of orders to shared memory. All threads of the block call this.
+// Copies the table of orders to shared memory. Must be called by all threads of the block.
 THRONG_INLINE TableOrder copy_order_table() {
     __shared__ OrderTable copy;
     constexpr uint32_t kPieces = kOrderBytes / sizeof(uint4);
@@ -47,10 +46,10 @@ THRONG_INLINE TableOrder copy_order_table() {
     return TableOrder{shared_address(&copy)};
 }
 
-// Gives idle lanes of the warp the next rays' indices, and returns whether there may be more.
+// Assigns the next rays' indices to the idle lanes of the warp. Returns whether there may be more rays.
 THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint32_t lane, uint32_t& index) {
     if (length < gridDim.x * kTraceThreads) {
-        // Fewer rays than lanes: each warp takes its share once, and has lanes left that help.
+        // Fewer rays than lanes: each warp takes its share once, and its remaining lanes help.
         const uint32_t warps = gridDim.x * (kTraceThreads / 32), warp = blockIdx.x * (kTraceThreads / 32) + threadIdx.x / 32;
         const uint32_t share = (length + warps - 1) / warps;
         index = lane < share ? lane * warps + warp : length;
@@ -63,11 +62,11 @@ THRONG_INLINE bool fetch(QueueState* queue, uint32_t length, uint32_t idle, uint
     return first + count_bits(idle) < length;
 }
 
-// How a warp uses idle lanes: it fetches rays for them, leaves them idle when there are none left, or lets them help the others.
+// Use of idle lanes in a warp: fetch rays for them, leave them idle when no rays are left, or split the traversals of other lanes.
 enum class Phase : uint32_t { kFetching, kDraining, kSplitting };
 
-// Traces the rays of a queue. `hits` is an array of `Hit` for closest hits, of flags for any. `filter` says which of the primitives
-// that are crossed count.
+// Traces the rays of a queue. `hits` is an array of `Hit` for closest hits, or of flags for any hits. `filter` decides which crossed primitives are
+// hit.
 template <bool Any, class Output, class Filter>
 THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hits, QueueState* queue, const Filter& filter) {
     const uint32_t lane = threadIdx.x & 31u, length = queue->length;
@@ -100,7 +99,7 @@ THRONG_INLINE void trace_queue(const Params& params, const Ray* rays, Output* hi
                 const Ray& ray = rays[index];
                 walk.begin(params, start_of(params, ray), ray.t_max);
                 if (params.frame.tlas_root == EMPTY_CHILD || walk.t_max < 0.0f) walk.floor = kOver;
-                // Where rays miss the scene, mostly all of a warp do: a cheap test for all lanes at once.
+                // If a ray misses the scene, usually all rays of its warp do: a cheap test for all lanes at once.
                 if (idle == kAllLanes && misses_box(load3(ray.origin), load3(ray.direction), ray.t_max, params.frame.bounds_min, params.frame.bounds_max))
                     walk.floor = kOver;
             }

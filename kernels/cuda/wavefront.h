@@ -1,12 +1,11 @@
-// The wavefront schedule's steps, one path or pixel at a time: paths start, are shaded between traces, and end in the
-// film. It casts the same rays and adds them up in the same order as the loop in integrate.h. How rays get into queues and
-// are traced is the device's business.
+// The steps of the wavefront schedule, one path or pixel at a time: paths start, are shaded between traces, and end in the film. Rays and the order
+// of summation are identical to the loop in integrate.h. Queueing and tracing of rays are implemented by the device.
 #pragma once
 #include "film/aovs.h"
 
 namespace THRONG_NAMESPACE {
 
-// Pixel and sample of path `p`: the samples of a pixel lie side by side. False for items that hang over the edge.
+// Pixel and sample of path `p`; the samples of a pixel are contiguous. False for items past the edge.
 struct PathPlace {
     uint32_t x, y, sample;
 };
@@ -17,8 +16,7 @@ THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t
     return item_pixel(params, w.first_item + p / samples, place.x, place.y);
 }
 
-// Puts the camera ray of path `p` into the first queue, whose entries are the paths in order. Paths over the edge get a ray
-// without extent.
+// Puts the camera ray of path `p` into the first queue, whose entries are the paths in order. Paths past the edge get a ray with a negative t_max.
 THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t p) {
     PathPlace place;
     bool inside = path_place(params, w, p, place);
@@ -27,7 +25,7 @@ THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t
     w.rays[0][p] = path.ray;
 }
 
-// Gathers all AOVs of a chunk's item but its variance, from the hits of the first wave, which has all of its samples.
+// Gathers all AOVs of a chunk's item except its variance, from the hits of the first wave, which has all of the item's samples.
 THRONG_DEVICE void gather_wave(const Params& params, const Wavefront& w, uint32_t index, Thread& thread) {
     uint32_t x, y;
     if (!item_pixel(params, w.first_item + index, x, y)) return;
@@ -43,13 +41,13 @@ THRONG_DEVICE void gather_wave(const Params& params, const Wavefront& w, uint32_
     store_aovs(params, sums, x, y);
 }
 
-// The path that entry `q` of the current wave belongs to.
+// Index of the path of entry `q` in the current wave.
 THRONG_INLINE uint32_t path_of(const Wavefront& w, uint32_t q) { return w.wave ? w.owners[w.wave & 1][q] : q; }
 
-// How a wave is shaded.
+// The kind of shading of a wave.
 enum Shading { SHADE_VIEW, SHADE_WHITTED, SHADE_PATH, SHADE_LAYERED_PATH, SHADE_FOG_PATH };
 
-// Whether paths are scattered, and have a shadow ray in each wave.
+// Whether paths are scattered, with a shadow ray in each wave.
 THRONG_INLINE bool scatters(Shading shading) { return shading >= SHADE_PATH; }
 
 template <Shading shading>
@@ -61,7 +59,7 @@ THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Ste
     if (shading == SHADE_FOG_PATH) path_step<true, true>(params, path, hit, step);
 }
 
-// Shades entry `q` of the current wave. `step` must be cleared before; the caller queues the rays in it and `path.ray`.
+// Shades entry `q` of the current wave. `step` must be cleared before; the caller queues its rays and `path.ray`.
 template <Shading shading>
 THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t q, uint32_t owner, Path& path, Step& step) {
     const Ray ray = load_any_record(&w.rays[w.wave & 1][q]);
@@ -82,12 +80,12 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
             path.depth = scatter.depth;
         }
     }
-    // Where volumes may scatter paths, waves are not the same as bounces.
+    // If volumes may scatter paths, waves differ from bounces.
     if (!w.wave || shading < SHADE_LAYERED_PATH) path.depth = w.wave;
     advance<shading>(params, path, w.hits[q], step);
 }
 
-// Keeps what the next wave needs of a path, and queues its shadow rays from `shadow` on.
+// Stores the state of a path for the next wave, and queues its shadow rays, starting at index `shadow`.
 template <Shading shading>
 THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& path, const Step& step, uint32_t shadow) {
     PathState state;
@@ -104,7 +102,7 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
             store3(scatter.normal, path.scatter.normal);
             scatter.pdf = path.scatter.pdf;
             scatter.passed = path.scatter.passed;
-            // What was stored stays, so that shading need not keep it in registers.
+            // The stored values are kept, so that shading need not keep them in registers.
             if (shading >= SHADE_LAYERED_PATH && w.wave && step.straight > 0.0f) {
                 scatter = w.scatters[owner];
                 scatter.passed += step.straight;
@@ -130,14 +128,14 @@ THRONG_INLINE Vec3 shadow_light(const Wavefront& w, uint32_t i) {
     return load3(w.shadow_blocked[i] ? w.shadow_lights[i].blocked : w.shadow_lights[i].open);
 }
 
-// Finds the light that comes to shadow ray `i`, which was traced, through panes.
+// Computes the light that reaches traced shadow ray `i` through panes.
 THRONG_DEVICE void light_through_panes(const Params& params, const Wavefront& w, uint32_t i, Thread& thread) {
     if (!w.shadow_blocked[i]) return;
     const Vec3 share = share_through_panes(params, load_any_record(&w.shadow_rays[i]), thread.stack);
     store3(w.shadow_lights[i].blocked, load3(w.shadow_lights[i].open) * share);
 }
 
-// Radiance that a path has gathered, once its shadow rays are traced.
+// Radiance of a path after its shadow rays were traced.
 THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const PathState& state) {
     Vec3 radiance = load3(state.radiance);
     if (integrator_of(params) == Integrator::path) {
@@ -148,7 +146,7 @@ THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const
     return radiance;
 }
 
-// Adds the light of traced shadow rays to path `p`, and starts a new chain of shadow rays for it. Paths over the edge have no state.
+// Adds the light of traced shadow rays to path `p`, and starts a new chain of shadow rays for it. Paths past the edge have no state.
 THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint32_t p) {
     PathPlace place;
     if (!path_place(params, w, p, place)) return;
@@ -158,12 +156,12 @@ THRONG_DEVICE void gather_shadows(const Params& params, const Wavefront& w, uint
     w.paths[p] = state;
 }
 
-// Adds the finished samples of the `index`th item, which is pixel (x, y), to the film.
+// Adds the finished samples of item `index`, which is pixel (x, y), to the film.
 template <class Sum>
 THRONG_INLINE void finish_samples(const Params& params, const Wavefront& w, uint32_t index, uint32_t x, uint32_t y) {
     const uint32_t samples = params.film.sample_end - params.film.sample_begin;
     Sum sum(params, film_pixel(params, x, y));
-    // Offsets are found again where they count, as states of paths do not keep them.
+    // Offsets are recomputed if they are needed, because path states do not store them.
     const bool counts = params.picture.filter_signed || shares_samples(params);
     for (uint32_t i = 0; i < samples; i++) {
         const uint32_t sample = params.film.sample_begin + i;

@@ -1,8 +1,8 @@
-// The CUDA driver as a static library: every driver function is a jump through a slot, and cuInit fills the slots from
-// libcuda.so.1 if the machine has one. So the program links without a CUDA toolkit and starts without a driver.
+// The CUDA driver as a static library. Every driver function is a jump through a slot, and cuInit fills the slots from libcuda.so.1 if it is
+// installed. The program therefore links without a CUDA toolkit and starts without a driver.
 //
-// Before cuInit, functions return CUDA_ERROR_NOT_INITIALIZED as the real driver's do; without a driver they return
-// CUDA_ERROR_NO_DEVICE, and CUDA_ERROR_NOT_FOUND where the driver is too old to have the function.
+// Before cuInit, functions return CUDA_ERROR_NOT_INITIALIZED, like the real driver. Without a driver they return CUDA_ERROR_NO_DEVICE. If the driver
+// is too old to have a function, it returns CUDA_ERROR_NOT_FOUND.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -17,15 +17,15 @@ static int not_initialized(void) { return NOT_INITIALIZED; }
 static int no_driver(void) { return NO_DEVICE; }
 static int not_found(void) { return NOT_FOUND; }
 
-// Callers treat an error without a text as fatal, so there is always one.
+// Callers treat an error without a text as fatal, so a text is always returned.
 static int no_text(int code, const char** text) {
     (void)code;
     *text = "the CUDA driver is not loaded";
     return SUCCESS;
 }
 
-// Jumps keep all argument registers and the stack, so no signatures are needed. Hidden symbols cannot take part in the
-// dynamic linking of the real driver.
+// Jumps preserve all argument registers and the stack, so no signatures are needed. Hidden symbols do not take part in the dynamic linking of the
+// real driver.
 #if defined(__x86_64__)
 #define JUMP(slot) "endbr64\njmp *" slot "(%rip)\n"
 #elif defined(__aarch64__)
@@ -76,8 +76,8 @@ static void load(void) {
     if (string) throng_slot_cuGetErrorString = string;
 }
 
-// Bindings know the codes of their own time only, and a code that their enum lacks must not reach them; so every failure
-// but "no device" becomes "unknown", and throng_driver_problem keeps the driver's own words.
+// Bindings only define the error codes of their own version, and other codes must not reach their enum. Therefore every failure except "no device"
+// becomes "unknown", and throng_driver_problem returns the driver's own message.
 __attribute__((visibility("hidden"))) int cuInit(unsigned flags) {
     pthread_once(&once, load);
     if (!driver_init) return NO_DEVICE;
@@ -89,6 +89,5 @@ __attribute__((visibility("hidden"))) int cuInit(unsigned flags) {
     return UNKNOWN;
 }
 
-// Why the driver could not be loaded or started; empty if it could. To be asked after cuInit, by the thread that called
-// it.
+// The reason for which the driver could not be loaded or started; empty if it could. Must be called after cuInit, by the same thread.
 __attribute__((visibility("hidden"))) const char* throng_driver_problem(void) { return problem; }

@@ -1,18 +1,17 @@
-// Deflate of some kilobytes by a team of threads (RFC 1951): Huffman codes made for them, and runs that repeat the last two
-// bytes. The output ends at a whole byte, so that pieces can follow one another.
+// Deflate of some kilobytes by a team of threads (RFC 1951), with Huffman codes computed for the data, and runs that repeat the last two bytes. The
+// output ends at a whole byte, so that pieces can be concatenated.
 #pragma once
 #include "abi.h"
 
 namespace THRONG_NAMESPACE {
 
-// A thread's share: words of eight bytes, each of which is part of a run or literals. An aligned group of eight shares that are all
-// runs is written as one run.
+// A thread's share: eight-byte words, each of which is part of a run or consists of literals. An aligned group of eight shares that consist of runs
+// only is written as one run.
 constexpr uint32_t kShare = 32, kShares = EXR_PIECE / kShare, kGroup = 8, kWord = 8, kWords = kShare / kWord;
-// With a word between shares, threads that read the same byte of neighbouring ones have no bank conflicts.
+// With one word between shares, threads that read corresponding bytes of neighbouring shares have no bank conflicts.
 constexpr uint32_t kShareStride = kShare + 4;
 constexpr uint32_t kLiterals = 286, kEnd = 256, kLongestCode = 15;
-// Symbol, extra bits and their number for runs of one to four words, or of a group. The distance, 2, has the only code of its table:
-// one bit, 0.
+// Symbol, extra bits and their number, for runs of one to four words or of a group. The distance, 2, has the only code of its table: one bit, 0.
 struct RunLength {
     uint32_t symbol, extra, extra_bits;
 };
@@ -20,37 +19,37 @@ THRONG_DEVICE RunLength run_length(uint32_t words) {
     return words == 1 ? RunLength{262, 0, 0} : words == 2 ? RunLength{267, 1, 1} : words == 3 ? RunLength{270, 1, 2} : words == 4 ? RunLength{272, 1, 2} : RunLength{284, 29, 5};
 }
 constexpr uint32_t kAdlerBase = 65521;
-// Size of the header before bytes without compression.
+// Size of the header before uncompressed bytes.
 constexpr uint32_t kStoredHead = 5;
 
 // The memory that a team shares.
 struct DeflateMemory {
     uint8_t bytes[kShares * kShareStride];
-    // The two bytes before the first, if there are any.
+    // The two bytes before the piece, if any.
     uint8_t before[2];
     uint32_t out[EXR_PIECE_ROOM / 4];
     uint32_t counts[kLiterals];
-    // Each symbol's code, its first bit lowest, with the code's length in the upper 16 bits.
+    // Each symbol's code, starting at the lowest bit, with the code's length in the upper 16 bits.
     uint32_t codes[kLiterals];
     // Weights, and later depths, of the tree's nodes, leaves first.
     uint32_t weights[2 * kLiterals];
     uint32_t per_length[kLongestCode + 1], next_code[kLongestCode + 2];
-    // Places of the shares, in bits after the tables, and memory to compute them.
+    // Positions of the shares, in bits after the tables, and memory to compute them.
     uint32_t places[2][kShares];
     // The sums of Adler-32 without the initial 1, not yet reduced.
     uint32_t sums[2];
-    // Number of symbols that occur, size of the tables in bits, and size of the compressed piece in bytes.
+    // Number of symbols in use, size of the tables in bits, and size of the compressed piece in bytes.
     uint32_t used, head, size;
-    // The symbols that occur, the rarest first, and the tree's nodes' parents.
+    // The symbols in use, rarest first, and the parents of the tree's nodes.
     uint16_t order[kLiterals], parents[2 * kLiterals];
     uint8_t lengths[kLiterals];
-    // Mask of the words that are runs, for each share.
+    // For each share, the mask of words that are runs.
     uint8_t runs[kShares];
 
     THRONG_INLINE uint8_t& at(uint32_t i) { return bytes[i / kShare * kShareStride + i % kShare]; }
 };
 
-// Writes bits to words that were cleared and that other threads write to, too.
+// Writes bits to words that must be zero initially, and to which other threads also write.
 struct BitPlace {
     uint32_t* out;
     uint32_t at;
@@ -73,7 +72,7 @@ struct BitPlace {
     THRONG_INLINE uint32_t bits() const { return 32 * at + count; }
 };
 
-// Orders the symbols that occur by how often they do, and equally frequent ones by number.
+// Orders the symbols in use by frequency; ties by number.
 THRONG_DEVICE void order_symbols(DeflateMemory& m, const Team& team) {
     for (uint32_t i = team.index; i < kLiterals; i += team.size) {
         const uint32_t count = m.counts[i];
@@ -88,8 +87,8 @@ THRONG_DEVICE void order_symbols(DeflateMemory& m, const Team& team) {
     }
 }
 
-// Run by one thread: finds the lengths of an optimal prefix code by the two-queue method, cuts those that are too long, and makes
-// the code complete again. At least two symbols occur, as the end of the block is one.
+// Run by one thread: computes the lengths of an optimal prefix code by the two-queue method, limits lengths that are too long, and makes the code
+// complete again. At least two symbols are in use, because the end of the block is one.
 THRONG_DEVICE void choose_lengths(DeflateMemory& m) {
     const uint32_t leaves = m.used, nodes = 2 * leaves - 1;
     for (uint32_t i = 0; i < leaves; i++) m.weights[i] = m.counts[m.order[i]];
@@ -113,7 +112,7 @@ THRONG_DEVICE void choose_lengths(DeflateMemory& m) {
     }
     uint32_t taken = 0;
     for (uint32_t length = 1; length <= kLongestCode; length++) taken += m.per_length[length] << (kLongestCode - length);
-    // A leaf of the greatest length becomes the sibling of a shorter leaf, which moves one level down.
+    // A leaf of the maximum length becomes the sibling of a shorter leaf, which moves one level down.
     while (taken > 1u << kLongestCode) {
         uint32_t shorter = kLongestCode - 1;
         while (m.per_length[shorter] == 0) shorter--;
@@ -130,7 +129,7 @@ THRONG_DEVICE void choose_lengths(DeflateMemory& m) {
     for (uint32_t length = 1; length <= kLongestCode; length++) m.next_code[length + 1] = (m.next_code[length] + m.per_length[length]) << 1;
 }
 
-// Numbers the codes of one length in the order of symbols (RFC 1951, 3.2.2).
+// Assigns the codes of one length in the order of symbols (RFC 1951, 3.2.2).
 THRONG_DEVICE void number_codes(DeflateMemory& m, const Team& team) {
     for (uint32_t i = team.index; i < kLiterals; i += team.size) {
         const uint32_t length = m.lengths[i];
@@ -141,8 +140,8 @@ THRONG_DEVICE void number_codes(DeflateMemory& m, const Team& team) {
     }
 }
 
-// Run by one thread: writes the start of the block, with the lengths of all codes. These have a code of their own that is always the
-// same: four bits, or five for rare lengths. Only zeros are written as repeats.
+// Run by one thread: writes the start of the block, with the lengths of all codes. These lengths are encoded with a fixed code: four bits, or five
+// for rare lengths. Only zeros are written as repeats.
 THRONG_DEVICE void write_tables(DeflateMemory& m) {
     // Lengths of the codes of these symbols, in the format's order: 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15.
     const uint8_t told[19] = {0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5};
@@ -200,7 +199,7 @@ THRONG_DEVICE void add_checksums(DeflateMemory& m, uint32_t share, uint32_t coun
     add_shared(m.sums[1], ((length - share * kShare) * sum - weighted) % kAdlerBase);
 }
 
-// Mask of a share's words in which each byte equals the one two places before it.
+// Mask of a share's words in which each byte equals the byte two places before it.
 THRONG_DEVICE uint8_t runs_of(const DeflateMemory& m, uint32_t share, uint32_t count, bool has_before) {
     const uint8_t* own = m.bytes + share * kShareStride;
     const uint8_t* before = share ? own - kShareStride + kShare - 2 : m.before;
@@ -217,7 +216,7 @@ THRONG_DEVICE uint8_t runs_of(const DeflateMemory& m, uint32_t share, uint32_t c
     return uint8_t(runs);
 }
 
-// Whether all shares of a share's group are runs from end to end.
+// Whether all shares of a share's group consist of runs only.
 THRONG_DEVICE bool is_in_group(const DeflateMemory& m, uint32_t share) {
     const uint32_t first = share / kGroup * kGroup;
     uint32_t all = (1 << kWords) - 1;
@@ -225,7 +224,7 @@ THRONG_DEVICE bool is_in_group(const DeflateMemory& m, uint32_t share) {
     return all == (1 << kWords) - 1;
 }
 
-// Calls `literal` with bytes and `run` with runs that make up a share.
+// Calls `literal` with the bytes and `run` with the runs that make up a share.
 template <class Literal, class Run> THRONG_INLINE void say_share(const DeflateMemory& m, uint32_t share, uint32_t count, Literal literal, Run run) {
     if (is_in_group(m, share)) {
         if (share % kGroup == 0) run(run_length(kWords + 1));
@@ -249,7 +248,7 @@ THRONG_DEVICE void put_symbol(const DeflateMemory& m, BitPlace& out, uint32_t sy
     out.put(code & 0xffffu, code >> 16);
 }
 
-// Replaces each place in the first of the two lists by the sum of all before it; the sum of all is the other list's last.
+// Prefix sums: replaces each position in the first of the two lists by the sum of all before it. The total is the last element of the other list.
 THRONG_DEVICE void sum_places(DeflateMemory& m, const Team& team) {
     static_assert(kShares == 512, "after an odd number of steps, the sums are in the second list");
     uint32_t from = 0;
@@ -263,7 +262,7 @@ THRONG_DEVICE void sum_places(DeflateMemory& m, const Team& team) {
     team.wait();
 }
 
-// Writes the bytes as they are: a block without compression begins and ends at whole bytes.
+// Stores the bytes uncompressed. An uncompressed block begins and ends at whole bytes.
 THRONG_DEVICE void store_piece(DeflateMemory& m, uint32_t length, const Team& team) {
     uint8_t* out = reinterpret_cast<uint8_t*>(m.out);
     if (team.index == 0) {
@@ -273,7 +272,7 @@ THRONG_DEVICE void store_piece(DeflateMemory& m, uint32_t length, const Team& te
     for (uint32_t i = team.index; i < length; i += team.size) out[kStoredHead + i] = m.at(i);
 }
 
-// Run by one thread: writes the end of the codes, and an empty block without compression, which leads to a whole byte.
+// Run by one thread: writes the end-of-block code, and an empty uncompressed block, which pads to a whole byte.
 THRONG_DEVICE void end_piece(DeflateMemory& m) {
     BitPlace out(m.out, m.head + m.places[1][kShares - 1]);
     put_symbol(m, out, kEnd);
@@ -283,8 +282,8 @@ THRONG_DEVICE void end_piece(DeflateMemory& m) {
     marker.finish();
 }
 
-// Compresses the `length` bytes in `m`, which the team put there, to `m.out`, and returns the number of bytes there. Runs may repeat
-// the bytes in `m.before` if there are any.
+// Compresses the `length` bytes that the team put into `m` to `m.out`, and returns the compressed size in bytes. Runs may repeat the bytes in
+// `m.before` if there are any.
 THRONG_DEVICE uint32_t deflate_piece(DeflateMemory& m, uint32_t length, bool has_before, const Team& team) {
     const auto count_of = [&](uint32_t share) { return share * kShare >= length ? 0 : length - share * kShare < kShare ? length - share * kShare : kShare; };
     for (uint32_t i = team.index; i < EXR_PIECE_ROOM / 4; i += team.size) m.out[i] = 0;

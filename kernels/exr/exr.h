@@ -1,18 +1,18 @@
-// Blocks of rows as OpenEXR files have them with ZIP compression: the bytes of all values are reordered, predicted and then
-// deflated (OpenEXR File Layout; RFC 1950, 1951). As src/output/exr does it on the CPU: Huffman codes, and repeats of the last
-// two bytes. A block's bytes do not depend on the number of threads.
+// Blocks of rows for OpenEXR files with ZIP compression: the bytes of all values are reordered, predicted and then deflated (OpenEXR File Layout; RFC
+// 1950, 1951). The method is that of src/output/exr on the CPU: Huffman codes, and repeats of the last two bytes. A block's bytes do not depend on
+// the number of threads.
 #pragma once
 #include "exr/deflate.h"
 
 namespace THRONG_NAMESPACE {
 
-// The greatest half float, and the depth of pixels that hit nothing: src/aov/channels.rs has the same.
+// The greatest half float, and the depth of pixels without a hit. src/aov/channels.rs defines equal values.
 constexpr float kHalfMax = 65504.0f, kFarDepth = 1e10f;
-// Sizes in bytes: before a block, its first row and its size; before and after its deflated bytes, zlib's header, and a last, empty
-// block of deflate with the checksum.
+// Sizes in bytes. kBlockHead: first row and size, before a block. kZlibHead: zlib's header, before the deflated bytes. kZlibTail: a final empty
+// deflate block and the checksum, after the deflated bytes.
 constexpr uint32_t kBlockHead = 8, kZlibHead = 2, kZlibTail = 9;
 
-// Number of threads in a block on a GPU.
+// Threads per block on a GPU.
 constexpr uint32_t kPieceThreads = 256;
 
 struct BlockRows {
@@ -24,13 +24,13 @@ THRONG_DEVICE BlockRows block_rows(const ExrParams& p, uint32_t block) {
     return BlockRows{first, rows * p.row_bytes};
 }
 
-// Goes over the bytes of a block's rows as they are without compression: row by row, and channel by channel in each row.
+// Iterates over the uncompressed bytes of a block's rows: row by row, and channel by channel in each row.
 struct PlainBytes {
     const ExrParams& p;
     const ExrChannel* channel;
     uint32_t row, offset;
 
-    // Starts at byte `at` of the rows from `first_row` on.
+    // Starts at byte `at` of the rows that begin at `first_row`.
     THRONG_INLINE PlainBytes(const ExrParams& params, uint32_t first_row, uint32_t at) : p(params) {
         row = at / p.row_bytes;
         at -= row * p.row_bytes;
@@ -51,7 +51,7 @@ struct PlainBytes {
         if (half) return half_bits(min(max(value, -kHalfMax), kHalfMax)) >> 8 * byte & 255u;
         return float_bits(channel->kind == CHANNEL_DEPTH ? min(value, kFarDepth) : value) >> 8 * byte & 255u;
     }
-    // Goes to the byte after the next.
+    // Skips two bytes.
     THRONG_INLINE void skip_two() {
         offset += 2;
         if (offset < p.width * (channel->kind == CHANNEL_HALF ? 2u : 4u)) return;
@@ -63,11 +63,11 @@ struct PlainBytes {
     }
 };
 
-// Stores bytes `at` to `at + count` of a block in the form that is deflated: bytes at even places come before those at odd ones, and
-// each becomes its difference from the last, plus 128.
+// Stores bytes `at` to `at + count` of a block in the predicted form that is deflated. Bytes at even positions come before bytes at odd positions,
+// and each is replaced by its difference from the previous one, plus 128.
 template <class Store> THRONG_INLINE void predicted_bytes(const ExrParams& p, const BlockRows& rows, uint32_t at, uint32_t count, Store store) {
     const uint32_t half = rows.bytes / 2, end = at + count;
-    // The very first byte stays as it is.
+    // The first byte is stored unchanged.
     uint32_t last = 128;
     for (uint32_t from = at ? at - 1 : 0; from < end;) {
         PlainBytes bytes(p, rows.first, from < half ? 2 * from : 2 * (from - half) + 1);
@@ -91,7 +91,7 @@ THRONG_DEVICE void deflate_exr_piece(const ExrParams& p, uint32_t index, Deflate
         return;
     }
     const uint32_t length = rows.bytes - start < EXR_PIECE ? rows.bytes - start : EXR_PIECE;
-    // Neighbouring threads take neighbouring bytes, and each takes some in a row, because a byte needs the one before it, too.
+    // Neighbouring threads process neighbouring bytes, and each processes a few consecutive bytes, because a byte needs the byte before it.
     constexpr uint32_t kRun = 4;
     for (uint32_t at = kRun * team.index; at < length; at += kRun * team.size)
         predicted_bytes(p, rows, start + at, length - at < kRun ? length - at : kRun, [&](uint32_t i, uint8_t byte) { memory.at(at + i) = byte; });
@@ -102,7 +102,7 @@ THRONG_DEVICE void deflate_exr_piece(const ExrParams& p, uint32_t index, Deflate
     if (team.index == 0) piece = ExrPiece{size, 0, {memory.sums[0] % kAdlerBase, memory.sums[1] % kAdlerBase}};
 }
 
-// Finds the places of all pieces and blocks. Run by one team.
+// Computes the offsets of all pieces and blocks. Run by one team.
 THRONG_DEVICE void place_exr_blocks(const ExrParams& p, const Team& team) {
     for (uint32_t block = team.index; block < p.block_count; block += team.size) {
         uint32_t left = block_rows(p, block).bytes, size = kZlibHead;
@@ -118,7 +118,7 @@ THRONG_DEVICE void place_exr_blocks(const ExrParams& p, const Team& team) {
             left -= length;
         }
         size += kZlibTail;
-        // A block that compression does not make smaller is stored as it is, with its plain size.
+        // A block that compression does not make smaller is stored uncompressed, with its plain size.
         p.blocks[block] = ExrBlock{0, size < bytes ? size : bytes, uint32_t(b << 16 | a)};
     }
     team.wait();
@@ -131,7 +131,7 @@ THRONG_DEVICE void place_exr_blocks(const ExrParams& p, const Team& team) {
     p.blocks[p.block_count] = ExrBlock{offset, 0, 0};
 }
 
-// Copies bytes to any address, in words where possible: single bytes take long to the memory of the host.
+// Copies bytes to any address, in words where possible, because single-byte writes to host memory are slow.
 THRONG_DEVICE void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t count, const Team& team) {
     const uint32_t head = uint32_t(-reinterpret_cast<uintptr_t>(to) & 3u), aligned = head < count ? head : count;
     const uint32_t words = (count - aligned) / 4;
@@ -147,7 +147,7 @@ THRONG_DEVICE void store_word(uint8_t* to, uint32_t word) {
     for (uint32_t i = 0; i < 4; i++) to[i] = uint8_t(word >> 8 * i);
 }
 
-// Copies one piece from its room to its place in the file and, with the first one of a block, writes the bytes around its pieces.
+// Copies one piece from its room to its place in the file. With the first piece of a block, also writes the bytes around the pieces.
 THRONG_DEVICE void copy_exr_piece(const ExrParams& p, uint32_t index, const Team& team) {
     const uint32_t block = index / p.pieces_per_block, number = index % p.pieces_per_block;
     const BlockRows rows = block_rows(p, block);
@@ -166,7 +166,7 @@ THRONG_DEVICE void copy_exr_piece(const ExrParams& p, uint32_t index, const Team
         return;
     }
     if (number == 0 && team.index == 0) {
-        // zlib's header: deflate, window of 32 KiB, fastest; the two bytes are a multiple of 31.
+        // zlib's header: deflate, 32 KiB window, fastest; the two bytes are a multiple of 31.
         out[0] = 0x78;
         out[1] = 0x01;
         uint8_t* tail = out + placed.size - kZlibTail;

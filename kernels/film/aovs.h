@@ -1,17 +1,17 @@
-// AOVs: what a frame tells about a pixel besides its colour. They come from the first hits of the same camera rays as the film's,
-// added up over all samples of a pixel at once.
+// AOVs: data of a pixel in addition to its colour. They come from the first hits of the film's camera rays, and all samples of a pixel are
+// accumulated at once.
 #pragma once
 #include "film/mirrors.h"
 #include "film/names.h"
 
 namespace THRONG_NAMESPACE {
 
-// Most names of one pixel that are told apart; further names are not counted.
+// Maximum number of names per pixel; further names are not counted.
 constexpr uint32_t kMatteNames = 16;
 constexpr uint32_t kMatteRanks = MATTE_RANKS;
 
-// How much of a pixel each name covers. Of more names than there is room for, the first ones count, or if sums are exact, whatever the
-// order of samples, the least.
+// Coverage of a pixel by each name. If there are more names than places, the first ones count or, if sums are exact, the smallest ones, independent
+// of the order of samples.
 template <bool exact>
 struct Matte {
     uint32_t names[kMatteNames];
@@ -35,7 +35,7 @@ struct Matte {
         }
         shares[i] += weight;
     }
-    // Writes names and shares, the least name first.
+    // Writes names and coverage, in ascending order of names.
     THRONG_DEVICE void save(uint32_t* words) const {
         words[0] = count;
         for (uint32_t i = 0; i < kMatteNames; i++) words[1 + 2 * i] = words[2 + 2 * i] = 0u;
@@ -46,11 +46,11 @@ struct Matte {
             words[2 + 2 * place] = uint32_t(int(shares[i]));
         }
     }
-    // Adds what was written.
+    // Adds saved names and coverage.
     THRONG_DEVICE void join(const uint32_t* words) {
         for (uint32_t i = 0; i < words[0] && i < kMatteNames; i++) add(words[1 + 2 * i], float(int(words[2 + 2 * i])));
     }
-    // Writes the greatest shares in order, as pairs of name and share.
+    // Writes the names with the greatest coverage in descending order, as pairs of name and coverage.
     THRONG_DEVICE void store(float* out, float scale) {
         for (uint32_t rank = 0; rank < kMatteRanks; rank++) {
             uint32_t best = rank;
@@ -67,8 +67,8 @@ struct Matte {
     }
 };
 
-// Finds where a point is in the picture of a camera, in pixels from its middle, y upwards; a direction has a `weight` of 0. False
-// for points behind a camera that does not see all around, and for the eye itself.
+// Projects a point into the picture of a camera, in pixels relative to its centre, y up; a direction has a `weight` of 0. False for points behind a
+// camera (unless it is equirectangular), and for the eye itself.
 THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera, Vec3 point, float weight, Vec2& out) {
     const Vec3 to = point - load3(camera.origin) * weight, right = load3(camera.right), up = load3(camera.up);
     const float width = float(params.film.picture_width), height = float(params.film.picture_height), ahead = dot(to, load3(camera.forward));
@@ -93,7 +93,7 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
     return true;
 }
 
-// The way from one place in the picture to another. In a picture of all around it is the shorter way, which may lead over the seam.
+// The offset from one position in the picture to another. In an equirectangular picture it is the shorter way, which may cross the seam.
 THRONG_INLINE Vec2 raster_way(const Params& params, Vec2 from, Vec2 to) {
     Vec2 way{to.x - from.x, to.y - from.y};
     if (params.picture.camera.kind != CAMERA_EQUIRECTANGULAR) return way;
@@ -102,13 +102,13 @@ THRONG_INLINE Vec2 raster_way(const Params& params, Vec2 from, Vec2 to) {
     return way;
 }
 
-// Where the image of what a ray has met is in the picture of a moment, in which that is at `position`; false if it is behind the camera.
+// Projects the image of a hit into the picture at a moment; `position` is the hit's position at that moment. False if it is behind the camera.
 THRONG_DEVICE bool raster_seen(const Params& params, const CameraRecord& camera, const MirrorRay& seen, Moment moment, Vec3 position, Vec2& out) {
     const float weight = seen.hit.t >= 0.0f ? 1.0f : 0.0f;
     return raster_point(params, camera, image_of(seen.mirrors, moment, position, weight), weight, out);
 }
 
-// Motion in pixels of what a ray has met: to the frame before, and to the next; none where it is behind a camera.
+// Motion vectors of a hit in pixels, to the previous frame and to the next; 0 if it is behind a camera.
 THRONG_DEVICE void motion_of(const Params& params, const FrameAovs& out, const MirrorRay& seen, Vec2& back, Vec2& on) {
     const Hit& hit = seen.hit;
     const Time time = time_of(seen.ray);
@@ -126,13 +126,13 @@ THRONG_DEVICE void motion_of(const Params& params, const FrameAovs& out, const M
     motion_to(out.after, Moment::after, on);
 }
 
-// Share of light that a surface reflects; for an unlit one, the colour that it shows.
+// Albedo of a surface; for an unlit surface, its colour.
 THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const MaterialRecord& material) {
     const Vec3 c = material.flags & SURFACE_UNLIT ? emission_at(params, s, material) : base_color(params, s, material);
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
 }
 
-// Distance of a point along the axis of the camera at that time; from the eye, if the camera sees all around.
+// Distance of a point along the camera's axis at a time; for an equirectangular camera, the distance from the eye.
 THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
     if (params.picture.camera.kind == CAMERA_EQUIRECTANGULAR) return length(position - load3(camera_at(params, time).origin));
     if (!moves(params)) return dot(position - load3(params.picture.camera.origin), load3(params.picture.camera.forward));
@@ -140,16 +140,15 @@ THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
     return dot(position - load3(camera.origin), load3(camera.forward));
 }
 
-// Lights that are sampled where a camera ray hits a shadow catcher. Several, for the film is done soon where it shows nothing else.
+// Number of lights sampled per camera ray hit on a shadow catcher. More than one, because the film converges quickly if it shows nothing else.
 constexpr uint32_t kCatcherLights = 8;
 
-// Luminance that a light would bring to a shadow catcher, and what is blocked of it.
+// Luminance of the light that arrives at a shadow catcher without occlusion, and the part of it that is blocked.
 struct CaughtLight {
     float open, blocked;
 };
 
-// Samples one light at a surface that a camera ray has hit, with the random numbers of a bounce. Outlined, as most scenes have no
-// shadow catchers.
+// Samples one light at a camera ray hit, with the random numbers of a bounce. Outlined, because most scenes have no shadow catchers.
 THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Hit& hit, const Surface& s, StackEntry* stack) {
     const CaughtLight none{0.0f, 0.0f};
     const float choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).x;
@@ -163,7 +162,7 @@ THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& pa
     return CaughtLight{light, is_blocked ? light : 0.0f};
 }
 
-// Width of a pixel in scene units at a point that a camera sees.
+// Width of a pixel in scene units at a point in view of a camera.
 THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera, Vec3 point) {
     const float rows = float(params.film.picture_height), half_height = length(load3(camera.up));
     if (camera.kind == CAMERA_ORTHOGRAPHIC) return 2.0f * half_height / rows;
@@ -171,8 +170,8 @@ THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera,
     return camera.kind == CAMERA_EQUIRECTANGULAR ? kPi / rows * length(to) : 2.0f * half_height / rows * dot(to, load3(camera.forward));
 }
 
-// Whether the edge of a triangle is so near to a hit in the picture that a line along it covers the hit. Lines in small triangles are
-// thinner, so that these do not turn black. Outlined, as most pictures show no edges.
+// Whether a hit is covered by a line along an edge of its triangle. Lines in small triangles are thinner, so that these do not turn black. Outlined,
+// because most pictures show no edges.
 THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& hit) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
@@ -184,7 +183,7 @@ THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& 
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
     const Vec3 direction = normalize_or(load3(ray.direction), vec3(0.0f, 0.0f, 1.0f)), point = load3(ray.origin) + load3(ray.direction) * hit.t;
-    // Corners relative to the hit, as seen along the ray.
+    // Corners relative to the hit, projected along the ray.
     Vec3 seen[3];
     for (int k = 0; k < 3; k++) {
         const Vec3 to = transform_point(world_from_object, load3(vertex_at(mesh, corners.vertices[k], shape).position)) - point;
@@ -202,7 +201,7 @@ THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& 
     return nearest < min(half_width, 0.3f * inner_radius);
 }
 
-// A sum of values up to a power of two, and one of any light. They are floats, or exact.
+// A sum of values up to a power of two, and a sum of unbounded light. Both are either floats or exact.
 template <bool exact, uint32_t most_bits>
 struct BoundedTotal {
     float total = 0.0f;
@@ -214,7 +213,7 @@ struct BoundedTotal {
 
 template <uint32_t most_bits>
 struct BoundedTotal<true, most_bits> {
-    // A million of the greatest values have room in 62 bits.
+    // 62 bits hold a million of the greatest values.
     static constexpr float kMost = float(1u << most_bits), kUnits = float(1ull << (42u - most_bits));
     int64_t total = 0;
     THRONG_INLINE void add(float x) { total += wide_of(x, kUnits, kMost); }
@@ -241,29 +240,29 @@ struct LightTotal<true> {
     THRONG_INLINE void join(const uint32_t* words) { total = sum_of(total, load_exact(words)); }
 };
 
-// Whether a vector comes first in some order of all vectors.
+// A total order of vectors.
 THRONG_INLINE bool is_before(Vec3 a, Vec3 b) {
     const uint32_t u[3] = {float_bits(a.x), float_bits(a.y), float_bits(a.z)}, v[3] = {float_bits(b.x), float_bits(b.y), float_bits(b.z)};
     return u[0] != v[0] ? u[0] < v[0] : u[1] != v[1] ? u[1] < v[1] : u[2] < v[2];
 }
 
-// Sums over the samples of a pixel. Numbers of samples are exact as floats.
+// Sums over the samples of a pixel. Sample counts are exact as floats.
 template <bool exact>
 struct AovSums {
     BoundedTotal<exact, 2> albedo[3], normal[3];
-    // In pixels, by weights of their own.
+    // In pixels, with separate weights.
     BoundedTotal<exact, 22> motion[4];
     BoundedTotal<exact, 2> motion_weight;
     Vec3 nearest;
     float depth, weights;
-    // Samples that show a surface, those that show a shadow catcher, and those on edges.
+    // Number of samples that show a surface, a shadow catcher, and an edge.
     float covered, caught, edges;
-    // Light that would arrive at shadow catchers, what is blocked of it, and the environment behind them.
+    // Unoccluded light at shadow catchers, the blocked part of it, and the environment behind them.
     LightTotal<exact> open, blocked, behind[3];
-    // The same light of the samples with odd numbers, where sums are not exact.
+    // The first two sums over odd-numbered samples, if sums are not exact.
     float odd_open, odd_blocked;
-    // What covers the pixel and those around it, if that is shared: the samples' coverage, or the environment behind shadow catchers. Empty until
-    // something does.
+    // Shared coverage of the pixel and its neighbours: the samples' coverage, or the environment behind shadow catchers. Unset until the first
+    // contribution.
     Floats4 cover[9];
     bool has_cover;
     Matte<exact> instances, materials;
@@ -290,15 +289,15 @@ struct AovSums {
         return vec3(totals[0].value(), totals[1].value(), totals[2].value());
     }
 
-    // Keeps the point if it is nearer than all before; of equally near ones that of the first sample or, if sums are exact, the first in an
-    // order of its own.
+    // Keeps the point if it is the nearest so far. Of equally near points, keeps the first sample's or, if sums are exact, the first one in the total
+    // order.
     THRONG_INLINE void add_point(float along, Vec3 position) {
         if (!(along < depth) && !(exact && along == depth && is_before(position, nearest))) return;
         depth = along;
         nearest = position;
     }
 
-    // Adds all AOVs of a sample by its number.
+    // Adds all AOVs of the sample with this number.
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, float weight, Thread& thread) {
         const Surface s = surface_at(params, path.ray, hit);
         add_met(params, out, path, sample, hit, s, weight, thread);
@@ -309,7 +308,7 @@ struct AovSums {
         add_motion(params, out, seen, weight);
     }
 
-    // Adds what does not depend on what is seen in mirrors. `s` is the surface of the hit.
+    // Adds the AOVs that do not depend on reflections in mirrors. `s` is the surface of the hit.
     THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, const Surface& s, float weight, Thread& thread) {
         const Ray& ray = path.ray;
         weights += weight;
@@ -318,7 +317,7 @@ struct AovSums {
         } else {
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
             const Vec3 position = s.position;
-            // Nothing of a shadow catcher is seen but its shadows.
+            // Shadow catchers are invisible except for their shadows.
             const bool is_seen = !(material.flags & SURFACE_SHADOW_CATCHER);
             if (out.albedo) add3(albedo, is_seen ? aov_albedo(params, s, material) * weight : vec3(weight));
             if (out.normal && is_seen) add3(normal, mapped_normal(params, s, material) * weight);
@@ -330,8 +329,8 @@ struct AovSums {
         }
     }
 
-    // Adds what covers the pixel where a sample hits a surface. The light that shadow catchers lack is a quotient of two sums over all
-    // samples, because a single sample knows one light only.
+    // Adds the coverage of a sample that hits a surface. The fraction of light that shadow catchers lack is a quotient of two sums over all samples,
+    // because a single sample contains only one light.
     THRONG_INLINE void add_alpha(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, const Surface& s, uint32_t flags, float weight, Thread& thread) {
         if (flags & SURFACE_HOLDOUT) return;
         if (!(flags & SURFACE_SHADOW_CATCHER)) {
@@ -354,7 +353,7 @@ struct AovSums {
         if (out.cover) add_cover(path.offset, out.alpha ? Floats4{0.0f, 1.0f, 0.0f, 0.0f} : Floats4{hole.x, hole.y, hole.z, 0.0f});
     }
 
-    // Adds what covers a sample to the pixels that it counts in.
+    // Adds a sample's coverage to all pixels to which the sample contributes.
     THRONG_DEVICE void add_cover(Vec2 offset, Floats4 value) {
         for (int i = 0; i < 9 && !has_cover; i++) cover[i] = Floats4{};
         has_cover = true;
@@ -362,15 +361,15 @@ struct AovSums {
         for (int i = 0; i < 9; i++) cover[i] += share.at(i % 3 - 1, i / 3 - 1) * value;
     }
 
-    // Standard deviation of the share of light that is blocked, told from both halves of the samples.
+    // Standard deviation of the fraction of blocked light, estimated from both halves of the samples.
     THRONG_INLINE float shade_deviation() const {
         const float even_open = open.value() - odd_open, even_blocked = blocked.value() - odd_blocked;
         if (exact || !(odd_open > 0.0f) || !(even_open > 0.0f)) return 0.0f;
         return 0.5f * fabsf(clamp(odd_blocked / odd_open, 0.0f, 1.0f) - clamp(even_blocked / even_open, 0.0f, 1.0f));
     }
 
-    // Adds motion as Cycles has it: back to where a point was, and from where it will be. Samples that count negatively elsewhere would lead it
-    // astray.
+    // Adds motion vectors in Cycles' convention: to the point's previous position, and from its next position. The absolute weight is used, because
+    // negative weights would distort the mean.
     THRONG_DEVICE void add_motion(const Params& params, const FrameAovs& out, const MirrorRay& seen, float weight) {
         if (seen.weight == 0.0f) return;
         Vec2 back, on;
@@ -399,7 +398,7 @@ struct AovSums {
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
         const float light = open.value(), shade = light > 0.0f ? clamp(blocked.value() / light, 0.0f, 1.0f) : 0.0f;
-        // Where cover is shared, it is not known yet (`gather_cover`).
+        // Shared coverage is not yet available here (`gather_cover`).
         if (out.alpha) out.alpha[pixel] = out.cover ? shade : clamp((covered + caught * shade) * scale, 0.0f, 1.0f);
         if (out.wireframe) out.wireframe[pixel] = clamp(edges * scale, 0.0f, 1.0f);
         if (out.shadow) store3(out.shadow + 3 * pixel, out.cover ? vec3(shade) : value3(behind) * (shade * scale));
@@ -409,14 +408,14 @@ struct AovSums {
         store4(out.shade_noise + 4 * pixel, Floats4{taken.x, taken.y, taken.z, caught * deviation});
     }
 
-    // Writes what covers the pixel and those around it.
+    // Writes the coverage contributions to the pixel and its neighbours.
     THRONG_DEVICE void store_cover(const Params& params, float* out, uint32_t x, uint32_t y) const {
         const float area = shared_area(params, x, y);
         const uint64_t pixel = film_pixel(params, x, y);
         for (int i = 0; i < 9; i++) store4(share_at(params, out, pixel, i % 3 - 1, i / 3 - 1), has_cover ? area * cover[i] : Floats4{});
     }
 
-    // Calls `with` with each exact sum and its words, in the order of the AOVs; counts and the nearest point have functions of their own.
+    // Calls `with` with each exact sum and its words, in the order of the AOVs. Counts, the nearest point and names have separate functions.
     template <class Words, class Total, class Count, class Point, class Names>
     THRONG_INLINE void each(const FrameAovs& out, Words* words, Total with, Count with_count, Point with_point, Names with_names) {
         if (out.albedo)
@@ -464,7 +463,7 @@ struct AovSums {
             [](const auto& matte, uint32_t* at) { matte.save(at); });
     }
 
-    // Adds the sums in the words of a pixel, but for the weights.
+    // Adds the sums in the words of a pixel, without the weights.
     THRONG_DEVICE void join(const FrameAovs& out, const uint32_t* words) {
         each(
             out, words, [](auto& total, const uint32_t* at) { total.join(at); }, [](float& count, const uint32_t* at) { count += float(int(*at)); },
@@ -488,7 +487,7 @@ THRONG_DEVICE Vec3 pixel_variance(const Params& params, uint64_t pixel) {
     return shared_variance(params, pixel, [&](uint64_t other) { return own_variance(params, other); });
 }
 
-// Writes the variance of a pixel, if it is asked for. Its shadows on shadow catchers have been gathered.
+// Writes the variance of a pixel if requested. The noise of its shadows on shadow catchers must be gathered before.
 THRONG_INLINE void store_variance(const Params& params, uint64_t pixel) {
     const FrameAovs& out = *params.film.aovs;
     const Floats4 shade = out.shade_noise ? load4(out.shade_noise + 4 * pixel) : Floats4{};
@@ -499,13 +498,13 @@ THRONG_INLINE void store_variance(const Params& params, uint64_t pixel) {
     store3(out.variance + 3 * pixel, variance);
 }
 
-// Whether there are AOVs of what camera rays hit.
+// Whether any AOV needs camera ray hits.
 THRONG_INLINE bool has_met_aovs(const FrameAovs& out) {
     return out.albedo || out.normal || out.depth || out.position || out.motion || out.instance || out.material || out.alpha || out.shadow || out.wireframe;
 }
 
-// The end of the samples of a pixel's AOVs, which are the film's and begin at `sample_begin`. If some samples count negatively, the film does
-// not hold their number, and it is `sample_end`.
+// End of a pixel's sample numbers for AOVs. They are the film's samples and start at `sample_begin`. If the filter has negative weights, the film
+// does not store the sample count, and the end is `sample_end`.
 THRONG_INLINE uint32_t aov_sample_end(const Params& params, uint64_t pixel) {
     if (params.picture.filter_signed) return params.film.sample_end;
     return params.film.sample_begin + uint32_t(pixel_sum(params, params.film.sums, pixel).weights);
@@ -513,18 +512,18 @@ THRONG_INLINE uint32_t aov_sample_end(const Params& params, uint64_t pixel) {
 
 THRONG_INLINE float aov_weight(const Params& params, const Path& path) { return is_negative(params, path.offset) ? -1.0f : 1.0f; }
 
-// Writes the AOVs of a pixel and, if they are asked for, the exact sums that these are made of.
+// Writes the AOVs of a pixel and, if requested, their exact sums.
 template <bool exact>
 THRONG_DEVICE void store_aovs(const Params& params, AovSums<exact>& sums, uint32_t x, uint32_t y) {
     const FrameAovs& out = *params.film.aovs;
     const uint64_t pixel = film_pixel(params, x, y);
-    // Mattes are used up when they are stored.
+    // Storing a matte reorders its names, so the sums are saved first.
     if (exact && out.sums) sums.save(out, out.sums + out.sum_words * pixel);
     if (out.cover) sums.store_cover(params, out.cover, x, y);
     sums.store(out, pixel);
 }
 
-// Makes the layers of what covers a pixel, when that of all pixels around it is known.
+// Computes the coverage layers of a pixel after the contributions of all its neighbours were gathered.
 THRONG_DEVICE void gather_cover(const Params& params, uint32_t pixel, Thread&) {
     const FrameAovs& out = *params.film.aovs;
     const Floats4 cover = shared_sum(params, out.cover, pixel);
@@ -553,7 +552,7 @@ THRONG_DEVICE void gather_pixel(const Params& params, uint32_t item, Thread& thr
     store_variance(params, pixel);
 }
 
-// Writes the variance of one pixel, whose other AOVs are there.
+// Writes the variance of one pixel, whose other AOVs must be gathered before.
 THRONG_DEVICE void gather_variance(const Params& params, uint32_t item, Thread&) {
     uint32_t x, y;
     if (!item_pixel(params, item, x, y)) return;
@@ -562,7 +561,7 @@ THRONG_DEVICE void gather_variance(const Params& params, uint32_t item, Thread&)
 
 THRONG_DEVICE void gather_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<false>(params, item, thread); }
 
-// Renders one pixel and gathers its AOVs. Its film is empty, and gets all of its samples.
+// Renders one pixel with all of its samples into an empty film, and gathers its AOVs.
 THRONG_DEVICE void render_with_aovs(const Params& params, uint32_t item, Thread& thread) {
     render_pixel(params, item, thread);
     gather_aovs(params, item, thread);
@@ -571,7 +570,7 @@ THRONG_DEVICE void render_with_aovs(const Params& params, uint32_t item, Thread&
 // Gathers exact sums.
 THRONG_DEVICE void gather_exact_aovs(const Params& params, uint32_t item, Thread& thread) { gather_pixel<true>(params, item, thread); }
 
-// Adds the exact sums of AOVs of a pixel of another film.
+// Adds the exact AOV sums of a pixel of another film.
 THRONG_DEVICE void join_aovs(const Params& params, uint32_t pixel, Thread&) {
     const FrameAovs& out = *params.film.aovs;
     const uint64_t first = out.sum_words * uint64_t(pixel);
@@ -581,7 +580,7 @@ THRONG_DEVICE void join_aovs(const Params& params, uint32_t pixel, Thread&) {
     sums.save(out, out.sums + first);
 }
 
-// Makes the AOVs of a pixel from exact sums.
+// Computes the AOVs of a pixel from exact sums.
 THRONG_DEVICE void finish_aovs(const Params& params, uint32_t pixel, Thread&) {
     const FrameAovs& out = *params.film.aovs;
     store_variance(params, pixel);

@@ -1,11 +1,11 @@
-// Exact sums: samples are rounded to fixed-point numbers, whose addition is associative. So a sum is the same whatever the order and the
-// grouping of its samples, and films of different samples of a picture can be joined without a trace.
+// Exact sums: samples are rounded to fixed-point numbers, whose addition is associative. A sum is therefore independent of the order and grouping of
+// its samples, and joining films of different samples gives a bit-identical result.
 #pragma once
 #include "util/vec.h"
 
 namespace THRONG_NAMESPACE {
 
-// A number of 96 bits in two's complement, in units of 2^-40.
+// A 96-bit integer in two's complement, in units of 2^-40.
 struct Exact {
     uint64_t low;
     uint32_t high;
@@ -13,7 +13,7 @@ struct Exact {
 
 constexpr int kExactFraction = 40;
 constexpr float kExactUnit = 1.0f / 1099511627776.0f;
-// Greatest magnitude of what is added: there is room for a million of these.
+// Greatest magnitude of a term; a million of these do not overflow.
 constexpr float kExactMost = 34359738368.0f;
 
 THRONG_INLINE Exact negated(Exact a) {
@@ -27,7 +27,7 @@ THRONG_INLINE Exact sum_of(Exact a, Exact b) {
     return Exact{low, a.high + b.high + (low < b.low ? 1u : 0u)};
 }
 
-// Rounds to the nearest unit. What is not a number counts as 0.
+// Rounds to the nearest unit. NaN counts as 0.
 THRONG_INLINE Exact exact_of(float x) {
     if (!(fabsf(x) <= kExactMost)) x = x > 0.0f ? kExactMost : x < 0.0f ? -kExactMost : 0.0f;
     const uint32_t bits = float_bits(x);
@@ -45,7 +45,7 @@ THRONG_INLINE float float_of(Exact a) {
     const bool negative = a.high >> 31;
     if (negative) a = negated(a);
     float size = float(a.low) * kExactUnit;
-    // Of longer numbers the upper 64 bits are enough, as long as the last one tells whether there is more.
+    // The upper 64 bits of longer numbers are sufficient if the last bit is set for any nonzero remainder.
     if (a.high) size = float(uint64_t(a.high) << 32 | a.low >> 32 | (uint32_t(a.low) ? 1u : 0u)) * (kExactUnit * 4294967296.0f);
     return negative ? -size : size;
 }
@@ -60,7 +60,7 @@ THRONG_INLINE void store_exact(uint32_t* words, Exact a) {
 
 THRONG_INLINE void join_exact(uint32_t* words, const uint32_t* other) { store_exact(words, sum_of(load_exact(words), load_exact(other))); }
 
-// A number of 64 bits, for values that are known to be small: these are cut off to whole units.
+// A 64-bit integer, for values that are known to be small; they are truncated to whole units.
 THRONG_INLINE int64_t wide_of(float x, float units, float most) {
     if (!(fabsf(x) <= most)) x = x > 0.0f ? most : x < 0.0f ? -most : 0.0f;
     return int64_t(x * units);

@@ -7,7 +7,7 @@
 
 namespace THRONG_NAMESPACE {
 
-// Scales a sample so that no component exceeds `limit`, which keeps its hue. One that is negative or not a number counts as black.
+// Scales a sample so that no component exceeds `limit`, which preserves its hue. A negative or NaN sample counts as black.
 THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     if (!(radiance.x + radiance.y + radiance.z >= 0.0f)) return vec3(0.0f);
     float brightest = max_component(radiance);
@@ -16,7 +16,7 @@ THRONG_DEVICE Vec3 clamp_sample(Vec3 radiance, float limit) {
     return radiance * (1.0f / brightest) * limit;
 }
 
-// A sample on its way to the film.
+// A sample with its filter weight.
 struct WeightedSample {
     Vec3 light;
     float weight;
@@ -27,7 +27,7 @@ THRONG_DEVICE WeightedSample weighted_sample(const Params& params, Vec2 offset, 
     return is_negative(params, offset) ? WeightedSample{-light, -1.0f} : WeightedSample{light, 1.0f};
 }
 
-// Sums of a pixel's samples and their weights and, if noise is measured, of those with odd numbers alone.
+// Sums of a pixel's samples and weights and, if noise is measured, of the odd-numbered samples.
 struct FilmSum {
     float *all, *half;
     Vec3 total, odd;
@@ -59,7 +59,7 @@ struct FilmSum {
     }
 };
 
-// The same with exact sums: three numbers of three words each, and the sum of weights as an integer.
+// `FilmSum` with exact sums: three numbers of three words each, and the sum of weights as an integer.
 struct ExactFilmSum {
     uint32_t *all, *half;
     Exact total[3], odd[3];
@@ -93,7 +93,7 @@ struct ExactFilmSum {
     }
 };
 
-// Adds one sample of a pixel to the film, from its camera ray's `offset`.
+// Adds one sample of a pixel to the film; `offset` is the offset of its camera ray.
 THRONG_INLINE void add_to_film(const Params& params, uint32_t x, uint32_t y, uint32_t sample, Vec2 offset, Vec3 radiance) {
     const uint32_t pixel = film_pixel(params, x, y);
     if (params.film.exact) {
@@ -139,8 +139,8 @@ THRONG_DEVICE void join_sums(const Params& params, uint32_t pixel, Thread&) {
     params.film.sums[first + 9] += params.film.other_sums[first + 9];
 }
 
-// What is seen of exposed radiance, for measures of noise: without a tone curve, all that is brighter than white looks like it; with
-// one, it is told apart the less the brighter it is.
+// Maps exposed radiance to a perceptual scale for noise measures. Without a tone curve, everything brighter than white looks white. With a tone
+// curve, differences are less visible the brighter they are.
 THRONG_INLINE float seen_light(const Params& params, float x) {
     if (x < 1.0f) return x;
     return params.display.tone_map == TONE_NONE ? 1.0f : 2.0f - 1.0f / x;
@@ -150,8 +150,8 @@ THRONG_INLINE Vec3 seen_light(const Params& params, Vec3 c) {
     return vec3(seen_light(params, c.x), seen_light(params, c.y), seen_light(params, c.z));
 }
 
-// How noisy a pixel is: the difference between the mean of all samples and that of half of them, relative to what the eye
-// sees of it (Dammertz et al. 2010).
+// Noise of a pixel: the difference between the mean of all samples and the mean of half of them, relative to the square root of the perceived value
+// (Dammertz et al. 2010).
 THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
     const PixelSum all = pixel_sum(params, params.film.sums, pixel), half = pixel_sum(params, params.film.half_sums, pixel);
     const float samples = max(all.weights, 1.0f), odd = max(half.weights, 1.0f);
@@ -160,8 +160,8 @@ THRONG_DEVICE float pixel_error(const Params& params, uint32_t pixel) {
     return (d.x + d.y + d.z) / sqrtf(max(mean.x + mean.y + mean.z, 1e-3f));
 }
 
-// Writes the root mean square of the errors of a tile's pixels. They are weighted by their squares, so that smooth pixels do not hide
-// the noise of those beside them; of errors with a normal distribution, the third is the same.
+// Writes the root mean square of a tile's pixel errors, weighted by their squares, so that smooth pixels do not hide the noise of their neighbours.
+// For normally distributed errors, a third of the weighted mean square equals the plain one.
 THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     float squares = 0.0f, fourth_powers = 0.0f;
     for (uint32_t item = 64 * tile; item < 64 * tile + 64; item++) {
@@ -174,8 +174,8 @@ THRONG_DEVICE void measure_tile(const Params& params, uint32_t tile, Thread&) {
     params.film.tile_errors[tile] = squares > 0.0f ? sqrtf(fourth_powers / (3.0f * squares)) : 0.0f;
 }
 
-// Converts one pixel of the film to RGB. Where pixels are transparent, display colours are those of what covers them (straight alpha),
-// as the curve has to bend these, while floats are the share that it adds to the pixel (premultiplied).
+// Converts one pixel of the film to RGB. For transparent pixels, display colours have straight alpha, because the tone curve must apply to the
+// unweighted colour. Floats have premultiplied alpha.
 THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) {
     const PixelSum sum = pixel_sum(params, params.film.sums, pixel);
     Vec3 c = shares_samples(params) ? shared_mean(params, pixel) : sum.light * (1.0f / max(sum.weights, 1.0f));
@@ -201,19 +201,19 @@ THRONG_DEVICE void resolve_pixel(const Params& params, uint32_t pixel, Thread&) 
     }
 }
 
-// Ray queries outside of a render: each item is one ray of a batch.
+// Ray queries outside of a render; each item is one ray of a batch.
 THRONG_DEVICE void trace_closest(const Params& params, uint32_t item, Thread& thread) {
     params.query.hits[item] = closest_hit(params, params.query.rays[item], thread.stack);
 }
 
-// The result of a query for any hit, which tells only whether there is one.
+// The result of an any-hit query, which only indicates whether there is a hit.
 THRONG_INLINE Hit blocked_hit(bool blocked) { return Hit{blocked ? 1.0f : -1.0f, 0.0f, 0.0f, NO_INDEX, NO_INDEX, NO_INDEX}; }
 
 THRONG_DEVICE void trace_any(const Params& params, uint32_t item, Thread& thread) {
     params.query.hits[item] = blocked_hit(any_hit(params, params.query.rays[item], thread.stack));
 }
 
-// Counts the work of the same queries if each ray goes alone; their hits are not kept.
+// Count the work of these queries for each ray on its own; the hits are not stored.
 THRONG_DEVICE void count_closest(const Params& params, uint32_t item, Thread& thread) {
     WorkCount count;
     closest_hit_counted(params, params.query.rays[item], thread.stack, count);

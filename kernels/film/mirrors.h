@@ -1,20 +1,19 @@
-// Flat surfaces that reflect, on the way of a camera ray: mirrors, and what is nearly one like water. Their images move with what they show,
-// and not with the surface.
+// Flat mirrors on the path of a camera ray, including near-mirrors like water. Reflected images move with the reflected objects, not with the mirror.
 #pragma once
 #include "film/film.h"
 
 namespace THRONG_NAMESPACE {
 
-// Most mirrors of a path whose images are followed.
+// Maximum number of mirrors per path whose images are followed.
 constexpr uint32_t kMirrors = 4;
-// Roughness of surfaces whose images have detail that can be followed.
+// Maximum roughness of surfaces whose reflected images have enough detail to be followed.
 constexpr float kFollowedRoughness = 0.2f;
-// How much what does not shine counts in rough mirrors, where many things are seen at once.
+// Weight of non-emissive objects in rough mirrors, in which many objects contribute at once.
 constexpr float kDullWeight = 0.01f;
-// Samples of a pixel that are followed from rough mirrors, the first ones: it takes a ray each, and further ones add little.
+// Number of samples per pixel, starting with the first, that are followed from rough mirrors. Each needs a ray, and further samples add little.
 constexpr uint32_t kRoughSamples = 32;
 
-// The moments between which motion is told: the frame's own, and the frames before and after it.
+// The moments between which motion is computed: the frame's own time, the previous frame and the next frame.
 enum class Moment : uint32_t { now, before, after };
 constexpr uint32_t kMoments = 3;
 
@@ -22,22 +21,22 @@ struct Plane {
     Vec3 point, normal;
 };
 
-// The flat mirrors that a camera ray has met, in order, each as it is at all moments.
+// The flat mirrors on a camera ray's path, in order, each with its plane at all moments.
 struct Mirrors {
     Plane planes[kMirrors][kMoments];
     uint32_t count;
-    // Whether one of them is rough.
+    // Whether one of the mirrors is rough.
     bool is_rough;
 };
 
-// The mirror that was met last: neighbouring rays mostly meet the same.
+// Cache of the last mirror, because neighbouring rays usually hit the same one.
 struct KnownMirror {
-    // None, if it is NO_INDEX.
+    // NO_INDEX if there is none.
     uint32_t instance, record, prim;
     Plane planes[kMoments];
 };
 
-// Position in another frame of the point at `hit`, which was at `position` when its ray hit it.
+// Position in another frame of the point at `hit`, whose position at the ray's time is `position`.
 THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other, const Hit& hit, Time time, Vec3 position) {
     if (!other.transforms) return position;
     const InstanceRecord& instance = params.trees.instances[hit.record];
@@ -56,7 +55,7 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
     return transform_point(world_from_object, local);
 }
 
-// The plane of the triangle that was hit at another moment.
+// The plane of the hit triangle at another moment.
 THRONG_DEVICE Plane plane_at(const Params& params, const OtherFrame& other, Hit hit, const Surface& s) {
     Vec3 corners[3];
     for (int k = 0; k < 3; k++) {
@@ -67,7 +66,7 @@ THRONG_DEVICE Plane plane_at(const Params& params, const OtherFrame& other, Hit 
     return Plane{corners[0], normalize_or(cross(corners[1] - corners[0], corners[2] - corners[0]), s.geometric)};
 }
 
-// The image of a point (or with a `weight` of 0, of a direction) in the mirrors as they are at a moment.
+// Reflects a point (or a direction, with a `weight` of 0) in the mirrors at a moment.
 THRONG_DEVICE Vec3 image_of(const Mirrors& mirrors, Moment moment, Vec3 seen, float weight) {
     for (uint32_t i = mirrors.count; i-- > 0;) {
         const Plane& plane = mirrors.planes[i][uint32_t(moment)];
@@ -76,7 +75,7 @@ THRONG_DEVICE Vec3 image_of(const Mirrors& mirrors, Moment moment, Vec3 seen, fl
     return seen;
 }
 
-// Whether a triangle has one shading normal all over.
+// Whether a triangle has a constant shading normal.
 THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const MeshRecord mesh = load_record(&params.tables.meshes[load_words(&instance.slot_base).y]);
@@ -89,7 +88,7 @@ THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
     return dot(b, b) <= most && dot(c, c) <= most;
 }
 
-// Whether a surface shows more of what it reflects than of itself, and the width of its lobe.
+// Whether a surface mostly shows reflections, and the width of its lobe.
 THRONG_DEVICE bool is_reflector(const Params& params, const Ray& ray, const Surface& s, float& alpha) {
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     alpha = 0.0f;
@@ -106,7 +105,7 @@ THRONG_DEVICE bool is_reflector(const Params& params, const Ray& ray, const Surf
     return metallic * own + (1.0f - metallic) * fresnel > (1.0f - metallic) * (1.0f - fresnel) * own;
 }
 
-// The direction in which a surface reflects a ray: in rough ones, off a facet that is chosen by `u`.
+// The direction in which a surface reflects a ray. For rough surfaces, `u` selects a facet.
 THRONG_DEVICE Vec3 reflected_direction(Vec3 direction, const Surface& s, float alpha, Vec2 u) {
     const Vec3 mirrored = mirror_direction(direction, s);
     if (is_smooth(Roughness{alpha, alpha})) return mirrored;
@@ -118,10 +117,10 @@ THRONG_DEVICE Vec3 reflected_direction(Vec3 direction, const Surface& s, float a
     return in.z > 0.0f ? side * in.x + up * in.y + normal * in.z : mirrored;
 }
 
-// Whether the surface that `ray` hits is a flat mirror. It is added to those on the way, and `ray` goes on as it is reflected.
+// Whether the surface that `ray` hits is a flat mirror. If so, adds it to `mirrors`, and replaces `ray` by the reflected ray.
 THRONG_DEVICE bool meets_mirror(const Params& params, const Sampler& sampler, KnownMirror& known, Ray& ray, const Hit& hit, const Surface& s, Mirrors& mirrors) {
     if (mirrors.count == kMirrors) return false;
-    // Most surfaces are curved, and tell so without a look at their material and triangle.
+    // Most surfaces are curved, which shows without reading their material and triangle.
     if (fabsf(dot(s.shading, s.geometric)) < 0.99999f) return false;
     float alpha;
     if (!is_reflector(params, ray, s, alpha) || !is_flat(params, hit)) return false;
@@ -131,7 +130,7 @@ THRONG_DEVICE bool meets_mirror(const Params& params, const Sampler& sampler, Kn
     for (uint32_t k = 0; k < kMoments; k++) {
         const OtherFrame& other = *moments[k];
         if (other.transforms && !is_known) known.planes[k] = plane_at(params, other, hit, s);
-        // Where nothing moves it is a point of the ray's own, so that no sample depends on another.
+        // Without motion, use a point of the ray's own, so that samples do not depend on one another.
         mirrors.planes[mirrors.count][k] = other.transforms ? known.planes[k] : Plane{s.position, s.geometric};
     }
     const uint32_t dimension = kDimensionBounce + mirrors.count * kDimensionsPerBounce + kBounceDirection;
@@ -145,17 +144,17 @@ THRONG_DEVICE bool meets_mirror(const Params& params, const Sampler& sampler, Kn
     return true;
 }
 
-// A camera ray on its way to what is seen in flat mirrors.
+// A camera ray that is followed through flat mirrors.
 struct MirrorRay {
     Ray ray;
-    // Its hit, unless it is to be traced.
+    // The hit of the ray, unless it still has to be traced.
     Hit hit;
     Vec3 position;
     Mirrors mirrors;
     Sampler sampler;
-    // The number of its sample.
+    // Sample number.
     uint32_t sample;
-    // How much it counts beside others of its pixel.
+    // Weight relative to the pixel's other samples.
     float weight;
     bool waits;
 
@@ -183,12 +182,12 @@ struct MirrorRay {
         } else if (!waits && !shines(params, s)) weight = kDullWeight;
     }
 
-    // Whether its hit is on something that shines.
+    // Whether the hit surface is emissive.
     THRONG_INLINE bool shines(const Params& params, const Surface& s) const {
         return hit.t >= 0.0f && max_component(emission_at(params, s, load_record(&params.tables.materials[s.material]))) > 0.0f;
     }
 
-    // Traces the ray to its end. Outlined, as it traces rays.
+    // Traces the ray to its end. Outlined, because it traces rays.
     THRONG_OUTLINE void finish(const Params& params, KnownMirror& known, StackEntry* stack) {
         while (waits) go_on(params, known, closest_hit(params, ray, stack));
     }

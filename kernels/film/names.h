@@ -1,11 +1,11 @@
-// Ids of names in mattes, as in Cryptomatte: MurmurHash3_x86_32 (Austin Appleby) with seed 0, changed so that its bits are those of an ordinary
-// float. In scenes with assemblies, an id is of the names along the way to a mesh, with a slash between them.
+// IDs of names in mattes, as in Cryptomatte: MurmurHash3_x86_32 (Austin Appleby) with seed 0, modified so that the bits represent a normal float. In
+// scenes with assemblies, an ID is the hash of the names on the path to a mesh, separated by slashes.
 #pragma once
 #include "geom/nested.h"
 
 namespace THRONG_NAMESPACE {
 
-// The hash of a text that is told byte by byte.
+// Incremental hash of a text, byte by byte.
 struct TextHash {
     uint32_t hash = 0, word = 0, length = 0;
 
@@ -37,8 +37,8 @@ struct TextHash {
     }
 };
 
-// The id of the way to a hit's mesh. The table begins with two words for each instance of the scene: where the stem of its name is, and the
-// number behind that or NO_INDEX. A stem is its length in bytes, and then these.
+// The ID of the path to a hit's mesh. The table starts with two words for each instance of the scene: the position of the stem of its name, and the
+// number that follows the stem, or NO_INDEX. A stem consists of its length in bytes, followed by the bytes.
 THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, const Hit& hit) {
     TextHash text;
     bool is_within = false;
@@ -55,7 +55,7 @@ THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, c
     return text.id();
 }
 
-// The id of what a hit is on.
+// The ID of the hit instance.
 THRONG_INLINE uint32_t instance_id(const Params& params, const uint32_t* names, const Hit& hit) {
     return is_nested(params) ? id_of_way(params, names, hit) : names[hit.instance];
 }

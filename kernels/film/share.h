@@ -1,31 +1,30 @@
-// Samples that count in all pixels that they are near. Those of a pixel are spread over it evenly, and its film has nine sums behind the plain
-// one: what the samples bring to each of the 3x3 pixels around it, weighted by the Gaussian of `FILTER_GAUSSIAN` between them and that
-// pixel's middle. So no pixel writes to another's film, and sums have the same bits whoever traces them. A mean is then one of
-// the samples of nine pixels, with 1 / 3.14 of the variance that the pixel's own have when they are drawn from the filter; but neighbours have
-// samples in common, and so noise.
+// Shared samples, which contribute to all pixels near them. A pixel's samples are uniformly distributed over it. After the plain sums, the film has
+// nine sums per pixel: the contributions of its samples to the 3x3 pixels around it, weighted with the Gaussian of `FILTER_GAUSSIAN` at the sample's
+// distance from the centre of the receiving pixel. No pixel writes to another pixel's film, so sums have identical bits on all devices. A mean then
+// contains the samples of nine pixels. Its variance is 1 / 3.14 of the variance with the pixel's own samples drawn from the filter, but neighbouring
+// pixels share samples, and thus noise.
 #pragma once
 #include "camera/camera.h"
 
 namespace THRONG_NAMESPACE {
 
-// Integrals over a pixel of the squared Gaussian around its own middle, and around that of a pixel beside it.
+// Integrals over a pixel of the squared Gaussian around its own centre, and around the centre of an adjacent pixel.
 constexpr float kOwnSquare = 0.4754f, kOtherSquare = 0.0444f;
 
 THRONG_INLINE bool shares_samples(const Params& params) { return params.picture.filter == FILTER_SHARED; }
 
-// The nine sums of all pixels, of which those of the same kind are beside each other.
+// The nine sums of all pixels; sums of one kind are contiguous.
 THRONG_INLINE float* shares_of(const Params& params) {
     return reinterpret_cast<float*>(params.film.sums) + 4 * uint64_t(params.film.width) * params.film.height;
 }
 
-// The sum of what a pixel brings to the one that is (`right`, `down`) from it, each -1, 0 or 1: in the film light and weights.
+// Address of the contribution of a pixel to the pixel at offset (`right`, `down`), each -1, 0 or 1. In the film, it consists of light and weight.
 THRONG_INLINE float* share_at(const Params& params, float* shares, uint64_t pixel, int right, int down) {
     const uint64_t pixels = uint64_t(params.film.width) * params.film.height, kind = uint64_t(4 + 3 * down + right);
     return shares + 4 * (kind * pixels + pixel);
 }
 
-// How much a sample counts in the pixels around its own. Along each axis, in the pixel before, the own and the next one; the fourth of each is
-// not used.
+// Weights of a sample in the pixels around its own. For each axis: the previous, own and next pixel; the fourth value is unused.
 struct ShareWeights {
     float along[8];
 
@@ -39,12 +38,12 @@ struct ShareWeights {
     THRONG_INLINE float at(int right, int down) const { return along[1 + right] * along[5 + down]; }
 };
 
-// Samples that are spread farther stand for more.
+// Samples that are distributed over a larger area have a proportionally larger weight.
 THRONG_INLINE float shared_area(const Params& params, uint32_t x, uint32_t y) {
     return shared_span(x, params.film.picture_width).length * shared_span(y, params.film.picture_height).length;
 }
 
-// Adds a sample to its pixel's nine sums, which follow each other in the order of `share_at`.
+// Adds a sample to its pixel's nine sums, in the order of `share_at`.
 THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2 offset, Vec3 light) {
     const ShareWeights weights(offset);
     const float area = shared_area(params, x, y);
@@ -58,8 +57,8 @@ THRONG_DEVICE void add_shares(const Params& params, uint32_t x, uint32_t y, Vec2
         }
 }
 
-// The sum of `shares` of all samples near a pixel. Those of each pixel beside it count as if they were as many as its own, or more of them would
-// draw the filter's middle to their side.
+// The sum of `shares` over all samples near a pixel. Contributions of each adjacent pixel are rescaled to the receiving pixel's sample count, so that
+// pixels with more samples do not shift the filter's centre.
 THRONG_DEVICE Floats4 shared_sum(const Params& params, float* shares, uint32_t pixel) {
     const int width = int(params.film.width), height = int(params.film.height);
     const int x = int(pixel % params.film.width), y = int(pixel / params.film.width);
@@ -80,7 +79,7 @@ THRONG_DEVICE Vec3 shared_mean(const Params& params, uint32_t pixel) {
     return sum[3] > 0.0f ? vec3(sum[0], sum[1], sum[2]) * (1.0f / sum[3]) : vec3(0.0f);
 }
 
-// The variance of that mean, from the variances of the means of the pixels' own samples, which `own` returns.
+// The variance of that mean, computed from the variances of the pixels' own means, which `own` returns.
 template <class Own>
 THRONG_INLINE Vec3 shared_variance(const Params& params, uint64_t pixel, Own own) {
     const int width = int(params.film.width), height = int(params.film.height);

@@ -21,8 +21,8 @@ THRONG_DEVICE Vec3 aces(Vec3 c) {
                 -0.00327f * out[0] - 0.07276f * out[1] + 1.07602f * out[2]);
 }
 
-// Khronos PBR Neutral: colours below 0.8 stay as they are, but for Fresnel reflection at normal incidence; above, they are
-// compressed, and bleach (https://github.com/KhronosGroup/ToneMapping).
+// Khronos PBR Neutral: colours below 0.8 are unchanged, except for Fresnel reflection at normal incidence; above, they are compressed and desaturated
+// (https://github.com/KhronosGroup/ToneMapping).
 THRONG_DEVICE Vec3 pbr_neutral(Vec3 c) {
     const float start = 0.8f - 0.04f;
     const float least = min(c.x, min(c.y, c.z));
@@ -34,7 +34,7 @@ THRONG_DEVICE Vec3 pbr_neutral(Vec3 c) {
     return lerp(vec3(compressed), c * (compressed / peak), colorful);
 }
 
-// Hue in sixths of a turn, from 0 for red to below 6; 0 for greys.
+// Hue in sixths of a turn: 0 for red, below 6; 0 for greys.
 THRONG_DEVICE float hue_of(Vec3 c) {
     const float most = max_component(c), range = most - min(c.x, min(c.y, c.z));
     if (!(range > 0.0f)) return 0.0f;
@@ -45,7 +45,7 @@ THRONG_DEVICE float hue_of(Vec3 c) {
     return most == c.y ? 2.0f + (c.z - c.x) / range : 4.0f + (c.x - c.y) / range;
 }
 
-// The colour of another hue with the same greatest and least component.
+// The colour with another hue and equal maximum and minimum components.
 THRONG_DEVICE Vec3 with_hue(Vec3 c, float hue) {
     const float most = max_component(c), range = most - min(c.x, min(c.y, c.z));
     auto channel = [&](float n) {
@@ -63,10 +63,10 @@ THRONG_DEVICE float agx_curve(float x) {
     return max(x < pivot ? grey - bent : grey + bent, 0.0f);
 }
 
-// Lifts a colour's negative components to zero without making it brighter.
+// Raises a colour's negative components to zero without making it brighter.
 THRONG_DEVICE Vec3 agx_lift(Vec3 c) {
     const Vec3 luminance = vec3(0.2103533f, 0.6497848f, 0.1398746f);
-    // Brightness of a colour and, the darker it is the more, of its opposite.
+    // Brightness of a colour and, increasingly for darker colours, of its opposite.
     auto brightness = [&](Vec3 v) {
         const float own = dot(v, luminance), most = max_component(v);
         const Vec3 opposite = vec3(most) - v;
@@ -81,9 +81,9 @@ THRONG_DEVICE Vec3 agx_lift(Vec3 c) {
     return after > before ? lifted * (before / after) : lifted;
 }
 
-// AgX in the version that Blender ships, from the formulas that its tables are made of (Troy Sobotka's, Eary Chow's): the
-// primaries are drawn in and rotated, each channel goes through a curve over 16.5 stops, the hue goes 60% of the way back to what it
-// was, and the primaries are drawn out again.
+// AgX in Blender's version, computed with the formulas from which its tables are generated (by Troy Sobotka and Eary Chow). The primaries are moved
+// inwards and rotated, and each channel goes through a curve over 16.5 stops. Then the hue is moved 60% of the way back to its original value, and
+// the primaries are moved out again.
 THRONG_DEVICE Vec3 agx(Vec3 c) {
     c = rows(vec3(0.54481859f, 0.37378866f, 0.08140453f), vec3(0.14041698f, 0.75412816f, 0.10545892f), vec3(0.08881282f, 0.17888153f, 0.73242594f), c);
     const float hue = hue_of(c), in[3] = {c.x, c.y, c.z};
@@ -110,7 +110,7 @@ THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
     if (params.display.tone_map == TONE_DISPLAY) return c;
     if (params.display.has_white) c = rows(load3(params.display.white), load3(params.display.white + 3), load3(params.display.white + 6), c);
     c = c * params.display.exposure;
-    // Filters with negative lobes and white balance may have made components negative.
+    // Filters with negative lobes and white balance can produce negative components.
     c = vec3(max(c.x, 0.0f), max(c.y, 0.0f), max(c.z, 0.0f));
     if (params.display.tone_map == TONE_ACES) c = aces(c);
     if (params.display.tone_map == TONE_AGX) c = agx(c);
@@ -118,20 +118,20 @@ THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
     return vec3(srgb_curve(clamp(c.x, 0.0f, 1.0f)), srgb_curve(clamp(c.y, 0.0f, 1.0f)), srgb_curve(clamp(c.z, 0.0f, 1.0f)));
 }
 
-// Offset in [0, 1) that is added to a channel before it is cut off to a whole step: one half rounds. Dither spreads it around that
-// by a pattern in which neighbours differ as much as they can (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
-// Sequences"); it is the same in all frames, so that it does not flicker.
+// Offset in [0, 1) that is added to a channel before truncation to a whole step; one half rounds to nearest. Dither spreads it around one half by a
+// pattern in which neighbours differ as much as possible (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences"). The pattern is
+// constant over frames, so that it does not flicker.
 THRONG_INLINE float rounding(const Params& params, uint32_t pixel, uint32_t channel) {
     if (params.display.tone_map == TONE_DISPLAY || !(params.display.dither > 0.0f)) return 0.5f;
     const uint32_t x = params.film.left + pixel % params.film.width, y = params.film.top + pixel / params.film.width;
     const uint32_t place = x * 0xc13fa9a9u + y * 0x91e10da5u + channel * 0x55555555u;
-    // Folded so that it goes up and down again, which hides where the pattern wraps around.
+    // Folded to a triangle wave, which hides the wrap-around of the pattern.
     const uint32_t folded = place & 0x80000000u ? ~place : place;
-    // Spread over a little less than a step, so that values that need no rounding stay the same despite errors of arithmetic.
+    // Spread over slightly less than a step, so that exact values do not change despite arithmetic errors.
     return 0.5f + 0.999f * params.display.dither * (float(folded >> 7) * (1.0f / 16777216.0f) - 0.5f);
 }
 
-// Scales [0, 1] to [0, `steps`] and adds `rounding`; converting the result to an integer cuts it off.
+// Scales [0, 1] to [0, `steps`] and adds `rounding`; conversion to an integer truncates the result.
 THRONG_INLINE float quantize(float x, float steps, float rounding) { return clamp(clamp(x, 0.0f, 1.0f) * steps + rounding, 0.0f, steps); }
 
 }

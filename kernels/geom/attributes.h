@@ -1,4 +1,4 @@
-// Interpolated vertex attributes besides positions and normals: texture coordinates, colours and tangents.
+// Interpolated vertex attributes other than positions and normals: texture coordinates, colours and tangents.
 #pragma once
 #include "geom/texture.h"
 
@@ -7,12 +7,12 @@ namespace THRONG_NAMESPACE {
 struct Attributes {
     // Both sets of texture coordinates.
     Vec2 uv[2];
-    // Vertex colour and alpha, which multiply the material's.
+    // Vertex colour and alpha; both multiply the material's values.
     Vec3 color;
     float alpha;
-    // Tangent in object space, along growing u of the coordinates that it was made for; not of unit length.
+    // Tangent in object space, along increasing u of the texture coordinates for which it was computed; not of unit length.
     Vec3 tangent;
-    // The bitangent, along growing v, is `cross(normal, tangent)` times this: 1, -1, or 0 where there is no tangent.
+    // The bitangent, along increasing v, is `cross(normal, tangent)` times this: 1, -1, or 0 without a tangent.
     float handedness;
 };
 
@@ -26,7 +26,7 @@ THRONG_INLINE float weighted(const Weights& w, uint32_t a, uint32_t b, uint32_t 
 }
 THRONG_INLINE Vec3 weighted(const Weights& w, Vec3 a, Vec3 b, Vec3 c) { return a * w.a + b * w.b + c * w.c; }
 
-// Fills in the attributes that only some meshes have, at a point in the triangle with these corners; `at.uv[0]` is known.
+// Reads the optional attributes at a point in the triangle with these corners; `at.uv[0]` must be set.
 THRONG_DEVICE void add_attributes(const MeshRecord& mesh, const uint32_t* corners, const Weights& w, Attributes& at) {
     at.uv[1] = at.uv[0];
     at.color = at.tangent = vec3(1.0f);
@@ -46,12 +46,12 @@ THRONG_DEVICE void add_attributes(const MeshRecord& mesh, const uint32_t* corner
         const Words4 a = load_words(mesh.attributes[corners[0]].tangent), b = load_words(mesh.attributes[corners[1]].tangent),
                      c = load_words(mesh.attributes[corners[2]].tangent);
         at.tangent = weighted(w, vec3(a), vec3(b), vec3(c));
-        // Corners agree, for vertices are split where texture coordinates are mirrored.
+        // All corners agree, because vertices are split where texture coordinates are mirrored.
         at.handedness = bits_float(a.w);
     }
 }
 
-// Attributes of a point of the unit sphere: u runs around the axis, v from the south pole to the north.
+// Attributes of a point of the unit sphere: u runs around the axis, v from the south pole to the north pole.
 THRONG_DEVICE Attributes sphere_attributes(Vec3 p) {
     Attributes at;
     at.uv[0] = at.uv[1] = Vec2{0.5f - atan2f(p.z, p.x) * (0.5f / kPi), 1.0f - acosf(clamp(p.y, -1.0f, 1.0f)) * (1.0f / kPi)};

@@ -1,12 +1,12 @@
-// Positions at the time of a ray, for motion blur. Between keys, which are even steps apart, matrices and vertices are interpolated
-// linearly. So every point moves along a straight line, and bounds that hold it at both keys hold it in between.
+// Positions at the time of a ray, for motion blur. Between keys, which are evenly spaced, matrices and vertices are interpolated linearly. Every
+// point moves along a straight line, so bounds that contain it at both keys contain it in between.
 #pragma once
 #include "abi.h"
 #include "util/fine.h"
 
 namespace THRONG_NAMESPACE {
 
-// Share of the shutter's time that has passed. It takes no room in kernels without motion.
+// Fraction of the shutter interval. Takes no memory in kernels without motion.
 template <bool moves> struct TimeOf;
 template <> struct TimeOf<true> {
     float share;
@@ -19,19 +19,19 @@ template <> struct TimeOf<false> {
 };
 typedef TimeOf<THRONG_MOTION != 0> Time;
 
-// Whether rays have a time. Ray queries outside of a render have none, whatever the frame is like.
+// Whether rays have a time. Rays of queries outside of a render have none, regardless of the frame.
 THRONG_INLINE bool moves(const Params& params) { (void)params; return THRONG_MOVES(params); }
 
 // Whether the scene has assemblies.
 THRONG_INLINE bool is_nested(const Params& params) { (void)params; return THRONG_IS_NESTED(params); }
 
-// Time of a ray of a render; 0 where nothing moves.
+// Time of a ray of a render; 0 if nothing moves.
 THRONG_INLINE Time time_of(const Ray& ray) { return Time::at(ray.t_min); }
 
-// Distance at which a ray begins: 0 for rays that keep a time in place of `t_min`. Never -0, whose bits are not in order.
+// Start distance of a ray: 0 for rays that store a time in place of `t_min`. Never -0, whose bits would break the order.
 THRONG_INLINE float start_of(const Params& params, const Ray& ray) { return moves(params) ? 0.0f : ray.t_min + 0.0f; }
 
-// The key at or before a time, and the share of the way from there to the next key.
+// The key at or before a time, and the fraction of the way to the next key.
 struct KeySpan {
     uint32_t key;
     float share;
@@ -44,11 +44,11 @@ THRONG_INLINE KeySpan key_span(uint32_t segments, Time time) {
     return KeySpan{key, at - float(key)};
 }
 
-// Interpolates linearly; exact where both are the same.
+// Linear interpolation; exact if both values are equal.
 THRONG_INLINE float between(float a, float b, float share) { return a + (b - a) * share; }
 THRONG_INLINE Vec3 between(Vec3 a, Vec3 b, float share) { return a + (b - a) * share; }
 
-// Interpolates world_from_object of an instance that has keys.
+// Interpolates world_from_object of an instance with keys.
 THRONG_INLINE void instance_at(const Params& params, uint32_t first_key, uint32_t segments, Time time, float* world_from_object) {
     const KeySpan span = key_span(segments, time);
     const InstanceKey* keys = params.keys.instances + (uint64_t(first_key) + span.key);
@@ -58,8 +58,8 @@ THRONG_INLINE void instance_at(const Params& params, uint32_t first_key, uint32_
     for (int i = 0; i < 12; i++) world_from_object[i] = between(world_from_object[i], next[i], span.share);
 }
 
-// Inverts an affine transform, by single operations so that all devices find the same bits; not finite if there is no inverse.
-// Columns are scaled first, so that lengths of any size keep their digits.
+// Inverts an affine transform, with single operations for identical bits on all devices; not finite if there is no inverse. Columns are scaled first,
+// so that lengths of any magnitude keep their precision.
 THRONG_INLINE void invert(const float* m, float* inverse) {
     Vec3 x = vec3(m[0], m[4], m[8]), y = vec3(m[1], m[5], m[9]), z = vec3(m[2], m[6], m[10]);
     const Vec3 translation = vec3(m[3], m[7], m[11]);
@@ -96,26 +96,26 @@ THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& in
     load_matrix(instance.object_from_world, object_from_world);
 }
 
-// Takes a point into a mesh of a scene with assemblies. There, the last column of `object_from_world` is where the instance is: the inverse's
-// own has been rounded by how far that is from the origin.
+// Transforms a point into a mesh's space in a scene with assemblies. There, the last column of `object_from_world` stores the instance's position,
+// because the rounding error of the inverse's own translation grows with the distance from the origin.
 THRONG_INLINE Vec3 enter_mesh(const float* object_from_world, const FinePoint& point) {
     return transform_vector(object_from_world, offset_from(point, translation_of(object_from_world)));
 }
 
-// Takes a point into an assembly, likewise.
+// Transforms a point into an assembly's space in the same way.
 THRONG_INLINE FinePoint enter_assembly(const float* object_from_world, const FinePoint& point) {
     return transform_offset(object_from_world, point, translation_of(object_from_world));
 }
 
-// The same for a ray's origin, whose last digits matter to what is close by only: `reach` is the assembly's greatest coordinate.
+// Variant for a ray's origin, whose low-order part only matters near the assembly. `reach` is the assembly's greatest coordinate.
 THRONG_INLINE FinePoint enter_assembly(const float* object_from_world, const FinePoint& point, float reach) {
     const Vec3 p = enter_mesh(object_from_world, point);
     if (is_far(p, reach)) return FinePoint{p, vec3(0.0f)};
     return enter_assembly(object_from_world, point);
 }
 
-// The vertices of a mesh at a time: those of a key start at `first`, and those of the next key `stride` vertices further. The stride is
-// 0 if the mesh keeps its shape.
+// The vertices of a mesh at a time. The vertices of a key start at `first`, and those of the next key `stride` vertices later. The stride is 0 for a
+// static mesh.
 struct ShapeSpan {
     uint32_t first, stride;
     float share;
@@ -129,7 +129,7 @@ THRONG_INLINE ShapeSpan shape_at(const Params& params, uint32_t mesh, Time time)
     return ShapeSpan{span.key * keys.vertices, keys.vertices, span.share};
 }
 
-// Loads a vertex of a mesh that may change shape.
+// Loads a vertex of a mesh that may deform.
 THRONG_INLINE VertexRecord vertex_at(const MeshRecord& mesh, uint32_t index, const ShapeSpan& shape) {
     VertexRecord vertex = load_record(&mesh.vertices[shape.first + index]);
     if (!shape.stride) return vertex;

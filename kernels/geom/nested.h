@@ -1,11 +1,11 @@
-// Instances of instances. A hit has the number that its instance would have if all assemblies were copied to where they are placed. Each
-// level has the numbers at which its instances begin, so that a number leads from the outermost instance in to the level of the hit's record.
+// Instances of instances. A hit stores the number that its instance would have after expanding all assemblies into copies. Each level stores the
+// first number of each of its instances, so that a number determines the path from the outermost instance to the level of the hit's record.
 #pragma once
 #include "geom/motion.h"
 
 namespace THRONG_NAMESPACE {
 
-// Calls `visit(index, instance)` for each instance on the way to the mesh of a record, from the outermost one in, with its index in the scene.
+// Calls `visit(index, instance)` for each instance on the path to a record's mesh, from the outermost to the innermost, with its index in the scene.
 template <class Visit>
 THRONG_INLINE void follow_number(const Params& params, uint32_t number, uint32_t record, Visit&& visit) {
     const uint32_t last = load_word(&params.trees.indices[record]);
@@ -29,12 +29,12 @@ THRONG_INLINE void follow_number(const Params& params, uint32_t number, uint32_t
     }
 }
 
-// Index in the scene of the instance that a hit is on.
+// Index of the hit instance in the scene.
 THRONG_DEVICE uint32_t scene_index(const Params& params, const Hit& hit) {
     return is_nested(params) ? load_word(&params.trees.indices[hit.record]) : hit.instance;
 }
 
-// a = a * b, of the linear parts of transforms.
+// a = a * b, for the linear parts of transforms.
 THRONG_INLINE void append_linear(float* a, const float* b) {
     for (int row = 0; row < 3; row++) {
         float* r = a + 4 * row;
@@ -47,8 +47,8 @@ THRONG_INLINE void load_identity(float* m) {
     for (int i = 0; i < 12; i++) m[i] = i % 5 == 0 ? 1.0f : 0.0f;
 }
 
-// Loads both transforms of an instance of an assembly, to and from the world. The world's origin is taken in as rays are, to all digits, and
-// then both transforms are as precise as the instance is close to that.
+// Loads both transforms of an instance in an assembly, to and from world space. The world's origin is transformed like a ray origin, with full
+// precision. Both transforms are then as precise as the instance's distance from the origin allows.
 THRONG_OUTLINE void load_nested_placement(const Params& params, uint32_t number, uint32_t record, Time time, float* world_from_object, float* object_from_world) {
     load_identity(world_from_object);
     load_identity(object_from_world);
@@ -73,7 +73,7 @@ THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& in
     else load_placement(params, instance, time, world_from_object, object_from_world);
 }
 
-// Loads world_from_object of what was hit out of transforms of all instances of the scene.
+// Loads world_from_object of the hit instance from transforms of all instances of the scene.
 THRONG_DEVICE void load_other_placement(const Params& params, const float* transforms, const Hit& hit, float* world_from_object) {
     if (!is_nested(params)) {
         load_matrix(transforms + 12 * uint64_t(hit.instance), world_from_object);

@@ -1,12 +1,11 @@
-// Opacity of a surface at a hit, computed from so little that traversal can ask before it accepts the hit.
+// Opacity of a surface at a hit, computed from few data, so that traversal can evaluate it before it accepts the hit.
 #pragma once
 #include "geom/attributes.h"
 
 namespace THRONG_NAMESPACE {
 
-// Opacity from 0, invisible, to 1: alpha where the material blends, 0 or 1 where it has a mask. `u` and `v` are the barycentric
-// weights of the triangle's second and third vertex, or the texture coordinates on spheres (see `sphere_attributes`). Materials
-// with any of the flags `unmet` are invisible.
+// Opacity from 0, invisible, to 1: alpha if the material blends, 0 or 1 if it has a mask. `u` and `v` are the barycentric weights of the triangle's
+// second and third vertex, or the texture coordinates of a sphere (see `sphere_attributes`). Materials with any of the flags `unmet` are invisible.
 THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& instance, uint32_t prim, float u, float v, uint32_t unmet = 0) {
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);

@@ -7,35 +7,35 @@ namespace THRONG_NAMESPACE {
 
 struct Surface {
     Vec3 position;
-    // Unit normals on the side that the ray came from.
+    // Unit normals on the side from which the ray came.
     Vec3 geometric, shading;
-    // Bound on the distance between `position` and the true surface, along any direction.
+    // Upper bound of the distance between `position` and the true surface, per axis.
     float error;
     // Both sets of texture coordinates.
     Vec2 uv[2];
-    // Vertex colour; multiplies the material's.
+    // Vertex colour; multiplies the material's colour.
     Vec3 color;
-    // Tangent along growing u, not of unit length and not quite in the surface. `handedness` is the side of the front's bitangent,
-    // 1 or -1 as in `Attributes`, or 0 where there is no tangent.
+    // Tangent along increasing u, neither of unit length nor exactly in the surface. `handedness` is the sign of the front's bitangent, 1 or -1 as in
+    // `Attributes`, or 0 without a tangent.
     Vec3 tangent;
     float handedness;
     uint32_t material;
-    // Whether the ray came from the front: the side of vertex normals, counter-clockwise triangles, and the outside of spheres.
+    // Whether the ray came from the front: the side of vertex normals, of counter-clockwise corners, or the outside of spheres.
     bool front;
-    // Time of the ray that hit it.
+    // Time of the ray.
     Time time;
 };
 
 // A point and its normals in object space.
 struct ObjectPoint {
     Vec3 position, geometric, shading;
-    // Greatest absolute coordinates of the primitive: its intersection test is no more precise than a few ulps of these.
+    // Greatest absolute coordinates of the primitive. The precision of its intersection test is a few ulps of these.
     Vec3 reach;
     Attributes attributes;
     uint32_t slot;
 };
 
-// `add_attributes` for a mesh that changes shape, whose tangents change with it.
+// `add_attributes` for a deforming mesh, including its deforming tangents.
 THRONG_DEVICE void add_moving_attributes(MeshRecord mesh, const uint32_t* corners, const Weights& w, const ShapeSpan& shape, Attributes& at) {
     const bool turns = mesh.flags & MESH_TANGENTS;
     if (turns) mesh.attributes += shape.first;
@@ -56,13 +56,13 @@ THRONG_DEVICE ObjectPoint triangle_point(const MeshRecord& mesh, const Hit& hit,
     ObjectPoint o;
     o.position = p0 + e1 * hit.u + e2 * hit.v;
     o.reach = absolute(p0) + absolute(e1) + absolute(e2);
-    // Scaled, so that the product of tiny edges does not vanish.
+    // Scaled, so that the product of tiny edges does not underflow.
     float scale = 1.0f / max(max_component(absolute(e1)), max(max_component(absolute(e2)), 1e-37f));
     o.geometric = cross(e1 * scale, e2 * scale);
     o.shading = o.geometric;
     if (mesh.flags & MESH_SMOOTH) {
         o.shading = weighted(w, load3(a.normal), load3(b.normal), load3(c.normal));
-        // Where the winding says otherwise, the normals are right: a mirror image that is baked into a file has the wrong winding.
+        // If winding and normals disagree, the normals are used: a mirror image that is baked into a file has the wrong winding.
         if (dot(o.shading, o.geometric) < 0.0f) o.geometric = -o.geometric;
     }
     o.attributes.uv[0] = Vec2{a.u * w.a + b.u * w.b + c.u * w.c, a.v * w.a + b.v * w.b + c.v * w.c};
@@ -87,20 +87,20 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
     return o;
 }
 
-// Whether a position that may be off by `error` is to be placed anew: on a primitive that is large beside others, and where it would be seen.
+// Whether a position with this error must be recomputed: on a primitive much larger than others, and if the error would be visible.
 THRONG_INLINE bool is_coarse(const Params& params, float error, float distance) {
     return is_nested(params) && params.frame.near > 0.0f && error > max(distance * (1.0f / 8192.0f), params.frame.near * 0.125f);
 }
 
-// A position and the bound on its error.
+// A position and the upper bound of its error.
 struct Precise {
     Vec3 position;
     float error;
 };
 
-// Places a hit on a large triangle where the ray meets its plane, in double precision. The bound on the error counts only what rounds across the
-// surface, so that rays leave a large flat ground closely. For the position itself it counts any axis, or a ground at a height of 0 would have no
-// bound. Outlined and from the hit alone, as few hits need it.
+// Recomputes a hit on a large triangle as the intersection of the ray with the triangle's plane, in double precision. The error bound only includes
+// rounding across the surface, so that rays can leave a large flat ground closely. For the position itself it includes all axes, because a ground at
+// a height of 0 would otherwise have no bound. Outlined and computed from the hit alone, because few hits need it.
 THRONG_OUTLINE Precise place_precisely(const Params& params, const Ray& ray, const Hit& hit, Vec3 position, float error) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const uint32_t mesh_index = load_words(&instance.slot_base).y;
@@ -111,7 +111,7 @@ THRONG_OUTLINE Precise place_precisely(const Params& params, const Ray& ray, con
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
-    // In the world: the first corner relative to the ray's origin, then the other two relative to the first.
+    // In world space: the first corner relative to the ray's origin, then the other two relative to the first.
     double p[3][3];
     Vec3 reach = vec3(0.0f);
     for (int corner = 0; corner < 3; corner++) {
@@ -129,10 +129,10 @@ THRONG_OUTLINE Precise place_precisely(const Params& params, const Ray& ray, con
     if (!(t > 0.0 && t < 1e30)) return Precise{position, error};
     position = vec3(float(double(ray.origin[0]) + double(ray.direction[0]) * t), float(double(ray.origin[1]) + double(ray.direction[1]) * t),
                     float(double(ray.origin[2]) + double(ray.direction[2]) * t));
-    // Of a large triangle, so in the range of floats.
+    // The triangle is large, so this does not underflow.
     Vec3 normal = vec3(float(nx), float(ny), float(nz));
     if (!normalize(normal)) return Precise{position, error};
-    // The normal in object space, as long as distances are there.
+    // The normal in object space, scaled to object-space distances.
     const Vec3 inside = absolute(vec3(dot(normal, vec3(world_from_object[0], world_from_object[4], world_from_object[8])),
                                       dot(normal, vec3(world_from_object[1], world_from_object[5], world_from_object[9])),
                                       dot(normal, vec3(world_from_object[2], world_from_object[6], world_from_object[10]))));
@@ -152,25 +152,25 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
         ? sphere_point(params, instance, hit.instance, time, origin + direction * hit.t)
         : triangle_point(mesh, hit, shape_at(params, ids.y, time));
 
-    // Loaded only here, because a GPU would have to keep them all the while.
+    // Loaded only here, because a GPU would otherwise keep them in registers.
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
     Surface s;
     s.time = time;
     s.position = transform_point(world_from_object, o.position);
-    // The next ray is taken back to object space, where it must start on the proper side of this surface. Rounding
-    // happens in the intersection test (relative to the primitive's reach), on the way out (terms |M| |p| + |T|), in
-    // the float position itself, and on the way back in; the latter is |M| eps (|M^-1| |position| + |T'|) in world
-    // units. A few operations each: 16 half-ulps of the sum is a safe bound.
+    // The next ray is transformed back to object space, where it must start on the proper side of this surface. Rounding happens in four places: in
+    // the intersection test (relative to the primitive's reach), in the transform to world space (terms |M| |p| + |T|), in the float position itself,
+    // and in the transform back. The last error is |M| eps (|M^-1| |position| + |T'|) in world units. With a few operations each, 16 half-ulps of the
+    // sum is a safe bound.
     Vec3 out = transform_magnitude(world_from_object, o.reach);
     Vec3 back = transform_magnitude(object_from_world, s.position);
     Vec3 back_in_world = vec3(fabsf(world_from_object[0]) * back.x + fabsf(world_from_object[1]) * back.y + fabsf(world_from_object[2]) * back.z,
                               fabsf(world_from_object[4]) * back.x + fabsf(world_from_object[5]) * back.y + fabsf(world_from_object[6]) * back.z,
                               fabsf(world_from_object[8]) * back.x + fabsf(world_from_object[9]) * back.y + fabsf(world_from_object[10]) * back.z);
     s.error = 16.0f * 5.9604645e-8f * (max_component(out) + max_component(back_in_world));
-    // Products of transforms are less precise than one.
+    // Products of transforms are less precise than a single transform.
     if (is_nested(params)) s.error *= 2.0f;
-    // An inverse that is computed per hit has a dozen more roundings, and so have vertices between keys.
+    // An inverse computed per hit has a dozen more roundings, and so do vertices between keys.
     if (moves(params) && (instance.flags || is_nested(params))) s.error *= 4.0f;
     if (is_coarse(params, s.error, hit.t)) {
         const Precise precise = place_precisely(params, ray, hit, s.position, s.error);
@@ -206,7 +206,7 @@ THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const Mate
     return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
 }
 
-// Radiance that the material emits at a point towards where the ray came from. An unlit material emits its base colour.
+// Radiance that the material emits at a point towards the ray's origin. An unlit material emits its base colour.
 THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const MaterialRecord& material) {
     Vec3 emission = load3(material.emission);
     if (!(max_component(emission) > 0.0f)) return emission;
@@ -217,7 +217,7 @@ THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const Mat
 
 // Origin of a ray that leaves the surface on the side of the normal `n`, beyond the error bound.
 THRONG_INLINE Vec3 leave_along(const Surface& s, Vec3 n) {
-    // The bound holds per axis; projected on the normal it is at most the sum of the normal's components times it.
+    // The bound holds per axis. Projected onto the normal, it is at most the bound times the sum of the normal's absolute components.
     Vec3 a = absolute(n);
     return s.position + n * (s.error * (a.x + a.y + a.z));
 }
@@ -227,9 +227,9 @@ THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 direction) {
     return leave_along(s, dot(direction, s.geometric) >= 0.0f ? s.geometric : -s.geometric);
 }
 
-// From a hit to the smooth surface that vertex normals stand for, if that is on the side of the ray: it passes where the hit is on average
-// when it is projected onto the tangent planes of the corners, but not behind the triangle (Hanika 2021, "Hacking the Shadow Terminator").
-// Outlined and from values, as few shadow rays need it and the others are to keep their registers.
+// Offset from a hit to the smooth surface represented by the vertex normals, if that is on the ray's side: the average of the hit's projections onto
+// the corners' tangent planes, but not behind the triangle (Hanika 2021, "Hacking the Shadow Terminator"). Outlined and passed by value: few shadow
+// rays need it, and all others should keep their registers.
 THRONG_OUTLINE Vec3 lift_of(const Params& params, Hit hit, Time time, bool front) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
@@ -251,18 +251,19 @@ THRONG_OUTLINE Vec3 lift_of(const Params& params, Hit hit, Time time, bool front
     return transform_vector(world_from_object, lift);
 }
 
-// How a shadow ray leaves for light that was sampled.
+// Start of a shadow ray to a sampled light.
 struct Departure {
     Vec3 origin;
     // Whether the light is on the other side of the surface; and whether it is on this side, but behind the triangle.
     bool behind, between;
 };
 
-// Greatest cosine of the triangle's normal at which shadow rays start on the smooth surface. Triangles nearby block no light from higher up,
-// and shadows at creases stay where they are (as in Cycles).
+// Cosine of the triangle's normal below which shadow rays start on the smooth surface. Neighbouring triangles block no light from higher up, and
+// shadows at creases stay in place (as in Cycles).
 constexpr float kLiftedBelow = 0.1f;
 
-// Where vertex normals round a mesh off, they decide on which side light is; by the triangles, it would end in stair steps along their edges.
+// For meshes with smooth vertex normals, these decide on which side a light is. With the triangles' normals, the light would end in stair steps along
+// their edges.
 THRONG_DEVICE Departure depart(const Params& params, const Hit& hit, const Surface& s, Vec3 direction) {
     const float along = dot(direction, s.geometric);
     const bool is_flat = s.shading.x == s.geometric.x && s.shading.y == s.geometric.y && s.shading.z == s.geometric.z;

@@ -5,13 +5,13 @@
 
 namespace THRONG_NAMESPACE {
 
-// Texel index along one axis of `size` texels. Floor-based, so negative coordinates continue the pattern.
+// Texel index along one axis of `size` texels. Floor-based, so that negative coordinates continue the pattern.
 THRONG_INLINE uint32_t wrap_texel(int64_t i, uint32_t size, uint32_t wrap) {
     int64_t n = int64_t(size);
     if (wrap == WRAP_CLAMP) return uint32_t(i < 0 ? 0 : i >= n ? n - 1 : i);
     int64_t period = wrap == WRAP_MIRROR ? 2 * n : n;
     int64_t k = i < 0 ? i + period : i < period ? i : i - period;
-    // Only for coordinates farther away, because a GPU needs a hundred steps for a 64-bit division.
+    // Only for distant coordinates, because a 64-bit division takes a GPU a hundred steps.
     if (k < 0 || k >= period) {
         k = i % period;
         if (k < 0) k += period;
@@ -19,7 +19,7 @@ THRONG_INLINE uint32_t wrap_texel(int64_t i, uint32_t size, uint32_t wrap) {
     return uint32_t(k < n ? k : period - 1 - k);
 }
 
-// Value of a texture at a point. Alpha is stored linearly, whatever the encoding of the colours.
+// Value of a texture at a point. Alpha is stored linearly, regardless of the encoding of the colours.
 struct Texel {
     Vec3 color;
     float alpha;
@@ -32,7 +32,7 @@ THRONG_INLINE Vec3 srgb_color(const float* srgb_table, uint32_t texel) {
     return vec3(bits_float(load_word(srgb_table + bytes[0])), bits_float(load_word(srgb_table + bytes[1])), bits_float(load_word(srgb_table + bytes[2])));
 }
 
-// Fetches four texels at once, by loads that do not wait for each other.
+// Fetches four texels with independent loads.
 THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& texture, const uint64_t* indices, Texel* texels) {
     if (texture.format == TEXELS_FLOAT) {
         for (int i = 0; i < 4; i++) {
@@ -67,10 +67,10 @@ THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord textu
     return lerp(lerp(c[0], c[1], wx), lerp(c[2], c[3], wx), wy);
 }
 
-// Value of texture `index` at (u, v), with v upwards from the bottom row.
+// Value of texture `index` at (u, v); v = 0 is the bottom of the image.
 THRONG_DEVICE Texel sample_texture(const Params& params, uint32_t index, Vec2 uv) {
     const TextureRecord texture = load_record(&params.scene.textures[index]);
-    // Beyond this many repeats a float holds no fraction worth filtering; the bound also keeps the integers in range.
+    // Beyond this many repeats, a float has no fractional bits worth filtering. The bound also prevents integer overflow.
     float u = clamp(uv.x, -1e6f, 1e6f), v = clamp(uv.y, -1e6f, 1e6f);
     return bilinear(params.scene.srgb_table, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap[0], texture.wrap[1]);
 }
@@ -82,7 +82,7 @@ THRONG_OUTLINE Texel read_map(const Params& params, uint32_t index, Vec2 uv0, Ve
     return sample_texture(params, map.texture, Vec2{m[0] * at.x + m[1] * at.y + m[2], m[3] * at.x + m[4] * at.y + m[5]});
 }
 
-// Value of map `index` of a material at a point with two sets of texture coordinates; white where there is no map.
+// Value of map `index` of a material at a point with two sets of texture coordinates; white without a map.
 THRONG_INLINE Texel sample_map(const Params& params, uint32_t index, const Vec2* uv) {
     if (index == NO_INDEX) return Texel{vec3(1.0f), 1.0f};
     return read_map(params, index, uv[0], uv[1]);

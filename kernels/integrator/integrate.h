@@ -1,14 +1,13 @@
-// Integrators, from hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and says which
-// shadow rays and which next ray to trace. The loop around it is here for paths that are traced one by one (compressed
-// trees on CPUs); otherwise devices schedule the same step.
+// Integrators, from hits to radiance. An integrator is a step: given a path and its hit, it adds radiance and determines which shadow rays and which
+// next ray to trace. The loop here is for paths that are traced one by one (compressed trees on CPUs). Otherwise devices schedule these steps.
 #pragma once
 #include "integrator/path_tracer.h"
 #include "bvh/traverse.h"
 
 namespace THRONG_NAMESPACE {
 
-// Adds one sky ray, cosine-weighted: an unbiased sample of the light from the open sky. Where it is blocked, a share of
-// what the sky would have given stands for light that comes after more bounces.
+// Adds one cosine-weighted sky ray: an unbiased sample of the light from the open sky. If it is blocked, a fraction of the sky's light replaces light
+// from further bounces.
 THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Surface& s, Vec3 albedo, Step& step) {
     Vec3 d = sample_cosine(s.shading, sample_2d(path.sampler, bounce_dimension(path, 0)));
     if (!(dot(d, s.geometric) > 0.0f)) return;
@@ -18,7 +17,7 @@ THRONG_DEVICE void add_sky_ray(const Params& params, const Path& path, const Sur
     step.first_blocked = light * albedo * params.picture.ambient_fill;
 }
 
-// Adds shadow rays to the lights; where there are more lights than rays, each ray samples one at random.
+// Adds shadow rays to the lights. If there are more lights than rays, each ray samples one at random.
 THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const Hit& hit, const Surface& s, Vec3 albedo, Step& step) {
     uint32_t rays = params.tables.light_count < kMaxShadowRays - 1 ? params.tables.light_count : kMaxShadowRays - 1;
     bool sampled = params.tables.light_count > rays;
@@ -37,7 +36,7 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
         if (departure.behind) continue;
         float weight = cosine * (1.0f / kPi) * (sampled ? float(params.tables.light_count) / float(rays) : 1.0f);
         Vec3 light = path.throughput * albedo * l.irradiance * weight;
-        // Stops short of the light, for the light may sit right at a surface.
+        // Ends short of the light, because the light may be directly at a surface.
         step.lights[step.light_rays++] = ShadowRay{departure.origin, l.direction, l.distance * 0.9999f, light};
     }
 }
@@ -62,7 +61,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;
-        // Light from beyond the last bounce is unknown; the environment is the best guess, and continuous.
+        // Light after the last bounce is unknown; the environment is the best estimate, and it is continuous.
         if (path.depth >= params.picture.bounces) {
             path.radiance += path.throughput * sky_radiance(params, reflected);
             return;
@@ -86,13 +85,13 @@ THRONG_DEVICE Vec3 heat(float x) {
     return lerp(vec3(0.95f, 0.6f, 0.05f), vec3(1.0f, 0.95f, 0.9f), x - 3.0f);
 }
 
-// A vivid colour per number.
+// A distinct saturated colour per number.
 THRONG_DEVICE Vec3 index_color(uint32_t index) {
     uint32_t h = hash(index + 1);
     return vec3(0.15f + 0.85f * float(h & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 8 & 255u) / 255.0f, 0.15f + 0.85f * float(h >> 16 & 255u) / 255.0f);
 }
 
-// The integrators as an enum, so that the compiler warns of those that a `switch` leaves out.
+// The integrators as an enum, so that the compiler reports a `switch` that misses one.
 enum class Integrator : uint32_t {
     whitted = INTEGRATOR_WHITTED,
     ao = INTEGRATOR_AO,
@@ -110,24 +109,24 @@ static_assert(INTEGRATOR_COUNT == 11, "an integrator has no name here");
 
 THRONG_INLINE Integrator integrator_of(const Params& params) { return Integrator(params.picture.integrator); }
 
-// Colour of a chequered pattern with ten fields along each axis of a texture.
+// Colour of a chequered pattern with ten squares along each axis of a texture.
 THRONG_INLINE Vec3 uv_color(Vec2 uv) {
     const bool odd = (int(floorf(uv.x * 10.0f)) + int(floorf(uv.y * 10.0f))) & 1;
     return vec3(uv.x - floorf(uv.x), uv.y - floorf(uv.y), 0.25f) * (odd ? 0.6f : 1.0f);
 }
 
-// The colour of the surface at a hit in a view.
+// The colour of the surface at a hit in a debugging view.
 THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, Integrator view) {
     const Surface s = make_surface(params, path.ray, hit);
     if (view == Integrator::uv) return uv_color(s.uv[0]);
     if (view == Integrator::material) return index_color(s.material);
-    // Edges are drawn over this, when the picture is finished.
+    // Edges are drawn over this when the picture is finished.
     if (view == Integrator::wireframe) return vec3(0.6f + 0.4f * fabsf(dot(s.shading, normalize_or(load3(path.ray.direction), s.shading))));
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     return view == Integrator::normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
 }
 
-// Ambient occlusion: whether a ray gets away from the surface without hitting anything nearby.
+// Ambient occlusion: whether a ray leaves the surface without hitting anything nearby.
 THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     if (hit.t < 0.0f) {
         path.radiance = vec3(is_transparent(params, path) ? 0.0f : 1.0f);
@@ -139,8 +138,8 @@ THRONG_DEVICE void occlusion_step(const Params& params, Path& path, const Hit& h
     step.lights[step.light_rays++] = ShadowRay{leave(s, d), d, params.frame.ao_distance, vec3(1.0f)};
 }
 
-// The integrators whose paths end at the first hit: occlusion, and views of what the hit is. Most are black where nothing is hit,
-// or nothing but what a model stands on.
+// The integrators whose paths end at the first hit: occlusion, and debugging views. Most are black where nothing is hit, or only the stage of a
+// standalone model.
 THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, Step& step) {
     step.clear();
     const Integrator integrator = integrator_of(params);
@@ -157,7 +156,7 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
     case Integrator::uv:
     case Integrator::material:
     case Integrator::wireframe: path.radiance = surface_view(params, path, hit, integrator); return;
-    // These have steps of their own.
+    // These have separate steps.
     case Integrator::ao:
     case Integrator::whitted:
     case Integrator::steps:
@@ -166,7 +165,7 @@ THRONG_DEVICE void view_step(const Params& params, Path& path, const Hit& hit, S
 }
 
 #if !THRONG_CUDA
-// Calls `walk` with the step of the picture's integrator. A step may be given the surface of its hit.
+// Calls `walk` with the step of the picture's integrator. The caller may pass a step the surface of its hit.
 template <class Walk>
 THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
     switch (integrator_of(params)) {
@@ -183,7 +182,7 @@ THRONG_INLINE void with_step(const Params& params, Walk&& walk) {
     case Integrator::material:
     case Integrator::wireframe:
     case Integrator::instance: walk([&](Path& p, const Hit& hit, Step& step, const Surface*) { view_step(params, p, hit, step); }); return;
-    // Counts the work of its camera rays instead, see `radiance_along`.
+    // Counts the work of camera rays instead, see `radiance_along`.
     case Integrator::steps: return;
     }
 }
@@ -210,7 +209,7 @@ THRONG_DEVICE Vec3 walk(const Params& params, Path path, Hit hit, Thread& thread
 }
 #endif
 
-// Radiance along a camera ray. Where paths don't go one by one, this is for `steps` alone, which counts what its ray visits.
+// Radiance along a camera ray. If paths are not traced one by one, this is used for `steps` only, which counts the ray's traversal steps.
 THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread& thread) {
     thread.primary_rays++;
 #if THRONG_LOOPS

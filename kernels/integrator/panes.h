@@ -1,5 +1,5 @@
-// Light that passes straight through panes: thin, smooth walls, which bend nothing. Shadow rays of the path tracer go through them and are
-// dimmed; otherwise a lamp without extent would light nothing behind a window.
+// Light that passes straight through panes: thin, smooth walls without refraction. The path tracer's shadow rays pass them and are attenuated.
+// Otherwise a light without extent would illuminate nothing behind a window.
 #pragma once
 #include "bvh/traverse.h"
 #include "closure/bsdf.h"
@@ -7,10 +7,10 @@
 
 namespace THRONG_NAMESPACE {
 
-// Whether shadow rays of this picture may pass through some of the surfaces. The other integrators draw panes as opaque.
+// Whether shadow rays of this picture may pass through some surfaces. The other integrators treat panes as opaque.
 THRONG_INLINE bool has_panes(const Params& params) { return params.tables.has_panes && params.picture.integrator == INTEGRATOR_PATH; }
 
-// Share of light per colour that passes straight through a surface: the mean of what `sample_bsdf` transmits without a pdf.
+// Fraction of light per colour that passes straight through a surface: the mean of the transmission that `sample_bsdf` samples without a pdf.
 THRONG_DEVICE Vec3 straight_share(const Bsdf& b) {
     if (!b.smooth || b.bends || !(b.p_interface > 0.0f) || !(b.out.z > 0.0f)) return vec3(0.0f);
     Vec3 passed;
@@ -18,7 +18,7 @@ THRONG_DEVICE Vec3 straight_share(const Bsdf& b) {
     return b.through * passed * b.below_sheen;
 }
 
-// The same of a surface that a ray in `direction` has hit; zero where it is no pane.
+// `straight_share` of the surface that a ray in `direction` has hit; zero if it is not a pane.
 THRONG_OUTLINE Vec3 share_through(const Params& params, Vec3 direction, const Surface& s) {
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (material.kind != MATERIAL_LAYERED) return vec3(0.0f);
@@ -28,8 +28,8 @@ THRONG_OUTLINE Vec3 share_through(const Params& params, Vec3 direction, const Su
     return straight_share(make_bsdf(inputs, s, -direction));
 }
 
-// Share of light per colour that comes along a shadow ray which is blocked, by panes at least: they are passed from the nearest to the
-// farthest, so that the product does not depend on the tree.
+// Fraction of light per colour along a blocked shadow ray that is blocked at least by panes. Panes are processed from the nearest to the farthest, so
+// that the product does not depend on the tree.
 THRONG_OUTLINE Vec3 share_through_panes(const Params& params, Ray ray, StackEntry* stack) {
     const Vec3 direction = load3(ray.direction);
     Vec3 share = vec3(1.0f);

@@ -5,13 +5,13 @@
 
 namespace THRONG_NAMESPACE {
 
-// Where a path was scattered last, for weighing light that it hits against light that was sampled there.
+// The last scattering event of a path, for multiple importance sampling between light that the path hits and light that was sampled at the event.
 struct Scatter {
-    // Shading normal; zero where light was gathered from all around.
+    // Shading normal; zero if light was gathered from all directions.
     Vec3 normal;
-    // Pdf of the direction that was taken, per solid angle; infinite where there was no choice: at cameras and perfect mirrors.
+    // Pdf of the sampled direction, per solid angle; infinite for deterministic directions: at cameras and perfect mirrors.
     float pdf;
-    // Distance that the path has come since then to where its ray starts, straight through panes.
+    // Distance from the event to the current ray's origin, straight through panes.
     float passed;
 };
 
@@ -20,28 +20,28 @@ struct Path {
     Vec3 throughput, radiance;
     uint32_t depth;
     Sampler sampler;
-    // Where the camera ray is from the middle of its pixel.
+    // Offset of the camera ray from the centre of its pixel.
     Vec2 offset;
     Scatter scatter;
     // Material of the volume that the path is in, or NO_INDEX.
     uint32_t medium;
 };
 
-// Most shadow rays of a step: one to the sky or from the fog, and one each to up to three lights.
+// Maximum number of shadow rays per step: one to the sky or from the fog, and one each to up to three lights.
 constexpr uint32_t kMaxShadowRays = 4;
 
-// A shadow ray, and the light that the path gains if nothing blocks it.
+// A shadow ray, and the light that the path gains if it is not blocked.
 struct ShadowRay {
     Vec3 origin, direction;
     float t_max;
     Vec3 open;
 };
 
-// The rays to trace after a hit. The first shadow ray, if there is one, is Whitted's to the sky, which adds light even where it is blocked,
-// or the path tracer's from the fog. Small: on a GPU, the lights' rays are in memory.
+// The rays to trace after a hit. The first shadow ray, if there is one, is Whitted's sky ray, which adds light even if blocked, or the path tracer's
+// ray from the fog. Small, because the lights' rays are stored in memory on a GPU.
 struct Step {
     bool more, has_first;
-    // Length of the path's ray if it goes on straight through a pane, as if it had not been scattered there; otherwise 0.
+    // Length of the path's ray if it continues straight through a pane, as if not scattered there; otherwise 0.
     float straight;
     ShadowRay first;
     Vec3 first_blocked;
@@ -71,14 +71,14 @@ THRONG_INLINE Ray ray_of(Vec3 origin, Vec3 direction, float t_max, Time time) {
     return ray;
 }
 
-// Random dimensions after the pixel filter's: a block per bounce.
+// Sampler dimensions after the pixel filter: a block per bounce.
 constexpr uint32_t kDimensionBounce = 1, kDimensionsPerBounce = 1 + 2 * kMaxShadowRays;
 
 THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
 }
 
-// The state of a path through pixel (x, y) before its first hit, without its ray and that ray's place.
+// The state of a path through pixel (x, y) before its first hit, without its ray and the ray's offset.
 THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path;
     path.sampler = make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed);
@@ -91,10 +91,10 @@ THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint
     return path;
 }
 
-// Whether what is behind the scene, on which this path of a camera ray leaves it, is left out of the picture.
+// Whether this camera path leaves the scene in a picture with a transparent background, so that it adds no light.
 THRONG_INLINE bool is_transparent(const Params& params, const Path& path) { return params.picture.transparent && path.depth == 0; }
 
-// Whether this path of a camera ray ends at a surface of the material, for cameras see what is behind the scene there.
+// Whether this camera path ends at a surface of the material, because the background is visible there.
 THRONG_INLINE bool is_hidden(const Path& path, const MaterialRecord& material) {
     return path.depth == 0 && material.flags & (SURFACE_HOLDOUT | SURFACE_SHADOW_CATCHER);
 }
@@ -114,7 +114,7 @@ THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uin
 
 THRONG_DEVICE Vec3 mirror_direction(Vec3 d, const Surface& s) {
     Vec3 r = d - s.shading * (2.0f * dot(d, s.shading));
-    // A bent shading normal may reflect into the surface; folding the ray back over the tangent plane is continuous.
+    // A bent shading normal may reflect into the surface; reflecting the ray back over the tangent plane is continuous.
     float below = dot(r, s.geometric);
     if (below < 0.0f) r = r - s.geometric * (2.0f * below);
     return normalize_or(r, s.geometric);

@@ -1,5 +1,5 @@
-// The path tracer's step: light that is hit, light that is sampled, and the direction that the path goes on in
-// (Kajiya 1986, with next-event estimation and multiple importance sampling).
+// The path tracer's step: light that the path hits, light that is sampled, and the direction in which the path continues (Kajiya 1986, with
+// next-event estimation and multiple importance sampling).
 #pragma once
 #include "closure/bsdf.h"
 #include "integrator/fog.h"
@@ -8,11 +8,11 @@
 
 namespace THRONG_NAMESPACE {
 
-// Random dimensions of a bounce: for the light and the roulette, the point of the light, the lobe, and the direction.
+// Sampler dimensions of a bounce: for the light and Russian roulette, the point on the light, the lobe, and the direction.
 constexpr uint32_t kBounceLight = 0, kBouncePoint = 1, kBounceLobe = 2, kBounceDirection = 3;
-// Those of the fog before it: for the flight, the light, and the point of the light.
+// Sampler dimensions of the fog before the bounce: for the flight, the light, and the point on the light.
 constexpr uint32_t kBounceFlight = 4, kFogLight = 5, kFogPoint = 6;
-// Lambert's law, with the same interface as the layered BSDF at a fraction of its cost.
+// Lambert's law with the interface of the layered BSDF, at a fraction of its cost.
 struct Lambert {
     static constexpr bool kSharp = false;
     Vec3 color, normal, geometric;
@@ -34,7 +34,7 @@ THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& samp
     return sample.pdf > 0.0f && dot(sample.in, b.geometric) > 0.0f;
 }
 
-// Sends the path on in the direction of `sample`.
+// Continues the path in the direction of `sample`.
 THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
     path.throughput *= sample.weight;
     path.scatter = Scatter{normal, sample.pdf, 0.0f};
@@ -43,8 +43,8 @@ THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfS
     step.more = max_component(path.throughput) > 0.0f;
 }
 
-// Sends the path on straight through a pane. Light beyond is weighed as if the path came from where it was scattered last, as light that
-// was sampled there came through the pane as well.
+// Continues the path straight through a pane. Light beyond is weighted as if the path came directly from its last scattering event, because light
+// that was sampled there also came through the pane.
 THRONG_INLINE void pass(Path& path, const Surface& s, Vec3 direction, Vec3 share, Step& step) {
     const Vec3 origin = leave(s, direction);
     step.straight = length(origin - load3(path.ray.origin));
@@ -55,16 +55,16 @@ THRONG_INLINE void pass(Path& path, const Surface& s, Vec3 direction, Vec3 share
     step.more = max_component(path.throughput) > 0.0f;
 }
 
-// Whether a sample goes straight through a pane.
+// Whether a sample passes straight through a pane.
 THRONG_INLINE bool is_straight(const Lambert&, const BsdfSample&) { return false; }
 THRONG_INLINE bool is_straight(const Bsdf& b, const BsdfSample& sample) { return sample.transmitted && sample.pdf == kInfinity && !b.bends; }
 
-// Ends paths that carry little at random; those that survive carry more, so that the mean is the same. `squeezed` is how much
-// denser radiance is where the path is now: inside of glass a path carries less, but gets it back where it leaves. The first bounce
-// always survives: what it brings is most of what a pixel gets indirectly, and its noise is most of the noise.
+// Russian roulette: ends paths of low throughput at random. Surviving paths are scaled up, so that the mean is unchanged. `squeezed` is the factor by
+// which radiance is greater at the path's current position: inside glass a path has a lower throughput, but regains it on leaving. The first bounce
+// always survives, because it contributes most of a pixel's indirect light and of its noise.
 THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step) {
     if (!step.more || path.depth < 2) return;
-    // The square root: paths that carry a quarter survive half of the time, and the noise that this saves is worth the time.
+    // The square root: paths with a throughput of a quarter survive with probability one half. The noise that this avoids is worth the time.
     float survival = sqrtf(max_component(path.throughput) * squeezed);
     if (!(survival < 1.0f)) return;
     if (u >= survival) {
@@ -74,19 +74,19 @@ THRONG_DEVICE void play_roulette(Path& path, float u, float squeezed, Step& step
     path.throughput = path.throughput * (1.0f / survival);
 }
 
-// Clamps light that comes after `bounces` bounces, if these are any.
+// Clamps light after `bounces` bounces, unless that is 0.
 THRONG_INLINE Vec3 clamp_indirect(const Params& params, uint32_t bounces, Vec3 light) {
     float brightest = max_component(light);
     return bounces > 0 && brightest > params.picture.indirect_clamp ? light * (params.picture.indirect_clamp / brightest) : light;
 }
 
-// Adds light that a path hits. Light that the camera sees, or that was scattered once, is direct.
+// Adds light that a path hits. Light that the camera sees directly or after one scattering event is direct.
 THRONG_INLINE void gain(const Params& params, Path& path, Vec3 light) {
     path.radiance += clamp_indirect(params, path.depth > 1 ? path.depth - 1 : 0, path.throughput * light);
 }
 
-// The shadow ray to a sampled light. It is aimed from where it starts, off the surface: otherwise a light right above the surface,
-// seen at a grazing angle, would block itself.
+// The shadow ray to a sampled light. It is aimed from its start point, off the surface. Otherwise a light right above the surface, seen at a grazing
+// angle, would block itself.
 THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled, Vec3 origin, Vec3 open) {
     if (sampled.distance == kInfinity) return ShadowRay{origin, sampled.direction, kInfinity, open};
     Vec3 to = s.position + sampled.direction * sampled.distance - origin;
@@ -94,9 +94,9 @@ THRONG_INLINE ShadowRay shadow_ray(const Surface& s, const LightSample& sampled,
     return ShadowRay{origin, distance > 0.0f ? to * (1.0f / distance) : sampled.direction, distance, open};
 }
 
-// Adds one light's shadow ray, and finds the path's next ray. `normal` is zero where light is gathered from all around; `behind` is the
-// medium beyond the surface, like `Path::medium`. Returns a random number for the roulette. After the last bounce, paths go on to hit
-// lights only where reflections may be sharp: there, a light that is sampled may bring thousands of times what it does on average.
+// Adds the shadow ray to one light, and determines the path's next ray. `normal` is zero if light is gathered from all directions. `behind` is the
+// medium behind the surface, like `Path::medium`. Returns a random number for Russian roulette. After the last bounce, paths continue to lights only
+// if reflections may be sharp, because a sampled light may then contribute thousands of times its average.
 template <bool fog, class B>
 THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, const Surface& s, Vec3 normal, const B& bsdf, uint32_t behind, Step& step) {
     const bool goes_on = B::kSharp || path.depth < params.picture.bounces;
@@ -124,9 +124,9 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
     return choice.y;
 }
 
-// Random dimensions of events in media, which come in any number: those of an event are told by where it begins.
+// Sampler dimensions of events in media, whose number is unlimited. The dimension of an event is derived from its start point.
 constexpr uint32_t kDimensionMedium = 0x40000000u;
-// Share of paths that go on after an event in a medium, so that every walk ends.
+// Fraction of paths that continue after an event in a medium, so that every random walk ends.
 constexpr float kMediumSurvival = 0.99f;
 
 // Cosine of a scattering angle with the mean `g` (Henyey and Greenstein 1941).
@@ -136,14 +136,14 @@ THRONG_INLINE float sample_phase(float g, float u) {
     return clamp((1.0f + g * g - square * square) / (2.0f * g), -1.0f, 1.0f);
 }
 
-// Density per solid angle of the directions that `sample_phase` leads to, at the cosine of the angle to the one before.
+// Pdf of `sample_phase` per solid angle; `cosine` is the cosine of the angle to the previous direction.
 THRONG_INLINE float phase_pdf(float g, float cosine) {
     if (fabsf(g) < 1e-3f) return 0.25f / kPi;
     const float squared = max(1.0f + g * g - 2.0f * g * cosine, (1.0f - fabsf(g)) * (1.0f - fabsf(g)));
     return (0.25f / kPi) * (1.0f - g * g) / (squared * sqrtf(squared));
 }
 
-// The direction at an angle of this cosine to `direction`, turned about it.
+// The direction at an angle with this cosine to `direction`, rotated about it by `turn`.
 THRONG_INLINE Vec3 turned_away(Vec3 direction, float cosine, float turn) {
     Vec3 side, up;
     basis(direction, side, up);
@@ -153,9 +153,9 @@ THRONG_INLINE Vec3 turned_away(Vec3 direction, float cosine, float turn) {
     return side * (radius * turn_cosine) + up * (radius * turn_sine) + direction * cosine;
 }
 
-// Takes a path through its medium, which scatters: up to the surface at `distance`, or to where it is scattered before, which is true. The
-// length of the flight is sampled for one colour, and weighed against all that may have been (balance heuristic). No light is sampled
-// there, as it would have to come through the surface; what the path finds counts in full. Outlined, as most scenes have no such media.
+// Moves a path through its scattering medium: to the surface at `distance`, or to an earlier scattering event, for which it returns true. The flight
+// length is sampled for one colour, and weighted over all colours (balance heuristic). No light is sampled at the event, because it would have to
+// come through the surface; light that the path hits counts in full. Outlined, because most scenes have no scattering media.
 THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, float distance, Step& step) {
     const Vec3 extinction = load3(lobes.extinction), origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     const uint32_t place = hash_combine(hash_combine(float_bits(origin.x), float_bits(origin.y)), hash_combine(float_bits(origin.z), float_bits(direction.x)));
@@ -186,29 +186,29 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     return true;
 }
 
-// Most shadow rays from the fog for each path that it scatters: on what cameras and perfect mirrors see, and else.
+// Maximum number of shadow rays from the fog per scattering event: on segments seen by cameras and perfect mirrors, and on others.
 constexpr float kSeenFogRays = 10.0f, kFogRays = 1.0f;
 
-// A part of a path in the fog, up to a surface or without an end.
+// A part of a path in the fog, up to a surface or infinite.
 struct FogSegment : Segment {
-    // Share of light that gets lost on it, which is the probability that the path is scattered.
+    // Fraction of light that is lost along the segment, which is the probability of a scattering event.
     float lost;
-    // Number of shadow rays for each time that this happens; on its own, a segment has one at most. By this, light that is sampled counts
-    // for more beside light that is hit (multi-sample model, Veach 1997).
+    // Number of shadow rays per scattering event; a segment has at most one. Sampled light is weighted accordingly against light that the path hits
+    // (multi-sample model, Veach 1997).
     float rays;
 };
 
-// A point where the fog is lit, as a distance along a segment, and the weight of light that is scattered there.
+// A point at which the fog is lit, as a distance along a segment, and the weight of light that is scattered there.
 struct FogPoint {
     float at, weight;
 };
 
-// Moves half of all points, which are sampled by the light that gets lost, to where a lamp at `position` lights most (equiangular sampling,
-// Kulla and Fajardo 2012), and weighs all against both (balance heuristic).
+// Moves half of all points, which are sampled by light loss, to positions sampled by their angle from a light at `position` (equiangular sampling,
+// Kulla and Fajardo 2012). Weights all points for both strategies (balance heuristic).
 THRONG_DEVICE FogPoint move_to_lamp(const FogRecord& fog, const FogSegment& segment, FogPoint point, Vec3 position, Vec2 u) {
     const Vec3 to = position - segment.origin;
     const float middle = dot(to, segment.direction);
-    // Where the segment goes through the lamp, the angle has no width.
+    // If the segment passes through the light, the angle is degenerate.
     const float apart = max(length(to - segment.direction * middle), max(1e-4f * fabsf(middle), 1e-10f));
     const float begin = arc_tangent(-middle / apart), angle = arc_tangent((segment.length - middle) / apart) - begin;
     if (!(angle > 1e-5f)) return point;
@@ -226,8 +226,9 @@ THRONG_DEVICE FogPoint move_to_lamp(const FogRecord& fog, const FogSegment& segm
     return point;
 }
 
-// Samples a light within the scene for a point of the fog, by what all of the segment gets. Points are moved for lamps without extent.
-// `weighed` and `share` are the shares of such lights by which what is hit is weighed, and with which they are sampled.
+// Samples a light inside the scene for a point of the fog, by the light that arrives along the whole segment. Points are moved for lights without
+// extent. `weighed` is the probability of local lights that is used for weighting hit light, and `share` is the probability with which they are
+// sampled.
 THRONG_DEVICE bool sample_local_in_fog(const Params& params, Time time, const FogSegment& segment, float choice, float weighed, float share, Vec2 u, FogPoint& point, LightSample& sampled) {
     float probability = share;
     SampledEmitter chosen;
@@ -247,7 +248,8 @@ THRONG_DEVICE bool sample_local_in_fog(const Params& params, Time time, const Fo
     return true;
 }
 
-// The shares of kinds for light that the fog scatters along a segment: suns count by how much of their light goes that way.
+// The probabilities of light kinds for light that the fog scatters along a segment. Suns count by the fraction of their light that is scattered in
+// its direction.
 THRONG_DEVICE LightShares scattered_shares(const Params& params, const FogSegment& segment, LightShares shares) {
     if (!(shares.suns > 0.0f)) return shares;
     float scattered = 0.0f;
@@ -260,9 +262,9 @@ THRONG_DEVICE LightShares scattered_shares(const Params& params, const FogSegmen
     return LightShares{shares.sky * scale, suns * scale, shares.local * scale};
 }
 
-// Samples a direction to the sky for a point of the fog: by the sky's light, or the more the fog has a direction, by where it scatters light from
-// (one-sample model, Veach 1997). Otherwise a bright part of the sky in that direction is sampled rarely and brings much. The pdf is still that
-// of the sky alone, by which light that paths hit is weighed.
+// Samples a direction to the sky for a point of the fog: by the sky's light or, with a probability that grows with the fog's anisotropy, by the phase
+// function (one-sample model, Veach 1997). Otherwise a bright part of the sky in the scattering direction would be sampled rarely and contribute
+// much. The pdf is still the sky's own, which is used for weighting light that paths hit.
 THRONG_DEVICE bool sample_sky_in_fog(const Params& params, const FogSegment& segment, float choice, float share, Vec2 u, LightSample& sampled) {
     const float g = params.frame.fog.anisotropy, by_phase = 0.5f * fabsf(g), by_sky = 1.0f - by_phase;
     if (choice < by_sky) {
@@ -276,8 +278,8 @@ THRONG_DEVICE bool sample_sky_in_fog(const Params& params, const FogSegment& seg
     return true;
 }
 
-// Samples a light for a point of the fog. Its kind is sampled by what arrives where the segment is nearest to the lights within the scene,
-// but its pdf is by what arrives at the point, which is all that is known where such a light is hit.
+// Samples a light for a point of the fog. Its kind is sampled by the light that arrives at the segment's point nearest to the local lights. Its pdf
+// is computed from the light that arrives at the point, because only this is available when a light is hit.
 THRONG_DEVICE bool sample_light_in_fog(const Params& params, const Path& path, const FogSegment& segment, bool goes_on, FogPoint& point, LightSample& sampled) {
     const Vec3 position = segment.origin + segment.direction * point.at;
     const Vec3 nearest = segment.origin + segment.direction * nearest_on(segment, load3(params.local_lights.center));
@@ -310,12 +312,12 @@ THRONG_DEVICE void light_fog(const Params& params, const Path& path, const FogSe
     const Vec3 light = path.throughput * load3(fog.albedo) * sampled.light * (pdf * passed * weight * point.weight);
     if (!(max_component(light) > 0.0f)) return;
     step.has_first = true;
-    // Light that is scattered in the fog is indirect, like light that is scattered by a surface before the one that is seen.
+    // Light that is scattered in the fog is indirect, like light scattered by a surface before the visible one.
     step.first = ShadowRay{position, sampled.direction, sampled.distance, clamp_indirect(params, path.depth + 1, light)};
     step.first_blocked = vec3(0.0f);
 }
 
-// Sends the path on from where the fog scatters it.
+// Continues the path from the point at which the fog scatters it.
 THRONG_DEVICE void follow_in_fog(const Params& params, Path& path, const FogSegment& segment, float at, Step& step) {
     const FogRecord& fog = params.frame.fog;
     const Vec2 turn = sample_2d(path.sampler, bounce_dimension(path, kBounceDirection));
@@ -328,8 +330,8 @@ THRONG_DEVICE void follow_in_fog(const Params& params, Path& path, const FogSegm
     play_roulette(path, u, 1.0f, step);
 }
 
-// Scatters a path in the fog before it has gone `distance`, which is true; or else lets it pass, as often as light does. The fog is lit
-// whether it scatters the path or not. The sky is seen through it exactly where cameras and perfect mirrors see it.
+// Scatters a path in the fog before it reaches `distance`, and returns true; otherwise lets it pass, with the probability of the transmittance. The
+// fog is lit in both cases. For paths from cameras and perfect mirrors, the transmittance to the sky is exact.
 THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distance, Step& step) {
     const FogRecord& fog = params.frame.fog;
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
@@ -351,8 +353,7 @@ THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distan
     return is_scattered || ends;
 }
 
-// The step of a path. `layered` tells whether there are materials of that kind; without them the step is much smaller. `fog` tells whether
-// there is any.
+// The step of a path. `layered` is true if there are layered materials; without them the step is much smaller. `fog` is true if there is fog.
 template <bool layered, bool fog = false>
 THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step, const Surface* known = nullptr) {
     step.clear();
@@ -367,7 +368,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         }
     }
     if (fog && path.medium == NO_INDEX && scatter_in_fog(params, path, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
-    // Where the path was scattered last.
+    // Position of the path's last scattering event.
     const Vec3 scattered = layered ? origin - direction * path.scatter.passed : origin;
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
@@ -382,7 +383,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     }
     const Vec3 emission = emission_at(params, s, material);
     if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, scattered, path.scatter, hit, s, emission));
-    // A path that is one bounce over the limit only collects the light that reflections show, through panes as well.
+    // A path one bounce past the limit only collects light that is visible in reflections, also through panes.
     if (path.depth > params.picture.bounces) {
         if (layered && params.tables.has_panes && path.depth <= params.picture.bounces + PANES_BEYOND_BOUNCES) pass(path, s, direction, share_through(params, direction, s), step);
         return;
@@ -403,7 +404,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);
     const ShadingInputs inputs = read_shading_inputs(params, s, lobes, color);
     const Bsdf bsdf = make_bsdf(inputs, s, -direction);
-    // Through these, light comes from behind, too.
+    // These surfaces receive light from behind as well.
     const bool all_around = inputs.transmission > 0.0f || inputs.diffuse_transmission > 0.0f;
     const uint32_t behind = inputs.thin ? path.medium : s.front ? s.material : NO_INDEX;
     const float u = scatter<fog>(params, path, hit, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, behind, step);

@@ -1,5 +1,5 @@
-// Samples points of the emitters within the scene: triangles by their area, spheres by the cone that they fill. Surfaces emit on
-// both sides, unless their material is one-sided.
+// Samples points on the emitters inside the scene: triangles by area, spheres by solid angle. Surfaces emit on both sides, unless their material is
+// one-sided.
 #pragma once
 #include "light/light_tree.h"
 #include "geom/opacity.h"
@@ -12,16 +12,16 @@ struct LightSample {
     // Unit vector towards the light, and the length of the shadow ray, which ends short of the light.
     Vec3 direction;
     float distance;
-    // Radiance that arrives, divided by `pdf` (for lights without extent, irradiance divided by their probability).
+    // Radiance that arrives, divided by `pdf` (for lights without extent: irradiance divided by their probability).
     Vec3 light;
-    // Pdf of the direction per solid angle; infinite for lights without extent, which nothing else finds.
+    // Pdf of the direction per solid angle; infinite for lights without extent, which no other strategy can hit.
     float pdf;
 };
 
-// Shadow rays to lights without extent end at this share of the way, for the light may sit right at a surface.
+// Fraction of the distance at which shadow rays to lights without extent end, because the light may be directly at a surface.
 constexpr float kShortOfLight = 0.9999f;
 
-// Length of a shadow ray along `direction` to the point `s` that ends where rounding can't make it hit the light's own surface.
+// Length of a shadow ray along `direction` to the point `s`, shortened so that rounding cannot make it hit the light's own surface.
 THRONG_INLINE float short_of(const Surface& s, Vec3 direction, float distance) {
     Vec3 bound = absolute(s.geometric) * s.error;
     float cosine = fabsf(dot(s.geometric, direction));
@@ -36,7 +36,7 @@ THRONG_INLINE float determinant(const float* m) {
     return dot(vec3(m[0], m[4], m[8]), cross(vec3(m[1], m[5], m[9]), vec3(m[2], m[6], m[10])));
 }
 
-// Twice the area in the world of a triangle of an instance that moves.
+// Twice the world-space area of a triangle of a moving instance.
 THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance, uint32_t number, const MeshRecord& mesh, const CornerRecord& corners, Time time) {
     float world_from_object[12], object_from_world[12];
     if (is_nested(params)) load_placement(params, instance, number, time, world_from_object, object_from_world);
@@ -49,8 +49,8 @@ THRONG_DEVICE float area_at(const Params& params, const InstanceRecord& instance
     return length(cross(transform_vector(world_from_object, e1), transform_vector(world_from_object, e2)));
 }
 
-// Pdf of the points of a triangle per area in the world, once its emitter is sampled. The table's pdf is in object space, where
-// meshes that change shape have the shape of their first key.
+// Pdf of a triangle's points per world-space area, given that its emitter is sampled. The table's pdf is in object space, in which deforming meshes
+// have the shape of their first key.
 THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& instance, uint32_t number, const MeshRecord& mesh, const EmitterTable& table, uint32_t prim, uint32_t material, Time time) {
     const CornerRecord corners = load_record(&mesh.corners[prim]);
     Vec3 a = vec3(load_words(mesh.vertices[corners.vertices[0]].position));
@@ -62,14 +62,14 @@ THRONG_DEVICE float triangle_pdf(const Params& params, const InstanceRecord& ins
         load_placement(params, instance, number, time, m, object_from_world);
     } else load_matrix(instance.world_from_object, m);
     float own = length(cross(e1, e2)), world = length(cross(transform_vector(m, e1), transform_vector(m, e2)));
-    // Left out before anything is inlined: otherwise kernels without motion need more.
+    // Removed before inlining; otherwise kernels without motion would need more registers.
     if constexpr (THRONG_MOTION != 0)
         if (moves(params) && instance.flags) world = area_at(params, instance, number, mesh, corners, time);
     float weight = bits_float(load_word(&params.tables.materials[material].emission_weight)) / table.weight;
     return world > 0.0f ? own / world * weight : 0.0f;
 }
 
-// The unit sphere about the origin as seen from `p`: directions to it are uniform in the cone that it fills or, from inside, all around.
+// The unit sphere at the origin as seen from `p`. Directions to it are uniform in the cone that it fills or, from inside, in all directions.
 struct SphereCone {
     // One minus the cosine of the cone's angular radius; 2 for all directions.
     float cap;
@@ -83,13 +83,13 @@ THRONG_INLINE SphereCone sphere_cone(Vec3 p) {
     return SphereCone{sine_squared / (1.0f + sqrtf(max(0.0f, 1.0f - sine_squared))), true};
 }
 
-// Pdf of a direction to a sphere per solid angle in the world. Directions are sampled in object space, where the sphere is round; a
-// unit vector there has the length `stretch` in the world.
+// Pdf of a direction to a sphere per world-space solid angle. Directions are sampled in object space, in which the sphere is round. A unit vector
+// there has the length `stretch` in world space.
 THRONG_INLINE float sphere_pdf(const SphereCone& cone, const float* world_from_object, float stretch) {
     return stretch * stretch * stretch / (fabsf(determinant(world_from_object)) * 2.0f * kPi * cone.cap);
 }
 
-// Samples a point of a sphere. Here and in `sample_triangles`, `sampled.light` is radiance, not yet divided by the pdf.
+// Samples a point of a sphere. Here and in `sample_triangles`, `sampled.light` is radiance that is not yet divided by the pdf.
 THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time, uint32_t record, uint32_t number, Vec2 u, LightSample& sampled) {
     const InstanceRecord& instance = params.trees.instances[record];
     float world_from_object[12], object_from_world[12];
@@ -97,7 +97,7 @@ THRONG_DEVICE bool sample_sphere(const Params& params, Vec3 position, Time time,
     Vec3 p = transform_point(object_from_world, position);
     SphereCone cone = sphere_cone(p);
     Vec3 d = sample_cone(normalize_or(-p, vec3(0.0f, 1.0f, 0.0f)), cone.cap, u);
-    // Rays hit the near side from outside, the far side from inside.
+    // Rays hit the near side from outside, and the far side from inside.
     float along = -dot(p, d);
     Vec3 nearest = p + d * along;
     float half_chord = sqrtf(max(0.0f, 1.0f - dot(nearest, nearest)));
@@ -132,26 +132,26 @@ THRONG_DEVICE bool sample_triangles(const Params& params, Vec3 position, Time ti
     sampled.distance = sqrtf(squared);
     sampled.direction = to * (1.0f / sampled.distance);
     const float along = dot(s.geometric, sampled.direction), cosine = fabsf(along);
-    // The surface was made for some ray; from `position`, its other side may be seen.
+    // The surface was made for an arbitrary ray; its other side may face `position`.
     s.front = s.front != (along > 0.0f);
     const InstanceRecord& instance = params.trees.instances[record];
     const MeshRecord mesh = load_record(&params.tables.meshes[instance.mesh]);
     sampled.pdf = triangle_pdf(params, instance, number, mesh, table, prim, s.material, time) * squared / cosine;
     sampled.distance = short_of(s, sampled.direction, sampled.distance);
     sampled.light = emission_at(params, s);
-    // Where the surface has holes, rays hit it only this often.
+    // If the surface has holes, rays hit it with this probability.
     if (params.tables.has_cutouts) sampled.light = sampled.light * opacity_at(params, instance, prim, hit.u, hit.v);
     return sampled.pdf > 0.0f && sampled.pdf < kInfinity;
 }
 
 THRONG_INLINE uint32_t random_bits(Vec2 u) { return float_bits(u.x) ^ float_bits(u.y) * 0x9e3779b9u; }
 
-// The number of an instance that was sampled; 0 in scenes without assemblies, where none is asked for.
+// The number of a sampled instance; 0 in scenes without assemblies, where it is not needed.
 THRONG_INLINE uint32_t number_of(const Params& params, const SampledEmitter& sampled) {
     return is_nested(params) ? sampled.base + params.trees.instances[sampled.emitter.record].instance : 0;
 }
 
-// Samples a point of an emitter with extent, whose probability this is.
+// Samples a point of an emitter with extent; `probability` is the emitter's probability.
 THRONG_INLINE bool sample_surface(const Params& params, Vec3 position, Time time, const EmitterRecord& emitter, uint32_t number, float choice, float probability, Vec2 u, LightSample& sampled) {
     const EmitterTable table = load_record(&params.local_lights.tables[emitter.table]);
     choice = refill(choice, probability, random_bits(u));
@@ -163,7 +163,7 @@ THRONG_INLINE bool sample_surface(const Params& params, Vec3 position, Time time
     return true;
 }
 
-// Samples a point of an emitter within the scene. `share` is the probability of doing so.
+// Samples a point of an emitter inside the scene. `share` is the probability of this strategy.
 THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 normal, Time time, float choice, float share, Vec2 u, LightSample& sampled) {
     const Receiver at = receiver(position, normal);
     float probability = share;
@@ -178,7 +178,7 @@ THRONG_OUTLINE bool sample_local(const Params& params, Vec3 position, Vec3 norma
     return sample_surface(params, position, time, emitter, number_of(params, chosen), choice, probability, u, sampled);
 }
 
-// Pdf per solid angle with which `sample_local` finds the point `s` of an instance's surface from `position`.
+// Pdf per solid angle of `sample_local` from `position`, for the point `s` of an instance's surface.
 THRONG_OUTLINE float local_pdf(const Params& params, Vec3 position, Vec3 normal, float share, const Hit& hit, const Surface& s) {
     const uint32_t index = load_word(&params.local_lights.emitter_of[hit.record]);
     if (index == NO_INDEX) return 0.0f;

@@ -1,5 +1,5 @@
-// Samples directions to the environment by how much light comes from there. An image has a table of cells, whose pdf is in
-// proportion to their mean radiance; gradients are sampled by the cosine.
+// Samples directions to the environment in proportion to its light. An image has a table of cells, whose pdf is proportional to their mean radiance.
+// Gradients are sampled by the cosine.
 #pragma once
 #include "light/light.h"
 
@@ -11,8 +11,8 @@ THRONG_INLINE float half_float(uint32_t bits) { return bits_float(bits << 13) * 
 // The greatest float below 1.
 constexpr float kBelowOne = 0.99999994f;
 
-// Samples one of `count` cells: `x` picks the entry and the place in the cell, `choice` one of the entry's two cells. Rescales
-// `choice` so that it is a random number again.
+// Samples one of `count` cells. `x` selects the entry and the position in the cell, and `choice` selects one of the entry's two cells. Rescales
+// `choice` so that it is uniform again.
 THRONG_DEVICE uint32_t sample_cell(const SkyCell* cells, uint32_t count, float x, float& choice, float& inside) {
     float at = x * float(count);
     uint32_t index = uint32_t(at);
@@ -28,7 +28,7 @@ THRONG_DEVICE uint32_t sample_cell(const SkyCell* cells, uint32_t count, float x
     return alias & 0xffffu;
 }
 
-// Cosine of the polar angle at which row `row` of `rows` begins.
+// Cosine of the polar angle at the start of row `row` of `rows`.
 THRONG_INLINE float row_cosine(uint32_t row, uint32_t rows) {
     float sine, cosine;
     sine_cosine(0.5f * float(row) / float(rows), sine, cosine);
@@ -50,7 +50,7 @@ THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, V
     return vec3(radius * cosine, y, radius * sine);
 }
 
-// Pdf with which `sample_image_direction` finds a unit direction.
+// Pdf of `sample_image_direction` for a unit direction.
 THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.scene.environment;
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + e.rotation;
@@ -61,7 +61,7 @@ THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
     return bits_float(load_word(&params.scene.sky_cells[uint64_t(row) * e.columns + column].pdf));
 }
 
-// Samples a direction to the sky from a surface with this shading normal, which is zero where light comes from all around.
+// Samples a direction to the sky from a surface with this shading normal, which is zero if light is gathered from all directions.
 THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float choice, Vec2 u, float& pdf) {
     if (params.scene.environment.kind == ENVIRONMENT_IMAGE) return sample_image_direction(params, choice, u, pdf);
     if (!(dot(normal, normal) > 0.0f)) {
@@ -73,7 +73,7 @@ THRONG_DEVICE Vec3 sample_sky_direction(const Params& params, Vec3 normal, float
     return d;
 }
 
-// Pdf with which `sample_sky_direction` finds a unit direction.
+// Pdf of `sample_sky_direction` for a unit direction.
 THRONG_DEVICE float sky_pdf(const Params& params, Vec3 normal, Vec3 d) {
     if (params.scene.environment.kind == ENVIRONMENT_IMAGE) return image_pdf(params, d);
     if (!(dot(normal, normal) > 0.0f)) return 0.25f / kPi;

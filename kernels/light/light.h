@@ -1,5 +1,5 @@
-// Light that arrives from outside the geometry: environment, suns, point and spot lights. The Whitted integrator knows lamps within it
-// by the same records.
+// Light that arrives from outside the geometry: environment, suns, point and spot lights. For the Whitted integrator, emissive instances have records
+// of the same type.
 #pragma once
 #include "light/stars.h"
 
@@ -17,14 +17,14 @@ THRONG_DEVICE Vec3 sky_radiance(const Params& params, Vec3 d) {
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
-// The same, low-passed. Diffuse light is sampled from this, so that small bright spots of an HDR image make no noise.
+// Low-passed sky radiance, for diffuse light, so that small bright spots of an HDR image cause no noise.
 THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.scene.environment;
     if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.diffuse_image, e.rotation, d);
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
-// Whether a unit direction leads to the disc of a sun. A sun without size casts light but has no disc.
+// Whether a unit direction hits the disc of a sun. A sun without angular size casts light but has no disc.
 THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
     Vec3 chord = d - load3(sun.vector);
     return dot(chord, chord) < 2.0f * sun.cap;
@@ -33,17 +33,17 @@ THRONG_DEVICE bool in_disc(const LightRecord& sun, Vec3 d) {
 // One over the solid angle of a sun's disc.
 THRONG_INLINE float disc_pdf(const LightRecord& sun) { return 1.0f / (2.0f * kPi * sun.cap); }
 
-// Radiance of a moon in a direction to its disc, relative to the mean of the disc: that of the lit side, or none. Light is sampled
-// as if all of the disc were lit evenly.
+// Radiance of a moon in a direction inside its disc, relative to the disc's mean: a constant on the lit side, otherwise 0. Light is sampled as if the
+// whole disc were evenly lit.
 THRONG_OUTLINE float moon_share(const LightRecord& moon, Vec3 d) {
     const Vec3 chord = d - load3(moon.vector);
     const float along = dot(chord, load3(moon.axis)), across = dot(chord, chord) - along * along;
-    // Light ends at half an ellipse.
+    // The terminator is half an ellipse.
     const float edge = -moon.phase_cosine * sqrtf(max(0.0f, 2.0f * moon.cap - across));
     return along > edge ? 2.0f / (1.0f + moon.phase_cosine) : 0.0f;
 }
 
-// Radiance seen by a camera or mirror ray that hits nothing: the sky, its stars and the discs of suns.
+// Radiance for a camera or mirror ray that hits nothing: the sky, its stars and the discs of suns.
 THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     Vec3 radiance = sky_radiance(params, d);
     if (params.scene.environment.faintest_star > 0.0f) radiance += star_radiance(params, d);
@@ -57,32 +57,32 @@ THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
     return radiance;
 }
 
-// Radiance that a camera ray finds behind a surface that is a hole in the scene. Outlined, as most scenes have none.
+// Radiance for a camera ray behind a holdout surface. Outlined, because most scenes have none.
 THRONG_OUTLINE Vec3 behind_hole(const Params& params, Vec3 direction) {
     return params.picture.transparent ? vec3(0.0f) : background(params, direction);
 }
 
-// Light from one source that would reach a point: direction and distance of the shadow ray, and the irradiance on a
-// surface that faces it.
+// Unoccluded light from one source at a point: direction and distance of the shadow ray, and the irradiance on a surface that faces the source.
 struct IncidentLight {
     Vec3 direction, irradiance;
     float distance;
 };
 
-// The share of a spot light's intensity that goes in the unit `direction` (KHR_lights_punctual, "Inner and Outer Cone Angles").
+// The fraction of a spot light's intensity in the unit `direction` (KHR_lights_punctual, "Inner and Outer Cone Angles").
 THRONG_INLINE float spot_share(const LightRecord& light, Vec3 direction) {
     float share = clamp(dot(load3(light.axis), direction) * light.cone_scale + light.cone_offset, 0.0f, 1.0f);
     return share * share;
 }
 
-// The share of a light's irradiance that is left at a distance, where it has a range (KHR_lights_punctual, "Range Property").
+// The fraction of a light's irradiance that remains at a distance, if it has a range (KHR_lights_punctual, "Range Property").
 THRONG_INLINE float range_share(const LightRecord& light, float distance) {
     float part = distance * light.cap;
     part *= part;
     return max(1.0f - part * part, 0.0f);
 }
 
-// Way from the middle of a light with a radius to a point of its disc, which lies across its axis; that of a sphere faces `point`.
+// Offset from the centre of a light with a radius to a point of its disc. The disc is perpendicular to the light's axis; a sphere's disc faces
+// `point`.
 THRONG_OUTLINE Vec3 across(const LightRecord& light, Vec3 point, Vec2 u) {
     Vec3 axis = load3(light.axis), side, up;
     if (light.kind == LIGHT_SPHERE) axis = normalize_or(point - load3(light.vector), vec3(0.0f, 1.0f, 0.0f));
@@ -92,7 +92,7 @@ THRONG_OUTLINE Vec3 across(const LightRecord& light, Vec3 point, Vec2 u) {
     return side * (radius * cosine) + up * (radius * sine);
 }
 
-// Loads a light, and tells its position from where those of the frame are told.
+// Loads a light, with its position relative to the frame's origin.
 THRONG_INLINE LightRecord load_light(const Params& params, uint32_t index) {
     LightRecord light = load_record(&params.tables.lights[index]);
     if (is_nested(params) && light.kind != LIGHT_SUN) store3(light.vector, load3(light.vector) - load3(params.frame.origin));

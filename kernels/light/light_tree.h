@@ -1,15 +1,15 @@
-// The walk down the tree over the emitters within the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with
-// Adaptive Tree Splitting"): at each node, a child is sampled by how much of its light may arrive.
+// Sampling of the tree over the emitters inside the scene (Conty Estevez and Kulla 2018, "Importance Sampling of Many Lights with Adaptive Tree
+// Splitting"): at each node, a child is sampled in proportion to an estimate of its light.
 #pragma once
 #include "geom/nested.h"
 #include "light/environment.h"
 
 namespace THRONG_NAMESPACE {
 
-// A point where light is gathered.
+// A point at which light is gathered.
 struct Receiver {
     Vec3 position;
-    // Unit normal, or zero where light is gathered from all around, and its absolute components.
+    // Unit normal, or zero if light is gathered from all directions, and its absolute components.
     Vec3 normal, absolute_normal;
     bool all_around;
 };
@@ -18,7 +18,7 @@ THRONG_INLINE Receiver receiver(Vec3 position, Vec3 normal) {
     return Receiver{position, normal, absolute(normal), !(dot(normal, normal) > 0.0f)};
 }
 
-// Estimate of the light that arrives from a node, as if all its power were at its centre, but no nearer than its radius. Zero only if
+// Estimate of the light that arrives from a node, as if all its power were at its centre, but at least at the distance of its radius. Zero only if
 // the whole node is below the horizon.
 THRONG_INLINE float importance(const LightNode& node, const Receiver& r) {
     Vec3 to = load3(node.center) - r.position, extent = load3(node.extent);
@@ -28,7 +28,7 @@ THRONG_INLINE float importance(const LightNode& node, const Receiver& r) {
     return min(node.power * inverse, 1e30f) * facing;
 }
 
-// A straight line along which light is gathered from all around, of a length that may be infinite.
+// A line segment, possibly infinite, along which light is gathered from all directions.
 struct Segment {
     Vec3 origin, direction;
     float length;
@@ -36,14 +36,14 @@ struct Segment {
 
 THRONG_INLINE float nearest_on(const Segment& segment, Vec3 point) { return clamp(dot(point - segment.origin, segment.direction), 0.0f, segment.length); }
 
-// Estimate of the light that arrives along the segment, up to a factor that is the same for all nodes.
+// Estimate of the light that arrives along the segment, up to a constant factor.
 THRONG_INLINE float importance(const LightNode& node, const Segment& segment) {
     const Vec3 center = load3(node.center), extent = load3(node.extent);
     const Vec3 away = segment.origin + segment.direction * nearest_on(segment, center) - center;
     return min(node.power / sqrtf(max(max(dot(away, away), dot(extent, extent)), 1e-20f)), 1e30f);
 }
 
-// The same in the space of an assembly.
+// The receiver or segment in the space of an assembly.
 THRONG_INLINE Receiver moved_into(const Receiver& r, const float* world_from_object, const float* object_from_world) {
     const Vec3 position = enter_mesh(object_from_world, FinePoint{r.position, vec3(0.0f)});
     return receiver(position, r.all_around ? r.normal : normalize_or(transform_normal(world_from_object, r.normal), r.normal));
@@ -55,7 +55,7 @@ THRONG_INLINE Segment moved_into(const Segment& s, const float*, const float* ob
     return Segment{enter_mesh(object_from_world, FinePoint{s.origin, vec3(0.0f)}), direction * (1.0f / stretch), s.length * stretch};
 }
 
-// The children of a node pair, and the probability of the first of them; false if both are below the horizon.
+// The children of a node pair, and the probability of the first one; false if both are below the horizon.
 struct NodePair {
     uint32_t children[2];
     float first;
@@ -72,8 +72,8 @@ THRONG_INLINE bool load_pair(const Params& params, uint32_t pair, const R& r, No
     return sum > 0.0f;
 }
 
-// Samples an emitter below a node for a receiver or a segment; NO_INDEX if none can be seen. Multiplies `probability` by that of the emitter, and rescales `choice` so that it
-// is a random number again.
+// Samples an emitter below a node for a receiver or a segment; NO_INDEX if none is visible. Multiplies `probability` by the emitter's probability,
+// and rescales `choice` so that it is uniform again.
 template <class R>
 THRONG_DEVICE uint32_t sample_below(const Params& params, uint32_t node, const R& r, float& choice, float& probability) {
     while (!(node & LEAF)) {
@@ -88,20 +88,20 @@ THRONG_DEVICE uint32_t sample_below(const Params& params, uint32_t node, const R
     return node & ~LEAF;
 }
 
-// Fills up the low bits of a random number in [0, 1) after choices of this probability, which have left few of them.
+// Refills the low bits of a random number in [0, 1) after choices with this total probability, which have used most of them up.
 THRONG_DEVICE float refill(float choice, float probability, uint32_t key) {
     float x = choice + min(5.9604645e-8f / probability, 1.0f) * unit_float(hash(key));
     return min(x < 1.0f ? x : x - 1.0f, kBelowOne);
 }
 
-// An emitter, and the number at which those of its level begin.
+// An emitter, and the first number of its level.
 struct SampledEmitter {
     EmitterRecord emitter;
     uint32_t base;
 };
 
-// Samples an emitter in the world or in an assembly; false if none can be seen. Where assemblies are in assemblies, each is an emitter of
-// the tree around it. `key` is a source of random bits.
+// Samples an emitter in the world or in an assembly; false if none is visible. An assembly inside an assembly is an emitter of the surrounding tree.
+// `key` is a source of random bits.
 template <class R>
 THRONG_DEVICE bool sample_emitter(const Params& params, R r, Time time, uint32_t key, float& choice, float& probability, SampledEmitter& sampled) {
     sampled.base = 0;
@@ -120,7 +120,7 @@ THRONG_DEVICE bool sample_emitter(const Params& params, R r, Time time, uint32_t
     }
 }
 
-// Probability with which an emitter below a node is sampled to which `trail` leads.
+// Probability of sampling the emitter at the end of `trail` below a node.
 template <class R>
 THRONG_DEVICE float probability_below(const Params& params, uint32_t node, const R& r, uint32_t trail) {
     float probability = 1.0f;
@@ -133,7 +133,7 @@ THRONG_DEVICE float probability_below(const Params& params, uint32_t node, const
     return probability;
 }
 
-// Probability with which `sample_emitter` samples the instance with this record and number; 0 for one that does not shine.
+// Probability that `sample_emitter` samples the instance with this record and number; 0 if it is not emissive.
 THRONG_DEVICE float emitter_probability(const Params& params, Receiver r, Time time, uint32_t record, uint32_t number) {
     const uint32_t* emitter_of = params.local_lights.emitter_of;
     uint32_t node = params.local_lights.root;

@@ -1,14 +1,14 @@
-// Light for paths: one light is sampled per scattering, and light that a path hits is weighed against that (multiple importance
-// sampling, Veach 1997, with the power heuristic). Every source is weighed by itself: the sky, each sun, the emitters in the scene.
+// Light for paths: one light is sampled per scattering event, and light that a path hits is weighted against it (multiple importance sampling, Veach
+// 1997, with the power heuristic). Each source is weighted separately: the sky, each sun, the emitters in the scene.
 #pragma once
 #include "light/emitters.h"
 
 namespace THRONG_NAMESPACE {
 
-// Weight of a sample of pdf `own` where another strategy would have found it with pdf `other`.
+// Weight of a sample with pdf `own` if another strategy would have generated it with pdf `other`.
 THRONG_INLINE float power_heuristic(float own, float other) {
     if (own == kInfinity) return 1.0f;
-    // The quotient is squared, because squares of great pdfs are infinite.
+    // The quotient is squared, because squares of large pdfs overflow.
     float quotient = other / own;
     return own > 0.0f ? 1.0f / (1.0f + quotient * quotient) : 0.0f;
 }
@@ -18,11 +18,11 @@ struct LightShares {
     float sky, suns, local;
 };
 
-// Part of the probability that is shared evenly among the kinds that there are, because the light of any of them may be blocked.
+// Part of the probability that is divided evenly among the available kinds, because the light of any of them may be blocked.
 constexpr float kEvenShare = 0.25f;
 
-// Shares of the kinds by the light that arrives from them at a point from all around. `goes_on`: the path is scattered there, too, which
-// finds the light of an even sky as well as a sample of its own would. Samples are left to other lights, if there are any.
+// Probabilities of the kinds by the light that arrives from them at a point from all directions. `goes_on`: the path is also scattered there, which
+// finds the light of a uniform sky as well as a light sample would. Samples are then left to other lights, if there are any.
 THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position, bool goes_on) {
     LightShares shares{params.scene.environment.fluence, params.tables.sun_irradiance, 0.0f};
     if (goes_on && params.scene.environment.even && (shares.suns > 0.0f || params.local_lights.count)) shares.sky = 0.0f;
@@ -40,7 +40,7 @@ THRONG_DEVICE LightShares light_shares(const Params& params, Vec3 position, bool
     return shares;
 }
 
-// Samples one of the suns. `share` is the probability of doing so.
+// Samples one of the suns. `share` is the probability of this strategy.
 THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice, float share, Vec2 u, LightSample& sampled) {
     LightRecord sun = load_record(&params.tables.lights[0]);
     THRONG_NO_UNROLL
@@ -54,7 +54,7 @@ THRONG_DEVICE bool sample_sun(const Params& params, Vec3 position, float choice,
     return probability > 0.0f;
 }
 
-// Samples a direction to the sky for a point with this shading normal. `share` is the probability of doing so.
+// Samples a direction to the sky for a point with this shading normal. `share` is the probability of this strategy.
 THRONG_DEVICE bool sample_sky(const Params& params, Vec3 normal, float choice, float share, Vec2 u, LightSample& sampled) {
     sampled.direction = sample_sky_direction(params, normal, choice, u, sampled.pdf);
     sampled.pdf *= share;
@@ -64,8 +64,8 @@ THRONG_DEVICE bool sample_sky(const Params& params, Vec3 normal, float choice, f
     return true;
 }
 
-// Samples a light and a point of it, as seen from a point with this shading normal, which is zero where light is gathered from all
-// around. `goes_on` as in `light_shares`. False if nothing arrives.
+// Samples a light and a point on it, for a point with this shading normal, which is zero if light is gathered from all directions. `goes_on` as in
+// `light_shares`. False if no light arrives.
 THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal, Time time, bool goes_on, float choice, Vec2 u, LightSample& sampled) {
     const LightShares shares = light_shares(params, position, goes_on);
     if (choice < shares.sky) return sample_sky(params, normal, min(choice / shares.sky, kBelowOne), shares.sky, u, sampled);
@@ -75,11 +75,11 @@ THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal
     return sample_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, sampled);
 }
 
-// Light from beyond the scene for a path that left `origin` in `direction` and hits nothing, weighed against sampled light.
+// Environment light for a path that left `origin` in `direction` and hit nothing, weighted against sampled light.
 THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
     if (scatter.pdf == kInfinity) return background(params, direction);
     const LightShares shares = light_shares(params, origin, true);
-    // Without a share, the sky is found by scattering alone.
+    // With a probability of 0, the sky is only found by scattering.
     const float sky = shares.sky > 0.0f ? shares.sky * sky_pdf(params, scatter.normal, direction) : 0.0f;
     Vec3 light = sky_radiance(params, direction) * power_heuristic(scatter.pdf, sky);
     THRONG_NO_UNROLL
@@ -92,10 +92,10 @@ THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatte
     return light;
 }
 
-// Light for a path that hits a surface with this `emission`, weighed against sampled light.
+// Light for a path that hits a surface with this `emission`, weighted against sampled light.
 THRONG_DEVICE Vec3 emitted_light(const Params& params, Vec3 origin, const Scatter& scatter, const Hit& hit, const Surface& s, Vec3 emission) {
     if (scatter.pdf == kInfinity) return emission;
-    // Unlit surfaces are visible but light nothing.
+    // Unlit surfaces are visible but illuminate nothing.
     if (!(bits_float(load_word(&params.tables.materials[s.material].emission_weight)) > 0.0f)) return vec3(0.0f);
     if (!params.local_lights.emitter_of) return emission;
     const float share = light_shares(params, origin, true).local;

@@ -1,23 +1,23 @@
-// Stars: one at most in each cell of a grid on a cube around the world, which its number's hash places, so that they are sharp in
-// pictures of any size. Each is drawn as a small disc with a soft edge. Made of single operations, so that all devices see the same.
+// Stars: at most one in each cell of a grid on a cube around the world, placed by the hash of the cell's number, so that stars are sharp in pictures
+// of any size. Each is a small disc with a soft edge. Computed with single operations for identical results on all devices.
 #pragma once
 #include "geom/texture.h"
 
 namespace THRONG_NAMESPACE {
 
-// Cells along the side of a face. Stars are no larger than half of the smallest cell (`star_radius` in params.rs).
+// Cells along the side of a face. A star's radius is at most half of the smallest cell (`star_radius` in params.rs).
 constexpr uint32_t kStarCells = 128;
-// Bends the grid, so that cells are about as large at the edges of a face as in its middle.
+// Bends the grid, so that cells have about equal size at the edges and in the middle of a face.
 constexpr float kStarBend = 0.3f, kStarSlope = 1.0f + kStarBend;
 
-// Place on the grid, in [-1, 1], of a point of the face, and the other way round.
+// Position on the grid, in [-1, 1], of a point of the face, and the inverse.
 THRONG_INLINE float bent(float x) { return x * (kStarSlope - kStarBend * fabsf(x)); }
 THRONG_INLINE float unbent(float u) {
     const float x = (kStarSlope - sqrtf(max(0.0f, kStarSlope * kStarSlope - 4.0f * kStarBend * fabsf(u)))) * (0.5f / kStarBend);
     return u < 0.0f ? -x : x;
 }
 
-// Place of a star along one axis of its face. At the edges of the face, it keeps half a cell away from the next one.
+// Position of a star along one axis of its face. At the edges of the face, it keeps a distance of half a cell.
 THRONG_INLINE float star_place(uint32_t cell, uint32_t random) {
     float inside = (float(random & 0xffffu) + 0.5f) * (1.0f / 65536.0f);
     if (cell == 0) inside = 0.5f + 0.5f * inside;
@@ -30,7 +30,7 @@ THRONG_INLINE uint32_t greatest_of(uint32_t a, uint32_t b, uint32_t c) {
     return most > c ? most : c;
 }
 
-// Radiance of the star in a cell, seen in the unit direction `d`. Both are in the axes of the face, whose third one leads to its middle.
+// Radiance of the star in a cell in the unit direction `d`. Both are in the axes of the face, whose third axis points to its centre.
 THRONG_DEVICE Vec3 star_in(const Params& params, uint32_t face, uint32_t column, uint32_t row, Vec3 d) {
     const uint32_t place = hash((face * kStarCells + row) * kStarCells + column + 1u), kind = hash(place), other = hash(kind);
     const float x = star_place(column, place), y = star_place(row, place >> 16);
@@ -38,10 +38,11 @@ THRONG_DEVICE Vec3 star_in(const Params& params, uint32_t face, uint32_t column,
     const Vec3 chord = d - vec3(x * scale, y * scale, scale);
     const float radius = params.picture.star_radius, within = 1.0f - dot(chord, chord) / (radius * radius);
     if (!(within > 0.0f)) return vec3(0.0f);
-    // Cells that are smaller on the sphere have a star more seldom.
+    // Cells that are smaller on the sphere have a star with a lower probability.
     const float slopes = (kStarSlope - 2.0f * kStarBend * fabsf(x)) * (kStarSlope - 2.0f * kStarBend * fabsf(y));
     if (float(kind & 0xffffu) * slopes > 65536.0f * kStarSlope * kStarSlope * inverse * scale) return vec3(0.0f);
-    // The greatest of three random numbers is the cube root of one: so there are four times as many stars with each magnitude.
+    // The maximum of three random numbers is distributed like the cube root of one. The number of stars therefore grows by a factor of four per
+    // magnitude.
     const uint32_t greatest = greatest_of(kind >> 16, other & 0xffffu, other >> 16);
     const float root = max((float(greatest) + 0.5f) * (1.0f / 65536.0f), 0.0126f);
     const float irradiance = params.scene.environment.faintest_star / (root * root) - params.scene.environment.star_dimming;
@@ -49,7 +50,7 @@ THRONG_DEVICE Vec3 star_in(const Params& params, uint32_t face, uint32_t column,
     return color * (max(irradiance, 0.0f) * 3.0f / (kPi * radius * radius) * within * within);
 }
 
-// Radiance of stars from the unit direction `d`. Outlined, as most scenes have none.
+// Radiance of stars from the unit direction `d`. Outlined, because most scenes have none.
 THRONG_OUTLINE Vec3 star_radiance(const Params& params, Vec3 d) {
     if (!(d.y > 0.0f)) return vec3(0.0f);
     const float* m = params.scene.environment.star_turn;
@@ -60,7 +61,7 @@ THRONG_OUTLINE Vec3 star_radiance(const Params& params, Vec3 d) {
     const uint32_t face = 2u * axis + (q.z < 0.0f ? 1u : 0u);
     q.z = fabsf(q.z);
     const float half = 0.5f * float(kStarCells), u = (bent(q.x / q.z) + 1.0f) * half, v = (bent(q.y / q.z) + 1.0f) * half;
-    // Stars of the four nearest cells may reach here.
+    // Stars of the four nearest cells may overlap this direction.
     const int left = int(floorf(u - 0.5f)), below = int(floorf(v - 0.5f));
     Vec3 radiance = vec3(0.0f);
     THRONG_NO_UNROLL
@@ -68,7 +69,7 @@ THRONG_OUTLINE Vec3 star_radiance(const Params& params, Vec3 d) {
         const uint32_t column = uint32_t(left + (i & 1)), row = uint32_t(below + (i >> 1));
         if (column < kStarCells && row < kStarCells) radiance += star_in(params, face, column, row, q);
     }
-    // The lower a star, the more light the air takes.
+    // Attenuation by the atmosphere, which is greater near the horizon.
     return radiance * (d.y / (d.y + 0.12f));
 }
 

@@ -1,12 +1,12 @@
-// Directional albedos by brute force, from which the tables of closure/albedo.h are made.
+// Directional albedos by brute force, from which the tables of closure/albedo.h are computed.
 #pragma once
 #include "closure/fresnel.h"
 #include "closure/sheen.h"
 
 namespace THRONG_NAMESPACE {
 
-// Shares of the light from one direction that a rough interface reflects if its facets reflect all (`mirror`), reflects as a
-// dielectric, and lets through, without light that is scattered more than once.
+// Fractions of the light from one direction that a rough interface reflects if its facets reflect everything (`mirror`), reflects as a dielectric,
+// and transmits, without multiple scattering.
 struct InterfaceAlbedo {
     float mirror, reflected, transmitted;
 };

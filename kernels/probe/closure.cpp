@@ -4,7 +4,7 @@
 
 using namespace THRONG_NAMESPACE;
 
-// A surface of one material without textures, as src/probe.rs lays it out.
+// A surface of one material without textures, in the layout of src/probe.rs.
 struct ProbeSurface {
     LobesRecord lobes;
     float normal[3], clearcoat_normal[3], tangent[3], geometric[3], shading[3];
@@ -39,7 +39,7 @@ extern "C" void throng_probe_evaluate(const ProbeSurface* surface, const float* 
     }
 }
 
-// Samples the BSDF by `count` triples of random numbers (choice, u); a sample that finds nothing has the pdf 0.
+// Samples the BSDF with `count` triples of random numbers (choice, u); a failed sample has the pdf 0.
 extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* out, const float* random, uint32_t count, ProbeSample* samples) {
     Bsdf bsdf = bsdf_of(*surface, out);
     for (uint32_t i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* ou
     }
 }
 
-// Shares of light that a rough interface reflects if its facets reflect all, reflects as a dielectric, and lets through.
+// Fractions of light that a rough interface reflects if its facets reflect everything, reflects as a dielectric, and transmits.
 extern "C" void throng_probe_interface(float cosine, float azimuth, float along, float across, float eta, uint32_t grid, float* albedos) {
     InterfaceAlbedo a = interface_albedo(direction_at(cosine, azimuth), Roughness{along, across}, eta, grid);
     store3(albedos, vec3(a.mirror, a.reflected, a.transmitted));
@@ -64,7 +64,7 @@ extern "C" void throng_probe_interface(float cosine, float azimuth, float along,
 
 extern "C" float throng_probe_sheen(float cosine, float roughness, uint32_t grid) { return sheen_albedo(cosine, roughness, grid); }
 
-// Finds the normal that `normal` is bent to.
+// Computes the bent normal for `normal`.
 extern "C" void throng_probe_bend(const float* normal, const float* geometric, const float* out, float* bent) {
     store3(bent, bend_normal(load3(normal), load3(geometric), load3(out)));
 }

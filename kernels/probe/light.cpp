@@ -1,4 +1,4 @@
-// Entry points for tests of the sampling of lights, compiled once for the baseline.
+// Entry points for tests of light sampling, compiled once for the baseline.
 #include "light/lights.h"
 #include "bvh/traverse.h"
 
@@ -13,7 +13,7 @@ Hit trace(const Params& params, StackEntry* stack, Vec3 origin, Vec3 direction) 
     return closest_hit(params, ray_of(origin, direction, kInfinity, kNoTime), stack);
 }
 
-// Radiance along `direction`, weighed by the pdf with which it was sampled, which is `scatter`'s.
+// Radiance along `direction`, weighted for the pdf in `scatter`, with which the direction was sampled.
 Vec3 met(const Params& params, StackEntry* stack, Vec3 position, const Scatter& scatter, Vec3 direction) {
     const Hit hit = trace(params, stack, position, direction);
     if (hit.t < 0.0f) return escaped_light(params, position, scatter, direction);
@@ -24,7 +24,7 @@ Vec3 met(const Params& params, StackEntry* stack, Vec3 position, const Scatter& 
 
 }
 
-// Samples a light of any kind: direction, distance, light and pdf to `out`, eight floats. 0 if nothing arrives.
+// Samples a light of any kind; writes direction, distance, light and pdf to `out`, eight floats. Returns 0 if no light arrives.
 extern "C" uint32_t throng_probe_sample_light(const Params* params, const float* position, const float* normal, const float* u, float* out) {
     LightSample sampled;
     if (!sample_light(*params, load3(position), load3(normal), kNoTime, false, u[0], Vec2{u[1], u[2]}, sampled)) return 0;
@@ -35,7 +35,7 @@ extern "C" uint32_t throng_probe_sample_light(const Params* params, const float*
     return 1;
 }
 
-// The pdfs with which `sample_light` finds what is seen in a direction: of the sky, of suns, of emitters within the scene.
+// The pdfs of `sample_light` for the light in a direction: of the sky, of suns, of emitters inside the scene.
 extern "C" void throng_probe_light_pdfs(const Params* params, StackEntry* stack, const float* position, const float* normal, const float* direction, float* out) {
     const Vec3 p = load3(position), n = load3(normal), d = load3(direction);
     const LightShares shares = light_shares(*params, p, false);
@@ -53,7 +53,7 @@ extern "C" void throng_probe_light_pdfs(const Params* params, StackEntry* stack,
     }
 }
 
-// Mean irradiance over points of the unit square, by sampling lights, by the cosine, or by both.
+// Mean irradiance over points of the unit square, by light sampling, by cosine sampling, or by both.
 enum Strategy : uint32_t { SAMPLE_LIGHTS, SAMPLE_DIRECTIONS, SAMPLE_BOTH };
 
 extern "C" void throng_probe_irradiance(const Params* params, StackEntry* stack, const float* position, const float* normal, uint32_t strategy, uint32_t samples, uint32_t seed, double* out) {
@@ -73,7 +73,7 @@ extern "C" void throng_probe_irradiance(const Params* params, StackEntry* stack,
         const Vec3 d = sample_cosine(n, sample_2d(sampler, 2));
         const float pdf = max(0.0f, dot(d, n)) * (1.0f / kPi);
         if (!(pdf > 0.0f)) continue;
-        // A pdf that no other can match makes the whole light count.
+        // A pdf that no other strategy can match makes the light count in full.
         const float known = strategy == SAMPLE_BOTH ? pdf : kInfinity;
         add(met(*params, stack, p, Scatter{n, known, 0.0f}, d) * kPi);
     }

@@ -1,7 +1,7 @@
-// The only file that asks which compiler is running, and for which instruction set.
+// The only file that depends on the compiler and on its instruction set.
 //
-// Every kernel header puts its code into THRONG_NAMESPACE, a different one per compiled variant: otherwise the linker
-// would merge inline functions of the AVX-512 variant into the baseline.
+// Every kernel header puts its code into THRONG_NAMESPACE, which differs for each compiled variant. Otherwise the linker would merge inline functions
+// of the AVX-512 variant into the baseline.
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -16,14 +16,14 @@
 
 #if defined(__CUDACC__)
 #define THRONG_CUDA 1
-// Whether paths are traced to their ends one by one; if not, they go as a wavefront here and in packets on CPUs.
+// Whether paths are traced to their ends one by one. Otherwise they are traced as a wavefront here and in packets on CPUs.
 #define THRONG_LOOPS 0
 #define THRONG_COMPRESSED 1
-// Pictures with motion blur have kernels of their own, from the same code compiled again, so that kernels without need no more registers.
+// Pictures with motion blur have separate kernels, compiled from the same code, so that kernels without motion need no additional registers.
 #if !defined(THRONG_MOTION)
 #define THRONG_MOTION 0
 #endif
-// So have scenes with assemblies, whether there is motion or not.
+// Scenes with assemblies have separate kernels as well, with or without motion.
 #if !defined(THRONG_NESTED)
 #define THRONG_NESTED 0
 #endif
@@ -33,7 +33,7 @@
 #define THRONG_MOVES(params) (THRONG_MOTION != 0)
 #endif
 #define THRONG_IS_NESTED(params) (THRONG_NESTED != 0)
-// Most blocks that a multiprocessor holds (CUDA C++ Programming Guide, compute capabilities).
+// Maximum number of blocks per multiprocessor (CUDA C++ Programming Guide, compute capabilities).
 #if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870
 #define THRONG_MAX_BLOCKS 16
 #else
@@ -41,13 +41,13 @@
 #endif
 #define THRONG_DEVICE __device__ inline
 #define THRONG_INLINE __device__ __forceinline__
-// For long functions that are called in several places: instruction caches are small, and compilers slow.
+// For long functions with several callers, because instruction caches are small and compilers slow.
 #define THRONG_OUTLINE __device__ __noinline__ inline
-// A stack of the thread's own, or in the memory that a CPU thread brings along.
+// A stack of the thread's own, or in memory that a CPU thread provides.
 #define THRONG_STACK(type, name, size, memory) type name[size]; (void)memory
-// Before a loop whose body is long.
+// For use before a loop with a long body.
 #define THRONG_NO_UNROLL _Pragma("unroll 1")
-// A constant array that lanes read at different places.
+// A constant array that lanes read at different indices.
 #define THRONG_TABLE __device__ const
 #else
 #ifdef THRONG_COMPRESSED
@@ -94,8 +94,8 @@ THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__popc(mask))
 THRONG_INLINE uint32_t reverse_bits(uint32_t x) { return __brev(x); }
 THRONG_INLINE uint32_t float_bits(float x) { return __float_as_uint(x); }
 THRONG_INLINE float bits_float(uint32_t x) { return __uint_as_float(x); }
-// One step of Newton's iteration makes a rough reciprocal `y` of `x` the correctly rounded one, unless it is near the ends
-// of the range of floats.
+// One step of Newton's iteration turns an approximate reciprocal `y` of `x` into the correctly rounded one, except near the ends of the range of
+// floats.
 THRONG_INLINE float refined_reciprocal(float x, float y) { return __fmaf_rn(y, __fmaf_rn(-x, y, 1.0f), y); }
 // Reciprocal to within one unit in the last place; infinity for zero.
 THRONG_INLINE float rough_reciprocal(float x) {
@@ -119,7 +119,7 @@ THRONG_INLINE Words4 load_any_words(const void* address) {
 #define THRONG_VECTOR_LOOP _Pragma("unroll")
 #define THRONG_UNROLL _Pragma("unroll")
 
-// Four floats side by side; operations work on each of them.
+// Four floats; operations are element-wise.
 struct Floats4 {
     float v[4];
     THRONG_INLINE float& operator[](int i) { return v[i]; }
@@ -130,14 +130,14 @@ THRONG_INLINE Floats4 operator-(Floats4 a, Floats4 b) { return {{a.v[0] - b.v[0]
 THRONG_INLINE Floats4 operator*(Floats4 a, Floats4 b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1], a.v[2] * b.v[2], a.v[3] * b.v[3]}}; }
 THRONG_INLINE Floats4 operator*(float s, Floats4 a) { return {{s * a.v[0], s * a.v[1], s * a.v[2], s * a.v[3]}}; }
 THRONG_INLINE Floats4& operator+=(Floats4& a, Floats4 b) { return a = a + b; }
-// From and to addresses that are multiples of 16 bytes.
+// The address must be a multiple of 16 bytes.
 THRONG_INLINE Floats4 load4(const float* from) {
     const float4 v = *reinterpret_cast<const float4*>(from);
     return {{v.x, v.y, v.z, v.w}};
 }
 THRONG_INLINE void store4(float* to, Floats4 v) { *reinterpret_cast<float4*>(to) = make_float4(v.v[0], v.v[1], v.v[2], v.v[3]); }
 
-// Address of shared memory for `load_shared_byte`, kept in a register: the compiler would work it out again at every use.
+// Address of shared memory for `load_shared_byte`, kept in a register. Otherwise the compiler would recompute it at every use.
 THRONG_INLINE uint32_t shared_address(const void* pointer) {
     uint32_t address = uint32_t(__cvta_generic_to_shared(pointer));
     asm volatile("" : "+r"(address));
@@ -149,10 +149,10 @@ THRONG_INLINE uint32_t load_shared_byte(uint32_t address) {
     return byte;
 }
 
-// Number of the lanes running in step for which `x` holds.
+// Number of the lanes in lockstep for which `x` is true.
 THRONG_INLINE uint32_t lanes_where(bool x) { return count_bits(__ballot_sync(__activemask(), x)); }
 
-// Sum over a whole warp, all of whose lanes take part.
+// Sum over a whole warp; all of its lanes must call this.
 THRONG_INLINE uint32_t warp_sum(uint32_t x) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(0xffffffffu, x);
@@ -162,45 +162,45 @@ THRONG_INLINE uint32_t warp_sum(uint32_t x) {
 #endif
 }
 
-// Loads 16 aligned bytes of the GPU's memory that no one writes while the kernel runs.
+// Loads 16 aligned bytes of GPU memory that is not written while the kernel runs.
 THRONG_INLINE Words4 load_words(const void* address) {
     uint4 v = __ldg(static_cast<const uint4*>(address));
     return Words4{v.x, v.y, v.z, v.w};
 }
 
-// Loads four aligned bytes of such memory.
+// Loads 4 aligned bytes of GPU memory that is not written while the kernel runs.
 THRONG_INLINE uint32_t load_word(const void* address) { return __ldg(static_cast<const uint32_t*>(address)); }
 
 // 128 in one of the bytes. In constant memory, because the compiler would otherwise load the numbers again for every node.
 __constant__ uint32_t kByteSelectors[4] = {128u, 128u << 8, 128u << 16, 128u << 24};
 
-// The float 65536 + byte `index` of `word`: the byte goes straight into the mantissa. The dot-product unit does this beside
-// the one for integers and logic, which is the busiest in traversal.
+// The float 65536 + byte `index` of `word`: the byte is inserted directly into the mantissa. This uses the dot-product unit, because the unit for
+// integers and logic is the busiest one in traversal.
 template <int index> THRONG_INLINE float biased_byte(uint32_t word) {
     return __uint_as_float(__dp4a(word, kByteSelectors[index], 0x47800000u));
 }
 
-// The greatest of these and 0. Floats that are not negative are ordered as integers are, negative ones below them.
+// The maximum of these and 0. Non-negative floats are ordered like integers, and negative ones are below them.
 THRONG_INLINE float max_or_zero(float a, float b, float c) {
     return __int_as_float(__vimax3_s32_relu(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
 }
-// The least of these; if some are negative, one of them.
+// The minimum of these; if some are negative, one of the negative ones.
 THRONG_INLINE float min_or_negative(float a, float b, float c, float d) {
     int m = __vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c));
     return __int_as_float(::min(m, __float_as_int(d)));
 }
 
-// Shifts the sign of `x` in as the lowest bit.
+// Shifts `bits` left and inserts the sign of `x` as the lowest bit.
 THRONG_INLINE uint32_t push_sign(uint32_t bits, float x) { return __funnelshift_l(__float_as_uint(x), bits, 1); }
 
-// Bits of the nearest half float; of two equally near ones, the even one.
+// Bits of the nearest half float; ties round to even.
 THRONG_INLINE uint32_t half_bits(float x) {
     uint16_t bits;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
     return bits;
 }
 
-// The threads of a block that work on something together, and their operations on shared memory.
+// The threads of a block that cooperate on a task, and their operations on shared memory.
 struct Team {
     uint32_t index = threadIdx.x, size = blockDim.x;
     THRONG_INLINE void wait() const { __syncthreads(); }
@@ -229,7 +229,8 @@ THRONG_INLINE float bits_float(uint32_t bits) {
     __builtin_memcpy(&x, &bits, 4);
     return x;
 }
-// Before a short loop that is to become vectors instead of being unrolled, and before one that is to be unrolled for the loop around it to do so.
+// For use before a short loop that should be vectorised instead of unrolled, and before one that must be unrolled for the loop around it to be
+// vectorised.
 #if defined(__clang__)
 #define THRONG_VECTOR_LOOP _Pragma("clang loop unroll(disable)")
 #define THRONG_UNROLL _Pragma("unroll")
@@ -238,7 +239,7 @@ THRONG_INLINE float bits_float(uint32_t bits) {
 #define THRONG_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// GCC and Clang make one instruction of an operation on all four.
+// GCC and Clang compile an operation on all four elements to one instruction.
 typedef float Floats4 __attribute__((vector_size(16)));
 THRONG_INLINE Floats4 load4(const float* from) {
     Floats4 v;
@@ -250,7 +251,7 @@ THRONG_INLINE float refined_reciprocal(float, float y) { return y; }
 THRONG_INLINE float rough_reciprocal(float x) { return 1.0f / x; }
 THRONG_INLINE float min(float a, float b) { return a < b ? a : b; }
 THRONG_INLINE float max(float a, float b) { return a > b ? a : b; }
-// The smaller of two numbers that are not negative, by their bits: of a comparison, compilers make branches that keep loops from being vectors.
+// The minimum of two non-negative numbers, computed from their bits. Compilers turn a comparison into branches that prevent vectorisation.
 THRONG_INLINE float smaller(float a, float b) {
     const uint32_t difference = float_bits(a) - float_bits(b);
     return bits_float(float_bits(b) + (difference & uint32_t(int(difference) >> 31)));
@@ -286,7 +287,7 @@ THRONG_INLINE uint32_t half_bits(float x) {
     const uint32_t bits = float_bits(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
     if (magnitude >= 0x47800000u) return sign | (magnitude > 0x7f800000u ? 0x7fffu : 0x7c00u);
     if (magnitude < 0x38800000u) {
-        // Numbers below the least normal one are multiples of 2^-24, as are floats next to 0.5.
+        // Subnormal half floats are multiples of 2^-24, and so are floats just above 0.5.
         return sign | (float_bits(bits_float(magnitude) + 0.5f) - 0x3f000000u);
     }
     return sign | ((magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13);
@@ -312,12 +313,12 @@ template <class T, class Load> THRONG_INLINE T copy_record(const T* record, Load
     return copy;
 }
 
-// Copies a record that no one writes while the kernel runs, in loads of 16 bytes: through a reference, each field would be
-// a load of its own, and scattered loads cost a GPU as much as all that it computes in between.
+// Copies a record that is not written while the kernel runs, in 16-byte loads. Through a reference, each field would be a separate load, and on a GPU
+// scattered loads cost as much as all arithmetic between them.
 template <class T> THRONG_INLINE T load_record(const T* record) {
     return copy_record(record, [](const Words4* at) { return load_words(at); });
 }
-// The same for memory that the kernel itself writes, too.
+// Variant for memory that the kernel itself also writes.
 template <class T> THRONG_INLINE T load_any_record(const T* record) {
     return copy_record(record, [](const Words4* at) { return load_any_words(at); });
 }

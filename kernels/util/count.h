@@ -1,5 +1,5 @@
-// Counters of what a ray visits and tests. Walks call one of these at every step; the counter itself finds the size of a
-// pack, so that `NoCount` costs nothing.
+// Counters of traversal steps. Traversals call one of these functions at every step. The counter itself determines the size of a pack, so that
+// `NoCount` costs nothing.
 #pragma once
 #include "abi.h"
 
@@ -33,7 +33,7 @@ struct WorkCount {
         work.packs++;
         for (const uint32_t prim : pack.prim) work.triangles += prim != NO_INDEX;
     }
-    // A triangle that is a leaf of its own.
+    // A triangle that forms a leaf on its own.
     THRONG_INLINE void triangle() {
         work.packs++;
         work.triangles++;

@@ -1,5 +1,4 @@
-// Short float vectors of 4, 8 or 16 lanes: the few operations that the node and triangle tests need.
-// Masks are plain integers, one bit per lane.
+// Short float vectors of 4, 8 or 16 lanes, with the operations that the node and triangle tests need. Masks are plain integers, one bit per lane.
 #pragma once
 #include "util/compat.h"
 #if defined(THRONG_AVX2) || defined(THRONG_SSE2)
@@ -49,14 +48,14 @@ THRONG_INLINE Floats<4> operator+(Floats<4> a, Floats<4> b) { return {vaddq_f32(
 THRONG_INLINE Floats<4> operator-(Floats<4> a, Floats<4> b) { return {vsubq_f32(a.v, b.v)}; }
 THRONG_INLINE Floats<4> operator*(Floats<4> a, Floats<4> b) { return {vmulq_f32(a.v, b.v)}; }
 THRONG_INLINE Floats<4> operator/(Floats<4> a, Floats<4> b) { return {vdivq_f32(a.v, b.v)}; }
-// Returns b where the two do not compare, as on x86; FMIN and FMAX would give NaN.
+// Returns b if the operands are unordered, as on x86; FMIN and FMAX would return NaN.
 THRONG_INLINE Floats<4> minimum(Floats<4> a, Floats<4> b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
 THRONG_INLINE Floats<4> maximum(Floats<4> a, Floats<4> b) { return {vbslq_f32(vcgtq_f32(a.v, b.v), a.v, b.v)}; }
 THRONG_INLINE uint32_t less_equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(vcleq_f32(a.v, b.v)); }
 THRONG_INLINE uint32_t equal(Floats<4> a, Floats<4> b) { return Floats<4>::bits(vceqq_f32(a.v, b.v)); }
 THRONG_INLINE Floats<4> multiply_add(Floats<4> a, Floats<4> b, Floats<4> c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
 #else
-// Any other processor: GCC and Clang turn these vector types into its own instructions.
+// Any other processor: GCC and Clang compile these vector types to its own instructions.
 template <> struct Floats<4> {
     typedef float Vector __attribute__((vector_size(16)));
     typedef int32_t Mask __attribute__((vector_size(16)));
@@ -110,7 +109,7 @@ template <> struct Floats<16> {
     THRONG_INLINE Floats<8> low() const { return {_mm512_castps512_ps256(v)}; }
     THRONG_INLINE Floats<8> high() const { return {_mm512_extractf32x8_ps(v, 1)}; }
 };
-// Indices of lanes. (Masks of all lanes are for GCC: without them, it takes an operand for a variable that nobody set.)
+// Indices of lanes. (The full masks are for GCC, which otherwise reports an operand as an uninitialised variable.)
 struct Lanes16 {
     __m512i v;
     static THRONG_INLINE Lanes16 load(const uint8_t* p) { return {_mm512_maskz_cvtepu8_epi32(0xffff, _mm_load_si128(reinterpret_cast<const __m128i*>(p)))}; }
@@ -129,7 +128,7 @@ THRONG_INLINE uint32_t equal(Floats<16> a, Floats<16> b) { return uint32_t(_mm51
 THRONG_INLINE Floats<16> multiply_add(Floats<16> a, Floats<16> b, Floats<16> c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 #endif
 
-// Masks of lanes: where any of three numbers is zero; where none is above or none below zero; and the latter if none of them is zero.
+// Lane masks: any of three numbers is zero; all three are >= 0 or all are <= 0; and the latter for the case that none of them is zero.
 template <int Lanes> THRONG_INLINE uint32_t any_zero(Floats<Lanes> a, Floats<Lanes> b, Floats<Lanes> c) {
     const Floats<Lanes> zero = Floats<Lanes>::all(0.0f);
     return equal(a, zero) | equal(b, zero) | equal(c, zero);
@@ -152,13 +151,13 @@ template <> THRONG_INLINE uint32_t same_sign_bits<16>(Floats<16> a, Floats<16> b
 }
 #endif
 
-// Writes the numbers at the lanes in `mask`, one after the other; the rest of `Lanes` places may be overwritten.
+// Writes the numbers at the lanes in `mask` contiguously; the rest of the `Lanes` places may be overwritten.
 template <int Lanes>
 THRONG_INLINE void store_chosen(uint32_t* to, const uint32_t* from, uint32_t mask) {
     for (; mask; mask &= mask - 1) *to++ = from[lowest_bit(mask)];
 }
 #if defined(THRONG_AVX2)
-// Indices of the lanes in each mask of eight lanes, one byte each.
+// Indices of the set lanes in each mask of eight lanes, one byte each.
 struct ChosenLanes {
     uint64_t of[256];
     constexpr ChosenLanes() : of() {
@@ -179,12 +178,12 @@ THRONG_INLINE void store_chosen<8>(uint32_t* to, const uint32_t* from, uint32_t 
 #if defined(THRONG_AVX512)
 template <>
 THRONG_INLINE void store_chosen<16>(uint32_t* to, const uint32_t* from, uint32_t mask) {
-    // Compressed to a register and then stored: compressing straight to memory is microcode on some processors.
+    // Compressed to a register and then stored, because compressing directly to memory is microcoded on some processors.
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(__mmask16(mask), _mm512_load_si512(from)));
 }
 #endif
 
-// The least and the greatest of all lanes.
+// The minimum and the maximum of all lanes.
 THRONG_INLINE float least_of(Floats<4> x) {
     float lanes[4];
     x.store(lanes);

@@ -27,8 +27,8 @@ THRONG_INLINE Vec3 operator-(Vec3 a) { return vec3(-a.x, -a.y, -a.z); }
 THRONG_INLINE Vec3& operator+=(Vec3& a, Vec3 b) { return a = a + b; }
 THRONG_INLINE Vec3& operator*=(Vec3& a, Vec3 b) { return a = a * b; }
 
-// e to the power of -x for x >= 0, with a relative error below 1/3000, but not below 1e-12, as
-// numbers that are almost denormal are slow. Without branches and tables, so that loops over rows become vectors.
+// exp(-x) for x >= 0, with a relative error below 1/3000, but at least 1e-12, because nearly denormal numbers are slow. No branches or tables, so
+// that loops over rows are vectorised.
 THRONG_INLINE float falloff(float x) {
     const float power = -smaller(x * 1.44269504f, 40.0f);
     const int whole = int(power);
@@ -50,7 +50,7 @@ THRONG_INLINE float mean_component(Vec3 a) { return (a.x + a.y + a.z) * (1.0f / 
 THRONG_INLINE float max_component(Vec3 a) { return max(a.x, max(a.y, a.z)); }
 THRONG_INLINE Vec3 lerp(Vec3 a, Vec3 b, float t) { return a * (1.0f - t) + b * t; }
 
-// Makes `a` a unit vector; false if it is zero or denormal. Tiny and huge vectors are scaled first, for their squares have no digits.
+// Normalises `a`; false if it is zero or denormal. Tiny and huge vectors are scaled first, because their squares would under- or overflow.
 THRONG_DEVICE bool normalize(Vec3& a) {
     float squared = dot(a, a);
     if (!(squared > 1e-30f && squared < 1e30f)) {
@@ -65,7 +65,7 @@ THRONG_DEVICE bool normalize(Vec3& a) {
 // Unit vector along `a`, or `fallback` if that is zero or denormal.
 THRONG_DEVICE Vec3 normalize_or(Vec3 a, Vec3 fallback) { return normalize(a) ? a : fallback; }
 
-// Transforms by fused operations in the same order on every device, so that all find the same hits.
+// Transforms by fused operations in a fixed order, so that all devices compute identical hits.
 THRONG_INLINE Vec3 transform_point(const float* m, Vec3 p) {
     return vec3(fused_multiply_add(m[0], p.x, fused_multiply_add(m[1], p.y, fused_multiply_add(m[2], p.z, m[3]))),
                 fused_multiply_add(m[4], p.x, fused_multiply_add(m[5], p.y, fused_multiply_add(m[6], p.z, m[7]))),
@@ -76,17 +76,17 @@ THRONG_INLINE Vec3 transform_vector(const float* m, Vec3 v) {
                 fused_multiply_add(m[4], v.x, fused_multiply_add(m[5], v.y, m[6] * v.z)),
                 fused_multiply_add(m[8], v.x, fused_multiply_add(m[9], v.y, m[10] * v.z)));
 }
-// Product with the transposed linear part: takes normals from object to world when given object_from_world.
+// Product with the transposed linear part: transforms normals from object to world space when given object_from_world.
 THRONG_INLINE Vec3 transform_normal(const float* inverse, Vec3 n) {
     return vec3(inverse[0] * n.x + inverse[4] * n.y + inverse[8] * n.z,
                 inverse[1] * n.x + inverse[5] * n.y + inverse[9] * n.z,
                 inverse[2] * n.x + inverse[6] * n.y + inverse[10] * n.z);
 }
-// Whether the transform makes right hands of left ones.
+// Whether the transform changes handedness.
 THRONG_INLINE bool is_mirrored(const float* m) {
     return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]) < 0.0f;
 }
-// Bound on the size of the terms that a transform adds up, for rounding errors: |M| |p| + |T| per component.
+// Upper bound of the terms that a transform adds, for rounding errors: |M| |p| + |T| per component.
 THRONG_INLINE Vec3 transform_magnitude(const float* m, Vec3 p) {
     Vec3 a = absolute(p);
     return vec3(fabsf(m[0]) * a.x + fabsf(m[1]) * a.y + fabsf(m[2]) * a.z + fabsf(m[3]),
@@ -94,7 +94,7 @@ THRONG_INLINE Vec3 transform_magnitude(const float* m, Vec3 p) {
                 fabsf(m[8]) * a.x + fabsf(m[9]) * a.y + fabsf(m[10]) * a.z + fabsf(m[11]));
 }
 
-// Loads the rows of a transform that is aligned to 16 bytes and that no one writes while the kernel runs.
+// Loads the rows of a transform that is aligned to 16 bytes and is not written while the kernel runs.
 THRONG_INLINE void load_matrix(const float* from, float* m) {
     for (int row = 0; row < 3; row++) {
         Words4 r = load_words(from + 4 * row);

@@ -1,34 +1,35 @@
-//! Launches: parameters, paths and queues, AOVs, blocks of OpenEXR files.
+//! Kernel launches: parameters, paths and queues, AOVs, blocks of OpenEXR files.
 
 use super::*;
 
 border! {
-    /// The state of one CPU thread (or GPU lane): its traversal stack, that of packets of rays (CPUs only), and its counters.
+    /// The state of one CPU thread (or GPU lane): its traversal stacks for single rays and for packets of rays (CPUs only), and its counters.
     #[repr(C)]
     pub struct Thread {
-        /// `stacks` of them, one after the other, of `stack_entries` each.
+        /// `stacks` stacks of `stack_entries` entries each, concatenated.
         pub stack: *mut StackEntry,
         pub packet_stack: *mut PacketEntry,
         pub stack_entries: u32,
-        /// How many rays can take turns, at least 1; what asks for more is the size of the TLAS. CPUs only.
+        /// Number of rays that can be interleaved, at least 1; more than 1 for a large TLAS. CPUs only.
         pub stacks: u32,
         pub primary_rays: u64,
         pub bounce_rays: u64,
         pub shadow_rays: u64,
     }
 
-    /// A path of the wavefront schedule between two of its rays.
+    /// The state of a path in the wavefront schedule between two of its rays.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct PathState {
         pub throughput: [f32; 3],
-        /// The path's shadow rays are contiguous in their queue. Of the path integrator, the last one: they are chained.
+        /// Index of the path's first shadow ray; they are contiguous in the queue. For the path integrator, index of the last one, or `NO_INDEX`;
+        /// they are chained.
         pub first_shadow: u32,
         pub radiance: [f32; 3],
         pub shadow_count: u32,
     }
 
-    /// The part of a path that the path integrator keeps besides: where it was scattered last.
+    /// Additional state of a path for the path integrator, from its last scattering event.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct ScatterState {
@@ -36,16 +37,16 @@ border! {
         pub normal: [f32; 3],
         /// Pdf of the path's direction, per solid angle.
         pub pdf: f32,
-        /// Material of the volume that the path is in, or `NO_INDEX`.
+        /// Index of the material of the volume that the path is in, or `NO_INDEX`.
         pub medium: u32,
-        /// Bounces so far, as in the kernels' `Path`.
+        /// Number of bounces so far, as in the kernels' `Path`.
         pub depth: u32,
-        /// Distance that the path has come since then, straight through panes.
+        /// Distance from the last scattering event, straight through panes.
         pub passed: f32,
         pub reserved: u32,
     }
 
-    /// Light that a path gains if a shadow ray is free, and if it is blocked.
+    /// Radiance that a path gains if a shadow ray is unoccluded, and if it is blocked.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct ShadowLight {
@@ -53,7 +54,7 @@ border! {
         pub blocked: [f32; 3],
     }
 
-    /// Length of a queue, and how much of it has been fetched by tracing warps.
+    /// Length of a queue, and the number of its entries that tracing warps have fetched.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct QueueState {
@@ -61,7 +62,7 @@ border! {
         pub fetched: u32,
     }
 
-    /// Rays of each kind that were cast.
+    /// Numbers of rays traced, by kind.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct RayTally {
@@ -74,79 +75,79 @@ border! {
     #[repr(C)]
     pub struct Wavefront {
         pub rays: [*mut Ray; 2],
-        /// Path of each ray.
+        /// Index of each ray's path.
         pub owners: [*mut u32; 2],
-        /// One per ray of the current wave.
+        /// One hit per ray of the current wave.
         pub hits: *mut Hit,
         pub paths: *mut PathState,
-        /// Only for the path integrator.
+        /// For the path integrator only.
         pub scatters: *mut ScatterState,
         pub shadow_rays: *mut Ray,
         pub shadow_lights: *mut ShadowLight,
-        /// Index of the shadow ray of the same path before this, or `NO_INDEX`; only for the path integrator.
+        /// Index of the path's previous shadow ray, or `NO_INDEX`; for the path integrator only.
         pub shadow_previous: *mut u32,
-        /// Whether each shadow ray met something: 0 or 1.
+        /// 1 for each shadow ray that was blocked, otherwise 0.
         pub shadow_blocked: *mut u32,
-        /// The shadow rays' queue, then one per wave.
+        /// State of the shadow rays' queue, then one state per wave.
         pub queues: *mut QueueState,
         pub tally: *mut RayTally,
-        /// The paths are those of all samples `sample_begin..sample_end` of items from `first_item` on.
+        /// The paths are all combinations of samples `sample_begin..sample_end` and the items that start at `first_item`.
         pub first_item: u32,
         pub path_count: u32,
         pub wave: u32,
         pub reserved: u32,
     }
 
-    /// A channel of a file.
+    /// A channel of an OpenEXR file.
     #[repr(C)]
     pub struct ExrChannel {
-        /// The first pixel's value; from one pixel to the next, `stride` floats.
+        /// Address of the first pixel's value; consecutive pixels are `stride` floats apart.
         pub values: *const f32,
         pub stride: u32,
         pub kind: u32,
-        /// Bytes of a row that come before.
+        /// Offset of the channel in a row, in bytes.
         pub begin: u32,
         pub reserved: u32,
     }
 
-    /// Bytes of a block that are compressed by themselves.
+    /// A part of a block that is compressed on its own.
     #[repr(C)]
     #[derive(Default)]
     pub struct ExrPiece {
-        /// Compressed, and behind how many compressed bytes of the block.
+        /// Size in bytes after compression, and offset in the block's compressed bytes.
         pub size: u32,
         pub begin: u32,
-        /// Adler-32 of the piece alone, both sums without the 1.
+        /// Adler-32 of the piece alone: both sums, without the initial 1.
         pub sums: [u32; 2],
     }
 
-    /// Rows that are compressed together.
+    /// A block: rows that are compressed together.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct ExrBlock {
-        /// Where it begins, behind the first one's begin, and the size of what follows its two numbers.
+        /// Offset in bytes from the first block, and size in bytes of the data after the block's two-number header.
         pub offset: u64,
         pub size: u32,
-        /// Adler-32 of what is compressed.
+        /// Adler-32 of the uncompressed data.
         pub checksum: u32,
     }
 
-    /// Parameters of the kernels that make the blocks of an OpenEXR file on the GPU.
+    /// Parameters of the kernels that compress the blocks of an OpenEXR file on the GPU.
     #[repr(C)]
     pub struct ExrParams {
-        /// In the order of the file.
+        /// Channels in the order of the file.
         pub channels: *const ExrChannel,
-        /// Room for the compressed bytes of each piece.
+        /// Memory for the compressed bytes of each piece.
         pub room: *mut u8,
         pub pieces: *mut ExrPiece,
-        /// One more than there are: where the last one ends.
+        /// One entry per block, and one more whose offset is the end of the last block.
         pub blocks: *mut ExrBlock,
-        /// Where blocks go, one after the other.
+        /// Output: all blocks, concatenated.
         pub out: *mut u8,
         pub channel_count: u32,
         pub width: u32,
         pub height: u32,
-        /// Rows of a block, and bytes of a row.
+        /// Rows per block, and bytes per row.
         pub block_rows: u32,
         pub row_bytes: u32,
         pub pieces_per_block: u32,
@@ -154,20 +155,21 @@ border! {
         pub reserved: u32,
     }
 
-    /// The scene at the time of a frame.
+    /// The scene at the time of another frame.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct OtherFrame {
         pub camera: CameraRecord,
         pub reserved: [u32; 4],
-        /// World_from_object of every instance of the scene; null if nothing moves but the camera.
+        /// `world_from_object` of every instance of the scene; null if only the camera moves.
         pub transforms: *const f32,
-        /// The mesh that every instance shows; null if that never changes.
+        /// For each instance, the index of the mesh that it shows; null if these never change.
         pub shown: *const u32,
         pub meshes: *const MeshRecord,
     }
 
-    /// Where the AOVs of a frame go, each null unless it is asked for, and what they need besides. Pixels in rows from the top.
+    /// Addresses of a frame's AOVs, null for AOVs that are not requested, and the data that kernels need for them. Pixels are row-major, the top row
+    /// first.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct FrameAovs {
@@ -182,49 +184,49 @@ border! {
         pub alpha: *mut f32,
         pub shadow: *mut f32,
         pub wireframe: *mut f32,
-        /// Variance of alpha as far as it comes from shadows on shadow catchers.
+        /// The part of alpha's variance that comes from shadows on shadow catchers.
         pub alpha_variance: *mut f32,
-        /// Four floats per pixel: standard deviations of the radiance that shadows take, RGB, and of the alpha that they give. Null where no
-        /// variance is asked for.
+        /// Four floats per pixel: standard deviations of the radiance that shadows remove (RGB), and of the alpha that they add. Null if no variance
+        /// is requested.
         pub shade_noise: *mut f32,
-        /// What covers pixels, if samples are shared and a layer has it: nine times four floats per pixel, laid out like the film's shares
-        /// (`kernels/film/share.h`). `gather_cover` makes alpha and shadows of them.
+        /// Shared coverage, if samples are shared and a layer needs it: nine times four floats per pixel, in the layout of the film's shares
+        /// (`kernels/film/share.h`). `gather_cover` computes alpha and shadows from it.
         pub cover: *mut f32,
-        /// Exact sums that the AOVs are made of, `sum_words` words per pixel; null unless they are asked for.
+        /// Exact sums for the AOVs, `sum_words` words per pixel; null unless requested.
         pub sums: *mut u32,
-        /// `join_aovs`: the sums to add, laid out alike.
+        /// Input of `join_aovs`: the sums to add, in the layout of `sums`.
         pub other_sums: *const u32,
-        /// Ids of the names of all instances, or in a scene with assemblies their names (`film/names.h`); and ids of those of all rows of the
+        /// IDs of the names of all instances; in a scene with assemblies, a table of names (`film/names.h`). Then IDs of the names of all rows of the
         /// material table.
         pub instance_names: *const u32,
         pub material_names: *const u32,
         pub before: OtherFrame,
         pub after: OtherFrame,
-        /// The frame's own time, where rays have times of their own; else without transforms.
+        /// The frame's own time, if rays have times; otherwise without transforms.
         pub now: OtherFrame,
         pub sum_words: u64,
     }
 
-    /// Tables of a scene, the same in all of its frames.
+    /// Tables of a scene that all of its frames share.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct SceneParams {
         pub material_slots: *const u32,
         pub textures: *const TextureRecord,
-        /// 256 linear values of sRGB-encoded bytes.
+        /// Linear values of the 256 sRGB-encoded bytes.
         pub srgb_table: *const f32,
-        /// Tables of all filters that are sampled by one: distance from the pixel's centre, relative to the filter's reach, at
-        /// `FILTER_STEPS` + 1 even shares of its volume.
+        /// Tables of all filters that are importance-sampled from a table. Each has `FILTER_STEPS` + 1 entries, at equal steps of the filter's
+        /// volume: the distance from the pixel's centre, relative to the filter's radius.
         pub filter_tables: *const f32,
-        /// Rows and cells of the environment image's table.
+        /// Rows and cells of the environment image's sampling table.
         pub sky_rows: *const SkyCell,
         pub sky_cells: *const SkyCell,
         pub environment: EnvironmentRecord,
-        /// The instance that a standalone model stands on, which most views leave out; or NO_INDEX.
+        /// Index of the instance on which a standalone model stands, which most debugging views omit; or `NO_INDEX`.
         pub stage: u32,
     }
 
-    /// Meshes, materials and lights: the scene's, or a frame's own where they change.
+    /// Meshes, materials and lights: the scene's, or the frame's own if they change.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct TableParams {
@@ -236,124 +238,123 @@ border! {
         pub lobes_count: u32,
         pub light_count: u32,
         pub sun_count: u32,
-        /// Luminance of all suns' irradiance.
+        /// Luminance of the total irradiance of all suns.
         pub sun_irradiance: f32,
-        /// A sum of `CUTOUT_*`: what some of the materials have. Not 0: traversal has to ask materials.
+        /// A sum of `CUTOUT_*` over all materials. If it is not 0, traversal must evaluate materials.
         pub has_cutouts: u32,
-        /// 1 if shading differs enough among materials for entries of a wave to be sorted by it.
+        /// 1 if shading costs differ enough among materials for a wave's entries to be sorted by class.
         pub sorts_shading: u32,
         /// 1 if some materials may be panes, which let light pass straight through.
         pub has_panes: u32,
         pub reserved: u32,
     }
 
-    /// The trees of a frame. Those of the two layouts are null where the kernel variant walks the other.
+    /// The trees of a frame. Only the layout that the kernel variant traverses is set; the other one's pointers are null.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct TreeParams {
         pub tlas_nodes: *const WideNode,
         pub blas: *const BlasRecord,
-        /// Compressed trees: the TLAS's units, and units and triangles of all BLASes one after the other.
+        /// Compressed trees: the TLAS's units, then units and triangles of all BLASes, concatenated.
         pub tlas_units: *const Unit,
         pub blas_units: *const Unit,
         pub triangles: *const TriangleRecord,
         pub instances: *const InstanceRecord,
-        /// The world and each assembly; null in scenes without assemblies, as are the next three.
+        /// The world and each assembly; null in scenes without assemblies, like the next three pointers.
         pub levels: *const NestLevel,
-        /// For each instance of the scene, the number in its level of what it places, and its record.
+        /// For each instance of the scene, the first number that it takes in its level, and the index of its record.
         pub numbers: *const u32,
         pub records_of: *const u32,
-        /// The instance of the scene that each record is of.
+        /// For each record, the index of its instance in the scene.
         pub indices: *const u32,
-        /// Whether meshes share numbers.
+        /// 1 if consecutive meshes of a level share numbers, because there are too many for unique ones.
         pub shares_numbers: u32,
-        /// How walks on a CPU enter instances, one of `DETOUR_*`. It may change while kernels run.
+        /// The mode in which traversal on a CPU enters instances, one of `DETOUR_*`. It may change while kernels run.
         pub detour: u32,
     }
 
-    /// Keys while the shutter is open; null where nothing has any.
+    /// Motion keys over the shutter interval; null if the scene has none.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct KeyParams {
-        /// The camera at even steps of the shutter's time, one more than `camera_segments`; none of either if it stands still.
+        /// Camera poses at `camera_segments` + 1 even steps over the shutter interval; null and 0 if the camera stands still.
         pub cameras: *const CameraRecord,
         pub instances: *const InstanceKey,
-        /// Keys of each mesh; null if all keep their shape while the shutter is open.
+        /// Keys of each mesh; null if no mesh deforms while the shutter is open.
         pub meshes: *const MeshKeys,
         pub camera_segments: u32,
     }
 
-    /// Values of a frame, which are the same on every device.
+    /// Values of a frame that do not depend on the device.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct FrameParams {
-        /// 1 if rays have a time: in `t_min`, as the share of the shutter's time that has passed. They all start at 0 then.
+        /// 1 if rays have a time: `t_min` then stores the fraction of the shutter interval, and all rays start at distance 0.
         pub moves: u32,
         pub tlas_root: u32,
-        /// Greatest absolute coordinate of the bounds, for trees that are not compressed.
+        /// Greatest absolute coordinate of the bounds; for uncompressed trees.
         pub tlas_magnitude: f32,
-        /// Group of units that walks over compressed trees begin with: the root, or the only instance.
+        /// Group of units at which traversals of compressed trees begin: the root, or the only instance.
         pub start_base: u32,
         pub start_mask: u32,
-        /// Lanes with a triangle from which on a round of such a walk tests triangles after its first node, too.
+        /// Minimum number of lanes with a triangle at which a traversal round tests triangles right after its first node.
         pub triangle_lanes: u32,
-        /// Idle lanes from which on a warp that finds the queue empty splits the walks of its other lanes.
+        /// Minimum number of idle lanes at which a warp with an empty queue splits the traversals of its busy lanes.
         pub split_lanes: u32,
         /// Bounds of the TLAS, widened like the boxes of compressed nodes.
         pub bounds_min: [f32; 3],
         pub bounds_max: [f32; 3],
-        /// Reach of ambient-occlusion rays, and the distance that the depth view shows as black.
+        /// Maximum length of ambient-occlusion rays, and the distance that the depth view shows as black.
         pub ao_distance: f32,
         pub depth_range: f32,
         pub fog: FogRecord,
-        /// The place in the world to which all positions are relative, except those of lights in tables; 0 for frames in the world's own space.
+        /// World-space point to which all positions are relative, except for lights in tables; 0 for frames in world space.
         pub origin: [f32; 3],
-        /// Distance below which a hit may lie behind a ray's origin by rounding alone, in scenes with levels and primitives that are
-        /// large beside others (`scene::Far::reach`); otherwise 0.
+        /// Distance below which a hit may lie behind a ray's origin because of rounding. Nonzero only in scenes with levels and with primitives that
+        /// are much larger than others (`scene::Far::reach`).
         pub near: f32,
     }
 
-    /// The settings that samples of a picture depend on.
+    /// The picture settings that affect samples.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct PictureParams {
         pub camera: CameraRecord,
         pub bounces: u32,
         pub seed: u32,
-        /// Bits that the number of a sample takes.
+        /// Number of bits of a sample number.
         pub sample_bits: u32,
         pub integrator: u32,
-        /// Octants to exchange in the order in which walks for any hit visit a node's children: 0 for near ones first, 7 for
-        /// far ones.
+        /// Octants to exchange in the order in which any-hit traversals visit a node's children: 0 for near ones first, 7 for far ones first.
         pub any_order: u32,
-        /// 1: light that microfacets scatter more than once is left out.
+        /// 1 if light that microfacets scatter more than once is omitted.
         pub single_scatter: u32,
         pub viewer_layering: u32,
         /// One of `FILTER_*`.
         pub filter: u32,
-        /// Start of the filter's table within those of all.
+        /// Index of the filter's table among all tables.
         pub filter_table: u32,
-        /// Reach in pixels; of a Gaussian, relative to 1.5.
+        /// Filter radius in pixels; for a Gaussian, relative to 1.5.
         pub filter_scale: f32,
-        /// 1 if some samples count negatively.
+        /// 1 if the filter has negative weights.
         pub filter_signed: u32,
-        /// A single sample is clamped to this radiance, so that glints of the sun do not turn into fireflies. Infinite where the film is kept.
+        /// Upper limit of a single sample's radiance, which prevents fireflies from the sun's glints. Infinite if the film is kept.
         pub radiance_clamp: f32,
-        /// Radiance that the path integrator clamps the light of each lamp to after a bounce.
+        /// Upper limit of the radiance of one light contribution after the first bounce; path integrator only.
         pub indirect_clamp: f32,
-        /// Share of the unoccluded sky that reaches points whose sky ray is blocked: stands for light
-        /// that arrives after further bounces.
+        /// Fraction of the unoccluded sky's light that points receive if their sky ray is blocked. It approximates light that arrives after further
+        /// bounces.
         pub ambient_fill: f32,
-        /// 1 if camera rays that leave the scene bring no light.
+        /// 1 if camera rays that leave the scene return no light.
         pub transparent: u32,
-        /// Angular radius of the discs that stars are drawn as.
+        /// Angular radius of the discs that represent stars.
         pub star_radius: f32,
-        /// Width of the edges of triangles in pixels, and whether they are drawn.
+        /// Width of drawn triangle edges in pixels, and 1 if they are drawn.
         pub edge_width: f32,
         pub draws_edges: u32,
     }
 
-    /// The settings that turn a film into pixels.
+    /// The settings that convert a film to pixels.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct DisplayParams {
@@ -362,42 +363,42 @@ border! {
         pub tone_map: u32,
         /// One of `PIXELS_*`.
         pub pixel_type: u32,
-        /// How far rounding to bytes is spread, in steps.
+        /// Dither amplitude in 8-bit steps.
         pub dither: f32,
-        /// 1 if colours are balanced by `white`, a matrix in rows.
+        /// 1 if colours are multiplied by `white`, a row-major 3×3 matrix.
         pub has_white: u32,
         pub white: [f32; 9],
     }
 
-    /// Where a picture goes, and which of its samples a launch adds.
+    /// The film of a picture, and the samples that a launch adds.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct FilmParams {
-        /// Sums of radiance and the number of samples: the bits of four floats per pixel or, if sums are exact, `EXACT_SUM_WORDS`. Behind
-        /// those of all pixels, if samples are shared, nine times as many (`kernels/film/share.h`).
+        /// Sums of radiance and the number of samples: the bits of four floats per pixel or, if sums are exact, `EXACT_SUM_WORDS` words. If samples
+        /// are shared, nine times as many words for shares follow (`kernels/film/share.h`).
         pub sums: *mut u32,
-        /// Sums of the samples with odd numbers, laid out like the film; null unless noise is measured.
+        /// Sums of the odd-numbered samples, in the layout of `sums`; null unless noise is measured.
         pub half_sums: *mut u32,
-        /// `join_sums`: the exact sums to add.
+        /// Input of `join_sums`: the exact sums to add.
         pub other_sums: *const u32,
-        /// `measure_tile`: noise of every tile.
+        /// Output of `measure_tile`: the noise of every tile.
         pub tile_errors: *mut f32,
-        /// The tiles that are sampled; null for all of the picture.
+        /// Numbers of the tiles that are sampled; null for the whole picture.
         pub tiles: *const u32,
-        /// `resolve_pixel`: RGB out, of `pixel_type`.
+        /// Output of `resolve_pixel`: RGB of type `pixel_type`.
         pub pixels: *mut u8,
-        /// `gather_aovs`: where AOVs go.
+        /// Output of `gather_aovs`.
         pub aovs: *const FrameAovs,
-        /// `resolve_pixel`: alpha of pixels, by which display colours are divided; null if they are opaque.
+        /// Input of `resolve_pixel`: alpha of each pixel, by which display colours are divided; null for opaque pictures.
         pub alpha: *const f32,
-        /// `resolve_pixel`: radiance that is taken from pixels for the shadows on what is behind shadow catchers; null if there is none.
+        /// Input of `resolve_pixel`: radiance to subtract for shadows on the background behind shadow catchers; null if there is none.
         pub shadow: *const f32,
-        /// `resolve_pixel`: shares of pixels that edges cover, which are drawn in black; null if none are drawn.
+        /// Input of `resolve_pixel`: the fraction of each pixel that is covered by edges, which are drawn in black; null if none are drawn.
         pub wireframe: *const f32,
-        /// Size in pixels.
+        /// Size of the film in pixels.
         pub width: u32,
         pub height: u32,
-        /// Size of the whole picture, and the film's place in it.
+        /// Size of the whole picture in pixels, and position of the film in it.
         pub picture_width: u32,
         pub picture_height: u32,
         pub left: u32,
@@ -408,27 +409,27 @@ border! {
         pub exact: u32,
     }
 
-    /// Rays that are traced by themselves.
+    /// Rays that are traced without a picture.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct QueryParams {
         pub rays: *const Ray,
-        /// `trace_*`: the hits out.
+        /// Output of `trace_*`.
         pub hits: *mut Hit,
-        /// `count_*`: the work of each ray out.
+        /// Output of `count_*`: the work of each ray.
         pub work: *mut RayWork,
     }
 
-    /// A frame in the window of the denoiser of films.
+    /// A frame in the window of the film denoiser.
     #[repr(C)]
     pub struct DenoiseFrame {
-        /// `DENOISE_RECORD` floats per pixel: radiance, its variance, albedo and normal, three each, and motion to the frame before and
-        /// to the next, in pixels to the right and downwards. The first four of all pixels come first, then the next four, and so on. Null
-        /// where there is no such frame.
+        /// `DENOISE_RECORD` floats per pixel: radiance, its variance, albedo and normal (three floats each), then motion to the previous frame and to
+        /// the next frame, in pixels, x right, y down. Floats are grouped by four: the first four of all pixels, then the next four, and so on. Null
+        /// if there is no such frame.
         pub records: *const f32,
-        /// A weight for each tile of 8x8 pixels, by how many samples these have. Null where all weights are 1, as on GPUs.
+        /// One weight per 8×8 tile, which depends on the tile's sample count. Null if all weights are 1, as on GPUs.
         pub weights: *const f32,
-        /// Two planes of a transparent picture: alpha and its variance. Null where pictures are opaque, as on GPUs.
+        /// Two planes of a transparent picture: alpha and its variance. Null for opaque pictures, as on GPUs.
         pub alpha: *const f32,
     }
 
@@ -453,42 +454,43 @@ border! {
         pub height: u32,
     }
 
-    /// Parameters of the denoiser of films.
+    /// Parameters of the film denoiser.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct DenoiseParams {
         pub layers: DenoiseLayers,
-        /// 2 * `reach` + 1 frames, with the one that is denoised in the middle.
+        /// 2 * `reach` + 1 frames; the one in the middle is denoised.
         pub frames: *const DenoiseFrame,
-        /// Thirteen planes between the steps: radiance divided by albedo, its variance, albedo and normal, and a pixel's own share in these.
+        /// Thirteen planes between the steps: radiance divided by albedo, its variance, albedo and normal (three planes each), and the pixel's own
+        /// weight in these.
         pub gathered: *mut f32,
-        /// Six planes between the second step and a third, wider one: averaged radiance divided by albedo, and the variance to compare it by.
-        /// Null without a third step.
+        /// Six planes between the second step and an optional third, wider step: averaged radiance divided by albedo, and the variance for comparing
+        /// it. Null without a third step.
         pub spread: *mut f32,
-        /// Denoised radiance out, RGB per pixel.
+        /// Output: denoised radiance, RGB per pixel.
         pub radiance: *mut f32,
-        /// Two planes out: standard deviation of a pixel that is denoised, and of one that is not, over colours.
+        /// Output, two planes: standard deviation of a denoised pixel and of a raw pixel, averaged over colours.
         pub errors: *mut f32,
-        /// Three planes: alpha of the gathered frame and its variance, which the second step reads, and averaged alpha out. A third step reads
-        /// that, and writes to the first plane. Null where pictures are opaque, as on GPUs.
+        /// Three planes: alpha of the gathered frame and its variance (input of the second step), and averaged alpha (output). A third step reads the
+        /// latter and writes to the first plane. Null for opaque pictures, as on GPUs.
         pub alpha: *mut f32,
         pub width: u32,
         pub height: u32,
         pub reach: u32,
-        /// How much of the noise is taken for differences between pixels.
+        /// Filter strength: factor on the standard deviation of the noise when differences between pixels are compared with it.
         pub strength: f32,
-        /// Differences of albedo and of normals that cost a weight of 1/e.
+        /// Differences of albedo and of normals that reduce a weight to 1/e.
         pub albedo_width: f32,
         pub normal_width: f32,
-        /// Added to albedos that radiance is divided by.
+        /// Added to the albedo by which radiance is divided.
         pub albedo_floor: f32,
-        /// How much more noise is in means of pixels nearby than if theirs had nothing in common.
+        /// Noise of a mean over nearby pixels, relative to the mean of independent pixels.
         pub correlation: f32,
-        /// Whether motion to the next frame is known besides that to the one before.
+        /// 1 if motion to the next frame is available in addition to motion to the previous one.
         pub returns: u32,
     }
 
-    /// Launch parameters of every kernel, in parts by who fills them. Parts that a kernel does not read are zero.
+    /// Launch parameters of every kernel, in parts by the code that fills them. Parts that a kernel does not read are zero.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct Params {
@@ -502,7 +504,7 @@ border! {
         pub display: DisplayParams,
         pub film: FilmParams,
         pub query: QueryParams,
-        /// `denoise_*`.
+        /// For `denoise_*` kernels.
         pub denoise: *const DenoiseParams,
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 border! {
-    /// The part of a vertex that every mesh has, side by side: two loads of 16 bytes. Attributes that a mesh lacks are zero.
+    /// The vertex attributes of every mesh, arranged for two 16-byte loads. Attributes that a mesh lacks are zero.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct VertexRecord {
@@ -13,13 +13,13 @@ border! {
         pub v: f32,
     }
 
-    /// Vertex attributes that only some meshes have; kernels load each of the three on its own.
+    /// Optional vertex attributes. Kernels load each of the three separately.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct VertexAttributes {
-        /// Unit tangent, and the sign of the bitangent.
+        /// Unit tangent, and the sign of the bitangent in the fourth component.
         pub tangent: [f32; 4],
-        /// Linear, with alpha.
+        /// Linear RGB and alpha.
         pub color: [f32; 4],
         /// The second set of texture coordinates.
         pub uv1: [f32; 2],
@@ -34,13 +34,13 @@ border! {
         pub slot: u32,
     }
 
-    /// A mesh's attributes for shading. Null pointers: a sphere.
+    /// Shading data of a mesh. Pointers are null for a sphere.
     #[repr(C, align(16))]
     pub struct MeshRecord {
         pub vertices: *const VertexRecord,
         pub corners: *const CornerRecord,
-        /// One per vertex, or null. Flags say which parts count; else there are no tangents, vertices are white, and the second
-        /// set of texture coordinates is the first.
+        /// One record per vertex, or null. `flags` selects the valid parts. Defaults for the others: no tangents, white vertices, and the first set
+        /// of texture coordinates in place of the second.
         pub attributes: *const VertexAttributes,
         /// One of `SHAPE_*`.
         pub shape: u32,
@@ -48,7 +48,7 @@ border! {
         pub flags: u32,
     }
 
-    /// The part of a material that every kind has.
+    /// The material properties that every kind has.
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct MaterialRecord {
@@ -63,15 +63,14 @@ border! {
         /// Index of a [`LobesRecord`], if the kind has one.
         pub lobes: u32,
         pub opacity: f32,
-        /// Opacity from which on a masked surface is there; 0 for others.
+        /// Opacity at which a masked surface becomes visible; 0 for other surfaces.
         pub alpha_cutoff: f32,
-        /// Mean luminance of what is emitted; 0 where that lights nothing.
+        /// Mean luminance of the emitted light; 0 if it does not illuminate the scene.
         pub emission_weight: f32,
         pub reserved: [u32; 2],
     }
 
-    /// The lobes of a material, as glTF's extensions name and define them; maps are indices of the scene's maps, or
-    /// `NO_INDEX`, which is `u32::MAX`.
+    /// The lobes of a material, as glTF's extensions name and define them. Maps are indices of the scene's maps, or `NO_INDEX`, which is `u32::MAX`.
     #[allow(missing_docs, reason = "the extensions of glTF define them")]
     #[repr(C, align(16))]
     #[derive(PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
@@ -84,7 +83,7 @@ border! {
         pub normal_map: u32,
         /// Multiplies x and y of the normal map.
         pub normal_scale: f32,
-        /// Refractive index of the dielectric base; 0 stands for infinity: everything is reflected.
+        /// Refractive index of the dielectric base; 0 means infinity (total reflection).
         pub ior: f32,
         /// Weight of the dielectric reflection, which `specular_color` tints at normal incidence.
         pub specular: f32,
@@ -97,9 +96,9 @@ border! {
         pub transmission_map: u32,
         /// Dispersion: 20 / Abbe number.
         pub dispersion: f32,
-        /// 1 for a thin wall, which does not refract light and encloses no volume; else 0.
+        /// 1 for a thin wall, which neither refracts light nor encloses a volume; otherwise 0.
         pub thin: u32,
-        /// Share of light per scene unit that the volume behind the surface absorbs or scatters.
+        /// Extinction of the volume behind the surface: fraction of light absorbed or scattered per scene unit.
         pub extinction: [f32; 3],
         pub diffuse_transmission: f32,
         pub diffuse_transmission_color: [f32; 3],
@@ -123,7 +122,7 @@ border! {
         /// Multiplies `iridescence` by its red channel.
         pub iridescence_map: u32,
         pub iridescence_ior: f32,
-        /// Thickness of the film in nanometres where the map is 0 and where it is 1; without a map, the second applies.
+        /// Thickness of the film in nanometres where the map is 0 and where it is 1. Without a map, the second value applies.
         pub iridescence_thickness: [f32; 2],
         /// Interpolates between the two thicknesses by its green channel.
         pub iridescence_thickness_map: u32,
@@ -132,18 +131,18 @@ border! {
         pub anisotropy_rotation: f32,
         /// Direction in red and green, strength in blue.
         pub anisotropy_map: u32,
-        /// Mean cosine of the angle by which the volume scatters (Henyey and Greenstein 1941).
+        /// Mean cosine of the volume's scattering angle (Henyey and Greenstein 1941).
         pub scatter_anisotropy: f32,
-        /// Share of what the volume takes that it scatters; 0: it absorbs all.
+        /// Fraction of the volume's extinction that is scattering; 0 if all is absorbed.
         pub scatter_albedo: [f32; 3],
         pub reserved: [u32; 2],
     }
 
-    /// How a material reads a texture.
+    /// Mapping from a material's texture coordinates to a texture.
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct MapRecord {
-        /// Rows of a 2×3 matrix from the mesh's coordinates to the texture's.
+        /// Row-major 2×3 matrix from the mesh's coordinates to the texture's.
         pub transform: [f32; 6],
         pub texture: u32,
         /// 0 or 1.
@@ -160,46 +159,46 @@ border! {
         pub format: u32,
         /// `WRAP_*` along u and v.
         pub wrap: [u32; 2],
-        /// 1 if magnified texels stay square.
+        /// 1 for nearest-neighbour magnification.
         pub nearest: u32,
     }
 
-    /// Suns come first in the table of lights.
+    /// A light source. Suns come first in the table of lights.
     #[repr(C, align(16))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LightRecord {
         /// Position, or the unit direction towards a sun.
         pub vector: [f32; 3],
         pub kind: u32,
-        /// Radiant intensity, of a spot light and a disc along the axis; irradiance of a sun.
+        /// Irradiance of a sun; otherwise radiant intensity, for spot lights and discs along the axis.
         pub power: [f32; 3],
-        /// One minus the cosine of a sun's angular radius; of a point or spot light one over its range, or 0 without one.
+        /// For a sun, one minus the cosine of its angular radius. For a point or spot light, one over its range, or 0 without one.
         pub cap: f32,
-        /// Unit vector that a spot light or a disc shines along; of a moon, that across its direction to the lit side.
+        /// Unit vector along which a spot light or disc shines. For a moon, the unit vector perpendicular to its direction that points to its lit
+        /// side.
         pub axis: [f32; 3],
-        /// A spot's light falls off as the square of `cosine * cone_scale + cone_offset`, clamped to [0, 1].
+        /// A spot light's falloff is the square of `cosine * cone_scale + cone_offset`, clamped to [0, 1].
         pub cone_scale: f32,
         pub cone_offset: f32,
-        /// Probability of a sun, once a sun is to be sampled.
+        /// Probability of this sun, given that a sun is sampled.
         pub probability: f32,
-        /// Radius of a sphere, and of the disc of a spot light; 0: that is a point.
+        /// Radius of a sphere, or of a spot light's disc; 0 for a point.
         pub radius: f32,
-        /// Cosine of the angle between the middle of a moon's lit side and the viewer; 1 for suns, which are bright all over.
+        /// Cosine of the angle between the middle of a moon's lit side and the viewer; 1 for suns, which are uniformly bright.
         pub phase_cosine: f32,
     }
 
-    /// A cell of the table that directions to an environment image are sampled from, or a row of it.
+    /// A cell, or a row, of the table for importance-sampling an environment image.
     #[repr(C, align(8))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct SkyCell {
-        /// With which directions in the cell are sampled, per solid angle.
+        /// Pdf of directions in the cell, per solid angle.
         pub pdf: f32,
-        /// Lower half: the cell that is sampled instead where a random number reaches the threshold, a half-precision float
-        /// in the upper half.
+        /// Lower half: the alias cell, which is sampled if a random number reaches the threshold. Upper half: the threshold, a half-precision float.
         pub alias: u32,
     }
 
-    /// A node of the light tree. The two children of node pair `i` are nodes `2i` and `2i + 1`.
+    /// A node of the light tree. The children of node pair `i` are nodes `2i` and `2i + 1`.
     #[repr(C, align(16))]
     #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct LightNode {
@@ -213,7 +212,7 @@ border! {
         pub child: u32,
     }
 
-    /// A leaf of the light tree: an instance that shines, or a point or spot light.
+    /// A leaf of the light tree: an emissive instance, or a point or spot light.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct EmitterRecord {
@@ -221,21 +220,21 @@ border! {
         pub record: u32,
         /// Index of an [`EmitterTable`]; `NO_INDEX` for lights, `EMITTER_IS_ASSEMBLY` for assemblies.
         pub table: u32,
-        /// Which way leads here from the root: bit `d` is set where the second child is taken `d` levels below.
+        /// Path from the root to this leaf: bit `d` is set if the second child is taken at depth `d`.
         pub trail: u32,
-        /// Where the tree of an assembly begins, in the terms of [`LightNode::child`].
+        /// Root of an assembly's tree, encoded like [`LightNode::child`].
         pub root: u32,
     }
 
-    /// The triangles of a mesh that emit light, with the materials of some instances.
+    /// The emissive triangles of a mesh, for the materials of some instances.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct EmitterTable {
-        /// First of its triangles in the table of these.
+        /// Index of the first triangle in the table of triangles.
         pub first: u32,
         /// Number of triangles; 0 for a sphere.
         pub count: u32,
-        /// Sum of the triangles' areas in object space, times the `emission_weight` of their materials.
+        /// Sum over the triangles of area in object space, times `emission_weight` of the material.
         pub weight: f32,
         pub reserved: u32,
     }
@@ -245,23 +244,23 @@ border! {
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct EmitterTriangle {
         pub threshold: f32,
-        /// The triangle of the mesh below the threshold, and that from there on.
+        /// The mesh's triangle for random numbers below the threshold, and the triangle for others.
         pub prim: u32,
         pub alias: u32,
         pub reserved: u32,
     }
 
-    /// Light sources within the scene in a tree: instances, point and spot lights.
+    /// The tree over light sources inside the scene: instances, point and spot lights.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct LocalLights {
         pub nodes: *const LightNode,
         pub emitters: *const EmitterRecord,
-        /// For each instance record its emitter or `NO_INDEX`. Null if no instance shines.
+        /// For each instance record, the index of its emitter or `NO_INDEX`. Null if no instance is emissive.
         pub emitter_of: *const u32,
         pub tables: *const EmitterTable,
         pub triangles: *const EmitterTriangle,
-        /// Where the tree begins, in the terms of [`LightNode::child`].
+        /// Root of the tree, encoded like [`LightNode::child`].
         pub root: u32,
         /// Number of emitters; 0 if there is no tree.
         pub count: u32,
@@ -279,45 +278,45 @@ border! {
         pub zenith: [f32; 3],
         pub kind: u32,
         pub horizon: [f32; 3],
-        /// Texture with the image, and one with its low-pass copy for diffuse light.
+        /// Index of the image's texture, and of its low-pass copy for diffuse light.
         pub image: u32,
         pub nadir: [f32; 3],
         pub diffuse_image: u32,
-        /// Added to the azimuth, in turns.
+        /// Rotation added to the azimuth, in turns.
         pub rotation: f32,
-        /// Size of the table that directions to the image are sampled from.
+        /// Size of the table for importance-sampling the image.
         pub columns: u32,
         pub rows: u32,
-        /// Luminance that arrives from all around.
+        /// Luminance that arrives from all directions.
         pub fluence: f32,
-        /// Whether it arrives so evenly that scattered rays find it as well as rays that are sampled by it.
+        /// 1 if light arrives so uniformly that scattered rays find it as well as importance-sampled rays.
         pub even: u32,
-        /// Irradiance of the faintest stars, 0 if there are none, and what is taken from every star.
+        /// Irradiance of the faintest stars (0 without stars), and the irradiance subtracted from every star.
         pub faintest_star: f32,
         pub star_dimming: f32,
-        /// Matrix, in rows, from directions in the world to those that turn with the stars.
+        /// Row-major rotation matrix from world space to the space of the stars.
         pub star_turn: [f32; 9],
     }
 
-    /// Fog of the whole scene. Of full density up to y = `base`, thinner above, and none above `top`, which is no lower than `base`.
+    /// Fog of the whole scene. Full density up to y = `base`, exponential falloff above it, and no fog above `top`, which is at least `base`.
     #[repr(C)]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct FogRecord {
-        /// Share of the extinction that is scattering.
+        /// Single-scattering albedo: fraction of the extinction that is scattering.
         pub albedo: [f32; 3],
         /// Extinction per unit of length; 0 without fog.
         pub density: f32,
-        /// Mean cosine of scattering.
+        /// Mean cosine of the scattering angle.
         pub anisotropy: f32,
         pub base: f32,
         pub top: f32,
-        /// One over the height in which it thins by a factor of e.
+        /// One over the scale height, in which density falls by a factor of e.
         pub inverse_height: f32,
     }
 
-    /// With x and y in [-1, 1] across the picture, and `shift` added to them, a primary ray of a perspective camera has the direction
-    /// `forward + x · right + y · up`; that of an orthographic one starts at `origin + x · right + y · up`. For an equirectangular
-    /// one, the three are unit vectors, and x and y half turns about `up` and quarter turns towards it, without a shift.
+    /// Coordinates x and y are in [-1, 1] across the picture, plus `shift`. A primary ray of a perspective camera has the direction
+    /// `forward + x · right + y · up`. A primary ray of an orthographic camera starts at `origin + x · right + y · up`. For an equirectangular
+    /// camera, the three are unit vectors, x counts half turns about `up`, y counts quarter turns towards `up`, and there is no shift.
     #[repr(C)]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CameraRecord {
@@ -326,21 +325,21 @@ border! {
         pub right: [f32; 3],
         pub up: [f32; 3],
         pub kind: u32,
-        /// Distance along `forward` (equirectangular: of any direction) of what is sharp; 0 for a pinhole.
+        /// Focus distance along `forward` (equirectangular: along any direction); 0 for a pinhole.
         pub focus: f32,
-        /// From the middle of the lens to its edge.
+        /// Vectors from the lens's centre to its edge.
         pub lens_right: [f32; 3],
         pub lens_up: [f32; 3],
-        /// Corners of the aperture, or 0 for a round one; and how far they are turned from right to up, from 0 to 1 turns.
+        /// Number of aperture blades, or 0 for a round aperture; and the rotation of the blades from right to up, in turns from 0 to 1.
         pub blades: u32,
         pub blade_turn: f32,
-        /// From the axis to the middle of the picture, in halves of its width and height.
+        /// Offset from the camera's axis to the centre of the picture, in halves of its width and height.
         pub shift: [f32; 2],
     }
 }
 
 impl Default for LobesRecord {
-    /// A rough dielectric without any further layer.
+    /// A rough dielectric without further layers.
     fn default() -> Self {
         Self {
             metallic: 0.0,

@@ -1,4 +1,4 @@
-//! The bottom level: one tree per mesh, over packs of triangles or a single analytic sphere.
+//! The bottom level: one tree per mesh, over packs of triangles or one analytic sphere.
 
 use crate::accel::{
     Buffer,
@@ -33,16 +33,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Least number of triangles per task.
+/// Minimum number of triangles per task.
 const SMALLEST_SHARE: usize = 2048;
 
-/// Most positions per triangle of a mesh whose leaves share vertices: with two, packs that share them would hold no more triangles
-/// than others.
+/// Maximum number of positions per triangle for a mesh whose leaves share vertices. With two, shared packs would hold no more triangles than ordinary
+/// ones.
 const MOST_POSITIONS: f64 = 1.25;
 
-/// Version of the builder, on which keys of trees in files depend ([`TreeKey`](crate::accel::TreeKey)). Raise it whenever a build makes
-/// anything else of the same mesh: nodes, leaves, their order, support maps, costs, or the form of any of these in memory or in files.
-/// A test compares trees of two meshes with recorded ones, and fails if that was forgotten.
+/// Version of the builder, which is part of the key of stored trees ([`TreeKey`](crate::accel::TreeKey)). It must be raised whenever a build of an
+/// unchanged mesh produces different nodes, leaves, orders, support maps or costs, or stores any of these in another form. A test compares trees of
+/// two meshes with recorded ones, and fails if the version was not raised.
 pub const BUILDER_VERSION: u32 = 11;
 
 choice! {
@@ -58,30 +58,31 @@ choice! {
     }
 }
 
-/// The acceleration structure of one mesh, in object space. Only builders and checked files make the references that kernels follow.
+/// The acceleration structure of one mesh, in object space. Kernels follow its references unchecked, so only builders and the checked reader create
+/// them.
 #[derive(Clone)]
 pub struct Blas {
     pub(crate) shape: BlasShape,
     pub bounds: Aabb,
-    /// Time that it took to build, or to read from a file.
+    /// Time taken to build the tree, or to read it from a file.
     pub build_time: Duration,
     sah_cost: f32,
-    /// Value of `sah_cost` after the build.
+    /// Value of `sah_cost` right after the build.
     built_cost: f32,
     support: Option<SupportMap>,
-    /// Made by the first refit.
+    /// Created by the first refit.
     plan: Option<RefitPlan>,
     deforms: bool,
     keys: MeshKeys,
 }
 
-/// Memory of a BLAS.
+/// Memory of a BLAS in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlasBytes {
     pub nodes: usize,
-    /// Packs, or triangles of compressed trees.
+    /// Packs or, in compressed trees, triangles.
     pub leaves: usize,
-    /// Data that rays do not read: support maps, which boxes of instances are made from, and the plans of refits.
+    /// Data that rays do not read: support maps, for instance boxes, and refit plans.
     pub builds: usize,
 }
 
@@ -91,20 +92,20 @@ pub enum BlasShape {
         tree: Tree,
         packs: Packs,
     },
-    /// For [`NodeLayout::Compressed8`]. Indices in `units` count from this tree's first unit and triangle.
+    /// For [`NodeLayout::Compressed8`]. Indices in `units` are relative to this tree's first unit and triangle.
     Compressed {
-        /// Node levels on the longest path.
+        /// Number of node levels on the longest path.
         depth: u32,
         units: Buffer<Unit>,
         triangles: Buffer<TriangleRecord>,
     },
-    /// The unit sphere about the origin: no tree, the kernel knows it.
+    /// The unit sphere at the origin. It has no tree; the kernel intersects it analytically.
     Sphere,
-    /// Not a mesh, but instances that are placed together.
+    /// Instances that are placed together, instead of a mesh.
     Assembly(Arc<AssemblyTree>),
 }
 
-/// A fresh tree of triangles.
+/// A newly built tree of triangles.
 pub struct BuiltTree {
     pub shape: BlasShape,
     pub bounds: Aabb,
@@ -112,7 +113,7 @@ pub struct BuiltTree {
 }
 
 impl Blas {
-    /// Builds the tree of `mesh`; deterministic, parallel.
+    /// Builds the tree of `mesh`. Deterministic, parallel.
     pub fn build(mesh: &Mesh, layout: NodeLayout, quality: Quality) -> Self {
         match &mesh.shape {
             Shape::Triangles(triangles) => Self::of_surface(triangles.into(), layout, quality),
@@ -130,7 +131,7 @@ impl Blas {
         }
     }
 
-    /// Builds a tree of triangles; deterministic, parallel.
+    /// Builds a tree of triangles. Deterministic, parallel.
     pub fn of_surface(surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
         let start = Instant::now();
         let (tree, support) = rayon::join(
@@ -165,7 +166,7 @@ impl Blas {
         }
     }
 
-    /// The tree of an assembly, with a map of points around all that is in it.
+    /// The tree of an assembly. `support` has points around all of its content.
     pub(super) fn of_assembly(
         tree: AssemblyTree,
         bounds: Aabb,
@@ -177,7 +178,7 @@ impl Blas {
         Self::of_tree(tree, support, build_time)
     }
 
-    /// Marks the tree as one that follows a mesh from frame to frame, which pools of all trees keep apart from others.
+    /// Marks the tree as one that follows a deforming mesh from frame to frame. Pools of trees keep these trees separate.
     #[must_use]
     pub fn deforming(mut self) -> Self {
         self.deforms = true;
@@ -188,12 +189,12 @@ impl Blas {
         self.keys = keys;
     }
 
-    /// How the mesh changes shape while the shutter is open.
+    /// The deformation of the mesh while the shutter is open.
     pub fn keys(&self) -> MeshKeys {
         self.keys
     }
 
-    /// Number of steps of that change; 0 for a mesh that keeps its shape.
+    /// Number of motion segments over the shutter interval; 0 for a mesh that does not deform.
     pub fn segments(&self) -> u32 {
         self.keys.segments
     }
@@ -203,8 +204,8 @@ impl Blas {
         self.deforms
     }
 
-    /// The box of an instance: that of the sphere; that of the mesh if `exact` is set and the tree has a support map; else that of
-    /// the transformed bounds.
+    /// The world-space box of an instance. It is exact for a sphere, and for a mesh if `exact` is set and the tree has a support map. Otherwise it is
+    /// the box of the transformed bounds.
     pub fn instance_bounds(&self, world_from_object: &Affine3, exact: bool) -> Aabb {
         match (&self.shape, &self.support) {
             (BlasShape::Sphere, _) => sphere_bounds(world_from_object),
@@ -217,7 +218,7 @@ impl Blas {
         }
     }
 
-    /// Node levels on the longest path.
+    /// Number of node levels on the longest path.
     pub fn depth(&self) -> u32 {
         match &self.shape {
             BlasShape::Triangles { tree, .. } => tree.depth,
@@ -227,7 +228,7 @@ impl Blas {
         }
     }
 
-    /// Traversal stack entries for this level.
+    /// Number of traversal stack entries for this level.
     pub fn stack_entries(&self) -> usize {
         match &self.shape {
             BlasShape::Triangles { tree, .. } => tree.stack_entries(),
@@ -237,7 +238,7 @@ impl Blas {
         }
     }
 
-    /// Bytes of nodes, triangles, support map, and the plan of refits.
+    /// Bytes of nodes, triangles, support map and refit plan.
     pub fn bytes(&self) -> usize {
         let kinds = self.bytes_by_kind();
         kinds.nodes + kinds.leaves + kinds.builds
@@ -255,27 +256,26 @@ impl Blas {
         BlasBytes { nodes, leaves, builds: support + self.plan.as_ref().map_or(0, RefitPlan::bytes) }
     }
 
-    /// Expected node and leaf tests of a ray that enters the bounds, by the surface area heuristic. Computed by the last build or
-    /// refit.
+    /// Expected number of node and leaf tests of a ray that enters the bounds, by the surface area heuristic. Computed by the last build or refit.
     pub fn sah_cost(&self) -> f32 {
         self.sah_cost
     }
 
-    /// The support map, which gives exact instance boxes; only trees of high quality have one, until they are refitted.
+    /// The support map, which gives exact instance boxes. Only trees of high quality have one, until they are refitted.
     pub(super) fn support(&self) -> Option<&SupportMap> {
         self.support.as_ref()
     }
 
-    /// The cost after the last refit over that after the build; 1 without refits.
+    /// The cost after the last refit divided by the cost after the build; 1 without refits.
     pub fn cost_ratio(&self) -> f32 {
         self.sah_cost / self.built_cost
     }
 
-    /// Updates the tree to moved vertices without changing its shape (see [`crate::accel::refit`]). `surface` must have the triangles
-    /// that this BLAS was built from. Deterministic, parallel; takes a fraction of a build's time.
+    /// Updates the tree to moved vertices without changing its topology (see [`crate::accel::refit`]). `surface` must have the triangles that this
+    /// BLAS was built from. Deterministic, parallel; takes a fraction of a build's time.
     ///
-    /// Instance boxes are those of the transformed bounds from then on, and leaves that held a part of a triangle hold all of it.
-    /// It must be a tree of one shape, not of keys.
+    /// Afterwards, instance boxes are the boxes of the transformed bounds, and leaves that held a part of a triangle hold all of it. The tree must
+    /// not have motion keys.
     pub fn refit(&mut self, surface: Surface<'_>) {
         debug_assert_eq!(self.keys.segments, 0, "keys do not follow");
         match &mut self.shape {
@@ -294,7 +294,7 @@ impl Blas {
     }
 }
 
-/// Box of the unit sphere's image: the length of each row is the reach along that axis.
+/// Box of the transformed unit sphere: the length of each matrix row is the extent along that axis.
 fn sphere_bounds(transform: &Affine3) -> Aabb {
     let rows = transform.matrix3.transpose();
     let reach = Vec3::new(rows.x_axis.length(), rows.y_axis.length(), rows.z_axis.length());
@@ -302,7 +302,7 @@ fn sphere_bounds(transform: &Affine3) -> Aabb {
     Aabb { min: transform.translation - reach - slack, max: transform.translation + reach + slack }
 }
 
-/// Positions that some triangle refers to.
+/// The positions that some triangle uses.
 fn used_vertices(surface: &Surface<'_>) -> Vec<Vec3> {
     let mut used = vec![false; surface.positions.len()];
     let vertices = surface.triangles.iter().flatten();
@@ -324,7 +324,7 @@ pub fn build_prims(surface: &Surface<'_>) -> Vec<BuildPrim> {
     prims
 }
 
-/// Builds the tree of `surface` over `prims`, the boxes of its triangles, or of parts of them.
+/// Builds the tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
 pub fn build_triangles(
     prims: Vec<BuildPrim>,
     surface: &Surface<'_>,
@@ -344,7 +344,7 @@ pub fn build_triangles(
     BuiltTree { bounds: tree.bounds, sah_cost: tree.sah_cost(1.0), shape: BlasShape::Triangles { tree, packs } }
 }
 
-/// Packs triangles that follow each other on a space-filling curve, and measures cuts only between packs.
+/// Packs triangles that are consecutive on a space-filling curve. Splits are evaluated only between packs.
 fn build_over_runs(prims: &[BuildPrim], surface: &Surface<'_>, tree: &mut Tree) -> Buffer<TrianglePack> {
     let runs = Runs::new(prims, PACK_SIZE as usize);
     let mut bounds = runs.bounds(prims);
@@ -379,7 +379,7 @@ fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
     }
 }
 
-/// Whether leaves are to be [`SharedPack`](crate::abi::SharedPack)s.
+/// Whether leaves should be [`SharedPack`](crate::abi::SharedPack)s.
 fn share_vertices(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> bool {
     let positions = surface.positions.len() as f64;
     layout == NodeLayout::Wide16
@@ -387,7 +387,7 @@ fn share_vertices(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -
         && positions <= MOST_POSITIONS * surface.triangles.len() as f64
 }
 
-/// Copies each leaf's triangles, which `triangles_of` names, into a pack and points the leaf at it.
+/// Copies each leaf's triangles, as listed by `triangles_of`, into a pack, and points the leaf at the pack.
 fn pack_leaves<P: Pack, T: Iterator<Item = u32>>(
     tree: &mut Tree,
     surface: &Surface<'_>,
@@ -411,7 +411,7 @@ fn pack_leaves<P: Pack, T: Iterator<Item = u32>>(
             pack.fill(surface);
         });
     };
-    // SAFETY: there are as many leaves as packs, and each is written.
+    // SAFETY: there is one pack per leaf, and each is written.
     unsafe { packs.refill(leaves.len(), fill) };
     packs
 }

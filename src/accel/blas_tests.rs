@@ -1,4 +1,4 @@
-//! Trees of triangles of every layout and quality, over inputs from the harmless to the absurd.
+//! Trees of triangles of every layout and quality, over inputs from ordinary to extreme.
 
 use crate::accel::{
     Blas, BlasShape, NodeLayout, Packs, Quality, Surface, compressed,
@@ -9,7 +9,7 @@ use crate::accel::{
 use crate::{math::hash_unit, scene::TriangleMesh};
 use proptest::prelude::*;
 
-/// Triangles of about `size` around points in a box of half extents `spread`; five triangles share each point.
+/// Triangles of about `size` around random points in a box of half extents `spread`; five triangles share each point.
 fn soup(count: u32, seed: u32, (center, spread, size): (f32, [f32; 3], f32)) -> TriangleMesh {
     let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
     let corner = |i: u32| {
@@ -57,7 +57,7 @@ proptest! {
     }
 }
 
-/// There are more primitives than one task builds, and than one task sorts, measures or partitions.
+/// The number of primitives exceeds the task size of building, sorting, measuring and partitioning.
 #[test]
 fn trees_do_not_depend_on_the_number_of_threads() {
     let mesh = soup(80_000, 5, (0.0, [1.0; 3], 0.01));
@@ -98,7 +98,7 @@ fn more_time_makes_better_trees() {
     }
 }
 
-/// Squares of two triangles each. Those beside each other have their corners in common, unless they are `loose`.
+/// Squares of two triangles each. Neighbouring squares share corners unless `loose` is set.
 fn squares(side: u32, loose: bool) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     let point = |x: u32, z: u32| [x as f32, hash_unit(7, x * 1000 + z), z as f32];
@@ -142,7 +142,7 @@ fn triangles_with_corners_in_common_share_them_where_sixteen_can_be_picked_from(
 
 #[test]
 fn packs_that_share_corners_hold_no_more_of_them_than_they_have_room_for() {
-    // Three triangles each share the same three corners, which no others have: sixteen triangles would need eighteen corners.
+    // Groups of three triangles share three corners that no other triangle uses, so sixteen triangles would need eighteen corners.
     let mut mesh = soup(3000, 11, (0.0, [1.0; 3], 0.05));
     let corners = mesh.triangles.as_flattened_mut();
     for (i, corner) in corners.iter_mut().enumerate() {

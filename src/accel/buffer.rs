@@ -1,4 +1,4 @@
-//! Memory for trees and records: aligned to cache lines, and to huge pages where it is large.
+//! Memory for trees and records, aligned to cache lines or, for large buffers, to huge pages.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use rayon::prelude::*;
@@ -11,17 +11,17 @@ use std::{
     slice,
 };
 
-/// Allocations from this size on are aligned to, and ask for, huge pages: random access into hundreds of megabytes
-/// otherwise spends a quarter of its time in page table walks. Smaller under Miri, which is slow.
+/// Allocations of at least this size are aligned to huge pages and request them. Otherwise, random access into hundreds of megabytes spends a quarter
+/// of its time in page table walks. Smaller under Miri, which is slow.
 const HUGE_PAGE: usize = if cfg!(miri) { 4 << 10 } else { 2 << 20 };
 
-/// Size of a cache line, to which smaller allocations are aligned.
+/// Size of a cache line, the alignment of smaller allocations.
 const LINE: usize = 64;
 
-/// A buffer that grows again gets an additional 1/`ROOM` of its size.
+/// A buffer that grows again gets 1/`ROOM` of its size in addition.
 const ROOM: usize = 16;
 
-/// Bytes that one task reads: few enough to stay in a core's cache between being zeroed and being read.
+/// Bytes that one task reads: few enough to stay in a core's cache between zeroing and reading.
 const PIECE: usize = if cfg!(miri) { 1 << 10 } else { 1 << 17 };
 
 /// A growable array of plain data that keeps its memory when it is reused for the next frame.
@@ -32,7 +32,7 @@ pub struct Buffer<T: Copy> {
     layout: Layout,
 }
 
-// SAFETY: a buffer owns its elements as a vector does, and hands them out under the usual borrowing rules.
+// SAFETY: a buffer owns its elements like a vector, and lends them under the usual borrowing rules.
 unsafe impl<T: Copy + Send> Send for Buffer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Copy + Sync> Sync for Buffer<T> {}
@@ -70,10 +70,10 @@ impl<T: Copy> Buffer<T> {
         }
     }
 
-    /// Sets the length to `len`, and has `fill` write all elements.
+    /// Sets the length to `len`, and calls `fill` to write all elements.
     ///
     /// # Safety
-    /// `fill` must initialise every element of the slice that it is given.
+    /// `fill` must initialise every element of its slice.
     pub unsafe fn refill(&mut self, len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) {
         self.len = 0;
         self.reserve(len);
@@ -82,8 +82,8 @@ impl<T: Copy> Buffer<T> {
         self.len = len;
     }
 
-    /// Replaces the contents by `head` and then the `parts`, which are copied in parallel. `place` maps each element of a part, given
-    /// the position of the part's first one.
+    /// Replaces the contents by `head` followed by the `parts`, which are copied in parallel. `place` maps each element of a part; its second
+    /// argument is the position of the part's first element.
     pub fn refill_joined(&mut self, head: &[T], parts: &[&[T]], place: impl Fn(T, usize) -> T + Sync)
     where
         T: Send + Sync,
@@ -111,7 +111,8 @@ impl<T: Copy> Buffer<T> {
         unsafe { self.refill(total, copy) };
     }
 
-    /// Reinterprets the bytes as elements of another type. None if they are not whole elements, or not aligned enough for them.
+    /// Reinterprets the bytes as elements of another type. Returns `None` if the length is not a multiple of the element size, or if the alignment is
+    /// insufficient.
     pub fn cast<U: Copy + AnyBitPattern>(self) -> Option<Buffer<U>>
     where
         T: NoUninit,
@@ -125,7 +126,7 @@ impl<T: Copy> Buffer<T> {
         Some(Buffer { data, len, layout })
     }
 
-    /// Bytes allocated.
+    /// Number of bytes allocated.
     pub fn bytes(&self) -> usize {
         self.layout.size()
     }
@@ -135,13 +136,13 @@ impl<T: Copy> Buffer<T> {
         if bytes <= self.layout.size() {
             return;
         }
-        // A buffer that has grown once will grow again: the tree of a moving scene has a few nodes more or less in every frame. Memory
-        // that is never touched costs nothing, whereas having the system clear all of it again takes long.
+        // A buffer that has grown once will probably grow again, because the tree of a moving scene changes its number of nodes from frame to frame.
+        // Memory that is never touched costs nothing, but clearing a new allocation takes the system long.
         let bytes = match self.layout.size() {
             0 => bytes,
             _ => bytes.saturating_add(bytes / ROOM),
         };
-        // Frees the old memory first: its contents are not needed any more.
+        // Frees the old memory first, because its contents are no longer needed.
         *self = Self::new();
         let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { LINE };
         let layout = bytes
@@ -160,7 +161,7 @@ impl<T: Copy> Buffer<T> {
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise_huge_pages(data: NonNull<u8>, layout: Layout) {
     if layout.align() >= HUGE_PAGE {
-        // SAFETY: whatever the range is, the advice changes nothing but the size of its pages.
+        // SAFETY: for any range, this advice only affects the size of its pages.
         unsafe { libc::madvise(data.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE) };
     }
 }
@@ -169,11 +170,10 @@ fn advise_huge_pages(data: NonNull<u8>, layout: Layout) {
 fn advise_huge_pages(_: NonNull<u8>, _: Layout) {}
 
 impl Buffer<u8> {
-    /// Makes a buffer of `len` bytes, which `read` fetches in parallel pieces: it gets a position, and the bytes from there on to
-    /// overwrite.
+    /// Creates a buffer of `len` bytes. `read` fills it in parallel pieces: it receives the offset of a piece, and the piece to overwrite.
     ///
     /// # Errors
-    /// One that `read` returned.
+    /// An error that `read` returned.
     pub fn read(len: usize, read: impl Fn(usize, &mut [u8]) -> io::Result<()> + Sync) -> io::Result<Self> {
         static ZEROS: [u8; PIECE] = [0; PIECE];
         let mut result = Ok(());
@@ -184,7 +184,7 @@ impl Buffer<u8> {
             result = read.reduce(|| Ok(()), Result::and);
         };
         let mut buffer = Self::new();
-        // SAFETY: all pieces are zeros at the least: none is left out where another one fails.
+        // SAFETY: every piece is at least zeroed, even if another piece fails.
         unsafe { buffer.refill(len, fill) };
         result.map(|()| buffer)
     }
@@ -226,7 +226,7 @@ impl<T: Copy> DerefMut for Buffer<T> {
     }
 }
 
-/// Makes room for `len` elements in an empty vector, in huge pages where that is worth it.
+/// Reserves room for `len` elements in an empty vector, and requests huge pages if it is large enough.
 pub fn reserve_huge_pages<T>(vec: &mut Vec<T>, len: usize) {
     vec.reserve_exact(len);
     let bytes = vec.capacity() * size_of::<T>();
@@ -239,7 +239,7 @@ pub fn reserve_huge_pages<T>(vec: &mut Vec<T>, len: usize) {
     }
 }
 
-/// Prefetches the cache lines of an element that will be read soon. Does nothing if `index` is out of range.
+/// Prefetches the cache lines of an element. Does nothing if `index` is out of range.
 #[inline]
 pub fn prefetch<T>(data: &[T], index: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -247,7 +247,7 @@ pub fn prefetch<T>(data: &[T], index: usize) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = std::ptr::from_ref(element).cast::<i8>();
         for offset in (0..size_of::<T>()).step_by(64) {
-            // SAFETY: prefetching has no effect but on caches.
+            // SAFETY: prefetching only affects caches.
             unsafe { _mm_prefetch(first.wrapping_add(offset), _MM_HINT_T0) };
         }
     }

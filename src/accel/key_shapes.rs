@@ -1,4 +1,4 @@
-//! BLASes of meshes that change shape while the shutter is open: one tree, whose boxes hold the triangles throughout, over one set of
+//! BLASes of meshes that deform while the shutter is open: one tree, whose boxes enclose the triangles over the whole interval, with one set of
 //! leaves per key.
 
 use crate::accel::{
@@ -17,8 +17,8 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 impl Blas {
-    /// Builds the tree of a mesh that has these shapes, at least one, at even steps of the shutter's time, with the same triangles; in
-    /// between, vertices are interpolated linearly. The quality is that of [`rebuild_quality`]. Deterministic, parallel.
+    /// Builds the tree of a deforming mesh. `keys` are its shapes at even steps over the shutter interval, at least one, with identical triangles.
+    /// Between keys, vertices are interpolated linearly. The quality is [`rebuild_quality`]. Deterministic, parallel.
     pub fn of_keys(keys: &[Surface<'_>], layout: NodeLayout) -> Self {
         let start = Instant::now();
         let Some((first, later)) = keys.split_first() else { unreachable!("a mesh has a shape") };
@@ -42,7 +42,7 @@ impl Blas {
     }
 }
 
-/// The box that each triangle stays in at all keys and between them.
+/// For each triangle, the box that encloses it at all keys and between them.
 fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     let Some(first) = keys.first() else {
         return Vec::new();
@@ -59,7 +59,7 @@ fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
     prims.collect()
 }
 
-/// Adds the leaves of `later` keys to a tree. Returns the tree and the number of leaves per key.
+/// Adds the leaves of the `later` keys to a tree. Returns the tree and the number of leaves per key.
 fn with_keys(mut tree: BuiltTree, later: &[Surface<'_>]) -> (BuiltTree, usize) {
     let leaves = match &mut tree.shape {
         BlasShape::Triangles { packs, .. } => each_kind!(packs, packs => add_keys(packs, later)),

@@ -1,13 +1,13 @@
 //! Acceleration structures: one BLAS per mesh, one TLAS over the instances of a frame.
 //!
-//! Modules named by nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`), those named by verbs make or change it.
-//! Builders take boxes, never meshes.
+//! Modules named by nouns hold data (`node`, `pack`, `buffer`, `blas`, `tlas`, `support`); modules named by verbs create or change it. Builders take
+//! boxes, never meshes.
 //!
-//! - `build` makes trees, in one way per [`Quality`]: `curve` finds the leaves of fast trees, and `collapse` makes a wide tree from a
-//!   `binary` one, which `reinsert` may have improved. `occlusion` sorts children for any-hit rays.
+//! - `build` builds trees, in one way per [`Quality`]: `curve` finds the leaves of fast trees; `collapse` makes a wide tree from a `binary` one,
+//!   which `reinsert` may have improved; `occlusion` sorts children for any-hit rays.
 //! - `refit` updates trees of moving geometry: `plan` divides the work among threads, `policy` chooses between refit and build.
-//! - `compressed` trees, for GPUs, are made from float trees. Devices say which [`NodeLayout`] they want.
-//! - `nested` puts the trees of assemblies behind that of the world.
+//! - `compressed` trees, for GPUs, are made from float trees. Devices choose the [`NodeLayout`].
+//! - `nested` appends the trees of assemblies to the world's tree.
 //! - `stored` writes BLASes to files and reads them back; `overlap` measures the quality of trees, and `validate` checks them.
 
 mod blas;

@@ -1,5 +1,5 @@
-//! Trees of more than two levels: assemblies, whose trees lie behind that of the world in the same arrays, so that kernels reach all
-//! records, units and keys from one base each.
+//! Trees of more than two levels: the trees of assemblies follow the world's tree in common arrays, so that kernels reach all records, units and keys
+//! from one base address each.
 
 use crate::accel::{
     Blas, BlasShape, Buffer, Tlas,
@@ -18,7 +18,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
-/// Number of boxes of a tree whose corners stand for all that is in it, where boxes of its instances are made from.
+/// Approximate number of boxes whose corners represent the content of an assembly when boxes of its instances are computed.
 const OUTLINE: usize = 1024;
 
 /// The tree of an assembly.
@@ -26,12 +26,12 @@ pub struct AssemblyTree {
     pub(crate) tlas: Tlas,
     /// Number of the assembly.
     pub number: u32,
-    /// Stack entries that a ray needs below this tree, and node levels there.
+    /// Stack entries and node levels that a ray needs below this tree.
     below: (usize, u32),
 }
 
 impl AssemblyTree {
-    /// A tree of what an assembly places. `outlined`: instances get tight boxes, which takes a few milliseconds.
+    /// Builds the tree of an assembly. `outlined`: instances get tight boxes, which takes a few milliseconds.
     pub fn build(tlas: Tlas, number: u32, blas: &[Arc<Blas>], outlined: bool) -> Blas {
         let mut parts: Vec<u32> = tlas.records.iter().map(|record| record.mesh).collect();
         parts.sort_unstable();
@@ -46,18 +46,18 @@ impl AssemblyTree {
         Blas::of_assembly(Self { tlas, number, below }, bounds, support, build_time)
     }
 
-    /// Node levels on the longest path to a triangle.
+    /// Number of node levels on the longest path to a triangle.
     pub fn depth(&self) -> u32 {
         self.tlas.tree.depth + self.below.1
     }
 
-    /// Stack entries that a ray needs from here on.
+    /// Stack entries that a ray needs for this tree and the trees below it.
     pub fn stack_entries(&self) -> usize {
         self.tlas.tree.stack_entries() + self.below.0
     }
 }
 
-/// Corners of boxes that hold all that is in a tree.
+/// Corners of boxes that enclose the content of a tree.
 fn outline(tlas: &Tlas) -> Vec<Vec3> {
     let corners = |boxes: Vec<Aabb>| boxes.iter().flat_map(|bounds| bounds.corners()).collect();
     match tlas.tree.root {
@@ -67,7 +67,7 @@ fn outline(tlas: &Tlas) -> Vec<Vec3> {
     }
 }
 
-/// About [`OUTLINE`] boxes of a tree, none of them within another.
+/// About [`OUTLINE`] boxes of a tree, none of them an ancestor of another.
 fn boxes_of<const N: usize>(nodes: &[Wide<N>]) -> Vec<Aabb> {
     let (mut open, mut boxes) = (VecDeque::from([0]), Vec::new());
     while let Some(node) = open.pop_front() {
@@ -84,16 +84,16 @@ fn boxes_of<const N: usize>(nodes: &[Wide<N>]) -> Vec<Aabb> {
     boxes
 }
 
-/// The levels of a scene with assemblies, and how a number leads through them.
+/// The levels of a scene with assemblies, and the numbers that identify paths through them.
 pub struct Nested {
     /// The world, then each assembly.
     pub levels: Vec<NestLevel>,
     pub numbers: Numbers,
-    /// The record of each instance of the scene, or `NO_INDEX` if it is hidden.
+    /// For each instance of the scene, the index of its record, or `NO_INDEX` if it is hidden.
     pub records_of: Vec<u32>,
-    /// The instance of the scene that each record is of.
+    /// For each record, the index of its instance in the scene.
     pub indices: Vec<u32>,
-    /// Records of what is in the world, which come first.
+    /// Number of records of the world, which come first.
     world_records: usize,
 }
 
@@ -114,21 +114,21 @@ impl Nested {
 }
 
 impl Tlas {
-    /// The records of what is in the world.
+    /// The records of the world.
     pub fn world_records(&self) -> &[InstanceRecord] {
         let all = self.nested.as_ref().map_or(self.records.len(), |nested| nested.world_records);
         &self.records[..all]
     }
 
-    /// The records of the world, then those of each assembly.
+    /// The record ranges of the world and of each assembly.
     pub fn level_records(&self) -> Vec<Range<usize>> {
         let inner = self.nested.iter().flat_map(|nested| &nested.levels[1..]).map(|level| level.first_record as usize);
         let ends = inner.clone().chain([self.records.len()]);
         [0].into_iter().chain(inner).zip(ends).map(|(start, end)| start..end).collect()
     }
 
-    /// Puts the trees of assemblies behind this one. `world` are the scene's instances in the world, and `levels` those of each assembly;
-    /// the trees of assemblies are the last ones of `blas`. Records that had indices of the scene get `numbers`.
+    /// Appends the trees of assemblies to this one. `world` is the scene's range of instances in the world, and `levels` are the ranges of each
+    /// assembly. The trees of assemblies are the last ones of `blas`. Indices of the scene in records are replaced by `numbers`.
     pub(crate) fn add_assemblies(
         &mut self,
         world: Range<usize>,
@@ -154,7 +154,7 @@ impl Tlas {
                 records_of[record.instance as usize] = at;
                 indices.push(record.instance);
             }
-            // Numbers are even if all places, but perhaps the last, have as many meshes as the first one.
+            // Numbers are even if all instances, except perhaps the last, contain as many meshes as the first one.
             let step = own.get(1).copied().unwrap_or(0);
             let even = own.iter().zip(0u32..).all(|(&number, i)| number == i.wrapping_mul(step));
             nest_levels.push(NestLevel {
@@ -182,7 +182,7 @@ impl Tlas {
     }
 }
 
-/// Where the part of a tree begins in the arrays of all.
+/// Offsets of a tree's part in the common arrays.
 #[derive(Clone, Copy, Default)]
 struct Start {
     records: u32,
@@ -216,7 +216,7 @@ fn joined<T: Copy + Send + Sync>(world: &[T], parts: impl Iterator<Item = Vec<T>
     all
 }
 
-/// The record as scenes with assemblies have it, with the place in `object_from_world` and a number for the index.
+/// The record for scenes with assemblies: with the translation of `world_from_object` in `object_from_world`, and a number instead of an index.
 fn placed(record: &InstanceRecord, numbers: &Numbers) -> InstanceRecord {
     let mut placed = InstanceRecord { instance: numbers.of[record.instance as usize], ..*record };
     for last in [3, 7, 11] {
@@ -225,8 +225,8 @@ fn placed(record: &InstanceRecord, numbers: &Numbers) -> InstanceRecord {
     placed
 }
 
-/// The units of a compressed tree, whose references count from `start`, and whose instances of assemblies lead to these. Instances are as
-/// their records will be.
+/// The units of a compressed tree after moving to `start`. Instances of assemblies refer to the assemblies' trees, and instances match their future
+/// records.
 fn moved_units(tree: &Tlas, numbers: &Numbers, start: &Start, starts: &Starts) -> Vec<Unit> {
     let mut units = tree.units.to_vec();
     let mut open = if units.is_empty() { Vec::new() } else { vec![0usize] };

@@ -1,4 +1,4 @@
-//! The wide nodes that a tree is made of, in the widths that devices ask for.
+//! The wide nodes of trees, in the widths that devices use.
 
 use crate::accel::Buffer;
 use crate::{
@@ -9,9 +9,8 @@ use glam::Vec3;
 
 /// A node of `N` children, as wide as the device's SIMD registers: 4, 8 or 16.
 ///
-/// `planes` holds min x, y, z and max x, y, z of every child's box; empty slots have inverted boxes. A child
-/// reference is a node index, or [`LEAF`] plus a leaf index, or [`EMPTY_CHILD`]. Children come after their
-/// parents in the array. On the C++ side each kernel variant is compiled for one width.
+/// `planes` holds min x, y, z and max x, y, z of every child's box; empty slots have inverted boxes. A child reference is a node index, [`LEAF`] plus
+/// a leaf index, or [`EMPTY_CHILD`]. Children come after their parents in the array. Each C++ kernel variant is compiled for one width.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub struct Wide<const N: usize> {
@@ -19,12 +18,13 @@ pub struct Wide<const N: usize> {
     pub children: [u32; N],
 }
 
-// SAFETY: floats and integers, which may be all zeros.
+// SAFETY: the fields are floats and integers, which may be all zeros.
 unsafe impl<const N: usize> bytemuck::Zeroable for Wide<N> {}
-// SAFETY: any bits are floats and integers, and all else is padding. That is why it is no `Pod`: padding must not be read.
+// SAFETY: the fields are floats and integers, for which any bits are valid, and the rest is padding. It is not `Pod`, because padding must
+// not be read.
 unsafe impl<const N: usize> bytemuck::AnyBitPattern for Wide<N> {}
 
-/// The layout of nodes that a device asks for.
+/// The node layout that a device uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeLayout {
     /// 4 uncompressed boxes per node, 128 bytes (SSE, NEON).
@@ -33,8 +33,8 @@ pub enum NodeLayout {
     Wide8,
     /// 16 boxes, 448 bytes (AVX-512).
     Wide16,
-    /// 8 quantised boxes in 80 bytes ([`CompressedNode`](crate::abi::CompressedNode)), made from a tree of [`Wide8`](Self::Wide8)
-    /// nodes with one primitive per leaf (GPUs).
+    /// 8 quantised boxes in 80 bytes ([`CompressedNode`](crate::abi::CompressedNode)), built from a tree of [`Wide8`](Self::Wide8) nodes with one
+    /// primitive per leaf (GPUs).
     Compressed8,
 }
 
@@ -51,7 +51,7 @@ pub enum NodeArray {
     Wide16(Buffer<Wide<16>>),
 }
 
-/// Runs `$body` with `$nodes` bound to the buffer of whatever width it has.
+/// Runs `$body` with `$nodes` bound to the buffer of the array's width.
 macro_rules! each_width {
     ($array:expr, $nodes:ident => $body:expr) => {
         match $array {
@@ -95,14 +95,14 @@ impl NodeArray {
     }
 }
 
-/// A finished tree over primitives; its owner defines what its leaves refer to.
+/// A finished tree over primitives; its owner defines the meaning of leaf references.
 #[derive(Clone)]
 pub struct Tree {
     pub layout: NodeLayout,
     pub nodes: NodeArray,
-    /// Reference to the root: node 0, a single leaf, or [`EMPTY_CHILD`] for a tree of nothing.
+    /// Reference to the root: node 0, a single leaf, or [`EMPTY_CHILD`] for an empty tree.
     pub root: u32,
-    /// Number of node levels on the longest path; 0 when the root is a leaf.
+    /// Number of node levels on the longest path; 0 if the root is a leaf.
     pub depth: u32,
     pub bounds: Aabb,
 }
@@ -112,8 +112,8 @@ impl Tree {
         Self { layout, nodes: NodeArray::new(layout), root: EMPTY_CHILD, depth: 0, bounds: Aabb::EMPTY }
     }
 
-    /// Most entries that a traversal stack needs: on each level, all children but the one that is entered. In a compressed tree,
-    /// one entry holds all of these.
+    /// Maximum number of traversal stack entries: on each level, all children except the one that is entered. In a compressed tree, one entry
+    /// represents all of them.
     pub fn stack_entries(&self) -> usize {
         match self.layout {
             NodeLayout::Compressed8 => self.depth as usize,
@@ -121,8 +121,8 @@ impl Tree {
         }
     }
 
-    /// Expected cost of a ray through the bounds, by the surface area heuristic: one unit per node visited, `leaf_cost`
-    /// per leaf. 0 for a tree without area.
+    /// Expected cost of a ray through the bounds, by the surface area heuristic: one unit per visited node, `leaf_cost` per leaf. A tree without
+    /// nodes or without area costs `leaf_cost`.
     pub fn sah_cost(&self, leaf_cost: f32) -> f32 {
         let root_area = self.bounds.half_area();
         if self.root & LEAF != 0 || root_area <= 0.0 {
@@ -162,7 +162,7 @@ impl<const N: usize> Wide<N> {
         self.children[slot] = child;
     }
 
-    /// Removes the child of `slot`.
+    /// Removes the child in `slot`.
     pub fn clear(&mut self, slot: usize) {
         self.set(slot, &Aabb::EMPTY, EMPTY_CHILD);
     }

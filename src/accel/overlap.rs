@@ -1,13 +1,12 @@
-//! The end-point overlap of a tree, which measures how much nodes overlap where there is something to hit (Aila, Karras and Laine
-//! 2013, "On Quality Metrics of Bounding Volume Hierarchies").
+//! The end-point overlap of a tree: the overlap of nodes at points where rays can end (Aila, Karras and Laine 2013, "On Quality Metrics of Bounding
+//! Volume Hierarchies").
 //!
-//! It is the cost of the nodes and leaves whose boxes hold a point of the surface without being above it in the tree, averaged
-//! over all of the surface. Together with the surface area heuristic, which ignores where rays end, it predicts most of what a
-//! tree costs rays. The costs are those of [`Tree::sah_cost`]: one unit per node, one per leaf.
+//! It is the cost of the nodes and leaves that contain a surface point but are not its ancestors, averaged over the whole surface. Together with the
+//! surface area heuristic, which ignores where rays end, it predicts most of a tree's traversal cost. The unit costs are those of [`Tree::sah_cost`]:
+//! 1 per node, 1 per leaf.
 //!
-//! The average is taken over a fixed sample of [`POINTS`] points, with strata along the surface, and not over clipped
-//! triangles: for a TLAS these would be all triangles of all instances. Trees without overlap have exactly 0; for others, the
-//! standard error is about half a percent of the value.
+//! The average is taken over a fixed, stratified sample of [`POINTS`] surface points instead of clipped triangles, because a TLAS would need all
+//! triangles of all instances. Trees without overlap have exactly 0. For others, the standard error is about half a percent of the value.
 
 use crate::accel::{
     Blas, BlasShape, Tlas,
@@ -23,13 +22,13 @@ use glam::{Affine3, Mat3, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::TAU;
 
-/// Number of points of a sample.
+/// Number of sample points.
 pub const POINTS: u32 = 1 << 16;
-/// Number of points that one task takes.
+/// Number of points per task.
 const TASK: u32 = 1 << 10;
 
-/// The end-point overlap of the tree of a mesh, in object space; 0 for a sphere. None for compressed trees, whose boxes
-/// are not kept. A mesh that moves while the shutter is open has the surface of its first key.
+/// The end-point overlap of a mesh's tree, in object space; 0 for a sphere. `None` for compressed trees, whose float boxes are not kept, and for
+/// assemblies. For a mesh that deforms while the shutter is open, the first key is used.
 pub fn blas_overlap(blas: &Blas) -> Option<f32> {
     let (tree, packs) = match &blas.shape {
         BlasShape::Triangles { tree, packs } => (tree, packs),
@@ -58,11 +57,11 @@ fn overlap_of<P: Pack>(tree: &Tree, packs: &[P]) -> f32 {
     })
 }
 
-/// The end-point overlap of a frame's TLAS, in world space: its leaves are the boxes of instances, and its surface is that of all
-/// visible instances. `meshes` are those that instances name, in the shapes that they have in this frame.
+/// The end-point overlap of a frame's TLAS, in world space. Its leaves are the boxes of instances, and its surface is the surface of all visible
+/// instances. `meshes` are the meshes of the instances, in their shapes of this frame.
 ///
-/// Assemblies have no surface here. Instances are picked by the area that their mesh would have under an even scale of the same volume, and points are weighted by
-/// the actual stretch at their place.
+/// Assemblies have no surface here. Instances are sampled by the area that their mesh would have under a uniform scale of equal volume, and points
+/// are weighted by the actual local stretch.
 pub fn tlas_overlap(tlas: &Tlas, meshes: &[Mesh]) -> f32 {
     let surfaces: Vec<Shares> = meshes.iter().map(Shares::of_mesh).collect();
     let area = |record: &InstanceRecord| match surfaces.get(record.mesh as usize) {
@@ -96,12 +95,12 @@ fn placement(record: &InstanceRecord) -> Affine3 {
     Affine3::from_cols(column(0), column(1), column(2), column(3))
 }
 
-/// Factor by which areas grow under an even scale that changes volumes as this transform does.
+/// Area growth under a uniform scale that changes volumes as much as this transform.
 fn even_stretch(transform: &Affine3) -> f64 {
     f64::from(transform.matrix3.determinant().abs()).powf(2.0 / 3.0)
 }
 
-/// Position of point `index` in the surface, from 0 to 1.
+/// Position of sample `index` in the surface, from 0 to 1.
 fn stratum(index: u32) -> f64 {
     (f64::from(index) + f64::from(unit(4, index))) / f64::from(POINTS)
 }
@@ -110,7 +109,7 @@ fn unit(dimension: u32, index: u32) -> f32 {
     hash_unit(dimension, index)
 }
 
-/// The weighted average over all points for which `at` has a value; the same for any number of threads.
+/// The weighted average over all points for which `at` returns a value. It does not depend on the number of threads.
 fn average(at: impl Fn(u32) -> Option<(f64, f32)> + Sync) -> f32 {
     let tasks = (0..POINTS / TASK).into_par_iter();
     let sums: Vec<(f64, f64)> = tasks
@@ -125,7 +124,7 @@ fn average(at: impl Fn(u32) -> Option<(f64, f32)> + Sync) -> f32 {
     if weights > 0.0 { (all / weights) as f32 } else { 0.0 }
 }
 
-/// Number of nodes and leaves whose boxes hold `point`, which lies in leaf `own`, except that leaf and the nodes above it.
+/// Number of nodes and leaves that contain `point`, without the point's leaf `own` and its ancestors.
 fn overlap_at(tree: &Tree, point: Vec3, own: u32) -> f32 {
     if tree.root == EMPTY_CHILD || tree.root & LEAF != 0 {
         return 0.0;
@@ -150,7 +149,7 @@ fn below<const N: usize>(nodes: &[Wide<N>], node: u32, point: Vec3, own: u32) ->
     (overlap, is_above)
 }
 
-/// Running sums of areas, from which one is picked in proportion.
+/// Cumulative areas, for sampling in proportion to area.
 struct Shares {
     ends: Vec<f64>,
 }
@@ -180,7 +179,7 @@ impl Shares {
         self.ends.last().copied().unwrap_or(0.0)
     }
 
-    /// Picks the area at `share` of the total, which is in [0, 1). None if there is no area.
+    /// Returns the index of the area at fraction `share` (in [0, 1)) of the total. `None` if the total is 0.
     fn pick(&self, share: f64) -> Option<usize> {
         let place = share * self.total();
         let index = self.ends.partition_point(|&end| end <= place);
@@ -188,7 +187,7 @@ impl Shares {
     }
 }
 
-/// A triangle, or a patch of a sphere small enough to be flat.
+/// A triangle, or an approximately flat patch of a sphere.
 struct Patch {
     corner: Vec3,
     edges: [Vec3; 2],
@@ -199,7 +198,7 @@ impl Patch {
         Self { corner: a, edges: [b - a, c - a] }
     }
 
-    /// A small patch of the unit sphere; even `u` and `v` give an even distribution over its surface.
+    /// A small patch of the unit sphere; uniform `u` and `v` give a uniform distribution over its surface.
     fn of_sphere(u: f32, v: f32) -> Self {
         let z = 1.0 - 2.0 * u;
         let (sin, cos) = (TAU * v).sin_cos();
@@ -213,15 +212,15 @@ impl Patch {
         0.5 * self.edges[0].cross(self.edges[1]).length()
     }
 
-    /// Factor by which its area grows under a transform.
+    /// Factor by which the patch's area grows under a transform.
     fn stretch(&self, transform: &Mat3) -> f32 {
         let [a, b] = self.edges.map(|edge| edge.normalize_or_zero());
         let before = a.cross(b).length().max(f32::MIN_POSITIVE);
         (*transform * a).cross(*transform * b).length() / before
     }
 
-    /// Maps `u` and `v` evenly to the triangle. A coordinate that all corners share is exactly the point's, too, which is never outside
-    /// of their box.
+    /// Maps uniform `u` and `v` to a uniform point of the triangle. A coordinate that is equal for all corners is reproduced exactly, and the point
+    /// is never outside the corners' box.
     fn point(&self, u: f32, v: f32) -> Vec3 {
         let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
         let [to_b, to_c] = self.edges;
@@ -253,7 +252,7 @@ mod tests {
         Mesh { name: "ball".into(), shape: Shape::Sphere, slot_count: 1 }
     }
 
-    /// Half of a unit square that stands on the x axis, and slants by `depth` from corner to corner.
+    /// Half of a unit square that stands on the x axis and slants by `depth` from corner to corner.
     fn slanted(depth: f32) -> Mesh {
         mesh(vec![[0.0; 3], [1.0, 0.0, depth], [0.0, 1.0, 0.0]])
     }
@@ -297,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_overlap_of_two_instances_is_the_share_of_their_surface_in_the_other_box() {
-        // Half a box apart along x: each has the part of its surface with x below or above 1/2 in the other's box.
+        // The instances are half a box apart along x. The part of each one's surface with x below or above 1/2 is in the other one's box.
         let places = [(0, at(0.0, 0.0, 0.0)), (0, at(0.5, 0.0, 0.0))];
         let found = overlap(&[slanted(1.0)], &places);
         // A triangle has 1/4 of its area beyond the middle, and 3/4 before it.
@@ -309,7 +308,7 @@ mod tests {
         let stretched = Affine3::from_scale(Vec3::new(9.0, 1.0, 1.0));
         let places = [(0, stretched), (1, at(8.0, 0.0, -0.5))];
         let found = overlap(&[slanted(0.0), slanted(1.0)], &places);
-        // The part of the large triangle beyond 8/9 of its length is 1/81 of 4.5. The other touches its flat box in a line.
+        // The part of the large triangle beyond 8/9 of its length is 1/81 of 4.5. The other triangle touches its flat box in a line.
         let (large, small) = (4.5, 0.5 * 2f32.sqrt());
         let expected = large / 81.0 / (large + small);
         assert!((found - expected).abs() < 0.1 * expected, "{found}, not {expected}");
@@ -317,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_sphere_in_a_box_overlaps_as_its_area_says() {
-        // Slices of a sphere of equal thickness have equal area: a quarter is in the box of one that is 1.5 away.
+        // Slices of a sphere of equal thickness have equal area: a quarter is in the box of a sphere at distance 1.5.
         let places = [(0, at(0.0, 0.0, 0.0)), (0, at(0.0, 0.0, 1.5))];
         let found = overlap(&[ball()], &places);
         assert!((found - 0.25).abs() < 0.005, "{found}");

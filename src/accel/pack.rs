@@ -1,8 +1,8 @@
-//! Leaves of trees for CPUs: packs of triangles, all of which a ray is tested against at once.
+//! Leaves of trees for CPUs: packs of triangles, which a ray tests all at once.
 //!
-//! Most are [`TrianglePack`]s: eight triangles with three corners each. Neighbours in a mesh have corners in common, and a processor that
-//! picks any of sixteen floats by one instruction can do without the copies: a [`SharedPack`] has up to sixteen triangles in the same
-//! 320 bytes. Trees over them have fewer leaves and nodes, and a larger part of them fits into caches.
+//! Most are [`TrianglePack`]s: eight triangles with three corners each. Neighbouring triangles of a mesh share corners, and processors that can
+//! select any of sixteen floats with one instruction do not need the copies. A [`SharedPack`] therefore holds up to sixteen triangles in 320 bytes,
+//! the size of a `TrianglePack`. Trees over them have fewer leaves and nodes, and a larger part of them fits into caches.
 
 use crate::abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
 use crate::accel::{
@@ -18,7 +18,7 @@ pub enum Packs {
     Shared(Buffer<SharedPack>),
 }
 
-/// Runs `$body` with `$packs` bound to the buffer of whatever kind they are.
+/// Runs `$body` with `$packs` bound to the buffer of the current kind.
 macro_rules! each_kind {
     ($all:expr, $packs:ident => $body:expr) => {
         match $all {
@@ -46,22 +46,22 @@ impl Packs {
 
 /// A pack of either kind.
 pub trait Pack: Leaf + bytemuck::Pod + Sync {
-    /// Makes a pack of these triangles, which must fit into it, without positions.
+    /// Creates a pack of these triangles, which must fit into it, without positions.
     fn named(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self;
 
-    /// The triangle in each lane, or [`NO_INDEX`].
+    /// For each lane, the triangle's index or [`NO_INDEX`].
     fn prims(&self) -> &[u32];
 
-    /// The corners of the triangle in a lane.
+    /// The corners of a lane's triangle.
     fn corners(&self, lane: usize) -> [[f32; 3]; 3];
 
-    /// The area of the triangles.
+    /// The total area of the triangles.
     fn surface(&self) -> f32;
 
     /// Whether all corners refer to vertices of the pack.
     fn has_all_corners(&self) -> bool;
 
-    /// Whether everything that the pack refers to exists, for a mesh with this number of triangles.
+    /// Whether all references of the pack are valid, for a mesh with this number of triangles.
     fn is_sound(&self, triangles: usize) -> bool {
         let exists = |&prim: &u32| (prim as usize) < triangles;
         let (first, rest) = self.prims().split_at(1);
@@ -202,7 +202,7 @@ fn named_in(lanes: &[u32]) -> impl Iterator<Item = u32> {
     lanes.iter().copied().take_while(|&prim| prim != NO_INDEX)
 }
 
-/// The area of triangles, `vertices[corner][axis][lane]`, in lanes that name one.
+/// The total area of triangles, `vertices[corner][axis][lane]`, over the lanes in use.
 fn surface_of<const N: usize>(vertices: &[[[f32; N]; 3]; 3], prims: &[u32; N]) -> f32 {
     let mut areas = [0.0; N];
     for (lane, area) in areas.iter_mut().enumerate() {
@@ -216,7 +216,7 @@ fn surface_of<const N: usize>(vertices: &[[[f32; N]; 3]; 3], prims: &[u32; N]) -
     named.map(|(area, &prim)| if prim == NO_INDEX { 0.0 } else { *area }).sum()
 }
 
-/// The vertices of a [`SharedPack`], each once.
+/// The distinct vertices of a [`SharedPack`].
 pub struct FewVertices {
     vertices: [u32; SHARED_PACK_SIZE as usize],
     count: usize,
@@ -229,10 +229,10 @@ impl Default for FewVertices {
 }
 
 impl FewVertices {
-    /// Returns the place of a vertex, and adds it if it is not there yet. None if there is no room for it.
+    /// Returns the position of a vertex, and adds it if it is missing. `None` if there is no room for it.
     #[inline]
     pub fn place_of(&mut self, vertex: u32) -> Option<usize> {
-        // Compares all places before finding the equal one, so that the compiler makes vector instructions of it.
+        // Compares all entries before searching the equal one, so that the compiler emits vector instructions.
         let same = self.vertices.map(|other| other == vertex);
         let found = same.iter().enumerate().fold(0u32, |bits, (place, &same)| bits | u32::from(same) << place);
         if found != 0 {

@@ -1,4 +1,4 @@
-//! Keys of instances that move while the shutter is open, from which a TLAS gets boxes that hold them throughout.
+//! Keys of instances that move while the shutter is open. A TLAS uses them for boxes that enclose each instance over the whole interval.
 
 use crate::accel::support::rounding_slack;
 use crate::{
@@ -7,20 +7,20 @@ use crate::{
 };
 use glam::{Affine3, Vec3};
 
-/// Factor on the rounding slack of a key's own box. It covers the rounding of matrices between keys and of their inverses, which
-/// kernels compute in floats.
+/// Factor for the rounding slack of a key's own box. It covers the rounding of interpolated matrices and of their inverses, which kernels compute in
+/// single precision.
 const MORE_ROUNDING: f32 = 3.0;
 
-/// Keys of instances at even steps of the shutter's time. In between, matrices are interpolated linearly: every point of an instance
-/// moves along straight lines, so the boxes of the keys hold it.
+/// Keys of instances at even steps over the shutter interval. Between keys, matrices are interpolated linearly. Every point of an instance therefore
+/// moves along straight lines, and the union of the keys' boxes encloses it.
 #[derive(Clone, Debug, Default)]
 pub struct ShutterKeys {
-    /// The span of each instance, in the order of a TLAS's input; empty if none moves.
+    /// The span of each instance, in the order of a TLAS's input; empty if no instance moves.
     pub spans: Vec<ShutterSpan>,
     pub keys: Vec<InstanceKey>,
 }
 
-/// The keys of one instance: `segments + 1` of them from `first` on, or none if `segments` is 0 and it stands still.
+/// The keys of one instance: `segments` + 1 keys, starting at index `first`; none if `segments` is 0 and the instance stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShutterSpan {
     pub first: u32,
@@ -28,23 +28,23 @@ pub struct ShutterSpan {
 }
 
 impl ShutterKeys {
-    /// Whether nothing moves.
+    /// Whether no instance moves.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Removes all keys, so that nothing moves; keeps the memory.
+    /// Removes all keys and keeps the memory.
     pub fn clear(&mut self) {
         self.spans.clear();
         self.keys.clear();
     }
 
-    /// The span of an instance; one without segments if it stands still.
+    /// The span of an instance; it has no segments if the instance stands still.
     pub fn span(&self, instance: usize) -> ShutterSpan {
         self.spans.get(instance).copied().unwrap_or_default()
     }
 
-    /// The keys in a span; none if it has no segments.
+    /// The keys of a span; empty if it has no segments.
     pub fn of(&self, span: ShutterSpan) -> &[InstanceKey] {
         let count = match span.segments {
             0 => 0,
@@ -54,8 +54,8 @@ impl ShutterKeys {
         self.keys.get(first..first + count).unwrap_or_default()
     }
 
-    /// The union of the boxes of `boxed` at all keys, which also holds what is between them; none if a key has no box. `reach` is that
-    /// of the instance's mesh, in object space.
+    /// The union of the boxes returned by `boxed` at all keys, which also encloses the motion between them. `None` if a key has no box. `reach` is
+    /// the extent of the instance's mesh in object space.
     pub(super) fn bounds(
         &self,
         span: ShutterSpan,

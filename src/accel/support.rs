@@ -1,8 +1,7 @@
-//! The vertices of a mesh that can be extreme in a direction: they give the exact box of a transformed mesh in a few dot products.
+//! The vertices of a mesh that can be extreme in some direction. They give the exact box of a transformed mesh with a few dot products.
 //!
-//! The corners of a transformed bounding box overestimate a rotated mesh by far; its convex hull is exact, but has
-//! hundreds of vertices. So directions are grouped into cells on a cube map, and each cell keeps the vertices that are
-//! extreme for some direction within it.
+//! The corners of a transformed bounding box overestimate a rotated mesh by far. The convex hull is exact, but has hundreds of vertices. Therefore
+//! directions are grouped into cells of a cube map, and each cell stores the vertices that are extreme for some direction inside it.
 
 use crate::accel::Buffer;
 use crate::math::{Aabb, transformed_reach};
@@ -10,40 +9,39 @@ use glam::{Affine3, Vec3, Vec4};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Cells along one edge of a cube face, a power of two.
+/// Number of cells along one edge of a cube face, a power of two.
 const RESOLUTION: usize = 16;
-/// Cells of a whole cube map.
+/// Number of cells of a whole cube map.
 const CELLS: usize = 6 * RESOLUTION * RESOLUTION;
-/// Meshes up to this many vertices are scanned as a whole.
+/// Maximum number of vertices of meshes that are searched exhaustively.
 const SMALL: usize = 8;
-/// The number of blocks of a cell is a multiple of this, so that the end of most loops over them can be predicted.
+/// The number of blocks per cell is a multiple of this, so that the end of most loops over them is predictable.
 const TOGETHER: usize = 2;
-/// A cell with more candidates than this gets the rectangle around them instead. Flat undersides crowd the one direction
-/// in which they face, and there the rectangle is as good as exact.
+/// Maximum number of candidates per cell; cells with more store a rectangle around them instead. Flat undersides have many candidates in the single
+/// direction that they face, and there the rectangle is nearly exact.
 const CROWD: usize = 32;
-/// A larger cell, which is still to be divided, gets the rectangle if it has more than this many times its share of the vertices: it
-/// would pass nearly all of them on to each of its parts.
+/// A larger cell, before its division, is replaced by the rectangle if it has more than this many times its share of the vertices. It would otherwise
+/// pass nearly all of them on to each of its parts.
 const MOST_SHARES: usize = 8;
 
-/// Number of points among which the farthest one is searched for at a time.
+/// Number of points per block in the search for the farthest one.
 const CHUNK: usize = 256;
 
-/// Share of a row of a transform that may lie off an axis if the row still counts as along it: a box gets larger by a millionth of
-/// the mesh.
+/// Maximum deviation of a transform's row from an axis, relative to its length, for the row to count as axis-aligned. It enlarges a box by a
+/// millionth of the mesh.
 const OFF_AXIS: f32 = 1e-6;
 
 /// Candidates for the extreme vertex, per direction cell.
 #[derive(Clone)]
 pub struct SupportMap {
-    /// Candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`. Small meshes have a single cell.
+    /// The candidates of cell `c` are in `blocks[starts[c]..starts[c + 1]]`. Small meshes have a single cell.
     pub starts: Buffer<u32>,
     pub blocks: Buffer<Block>,
     /// Box of the untransformed vertices.
     pub bounds: Aabb,
 }
 
-/// Four points, coordinate by coordinate, so that their dot products fit SIMD registers. A short last block repeats
-/// its first point.
+/// Four points, stored by coordinate, so that their dot products fit SIMD registers. A short last block repeats its first point.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 pub struct Block {
@@ -64,7 +62,7 @@ impl Block {
     }
 }
 
-/// Points, coordinate by coordinate, so that compilers make vectors of loops over them.
+/// Points, stored by coordinate, so that compilers vectorise loops over them.
 struct Points {
     x: Vec<f32>,
     y: Vec<f32>,
@@ -99,12 +97,12 @@ impl Points {
         coordinates.map(move |((x, y), z)| x * d.x + y * d.y + z * d.z)
     }
 
-    /// The first of the points that lie farthest in `direction`; none if there are no points.
+    /// Index of the first of the points that are farthest in `direction`; `None` if there are no points.
     fn farthest(&self, direction: Vec3) -> Option<usize> {
         let (mut most, mut chunk) = (f32::NEG_INFINITY, 0..0);
         for begin in (0..self.len()).step_by(CHUNK) {
             let own = begin..(begin + CHUNK).min(self.len());
-            // Lanes, since the compiler must not change the order in which floats are compared.
+            // Explicit lanes, because the compiler must not reorder comparisons of floats.
             let mut lanes = [f32::NEG_INFINITY; 8];
             let mut dots = self.along(own.clone(), direction);
             for _ in 0..own.len() / lanes.len() {
@@ -122,11 +120,11 @@ impl Points {
         dots.position(|along| along == most).map(|i| begin + i)
     }
 
-    /// The points at whose place `dropped` is 0.
+    /// The points whose entry in `dropped` is 0.
     fn without(&self, dropped: &[u32]) -> Self {
         let count = dropped.iter().filter(|&&d| d == 0).count();
         let kept = |from: &[f32]| {
-            // Every value is written, and the next one overwrites a dropped one, since a branch would be unpredictable.
+            // Every value is written, and the next one overwrites a dropped one, because a branch would be unpredictable.
             let (mut to, mut next) = (vec![0.0; count + 1], 0);
             for (value, dropped) in from.iter().zip(dropped) {
                 to[next] = *value;
@@ -139,22 +137,22 @@ impl Points {
     }
 }
 
-/// A cone of directions: all that deviate from `center` by at most the angle whose sine is given. `directions` are samples of it.
+/// A cone of directions: all directions that deviate from `center` by at most the angle with the given sine. `directions` are samples of it.
 struct Cone {
     directions: Vec<Vec3>,
     center: Vec3,
     sine: f32,
 }
 
-/// Whether a row of a matrix does nothing but scale an axis, as far as it matters for a box.
+/// Whether a row of a matrix only scales an axis, to the accuracy that a box needs.
 fn is_along_axis(row: Vec3) -> bool {
     let row = row.abs();
     row.element_sum() <= row.max_element() * (1.0 + OFF_AXIS)
 }
 
 impl SupportMap {
-    /// Makes the map by halving the cells level by level, so that each cell only tests the candidates of its parent. This takes a few
-    /// milliseconds per 10,000 vertices.
+    /// Builds the map by halving the cells level by level, so that each cell only tests the candidates of its parent. Takes a few milliseconds per
+    /// 10,000 vertices.
     pub fn new(vertices: &[Vec3]) -> Self {
         let bounds = Aabb::of_points(vertices.iter().copied());
         if vertices.len() <= SMALL {
@@ -181,11 +179,11 @@ impl SupportMap {
         Self { starts: Buffer::copied(&starts), blocks: Buffer::copied(&blocks), bounds }
     }
 
-    /// Most bytes that starts and blocks may take.
+    /// Maximum sizes in bytes of starts and blocks.
     pub const MOST_BYTES: [usize; 2] = [(CELLS + 1) * size_of::<u32>(), CELLS * CROWD.div_ceil(4) * size_of::<Block>()];
 
-    /// Whether there is a cell for every direction, and all blocks of each are there and hold finite numbers. Queries then stay within
-    /// the map, and the worst that they can return is a box that is too small.
+    /// Whether there is a cell for every direction, and all blocks of each cell exist and are finite. Queries then stay inside the map, and at worst
+    /// return a box that is too small.
     pub fn is_sound(&self) -> bool {
         let end = self.starts.last().map(|&end| end as usize);
         [2, CELLS + 1].contains(&self.starts.len())
@@ -198,8 +196,8 @@ impl SupportMap {
         self.starts.bytes() + self.blocks.bytes()
     }
 
-    /// The tightest box around the vertices after `transform`, widened by its rounding error. If `transform` maps axes to axes, this
-    /// is the transformed box.
+    /// The tightest box around the transformed vertices, widened by the rounding error. If `transform` maps axes to axes, this is the transformed
+    /// box.
     pub fn transformed_bounds(&self, transform: &Affine3) -> Aabb {
         let rows = transform.matrix3.transpose();
         let slack = rounding_slack(transform, self.bounds.reach());
@@ -210,17 +208,17 @@ impl SupportMap {
         let (x, y, z) = (self.extent(rows.x_axis), self.extent(rows.y_axis), self.extent(rows.z_axis));
         let (min, max) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
         let t = transform.translation;
-        // The transformed box is no smaller, except where a crowded cell was simplified.
+        // The transformed box is at least as large, except where a crowded cell was simplified.
         Aabb { min: (min + t).max(boxed.min) - slack, max: (max + t).min(boxed.max) + slack }
     }
 
-    /// Least and greatest dot product of a vertex with `direction`.
+    /// Minimum and maximum dot product of a vertex with `direction`.
     fn extent(&self, direction: Vec3) -> (f32, f32) {
         let (ahead, behind) = if self.starts.len() == 2 { (0, 0) } else { cells_of(direction) };
         (-self.support(behind, -direction), self.support(ahead, direction))
     }
 
-    /// Greatest dot product with `direction`, which lies in `cell`.
+    /// Maximum dot product with `direction`, which must lie in `cell`.
     fn support(&self, cell: usize, direction: Vec3) -> f32 {
         let range = self.starts[cell] as usize..self.starts[cell + 1] as usize;
         let (x, y, z) = (Vec4::splat(direction.x), Vec4::splat(direction.y), Vec4::splat(direction.z));
@@ -231,7 +229,7 @@ impl SupportMap {
     }
 }
 
-/// Most rounding error, per axis, of the image of a point within `reach` of the origin: a few ulps of the terms added up.
+/// Upper bound of the rounding error, per axis, of a transformed point within `reach` of the origin: a few ulps of the sum of the terms.
 pub fn rounding_slack(transform: &Affine3, reach: Vec3) -> Vec3 {
     let terms = transformed_reach(transform, reach);
     8.0 * f32::EPSILON * (terms + transform.translation.abs())
@@ -261,24 +259,24 @@ fn face_cells(face: usize, vertices: &Points) -> Vec<Vec<Vec3>> {
     cells.iter().map(|cell| cell.iter().collect()).collect()
 }
 
-/// Four points that reach at least as far as `points` in every direction of the cone: the rectangle around them, seen
-/// along the cone's axis, at the height of the farthest.
+/// Four points that reach at least as far as `points` in every direction of the cone: the rectangle around them, seen along the cone's axis, at the
+/// height of the farthest point.
 fn cover(points: &Points, cone: &Cone) -> [Vec3; 4] {
     let (s, t) = cone.center.any_orthonormal_pair();
     let in_frame = |p: Vec3| Vec3::new(p.dot(s), p.dot(t), p.dot(cone.center));
     let around = Aabb::of_points(points.iter().map(in_frame));
-    // Rounding error of the way to the frame and back.
+    // Rounding error of the conversion to the frame and back.
     let slack = Vec3::splat(8.0 * f32::EPSILON * around.reach().max_element());
     let (min, max) = (around.min - slack, around.max + slack);
     let corner = |x: f32, y: f32| s * x + t * y + cone.center * max.z;
     [corner(min.x, min.y), corner(max.x, min.y), corner(min.x, max.y), corner(max.x, max.y)]
 }
 
-/// The cells of a direction and of its opposite. Faces are +X, -X, +Y, -Y, +Z, -Z, and their rows and columns run along
-/// the two other axes in order, so the opposite cell is the mirror image on the next face.
+/// The cells of a direction and of its opposite. Faces are +X, -X, +Y, -Y, +Z, -Z. Their rows and columns run along the two other axes in order, so
+/// the opposite cell is the mirror image on the next face.
 fn cells_of(d: Vec3) -> (usize, usize) {
     let a = d.abs();
-    // Selects and a table instead of branches, since which axis is the longest is unpredictable.
+    // Selects and a table instead of branches, because the longest axis is unpredictable.
     let of_yz = if a.y >= a.z { 1 } else { 2 };
     let axis = if a.x >= a.y.max(a.z) { 0 } else { of_yz };
     let along = [d.x, d.y, d.z, d.x, d.y];
@@ -305,25 +303,25 @@ fn cone(face: usize, x: usize, y: usize, resolution: usize) -> Cone {
     };
     let center = direction(0.5, 0.5);
     let corners = [direction(0.0, 0.0), direction(1.0, 0.0), direction(0.0, 1.0), direction(1.0, 1.0)];
-    // A hair more than the corners, for directions that rounding puts into the neighbouring cell.
+    // Slightly more than the corners, for directions that rounding moves into the neighbouring cell.
     let sine = corners.iter().map(|c| center.cross(*c).length()).fold(0.0, f32::max) * 1.001 + 1e-5;
     Cone {
-        // The winner in the direction of the centre beats most of the rest.
+        // The centre comes first, because its winner eliminates most of the other vertices.
         directions: [center].into_iter().chain(corners).collect(),
         center,
         sine,
     }
 }
 
-/// The vertices that none of the winners, which are farthest in the cone's `directions`, beats in every direction of the cone. Of
-/// vertices that equal a winner, only the first is left.
+/// Removes the vertices that some winner exceeds in every direction of the cone, and returns the others. Winners are the farthest vertices in the
+/// cone's `directions`. Of vertices equal to a winner, only the first is kept.
 fn candidates(vertices: &Points, cone: &Cone) -> Points {
     let winners = cone.directions.iter().filter_map(|d| vertices.farthest(*d));
     let mut winners: Vec<usize> = winners.collect();
     winners.sort_unstable();
     winners.dedup();
-    // The greatest dot(v - w, d) over the cone is negative exactly when the angle between v - w and its centre is more than
-    // a right angle plus the cone's own.
+    // The maximum of dot(v - w, d) over the cone is negative exactly if the angle between v - w and the cone's centre exceeds a right angle plus the
+    // cone's half angle.
     let (center, sine2) = (cone.center, cone.sine * cone.sine);
     let mut beaten = vec![0u32; vertices.len()];
     for winner in winners {
@@ -355,7 +353,7 @@ mod tests {
 
     #[test]
     fn boxes_of_crowds_are_never_too_small() {
-        // A dome over a flat underside of 10,000 points, which all belong to one direction; and much the same drawn out to a rod.
+        // A dome over a flat underside of 10,000 points, which all belong to one direction; and a similar shape stretched to a rod.
         let dome = (0..10_000u32).flat_map(|i| {
             let (x, z) = ((i % 100) as f32 - 50.0, (i / 100) as f32 - 50.0);
             let top = (5000.0 - x * x - z * z).max(0.0).sqrt();
@@ -382,7 +380,7 @@ mod tests {
             let points = cloud(n, n);
             let map = SupportMap::new(&points);
             for i in 0..200u32 {
-                // The first ones map axes to axes.
+                // The first transforms map axes to axes.
                 let turn = |k: u32| {
                     if i < 40 { (i >> (2 * k) & 3) as f32 * FRAC_PI_2 } else { hash_unit(77, 4 * i + k) * 7.0 }
                 };

@@ -3,8 +3,7 @@
 use crate::{math::Aabb, scene::TriangleMesh};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 
-/// Triangles and the positions of their corners, in object space. Shapes of a moving mesh have their own positions and share the
-/// triangles.
+/// Triangles and the positions of their corners, in object space. The shapes of a moving mesh share the triangles and differ in positions.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<'a> {
     pub positions: &'a [[f32; 3]],
@@ -29,7 +28,7 @@ impl Surface<'_> {
         Aabb::of_points(self.corners(triangle).map(Vec3::from))
     }
 
-    /// The corners of a triangle. Fourth components carry no meaning.
+    /// The corners of a triangle. Fourth components are meaningless.
     #[inline]
     pub(super) fn vectors(&self, triangle: u32) -> [Vec4; 3] {
         let [a, b, c] = self.triangles[triangle as usize];
@@ -40,7 +39,7 @@ impl Surface<'_> {
     fn vector(&self, vertex: u32) -> Vec4 {
         let first = 3 * vertex as usize;
         let rest = self.positions.as_flattened().get(first..);
-        // Loads whole registers; only the last position has no number behind it.
+        // Loads whole registers; only the last position has no float after it.
         match rest.and_then(|rest| rest.first_chunk::<4>()) {
             Some(&four) => Vec4::from_array(four),
             None => {
@@ -51,7 +50,7 @@ impl Surface<'_> {
     }
 }
 
-/// A box in two registers. Fourth components carry no meaning.
+/// A box in two registers. Fourth components are meaningless.
 #[derive(Clone, Copy, Debug)]
 pub struct SimdBox {
     pub min: Vec4,
@@ -73,7 +72,7 @@ impl SimdBox {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// Half the surface area of a box that is not empty.
+    /// Half the surface area of a non-empty box.
     #[inline]
     pub fn half_area(self) -> f32 {
         let e = self.max - self.min;
@@ -85,7 +84,7 @@ impl SimdBox {
     }
 }
 
-/// Rows of x, y and z of `N` boxes, lower planes first: the order of [`Wide`](crate::accel::Wide).
+/// Rows of x, y and z of `N` boxes, lower planes first, in the layout of [`Wide`](crate::accel::Wide).
 #[inline]
 pub fn planes<const N: usize>(boxes: &[SimdBox; N]) -> [[f32; N]; 6] {
     let mut planes = [[0.0; N]; 6];
@@ -100,7 +99,7 @@ pub fn planes<const N: usize>(boxes: &[SimdBox; N]) -> [[f32; N]; 6] {
     planes
 }
 
-/// The x, y and z of four vectors.
+/// The x, y and z rows of four vectors.
 #[inline]
 pub fn rows(vectors: [Vec4; 4]) -> [Vec4; 3] {
     let [a, b, c, d] = vectors;
@@ -108,7 +107,7 @@ pub fn rows(vectors: [Vec4; 4]) -> [Vec4; 3] {
     [transposed.x_axis, transposed.y_axis, transposed.z_axis]
 }
 
-/// Sum of half the surface areas of `N` boxes; inverted ones have none.
+/// Sum of half the surface areas of `N` boxes; inverted boxes count as 0.
 #[inline]
 pub fn half_areas<const N: usize>(planes: &[[f32; N]; 6]) -> f32 {
     let four = |plane: usize, first: usize| Vec4::from_slice(&planes[plane][first..first + 4]);

@@ -30,37 +30,36 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Most instances of a tree of high quality for which every cut is tried. In larger ones that takes longer, and rays are no faster
-/// than with binned cuts that are collapsed in the same way.
+/// Maximum number of instances of a high-quality tree for which every split is evaluated. For more instances this takes longer, and rays are no
+/// faster than with collapsed binned splits.
 const MOST_REFINED: usize = 1 << 17;
-/// Groups whose surface has grown by more than this factor are not used: a tree over them would be worse than one without.
+/// Maximum growth of the groups' surface for them to be used. Beyond it, a tree over groups would be worse than one without.
 const MOST_GROWTH: f64 = 1.25;
-/// Number of records that one task writes.
+/// Number of records per task.
 const RECORD_CHUNK: usize = 2048;
 /// Number of records ahead for which the sources are prefetched.
 const PREFETCH_DISTANCE: usize = 24;
 
-/// The tree over a frame's instances, and their records in the order in which the tree visits them. Only builders make the references
-/// that kernels follow.
+/// The tree over a frame's instances, and their records in tree order. Kernels follow its references unchecked, so only builders create them.
 pub struct Tlas {
     pub(crate) tree: Tree,
     pub(crate) records: Buffer<InstanceRecord>,
-    /// The compressed form of `tree`, for [`NodeLayout::Compressed8`]; else empty.
+    /// The compressed form of `tree` for [`NodeLayout::Compressed8`]; otherwise empty.
     pub(crate) units: Buffer<Unit>,
-    /// Keys of instances while the shutter is open, to which records refer. Filled before the tree is built.
+    /// Motion keys of instances, to which records refer. Must be set before the tree is built.
     pub(crate) shutter: ShutterKeys,
-    /// Where the scene has assemblies.
+    /// Set if the scene has assemblies.
     pub(crate) nested: Option<Nested>,
-    /// The place in the world from which positions are told; the world's own origin in scenes without assemblies.
+    /// World-space point to which all positions are relative; the world's origin in scenes without assemblies.
     pub origin: Vec3,
     pub build_time: Duration,
 }
 
-/// Builds TLASes one after the other, with working memory that is kept from frame to frame.
+/// Builds TLASes, with working memory that is kept from frame to frame.
 #[derive(Default)]
 pub struct TlasBuilder {
     prims: Buffer<BuildPrim>,
-    /// Data that the record of each instance needs besides its transform, close together since it is read in leaf order.
+    /// Data for the record of each instance besides its transform, stored compactly because it is read in leaf order.
     kinds: Buffer<Kind>,
     arrangements: Buffer<Arrangement>,
     memory: BuildMemory,
@@ -73,48 +72,48 @@ struct Kind {
     slot_base: u32,
 }
 
-/// Input of a TLAS: instance `i` stands at `world_from_object[i]`, and mesh `m` has the tree `blas[m]`. Trees of assemblies come behind
-/// those of meshes.
+/// Input of a TLAS: instance `i` has the transform `world_from_object[i]`, and mesh `m` has the tree `blas[m]`. Trees of assemblies follow the trees
+/// of meshes.
 #[derive(Clone, Copy)]
 pub struct TlasInput<'a> {
     pub instances: &'a [Instance],
-    /// Number of each instance in the scene, each number at most once, as not all need be shown; empty if instance `i` has the number `i`.
-    /// With assemblies, ascending numbers within the level.
+    /// For each instance, its unique number in the scene, of which not all need occur; empty if instance `i` has the number `i`. With assemblies,
+    /// numbers must ascend in each level.
     pub ids: &'a [u32],
-    /// Mesh that each instance shows; empty if all show their own.
+    /// For each instance, the mesh that it shows; empty if all show their own mesh.
     pub meshes: &'a [u32],
-    /// Groups of neighbours among the instances, if they are in such an order.
+    /// Groups of neighbouring instances; requires the instances in the groups' order.
     pub groups: Option<&'a InstanceGroups>,
     pub world_from_object: &'a [Affine3],
     pub blas: &'a [Arc<Blas>],
-    /// Whether the boxes of instances are exact, and all cuts measured. Hasty trees take a fifth less time, but their boxes are larger
-    /// where meshes are rotated.
+    /// Whether boxes of instances are exact and all splits are evaluated. Otherwise the build takes a fifth less time, but boxes of rotated meshes
+    /// are larger.
     pub careful: bool,
 }
 
-/// An order of instances, and groups in it. Instances that are close together at one time mostly are so at others, so trees over
-/// groups are built without testing all instances for every cut.
+/// An order of instances, and groups in it. Instances that are close at one time usually stay close, so trees over groups are built without testing
+/// all instances for every split.
 pub struct InstanceGroups {
-    /// Number of the instance at each position, in the input that this was made from.
+    /// For each position, the index of the instance in the input that was grouped.
     order: Vec<u32>,
-    /// Where each group ends.
+    /// End of each group.
     ends: Vec<u32>,
-    /// The result of [`surface_of_groups`] at that time.
+    /// The value of [`surface_of_groups`] when the groups were made.
     surface: f64,
 }
 
 impl InstanceGroups {
-    /// Whether that many instances are enough for groups in trees of `layout`.
+    /// Whether this number of instances is enough for groups in trees of `layout`.
     pub fn are_worth_it(instances: usize, layout: NodeLayout) -> bool {
         is_worth_it(instances, NodeArray::new(layout).width())
     }
 
-    /// Number of the instance at each position, in the input that this was made from.
+    /// For each position, the index of the instance in the input that was grouped.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The ends of the groups, if these are still groups of neighbours.
+    /// The ends of the groups; empty if the groups have spread too far.
     fn ends_if_fit(&self, prims: &[BuildPrim]) -> &[u32] {
         if surface_of_groups(prims, &self.ends) <= self.surface * MOST_GROWTH { &self.ends } else { &[] }
     }
@@ -130,13 +129,12 @@ impl TlasInput<'_> {
         self.meshes.get(instance).map_or(own, |mesh| *mesh)
     }
 
-    /// Position in the input of the instance with each number.
+    /// For each number, the position of its instance in the input.
     pub(super) fn positions(&self) -> HashMap<u32, usize> {
         (0..self.instances.len()).map(|position| (self.id(position), position)).collect()
     }
 
-    /// The box of an instance throughout the time that the shutter is open; none if a motion has taken it out of the range of floats,
-    /// so that it has to be hidden.
+    /// The box of an instance over the whole shutter interval. `None` if its motion leaves the range of floats, so that the instance must be hidden.
     pub(super) fn bounds(&self, instance: usize, shutter: &ShutterKeys) -> Option<Aabb> {
         let blas = &self.blas[self.mesh(instance) as usize];
         let reach = blas.bounds.reach();
@@ -169,7 +167,7 @@ impl Tlas {
         self.tree.bounds
     }
 
-    /// Memory of nodes, units, records and keys.
+    /// Bytes of nodes, units, records and keys.
     pub fn bytes(&self) -> usize {
         let keys = size_of_val(&self.shutter.spans[..]) + size_of_val(&self.shutter.keys[..]);
         let nested = self.nested.as_ref().map_or(0, |nested| nested.bytes());
@@ -178,11 +176,11 @@ impl Tlas {
 }
 
 impl TlasBuilder {
-    /// Replaces the contents of `tlas`, except for its shutter, which the new ones are made for. Reuses its memory. Deterministic,
-    /// parallel, linear in memory.
+    /// Replaces the contents of `tlas`, except for its shutter keys, which must already be set. Reuses its memory. Deterministic, parallel, linear in
+    /// memory.
     ///
-    /// [`Quality::High`] is for trees that serve many frames: they become as good as a BLAS of that quality, at seven times the cost; or,
-    /// over more than [`MOST_REFINED`] instances, as good as one of balanced quality, at three times the cost.
+    /// [`Quality::High`] is for trees that serve many frames. They become as good as a BLAS of that quality, at seven times the cost. Above
+    /// [`MOST_REFINED`] instances, they become as good as a BLAS of balanced quality, at three times the cost.
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
         self.collect_bounds(input, &tlas.shutter);
@@ -203,7 +201,7 @@ impl TlasBuilder {
         build_collapsed(&mut self.prims, LeafRoom::Prims(1), quality, tree)
     }
 
-    /// Groups the instances of `input` by their current places, for trees of `layout`.
+    /// Groups the instances of `input` by their current positions, for trees of `layout`.
     pub fn group(&mut self, input: TlasInput<'_>, layout: NodeLayout) -> InstanceGroups {
         self.collect_bounds(input, &ShutterKeys::default());
         let ends = group(&mut self.prims, NodeArray::new(layout).width());
@@ -219,7 +217,7 @@ impl TlasBuilder {
             BuildOptions { leaf_size: 1, method: if input.careful { SplitMethod::Binned } else { SplitMethod::Hasty } };
         let ends = input.groups.map_or(&[][..], |groups| groups.ends_if_fit(&self.prims));
         build(&mut self.prims, ends, options, &self.memory, tree);
-        // Cuts between groups and within them are each limited in depth, but their sum is not.
+        // The depths of splits between groups and inside them are each limited, but their sum is not.
         if !ends.is_empty() && tree.depth > MOST_LEVELS {
             build(&mut self.prims, &[], options, &self.memory, tree);
         }
@@ -227,7 +225,7 @@ impl TlasBuilder {
 
     fn collect_bounds(&mut self, input: TlasInput<'_>, shutter: &ShutterKeys) {
         let prim = |i: usize| {
-            // A hidden instance has a record and a place in the tree, but no size.
+            // A hidden instance has a record and a place in the tree, but no extent.
             let bounds = input.bounds(i, shutter).unwrap_or(Aabb { min: Vec3::ZERO, max: Vec3::ZERO });
             BuildPrim::new(&bounds, i as u32)
         };
@@ -241,11 +239,11 @@ impl TlasBuilder {
                 to_kind.write(kind(i));
             });
         };
-        // SAFETY: every element of both is written.
+        // SAFETY: every element of both buffers is written.
         unsafe { all_prims.refill(count, |prims| all_kinds.refill(count, |kinds| fill(prims, kinds))) };
     }
 
-    /// Writes the records, and returns whether any is hidden.
+    /// Writes the records, and returns whether any instance is hidden.
     fn write_records(&self, input: TlasInput<'_>, shutter: &ShutterKeys, records: &mut Buffer<InstanceRecord>) -> bool {
         let prims = &self.prims;
         let some_deform = input.blas.iter().any(|blas| blas.segments() > 0);
@@ -254,12 +252,12 @@ impl TlasBuilder {
         let fill = |first: usize, chunk: &mut [MaybeUninit<InstanceRecord>]| {
             for (offset, to) in chunk.iter_mut().enumerate() {
                 let i = prims[first + offset].id as usize;
-                // Leaf order may jump all over these arrays; without this, waiting for memory would take most of the time.
+                // Leaf order may access these arrays randomly; without prefetching, waiting for memory would take most of the time.
                 if let Some(ahead) = prims.get(first + offset + PREFETCH_DISTANCE) {
                     prefetch(&self.kinds, ahead.id as usize);
                     prefetch(input.world_from_object, ahead.id as usize);
                 }
-                // See `collect_bounds`: a box always has some extent, unless it stands for a hidden instance.
+                // See `collect_bounds`: a box always has some extent, except the box of a hidden instance.
                 let visible = prims[first + offset].min != prims[first + offset].max;
                 let transform = &input.world_from_object[i];
                 let kind = &self.kinds[i];
@@ -303,15 +301,15 @@ fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRe
     }
 }
 
-/// Sets the motion of an instance while the shutter is open, if there is any.
+/// Sets the motion of an instance over the shutter interval.
 fn move_record(record: &mut InstanceRecord, span: ShutterSpan, deforms: bool) {
     record.flags = if deforms || span.segments > 0 { INSTANCE_MOVES } else { 0 };
     record.first_key = span.first;
     record.segments = span.segments;
 }
 
-/// Inverts in double precision: with an extreme scale the float determinant under- or overflows, and an imprecise inverse
-/// shows as gaps between what a ray hits and where the hit is placed.
+/// Inverts in double precision. With an extreme scale, the single-precision determinant under- or overflows, and an imprecise inverse causes gaps
+/// between the surface that a ray hits and the computed position of the hit.
 fn inverse(transform: &Affine3) -> Affine3 {
     let m = &transform.matrix3;
     let matrix = DMat3::from_cols(m.x_axis.as_dvec3(), m.y_axis.as_dvec3(), m.z_axis.as_dvec3());
@@ -328,7 +326,7 @@ mod tests {
         scene::{Mesh, NONE, Shape},
     };
 
-    /// Builds trees over spheres at `after`, without and with groups of their places at `before`.
+    /// Builds trees over spheres at `after`, without groups and with groups computed at `before`.
     fn trees(before: impl Fn(u32) -> Vec3, after: impl Fn(u32) -> Vec3) -> [Tlas; 2] {
         let count = 100_000;
         let sphere = Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 };

@@ -1,4 +1,4 @@
-//! Checks that a tree is correct right after it was built; debug builds check every tree.
+//! Validation of trees right after they were built; debug builds validate every tree.
 
 #![cfg_attr(not(any(debug_assertions, test)), expect(dead_code, reason = "release builds trust their trees"))]
 
@@ -36,8 +36,8 @@ pub enum TreeError {
     Depth { found: u32, claimed: u32 },
 }
 
-/// Checks that each triangle is there at least once, that children are inside parents, and that boxes hold their triangles, or parts
-/// that make these up.
+/// Checks that each triangle has at least one leaf, that children are inside their parents, and that boxes enclose their triangles, or parts that
+/// together cover them.
 pub fn validate_blas(tree: &Tree, packs: &Packs, surface: &Surface<'_>) -> Result<(), TreeError> {
     each_kind!(packs, packs => validate_packs(tree, packs, surface))
 }
@@ -59,13 +59,13 @@ fn validate_packs<P: Pack>(tree: &Tree, packs: &[P], surface: &Surface<'_>) -> R
     coverage.check()
 }
 
-/// Record of the leaves of each triangle, to check that their boxes hold all of it.
+/// Records the leaves of each triangle, to check that their boxes cover it.
 pub struct Coverage<'a> {
     surface: &'a Surface<'a>,
-    /// Number of leaves that there are for each triangle, and of those that were visited.
+    /// For each triangle, the number of its leaves, and the number of visited ones.
     leaves: Vec<u32>,
     met: Vec<u32>,
-    /// Each leaf of a triangle that has several, with its box.
+    /// Each leaf of a triangle with several leaves, with its box.
     parts: Vec<(u32, Aabb)>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Coverage<'a> {
         self.leaves[prim as usize] > 1
     }
 
-    /// Records a leaf within `bounds` that refers to triangle `prim`.
+    /// Records a leaf inside `bounds` that refers to triangle `prim`.
     pub fn add(&mut self, prim: u32, bounds: &Aabb) {
         self.met[prim as usize] += 1;
         if self.is_in_parts(prim) {
@@ -90,8 +90,8 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// Checks that each triangle has a leaf, that all leaves were visited, and that, if there are several, no sampled point of the
-    /// triangle is outside of all their boxes.
+    /// Checks that each triangle has a leaf, and that all leaves were visited. For triangles with several leaves, checks that each sampled point is
+    /// inside one of their boxes.
     pub fn check(mut self) -> Result<(), TreeError> {
         let mut pairs = self.met.iter().zip(&self.leaves);
         if let Some(prim) = pairs.position(|(met, leaves)| *met == 0 || met != leaves) {
@@ -128,7 +128,7 @@ fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> 
     })
 }
 
-/// Checks that each instance of the input is there exactly once, that children are inside parents, and that boxes hold their instances.
+/// Checks that each instance of the input has exactly one leaf, that children are inside their parents, and that boxes enclose their instances.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     if tlas.tree.layout == NodeLayout::Compressed8 {
         return crate::accel::compressed::validate::validate_tlas(tlas, input);

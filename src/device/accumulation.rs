@@ -1,4 +1,4 @@
-//! An unfinished picture that can be put aside and continued later: sums of samples, and how far it is.
+//! An unfinished picture that can be set aside and continued later: sums of samples, and the progress so far.
 
 use super::{FrameSettings, TileGrid, adaptive::Passes};
 use crate::{
@@ -8,52 +8,49 @@ use crate::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Words of the sums of a pixel: the bits of floats.
+/// Words in one sum of a pixel: RGB and weight, as bits of floats.
 const FLOAT_SUM_WORDS: usize = 4;
-/// Such sums of each pixel where samples are shared: its own, and what it brings to the nine around it.
+/// Sums per pixel if samples are shared: the pixel's own, and nine contributions to the pixel and its eight neighbours.
 const SHARED_SUMS: usize = 10;
-/// Such sums of what covers these nine.
+/// Additional sums per pixel if coverage is shared: nine contributions to the pixel and its eight neighbours.
 const COVER_SUMS: usize = 9;
 
-/// The samples of a picture so far. Continuing from them gives the same bits as not having stopped, as long as settings ask for an
-/// [open end](FrameSettings::open_ended) and the device is of the same kind. Sums are exact then (`kernels/film/exact.h`), so that those of
-/// other samples may be added, too.
+/// The samples of a picture so far. If settings have an [open end](FrameSettings::open_ended), continuing on a device of the same kind gives
+/// bit-identical results to an uninterrupted run. Sums are exact then (`kernels/film/exact.h`), so films of other samples can be added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accumulation {
-    /// Sums of radiance and the number of samples: [`Self::sum_words`] per pixel, row-major, the top row first. Where samples are
-    /// [shared](FrameSettings::shares_samples), those of all pixels come first, then what they bring to each of the pixels around them, and
-    /// then what [covers](FrameSettings::shares_cover) these.
+    /// Sums of radiance and the number of samples: [`Self::sum_words`] per pixel, row-major, the top row first. If samples are
+    /// [shared](FrameSettings::shares_samples), all pixels' own sums are followed by the contributions to the neighbouring pixels, and then by the
+    /// contributions to their [coverage](FrameSettings::shares_cover).
     pub sums: Vec<u32>,
-    /// The same sums over the samples with odd numbers alone; empty unless noise is measured or its variance is an AOV.
+    /// Sums in the layout of the pixels' own sums, over odd-numbered samples only; empty unless noise is measured or variance is an AOV.
     pub odd: Vec<u32>,
-    /// The sums that AOVs are made of, [`layer_words`] per pixel; empty unless the picture is finished and
-    /// [settings](FrameSettings::layer_sums) ask for them.
+    /// Sums for AOVs, [`layer_words`] per pixel; empty unless the picture is finished and [`FrameSettings::layer_sums`] is set.
     pub layers: Vec<u32>,
     pub state: AccumulationState,
-    /// The copy of these sums that a device may still have.
+    /// Identifies a copy of these sums that a device may still hold.
     pub copy: DeviceCopy,
 }
 
-/// A name that a device gives to sums when it hands them out, and none if they were changed elsewhere since. It does not count when films are
-/// compared.
+/// Identifier that a device assigns to sums when it returns them; 0 if the sums were changed elsewhere since. Comparisons of films ignore it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeviceCopy {
     #[cfg(throng_cuda)]
     name: u64,
-    /// Whether the sums stayed on the device ([`FrameSettings::film_stays`]), and those here are of before.
+    /// Whether the current sums stayed on the device ([`FrameSettings::film_stays`]), so that the sums here are out of date.
     pub is_only: bool,
 }
 
 #[cfg(throng_cuda)]
 impl DeviceCopy {
-    /// A name that nothing has had.
+    /// An identifier that was never used before.
     pub fn fresh(is_only: bool) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self { name: NEXT.fetch_add(1, Ordering::Relaxed), is_only }
     }
 
-    /// Whether it is the name of the same sums.
+    /// Whether both identify the same sums. Always false for the default value.
     pub fn is(self, other: Self) -> bool {
         self.name != 0 && self.name == other.name
     }
@@ -69,22 +66,22 @@ impl PartialEq for DeviceCopy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccumulationState {
-    /// Number of samples before the first one, which are not part of this picture.
+    /// Number of the picture's first sample; lower numbers are not part of it.
     pub first: u32,
-    /// Number at which samples end that every pixel has or, where only noisy tiles go on, every pixel of these.
+    /// End of the range of sample numbers that are done: in every pixel or, after the first adaptive pass, in the pixels of the tiles that continue.
     pub samples: u32,
-    /// Number of samples at which the current pass began.
+    /// Number of samples at the start of the current pass.
     pub pass: u32,
-    /// The tiles of this pass, ascending; `None` for all.
+    /// The tiles of this pass, in ascending order; `None` for all tiles.
     pub tiles: Option<Vec<u32>>,
 }
 
-/// Words of the exact sums that the AOVs of a pixel are made of, as `AovSums` in the kernels has them. Variance is made of the film.
+/// Words per pixel of the exact sums for AOVs, in the layout of `AovSums` in the kernels. Variance takes none, because it is computed from the film.
 pub fn layer_words(aovs: AovSet) -> usize {
     layer_columns(aovs).iter().map(|&words| usize::from(words)).sum()
 }
 
-/// Words of each of these sums.
+/// Number of words of each of these sums, in order.
 pub fn layer_columns(aovs: AovSet) -> Vec<u8> {
     const MATTE: [u8; 33] = [1; 33];
     let has = |aov| aovs.contains(aov);
@@ -101,7 +98,7 @@ pub fn layer_columns(aovs: AovSet) -> Vec<u8> {
     parts.into_iter().filter(|(has, _)| *has).flat_map(|(_, words)| words).copied().collect()
 }
 
-/// The words of a pixel's layers without samples: sums of nothing, and infinite depth.
+/// The words of a pixel's layers without samples: zero sums, and infinite depth.
 fn empty_layer(aovs: AovSet) -> Vec<u32> {
     let mut words = vec![0; layer_words(aovs)];
     let before = aovs.iter().filter(|aov| matches!(aov, Aov::Albedo | Aov::Normal)).collect();
@@ -114,7 +111,7 @@ fn empty_layer(aovs: AovSet) -> Vec<u32> {
 }
 
 impl Accumulation {
-    /// An accumulation without samples, and with the layers of none if they are asked for, to which films can be added.
+    /// An empty accumulation to which films can be added; it has empty layers if `settings` include layer sums.
     pub fn for_joining(settings: &FrameSettings) -> Self {
         let layers = match settings.layer_sums {
             true => empty_layer(settings.aovs).repeat(settings.film_pixels()),
@@ -128,7 +125,7 @@ impl Accumulation {
         Self::from_sample(settings, 0)
     }
 
-    /// An accumulation without samples, to which those from number `first` on are added.
+    /// An accumulation without samples, whose first sample will be number `first`.
     pub fn from_sample(settings: &FrameSettings, first: u32) -> Self {
         let sums = vec![0; Self::words(settings)];
         Self {
@@ -137,7 +134,7 @@ impl Accumulation {
         }
     }
 
-    /// An accumulation without samples in memory that was one of as many words.
+    /// An accumulation without samples that reuses the memory of `sums`, which must have [`Self::words`] words.
     pub fn in_memory(mut sums: Vec<u32>, settings: &FrameSettings) -> Self {
         sums.par_chunks_mut(1 << 16).for_each(|part| part.fill(0));
         Self::of_sums(sums, settings)
@@ -153,12 +150,12 @@ impl Accumulation {
         }
     }
 
-    /// Words of the sums of a pixel's own samples.
+    /// Words in one sum of a pixel.
     pub fn sum_words(settings: &FrameSettings) -> usize {
         if settings.open_ended { EXACT_SUM_WORDS as usize } else { FLOAT_SUM_WORDS }
     }
 
-    /// Number of sums of a pixel: that of its own samples, and where these are shared, those of what it brings to others.
+    /// Number of sums per pixel: its own sum and, if samples or coverage are shared, the contributions to its neighbours.
     pub fn sums(settings: &FrameSettings) -> usize {
         match (settings.shares_samples(), settings.shares_cover()) {
             (false, _) => 1,
@@ -167,38 +164,38 @@ impl Accumulation {
         }
     }
 
-    /// Index of the first word of what covers pixels, if that is shared.
+    /// Index of the first word of the shared coverage; `None` if coverage is not shared.
     pub fn cover_start(settings: &FrameSettings) -> Option<usize> {
         let before = settings.film_pixels() * Self::sum_words(settings) * SHARED_SUMS;
         settings.shares_cover().then_some(before)
     }
 
-    /// Number of words in all sums.
+    /// Number of words of all sums.
     pub fn words(settings: &FrameSettings) -> usize {
         settings.film_pixels() * Self::sum_words(settings) * Self::sums(settings)
     }
 
-    /// Whether sums of samples with odd numbers are kept.
+    /// Whether sums of odd-numbered samples are kept.
     pub fn has_odd(settings: &FrameSettings) -> bool {
         settings.noise.is_some() || settings.aovs.contains(Aov::Variance)
     }
 
-    /// Number of words in the sums of samples with odd numbers.
+    /// Number of words in [`Self::odd`]; 0 if those sums are not kept.
     pub fn odd_words(settings: &FrameSettings) -> usize {
         if Self::has_odd(settings) { settings.film_pixels() * Self::sum_words(settings) } else { 0 }
     }
 
-    /// Number of words of the sums that AOVs are made of; 0 if these are not asked for.
+    /// Number of words in [`Self::layers`]; 0 unless [`FrameSettings::layer_sums`] is set.
     pub fn layers_words(settings: &FrameSettings) -> usize {
         if settings.layer_sums { settings.film_pixels() * layer_words(settings.aovs) } else { 0 }
     }
 
-    /// Whether it belongs to pictures with these settings, and is all here; one that has been read from a file may not.
+    /// Whether the sizes and the state are valid for pictures with these settings, and the sums are current. Films read from files must be checked.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
         !self.copy.is_only && self.fits_if_held(settings)
     }
 
-    /// The same on a device that has the sums if they stayed there.
+    /// Like [`Self::fits`], but also accepts sums that stayed on the device.
     pub fn fits_if_held(&self, settings: &FrameSettings) -> bool {
         let words = Self::words(settings);
         let tiles = TileGrid::of(settings.film_size()).count();
@@ -210,20 +207,20 @@ impl Accumulation {
             && listed.all(|&tile| tile < tiles)
     }
 
-    /// Whether all pixels have the samples that `settings` ask for.
+    /// Whether the picture needs no more samples under `settings`.
     pub fn is_done(&self, settings: &FrameSettings) -> bool {
         self.state.has(settings.samples)
     }
 }
 
 impl AccumulationState {
-    /// Whether a picture that is to have `samples` needs no more: it has them, or no tile is noisy any more.
+    /// Whether a picture with a limit of `samples` is finished: it has them, or no noisy tile is left.
     pub fn has(&self, samples: u32) -> bool {
         let is_calm = self.tiles.as_ref().is_some_and(Vec::is_empty);
         is_calm || self.samples >= samples
     }
 
-    /// The numbers of the samples that every pixel has.
+    /// The range of sample numbers that is done.
     pub fn range(&self) -> Range<u32> {
         self.first..self.samples
     }

@@ -3,36 +3,36 @@
 
 use super::{AccumulationState, FrameSettings};
 
-/// Samples of the first pass: fewer say too little about the noise.
+/// Samples of the first pass. Fewer samples give an unreliable estimate of noise.
 const FIRST_PASS: u32 = 8;
 
-/// Number of samples that all pixels of a finished picture have at least.
+/// Minimum number of samples of every pixel of a finished picture.
 pub fn samples_of_all(settings: &FrameSettings) -> u32 {
     let all = AccumulationState::default();
     Passes::resume(settings.samples, settings.noise, all).samples().end
 }
 
-/// The passes that are left to sample of a picture.
+/// The remaining passes of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
-    /// The noise at which a tile is done; without one, all samples are one pass, over all tiles or those that were given.
+    /// Noise at which a tile is done. `None`: all samples are one pass, over all tiles or over the given ones.
     target: Option<f32>,
     samples: u32,
     state: AccumulationState,
 }
 
 impl Passes {
-    /// The passes of a picture with at most `samples` samples per pixel; `state` tells which of them it has.
+    /// The passes of a picture with at most `samples` samples per pixel, of which those in `state` are done.
     pub fn resume(samples: u32, target: Option<f32>, state: AccumulationState) -> Self {
         Self { target, samples, state }
     }
 
-    /// Whether passes need errors of tiles.
+    /// Whether passes need the noise of each tile.
     pub fn is_adaptive(&self) -> bool {
         self.target.is_some()
     }
 
-    /// Whether passes can reach this state; one that has been read from a file may be anything.
+    /// Whether a sequence of passes can reach this state. Must be checked for states read from files.
     pub fn is_sound(&self) -> bool {
         let AccumulationState { samples, pass, tiles, .. } = &self.state;
         let sorted = |tiles: &Vec<u32>| tiles.is_sorted_by(|a, b| a < b);
@@ -45,23 +45,23 @@ impl Passes {
         }
     }
 
-    /// Whether there is nothing left to sample.
+    /// Whether no samples are left to add.
     pub fn is_over(&self) -> bool {
         self.finish(self.samples)
     }
 
-    /// Whether the picture would be finished now if it were to have `samples`.
+    /// Whether a picture with a limit of `samples` would be finished now.
     pub fn finish(&self, samples: u32) -> bool {
         self.state.has(samples)
     }
 
-    /// The next pass's samples, or those that are left of it.
+    /// The remaining samples of the next pass, as a range of numbers; empty if none are left.
     pub fn samples(&self) -> std::ops::Range<u32> {
         let begin = self.state.samples;
         begin..self.pass_end().min(self.samples).max(begin)
     }
 
-    /// The next pass's tiles; none for all.
+    /// The next pass's tiles; `None` for all.
     pub fn tiles(&self) -> Option<&[u32]> {
         self.state.tiles.as_deref()
     }
@@ -71,7 +71,7 @@ impl Passes {
         self.state
     }
 
-    /// Number of samples at which the pass ends: the same as without a limit, so that a picture can be continued under a greater one.
+    /// Number of samples at which the pass ends, regardless of the limit, so that a picture can be continued under a greater limit.
     fn pass_end(&self) -> u32 {
         match self.target {
             Some(_) => FIRST_PASS.max(self.state.pass.saturating_mul(2)),
@@ -79,7 +79,7 @@ impl Passes {
         }
     }
 
-    /// Takes note that the pass is done, and returns whether there is another one. `errors` has the noise of all tiles.
+    /// Records that the pass is done, and returns whether another one follows. `errors` holds the noise of every tile.
     pub fn go_on(&mut self, errors: &[f32]) -> bool {
         self.state.samples = self.samples().end;
         let Some(target) = self.target else {
@@ -165,7 +165,7 @@ mod tests {
             }
             state = passes.into_state();
         }
-        // Pieces of the same tiles that follow one another are one pass.
+        // Consecutive pieces over the same tiles are one pass.
         let mut joined: Vec<(std::ops::Range<u32>, Option<Vec<u32>>)> = Vec::new();
         for (range, tiles) in pieces {
             match joined.last_mut() {

@@ -1,5 +1,5 @@
-//! Vertex attributes that only some meshes have: tangents, colours and a second set of texture coordinates. Meshes get records
-//! for them only where a picture shows the difference.
+//! Optional vertex attributes: tangents, colours and a second set of texture coordinates. Meshes get records for them only if the picture depends on
+//! them.
 
 use crate::{
     abi::{self, VertexAttributes},
@@ -8,7 +8,7 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// The vertex attributes that the materials of a mesh, and the mesh itself, ask for.
+/// The optional vertex attributes that a mesh has and its materials use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// A material has a normal map or is anisotropic, and the mesh has tangents.
@@ -31,7 +31,7 @@ impl Needs {
     }
 }
 
-/// Returns the needs of each mesh of `scene`.
+/// Returns the needs of each mesh of `scene`; analytic shapes need none.
 pub fn needs(scene: &Scene) -> Vec<Needs> {
     let has = |mesh: &TriangleMesh, demand: &VertexDemand| Needs {
         tangents: demand.tangents.is_some() && !mesh.tangents.is_empty(),
@@ -42,7 +42,7 @@ pub fn needs(scene: &Scene) -> Vec<Needs> {
     meshes.map(|(mesh, demand)| mesh.triangles().map_or(Needs::default(), |m| has(m, &demand))).collect()
 }
 
-/// Returns the records of a mesh, or none if it needs none.
+/// Returns one record per vertex; empty if the mesh needs none.
 pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexAttributes> {
     if !needs.any() {
         return Vec::new();
@@ -51,7 +51,7 @@ pub fn records(mesh: &TriangleMesh, needs: Needs) -> Vec<VertexAttributes> {
     vertices.map(|vertex| record(mesh, &mesh.tangents, vertex)).collect()
 }
 
-/// Writes the records of a mesh in the shape that it has in a frame to `out`, which has one place for each vertex.
+/// Writes the records of a mesh in its shape of a frame to `out`, which must have one element per vertex.
 pub fn write(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexAttributes]) {
     let places = out.par_iter_mut().enumerate().with_min_len(4096);
     places.for_each(|(vertex, out)| *out = record(mesh, &shape.tangents, vertex));
@@ -74,7 +74,7 @@ mod tests {
     };
     use glam::Affine3;
 
-    /// A scene with an instance of a mesh that has all attributes and this `material`.
+    /// A scene with a mesh that has all attributes and uses `material`.
     fn scene(material: Material) -> Scene {
         let triangles = TriangleMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],

@@ -1,25 +1,25 @@
-//! The names of devices on the command line, and the opening of the devices that they stand for.
+//! Names of devices on the command line, and opening the devices.
 
 use super::{CpuDevice, Device, DeviceError, MultiDevice, cuda};
 use crate::memory;
 use std::{env, error::Error, ffi::OsStr, fmt, num::NonZero, str::FromStr, thread};
 
-/// Which device the user asked for.
+/// A device that the user chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// All GPUs, or the processor where there is none.
+    /// All GPUs, or the CPU if there is none.
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// The GPUs of these ordinals, which differ; all GPUs if the list is empty.
+    /// The GPUs with these ordinals, without duplicates; all GPUs if the list is empty.
     Cuda(Vec<u32>),
 }
 
-/// A list of at least one device (`--device`), like `cpu,cuda:0,1`.
+/// A non-empty list of devices (`--device`), like `cpu,cuda:0,1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceList(Vec<DeviceChoice>);
 
-/// Why a text names no device.
+/// Errors in the name of a device.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceNameError {
@@ -31,17 +31,17 @@ pub enum DeviceNameError {
     Twice(u32),
 }
 
-/// A device that is ready.
+/// A device that is ready for use.
 pub struct Opened {
     pub device: Box<dyn Device>,
     pub note: Option<Note>,
 }
 
-/// Why a device is not a faster one, for the user.
+/// Explains to the user why the device is not a faster one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     pub text: String,
-    /// Whether there is a GPU all the same, which the user may expect to work.
+    /// Whether the machine has a GPU nevertheless, so that the user may expect it to work.
     pub is_surprising: bool,
 }
 
@@ -60,7 +60,7 @@ impl Default for DeviceList {
 impl FromStr for DeviceList {
     type Err = DeviceNameError;
 
-    /// A number belongs to the GPUs before it: `cuda:0,1,cpu` are two devices.
+    /// A bare number adds to the GPUs before it: `cuda:0,1,cpu` is two entries.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut choices = Vec::new();
         for word in text.split(',').map(str::trim) {
@@ -91,7 +91,7 @@ impl FromStr for DeviceChoice {
     }
 }
 
-/// Parses one device, without the numbers that may follow.
+/// Parses one device, without the ordinals that may follow.
 fn one(word: &str) -> Result<DeviceChoice, DeviceNameError> {
     match (word, word.split_once(':')) {
         ("auto", _) => Ok(DeviceChoice::Auto),
@@ -112,7 +112,7 @@ fn ordinal(word: &str) -> Result<u32, DeviceNameError> {
     ordinal.ok_or_else(|| DeviceNameError::Ordinal(word.into()))
 }
 
-/// Writes the choice as it is typed.
+/// Writes the choice in the syntax of the command line.
 impl fmt::Display for DeviceChoice {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -129,14 +129,18 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// Opens a device. `threads` is the number of CPU threads, 0 for one per core; the thread pool belongs to the process,
-/// so the first call decides.
+/// Opens a device. `threads` is the number of CPU threads; 0 uses `RAYON_NUM_THREADS`, or one thread per core. The thread pool belongs to the
+/// process, so the first call decides.
+///
+/// # Errors
+/// If threads cannot be started ([`start_threads`]), or the device is unavailable. `Auto` falls back to the CPU and explains this in
+/// [`Opened::note`].
 pub fn open(choice: &DeviceChoice, threads: usize) -> Result<Opened, DeviceError> {
     start_threads(threads)?;
     let (device, note) = match choice {
         DeviceChoice::Cpu => (cpu()?, None),
         DeviceChoice::Cuda(ordinals) => (open_gpus(ordinals)?, None),
-        // Without CUDA in the build, there is nothing but the processor, and nothing to note.
+        // A build without CUDA has only the CPU, which needs no note.
         DeviceChoice::Auto if cuda::gpus() == Err(cuda::Unavailable::NotBuilt) => (cpu()?, None),
         DeviceChoice::Auto => match open_gpus(&[]) {
             Ok(device) => (device, None),
@@ -154,12 +158,12 @@ fn fallback(error: &DeviceError) -> Note {
     Note { text: format!("{reason}: running on the CPU"), is_surprising }
 }
 
-/// The environment variable of rayon that says how many threads there are if nothing else does.
+/// Environment variable of rayon with the default number of threads.
 const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
-/// Most threads, as of `--threads`.
+/// Greatest number of threads, as for `--threads`.
 const MOST_THREADS: usize = 1024;
 
-/// The number of threads that the environment asks for, 0 for one per core.
+/// The number of threads in the environment variable; 0 (one per core) if it is unset or empty.
 fn threads_of(value: Option<&OsStr>) -> Result<usize, DeviceError> {
     let Some(value) = value.filter(|value| !value.is_empty()) else {
         return Ok(0);
@@ -173,11 +177,12 @@ fn threads_of(value: Option<&OsStr>) -> Result<usize, DeviceError> {
     })
 }
 
-/// Starts the process's threads, 0 for as many as RAYON_NUM_THREADS says or else one per core, or tells why there is no room for them. Code that needs no device calls this, so
-/// that its first parallel work does not panic.
+/// Starts the process's thread pool. `threads` = 0 uses `RAYON_NUM_THREADS`, or one thread per core. Code that needs no device must call this before
+/// its first parallel work, which would panic if threads could not be started.
 ///
 /// # Errors
-/// `Failed` if the system refuses, or if another number of threads has been started already.
+/// `Failed` if `RAYON_NUM_THREADS` is invalid, if memory for the threads is short, if the system refuses, or if a different number of threads is
+/// already running.
 pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
     let failed = |error: &dyn Error| DeviceError::Failed(format!("cannot start threads: {error}"));
     let wanted = match threads {
@@ -191,7 +196,7 @@ pub fn start_threads(threads: usize) -> Result<(), DeviceError> {
     memory::check_room_for_threads(count, memory::THREAD_STACK).map_err(|error| failed(&error))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build_global();
     match pool {
-        // A source means that the system has no room for them; otherwise there are threads already, from an earlier device.
+        // An error with a source is the system's. Without one, an earlier call started the pool already.
         Err(error) if error.source().is_some() => Err(failed(&error)),
         Err(error) if threads > 0 && rayon::current_num_threads() != threads => Err(failed(&error)),
         _ => Ok(()),
@@ -202,7 +207,7 @@ fn cpu() -> Result<Box<dyn Device>, DeviceError> {
     Ok(Box::new(CpuDevice::new()?))
 }
 
-/// Opens the GPUs of these ordinals as one device, or all GPUs if there are no ordinals.
+/// Opens the GPUs with these ordinals as one device, or all GPUs if the list is empty.
 fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
     let gpus = cuda::gpus()?;
     let usable: Vec<u32> = gpus.iter().map(|gpu| gpu.ordinal).collect();
@@ -219,10 +224,10 @@ fn open_gpus(ordinals: &[u32]) -> Result<Box<dyn Device>, DeviceError> {
     together(devices?)
 }
 
-/// Makes one device of several, which share the work.
+/// Combines several devices into one that shares work among them. A single device is returned unchanged.
 ///
 /// # Errors
-/// If there is none, or if they need different trees.
+/// If the list is empty, or if the devices use different node layouts.
 pub fn together(mut devices: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, DeviceError> {
     match (devices.pop(), devices.is_empty()) {
         (Some(device), true) => Ok(device),

@@ -1,4 +1,5 @@
-//! Conversion of linear pixels to display pixels on the CPU, as a device does with its film, for pictures that are processed in between.
+//! Conversion of linear pixels to display pixels on the CPU, for pictures that are processed after rendering. Uses the kernels that devices use for
+//! their films.
 
 use super::{
     DeviceError, FrameSettings, PixelType,
@@ -10,11 +11,11 @@ use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 impl Developer {
-    /// Converts RGB radiance in rows to pixels of the type that `pixels` names, with the exposure, white balance, tone curve and dither
-    /// of `settings`. If the picture has `alpha`, display colours are divided by it first.
+    /// Converts rows of linear RGB radiance to display pixels of type `pixels`, with the exposure, white balance, tone curve and dither of
+    /// `settings`. If `alpha` is given, one value per pixel, display colours are divided by it.
     ///
     /// # Errors
-    /// When the size is not that of the settings.
+    /// If the size differs from the settings' film size.
     pub fn develop(
         &self,
         radiance: &[f32],
@@ -26,10 +27,10 @@ impl Developer {
         self.develop_as(radiance, alpha, film_params(&settings), display_params(&settings), pixels)
     }
 
-    /// The same for a display alone, whose type of pixels is `pixels`.
+    /// Like [`Self::develop`], for a picture of the given size with explicit display parameters.
     ///
     /// # Errors
-    /// When there are not as many pixels as `size` says.
+    /// If the number of pixels differs from `width` × `height`.
     pub fn develop_for(
         &self,
         radiance: &[f32],
@@ -58,7 +59,7 @@ impl Developer {
             return Ok(bytemuck::cast_slice(radiance).to_vec());
         }
         let (radiance, _) = radiance.as_chunks::<3>();
-        // Kernels read four numbers per pixel of a film.
+        // Kernels read four floats per pixel of a film.
         let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();
         Ok(self.resolve(&mut film, alpha, film_params, display, 3 * pixels.bytes()))
@@ -73,7 +74,7 @@ mod tests {
         scene::{Integrator, ToneMap},
     };
 
-    /// Radiance, followed by Blender 5.0's results with its view transforms and white balance (sRGB, from pictures of 16 bits).
+    /// Radiance, followed by the results of Blender 5.0 with its view transforms and white balance (sRGB, from 16-bit pictures).
     const RADIANCE: [[f32; 3]; 12] = [
         [0.02, 0.02, 0.02],
         [0.18, 0.18, 0.18],
@@ -180,7 +181,7 @@ mod tests {
         pixels.iter().map(unit).collect()
     }
 
-    /// Blender reads tables, whose steps show in dark and in very colourful values.
+    /// Tolerances are wide because Blender uses lookup tables, whose steps show in dark and in saturated colours.
     #[track_caller]
     fn assert_like(found: &[[f32; 3]], expected: &[[f32; 3]], (most, mean): (f32, f32)) {
         let pairs = found.as_flattened().iter().zip(expected.as_flattened());

@@ -1,4 +1,4 @@
-//! A device for tests: draws its frame's number, fails on request and remembers what it was told to do.
+//! A device for tests: draws the frame number, fails on request, and logs its calls.
 
 use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop};
 use crate::{
@@ -17,17 +17,17 @@ use std::{
 pub struct FakeDevice {
     depth: usize,
     pub layout: NodeLayout,
-    /// The frame that fails.
+    /// Number of the frame whose submission fails.
     pub fail_submit: Option<u32>,
     pub fail_collect: Option<u32>,
-    /// The stage times of every frame.
+    /// The stage times to report for every frame.
     pub stages: Option<StageTimes>,
     pub own_rays: Option<OwnRays>,
     under_way: VecDeque<(u32, FrameSettings)>,
     log: Log,
 }
 
-/// The steps that a device was told to do, in this order; clones share the log.
+/// The calls that a device received, in order; clones share the log.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<Step>>>);
 
@@ -81,7 +81,7 @@ impl FakeDevice {
     }
 }
 
-/// A frame without anything to see.
+/// A frame of an empty scene.
 pub fn frame(number: u32) -> Frame {
     Frame {
         scene: Arc::default(),

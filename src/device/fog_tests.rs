@@ -1,4 +1,4 @@
-//! The closed forms of fog in the kernels, against numerical integration in double precision.
+//! Tests of the kernels' closed forms for fog against numerical integration in double precision.
 
 use super::params::fog_record;
 use crate::{
@@ -52,7 +52,7 @@ fn density_at(fog: &Fog, y: f64) -> f64 {
     if is_above { 0.0 } else { f64::from(fog.density) * (-thinned).exp() }
 }
 
-/// Optical depth by the midpoint rule, between the heights at which the density bends or jumps.
+/// Optical depth by the midpoint rule, split at heights where the density has a kink or a step.
 fn integrated(fog: &Fog, y: f32, slope: f32, distance: f32) -> f64 {
     let (y, slope, distance) = (f64::from(y), f64::from(slope), f64::from(distance));
     let levels = [fog.thinning.map(|t| t.base), fog.top].into_iter().flatten();
@@ -73,7 +73,7 @@ fn optical_depths_are_integrals_of_the_density() {
             for distance in [1e-3, 0.7, 13.0, 90.0] {
                 let (found, expected) =
                     (f64::from(depth(&fog, y, slope, distance)), integrated(&fog, y, slope, distance));
-                // Heights are rounded, and the density follows them.
+                // Rounding of heights changes the density.
                 let scale = fog.thinning.map_or(1.0, |t| 1.0 + (y.abs() + distance) / t.height);
                 let tolerance = 2e-4 * expected + 3e-7 * f64::from(scale) * expected + 1e-12;
                 assert!((found - expected).abs() <= tolerance, "{fog:?} {y} {slope} {distance}: {found} {expected}");
@@ -94,7 +94,7 @@ fn flights_end_where_the_depth_is_reached() {
                 } else if target < total * 0.9999 {
                     let reached = depth(&fog, y, slope, flown);
                     assert!(flown.is_finite() && flown >= 0.0, "{fog:?} {y} {slope} {target}: {flown}");
-                    // What rounding the distance, and with it the height, changes at the end of the flight.
+                    // Effect of rounding the distance, and thus the height, at the end of the flight.
                     let end = f64::from(y) + f64::from(slope) * f64::from(flown);
                     let rounding = f64::from(flown.max(y.abs())) * 1e-6;
                     let tolerance = 1e-5 * target + (density_at(&fog, end - rounding) * rounding) as f32;
@@ -135,7 +135,7 @@ fn exponentials_are_those_of_the_library() {
         let x = f64::from(x as f32);
         let expected = [(-x).exp(), -(-x).exp_m1() / x, x.ln_1p() / x];
         for (found, expected) in found.into_iter().zip(expected) {
-            // The argument of the first is rounded as any sum is.
+            // The argument of the first function has the rounding error of a sum.
             let tolerance = expected * (4e-7 + 1.2e-7 * x);
             assert!((f64::from(found) - expected).abs() <= tolerance, "{x}: {found} {expected}");
         }

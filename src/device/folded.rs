@@ -3,35 +3,35 @@
 use super::{Accumulation, DeviceCopy, FrameSettings, TILE};
 use rayon::prelude::*;
 
-/// Light and weights.
+/// RGB and weight.
 type Sum = [f32; 4];
 
-/// The film of a picture all of whose pixels have as many samples, until some [tiles](super::TileGrid) get more. What pixels of a tile bring to
-/// another one is a single sum then, so of ten sums per pixel two are left, and one for each other tile that it is beside.
+/// A compact film for pictures whose pixels all have the same sample count, until some [tiles](super::TileGrid) get more. The contributions of one
+/// tile to a pixel of another tile are stored as one sum. This leaves two of ten sums per pixel, plus one for each other tile next to the pixel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoldedFilm {
-    /// Without what pixels bring to each other.
+    /// The film without the contributions between pixels.
     film: Accumulation,
-    /// What pixels bring to each other of their samples, and then of what covers them; empty where that is not shared.
+    /// Contributions between pixels: for samples and then for coverage. Empty if neither is shared.
     shares: Vec<FoldedShares>,
 }
 
-/// What pixels bring to each other.
+/// Contributions between pixels, summed by tile.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct FoldedShares {
-    /// What the pixels of its tile bring to each pixel.
+    /// For each pixel, the sum of contributions from pixels of its own tile.
     own: Vec<Sum>,
-    /// What those of other tiles bring to it, row by row, in the order of [`beside`].
+    /// For each row, the sums of contributions from other tiles, in the order of [`beside`].
     others: Vec<Vec<Sum>>,
 }
 
 impl FoldedFilm {
-    /// About as many bytes as a pixel takes, with sums of odd samples.
+    /// Approximate bytes per pixel, including the sums of odd samples.
     pub const PIXEL_BYTES: u64 = 57;
-    /// The same for what covers pixels, where that is shared.
+    /// Approximate additional bytes per pixel if coverage is shared.
     pub const COVER_BYTES: u64 = 25;
 
-    /// Folds the film of a picture with these settings.
+    /// Folds the film of a picture with these settings. A film without shared samples is kept as it is.
     pub fn of(mut film: Accumulation, settings: &FrameSettings) -> Self {
         if !settings.shares_samples() {
             return Self { film, ..Self::default() };
@@ -47,7 +47,7 @@ impl FoldedFilm {
         Self { film, shares }
     }
 
-    /// The film, to which samples can be added. What pixels of a tile bring to another pixel comes from one of them.
+    /// Restores a film to which samples can be added. The whole contribution of a tile to a pixel is assigned to one of the tile's pixels.
     pub fn unfold(self, settings: &FrameSettings) -> Accumulation {
         let Self { mut film, shares } = self;
         if shares.is_empty() {
@@ -84,17 +84,17 @@ impl FoldedShares {
     }
 }
 
-/// Number of sums of a pixel that are for it and those around it.
+/// Number of contributions per pixel: to itself and to its eight neighbours.
 const SHARES: usize = 9;
 
-/// Such sums as `share_at` in `kernels/film/share.h` lays them out.
+/// The contributions of all pixels, in the layout of `share_at` in `kernels/film/share.h`.
 struct Shares<'a> {
     size: (u32, u32),
     sums: &'a [Sum],
 }
 
 impl Shares<'_> {
-    /// What the pixels of its tile bring to each pixel of a row, and those of other tiles.
+    /// For each pixel of a row, the contributions from its own tile, and those from other tiles.
     fn folded_row(&self, y: u32) -> (Vec<Sum>, Vec<Sum>) {
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for x in 0..self.size.0 {
@@ -116,17 +116,18 @@ impl Shares<'_> {
     }
 }
 
-/// A pixel and those around it, as how far they are to the right and below.
+/// Offsets of a pixel and its eight neighbours: (right, down).
 const AROUND: [(i32, i32); 9] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
 
-/// The tile of a pixel beside (`x`, `y`), as how far it is from that pixel's own.
+/// The tile of the neighbour at offset (`right`, `down`) of pixel (`x`, `y`), relative to that pixel's own tile.
 fn tile_at((x, y): (u32, u32), (right, down): (i32, i32)) -> (i32, i32) {
     let along = |at: u32, step: i32| (at % TILE) as i32 + step;
     let tile = |at: i32| at.div_euclid(TILE as i32);
     (tile(along(x, right)), tile(along(y, down)))
 }
 
-/// The tiles beside a pixel, where it is in a corner or at an edge of its own: in that direction, the next pixel is in them.
+/// Offsets of the other tiles inside the picture that touch a pixel at an edge or a corner of its tile. The neighbouring pixel in that direction is
+/// in that tile.
 fn beside(size: (u32, u32), at: (u32, u32)) -> impl Iterator<Item = (i32, i32)> {
     AROUND.into_iter().filter(move |&to| to != (0, 0) && tile_at(at, to) == to && is_in(size, at, to))
 }
@@ -139,7 +140,7 @@ fn pixel((width, _): (u32, u32), (x, y): (u32, u32)) -> usize {
     y as usize * width as usize + x as usize
 }
 
-/// The place of the sum that the pixel beside (`x`, `y`) brings to it.
+/// Index of the contribution from the neighbour at offset (`right`, `down`) to pixel (`x`, `y`).
 fn share(size: (u32, u32), (x, y): (u32, u32), (right, down): (i32, i32)) -> usize {
     let kind = (4 - 3 * down - right) as usize;
     let from = (x.wrapping_add_signed(right), y.wrapping_add_signed(down));
@@ -158,7 +159,7 @@ mod tests {
         settings
     }
 
-    /// A film of whole numbers, whose sums are the same in any order.
+    /// A film of integers, whose sums do not depend on the order of addition.
     fn film(settings: &FrameSettings) -> Accumulation {
         let mut film = Accumulation::new(settings);
         let whole = |index: u32| 1 + (index.wrapping_mul(2_654_435_761) >> 22);
@@ -215,7 +216,7 @@ mod tests {
             words.map(|&word| f64::from(f32::from_bits(word))).sum::<f64>()
         };
         assert!(unfolded.fits(&settings) && total(&unfolded) > 0.0);
-        // All but what falls over the picture's edges.
+        // Contributions beyond the picture's edges are lost.
         assert!(total(&unfolded) < total(&film) && total(&unfolded) > 0.8 * total(&film));
     }
 

@@ -1,4 +1,4 @@
-//! Frames: a scene as it is posed at a moment.
+//! Frames: a scene posed at one moment.
 
 use super::{DeviceError, FrameSettings};
 use crate::{
@@ -13,26 +13,26 @@ use crate::{
 use glam::Affine3;
 use std::sync::Arc;
 
-/// One frame, posed: everything about it that changes from frame to frame. [`Poser`](crate::render::Poser)s make them.
+/// One posed frame: everything that changes from frame to frame. [`Poser`](crate::render::Poser)s create frames.
 ///
-/// Kernels follow the references between a frame and its scene without checking them. So frames can't be put together
-/// elsewhere, and devices take only frames of the scene that they have loaded.
+/// Kernels follow the references between a frame and its scene without checks. Therefore frames cannot be assembled elsewhere, and devices accept
+/// only frames of the scene that they have loaded.
 #[derive(Clone)]
 pub struct Frame {
     pub(crate) scene: Arc<Scene>,
     pub(crate) number: u32,
     pub(crate) camera: CameraPose,
     pub(crate) tlas: Arc<Tlas>,
-    /// The tree of each mesh of the scene: the same list as long as none of them deforms.
+    /// The BLAS of each mesh of the scene. Frames share the list as long as no mesh deforms.
     pub(crate) blas: Arc<Vec<Arc<Blas>>>,
-    /// The meshes that deform, each once.
+    /// The deforming meshes, each once.
     pub(crate) shapes: Vec<PosedMesh>,
-    /// The tables of materials, maps and lights, where these are not the scene's.
+    /// The frame's own tables of materials, maps and lights, if they differ from the scene's.
     pub(crate) tables: Option<Arc<PosedTables>>,
-    /// The camera at even steps while the shutter is open; empty if it stands still, or without motion blur.
+    /// Camera poses at even steps over the shutter interval; empty if the camera stands still or there is no motion blur.
     pub(crate) camera_keys: Vec<CameraPose>,
-    /// The scene one frame earlier, one frame later and at the time of this frame, if AOVs show motion. Without motion blur, the last
-    /// has nothing but the camera.
+    /// The scene one frame earlier, one frame later and at the time of this frame, if an AOV needs motion. Without motion blur, the last one contains
+    /// only the camera.
     pub(crate) others: Option<Arc<[OtherPose; 3]>>,
 }
 
@@ -40,16 +40,16 @@ pub struct Frame {
 #[derive(Clone)]
 pub struct OtherPose {
     pub camera: CameraPose,
-    /// World transforms of all instances, in the order of the scene; empty if nothing but the camera ever moves.
+    /// World transforms of all instances, in the scene's order; empty if only the camera ever moves.
     pub transforms: Vec<Affine3>,
-    /// The mesh that each instance shows; empty if these never change.
+    /// For each instance, the index of the mesh that it shows; empty if these never change.
     pub shown: Vec<u32>,
-    /// The meshes that deform, each once.
+    /// The deforming meshes, each once.
     pub shapes: Vec<PosedMesh>,
 }
 
 impl OtherPose {
-    /// That of a scene in which nothing but the camera ever moves.
+    /// The pose of a scene in which only the camera ever moves.
     pub fn of_camera(camera: CameraPose) -> Self {
         Self { camera, transforms: Vec::new(), shown: Vec::new(), shapes: Vec::new() }
     }
@@ -62,11 +62,11 @@ impl Frame {
         self.number
     }
 
-    /// Makes a frame in which nothing moves from given trees.
+    /// Creates a static frame from given trees.
     ///
     /// # Safety
-    /// `blas` has a tree for each mesh of the scene, over its triangles, and `tlas` is the latest that was built over these, from the
-    /// scene's instances.
+    /// `blas` must have a tree for each mesh of the scene, over its triangles. `tlas` must have been built over these trees and the scene's
+    /// instances, and after them.
     #[cfg(feature = "test-seams")]
     pub unsafe fn of_trees(scene: Arc<Scene>, camera: CameraPose, blas: Vec<Arc<Blas>>, tlas: Tlas) -> Self {
         Self {
@@ -82,12 +82,12 @@ impl Frame {
         }
     }
 
-    /// The camera in the world.
+    /// The camera in world space.
     pub fn camera(&self) -> CameraPose {
         self.camera.moved(self.tlas.origin)
     }
 
-    /// The same frame through another camera in the world, which stands still.
+    /// A copy of the frame seen through another camera, given in world space, which stands still.
     pub fn seen_by(&self, camera: CameraPose) -> Self {
         let camera = camera.moved(-self.tlas.origin);
         let other = |pose: &OtherPose| OtherPose { camera, ..pose.clone() };
@@ -95,7 +95,7 @@ impl Frame {
         Self { camera, camera_keys: Vec::new(), others, ..self.clone() }
     }
 
-    /// The fog of the frame.
+    /// The fog of the frame, in the space of its TLAS; `None` without fog.
     pub(super) fn fog(&self) -> Option<Fog> {
         let fog = match &self.tables {
             Some(own) => own.fog.as_ref(),
@@ -104,8 +104,10 @@ impl Frame {
         fog.map(|fog| fog.lifted(-self.tlas.origin.y))
     }
 
+    /// Checks that devices can render the frame.
+    ///
     /// # Errors
-    /// If the frame is not one of `scene`, or its trees do not have this `layout`.
+    /// If the frame does not belong to `scene`, if its trees do not have this `layout`, or if nested compressed trees have too many levels.
     pub(super) fn check(&self, scene: &Arc<Scene>, layout: NodeLayout) -> Result<(), DeviceError> {
         let levels = self.tlas.tree.depth + self.blas.iter().map(|blas| blas.depth()).max().unwrap_or(0);
         if layout == NodeLayout::Compressed8 && self.tlas.nested.is_some() && levels > NESTED_STACK {
@@ -121,12 +123,12 @@ impl Frame {
         Err(DeviceError::Failed(message.into()))
     }
 
-    /// The instance that was hit, of the scene.
+    /// Index of the instance that was hit, in the scene's list.
     pub fn index_of(&self, hit: &Hit) -> u32 {
         self.tlas.nested.as_ref().map_or(hit.instance, |nested| nested.indices[hit.record as usize])
     }
 
-    /// The instances that lead to what was hit, from the outermost one in: indices of the scene.
+    /// Scene indices of the instances that contain the hit, from the outermost to the innermost.
     pub fn way_to(&self, hit: &Hit) -> Vec<u32> {
         match &self.tlas.nested {
             Some(nested) => self.scene.way_to(hit.instance, self.index_of(hit), &nested.numbers),
@@ -134,7 +136,7 @@ impl Frame {
         }
     }
 
-    /// The transforms of what was hit, from its own space to the world and back.
+    /// The transforms of the hit instance: `world_from_object` and `object_from_world`.
     pub fn placement(&self, hit: &Hit) -> (Affine3, Affine3) {
         let way = match &self.tlas.nested {
             Some(nested) => self.way_to(hit).iter().map(|&index| nested.records_of[index as usize]).collect(),
@@ -144,7 +146,7 @@ impl Frame {
         let both = placements.map(|r| {
             let (out, mut back) = (affine_from_rows(&r.world_from_object), affine_from_rows(&r.object_from_world));
             if self.tlas.nested.is_some() {
-                // The column holds the place.
+                // The record's column holds the translation of `world_from_object`.
                 back.translation = -(back.matrix3 * out.translation);
             }
             (out, back)
@@ -152,33 +154,33 @@ impl Frame {
         both.reduce(|(out, back), (own, own_back)| (out * own, own_back * back)).unwrap_or_default()
     }
 
-    /// Whether anything moves while the shutter is open, so that rays have times of their own.
+    /// Whether anything moves while the shutter is open, so that each ray needs a time.
     pub fn moves(&self) -> bool {
         !self.camera_keys.is_empty()
             || !self.tlas.shutter.is_empty()
             || self.blas.iter().any(|blas| blas.segments() > 0)
     }
 
-    /// Whether lights are sampled for pictures with these settings: by the integrator, or for the shadows on catchers.
+    /// Whether lights are sampled for pictures with these settings, by the integrator or for shadows on catchers.
     pub(super) fn samples_lights(&self, settings: &FrameSettings) -> bool {
         let shadows = settings.aovs.contains(Aov::Alpha) || settings.aovs.contains(Aov::Shadow);
         settings.integrator.samples_lights() || shadows && self.scene.catches_shadows()
     }
 
-    /// The meshes that deform, for the lights that they may be.
+    /// The deforming meshes, which may be light sources.
     pub(super) fn shown_shapes(&self) -> Vec<ShownShape<'_>> {
         self.shapes.iter().map(PosedMesh::shown).collect()
     }
 }
 
-/// A mesh that deforms, in a frame.
+/// A deforming mesh in one frame.
 #[derive(Clone)]
 pub struct PosedMesh {
-    /// Index into [`Scene::meshes`], which has its triangles and everything that does not change.
+    /// Index into [`Scene::meshes`], which holds the triangles and all static data.
     pub mesh: u32,
-    /// Its shape in the frame or, if it deforms while the shutter is open, at the opening.
+    /// The mesh's shape in the frame. If it deforms while the shutter is open, the shape at shutter opening.
     pub shape: Arc<Deformed>,
-    /// Its shapes at even steps up to the closing of the shutter; empty if it does not deform meanwhile.
+    /// Shapes at even steps up to shutter closing; empty if the mesh does not deform while the shutter is open.
     pub later: Vec<Arc<Deformed>>,
 }
 
@@ -188,7 +190,7 @@ impl PosedMesh {
         ShownShape { mesh: self.mesh, positions: &self.shape.positions, reaches: later.fold(Aabb::EMPTY, Aabb::union) }
     }
 
-    /// All shapes, the first one first.
+    /// All shapes, in order of time.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Deformed> {
         std::iter::once(&*self.shape).chain(self.later.iter().map(|shape| &**shape))
     }

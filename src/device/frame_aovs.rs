@@ -1,4 +1,5 @@
-//! The record for kernels that gather AOVs: where each AOV goes, and the scene in the frames before and after, and at the frame's own time.
+//! The record for kernels that gather AOVs: the address of each AOV, and the scene in the previous frame, in the next frame and at the frame's own
+//! time.
 
 use super::{Frame, OtherPose, params::camera_record};
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
 
-/// The record for a picture that is `aspect` times as wide as high, without addresses, which are null.
+/// The record for a picture with this aspect ratio (width / height). All addresses are null.
 pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
     let other = |index: usize| {
         let pose = frame.others.as_ref().map(|others| &others[index]);
@@ -47,7 +48,7 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
     }
 }
 
-/// Lets `aov` go to `values`. What devices do not gather goes nowhere.
+/// Sets the address to which `aov` is written. AOVs that devices do not gather are ignored.
 pub fn aim(record: &mut FrameAovs, aov: Aov, values: *mut f32) {
     let target = match aov {
         Aov::Albedo => &mut record.albedo,
@@ -67,7 +68,7 @@ pub fn aim(record: &mut FrameAovs, aov: Aov, values: *mut f32) {
     *target = values;
 }
 
-/// `world_from_object` of all instances, in rows.
+/// `world_from_object` of all instances, row-major.
 pub fn transforms(pose: &OtherPose) -> Vec<[f32; 12]> {
     pose.transforms.par_iter().map(rows_from_affine).collect()
 }

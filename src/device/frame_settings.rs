@@ -1,4 +1,4 @@
-//! The settings of a picture, and what follows from them.
+//! The settings of a picture, and values derived from them.
 
 use super::{FilmWanted, PixelType, Region};
 use crate::{
@@ -7,80 +7,79 @@ use crate::{
     scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, ToneMap},
 };
 
-/// Settings of a frame's picture, the same for all frames of a run.
+/// Settings of a picture, which apply to all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FrameSettings {
-    /// Size of the whole picture.
+    /// Size of the whole picture in pixels.
     pub width: u32,
     pub height: u32,
-    /// The part of the picture that is rendered; none for all of it.
+    /// The part of the picture that is rendered; `None` for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
     pub samples: u32,
     pub bounces: u32,
     pub seed: u32,
-    /// Gives all frames the same noise.
+    /// Gives all frames the same noise pattern.
     pub lock_seed: bool,
     pub integrator: Integrator,
-    /// In stops.
+    /// Exposure in stops.
     pub exposure: f32,
     pub tone_map: ToneMap,
     pub film: FilmSettings,
-    /// Leaves out light that rough surfaces scatter more than once, and so some energy.
+    /// Omits light that rough surfaces scatter more than once, which loses some energy.
     pub single_scatter: bool,
     pub layering: Layering,
-    /// Noise at which a part of the picture is done before it has all samples; `None` if every part gets all.
+    /// Noise at which a tile gets no more samples; `None` if every tile gets all samples.
     pub noise: Option<f32>,
-    /// Limit of the radiance that a light adds after the first bounce; `None` if nothing is cut off.
+    /// Upper limit of the radiance of one light contribution after the first bounce; `None` for no limit.
     pub clamp_indirect: Option<f32>,
-    /// Makes samples independent of how many there will be, so that a picture can get more later, and their sums exact, so that these are the
-    /// same in whatever order and by whichever devices samples are added. Costs a little of the evenness of noise among neighbours.
+    /// Makes samples independent of the final sample count, so that a picture can get more later. Sums are exact, so results do not depend on the
+    /// order of samples or on the devices that compute them. Noise is slightly less evenly distributed among neighbouring pixels.
     pub open_ended: bool,
     pub pixels: PixelType,
-    /// Nothing but display values is made of the film, so that `whitted` may limit samples by them, against fireflies. Not serialized, as it
-    /// follows from what files hold.
+    /// Whether only display values are computed from the film. `whitted` then limits samples in display space, against fireflies. Not serialized,
+    /// because it follows from the file format.
     #[serde(skip, default = "shown")]
     pub display_only: bool,
-    /// Leaves out the environment where the camera sees it. Where alpha is among the AOVs, display colours are divided by it; floats
-    /// never are.
+    /// Hides the environment from the camera. If alpha is among the AOVs, integer display colours are divided by it; floats never are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transparent: bool,
-    /// Draws the edges of triangles, so many pixels wide, if [`Aov::Wireframe`] is among the AOVs.
+    /// Width in pixels of the triangle edges that are drawn if [`Aov::Wireframe`] is among the AOVs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wireframe: Option<f32>,
-    /// The AOVs that frames have besides the picture.
+    /// The AOVs that are rendered in addition to the picture.
     pub aovs: AovSet,
-    /// Gathers AOVs of unfinished pictures, too. Not serialized, because it changes no finished picture.
+    /// Gathers AOVs of unfinished pictures as well. Not serialized, because it changes no finished picture.
     #[serde(skip)]
     pub unfinished_aovs: bool,
-    /// Whether the sums of films may stay on a device with memory of its own when samples were added. Until it takes on something else, more
-    /// can be added there. Not serialized, because it changes no picture.
+    /// Whether the sums of films may stay in a device's own memory after samples were added. More samples can be added there until the device starts
+    /// other work. Not serialized, because it changes no picture.
     #[serde(skip)]
     pub film_stays: bool,
-    /// Keeps the exact sums that AOVs of a finished picture are made of ([`Accumulation::layers`]), so that they can be joined with those of
-    /// other samples. Takes an open end. Not serialized, because it changes no picture.
+    /// Keeps the exact sums for the AOVs of a finished picture ([`Accumulation::layers`]), so that they can be joined with the sums of other samples.
+    /// Requires `open_ended`. Not serialized, because it changes no picture.
     #[serde(skip)]
     pub layer_sums: bool,
-    /// Asks for the rows of files, compressed, instead of pixels and AOVs. Devices that do not make them or have too little
-    /// memory return pixels and AOVs. Not serialized, because it changes how a file is made and not what it shows.
+    /// Requests compressed rows of files instead of pixels and AOVs. Devices that lack this feature or have too little memory return pixels and AOVs.
+    /// Not serialized, because it does not change the contents of a file.
     #[serde(skip)]
     pub file_rows: Option<FileRows>,
-    /// Asks for the frame as the denoiser of films reads it, instead of pixels and of AOVs that are not wanted besides. Takes floats as
-    /// pixels, more than one sample and the AOVs that the denoiser needs. Devices that keep no such frames or have too little memory return
+    /// Requests the frame in the form that the film denoiser reads. It replaces the pixels and all AOVs that are not requested explicitly. Requires
+    /// float pixels, more than one sample and the AOVs that the denoiser needs. Devices that lack this feature or have too little memory return
     /// pixels and all AOVs. Not serialized, because it changes no picture.
     #[serde(skip)]
     pub film_wanted: Option<FilmWanted>,
-    /// When the shutter is open; `None` for no motion blur. Frames are posed by it, and devices find all that they need in frames.
+    /// Shutter interval; `None` for no motion blur. It is used when frames are posed; devices read the result from the frame.
     pub shutter: Option<Shutter>,
 }
 
-/// Settings that were written tell nothing of it.
+/// Default for settings read from files, which do not contain the value.
 fn shown() -> bool {
     true
 }
 
 impl From<&RenderDefaults> for FrameSettings {
-    /// The settings that a scene asks for, of pictures of 8 bits.
+    /// The settings of a scene, for 8-bit pictures.
     fn from(scene: &RenderDefaults) -> Self {
         Self {
             width: scene.width,
@@ -115,7 +114,7 @@ impl From<&RenderDefaults> for FrameSettings {
 }
 
 impl FrameSettings {
-    /// Width and height of what is rendered: the picture, or a region of it.
+    /// Width and height of the rendered pixels: the picture, or a region of it.
     pub fn film_size(&self) -> (u32, u32) {
         self.region.map_or((self.width, self.height), |region| (region.width, region.height))
     }
@@ -126,30 +125,30 @@ impl FrameSettings {
         width as usize * height as usize
     }
 
-    /// Whether samples count in all pixels that they are near ([`PixelFilter::Shared`]). That takes all of a picture at once, and layers that
-    /// tell how much of a pixel something covers would not fit to it.
+    /// Whether each sample contributes to all pixels near it ([`PixelFilter::Shared`]). This requires a whole picture in one go. It is off if an AOV
+    /// stores per-pixel coverage that would not match the filter.
     pub fn shares_samples(&self) -> bool {
         const COVERAGE: [Aov; 3] = [Aov::Instance, Aov::Material, Aov::Wireframe];
         let is_whole = self.region.is_none() && !self.open_ended && self.noise.is_none();
         let has = |aov| self.aovs.contains(aov);
-        // What covers pixels is shared in one set of sums.
+        // There is only one set of sums for coverage.
         let has_room = !has(Aov::Alpha) || !has(Aov::Shadow);
         self.film.filter == PixelFilter::Shared && is_whole && has_room && !COVERAGE.into_iter().any(has)
     }
 
-    /// Whether what covers pixels is shared like their samples.
+    /// Whether coverage (alpha or shadow) is shared among pixels like samples.
     pub fn shares_cover(&self) -> bool {
         self.shares_samples() && (self.aovs.contains(Aov::Alpha) || self.aovs.contains(Aov::Shadow))
     }
 
-    /// Whether the noise of shadows on shadow catchers is measured. Sums that are exact have no room for it.
+    /// Whether the noise of shadows on shadow catchers is measured. Exact sums have no room for it.
     pub fn measures_shade(&self) -> bool {
         let has = |aov| self.aovs.contains(aov);
         let shades = has(Aov::Shadow) && has(Aov::Variance) || has(Aov::Alpha) && has(Aov::AlphaVariance);
         shades && !self.open_ended
     }
 
-    /// The filter that pixels come to have: where samples cannot be shared, the Gaussian that is like it.
+    /// The pixel filter in effect. If samples cannot be shared, the Gaussian replaces the shared filter.
     pub fn filter(&self) -> PixelFilter {
         match self.film.filter {
             PixelFilter::Shared if !self.shares_samples() => PixelFilter::Gaussian,
@@ -157,7 +156,7 @@ impl FrameSettings {
         }
     }
 
-    /// Bytes of a finished pixel.
+    /// Bytes of a finished pixel (three channels).
     pub fn pixel_bytes(&self) -> usize {
         3 * self.pixels.bytes()
     }

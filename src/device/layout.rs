@@ -1,9 +1,9 @@
-//! For tests: the table of sizes, alignments and offsets of the border structs that every compiled kernel has to have.
+//! For tests: the table of sizes, alignments and offsets of shared structs, which every compiled kernel must match.
 
 use crate::{abi::layouts, accel::Wide};
 use std::mem::offset_of;
 
-/// The table of kernels whose wide nodes have `width` children.
+/// The expected table for kernels whose wide nodes have `width` children.
 pub fn expected(width: usize) -> Vec<u32> {
     let mut table = Vec::new();
     for layout in layouts() {

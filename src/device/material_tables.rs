@@ -1,7 +1,6 @@
-//! Materials as kernels read them, and the tables of frames in which they change.
+//! Materials in the layout that kernels read, and the tables of frames with their own materials, lights or environment.
 //!
-//! The tables of a sky are made again only when the sky changes, and those of emissive meshes only when the emission of a material does
-//! (`PosedCache`).
+//! `PosedCache` rebuilds the tables of a sky only when the sky changes, and those of emissive meshes only when a material's emission changes.
 
 use super::tables::Sky;
 use crate::{
@@ -12,19 +11,19 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Tables of a frame in which materials, lights or the environment are not the scene's.
+/// Tables of a frame whose materials, lights or environment differ from the scene's.
 #[derive(Default)]
 pub struct MaterialTables {
     pub materials: Vec<MaterialRecord>,
     pub lobes: Vec<LobesRecord>,
     pub maps: Vec<MapRecord>,
     pub lights: Vec<LightRecord>,
-    /// The environment, if it is the frame's own.
+    /// The environment, if it differs from the scene's.
     pub sky: Option<Arc<Sky>>,
 }
 
 impl MaterialTables {
-    /// `weights` are those by which lights are sampled (see `MaterialRecord::emission_weight`).
+    /// `weights` are the materials' emission weights for light sampling (see `MaterialRecord::emission_weight`).
     pub fn new(tables: &PosedTables, weights: &[f32], sky: Option<Arc<Sky>>) -> Self {
         let (materials, lobes) = material_records(&tables.materials, weights);
         Self {
@@ -37,7 +36,7 @@ impl MaterialTables {
     }
 }
 
-/// The emission weights and the sky of frames that have their own, kept from frame to frame while they stay the same.
+/// The emission weights and the sky of frames with their own tables, kept as long as they do not change.
 #[derive(Default)]
 pub struct PosedCache {
     emitters: Option<Arc<Emitters>>,
@@ -45,7 +44,7 @@ pub struct PosedCache {
 }
 
 impl PosedCache {
-    /// The emitters of a frame; `usual` are those of the scene.
+    /// The emitters of a frame; `usual` are the scene's emitters.
     pub fn emitters(&mut self, usual: &Arc<Emitters>, posed: Option<&PosedTables>) -> Arc<Emitters> {
         let Some(posed) = posed.filter(|posed| !posed.keeps_emission) else {
             return usual.clone();
@@ -59,7 +58,7 @@ impl PosedCache {
         emitters
     }
 
-    /// The sky of a frame of a scene with so many textures, if it is not the scene's.
+    /// The frame's own sky; `None` if it is the scene's. `textures` is the number of the scene's textures.
     pub fn sky(&mut self, posed: &PosedTables, textures: usize) -> Option<Arc<Sky>> {
         let environment = posed.environment.as_ref()?;
         if let Some((_, sky)) = self.sky.as_ref().filter(|(last, _)| Arc::ptr_eq(last, environment)) {
@@ -71,7 +70,7 @@ impl PosedCache {
     }
 }
 
-/// The records of all materials, which have such `emission_weight`s, and the lobes of those that have some.
+/// The records of all materials with the given emission weights, and the lobes of layered materials.
 pub fn material_records(materials: &[Material], weights: &[f32]) -> (Vec<MaterialRecord>, Vec<LobesRecord>) {
     let mut lobes = Vec::new();
     let record =
@@ -124,7 +123,7 @@ fn flags(m: &Material) -> u32 {
     set.map(|(_, flag)| flag).sum()
 }
 
-/// Why rays may pass through some of the materials without being bent, as a sum of `CUTOUT_*`.
+/// Reasons for which rays may pass straight through some of the materials, as a sum of `CUTOUT_*`.
 pub fn cutouts(materials: &[MaterialRecord]) -> u32 {
     let flags = materials.iter().fold(0, |flags, m| flags | m.flags);
     let holes = flags & (abi::SURFACE_MASK | abi::SURFACE_BLEND) != 0;
@@ -135,17 +134,17 @@ pub fn cutouts(materials: &[MaterialRecord]) -> u32 {
         | (u32::from(light) * abi::CUTOUT_LIGHT)
 }
 
-/// Roughness from which on an interface scatters what it lets through: above the greatest that `is_smooth` in `closure/microfacet.h` allows.
+/// Roughness at which an interface always counts as rough; slightly above the limit of `is_smooth` in `closure/microfacet.h`.
 const ROUGH: f32 = 0.023;
 
-/// Whether light may pass straight through some of the materials, as through thin and smooth glass.
+/// Whether some material may let light pass straight through, like thin smooth glass.
 pub fn has_panes(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> bool {
     let may_be_smooth = |l: &LobesRecord| l.roughness < ROUGH || l.metallic_roughness_map != NO_INDEX;
     let is_pane = |l: &LobesRecord| l.thin != 0 && l.transmission > 0.0 && may_be_smooth(l);
     materials.iter().any(|m| m.kind == abi::MATERIAL_LAYERED && lobes.get(m.lobes as usize).is_some_and(is_pane))
 }
 
-/// Whether materials are of more than one class as shading of waves sorts them (`shading_class` in append.h).
+/// Whether the materials have more than one of the classes by which wavefront shading is sorted (`shading_class` in append.h).
 #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the CPU shades ray by ray"))]
 pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> bool {
     let class = |material: &MaterialRecord| {

@@ -1,4 +1,4 @@
-//! Devices, which execute kernels: the small trait that every device implements, and the choice among them.
+//! Devices, which execute kernels: the trait that every device implements, and the choice of a device.
 
 mod accumulation;
 mod adaptive;
@@ -53,48 +53,47 @@ pub use progress::FrameProgress;
 pub use region::{Region, RegionError};
 pub use tiles::{TILE, TileGrid};
 
-/// A frame that a device has finished.
+/// The result of rendering a frame.
 pub struct Rendered {
-    /// RGB, row-major, the top row first, of the type that [`FrameSettings::pixels`] asks for, in native byte order.
+    /// RGB, row-major, the top row first, of type [`FrameSettings::pixels`], in native byte order.
     pub pixels: Bytes,
-    /// The AOVs that [`FrameSettings::aovs`] asks for, in the order of [`AovSet::iter`].
+    /// The AOVs of [`FrameSettings::aovs`], in the order of [`AovSet::iter`].
     pub aovs: Vec<AovImage>,
-    /// Rows of files, if [`FrameSettings::file_rows`] asks for them and the device made them; then there are neither pixels nor AOVs.
+    /// Rows of files, if [`FrameSettings::file_rows`] is set and the device made them. `pixels` and `aovs` are empty then.
     pub blocks: Option<FileBlocks>,
-    /// The frame as the denoiser of films reads it, if [`FrameSettings::film_wanted`] asks for it and the device keeps it; then there are no
-    /// pixels.
+    /// The frame for the film denoiser, if [`FrameSettings::film_wanted`] is set and the device keeps it. `pixels` is empty then.
     pub film: Option<Arc<dyn DeviceFilm>>,
     pub rays: RayCounts,
-    /// How long the device worked on it. Waiting behind other frames does not count.
+    /// Time that the device worked on the frame, without waiting behind other frames.
     pub time: Duration,
-    /// Where the time went, if the device can tell.
+    /// Times of the stages, if the device measures them.
     pub stages: Option<StageTimes>,
 }
 
 impl Rendered {
-    /// Alpha of all pixels, if it is among the AOVs.
+    /// Alpha of all pixels, or `None` if it is not among the AOVs.
     pub fn alpha(&self) -> Option<&[f32]> {
         self.aovs.iter().find(|image| image.aov == Aov::Alpha).map(|image| &image.values[..])
     }
 }
 
-/// The times that a GPU spent on the stages of a frame. Where frames overlap, so do these.
+/// Times that a GPU spent on the stages of a frame. They overlap if frames overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageTimes {
     pub primary: Duration,
     pub bounce: Duration,
     pub shadow: Duration,
     pub shade: Duration,
-    /// Starting paths, adding them up, resolving and downloading the picture.
+    /// Starting paths, accumulating their radiance, resolving and downloading the picture.
     pub other: Duration,
 }
 
-/// How many rays of each kind a frame cast.
+/// Number of rays of each kind in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RayCounts {
     /// Rays from the camera.
     pub primary: u64,
-    /// Rays that go on from a surface or in a medium.
+    /// Rays that continue from a surface or in a medium.
     pub bounce: u64,
     /// Rays to lights.
     pub shadow: u64,
@@ -115,17 +114,17 @@ impl std::ops::AddAssign for RayCounts {
     }
 }
 
-/// Numbers of what ray queries visited and tested, summed over their rays.
+/// Traversal work of ray queries, summed over their rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
     pub rays: u64,
     pub tlas_nodes: u64,
     pub blas_nodes: u64,
-    /// Instances entered; an analytic sphere is tested then.
+    /// Instances entered. Analytic spheres are tested on entry.
     pub instances: u64,
-    /// Leaves of BLASes: packs of up to eight or sixteen triangles, or single ones in compressed trees.
+    /// Leaves of BLASes: packs of up to eight or sixteen triangles, or single triangles in compressed trees.
     pub packs: u64,
-    /// Triangles in these.
+    /// Triangles in these leaves.
     pub triangles: u64,
 }
 
@@ -144,17 +143,17 @@ impl WorkCounts {
     }
 }
 
-/// The rays that a frame cast, each kind in the order in which the device traced it; as many as [`RayCounts`] says.
+/// The rays of a frame, each kind in the order in which the device traced it. Their numbers match [`RayCounts`].
 #[derive(Clone, Debug, Default)]
 pub struct OwnRays {
     pub primary: Vec<Ray>,
-    /// The rays of all bounces, the first bounce's first.
+    /// The rays of all bounces, ordered by bounce.
     pub bounce: Vec<Ray>,
     pub shadow: Vec<Ray>,
 }
 
 choice! {
-    /// The question that a query asks about each ray.
+    /// The result that a ray query computes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RayKind {
@@ -181,7 +180,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// The same error with the name of the device, where there are several.
+    /// Prefixes the message of [`Self::Failed`] with the device's name, for use with several devices.
     pub fn on(self, device: &str) -> Self {
         match self {
             Self::Failed(what) => Self::Failed(format!("{device}: {what}")),
@@ -190,62 +189,69 @@ impl DeviceError {
     }
 }
 
-/// Called again and again during long work to ask whether to give up.
+/// Called repeatedly during long work; returns true to stop it.
 pub type Stop<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// Something that renders frames and traces rays of one scene at a time.
+/// A device that renders frames and traces rays of one scene at a time.
 pub trait Device: Send {
-    /// Description for people, like "cpu (avx512, 2 threads)".
+    /// Description for users, like "cpu (avx512, 2 threads)".
     fn describe(&self) -> String;
 
     /// Number of CPU threads that tracing uses.
     fn threads(&self) -> usize;
 
-    /// Layout of the nodes that [`Frame`]s must have.
+    /// Node layout that [`Frame`]s must have.
     fn node_layout(&self) -> NodeLayout;
 
-    /// Number of frames that may be submitted before one is collected.
+    /// Maximum number of frames that may be under way.
     fn queue_depth(&self) -> usize;
 
-    /// Number of frames that can be worked on at the same moment.
+    /// Number of frames that are computed in parallel.
     fn device_count(&self) -> usize {
         1
     }
 
-    /// Whether it makes what [`FrameSettings::file_rows`] asks for.
+    /// Whether the device supports [`FrameSettings::file_rows`].
     fn makes_blocks(&self) -> bool {
         false
     }
 
-    /// Whether [`Rendered::stages`] tells where the time went.
+    /// Whether the device fills [`Rendered::stages`].
     fn has_stages(&self) -> bool {
         false
     }
 
-    /// How far it is with the frame under way, counted while it works. None if it cannot tell.
+    /// Progress of the frame under way, updated while it is rendered. `None` if the device does not report progress.
     fn progress(&self) -> Option<Arc<FrameProgress>> {
         None
     }
 
-    /// Makes `scene` the one that frames refer to. Frames under way, of a run that ended early, are forgotten.
+    /// Loads `scene`, to which all later frames must belong. Frames under way from a run that ended early are discarded.
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError>;
 
-    /// Starts a frame; at most `queue_depth` may be under way. The frame loop fills a TLAS again as soon as nobody else
-    /// holds it: a device that copies the TLAS lets go of the frame after the copy, others do when it is collected.
-    /// If this fails, the frames under way before can still be collected.
+    /// Starts a frame; at most [`Self::queue_depth`] may be under way. The frame loop reuses a TLAS once it holds the only reference. A device that
+    /// copies the TLAS drops the frame after the copy; other devices drop it when the frame is collected.
+    ///
+    /// # Errors
+    /// If this fails, frames that were under way before can still be collected.
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError>;
 
-    /// Waits for the oldest frame under way. Once `stop` says so, gives up on it with [`DeviceError::Stopped`].
-    /// An error loses all frames under way. After any but `Stopped`, only [`Device::load`] may follow.
+    /// Waits for the oldest frame under way.
+    ///
+    /// # Errors
+    /// [`DeviceError::Stopped`] once `stop` returns true. Any error loses all frames under way. After an error other than `Stopped`, only
+    /// [`Device::load`] may follow.
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
-    /// Adds samples to `film` until it has `until` of them, which is at most what `settings` ask for or what it has already, and
-    /// returns the resulting picture, with AOVs if it is finished
-    /// or the settings ask for them all the same; no frame may be under way. `film` has to fit the settings;
-    /// after an error its contents are undefined. Rays and times are those of this call.
+    /// Adds samples to `film` until it has `until`, and returns the resulting picture. `until` must not exceed the settings' sample count, unless the
+    /// film already has that many. AOVs are returned if the picture is finished or [`FrameSettings::unfinished_aovs`] is set. No frame may be under
+    /// way. Rays and times are those of this call.
     ///
-    /// Where the settings have no target of noise, the tiles that get samples may be chosen from outside: if the film's state names some, it
-    /// is theirs, and pixels and AOVs are made of these tiles alone. What they are elsewhere is undefined.
+    /// Without a noise target, the caller may choose the tiles that get samples: if the film's state names tiles, samples are added to these only,
+    /// and pixels and AOVs are valid for them only.
+    ///
+    /// # Errors
+    /// If `film` does not fit the settings, or the device does not support this. After an error, the contents of `film` are undefined.
     fn add_samples(
         &mut self,
         _: &Frame,
@@ -258,18 +264,18 @@ pub trait Device: Send {
         Err(DeviceError::Failed(format!("{name} cannot go on with a picture")))
     }
 
-    /// Renders a frame for the rays that it casts, which take 32 bytes each; no frame may be under way. They are to be traced
-    /// with [`Device::trace`] against the same frame, shadow rays with [`RayKind::Any`]. `None` if the device does not gather
-    /// the rays of such frames in queues, which makes them comparable to the rays of [`Device::trace`]. The rays of frames that
-    /// move are not comparable: they have times in place of `t_min`.
+    /// Renders a frame and returns its rays, which take 32 bytes each. No frame may be under way. The rays are meant for [`Device::trace`] with this
+    /// frame; shadow rays for [`RayKind::Any`]. Returns `None` if the device does not gather the rays of a frame in queues, because their timing
+    /// would then not be comparable to [`Device::trace`]. Rays of frames with motion are not comparable either: they store a time in place of
+    /// `t_min`.
     fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
         Ok(None)
     }
 
-    /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times, and returns the time that each
-    /// pass took, without copies to and from the device; no frame may be under way. No ray's `t_min` may be negative or NaN.
-    /// Only `t` is meaningful in a miss, and in any result for [`RayKind::Any`] (1 for a hit and -1 otherwise). In a frame that
-    /// moves, instances stand as at its own time, and meshes that deform have the shape of the opening.
+    /// Traces `rays` against a posed frame into `hits` (of the same length), `passes` times. Returns the time of each pass, without copies to and
+    /// from the device. No frame may be under way. `t_min` must be at least 0 and not NaN. For a miss, and for every result of [`RayKind::Any`], only
+    /// `t` is meaningful; `Any` sets it to 1 for a hit and -1 otherwise. In a frame with motion, instances have their transforms at the frame's time,
+    /// and deforming meshes have their shape at shutter opening.
     fn trace(
         &mut self,
         frame: &Frame,
@@ -279,9 +285,9 @@ pub trait Device: Send {
         passes: u32,
     ) -> Result<Vec<Duration>, DeviceError>;
 
-    /// Counts what these rays visit and test if each goes alone; [`Device::trace`] may take several through a tree together, and
-    /// visit less. It takes longer than tracing them. `None` if the device does not count. The counts are those of the device's own
-    /// trees, and do not depend on the number of threads.
+    /// Counts the traversal work of `rays`, each traced on its own. [`Device::trace`] may trace several rays through a tree together and visit less.
+    /// Counting is slower than tracing. Returns `None` if the device does not count. Counts depend on the device's own trees, but not on the number
+    /// of threads.
     fn count_work(&mut self, _: &Frame, _: RayKind, _rays: &[Ray]) -> Result<Option<WorkCounts>, DeviceError> {
         Ok(None)
     }

@@ -1,5 +1,5 @@
-//! Several devices as one: each frame goes to the least busy one, and results come back in the order of submission. A single picture is shared
-//! out among them in bands.
+//! Several devices as one. Each frame goes to the least busy device, and results are returned in the order of submission. A single picture is divided
+//! into bands.
 
 mod bands;
 
@@ -22,12 +22,11 @@ use std::{
 
 /// Devices that take frames from one queue.
 ///
-/// Meant for equal devices that work on their own after `submit`, like the GPUs of a machine: a slow member holds the others
-/// up, since frames are collected in order, and members that do their work in `collect`, like the CPU, work one
-/// after the other.
+/// This works best for equal devices that work on their own after `submit`, like the GPUs of a machine. A slow member delays the others, because
+/// frames are collected in order. Members that do their work in `collect`, like the CPU, work one after the other.
 pub struct MultiDevice {
     members: Vec<Member>,
-    /// The members that have the frames under way, the oldest frame's first.
+    /// For each frame under way, the index of its member, oldest frame first.
     order: VecDeque<usize>,
 }
 
@@ -36,16 +35,16 @@ struct Member {
     under_way: usize,
 }
 
-/// A picture that several devices work on.
+/// A picture that several devices render together.
 struct Shared<'a> {
-    /// The first band that nobody has taken.
+    /// The first band that is not taken.
     next: AtomicUsize,
-    /// Films and pictures of bands, by their first rows.
+    /// Finished films and pictures of bands, by first row.
     taken: Mutex<BTreeMap<u32, (Accumulation, Rendered)>>,
     film: &'a Accumulation,
 }
 
-/// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
+/// Locks a mutex even after a panic. The panic is reported by its own thread, and the data is consistent between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -57,7 +56,10 @@ impl Member {
 }
 
 impl MultiDevice {
-    /// Combines at least one device; all have to read the same nodes.
+    /// Combines at least one device.
+    ///
+    /// # Errors
+    /// If the list is empty, or if the devices use different node layouts.
     pub fn new(devices: Vec<Box<dyn Device>>) -> Result<Self, DeviceError> {
         let Some(first) = devices.first() else {
             return Err(DeviceError::Failed("no device to render on".into()));
@@ -133,7 +135,7 @@ impl Device for MultiDevice {
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
         let free = |&index: &usize| self.members[index].free_places();
-        // `max_by_key` returns the last of equals: reversed, the first member with the most free places.
+        // `max_by_key` returns the last maximum. With reversed order, that is the first member with the most free places.
         let chosen = (0..self.members.len()).rev().max_by_key(free);
         let Some(index) = chosen.filter(|index| free(index) > 0) else {
             return Err(DeviceError::Failed("all devices are busy".into()));
@@ -156,8 +158,8 @@ impl Device for MultiDevice {
         collected.map_err(|error| error.on(&member.device.describe()))
     }
 
-    /// Shares the picture out in bands of rows, which devices take one after the other. Pixels do not depend on who renders them. Where
-    /// samples count in other pixels, too, the first device renders all of it.
+    /// Divides the picture into bands of rows; each device takes the next band when it is free. Pixels do not depend on the device that renders them.
+    /// If samples are shared among pixels, the first device renders the whole picture.
     fn add_samples(
         &mut self,
         frame: &Frame,
@@ -243,7 +245,7 @@ mod tests {
         Ok(rendered.pixels[0])
     }
 
-    /// Renders frames 1 to `count` with the queue kept full.
+    /// Renders frames 1 to `count` with a full queue.
     fn render(devices: &mut MultiDevice, count: u32) -> Vec<u8> {
         let depth = devices.queue_depth() as u32;
         let mut numbers = Vec::new();

@@ -18,26 +18,23 @@ use std::{
     ptr::{null, null_mut},
 };
 
-/// A single sample of `whitted` is clamped to this display value, where nothing but display values is made of it.
+/// Display value to which a single sample is clamped if the film is only used for display values.
 const SAMPLE_CLAMP: f32 = 24.0;
-/// Where rays enter instances, they meet few triangles in each, and it pays to wait until several lanes have one. In a single
-/// mesh it does not.
+/// Rays meet few triangles in each instance they enter, so it pays to wait until several lanes have one. For a single mesh it does not.
 const MANY_TRIANGLE_LANES: u32 = 6;
-/// Splitting walks has a price per hit, and those in a single mesh are short and hit often: there it begins when few lanes are
-/// left.
+/// Splitting traversals has a cost per hit. Traversals of a single mesh are short and hit often, so splitting starts when few lanes are left.
 const ONE_SPLIT: u32 = 24;
 const MANY_SPLIT: u32 = 8;
-/// Shadow rays of a picture start on a surface, amid boxes that overlap it and hold little of what blocks them: what is farther
-/// away does so more often. Nothing is known of queries, which take near boxes first.
+/// A picture's shadow rays start on a surface, inside overlapping boxes that contain few of their blockers, so far boxes are visited first. Nothing
+/// is known about the rays of queries, which visit near boxes first.
 const FAR_FIRST: u32 = 7;
-/// Share of half the extent of a large primitive by which distances to it may be off.
+/// Error of distances to a large primitive, relative to half of its extent.
 const NEAR: f32 = 1.0 / 262144.0;
-/// What the number of a sample takes where there may be more and more: enough for the most that settings allow.
+/// Bits of a sample number if the final sample count is unknown: enough for the maximum that settings allow.
 const OPEN_ENDED_BITS: u32 = 20;
-/// Fog that thins out ends so many of its heights above its base. What would be left there, e^-40, is far less than rounding leaves, and above
-/// it floats have no digits to compute with.
+/// Height fog is cut off at this many scale heights above its base. The remaining density, e^-40, is below rounding error.
 const THINNING_HEIGHTS: f32 = 40.0;
-/// Share of the open sky's light that blocked points get, in place of further bounces.
+/// Fraction of the sky's light that blocked points receive in place of further bounces.
 const AMBIENT_FILL: f32 = 0.5;
 
 /// Values of a frame for rays without a time.
@@ -45,7 +42,7 @@ pub fn frame_params(frame: &Frame) -> FrameParams {
     let bounds = frame.tlas.bounds();
     let (start_base, start_mask) = start_group(&frame.tlas.units);
     let single = frame.tlas.records.len() == 1;
-    // With room for the rounding of the widened bounds.
+    // Room for rounding of the widened bounds.
     let widened = 1.25 * SLACK * bounds.magnitude();
     FrameParams {
         moves: 0,
@@ -65,7 +62,7 @@ pub fn frame_params(frame: &Frame) -> FrameParams {
     }
 }
 
-/// Fog as kernels read it.
+/// Fog in the layout that kernels read; zero density for `None`.
 pub fn fog_record(fog: Option<&Fog>) -> FogRecord {
     let Some(fog) = fog else {
         return FogRecord::default();
@@ -85,7 +82,7 @@ pub fn fog_record(fog: Option<&Fog>) -> FogRecord {
     }
 }
 
-/// The settings of a frame's picture.
+/// Picture settings in the layout that kernels read.
 pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams {
     let frame_seed = match settings.lock_seed {
         true => 0,
@@ -120,7 +117,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
     }
 }
 
-/// The radiance that samples are clamped to. Files with linear radiance, and films that are kept, have all of it whatever the exposure.
+/// Upper limit of a sample's radiance. Linear files and films that are kept have no limit, whatever the exposure.
 fn radiance_clamp(settings: &FrameSettings) -> f32 {
     let is_shown = settings.display_only && !settings.open_ended;
     match settings.integrator.paths() {
@@ -129,7 +126,7 @@ fn radiance_clamp(settings: &FrameSettings) -> f32 {
     }
 }
 
-/// Angular radius of stars: large enough for a few samples per pixel to find them, and no larger than their cells allow.
+/// Angular radius of stars: large enough to be found with a few samples per pixel, and small enough for their cells.
 fn star_radius(pose: &CameraPose, height: u32) -> f32 {
     const PIXELS: f32 = 1.5;
     let picture = match pose.projection {
@@ -140,12 +137,12 @@ fn star_radius(pose: &CameraPose, height: u32) -> f32 {
     (PIXELS * picture / height as f32).clamp(1e-4, 4e-3)
 }
 
-/// The settings that turn a film into pixels.
+/// The settings that convert a film to pixels.
 pub fn display_params(settings: &FrameSettings) -> DisplayParams {
     settings.film.display_params(settings.exposure, tone_map(settings), settings.pixels.code())
 }
 
-/// A film of a picture, which devices fill in.
+/// Film parameters of a picture; devices set the addresses.
 pub fn film_params(settings: &FrameSettings) -> FilmParams {
     let (width, height) = settings.film_size();
     FilmParams {
@@ -171,13 +168,13 @@ pub fn film_params(settings: &FrameSettings) -> FilmParams {
     }
 }
 
-/// The camera while the shutter is open, for `KeyParams::cameras`; none if it stands still.
+/// Camera poses over the shutter interval, for `KeyParams::cameras`; empty if the camera stands still.
 pub fn camera_keys(frame: &Frame, settings: &FrameSettings) -> Vec<CameraRecord> {
     let record = |pose| camera_record(pose, aspect(settings));
     frame.camera_keys.iter().map(record).collect()
 }
 
-/// How meshes change shape while the shutter is open, for `KeyParams::meshes`; empty if none does.
+/// Mesh keys over the shutter interval, for `KeyParams::meshes`; empty if no mesh deforms.
 pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
     match frame.blas.iter().any(|blas| blas.segments() > 0) {
         true => frame.blas.iter().map(|blas| blas.keys()).collect(),
@@ -185,15 +182,18 @@ pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
     }
 }
 
-/// How many times as wide as high the whole picture is.
+/// Aspect ratio (width / height) of the whole picture.
 pub fn aspect(settings: &FrameSettings) -> f32 {
     settings.width as f32 / settings.height as f32
 }
 
-/// Work items of a tile.
+/// Work items per tile.
 pub const TILE_ITEMS: u32 = 64;
 
-/// Work items of a picture: those of all 8×8 tiles, those that hang over the edge included.
+/// Number of work items of a picture: 64 for each 8×8 tile, including tiles that extend past the edge.
+///
+/// # Errors
+/// If the number does not fit into 32 bits.
 pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
     let (width, height) = settings.film_size();
     let tiles = u64::from(width.div_ceil(8)) * u64::from(height.div_ceil(8));
@@ -204,7 +204,7 @@ pub fn pixel_items(settings: &FrameSettings) -> Result<u32, DeviceError> {
 /// The integrator's number in `PictureParams`.
 fn integrator_number(integrator: Integrator) -> u32 {
     match integrator {
-        // Clay is in the materials of frames.
+        // Clay is implemented by the frame's materials.
         Integrator::Path | Integrator::Clay => abi::INTEGRATOR_PATH,
         Integrator::Whitted => abi::INTEGRATOR_WHITTED,
         Integrator::Ao => abi::INTEGRATOR_AO,
@@ -228,7 +228,7 @@ fn tone_map(settings: &FrameSettings) -> u32 {
     }
 }
 
-/// The constant that kernels use for a tone curve.
+/// The kernels' constant for a tone curve.
 pub fn tone_code(tone_map: ToneMap) -> u32 {
     match tone_map {
         ToneMap::Aces => abi::TONE_ACES,
@@ -238,8 +238,8 @@ pub fn tone_code(tone_map: ToneMap) -> u32 {
     }
 }
 
-/// The group of units that walks begin with, as `Group` in `traverse_compressed.h`: the root, or what alone it holds if that is
-/// an instance.
+/// The group of units at which traversals begin (`Group` in `traverse_compressed.h`): the root or, if the root contains a single instance only, that
+/// instance.
 fn start_group(units: &[Unit]) -> (u32, u32) {
     const ROOT: (u32, u32) = (0, 1 << 24);
     let Some(root) = units.first() else {
@@ -260,7 +260,7 @@ fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
     if bounds.is_empty() { 1.0 } else { bounds.corners().iter().map(|c| c.distance(eye)).fold(1e-30, f32::max) }
 }
 
-/// Of a picture that is `aspect` times as wide as high.
+/// Camera record for a picture with this aspect ratio (width / height).
 pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let (forward, right, up) = pose.basis();
     let (rows, columns) = pose.rows_and_columns();

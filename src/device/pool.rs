@@ -1,4 +1,4 @@
-//! Compressed BLASes one after the other, as kernels expect them: references count from the start of the pool.
+//! All compressed BLASes concatenated for kernels; references count from the start of the pool.
 
 use crate::{
     abi::{CompressedNode, TriangleRecord, Unit},
@@ -15,7 +15,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Copies all trees into a pool, where meshes without a compressed tree take no room.
+    /// Copies all trees into a pool. Meshes without a compressed tree take no space.
     pub fn new(blas: &[Arc<Blas>]) -> Self {
         let offsets = pool_offsets(blas);
         let (mut units, mut triangles) = pool_size(blas);
@@ -29,7 +29,7 @@ impl Pool {
     }
 }
 
-/// Numbers of units and triangles in the trees of all meshes.
+/// Total numbers of units and triangles in the trees of all meshes.
 pub fn pool_size(blas: &[Arc<Blas>]) -> (usize, usize) {
     blas.iter().map(|blas| tree_size(blas)).fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1))
 }
@@ -42,7 +42,7 @@ pub fn tree_size(blas: &Blas) -> (usize, usize) {
     }
 }
 
-/// Copies a tree to the beginning of `units` and `triangles`, which lie at `offset` of a pool.
+/// Copies a tree to the start of `units` and `triangles`, and adds `offset`, its position in the pool, to all references.
 pub fn write_tree(blas: &Blas, offset: PoolOffset, units: &mut [Unit], triangles: &mut [TriangleRecord]) {
     let BlasShape::Compressed { units: own, triangles: own_triangles, .. } = &blas.shape else {
         return;

@@ -1,19 +1,19 @@
-//! How far a device is with the frame under way, while it works.
+//! Progress of the frame that a device is working on.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The samples that a frame has and those that it will have at most, in any unit. The device counts, and others look at any time.
+/// The number of samples that a frame has and its maximum, in any unit. The device updates them; other threads may read them at any time.
 #[derive(Debug, Default)]
 pub struct FrameProgress {
     done: AtomicU64,
     all: AtomicU64,
-    /// Number of frames that were traced on the way to the one that is written, and how many more than one are.
+    /// Number of finished frames among those that contribute to the frame that is written, and their total number minus one.
     parts: AtomicU64,
     more_parts: AtomicU64,
 }
 
 impl FrameProgress {
-    /// Goes on with a frame that has `done` of `all` samples.
+    /// Continues a frame that has `done` of `all` samples.
     pub(crate) fn begin(&self, done: u64, all: u64) {
         self.all.store(all, Relaxed);
         self.done.store(done, Relaxed);
@@ -23,18 +23,18 @@ impl FrameProgress {
         self.done.fetch_add(samples, Relaxed);
     }
 
-    /// Tells that no frame is under way.
+    /// Records that no frame is under way.
     pub(crate) fn end(&self) {
         self.begin(0, 0);
     }
 
-    /// Tells that the frame under way is one of `parts` that are traced on the way to the one that is written, after so many others.
+    /// Records that `parts` frames contribute to the frame that is written, and that `before` of them are finished.
     pub(crate) fn set_part(&self, before: u32, parts: u32) {
         self.parts.store(before.into(), Relaxed);
         self.more_parts.store(parts.saturating_sub(1).into(), Relaxed);
     }
 
-    /// The share of the frame that is done, from 0 to 1.
+    /// Fraction of the frame that is done, from 0 to 1.
     pub fn share(&self) -> f64 {
         let counts = [&self.done, &self.all, &self.parts, &self.more_parts];
         let [done, all, parts, more_parts] = counts.map(|count| count.load(Relaxed) as f64);

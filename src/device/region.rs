@@ -1,13 +1,13 @@
-//! A part of a picture that is rendered by itself.
+//! A part of a picture that is rendered on its own.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A rectangle of pixels within a picture.
+/// A rectangle of pixels in a picture, measured from the top left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Columns to the left of it and rows above it.
+    /// First column.
     pub x: u32,
     pub y: u32,
     pub width: u32,
@@ -23,28 +23,30 @@ pub enum RegionError {
 }
 
 impl Region {
-    /// The whole of a picture.
+    /// A region that covers a whole picture.
     pub fn of_picture((width, height): (u32, u32)) -> Self {
         Self { x: 0, y: 0, width, height }
     }
 
-    /// The column behind the last one.
+    /// The column after the last one.
     pub fn right(&self) -> u32 {
         self.x.saturating_add(self.width)
     }
 
-    /// The row below the last one.
+    /// The row after the last one.
     pub fn bottom(&self) -> u32 {
         self.y.saturating_add(self.height)
     }
 
-    /// Whether all of `other` is in this one.
+    /// Whether `other` lies completely inside this region.
     pub fn contains(&self, other: &Self) -> bool {
         self.x <= other.x && self.y <= other.y && other.right() <= self.right() && other.bottom() <= self.bottom()
     }
 
+    /// Checks the region against a picture's size.
+    ///
     /// # Errors
-    /// If it is not within a picture of this size.
+    /// [`RegionError::Outside`] if it is not inside a picture of this size.
     pub fn check(&self, size: (u32, u32)) -> Result<(), RegionError> {
         let Self { x, y, width, height } = *self;
         let fits = x.checked_add(width).is_some_and(|right| right <= size.0)
@@ -68,7 +70,7 @@ impl FromStr for Region {
     }
 }
 
-/// Writes the region as it is typed.
+/// Writes the region in the syntax of the command line.
 impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{},{},{},{}", self.x, self.y, self.width, self.height)

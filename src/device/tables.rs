@@ -1,4 +1,4 @@
-//! The flat tables that kernels read, made once from a scene: meshes, materials, textures, lights, environment.
+//! The flat tables that kernels read, built once per scene: meshes, materials, textures, lights, environment.
 
 use super::{
     attributes::{self, Needs},
@@ -22,63 +22,63 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// [`SkyTable::unevenness`] below which the light of an image counts as even.
+/// [`SkyTable::unevenness`] below which the light of an image counts as uniform.
 const EVEN: f32 = 4.0;
 
-/// The axis that stars turn about. With a growing azimuth of the sun, they go from +X over +Z to -X, as it does.
+/// Axis of the stars' rotation. As the sun's azimuth grows, stars move from +X over +Z to -X, like the sun.
 const CELESTIAL_POLE: Vec3 = Vec3::new(0.0, FRAC_1_SQRT_2, -FRAC_1_SQRT_2);
 
-/// Size of the low-passed environment that diffuse light is sampled from.
+/// Size of the low-passed environment image from which diffuse light is sampled.
 const DIFFUSE_SKY: (u32, u32) = (32, 16);
 
-/// The tables of one scene. Pointers in them lead into the scene, which they keep alive, or into tables beside them.
+/// The tables of one scene. Their pointers refer to the scene, which they keep alive, or to other tables in this struct.
 pub struct Tables {
     pub meshes: Vec<MeshRecord>,
     /// The arrays that `meshes` point to.
     #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the CPU follows the pointers"))]
     pub attributes: Vec<Attributes>,
-    /// The attributes that each mesh has records of besides vertices and corners.
+    /// For each mesh, the optional attributes that it has records of.
     pub needs: Vec<Needs>,
     pub materials: Vec<MaterialRecord>,
     pub lobes: Vec<LobesRecord>,
     pub maps: Vec<MapRecord>,
     pub textures: Vec<TextureRecord>,
-    /// Suns first.
+    /// Lights, suns first.
     pub lights: Vec<LightRecord>,
     pub sky: Sky,
     pub emitters: Arc<Emitters>,
     pub srgb: [f32; 256],
     pub scene: Arc<Scene>,
-    /// Tables of the names of instances and materials, once an AOV asks for them.
+    /// IDs of the names of instances and materials, created on first use.
     ids: OnceLock<NameIds>,
 }
 
-/// An environment as kernels read it.
+/// An environment in the layout that kernels read.
 pub struct Sky {
     pub environment: EnvironmentRecord,
-    /// The cells of an environment image, for sampling it.
+    /// The cells of an environment image, for importance sampling.
     pub table: SkyTable,
-    /// The image and a low-passed one, which come after the textures of the scene; none for environments without an image.
+    /// The image and its low-passed copy, which follow the scene's textures; empty for environments without an image.
     pub textures: Vec<TextureRecord>,
-    /// The texels of these textures.
+    /// The texels of `textures`.
     pub texels: Vec<Vec<[f32; 4]>>,
 }
 
-// SAFETY: the pointers lead to memory that the sky owns and that nobody writes to.
+// SAFETY: the pointers refer to memory that the sky owns and that is not written to.
 unsafe impl Send for Sky {}
 // SAFETY: as above.
 unsafe impl Sync for Sky {}
 
-/// A mesh for shading, as kernels read it: as much memory again as the mesh takes in the scene. Empty for a sphere.
+/// The shading data of a mesh in the layout that kernels read. Takes as much memory again as the mesh in the scene. Empty for a sphere.
 #[derive(Default)]
 pub struct Attributes {
     pub vertices: Vec<VertexRecord>,
     pub corners: Vec<CornerRecord>,
-    /// Empty for most meshes.
+    /// Optional attributes; empty for most meshes.
     pub attributes: Vec<VertexAttributes>,
 }
 
-// SAFETY: the pointers lead to memory that the tables own or share and that nobody writes to.
+// SAFETY: the pointers refer to memory that the tables own or share and that is not written to.
 unsafe impl Send for Tables {}
 
 impl Tables {
@@ -122,19 +122,19 @@ impl Tables {
         own.chain(skies)
     }
 
-    /// The scene's textures, with those of another sky in place of its own.
+    /// The scene's textures, with the textures of `sky` in place of its own.
     pub fn textures_with(&self, sky: &Sky) -> Vec<TextureRecord> {
         [&self.textures[..self.scene.textures.len()], &sky.textures[..]].concat()
     }
 
-    /// Tables of the names of instances and materials.
+    /// IDs of the names of instances and materials, for mattes.
     pub fn name_ids(&self) -> &NameIds {
         self.ids.get_or_init(|| NameIds::new(&self.scene))
     }
 }
 
 impl Sky {
-    /// The tables of `environment`, whose textures are number `first` and the next.
+    /// The tables of `environment`. Its image, if any, uses textures `first` and `first` + 1.
     pub fn new(environment: &Environment, first: u32) -> Self {
         let mut sky = Self {
             environment: environment_record(environment),
@@ -165,7 +165,7 @@ impl Sky {
     }
 }
 
-/// The tables by which a scene's instances and rows of materials get their ids in mattes.
+/// Cryptomatte IDs of a scene's instances and rows of materials.
 pub struct NameIds {
     pub instances: Vec<u32>,
     pub materials: Vec<u32>,
@@ -190,7 +190,7 @@ impl Attributes {
     }
 }
 
-/// Writes the vertices of `mesh` in the shape that it has in a frame to `out`, which has one place for each.
+/// Writes the vertices of `mesh` in its shape of a frame to `out`, which must have one element per vertex.
 pub fn write_shape(mesh: &TriangleMesh, shape: &Deformed, out: &mut [VertexRecord]) {
     let places = out.par_iter_mut().enumerate().with_min_len(4096);
     places.for_each(|(index, out)| {
@@ -274,7 +274,7 @@ fn environment_record(environment: &Environment) -> EnvironmentRecord {
             rotation: rotation / std::f32::consts::TAU,
             faintest_star: stars.faintest,
             star_dimming: stars.dimming,
-            // The columns of the turn are the rows of its inverse.
+            // The columns of a rotation matrix are the rows of its inverse.
             star_turn: Mat3::from_axis_angle(CELESTIAL_POLE, -stars.turn).to_cols_array(),
             ..gradient(Vec3::ZERO, Vec3::ZERO, Vec3::ZERO)
         },

@@ -1,11 +1,11 @@
-//! Tiles: the blocks of pixels in which noise is measured, and samples are added.
+//! Tiles: the blocks of pixels in which noise is measured and samples are added.
 
 use std::ops::Range;
 
-/// Width and height of a tile.
+/// Width and height of a tile in pixels.
 pub const TILE: u32 = 8;
 
-/// The tiles of a film, row by row from the top. Those at the right and at the bottom may have fewer pixels.
+/// The tiles of a film, row by row from the top. Tiles at the right and bottom edges may have fewer pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct TileGrid {
     width: u32,
@@ -13,7 +13,7 @@ pub struct TileGrid {
 }
 
 impl TileGrid {
-    /// Those of a film of this width and height.
+    /// The tiles of a film of this width and height in pixels.
     pub fn of((width, height): (u32, u32)) -> Self {
         Self { width, height }
     }
@@ -27,7 +27,7 @@ impl TileGrid {
         self.columns() * self.height.div_ceil(TILE)
     }
 
-    /// The pixels of a tile, one range for each row.
+    /// The pixels of a tile, as one range of pixel indices per row.
     pub fn rows(self, tile: u32) -> impl Iterator<Item = Range<usize>> {
         let (x, y) = (tile % self.columns() * TILE, tile / self.columns() * TILE);
         let right = self.width.min(x + TILE);
@@ -35,12 +35,12 @@ impl TileGrid {
         (y..self.height.min(y + TILE)).map(move |row| first(row) + x as usize..first(row) + right as usize)
     }
 
-    /// Number of pixels of a tile.
+    /// Number of pixels in a tile.
     pub fn pixels(self, tile: u32) -> usize {
         self.rows(tile).map(|row| row.len()).sum()
     }
 
-    /// The tiles that touch a tile, and itself.
+    /// The tiles that touch a tile, including the tile itself.
     pub fn around(self, tile: u32) -> impl Iterator<Item = u32> {
         let (columns, rows) = (self.columns(), self.height.div_ceil(TILE));
         let (x, y) = (tile % columns, tile / columns);
@@ -48,7 +48,7 @@ impl TileGrid {
         next(y, rows).flat_map(move |y| next(x, columns).map(move |x| y * columns + x))
     }
 
-    /// Copies the pixels of `tiles`, which have so many `channels`, from one image of the film to another.
+    /// Copies the pixels of `tiles`, with `channels` values each, from one image of the film to another.
     pub fn copy<T: Copy>(self, tiles: &[u32], channels: usize, from: &[T], to: &mut [T]) {
         for row in tiles.iter().flat_map(|&tile| self.rows(tile)) {
             let values = channels * row.start..channels * row.end;

@@ -1,4 +1,4 @@
-//! A scene file for a model that has none: what a standalone model is shown with, as far as scene files can say it.
+//! Creates a scene file for a model without one: the setup in which a standalone model is shown, as far as scene files can express it.
 
 use super::{
     Flight,
@@ -25,13 +25,13 @@ use std::{
 /// Choices for the scene of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelChoices {
-    /// None for the camera that the model is shown with.
+    /// `None` for the camera with which the model is shown.
     pub flight: Option<Flight>,
-    /// Exposure in stops, as it was measured or chosen; None for that of the settings.
+    /// Exposure in stops, measured or chosen; `None` for the exposure of the settings.
     pub exposure: Option<f32>,
 }
 
-/// The name of a scene file that is not there yet, in the model's folder: `fox.ron` for `fox.glb`, else `fox-2.ron` and so on.
+/// The name of a scene file that does not exist yet, in the model's folder: `fox.ron` for `fox.glb`, otherwise `fox-2.ron` and so on.
 pub fn path_for(model: &Path) -> PathBuf {
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let first = model.with_file_name(format!("{stem}.ron"));
@@ -39,12 +39,15 @@ pub fn path_for(model: &Path) -> PathBuf {
     std::iter::once(first).chain(others).find(|path| path.symlink_metadata().is_err()).unwrap_or_default()
 }
 
-/// The text of a scene file beside `model` that shows it as `scene` does, which was loaded from it with `options`.
+/// The text of a scene file next to `model` that shows the model like `scene`, which was loaded from it with `options`.
 ///
-/// Scene files cannot say: light that a model's file has around it, lights and cameras that move, more than one clip or the time at which it
-/// starts, a limit of noise (all pixels get all samples), and the colours of a ground that ends in the backdrop or the sky. The text has the nearest to
-/// these: a still light of the same mean, the first pose of a camera, the first clip, and an even ground. What `--set` changed of
-/// materials is left out.
+/// Scene files cannot express some properties. They are replaced as follows:
+/// - environment light in the model's file: a still light of equal mean;
+/// - moving lights and cameras: still lights, and a camera's first pose;
+/// - several clips, or a start time: the first clip;
+/// - a noise limit: all pixels get all samples;
+/// - a ground whose colour fades into the backdrop or the sky: a uniform ground;
+/// - changes to materials by `--set`: omitted.
 pub fn scene_for(model: &Path, scene: &Scene, options: &LoadOptions, choices: &ModelChoices) -> String {
     let mut sets = Vec::new();
     for (key, value) in &options.overrides {
@@ -56,7 +59,7 @@ pub fn scene_for(model: &Path, scene: &Scene, options: &LoadOptions, choices: &M
         sets.push(("render.exposure".to_owned(), number(exposure)));
     }
     let mut text = Writer { model, scene, options: &options.model }.text(options);
-    // One by one: what does not fit is left out.
+    // One by one: settings that do not fit are omitted.
     for set in sets {
         text = save_values(&text, &[set]).unwrap_or(text);
     }
@@ -150,7 +153,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A path as a scene file beside the model names it.
+    /// A path in the form that a scene file next to the model uses.
     fn relative(&self, file: &Path) -> String {
         let absolute = path::absolute(file).unwrap_or_else(|_| file.to_owned());
         let folder = path::absolute(self.model).ok().and_then(|model| model.parent().map(Path::to_owned));
@@ -158,7 +161,7 @@ impl Writer<'_> {
         inside.unwrap_or(absolute).to_string_lossy().into_owned()
     }
 
-    /// The lights that do not come with the environment.
+    /// The lights that do not belong to the environment.
     fn lights(&self, options: &LoadOptions) -> impl Iterator<Item = String> {
         let is_set = options.overrides.iter().any(|(key, _)| key == "environment" || key.starts_with("environment."));
         let own = match is_set || self.options.environment == Some(EnvironmentChoice::Sky) {
@@ -196,7 +199,7 @@ impl Writer<'_> {
         text + ")"
     }
 
-    /// Whether all of the model is of clay, for want of materials.
+    /// Whether the whole model is clay because it has no materials.
     fn is_clay(&self) -> bool {
         let clay = Material { color: CLAY, ..Material::default() };
         let stage = self.stage_row();
@@ -205,13 +208,13 @@ impl Writer<'_> {
         own.peek().is_some() && own.all(|&row| self.scene.materials[row] == clay)
     }
 
-    /// The material of the ground.
+    /// Index of the ground's material.
     fn stage_row(&self) -> Option<u32> {
         let stage = self.scene.instances.get(self.scene.stage? as usize)?;
         self.scene.material_slots.get(stage.slot_base as usize).copied()
     }
 
-    /// The rotation of the model, as another field.
+    /// The model's rotation, as the text of an additional field; empty without rotation.
     fn turned(&self) -> String {
         let (axis, angle) = self.options.stage.rotation().to_axis_angle();
         match angle.abs() < 1e-6 {
@@ -288,7 +291,7 @@ impl Writer<'_> {
     }
 }
 
-/// A section of a scene file, unless nothing is in it.
+/// A section of a scene file; empty if its content is empty.
 fn section(name: &str, open: char, content: &str, close: char) -> String {
     if content.is_empty() { String::new() } else { format!("    {name}: {open}\n{content}    {close},\n\n") }
 }
@@ -318,12 +321,12 @@ fn light(light: &Light) -> Option<String> {
     })
 }
 
-/// The field of a light's range, if it has one. Scene files have bounds for it.
+/// The field for a light's range, limited to the bounds of scene files; empty without a range.
 fn ending(range: Option<f32>) -> String {
     range.map_or_else(String::new, |range| format!(", range: {}", number(range.clamp(1e-6, 1e6))))
 }
 
-/// The mean radiance of a picture all around: rows near the poles are short.
+/// The mean radiance of a latitude-longitude image, weighted by solid angle.
 fn mean(picture: &FloatImage) -> Vec3 {
     let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
     for (row, pixels) in picture.data.chunks_exact((picture.width as usize).max(1)).enumerate() {
@@ -334,7 +337,7 @@ fn mean(picture: &FloatImage) -> Vec3 {
     sum / weights.max(f32::MIN_POSITIVE)
 }
 
-/// Degrees that are these radians again, as short as they can be.
+/// The shortest text in degrees that converts back to exactly these radians.
 pub fn degrees(radians: f32) -> String {
     let exact = radians.to_degrees();
     let rounded = (0..6).map(|digits| {
@@ -372,7 +375,7 @@ mod tests {
         boxes.fold(Aabb::EMPTY, |all, one| all.union(one))
     }
 
-    /// Writes the scene of a model beside it, and loads both.
+    /// Writes the scene file of a model next to it, and loads both.
     fn both(model: &Path, options: &LoadOptions, choices: &ModelChoices) -> (Scene, Scene) {
         let bare = loader::load_with(model, options).unwrap();
         let text = scene_for(model, &bare, options, choices);
@@ -425,7 +428,7 @@ mod tests {
         options.overrides.pop();
         let choices = ModelChoices { flight: Some(flight), exposure: Some(1.25) };
         let (bare, scene) = both(&model, &options, &choices);
-        // Below the horizon, that of the model has the colour of the ground.
+        // Below the horizon, the model's environment has the colour of the ground.
         let zenith = |scene: &Scene| match &scene.environment {
             Environment::Image { pixels, .. } => pixels.data[..pixels.width as usize].to_vec(),
             _ => Vec::new(),

@@ -1,4 +1,4 @@
-//! Flights in the text of a scene file: the `camera` section, or an entry of `cameras`, is replaced by a camera that flies one.
+//! Saves flights into the text of a scene file: the `camera` section, or an entry of `cameras`, is replaced by a camera on this flight.
 
 use super::{
     EditError,
@@ -20,24 +20,25 @@ use crate::{
 use glam::Vec3;
 use std::ops::Range;
 
-/// Fields that all kinds of camera share, in the order in which they are written.
+/// Fields that all kinds of camera share, in the order of writing.
 const SHARED: [&str; 8] = ["fov", "up", "roll", "projection", "shift", "lens", "shutter", "shake"];
-/// Longest camera that is written on one line.
+/// Maximum length of a camera that is written on one line.
 const LONGEST_LINE: usize = 120;
-/// Indentation in files that have none.
+/// Indentation for files without any.
 const INDENT: &str = "    ";
 
 type Changes = Vec<(&'static str, Option<String>)>;
 
-/// The text of a scene file with a camera that flies `flight`, in place of the entry `name` of its `cameras`; without a name, of its
-/// `camera`, or the first of its `cameras`. A file without a camera gets one at its end.
+/// Returns the text of a scene file with a camera that flies `flight`. It replaces the entry `name` of `cameras`; without a name, the `camera` or the
+/// first of `cameras`. A file without a camera gets one at its end.
 ///
-/// One waypoint becomes a `LookAt`, more become a `Spline`. The old camera's field of view, up, roll, projection, lens, shutter and shake
-/// stay, as do its pace, where the flight has no others, its bank, and the ground that it keeps above; what would lead it off its path goes: `clear_of`, and what it followed. Waypoints
-/// lose optics that the camera has not. Every byte outside of the camera stays.
+/// One waypoint becomes a `LookAt`, several become a `Spline`. The old camera's field of view, up, roll, projection, lens, shutter, shake, bank and
+/// `above` are kept, and so is its pace unless the flight has one. `clear_of` and a followed target are removed, because they would change the path.
+/// Optics of waypoints that do not apply to the camera's kind are omitted. Every byte outside of the camera is kept.
 ///
 /// # Errors
-/// Flights that no camera can have, cameras that the file does not have, and texts that are no scene.
+/// [`EditError::Flight`] for flights that no camera can have, [`EditError::UnknownCamera`] for a missing camera, and [`EditError::Text`] for text
+/// that is not a scene.
 pub fn save_flight(text: &str, name: Option<&str>, flight: &Flight) -> Result<String, EditError> {
     let file = parsed(text)?;
     let desc = described(&file, name)?;
@@ -60,11 +61,11 @@ pub fn save_flight(text: &str, name: Option<&str>, flight: &Flight) -> Result<St
     Ok(saved)
 }
 
-/// The flight of a camera whose eye and targets are points: that of the entry `name` of `cameras`, or of the first camera. Its optics and
-/// pace are those of the file. Other cameras, such as those that follow things, have no waypoints.
+/// Returns the flight of a camera whose eye and targets are points: the entry `name` of `cameras`, or the first camera. Its optics and pace keep the
+/// file's values. Other cameras, for example those that follow objects, have no waypoints.
 ///
 /// # Errors
-/// Cameras that the file does not have, and texts that are no scene.
+/// [`EditError::UnknownCamera`] for a missing camera, and [`EditError::Text`] for text that is not a scene.
 pub fn saved_flight(text: &str, name: Option<&str>) -> Result<Flight, EditError> {
     let file = parsed(text)?;
     let waypoints = match described(&file, name)? {
@@ -103,7 +104,7 @@ fn waypoint(key: &SplineKey, fixed: Option<Vec3>) -> Option<Waypoint> {
     })
 }
 
-/// The camera that is meant, if the file has any.
+/// The selected camera; `None` if the file has no camera.
 fn described<'a>(file: &'a SceneFile, name: Option<&str>) -> Result<Option<&'a CameraDesc>, EditError> {
     let Some(name) = name else {
         return Ok(file.first_camera());
@@ -120,7 +121,7 @@ fn described<'a>(file: &'a SceneFile, name: Option<&str>) -> Result<Option<&'a C
     }
 }
 
-/// The value of the camera that is meant, or of a `camera: None`.
+/// The value of the selected camera, or of a `camera: None`.
 fn place<'a>(root: &'a Value, file: &SceneFile, name: Option<&str>) -> Option<&'a Value> {
     match name.or_else(|| file.cameras.names().next()) {
         Some(name) => root.child(Step::Key("cameras"))?.child(Step::Key(name)),
@@ -148,14 +149,14 @@ fn appended(text: &str, root: &Value, style: &Style, camera: &str) -> String {
     spliced(text, edits)
 }
 
-/// How a camera is laid out, as its file is.
+/// Formatting of a camera, matching its file.
 struct Style<'a> {
-    /// Indentation of the line that the camera begins on.
+    /// Indentation of the camera's first line.
     indent: &'a str,
-    /// One more level of indentation.
+    /// One additional level of indentation.
     step: &'a str,
     newline: &'static str,
-    /// Height of the sensor that f-numbers of cameras without a lens count on.
+    /// Height of the sensor to which f-numbers refer if a camera has no lens.
     sensor: f32,
 }
 
@@ -173,7 +174,7 @@ impl<'a> Style<'a> {
         fields(text, root).last().map_or("", |section| indent_of(text, section.start))
     }
 
-    /// The camera in place of `old`; None if that is no struct.
+    /// The text of the camera that replaces `old`; `None` if `old` is not a struct.
     fn camera(&self, old: Option<&str>, desc: Option<&CameraDesc>, flight: &Flight) -> Option<String> {
         let scanned = old.map(|old| Value::of_file(old).map(|value| (old, value)));
         let scanned = match scanned {
@@ -192,7 +193,7 @@ impl<'a> Style<'a> {
             all => {
                 let mut own: Changes = vec![("target", None), ("clear_of", None)];
                 own.extend(pace(flight.pace).map(|pace| ("pace", pace)));
-                // Where keys stood before, they stand at the indentation of their line.
+                // Existing keys keep the indentation of their line.
                 let keys = old_fields.iter().find(|field| field.name == "keys" && same.is_some());
                 let indent = keys.and_then(|keys| old.map(|old| indent_of(old, keys.start)));
                 let indent = indent.filter(|indent| !indent.is_empty()).map(str::to_owned);
@@ -205,7 +206,7 @@ impl<'a> Style<'a> {
             changes.append(&mut own);
             return with_fields(old, &changes);
         }
-        // Another kind of camera is written anew.
+        // A camera of another kind is written from scratch.
         let mut written: Vec<(&str, String)> = Vec::new();
         for name in SHARED {
             let changed = changes.iter().find(|(field, _)| *field == name);
@@ -257,7 +258,7 @@ impl<'a> Style<'a> {
         format!("[{newline}{keys}{indent}]")
     }
 
-    /// The new camera's optics, and the fields of the old one that change for them.
+    /// The new camera's optics, and the fields of the old camera that change for them.
     fn optics(&self, old_lens: Option<&str>, desc: Option<&CameraDesc>, flight: &Flight) -> Option<(Kinds, Changes)> {
         let mut wanted = flight.optics;
         if let [only] = flight.waypoints.as_slice() {
@@ -277,7 +278,7 @@ impl<'a> Style<'a> {
         } else if let [Waypoint { roll: Some(roll), .. }] = flight.waypoints.as_slice() {
             changes.push(("roll", Some(number(*roll))));
         }
-        // A view from a waypoint has a height where the camera has one.
+        // A view from a waypoint has a height if the camera has one.
         let height = flight.optics.height.or(wanted.height.filter(|_| is_orthographic));
         changes.extend(height.map(|height| ("projection", Some(format!("orthographic(height: {})", number(height))))));
         let old_lens = old_lens.filter(|_| old.is_some_and(|old| old.lens.is_some()));
@@ -321,11 +322,11 @@ impl<'a> Style<'a> {
 struct Kinds {
     is_perspective: bool,
     is_orthographic: bool,
-    /// The field of the lens that has its aperture; None for a pinhole.
+    /// The name of the lens's aperture field; `None` for a pinhole.
     aperture: Option<&'static str>,
 }
 
-/// The new text of the pace, or none to take it away; nothing if it stays.
+/// The new text of the pace: `None` to keep it, `Some(None)` to remove it.
 fn pace(pace: PaceChoice) -> Option<Option<String>> {
     match pace {
         PaceChoice::Keep => None,

@@ -1,16 +1,16 @@
-//! Fields of a struct in a text: set, added and taken away where they stand.
+//! Sets, adds and removes fields of a struct in a text, in place.
 
 use crate::loader::ron::source::{self, Items, Value};
 use std::ops::Range;
 
-/// A field of a struct, by the places of its name and its value.
+/// A field of a struct, with the byte ranges of its name and its value.
 pub struct Field<'a> {
     pub name: &'a str,
     pub start: usize,
     pub value: Range<usize>,
 }
 
-/// The struct inside of a value: `Some(..)` and the parentheses of variants around it are looked through.
+/// The struct inside a value, without an enclosing `Some(..)` or parentheses of variants.
 pub fn innermost(value: &Value) -> &Value {
     match &value.items {
         Items::Plain(inner) if inner.len() == 1 => innermost(&inner[0]),
@@ -18,7 +18,7 @@ pub fn innermost(value: &Value) -> &Value {
     }
 }
 
-/// The name in front of a struct's parenthesis, without `Some`; empty if it has none.
+/// The name before a struct's parenthesis, without `Some`; empty if it has none.
 pub fn head<'t>(text: &'t str, value: &Value) -> &'t str {
     let own = &text[value.span.clone()];
     let end = own.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(own.len());
@@ -28,7 +28,7 @@ pub fn head<'t>(text: &'t str, value: &Value) -> &'t str {
     }
 }
 
-/// The byte behind the opening parenthesis of a struct.
+/// Offset of the first byte after a struct's opening parenthesis.
 fn opening(text: &str, value: &Value) -> usize {
     let own = &text[value.span.clone()];
     let name = own.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(own.len());
@@ -53,9 +53,9 @@ pub fn fields<'a>(text: &str, value: &'a Value) -> Vec<Field<'a>> {
     entries.iter().map(field).collect()
 }
 
-/// The text of a struct with some of its fields set to a new text, or taken away where that is None.
+/// Returns the text of a struct with some of its fields set to new text, or removed if the new text is `None`.
 ///
-/// None if the text is no struct.
+/// Returns `None` if the text is not a struct.
 pub fn with_fields(text: &str, changes: &[(&str, Option<String>)]) -> Option<String> {
     let root = Value::of_file(text)?;
     let inner = innermost(&root);
@@ -84,7 +84,7 @@ pub fn with_fields(text: &str, changes: &[(&str, Option<String>)]) -> Option<Str
     Some(spliced(text, edits))
 }
 
-/// The ranges of a field and its comma; of the whole line where nothing else is on it.
+/// The byte ranges of a field and its comma; the whole line if nothing else is on it.
 fn removal(text: &str, field: &Field) -> impl Iterator<Item = Range<usize>> + use<> {
     let comma = source::skip_space(text, field.value.end);
     let has_comma = text[comma..].starts_with(',');
@@ -104,19 +104,19 @@ fn removal(text: &str, field: &Field) -> impl Iterator<Item = Range<usize>> + us
     [Some(start..end), None].into_iter().flatten()
 }
 
-/// The white space right in front of a byte, on its line.
+/// The white space before a byte, on its line.
 fn indent_before(text: &str, at: usize) -> &str {
     let before = &text[..at];
     &before[before.trim_end_matches([' ', '\t']).len()..]
 }
 
-/// The white space at the start of the line of a byte.
+/// The white space at the start of a byte's line.
 pub fn indent_of(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// How lines of a text end.
+/// The line ending of a text, taken from its first line.
 pub fn newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(end) if text[..end].ends_with('\r') => "\r\n",
@@ -124,7 +124,8 @@ pub fn newline(text: &str) -> &'static str {
     }
 }
 
-/// The text with all ranges replaced. They do not overlap. What is put in one place stays in order, in front of what is replaced there.
+/// The text with all ranges replaced; ranges must not overlap. Insertions at one position keep their order and precede a replacement at that
+/// position.
 pub fn spliced(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = String::with_capacity(text.len());

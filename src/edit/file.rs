@@ -1,4 +1,4 @@
-//! A scene file on the disk, which is written only as long as nobody else has changed it.
+//! A scene file on disk, which is only overwritten if no other program has changed it.
 
 use super::{
     EditError,
@@ -11,12 +11,12 @@ use std::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The text of a scene file, and what the disk had when it was read or written last.
+/// The text of a scene file, and the state of the file when it was last read or written.
 #[derive(Clone, Debug)]
 pub struct SceneText {
     path: PathBuf,
     text: String,
-    /// A hash of the file; None if there was none.
+    /// A hash of the file; `None` if it did not exist.
     known: Option<u128>,
 }
 
@@ -24,7 +24,7 @@ impl SceneText {
     /// Reads a scene file.
     ///
     /// # Errors
-    /// [`EditError::Read`] if it cannot be read or is no text.
+    /// [`EditError::Read`] if it cannot be read or is not text.
     pub fn read(path: &Path) -> Result<Self, EditError> {
         let fail = |error| EditError::Read { path: path.to_owned(), error };
         let bytes = read_regular(path).map_err(fail)?;
@@ -33,36 +33,37 @@ impl SceneText {
         Ok(Self { path: path.to_owned(), text, known })
     }
 
-    /// A scene file that is still to be written. Writing it is refused if there is one by then.
+    /// A scene file that does not exist yet. Writing it fails if the file exists by then.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), text: String::new(), known: None }
     }
 
-    /// The same with a text to start from, which is not on the disk.
+    /// Sets a text to start from, which is not on disk.
     pub(crate) fn with_text(self, text: &str) -> Self {
         Self { text: text.to_owned(), ..self }
     }
 
-    /// The text as it was read or written last.
+    /// The text as it was last read or written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where the file is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the disk still has what was read or written last.
+    /// Whether the file on disk is unchanged since it was last read or written.
     pub fn is_current(&self) -> bool {
         hash_of(&self.path).is_ok_and(|found| found == self.known)
     }
 
-    /// Replaces the file by one that has `text`, whole or not at all, and forces it to the disk; `anyway` even if it has changed since it was
-    /// read. Its owner, its permissions and its other names stay, and where its name is a link, the file that the link leads to is replaced.
+    /// Replaces the file by one with `text`, atomically, and flushes it to disk; with `anyway`, even if it has changed since it was read. Owner,
+    /// permissions and other names of the file are kept. If its name is a link, the link's target is replaced.
     ///
     /// # Errors
-    /// [`EditError::Changed`] if the disk has something else by now, [`EditError::ReadOnly`], and [`EditError::Write`].
+    /// [`EditError::Changed`] if the file on disk has changed, [`EditError::ReadOnly`] if it must not be written, [`EditError::Read`] if its state
+    /// cannot be read, and [`EditError::Write`] if writing fails.
     pub fn write(&mut self, text: String, anyway: bool) -> Result<(), EditError> {
         let changed = |path: &Path| Err(EditError::Changed { path: path.to_owned() });
         let fail = |error| EditError::Read { path: self.path.clone(), error };

@@ -1,77 +1,78 @@
-//! The flight of a camera, as it is to be written into a scene file.
+//! The flight of a camera in the form that scene files store.
 
 use super::EditError;
 use glam::Vec3;
 
-/// A place of the camera on its way, as the file has it: heights of one that keeps `above` a ground count from that. Optics that are left out are those of the whole camera.
+/// A camera position on a flight, in the file's terms: if the camera keeps `above` a ground, heights are relative to it. `None` for optics means the
+/// whole camera's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waypoint {
-    /// Where the camera is.
+    /// Camera position in world space.
     pub eye: Vec3,
-    /// Point in the middle of the picture.
+    /// Point at the centre of the picture.
     pub target: Vec3,
-    /// Seconds. All waypoints have a time or none has: they are then spread evenly over the animation.
+    /// Time in seconds. Either all waypoints have a time or none; without times they are spread evenly over the animation.
     pub time: Option<f64>,
-    /// Rotation of the camera about its axis in degrees, clockwise.
+    /// Clockwise rotation of the camera about its axis, in degrees.
     pub roll: Option<f32>,
-    /// Vertical field of view in degrees, of a perspective camera.
+    /// Vertical field of view in degrees; for perspective cameras.
     pub fov: Option<f32>,
-    /// Height of the view, of an orthographic camera.
+    /// Height of the view in scene units; for orthographic cameras.
     pub height: Option<f32>,
-    /// Focal length over diameter of the aperture.
+    /// F-number: focal length divided by the aperture's diameter.
     pub f_stop: Option<f32>,
-    /// Radius of the aperture.
+    /// Radius of the aperture in scene units.
     pub radius: Option<f32>,
-    /// Distance of what is in focus.
+    /// Focus distance in scene units.
     pub focus: Option<f32>,
 }
 
-/// Optics of the whole camera. What is left out stays as the file has it.
+/// Optics of the whole camera. `None` keeps the file's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Optics {
     /// Vertical field of view in degrees.
     pub fov: Option<f32>,
-    /// Height of the view of a camera that is to be orthographic.
+    /// Height of the view in scene units; makes the camera orthographic.
     pub height: Option<f32>,
-    /// The direction that is up in the picture. It takes the place of the file's `roll`, too.
+    /// The up direction of the picture. It also replaces the file's `roll`.
     pub up: Option<Vec3>,
     /// F-number; 0 for a pinhole.
     pub f_stop: Option<f32>,
-    /// Radius of the aperture; 0 for a pinhole.
+    /// Radius of the aperture in scene units; 0 for a pinhole.
     pub radius: Option<f32>,
-    /// Distance of what is in focus.
+    /// Focus distance in scene units.
     pub focus: Option<f32>,
 }
 
-/// How a flight gets along its path.
+/// Speed of a flight along its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum PaceChoice {
-    /// As the file has it.
+    /// Keeps the file's pace.
     #[default]
     Keep,
     /// The times of the waypoints set the speed.
     ByTimes,
-    /// At one speed.
+    /// Constant speed.
     Constant,
-    /// Slowly at first and at last.
+    /// Accelerates at the start and slows down at the end.
     Smooth,
-    /// x1, y1, x2 and y2 of the curve of distance over time, as CSS has it.
+    /// x1, y1, x2 and y2 of the CSS curve (`cubic-bezier`) of distance over time.
     Bezier([f32; 4]),
 }
 
-/// The flight of a camera: one waypoint for one that stands still, more for one that flies along a spline.
+/// The flight of a camera: one waypoint for a still camera, several for a camera on a spline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flight {
-    /// Where the camera passes, at least one.
+    /// The positions on the path, at least one.
     pub waypoints: Vec<Waypoint>,
     /// Optics of the whole flight.
     pub optics: Optics,
-    /// How it gets along.
+    /// Speed along the path.
     pub pace: PaceChoice,
 }
 
 impl Flight {
-    /// Refuses what no camera can have; `up` is the direction that is up unless the flight has one.
+    /// Rejects flights that no camera can have; `up` is the default up direction.
     pub(super) fn check(&self, up: Vec3) -> Result<(), EditError> {
         let fail = |message: String| Err(EditError::Flight(message));
         if self.waypoints.is_empty() {

@@ -1,13 +1,12 @@
-//! Following a value from one text of a scene file to another, which somebody has edited meanwhile.
+//! Finds a value of a scene file's text in an edited version of that text.
 
 use super::fields::head;
 use crate::loader::ron::source::{Items, Step, Value};
 
-/// The path, in `to`, of the value that has `path` in `from`. Elements of lists are found again by what they say, wherever they stand now;
-/// an element that was edited is found if all others are as they were, and it is still of the same kind and places the same thing.
+/// Returns the path, in `to`, of the value that has `path` in `from`. List elements are identified by their text, regardless of their position. An
+/// edited element is found if all others are unchanged and it still has the kind and the placed object of the original.
 ///
-/// None if the element is gone, or if it cannot be told which one it is. Names are not followed: whether `to` has them, setting the value
-/// tells.
+/// Returns `None` if the element is gone or cannot be identified. Names are not looked up; if `to` lacks them, setting the value fails.
 pub fn followed(path: &str, from: &str, to: &str) -> Option<String> {
     let (old, new) = (Value::of_file(from)?, Value::of_file(to)?);
     let mut places = (Some(&old), Some(&new));
@@ -38,7 +37,7 @@ pub fn followed(path: &str, from: &str, to: &str) -> Option<String> {
     Some(names.join("."))
 }
 
-/// The text of the value at `path`; None if `text` has none there.
+/// The text of the value at `path`; `None` if `text` has no value there.
 pub fn own_text<'t>(text: &'t str, path: &str) -> Option<&'t str> {
     let root = Value::of_file(text)?;
     let mut at = &root;
@@ -52,7 +51,7 @@ fn index(at: &Value, name: &str) -> Option<usize> {
     matches!(at.items, Items::Plain(_)).then(|| name.parse().ok()).flatten()
 }
 
-/// The elements of a list. Those of a tuple have their places.
+/// The elements of a list; `None` for other values, such as tuples, whose elements have fixed positions.
 fn elements<'v>(text: &str, value: &'v Value) -> Option<&'v [Value]> {
     match &value.items {
         Items::Plain(all) if text[value.span.clone()].starts_with('[') => Some(all),
@@ -61,7 +60,7 @@ fn elements<'v>(text: &str, value: &'v Value) -> Option<&'v [Value]> {
     }
 }
 
-/// The index, in a list that was edited, of the element that was `index` before.
+/// The index, in an edited list, of the element that had `index` before.
 fn counterpart((from, old): (&str, &[Value]), (to, new): (&str, &[Value]), index: usize) -> Option<usize> {
     let own = old.get(index)?;
     let say = |text: &str, value: &Value| text[value.span.clone()].split_whitespace().collect::<String>();
@@ -70,7 +69,7 @@ fn counterpart((from, old): (&str, &[Value]), (to, new): (&str, &[Value]), index
     let like = |list: &[String]| (0..list.len()).filter(|&i| list[i] == before[index]).collect::<Vec<_>>();
     let (earlier, now) = (like(&before), like(&after));
     if !now.is_empty() {
-        // Of several that say the same, each keeps its rank.
+        // Equal elements keep their relative order.
         let rank = earlier.iter().position(|&i| i == index)?;
         return (earlier.len() == now.len()).then(|| now[rank]);
     }
@@ -79,7 +78,7 @@ fn counterpart((from, old): (&str, &[Value]), (to, new): (&str, &[Value]), index
     (others_stay && is_kin((from, own), (to, edited))).then_some(index)
 }
 
-/// Whether two placements are of one kind and place the same thing; for others, whether they are of one kind.
+/// Whether two placements have equal kinds and place an object of one name; for other values, whether their kinds are equal.
 fn is_kin((from, a): (&str, &Value), (to, b): (&str, &Value)) -> bool {
     let of = |text: &str, value: &Value| value.child(Step::Key("of")).map(|of| text[of.span.clone()].to_owned());
     head(from, a) == head(to, b) && of(from, a) == of(to, b)

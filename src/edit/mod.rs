@@ -1,7 +1,7 @@
-//! Changes to scene files that people have written: a value, a camera or a placement is replaced where it stands in the text, and every
-//! other byte stays as it was, comments and all.
+//! Edits scene files that people have written: a value, a camera or a placement is replaced in the text, and every other byte is kept, including
+//! comments.
 //!
-//! Texts go in and come out. [`SceneText`] alone reads and writes files.
+//! Functions take and return text. Only [`SceneText`] reads and writes files.
 
 mod bare;
 mod camera;
@@ -34,15 +34,15 @@ use crate::{
 };
 use std::{io, path::PathBuf};
 
-/// Why a scene file is not changed.
+/// Reasons for which a scene file cannot be edited.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The text is no scene, before the change or after it. Lines and columns count from 1.
+    /// The text is not a scene, before the change or after it. Lines and columns count from 1.
     #[error("line {line}, column {column}: {message}")]
     Text { line: usize, column: usize, message: String },
-    /// A value that does not fit, by the path that `--set` gives it.
+    /// A value does not fit; identified by its `--set` path.
     #[error(transparent)]
     Value(LoadError),
     /// A flight that no camera can have.
@@ -62,7 +62,7 @@ pub enum EditError {
     Write(OutputError),
 }
 
-/// Reads a text as the scene that it is in the first frame.
+/// Parses a text as the scene of the first frame.
 fn parsed(text: &str) -> Result<SceneFile, EditError> {
     let mut source = Source { text: text.to_owned(), ..Source::default() };
     source.first().map_err(|(at, message)| {

@@ -1,8 +1,8 @@
-//! Numbers as people write them: the shortest text that reads back as the same `f32`.
+//! Numbers in the shortest text that reads back as an equal `f32`.
 
 use glam::Vec3;
 
-/// Sizes from which, and below which, powers of ten are written.
+/// Range of magnitudes that are written without an exponent.
 const PLAIN: std::ops::Range<f32> = 1e-5..1e9;
 
 /// The text of a finite number.
@@ -14,7 +14,7 @@ pub fn number(x: f32) -> String {
     }
 }
 
-/// The text of a finite number of double precision.
+/// The text of a finite double-precision number.
 pub fn double(x: f64) -> String {
     match x {
         0.0 => "0".to_owned(),

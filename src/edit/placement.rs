@@ -1,4 +1,4 @@
-//! Placements of a scene file that can be moved: which one made an instance, where it puts it, and how to put it elsewhere.
+//! Movable placements of a scene file: the placement of an instance, its transform, and the values that move it.
 
 use super::{
     EditError,
@@ -14,7 +14,7 @@ use crate::{
 };
 use glam::{EulerRot, Vec3};
 
-/// Where a placement puts what it places: scaled first, then rotated, then translated.
+/// The transform of a placement: scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
     /// In scene units.
@@ -28,30 +28,30 @@ pub struct Transform {
 /// The entry of `instances` that made an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
-    /// Its number in `instances`, from 0.
+    /// Its index in `instances`.
     pub entry: usize,
     /// `Single`, `Grid` and so on.
     pub kind: String,
-    /// None if it cannot be moved.
+    /// `None` if it cannot be moved.
     pub transform: Option<Transform>,
-    /// Why it cannot be moved; empty if it can.
+    /// Reason for which it cannot be moved; empty if it can.
     pub why_not: String,
 }
 
-/// The instance of the world with this name, or the one that holds what has it; names are as Cryptomatte and `picked` have them, of
-/// instances in assemblies paths. Takes time in proportion to the number of instances.
+/// Returns the world-level instance with this name, or the one that contains it. Names have the form of Cryptomatte and `picked`; names of instances
+/// in assemblies are paths. Takes time proportional to the number of instances.
 pub fn instance_named(scene: &Scene, name: &str) -> Option<u32> {
     scene.way_named(name).ok()?.first().copied()
 }
 
-/// The entry of `text` that made `instance` of `scene`, which was loaded from that text. None for what no entry makes: lamps and models
-/// without a scene file.
+/// Returns the entry of `text` for `instance` of `scene`, which must have been loaded from that text. `None` for instances without an entry: lamps,
+/// and models without a scene file.
 pub fn placement_of(text: &str, scene: &Scene, instance: u32) -> Option<Placed> {
     let run = scene.placed.iter().find(|run| run.instances.contains(&instance))?;
     placed_by(text, run.entry as usize)
 }
 
-/// The entry of `instances` with this number, if `text` has it.
+/// The entry of `instances` with this index; `None` if `text` does not have it.
 pub fn placed_by(text: &str, entry: usize) -> Option<Placed> {
     let (file, root) = (parsed(text).ok()?, Value::of_file(text)?);
     let value = root.child(Step::Key("instances"))?.child(Step::Index(entry))?;
@@ -80,7 +80,7 @@ fn kind(placement: &Placement) -> &'static str {
     }
 }
 
-/// Why a placement cannot be moved; empty if it can.
+/// Reason for which a placement cannot be moved; empty if it can.
 fn obstacle(placement: &Placement, common: &Common) -> String {
     if !matches!(placement, Placement::Single(_) | Placement::Group(_)) {
         return format!("it is one of the copies that a `{}` makes: change that in the scene file", kind(placement));
@@ -94,7 +94,7 @@ fn obstacle(placement: &Placement, common: &Common) -> String {
     }
 }
 
-/// The rotation as the file has it, if it is three numbers: others may be the same rotation.
+/// The rotation in the file's own three numbers, if it has them; other angles may represent an equal rotation.
 fn written_degrees(text: &str, placement: &Value) -> Option<Vec3> {
     let Items::Plain(parts) = &placement.child(Step::Key("rotate"))?.items else {
         return None;
@@ -103,10 +103,10 @@ fn written_degrees(text: &str, placement: &Value) -> Option<Vec3> {
     <[f32; 3]>::try_from(parts?).ok().map(Vec3::from)
 }
 
-/// The values that put a placement at `to`, by their paths, for `--set` and [`super::save_values`]: those that differ from what it has.
+/// Returns the values that move a placement to `to`, by path, for `--set` and [`super::save_values`]. Only values that change are included.
 ///
 /// # Errors
-/// [`EditError::NotMovable`] for placements that cannot be moved, and for scales that there are not.
+/// [`EditError::NotMovable`] for placements that cannot be moved, for non-finite numbers, and for a scale of 0.
 pub fn moved(placed: &Placed, to: &Transform) -> Result<Vec<(String, String)>, EditError> {
     let fail = |why: &str| Err(EditError::NotMovable { why: why.to_owned() });
     let Some(from) = placed.transform else {

@@ -1,4 +1,4 @@
-//! Replacing a scene file by a new text: owner, permissions and all of its names stay, and a change at the last moment is not lost.
+//! Replaces a scene file by new text. Owner, permissions and all names are kept, and concurrent changes are not lost.
 
 use crate::{
     files::read_regular,
@@ -11,10 +11,10 @@ use std::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A hash of the file at `path`; None if there is none.
+/// A hash of the file at `path`; `None` if it does not exist.
 ///
 /// # Errors
-/// Those of reading it.
+/// Errors of reading the file.
 pub fn hash_of(path: &Path) -> io::Result<Option<u128>> {
     match read_regular(path) {
         Ok(bytes) => Ok(Some(xxh3_128(&bytes))),
@@ -23,7 +23,7 @@ pub fn hash_of(path: &Path) -> io::Result<Option<u128>> {
     }
 }
 
-/// Whether the file at `path` is not to be written.
+/// Whether the file at `path` must not be written.
 pub fn is_read_only(path: &Path) -> bool {
     let marked = fs::metadata(path).is_ok_and(|found| found.permissions().readonly());
     let opened = OpenOptions::new().write(true).open(path);
@@ -32,13 +32,13 @@ pub fn is_read_only(path: &Path) -> bool {
             .is_err_and(|error| [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&error.kind()))
 }
 
-/// Replaces the file at `path` by `text`, if it still has the hash `expected`; None stands for no file. Returns whether it was replaced.
+/// Replaces the file at `path` by `text` if its hash still equals `expected`; `None` means that no file exists. Returns whether it was replaced.
 ///
-/// A new file takes its place, with the same owner and permissions. A file that has other names as well, or whose owner cannot be given to
-/// another one, is written where it is, once a whole copy of the text lies beside it.
+/// A new file takes its place, with the old owner and permissions. If the file has other names, or if its owner cannot be set on another file, it is
+/// overwritten in place, after a complete copy of the text was written next to it.
 ///
 /// # Errors
-/// Those of writing.
+/// Errors of writing.
 pub fn replace(path: &Path, text: &str, expected: Option<u128>) -> Result<bool, OutputError> {
     let replaced = try_to_replace(path, text.as_bytes(), expected);
     replaced.map_err(|error| OutputError::File { path: path.to_owned(), error })
@@ -47,7 +47,7 @@ pub fn replace(path: &Path, text: &str, expected: Option<u128>) -> Result<bool, 
 fn try_to_replace(path: &Path, text: &[u8], expected: Option<u128>) -> io::Result<bool> {
     let found = fs::metadata(path).ok();
     let mut part = match Part::create(path) {
-        // The folder is not ours, but the file is.
+        // The folder is not writable, but the file may be.
         Err(error) if error.kind() == ErrorKind::PermissionDenied && found.is_some() => {
             return write_in_place(path, text, expected);
         }
@@ -79,7 +79,7 @@ fn has_other_names(_: &Metadata) -> bool {
     false
 }
 
-/// Gives a new file the owner and the permissions of another.
+/// Sets the owner and the permissions of a new file to those of another.
 fn take_over(file: &File, of: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -105,7 +105,7 @@ fn write_in_place(path: &Path, text: &[u8], expected: Option<u128>) -> io::Resul
         file.sync_all()
     };
     if let Err(error) = write(text) {
-        // A full disk has room for what was there.
+        // Restore the old contents; even a full disk has room for them.
         write(&before)?;
         return Err(error);
     }
@@ -134,7 +134,7 @@ mod tests {
         let (folder, path, expected) = file("one");
         let mut part = Part::create(&path).unwrap();
         part.file().write_all(b"two").unwrap();
-        // Somebody writes after the file was looked at.
+        // Another program writes after the file was checked.
         fs::write(&path, "edited").unwrap();
         let is_expected = |path: Option<&Path>| hash_of(path.unwrap()).unwrap() == expected;
         assert!(!part.persist_in_place_of(is_expected).unwrap());

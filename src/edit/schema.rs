@@ -1,4 +1,4 @@
-//! The description of the scene file format, `docs/scene/schema.json`, which is made of the format's types and their comments.
+//! The schema of the scene file format, `docs/scene/schema.json`, which is generated from the format's types and their comments.
 
 use serde_json::Value as Json;
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ const TEXT: &str = include_str!("../../docs/scene/schema.json");
 #[derive(Clone, Copy)]
 pub struct Schema {
     json: &'static Json,
-    /// Name of the type in the format; empty where it has none.
+    /// Name of the type in the format; empty if it has none.
     pub name: &'static str,
 }
 
@@ -42,7 +42,7 @@ impl Schema {
         self.alternatives().find_map(|one| one.json["properties"].get(name)).map(Schema::of)
     }
 
-    /// A field of a struct or an entry of a map, and what is said about it.
+    /// A field of a struct or an entry of a map, and its description.
     pub fn field(self, name: &str) -> Option<(Self, &'static str)> {
         let own = |schema: Self| schema.json["properties"].get(name);
         let field = own(self).or_else(|| self.alternatives().find_map(own));
@@ -56,7 +56,7 @@ impl Schema {
         own(self).or_else(|| self.alternatives().find_map(own)).map(Schema::of)
     }
 
-    /// The words that it may be; none if it is not one of several.
+    /// The allowed words; empty if the value is not a choice.
     pub fn words(self) -> Vec<String> {
         if self.name == "bool" {
             return ["false", "true"].map(str::to_owned).to_vec();

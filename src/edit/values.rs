@@ -1,4 +1,4 @@
-//! The values of a scene file that `--set` reaches: what they are, and writing others.
+//! The values of a scene file that `--set` can change: listing them and writing them.
 
 use super::{
     EditError,
@@ -16,9 +16,9 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Greatest number of values that are listed, for files that programs have written.
+/// Maximum number of listed values, for files that programs have written.
 const MOST: usize = 5000;
-/// Settings of `render` that are listed even where the file leaves them out.
+/// Settings of `render` that are listed even if the file omits them.
 const SETTINGS: [&str; 7] = ["exposure", "samples", "bounces", "integrator", "tone_map", "filter", "white_balance"];
 
 /// The kind of a value.
@@ -33,28 +33,28 @@ pub enum ValueKind {
     Point,
     /// One of several words.
     Choice,
-    /// Whatever else RON has: text in quotes, keys over time.
+    /// Any other RON: quoted text, keys over time.
     Text,
 }
 
 /// A value of a scene file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EditableValue {
-    /// The key that `--set` has for it.
+    /// The key for `--set`.
     pub path: String,
-    /// Its text in the file, in RON; empty for a setting that is left out and has no value by itself.
+    /// Its RON text in the file; empty for an omitted setting without a value of its own.
     pub text: String,
-    /// How it is edited.
+    /// The kind of editor it needs.
     pub kind: ValueKind,
     /// The words of a choice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// The sentence of the format's description about it.
+    /// Its description in the format's schema.
     pub doc: String,
 }
 
-/// The values that are written in a scene file, in its order, after some settings of `render` that it may leave out. Keys of flights
-/// and lists of points are left out, as is what `--set` does not reach: names with a dot. Empty if the text is no scene.
+/// Returns the values of a scene file in their order, after some settings of `render` that the file may omit. Keys of flights, lists of points, and
+/// values that `--set` cannot reach (names with a dot) are omitted. Empty if the text is not a scene.
 pub fn values(text: &str) -> Vec<EditableValue> {
     let (Ok(file), Some(root)) = (parsed(text), Value::of_file(text)) else {
         return Vec::new();
@@ -67,10 +67,10 @@ pub fn values(text: &str) -> Vec<EditableValue> {
     list.found
 }
 
-/// The text with `values` in place, as `--set path=text` has them: every other byte stays.
+/// Returns the text with `values` set, as by `--set path=text`; every other byte is kept.
 ///
 /// # Errors
-/// The first path that the file does not have, or value that does not fit.
+/// [`EditError::Value`] for the first path that the file does not have, or value that does not fit.
 pub fn save_values(text: &str, values: &[(String, String)]) -> Result<String, EditError> {
     let mut source = Source { text: text.to_owned(), ..Source::default() };
     file::set(&mut source, values).map_err(EditError::Value)?;
@@ -130,7 +130,7 @@ impl List<'_> {
         self.found.push(EditableValue { path: path.to_owned(), text, kind, choices, doc: doc.to_owned() });
     }
 
-    /// A setting of `render` that the file leaves out.
+    /// A setting of `render` that the file omits.
     fn setting(&self, name: &str, render: &RenderDesc) -> Option<EditableValue> {
         let path = format!("render.{name}");
         if self.found.iter().any(|value| value.path == path) {

@@ -1,5 +1,6 @@
-//! cust's build scripts ask this crate for a CUDA installation and stop where there is none. None is needed: the driver's functions come
-//! from the stand-in that throng's own build script compiles (`kernels/driver/libcuda.c`), which loads the driver at run time.
+//! A replacement for the crate with which cust's build scripts locate a CUDA installation, and which fails without one. No installation is needed:
+//! the driver's functions come from the stand-in that throng's own build script compiles (`kernels/driver/libcuda.c`), which loads the driver at run
+//! time.
 
-/// Asks for nothing.
+/// Does nothing, because no CUDA headers are needed.
 pub fn include_cuda() {}

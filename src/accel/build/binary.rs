@@ -1,4 +1,4 @@
-//! Binary trees by the surface area heuristic, from which wide trees of balanced and high quality are made.
+//! Binary trees by the surface area heuristic, from which wide trees of balanced and high quality are built.
 
 use crate::accel::{
     Buffer,
@@ -9,20 +9,20 @@ use crate::accel::{
 use crate::math::Aabb;
 use rayon::prelude::*;
 
-/// Index that means "no node": node 0 is the root, which is no child.
+/// Index that means "no node". Node 0 is the root, which is never a child.
 pub const NO_NODE: u32 = 0;
-/// From this level on, primitives are divided evenly, which bounds the recursion.
+/// Level at which primitives are first divided evenly, which bounds the recursion.
 pub const BALANCED_FROM: u32 = 64;
-/// Least number of subtrees that finished trees are divided into, if they have so many.
+/// Minimum number of subtrees into which finished trees are divided, if they have that many.
 const FEWEST_PARTS: usize = 128;
 
 #[derive(Clone, Copy)]
 pub struct BinaryNode {
     pub bounds: Aabb,
-    /// Both [`NO_NODE`] for a leaf.
+    /// Both are [`NO_NODE`] for a leaf.
     pub children: [u32; 2],
-    /// Position of the first primitive, and number of primitives. Once subtrees have been moved, theirs are in several places: then
-    /// these fields are valid in leaves only.
+    /// Position of the first primitive, and number of primitives. After reinsertion, the primitives of a subtree are no longer contiguous, and these
+    /// fields are valid in leaves only.
     pub first: u32,
     pub count: u32,
 }
@@ -35,16 +35,16 @@ impl BinaryNode {
     }
 }
 
-/// A binary tree as an array of nodes, root first, children after their parents. It has parts that can be processed in parallel.
+/// A binary tree as an array of nodes: root first, children after their parents. It consists of parts that can be processed in parallel.
 pub struct BinaryTree {
     pub nodes: Buffer<BinaryNode>,
-    /// Number of nodes in each part. The first part is the top of the tree, whose nodes may refer to any others; nodes of other parts
-    /// refer only to nodes of their own part.
+    /// Number of nodes in each part. The first part is the top of the tree, whose nodes may refer to any part. Nodes of other parts refer only to
+    /// nodes of their own part.
     pub parts: Vec<usize>,
 }
 
 impl BinaryTree {
-    /// Joins `top` and subtrees that number their nodes from 0, each with the node and the child of the top that refer to it.
+    /// Joins `top` and `subtrees`, whose nodes are numbered from 0. Each subtree comes with the node and the child index in the top that refer to it.
     fn joined(mut top: Vec<BinaryNode>, subtrees: &[((usize, usize), Vec<BinaryNode>)]) -> Self {
         let sizes = subtrees.iter().map(|(_, nodes)| nodes.len());
         let parts: Vec<usize> = [top.len()].into_iter().chain(sizes).collect();
@@ -64,10 +64,10 @@ impl BinaryTree {
         Self { nodes, parts }
     }
 
-    /// Makes a tree of nodes that are in any order, except that the root comes first.
+    /// Arranges nodes that are in any order except that the root comes first.
     pub fn arranged(nodes: &[BinaryNode]) -> Self {
         let mut top: Vec<BinaryNode> = Vec::new();
-        // Nodes of one level, each with the place that refers to it.
+        // Nodes of one level, each with the node and child index that refer to it.
         let mut level: Vec<(Option<(usize, usize)>, u32)> = vec![(None, 0)];
         while level.len() < FEWEST_PARTS {
             let mut next = Vec::new();
@@ -119,7 +119,7 @@ fn copy_subtree(nodes: &[BinaryNode], root: u32, out: &mut Vec<BinaryNode>) {
     }
 }
 
-/// Builds a tree over `prims`, at least one, with binned cuts and at most `leaf_size` primitives in each leaf. Reorders `prims`.
+/// Builds a tree over `prims`, which must not be empty, with binned splits and at most `leaf_size` primitives per leaf. Reorders `prims`.
 /// Deterministic, parallel.
 pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
     let task_size = (prims.len() / 256).max(SMALLEST_TASK);
@@ -130,13 +130,13 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize) -> BinaryTree {
     })
 }
 
-/// Builds a tree over `prims`, at least one, with one primitive per leaf, and tries every cut of sets that are small enough. Reorders
+/// Builds a tree over `prims`, which must not be empty, with one primitive per leaf. Evaluates every split of sets that are small enough. Reorders
 /// `prims`. Deterministic, parallel. [`BinaryNode::first`] is valid in leaves only.
 pub fn build_swept(prims: &mut [BuildPrim]) -> BinaryTree {
     grow(prims, 1, MOST_SORTED, |set| build_sorted(set.prims, set.first, set.level))
 }
 
-/// Cuts sets until they are no larger than `task_size`, and calls `finish` for these in parallel.
+/// Splits sets until they have at most `task_size` primitives, and calls `finish` for these in parallel.
 fn grow(
     prims: &mut [BuildPrim],
     leaf_size: usize,
@@ -169,7 +169,7 @@ fn grow(
     BinaryTree::joined(top, &subtrees)
 }
 
-/// Primitives from number `first` on that become a subtree.
+/// Primitives of a future subtree; the first one has number `first`.
 struct Binned<'a> {
     prims: &'a mut [BuildPrim],
     set: SetBounds,
@@ -197,7 +197,7 @@ impl<'a> Binned<'a> {
         [half(left, left_set, self.first), half(right, right_set, self.first + count as u32)]
     }
 
-    /// Appends the nodes of the subtree, parents before children, and returns the number of the first one.
+    /// Appends the nodes of the subtree, parents before children, and returns the index of the first one.
     fn build(self, leaf_size: usize, nodes: &mut Vec<BinaryNode>) -> u32 {
         let index = nodes.len();
         nodes.push(self.node());

@@ -1,5 +1,5 @@
-//! Collapses a binary tree into wide nodes and leaves of several primitives, with the least expected number of visits per ray, by
-//! dynamic programming after Ylitie, Karras and Laine 2017, section 3.1.
+//! Collapses a binary tree into wide nodes and multi-primitive leaves with the minimum expected number of visits per ray, by dynamic programming
+//! (Ylitie, Karras and Laine 2017, section 3.1).
 
 use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
 use crate::accel::{
@@ -13,7 +13,7 @@ use crate::accel::{
 };
 use rayon::prelude::*;
 
-/// Most levels of a collapsed tree; deeper ones are refused.
+/// Maximum number of levels of a collapsed tree; deeper ones are rejected.
 pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
 /// Number of children of the widest nodes.
 const WIDEST: usize = 16;
@@ -23,12 +23,12 @@ const WIDEST: usize = 16;
 pub enum LeafRoom<'a> {
     /// This many primitives.
     Prims(usize),
-    /// As many as fit into a [`SharedPack`](crate::abi::SharedPack). Primitives are these triangles, given by their vertices.
+    /// As many primitives as fit into a [`SharedPack`](crate::abi::SharedPack). The triangles are given by their vertices.
     SharedPack(&'a [[u32; 3]]),
 }
 
 impl LeafRoom<'_> {
-    /// Number of primitives that fit, whichever these are.
+    /// Number of primitives that always fit.
     fn least(self) -> usize {
         match self {
             Self::Prims(count) => count,
@@ -36,7 +36,7 @@ impl LeafRoom<'_> {
         }
     }
 
-    /// Most primitives that can fit.
+    /// Maximum number of primitives that can fit.
     fn most(self) -> usize {
         match self {
             Self::Prims(count) => count,
@@ -45,13 +45,13 @@ impl LeafRoom<'_> {
     }
 }
 
-/// Builds `tree` over `prims`, which it reorders, with leaves as `build::build` makes them. Returns false if there is nothing to
-/// collapse, or if the tree would be too deep: then `tree` has to be built in another way.
+/// Builds `tree` over `prims`, which it reorders, with leaves in the form of `build::build`. Returns false if there is nothing to collapse or the
+/// tree would be too deep; `tree` must then be built in another way.
 pub fn build_collapsed(prims: &mut [BuildPrim], room: LeafRoom<'_>, quality: Quality, tree: &mut Tree) -> bool {
     if prims.len() <= room.least() {
         return false;
     }
-    // Where subtrees have moved, primitives have to follow. Otherwise those of each subtree are a run, in the order of leaves.
+    // After reinsertion, primitives must follow their subtrees. Otherwise each subtree's primitives are contiguous, in the order of leaves.
     let (binary, scattered) = if quality == Quality::High {
         let mut swept = build_swept(prims);
         reinsert(&mut swept.nodes);
@@ -78,7 +78,7 @@ pub fn build_collapsed(prims: &mut [BuildPrim], room: LeafRoom<'_>, quality: Qua
     true
 }
 
-/// A binary tree, and the best plan for each of its subtrees.
+/// A binary tree, and the optimal plan for each of its subtrees.
 struct Collapse<'a> {
     binary: &'a [BinaryNode],
     plans: Vec<Plan>,
@@ -88,17 +88,17 @@ struct Collapse<'a> {
 /// Wide nodes, parents before children.
 struct Emitted<const N: usize> {
     top: Subtree<N>,
-    /// Subtrees, each with the node and slot of the top that refer to it.
+    /// Subtrees, each with the node and slot in the top that refer to it.
     subtrees: Vec<((usize, usize), Subtree<N>)>,
 }
 
-/// The cheapest ways to represent a subtree. A node costs its surface, and so does a leaf, whatever it holds.
+/// The cheapest representations of a subtree. Nodes and leaves both cost their surface area, regardless of their content.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// `cost[i]`: surface of nodes and leaves if the subtree may take up to i + 1 slots of the node above, which has more.
+    /// `cost[i]`: total area of nodes and leaves if the subtree may use up to i + 1 slots of its parent node, which must have more slots.
     cost: [f32; WIDEST],
-    /// `left[i]`: how many of i + 1 slots the left child gets; 0: the subtree uses one slot less. The one for all slots of a
-    /// node is for the node that the subtree becomes if it has a single slot; 0: it becomes a leaf.
+    /// `left[i]`: how many of i + 1 slots the left child gets; 0 if the subtree uses one slot less. The last entry in use, for all slots of a node,
+    /// describes the subtree as a node of its own; 0 there means that the subtree becomes a leaf.
     left: [u8; WIDEST],
     /// Number of primitives in the whole subtree.
     prims: u32,
@@ -111,24 +111,23 @@ impl Plan {
         Self { cost: [area; WIDEST], prims: node.count, ..Self::NONE }
     }
 
-    /// Whether the subtree becomes a leaf, in a tree of nodes with `width` children.
+    /// Whether the subtree becomes a leaf in a tree of nodes with `width` children.
     fn is_leaf(&self, width: usize) -> bool {
         self.left[width - 1] == 0
     }
 }
 
-/// Makes the plans of subtrees.
+/// Computes the plans of subtrees.
 struct Planner<'a> {
     nodes: &'a [BinaryNode],
-    /// Primitives that leaves of the binary tree refer to.
+    /// The primitives to which leaves of the binary tree refer.
     prims: &'a [BuildPrim],
     room: LeafRoom<'a>,
     width: usize,
 }
 
 impl Planner<'_> {
-    /// Makes the first `count` of `plans`, the last one first. The first one is for node `begin`, and so on. Plans behind these must
-    /// already be made.
+    /// Computes the first `count` of `plans`, in reverse order. The first plan is for node `begin`. Plans after these must already be computed.
     fn plan(&self, plans: &mut [Plan], begin: usize, count: usize) {
         for place in (0..count).rev() {
             let (head, behind) = plans.split_at_mut(place + 1);
@@ -146,7 +145,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a leaf has room for the subtree of `root`, which has `count` primitives.
+    /// Whether the subtree of `root`, which has `count` primitives, fits into a leaf.
     fn has_room(&self, root: u32, count: u32) -> bool {
         if count as usize > self.room.most() {
             return false;
@@ -174,20 +173,20 @@ struct Open {
     root: u32,
     /// Level of the wide node; the root's is 1.
     level: u32,
-    /// Where its primitives begin in the order of leaves.
+    /// Position of its first primitive in the order of leaves.
     first: u32,
     /// The node and slot that refer to it.
     parent: Option<(usize, usize)>,
 }
 
-/// Primitives in the order of leaves, from number `first` on.
+/// Primitives in the order of leaves; the first one has position `first`.
 struct Leaves<'a> {
     prims: &'a mut [BuildPrim],
     first: u32,
 }
 
 impl<'a> Collapse<'a> {
-    /// Makes the plans of all subtrees, bottom up.
+    /// Computes the plans of all subtrees, bottom up.
     fn new(tree: &'a BinaryTree, prims: &[BuildPrim], room: LeafRoom<'_>, width: usize) -> Self {
         let planner = Planner { nodes: &tree.nodes, prims, room, width };
         let mut plans = Vec::new();
@@ -217,8 +216,8 @@ impl<'a> Collapse<'a> {
         self.plans[node as usize].prims
     }
 
-    /// Makes the nodes of large subtrees first, then all others in parallel. Puts `prims` in the order of leaves, from `scattered` if
-    /// they are not in it yet.
+    /// Emits the nodes of large subtrees first, then all others in parallel. Puts `prims` into the order of leaves; `scattered` holds them in their
+    /// old order if they are not yet in it.
     fn emit<const N: usize>(&self, scattered: Option<&[BuildPrim]>, prims: &mut [BuildPrim]) -> Emitted<N> {
         let task_size = (prims.len() / 256).max(SMALLEST_TASK) as u32;
         let mut top = Subtree::new(Vec::new());
@@ -258,7 +257,7 @@ impl<'a> Collapse<'a> {
         Emitted { top, subtrees }
     }
 
-    /// Adds one node, puts the primitives of its leaves in order, and adds the subtrees below it to `open`.
+    /// Emits one node, puts the primitives of its leaves in order, and adds the subtrees below it to `open`.
     fn emit_node<const N: usize>(
         &self,
         node: Open,
@@ -290,7 +289,7 @@ impl<'a> Collapse<'a> {
         }
     }
 
-    /// Returns the binary nodes that fill the slots of the wide node that `root` becomes, and how many there are.
+    /// Returns the binary nodes that fill the slots of the wide node for `root`, and their number.
     fn children(&self, root: u32) -> ([u32; WIDEST], usize) {
         let (mut children, mut count) = ([0; WIDEST], 0);
         let mut open = [(0, 0); WIDEST + 1];
@@ -313,7 +312,7 @@ impl<'a> Collapse<'a> {
         (children, count)
     }
 
-    /// The two children of a node, and their shares of its slots.
+    /// The two children of a node, and the number of slots for each.
     fn deal(&self, node: u32, slots: usize) -> [(u32, usize); 2] {
         let [left, right] = self.binary[node as usize].children;
         let first = usize::from(self.plans[node as usize].left[slots - 1]);
@@ -321,7 +320,7 @@ impl<'a> Collapse<'a> {
     }
 }
 
-/// Visits the leaves of a small subtree until `visit` returns false. Returns whether it never did.
+/// Visits the leaves of a small subtree until `visit` returns false. Returns whether all were visited.
 fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode) -> bool) -> bool {
     let mut open = [root; WIDEST + 1];
     let mut count = 1;
@@ -338,7 +337,7 @@ fn each_leaf(nodes: &[BinaryNode], root: u32, mut visit: impl FnMut(&BinaryNode)
     true
 }
 
-/// Copies the primitives of a subtree to `out`, which has room for them.
+/// Copies the primitives of a subtree to `out`, which must have room for them.
 fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [BuildPrim]) {
     each_leaf(nodes, root, |leaf| {
         let (own, rest) = std::mem::take(&mut out).split_at_mut(leaf.count as usize);
@@ -348,10 +347,10 @@ fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [
     });
 }
 
-/// Makes the plan of a subtree with half surface `area` from those of its two halves. `is_leaf`: whether a leaf has room for it.
+/// Computes the plan of a subtree with half surface `area` from the plans of its children. `is_leaf`: whether the subtree fits into a leaf.
 fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Plan {
-    // Finds the least sum of the children's costs, and the left one's share, for all numbers of slots at once. Infinite costs, of no
-    // slots or fewer, stand in front of the right child's.
+    // Finds the minimum sum of the children's costs, and the left child's slots, for all slot counts at once. Infinite costs precede the right
+    // child's costs, for zero or fewer slots.
     let mut costs = [f32::INFINITY; 2 * WIDEST];
     costs[WIDEST..].copy_from_slice(&right.cost);
     let (mut least, mut share) = ([f32::INFINITY; WIDEST], [1u32; WIDEST]);

@@ -1,33 +1,33 @@
-//! Runs of primitives that follow each other on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on
-//! GPUs"), which make leaves without measuring any cuts.
+//! Runs of primitives that are consecutive on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on GPUs"). They
+//! become leaves without evaluating any splits.
 
 use crate::accel::{build::BuildPrim, build::split::SetBounds, surface::SimdBox};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Most bits that one pass of the sort takes.
+/// Maximum number of bits per pass of the sort.
 const MOST_DIGIT_BITS: u32 = 11;
-/// Least number of keys in a chunk, and most chunks, which are sorted in parallel.
+/// Minimum number of keys per chunk, and maximum number of chunks; chunks are sorted in parallel.
 const LEAST_CHUNK: usize = 1 << 13;
 const MOST_CHUNKS: usize = 64;
-/// Number of keys that one task cuts into runs. No run extends from one task's keys to the next.
+/// Number of keys that one task cuts into runs. No run crosses the boundary between tasks.
 const CUT_TOGETHER: usize = 1 << 12;
-/// Factor, as a power of two, by which there are more cells along an axis than a surface of as many primitives passes through.
+/// Number of cells along an axis, as a power of two, relative to the cells that a surface of equally many primitives passes through.
 const MORE_BITS: u32 = 1;
-/// Most cells along an axis, as a power of two.
+/// Maximum number of cells along an axis, as a power of two.
 const MOST_BITS: u32 = 21;
 
-/// All primitives in the order of the curve, cut into runs.
+/// All primitives in curve order, cut into runs.
 pub struct Runs {
-    /// Names of primitives.
+    /// IDs of primitives.
     order: Vec<u32>,
-    /// Where each run ends in `order`.
+    /// End of each run in `order`.
     ends: Vec<u32>,
 }
 
 impl Runs {
-    /// Cuts primitives, which are in the order of their names, into runs of at most `most`. Deterministic, parallel.
+    /// Cuts primitives, which must be in the order of their IDs, into runs of at most `most`. Deterministic, parallel.
     pub fn new(prims: &[BuildPrim], most: usize) -> Self {
         let keys = sorted_keys(prims);
         let index_mask = (1u64 << index_bits(prims.len())) - 1;
@@ -44,13 +44,13 @@ impl Runs {
         Self { order, ends }
     }
 
-    /// The names of the primitives in a run.
+    /// The IDs of the primitives in a run.
     pub fn prims(&self, run: usize) -> &[u32] {
         let begin = run.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.order[begin as usize..self.ends[run] as usize]
     }
 
-    /// The boxes of the runs. `prims` are in the order of their names.
+    /// The boxes of the runs. `prims` must be in the order of their IDs.
     pub fn bounds(&self, prims: &[BuildPrim]) -> Vec<BuildPrim> {
         let runs = (0..self.ends.len()).into_par_iter().with_min_len(512);
         let bounds = |run| {
@@ -65,13 +65,13 @@ impl Runs {
     }
 }
 
-/// Returns where the runs of the keys from index `first` on end. `index_mask`: the bits of a key that are not of its cell.
+/// Returns the ends of the runs in `keys`, starting at index `first`. `index_mask` selects the bits of a key that hold the index, not the cell.
 fn cut_runs(keys: &[u64], first: usize, index_mask: u64, most: usize) -> Vec<u32> {
     let mut ends = Vec::with_capacity(2 * (keys.len() - first) / most + 1);
     let mut begin = first;
     while begin < keys.len() {
         let full = (begin + most).min(keys.len());
-        // A run ends where the curve leaves the largest cell, however few primitives the run then has.
+        // A run ends where the curve leaves the largest cell, even if the run then has few primitives.
         let left = |end: usize| match keys.get(end) {
             Some(key) => ((key ^ keys[end - 1]) & !index_mask).leading_zeros(),
             None => 0,
@@ -88,7 +88,7 @@ fn index_bits(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Returns the sorted keys of all primitives: the cell in the upper bits, and the index in the lower ones.
+/// Returns the sorted keys of all primitives: cell in the upper bits, index in the lower bits.
 fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
     let index_bits = index_bits(prims.len());
     let axis_bits = (index_bits.div_ceil(2) + MORE_BITS).min(MOST_BITS).min((u64::BITS - index_bits) / 3);
@@ -105,15 +105,15 @@ fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
     sort_upper_bits(keys, index_bits, 3 * axis_bits)
 }
 
-/// Offset and scale that map doubled centres to cells, which are cubes: the least centre, and the number of cells along a unit.
+/// Offset and scale that map doubled centres to cubic cells: the minimum centre, and the number of cells per unit.
 fn grid(prims: &[BuildPrim], axis_bits: u32) -> (Vec3, f32) {
     let (min, max) = SetBounds::of(prims).centers();
     let scale = (1u32 << axis_bits) as f32 / (max - min).max_element();
-    // Where there is no extent, or more than floats can express, everything is in one cell.
+    // If the extent is zero or exceeds the range of floats, all primitives are in one cell.
     (min, if scale.is_finite() { scale } else { 0.0 })
 }
 
-/// Inserts two zeros between each two of the lower 21 bits.
+/// Inserts two zero bits between adjacent bits of the lower 21 bits.
 fn spread(x: u32) -> u64 {
     let mut x = u64::from(x);
     x = (x | x << 32) & 0x001f_0000_0000_ffff;
@@ -123,12 +123,12 @@ fn spread(x: u32) -> u64 {
     (x | x << 2) & 0x1249_2492_4924_9249
 }
 
-/// Sorts by the `count` bits from bit `first` on, digit by digit from the least. Keys that agree in these bits stay in order.
+/// Radix sort by `count` bits starting at bit `first`, least significant digit first. Keys that agree in these bits keep their order.
 fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
     let (mut from, mut to) = (keys, Vec::new());
     let chunks = (from.len() / LEAST_CHUNK).clamp(1, MOST_CHUNKS);
     let chunk = from.len().div_ceil(chunks).max(1);
-    // As few passes as possible, with digits no longer than these passes need.
+    // Uses the minimum number of passes, with the shortest digits for that number.
     let digit_bits = count.div_ceil(count.div_ceil(MOST_DIGIT_BITS).max(1));
     let digits = 1 << digit_bits;
     for shift in (first..first + count).step_by(digit_bits as usize) {

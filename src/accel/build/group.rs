@@ -1,7 +1,7 @@
-//! Groups of primitives that lie close together, each with its own subtree. They are made once and reused while the primitives move.
+//! Groups of neighbouring primitives, each with its own subtree. They are computed once and reused while the primitives move.
 //!
-//! The passes over all boxes for the top levels are half of a build and run poorly in parallel; groups avoid them. One task builds a group
-//! within its core's cache.
+//! The passes over all boxes for the top levels are half of a build and run poorly in parallel. Groups avoid these passes. One task builds a group
+//! inside its core's cache.
 
 use crate::accel::{
     build::BuildPrim,
@@ -9,26 +9,26 @@ use crate::accel::{
 };
 use rayon::prelude::*;
 
-/// Most primitives of a group, which one task builds. It is a power of the number of children, so that nodes are as full as in a
-/// tree without groups. With 256 or 1024 instead, trees of eight children cost up to 8 % more.
+/// Maximum number of primitives in a group, which one task builds. It is a power of the number of children, so that nodes are as full as in a tree
+/// without groups. With 256 or 1024 instead, trees of eight children cost up to 8 % more.
 fn largest_group(children: usize) -> usize {
     if children == 8 { 512 } else { 4096 }
 }
 
-/// A primitive with more than this share of the surface around everything is a group of its own.
+/// Fraction of the total surface area above which a primitive becomes a group of its own.
 const HUGE: f32 = 1.0 / 256.0;
-/// Most primitives that are groups of their own; if more are that large, none is.
+/// Maximum number of primitives with groups of their own; if more primitives are that large, none gets its own group.
 const MOST_HUGE: usize = 64;
-/// Fewer groups than this are not worth the trouble, and the few nodes above them would be badly filled.
+/// Minimum number of groups. Fewer groups save little, and the few nodes above them would be poorly filled.
 const LEAST_GROUPS: usize = 128;
 
-/// Whether that many primitives are enough for groups in trees whose nodes have that many `children`.
+/// Whether `prims` primitives are enough for groups in trees whose nodes have `children` children.
 pub fn is_worth_it(prims: usize, children: usize) -> bool {
     prims >= LEAST_GROUPS * largest_group(children)
 }
 
-/// Reorders `prims` into groups, found by binned cuts, for trees whose nodes have that many `children`. Returns where each group
-/// ends; there are none if the primitives are so few that there would be fewer than [`LEAST_GROUPS`].
+/// Reorders `prims` into groups, found by binned splits, for trees whose nodes have `children` children. Returns the end of each group; empty if
+/// there would be fewer than [`LEAST_GROUPS`] groups.
 pub fn group(prims: &mut [BuildPrim], children: usize) -> Vec<u32> {
     if !is_worth_it(prims.len(), children) {
         return Vec::new();
@@ -46,8 +46,8 @@ pub fn group(prims: &mut [BuildPrim], children: usize) -> Vec<u32> {
     ends
 }
 
-/// Moves huge primitives, such as the ground that all the others stand on, to the end, and returns how many there are. Every ray
-/// would enter a box around one of those and its neighbours.
+/// Moves huge primitives, for example a ground plane, to the end, and returns their number. Every ray would enter a box around one of them and its
+/// neighbours.
 fn huge_last(prims: &mut [BuildPrim]) -> usize {
     let limit = SetBounds::of(prims).bounds().half_area() * HUGE;
     let area = |prim: &BuildPrim| SetBounds::of(&[*prim]).bounds().half_area();
@@ -77,7 +77,7 @@ fn group_sizes(prims: &mut [BuildPrim], set: SetBounds, largest: usize) -> Vec<u
     sizes
 }
 
-/// The sum of the groups' half surfaces, each times its number of primitives: a measure of the cost of tests of their boxes.
+/// The sum over groups of half the surface area times the number of primitives: a measure of the cost of testing their boxes.
 pub fn surface_of_groups(prims: &[BuildPrim], groups: &[u32]) -> f64 {
     let begins = [0].into_iter().chain(groups.iter().copied());
     let ranges: Vec<_> = begins.zip(groups).map(|(a, &b)| a as usize..b as usize).collect();
@@ -88,6 +88,6 @@ pub fn surface_of_groups(prims: &[BuildPrim], groups: &[u32]) -> f64 {
             f64::from(SetBounds::of(&prims[range]).bounds().half_area()) * count
         })
         .collect();
-    // One after the other, so that the sum does not depend on the number of threads.
+    // Sequential, so that the sum does not depend on the number of threads.
     surfaces.iter().sum()
 }

@@ -1,11 +1,11 @@
-//! Builds wide trees top down: a node's range of primitives is split in two, then the largest part again and again, until all slots are
-//! used. There is no binary tree in between. The result does not depend on the number of threads.
+//! Builds wide trees top down: a node's range of primitives is split in two, then the largest part repeatedly, until all slots are used. There is no
+//! intermediate binary tree. The result does not depend on the number of threads.
 //!
-//! BLASes are built in one of three qualities. Fast: `curve` sorts triangles along a space-filling curve and cuts them into packs, over
-//! which the tree is built as above. Balanced: a binary tree of binned splits down to packs is collapsed to wide nodes with the least total
-//! surface (`collapse`), which gives half as many nodes, because top-down splits fill nodes badly near the leaves. High: the binary tree
-//! continues to single triangles, tries every split of small sets (`sorted`), is improved by `reinsert`, and nodes and leaves are collapsed
-//! together. Boxes of long oblique triangles are first replaced by boxes of their parts (`spatial`).
+//! BLASes have one of three qualities. Fast: `curve` sorts triangles along a space-filling curve and cuts them into packs, over which the tree is
+//! built as described above. Balanced: a binary tree of binned splits down to packs is collapsed to wide nodes with the minimum total surface
+//! (`collapse`). This gives half as many nodes, because top-down splits fill nodes poorly near the leaves. High: the binary tree continues down to
+//! single triangles, evaluates every split of small sets (`sorted`) and is improved by `reinsert`; nodes and leaves are collapsed together. Boxes of
+//! long oblique triangles are first replaced by boxes of their parts (`spatial`).
 
 pub mod binary;
 pub mod budget;
@@ -34,20 +34,20 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// A primitive as the builder sees it: a box and a name. After a build, the primitives are in leaf order.
+/// A primitive of the builder: a box and an ID. After a build, the primitives are in leaf order.
 #[derive(Clone, Copy, Debug, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(16))]
 pub struct BuildPrim {
     pub min: [f32; 3],
     pub id: u32,
     pub max: [f32; 3],
-    /// Number of primitives in the leaf. The builder sets it on the first primitive of each leaf.
+    /// Number of primitives in the leaf; set by the builder on the first primitive of each leaf.
     pub leaf_count: u32,
 }
 
 impl BuildPrim {
-    /// Makes a primitive of `bounds`. Loaders and the TLAS keep coordinates within ±1e18; others are clamped, so that cuts are always
-    /// computed from finite numbers and from boxes that are not inverted.
+    /// Creates a primitive with these bounds. Loaders and the TLAS keep coordinates within ±1e18. Others are clamped, so that splits are computed
+    /// from finite numbers and boxes are never inverted.
     pub fn new(bounds: &Aabb, id: u32) -> Self {
         let in_range = |v: Vec3| v.max(Vec3::splat(-1e30)).min(Vec3::splat(1e30));
         let (min, max) = (in_range(bounds.min), in_range(bounds.max));
@@ -58,10 +58,10 @@ impl BuildPrim {
         Aabb { min: self.min.into(), max: self.max.into() }
     }
 
-    /// Corners as vectors; the fourth components carry no meaning and may be anything finite.
+    /// Corners as vectors; the fourth components are meaningless but finite.
     #[inline]
     pub fn vectors(&self) -> (Vec4, Vec4) {
-        // Loads whole registers instead of assembling them from numbers.
+        // Loads whole registers instead of assembling them from scalars.
         let [min, max]: [[f32; 4]; 2] = bytemuck::cast(*self);
         (Vec4::from(min).with_w(0.0), Vec4::from(max).with_w(0.0))
     }
@@ -69,7 +69,7 @@ impl BuildPrim {
 
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
-    /// Most primitives in a leaf.
+    /// Maximum number of primitives per leaf.
     pub leaf_size: usize,
     pub method: SplitMethod,
 }
@@ -86,8 +86,8 @@ impl BuildOptions {
     }
 }
 
-/// Memory of subtrees, kept for building tree after tree: returning tens of megabytes to the system and requesting them again
-/// takes longer than copying them, and is not done in parallel.
+/// Memory of subtrees, kept from one build to the next. Returning tens of megabytes to the system and allocating them again takes longer than copying
+/// them, and does not run in parallel.
 #[derive(Default)]
 pub struct BuildMemory {
     spare4: Spare<4>,
@@ -116,22 +116,22 @@ impl<const N: usize> Spare<N> {
     }
 }
 
-/// Ranges of at most this many primitives (or a 256th of all) are built as one task each: many more tasks than threads, because
-/// their costs differ.
+/// Ranges of at most this many primitives (or a 256th of all) are built as one task each. There are many more tasks than threads, because their costs
+/// differ.
 pub const SMALLEST_TASK: usize = 1024;
-/// While all parts have at least this many primitives, all are cut in parallel, instead of the one with the largest surface.
+/// While all parts have at least this many primitives, all of them are split in parallel, instead of the one with the largest surface.
 const SPLIT_TOGETHER: usize = 1 << 15;
-/// Nodes from this level on (the root's is 1) divide their primitives evenly. Trees of real scenes never get there; for others
-/// this limits the depth to 30 levels of 8-wide nodes, not counting those that groups add.
+/// Level (the root's is 1) at which nodes start to divide their primitives evenly. Trees of real scenes never reach it. For others it limits the
+/// depth to 30 levels of 8-wide nodes, without the levels that groups add.
 const BALANCED_FROM: u32 = 20;
-/// The same for [`SplitMethod::Hasty`]: at most some thousand nodes are above this level.
+/// Like `BALANCED_FROM`, for [`SplitMethod::Hasty`]: at most some thousand nodes are above this level.
 const HASTY_FROM: u32 = 5;
 
-/// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous
-/// run. A leaf reference is [`LEAF`] plus the position of the run's first primitive.
+/// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous run. A leaf reference is
+/// [`LEAF`] plus the position of the run's first primitive.
 ///
-/// `groups`: where each run of primitives that gets a subtree of its own ends, as [`group`](crate::accel::build::group::group)
-/// returns it; empty if there are none.
+/// `groups`: the end of each run of primitives that gets its own subtree, as returned by [`group`](crate::accel::build::group::group); empty for no
+/// groups.
 pub fn build(prims: &mut [BuildPrim], groups: &[u32], options: BuildOptions, memory: &BuildMemory, tree: &mut Tree) {
     let set = SetBounds::of(prims);
     tree.bounds = if prims.is_empty() { Aabb::EMPTY } else { set.bounds() };
@@ -153,7 +153,7 @@ pub fn build(prims: &mut [BuildPrim], groups: &[u32], options: BuildOptions, mem
     };
 }
 
-/// A range of primitives that some slot of an unfinished node refers to.
+/// A range of primitives to which a slot of an unfinished node refers.
 struct Part<'a> {
     prims: &'a mut [BuildPrim],
     /// Position of the first primitive among all.
@@ -169,8 +169,8 @@ impl<'a> Part<'a> {
 }
 
 impl Part<'_> {
-    /// Key of the part to cut next, the greatest first: the surface; then, or alone if sets are halved, the number of primitives, which
-    /// keeps the tree shallow where many boxes coincide.
+    /// Key of the part to split next, the greatest first: the surface area, then the number of primitives. If sets are halved, only the number
+    /// counts, which keeps the tree shallow when many boxes coincide.
     fn priority(&self, method: SplitMethod) -> (f32, usize) {
         match method {
             SplitMethod::Halved => (0.0, self.prims.len()),
@@ -179,7 +179,7 @@ impl Part<'_> {
     }
 }
 
-/// A subtree to be built on its own, and the slot of the top part that will refer to it.
+/// A subtree to be built on its own, and the slot in the top part that will refer to it.
 struct Task<'a> {
     part: Part<'a>,
     node: usize,
@@ -200,7 +200,7 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Nodes of one subtree, numbered from 0, and the deepest level in it (counted from the root of the whole tree).
+/// Nodes of one subtree, numbered from 0, and its deepest level (counted from the root of the whole tree).
 pub struct Subtree<const N: usize> {
     pub nodes: Vec<Wide<N>>,
     pub depth: u32,
@@ -231,7 +231,7 @@ fn build_wide<const N: usize>(
     depth
 }
 
-/// Makes one tree in `out` of its top and its subtrees, each with the node and slot of the top that are to refer to it. Returns the
+/// Joins the top and its subtrees into one tree in `out`. Each subtree comes with the node and slot in the top that will refer to it. Returns the
 /// deepest level.
 pub fn join_subtrees<const N: usize>(
     top: &mut Subtree<N>,
@@ -256,7 +256,7 @@ pub fn join_subtrees<const N: usize>(
     depth
 }
 
-/// Builds the nodes of large parts level by level, all nodes of a level in parallel. Smaller parts are left as tasks.
+/// Builds the nodes of large parts level by level, all nodes of a level in parallel. Smaller parts are returned as tasks.
 fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
     let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
     let mut top = Subtree::new(Vec::new());
@@ -285,7 +285,7 @@ fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<
     (top, tasks)
 }
 
-/// Builds the nodes above groups of primitives, which are left as tasks. A group counts as one primitive.
+/// Builds the nodes above groups of primitives. The groups are returned as tasks; each counts as one primitive.
 fn build_over_groups<'a, const N: usize>(
     prims: &'a mut [BuildPrim],
     groups: &[u32],
@@ -321,7 +321,7 @@ fn build_over_groups<'a, const N: usize>(
     (top, tasks)
 }
 
-/// Returns the primitives of each group, and the position of the first one. `ends`: where each group ends, the last at the end of all.
+/// Returns the primitives of each group, and the position of the first one. `ends`: the end of each group; the last one is the total number.
 fn runs<'a>(prims: &'a mut [BuildPrim], ends: &[u32]) -> Vec<(u32, &'a mut [BuildPrim])> {
     let (mut rest, mut first) = (prims, 0);
     let run = |&end: &u32| {
@@ -361,7 +361,7 @@ impl<const N: usize> Subtree<N> {
         Self { nodes, depth: 0 }
     }
 
-    /// Adds an empty node, which the slot `parent` then refers to.
+    /// Adds an empty node, and points the slot `parent` at it.
     pub fn push_node(&mut self, parent: Option<(usize, usize)>, level: u32) -> usize {
         let index = self.nodes.len();
         self.depth = self.depth.max(level);
@@ -372,7 +372,7 @@ impl<const N: usize> Subtree<N> {
         index
     }
 
-    /// Fills a slot. Returns the part if it is no leaf: its node does not exist yet, and the slot lacks the reference.
+    /// Fills a slot. Returns the part unless it is a leaf; its node does not exist yet, and the slot has no reference to it.
     fn place<'a>(&mut self, part: Part<'a>, node: usize, slot: usize, leaf_size: usize) -> Option<Part<'a>> {
         let bounds = part.set.bounds();
         if part.prims.len() > leaf_size {
@@ -385,9 +385,9 @@ impl<const N: usize> Subtree<N> {
     }
 }
 
-/// Cuts a part into at most `N` parts, one per slot of a node.
+/// Splits a part into at most `N` parts, one per slot of a node.
 fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part<'_>> {
-    // A part that fits into one node (or leaf) needs no more cuts: it becomes that node, or its primitives go into this one.
+    // A part that fits into one node (or leaf) is not split further: it becomes that node, or its primitives go into this node.
     let small = if options.leaf_size == 1 { N } else { options.leaf_size };
     let mut parts = Vec::with_capacity(N);
     parts.push(part);
@@ -407,7 +407,7 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
     parts
 }
 
-/// Cuts a part of at least two primitives in two.
+/// Splits a part of at least two primitives.
 fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
     let Part { prims, first, set, .. } = part;
     let (count, [left_set, right_set]) = split_with_bounds(prims, &set, options.leaf_size, options.method);
@@ -415,8 +415,8 @@ fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
     [Part::new(left, first, left_set), Part::new(right, first + count as u32, right_set)]
 }
 
-/// Replaces parts by their single primitives while there are slots for them: this saves the visit of a node that would
-/// hold just those. Parts that save the most surface per slot come first.
+/// Replaces parts by their single primitives while there are free slots. This saves the visit of a node that would hold only these primitives. Parts
+/// that save the most surface per slot come first.
 fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
     loop {
         let free = N - parts.len();
@@ -433,7 +433,7 @@ fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
     }
 }
 
-/// Index of the part with the greatest key among those that have one.
+/// Index of the part with the greatest key, among parts that have one.
 fn position_of_max(parts: &[Part<'_>], key: impl Fn(&Part<'_>) -> Option<(f32, usize)>) -> Option<usize> {
     let keyed = parts.iter().enumerate().filter_map(|(i, part)| Some((key(part)?, i)));
     let greatest = keyed.reduce(|a, b| if b.0.partial_cmp(&a.0) == Some(Ordering::Greater) { b } else { a });
@@ -464,7 +464,7 @@ mod tests {
         (tree, prims)
     }
 
-    /// Runs of primitives that leaves refer to, checked against their slots' boxes.
+    /// Runs of primitives to which leaves refer, checked against their slots' boxes.
     fn leaf_runs(tree: &Tree, prims: &[BuildPrim]) -> Vec<(usize, usize)> {
         let NodeArray::Wide8(nodes) = &tree.nodes else {
             return Vec::new();

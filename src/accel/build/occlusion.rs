@@ -1,8 +1,8 @@
 //! The order in which any-hit rays visit a node's children.
 //!
-//! Such a ray ends at the first hit that it finds, so it should begin with the child that probably ends it soonest (Ogaki and
-//! Derouet-Jourdan 2016, "An N-ary BVH Child Node Sorting Technique for Occlusion Tests"): one that is likely to stop a ray that enters
-//! it, and cheap to find empty if it does not. The kernel takes children from the last slot to the first one.
+//! An any-hit ray ends at the first hit that it finds. It should therefore begin with the child that probably ends it soonest: one that is likely to
+//! stop a ray that enters it, and cheap to traverse if it does not (Ogaki and Derouet-Jourdan 2016, "An N-ary BVH Child Node Sorting Technique for
+//! Occlusion Tests"). The kernel visits children from the last slot to the first one.
 
 use crate::abi::{EMPTY_CHILD, LEAF};
 use crate::accel::{
@@ -12,19 +12,19 @@ use crate::accel::{
 };
 use rayon::prelude::*;
 
-/// Fewest packs or nodes that are worth a task of their own.
+/// Minimum number of packs or nodes per task.
 const SMALLEST_SHARE: usize = 1024;
 
-/// Summary of the subtree of a child.
+/// Summary of the subtree below a child.
 #[derive(Clone, Copy)]
 struct Content {
-    /// Surface of its triangles, one side of each.
+    /// One-sided surface area of its triangles.
     surface: f32,
-    /// Expected number of nodes and leaves that a ray visits which enters it and is not stopped, the child itself included.
+    /// Expected number of nodes and leaves that a ray visits if it enters the child and is not stopped, including the child itself.
     visits: f32,
 }
 
-/// Sorts the children of every node of a tree of triangles, those to be tried first into the last slots.
+/// Sorts the children of every node of a tree of triangles. Children to visit first go into the last slots.
 pub fn sort_children(tree: &mut Tree, packs: &Packs) {
     if tree.root & LEAF != 0 {
         return;
@@ -41,7 +41,7 @@ fn surfaces<P: Pack>(packs: &[P]) -> Vec<f32> {
 fn sort_nodes<const N: usize>(nodes: &mut [Wide<N>], packs: &[f32]) {
     let nothing = Content { surface: 0.0, visits: 1.0 };
     let mut contents = vec![nothing; nodes.len()];
-    // Parents stand before their children.
+    // Children come after their parents.
     for (index, node) in nodes.iter().enumerate().rev() {
         contents[index] = content_of(node, packs, &contents);
     }
@@ -67,7 +67,7 @@ fn content_of<const N: usize>(node: &Wide<N>, packs: &[f32], contents: &[Content
     Content { surface, visits: 1.0 + if area > 0.0 { visits / area } else { 0.0 } }
 }
 
-/// Sorts children in ascending order of how likely a visit ends the ray. Empty slots stay behind them.
+/// Sorts children by the ascending probability that a visit ends the ray. Empty slots stay at the end.
 fn sort_node<const N: usize>(node: &mut Wide<N>, packs: &[f32], contents: &[Content]) {
     let mut order = [(f32::INFINITY, 0); N];
     for (slot, place) in order.iter_mut().enumerate() {
@@ -88,12 +88,12 @@ fn sort_node<const N: usize>(node: &mut Wide<N>, packs: &[f32], contents: &[Cont
     }
 }
 
-/// Probability per visit that a ray ends after it has entered a box of that half area. The share of the lines through a convex
-/// body that cross a flat piece in it is the surface of both the piece's sides over that of the body. Pieces overlap at random.
+/// Probability per visit that a ray ends after it has entered a box of this half area. The fraction of the lines through a convex body that cross a
+/// flat piece inside it is the piece's two-sided area divided by the body's area. Overlaps between pieces are assumed to be random.
 fn stop_rate(content: Content, half_area: f32) -> f32 {
     let crossings = content.surface / half_area.max(f32::MIN_POSITIVE);
     let rate = crossings / (1.0 + crossings) / content.visits;
-    // After an overflow the rate is not a number: such a child is visited last.
+    // After an overflow the rate is not a number; the child is then visited last.
     if rate.is_finite() { rate } else { 0.0 }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         scene::TriangleMesh,
     };
 
-    /// A square of two triangles and, far from it, one of the same surface in 800.
+    /// A square of two triangles and, far from it, an equal square of 800 triangles.
     fn squares() -> TriangleMesh {
         let mut mesh = TriangleMesh::default();
         let mut square = |left: f32, cells: u32| {
@@ -139,7 +139,7 @@ mod tests {
                     let root = &nodes[0];
                     let last = root.occupied().count() - 1;
                     assert_eq!(root.children[last + 1..].iter().find(|c| **c != EMPTY_CHILD), None);
-                    // One visit tells whether a ray hits the square of two triangles; the other one takes several.
+                    // The square of two triangles needs one visit; the other square needs several.
                     let child = root.children[last];
                     assert!(child & LEAF != 0, "{layout:?} {quality:?}: {child:#x}");
                     let surfaces = each_kind!(packs, packs => surfaces(packs));

@@ -1,5 +1,5 @@
-//! Improves a finished binary tree: subtrees are taken out and put back where they enlarge boxes the least (Meister and
-//! Bittner 2018, "Parallel Reinsertion for Bounding Volume Hierarchy Optimization").
+//! Improves a finished binary tree: subtrees are removed and reinserted where they enlarge boxes the least (Meister and Bittner 2018, "Parallel
+//! Reinsertion for Bounding Volume Hierarchy Optimization").
 
 use crate::accel::{
     build::binary::{BinaryNode, NO_NODE},
@@ -8,24 +8,25 @@ use crate::accel::{
 use crate::math::Aabb;
 use rayon::prelude::*;
 
-/// Most rounds of search and moves.
+/// Maximum number of rounds of searches and moves.
 const ROUNDS: usize = 4;
-/// A round that saves less than this share of the surface is the last one.
+/// Minimum fraction of the surface that a round must save for another round to follow.
 const LEAST_GAIN: f64 = 0.002;
-/// One in this many subtrees, the largest, is a candidate in each round.
+/// In each round, the largest subtrees are candidates: one in this many of all subtrees.
 const CANDIDATE_SHARE: usize = 2;
-/// Most candidates of a round: in huge trees, subtrees far down are not worth the time.
+/// Maximum number of candidates per round. In huge trees, subtrees near the leaves are not worth the time.
 const MOST_CANDIDATES: usize = 1 << 18;
-/// Most places that are tested for a candidate: where everything overlaps, few can be ruled out.
+/// Maximum number of places tested per candidate, because few can be ruled out if everything overlaps.
 const MOST_PLACES: u32 = 40;
-/// A round that tests more places than this per candidate on average is the last one, for the same reason.
+/// Maximum average number of places tested per candidate for another round to follow, for the same reason.
 const MOST_ON_AVERAGE: usize = 24;
 const ROOT: u32 = 0;
 
-/// Lowers the sum of all surfaces. The root stays node 0; other nodes may come before their parents. Deterministic, parallel.
+/// Reduces the total surface area. The root stays node 0; other nodes may come before their parents. Deterministic, parallel.
 pub fn reinsert(nodes: &mut [BinaryNode]) {
     let mut linked = LinkedNodes::new(nodes);
-    // Nodes that the next round searches a place for: all; later, those that have moved or wanted to, or that moves have changed.
+    // Nodes to search a place for in the next round: at first all nodes; later, nodes that have moved, that could not make their move, or that moves
+    // have changed.
     let mut restless = vec![true; linked.nodes.len()];
     for _ in 0..ROUNDS {
         linked.begin_round();
@@ -52,7 +53,7 @@ pub fn reinsert(nodes: &mut [BinaryNode]) {
 struct Move {
     from: u32,
     to: u32,
-    /// Surface saved.
+    /// Half the surface area saved.
     gain: f32,
 }
 
@@ -62,7 +63,7 @@ struct Place {
     bounds: SimdBox,
     /// Half the surface.
     area: f32,
-    /// Both [`NO_NODE`] for a leaf.
+    /// Both are [`NO_NODE`] for a leaf.
     children: [u32; 2],
 }
 
@@ -79,7 +80,7 @@ impl Place {
 struct LinkedNodes<'a> {
     nodes: &'a mut [BinaryNode],
     parents: Vec<u32>,
-    /// The nodes as they were when the round began.
+    /// The nodes as they were at the start of the round.
     places: Vec<Place>,
 }
 
@@ -103,12 +104,12 @@ impl<'a> LinkedNodes<'a> {
         self.nodes[node as usize].bounds
     }
 
-    /// Half the surface of a node when the round began.
+    /// Half the surface area of a node at the start of the round.
     fn area(&self, node: u32) -> f32 {
         self.places[node as usize].area
     }
 
-    /// Sum of half the surfaces of all nodes.
+    /// Sum of half the surface areas of all nodes.
     fn surface(&self) -> f64 {
         let areas = self.nodes.iter().map(|n| f64::from(n.bounds.half_area()));
         areas.sum()
@@ -123,7 +124,7 @@ impl<'a> LinkedNodes<'a> {
         if left == node { right } else { left }
     }
 
-    /// The largest subtrees, but for the root's children, whose parent has to stay.
+    /// The largest subtrees, except the root's children, because their parent cannot be removed.
     fn candidates(&self) -> Vec<u32> {
         let movable = (1..self.nodes.len() as u32).filter(|&n| self.parent(n) != ROOT);
         let mut all: Vec<(f32, u32)> = movable.map(|n| (self.bounds(n).half_area(), n)).collect();
@@ -135,12 +136,12 @@ impl<'a> LinkedNodes<'a> {
         all.into_iter().take(count).map(|(_, node)| node).collect()
     }
 
-    /// Finds the best move of a subtree by branch and bound over the siblings of all ancestors; none if it is best where it is. Also
-    /// returns how many places were tested. `open` is working memory of the search.
+    /// Finds the best move of a subtree by branch and bound over the siblings of all ancestors; `None` if its current place is best. Also returns the
+    /// number of tested places. `open` is working memory of the search.
     fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> (Option<Move>, u32) {
         let bounds = self.places[from as usize].bounds;
         let mut best = Move { from, to: ROOT, gain: 0.0 };
-        // Surface saved by taking the subtree out, among the ancestors below `pivot`.
+        // Area saved by removing the subtree, among the ancestors below `pivot`.
         let mut saved = self.area(self.parent(from));
         let mut pivot = self.parent(from);
         let mut rest = self.places[self.sibling(from) as usize].bounds;
@@ -162,8 +163,8 @@ impl<'a> LinkedNodes<'a> {
         (is_better.then_some(best), MOST_PLACES - places)
     }
 
-    /// Searches the subtrees in `open`, each with the surface saved by reaching it, for the best place, until there are none
-    /// left; `places` counts down. The subtree to be placed has the box `bounds`, of half surface `least`.
+    /// Searches the subtrees in `open` for the best place. Each entry has the area saved on the way to it. `places` counts down. The subtree to be
+    /// placed has the box `bounds` with half surface area `least`.
     fn search(&self, open: &mut Vec<(f32, u32)>, bounds: &SimdBox, least: f32, best: &mut Move, places: &mut u32) {
         while let Some((saved, place)) = open.pop() {
             if saved - least <= best.gain || *places == 0 {
@@ -182,7 +183,7 @@ impl<'a> LinkedNodes<'a> {
         }
     }
 
-    /// Makes the moves that do not conflict with better ones. Returns for each node whether they have changed its neighbours or its box.
+    /// Makes the moves that do not conflict with better ones. Returns for each node whether its neighbours or its box have changed.
     fn apply(&mut self, moves: &[Move]) -> Vec<bool> {
         let mut touched = vec![false; self.nodes.len()];
         for &Move { from, to, .. } in moves {
@@ -196,7 +197,7 @@ impl<'a> LinkedNodes<'a> {
         touched
     }
 
-    /// Whether `node` is in `subtree`: earlier moves may have put the destination into the subtree that is to move there.
+    /// Whether `node` is in `subtree`. Earlier moves may have put the destination into the subtree that is to be moved there.
     fn is_within(&self, mut node: u32, subtree: u32) -> bool {
         while node != ROOT && node != subtree {
             node = self.parent(node);

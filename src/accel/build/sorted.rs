@@ -1,5 +1,5 @@
-//! Binary trees of few primitives for which every cut along all axes is tried: primitives are sorted once, and stay sorted while they
-//! are cut again and again.
+//! Binary trees of few primitives, for which every split along all axes is evaluated. Primitives are sorted once, and stay sorted while sets are
+//! split.
 
 use crate::accel::{
     build::BuildPrim,
@@ -10,12 +10,12 @@ use crate::accel::{
 use glam::Vec3;
 use std::ops::Range;
 
-/// Most primitives of such a tree. The top levels of larger trees gain nothing from trying more cuts, and this many fit into the
-/// nearest caches.
+/// Maximum number of primitives of such a tree. The top levels of larger trees gain nothing from evaluating more splits, and this many primitives fit
+/// into the nearest caches.
 pub const MOST_SORTED: usize = 1 << 10;
 
-/// Builds the tree of 1 to [`MOST_SORTED`] primitives, with one per leaf and parents before children. The primitives are numbered from
-/// `first` on, and the root is on `level` of a larger tree. Deterministic.
+/// Builds the tree of 1 to [`MOST_SORTED`] primitives, with one per leaf and parents before children. The first primitive has number `first`, and the
+/// root is on `level` of a larger tree. Deterministic.
 pub fn build_sorted(prims: &[BuildPrim], first: u32, level: u32) -> Vec<BinaryNode> {
     let mut builder = Builder {
         prims,
@@ -34,9 +34,9 @@ pub fn build_sorted(prims: &[BuildPrim], first: u32, level: u32) -> Vec<BinaryNo
 struct Builder<'a> {
     prims: &'a [BuildPrim],
     first: u32,
-    /// Indices into `prims`, sorted by centre along each axis. Each set has the same range of all three.
+    /// Indices into `prims`, sorted by centre along each axis. A set occupies an identical range of all three.
     orders: [Vec<u16>; 3],
-    /// Whether each primitive is on the right of the latest cut of its set.
+    /// Whether each primitive is on the right of the latest split of its set.
     is_right: Vec<bool>,
     spare: Vec<u16>,
     costs: Vec<f32>,
@@ -62,7 +62,7 @@ impl Builder<'_> {
         SimdBox { min, max }
     }
 
-    /// Appends the nodes of the subtree, and returns the number of its root.
+    /// Appends the nodes of the subtree, and returns the index of its root.
     fn build(&mut self, set: Set, level: u32) -> u32 {
         let index = self.nodes.len();
         let count = set.range.len();
@@ -79,7 +79,7 @@ impl Builder<'_> {
         index as u32
     }
 
-    /// Cuts a set of at least two primitives in two.
+    /// Splits a set of at least two primitives.
     fn cut(&mut self, range: Range<usize>, level: u32) -> [Set; 2] {
         let (axis, count) = match range.len() {
             2 => (0, 1),
@@ -103,11 +103,11 @@ impl Builder<'_> {
         sides
     }
 
-    /// Returns the axis of the best cut, and how many primitives come first.
+    /// Returns the axis of the best split, and the number of primitives on the left.
     fn best_cut(&mut self, range: &Range<usize>, level: u32) -> (usize, usize) {
         let extent = self.center_extent(range);
         let halved = (extent.max_position(), range.len() / 2);
-        // If all centres coincide, any cut is as good as another.
+        // If all centres coincide, all splits are equally good.
         let is_divisible = extent.max_element() > 0.0;
         if !is_divisible || level >= BALANCED_FROM {
             return halved;
@@ -136,7 +136,7 @@ impl Builder<'_> {
         Vec3::from(extents)
     }
 
-    /// Puts primitives on the left in front of those on the right, both in the order that they had.
+    /// Stable partition: moves primitives on the left before those on the right.
     fn share_out(&mut self, axis: usize, range: Range<usize>) {
         let order = &mut self.orders[axis][range];
         let (mut left, mut right) = (0, 0);
@@ -177,7 +177,7 @@ mod tests {
         (0..count).map(prim).collect()
     }
 
-    /// Returns the number of levels of a subtree, after checking that its boxes are those of its leaves. Counts leaves by primitive.
+    /// Returns the number of levels of a subtree, after checking that its boxes match its leaves. Counts leaves by primitive.
     fn check(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], seen: &mut [u32]) -> u32 {
         let node = &nodes[root as usize];
         if node.is_leaf() {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn cuts_are_where_they_are_cheapest() {
-        // Clusters of 5 and 3 primitives, far from each other along z.
+        // Clusters of 5 and 3 primitives, far apart along z.
         let clusters = prims(8, |i, axis| {
             let far = if axis == 2 && i >= 10 { 100.0 } else { 0.0 };
             far + hash_unit(axis, i)

@@ -1,44 +1,43 @@
-//! Spatial splits: long diagonal triangles fill little of their boxes, which overlap everything nearby. So such a box is
-//! replaced by several that each hold a part of the triangle, before a tree is built (Karras and Aila 2013, "Fast Parallel
-//! Construction of High-Quality Bounding Volume Hierarchies", section 5). Leaves refer to the whole triangle, in several places.
+//! Spatial splits: long diagonal triangles fill little of their boxes, which overlap many neighbours. Before a tree is built, each of these boxes is
+//! replaced by several boxes of parts of the triangle (Karras and Aila 2013, "Fast Parallel Construction of High-Quality Bounding Volume
+//! Hierarchies", section 5). Several leaves then refer to the whole triangle.
 //!
-//! Two things differ from the paper. The boxes of a diagonal line that is cut into n parts have 1/n of the surface of its whole box in
-//! all, so the sum of all surfaces is least if the number of cuts is proportional to the square root of the possible gain. And a box is
-//! cut across its longest side, at the coarsest plane of a grid within the middle half: this makes parts of neighbouring triangles
-//! end together.
+//! Two details differ from the paper. If a diagonal line is cut into n parts, their boxes have 1/n of the surface area of the whole box in total. The
+//! total area is therefore minimal if the number of cuts is proportional to the square root of the possible gain. Also, a box is cut across its
+//! longest side, at the coarsest grid plane in the middle half, so that parts of neighbouring triangles end at common planes.
 
 use crate::accel::{build::BuildPrim, surface::Surface};
 use crate::math::Aabb;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Most additional parts, beyond one per triangle, relative to the number of triangles.
+/// Maximum number of additional parts, relative to the number of triangles.
 const MOST_PARTS: u64 = 1;
-/// Most boxes per triangle, on average.
+/// Maximum average number of boxes per triangle.
 pub const MOST_BOXES: usize = 1 + MOST_PARTS as usize;
-/// Surface that boxes of many small parts of a triangle still have, relative to its own as seen along the axes: no cut can gain it.
+/// Surface area of the boxes of many small parts of a triangle, relative to the triangle's projected area along the axes. No cut can go below it.
 const LEAST_SURFACE: f32 = 3.0;
-/// Least gain of the first cut of a box, relative to the mean triangle's surface as seen along the axes: about that of a leaf.
+/// Minimum gain of the first cut of a box, relative to the mean triangle's projected area along the axes. It corresponds to the cost of a leaf.
 const LEAST_GAIN: f64 = 8.0;
-/// Steps of the search for the gain per cut that uses up the budget.
+/// Steps of the search for the minimum gain per cut that uses up the budget.
 const SEARCH_STEPS: u32 = 12;
-/// How often the sides of the grid are halved.
+/// Number of halvings of the grid's sides.
 const LEVELS: u32 = 20;
-/// No cut is nearer to the end of a box than this share of its side.
+/// Minimum distance of a cut from the end of a box, relative to its side.
 const MARGIN: f64 = 0.25;
-/// Most corners of a triangle that was clipped to a box.
+/// Maximum number of corners of a triangle after clipping to a box.
 const MOST_CORNERS: usize = 9;
 /// Number of triangles that one task processes.
 const CHUNK: usize = 1024;
 
-/// Most boxes that a tree of high quality is built over: one per triangle, and those of parts.
+/// Maximum number of boxes for a tree of high quality: one per triangle, and one per additional part.
 pub fn most_boxes(surface: &Surface<'_>) -> usize {
     let cuts = Cuts::plan(surface).map_or(0, |cuts| cuts.total());
     surface.triangles.len() + cuts as usize
 }
 
-/// Returns the boxes of a surface's triangles, or of their parts where cuts are worth it, each named after its triangle. None
-/// if no triangle is worth a cut. `prims`: the boxes of all triangles, in order. Deterministic, parallel.
+/// Returns the boxes of a surface's triangles, or of their parts if cuts pay off, each with its triangle's ID. `None` if no triangle is worth a cut.
+/// `prims` are the boxes of all triangles, in order. Deterministic, parallel.
 pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<BuildPrim>> {
     let cuts = Cuts::plan(surface)?;
     let grid = Grid::around(prims)?;
@@ -56,7 +55,7 @@ pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<Bui
     Some(parts.concat())
 }
 
-/// Merges parts of a triangle that are in the same leaf. `prims` are in the order of a finished tree's leaves.
+/// Merges parts of a triangle that are in one leaf. `prims` must be in the order of a finished tree's leaves.
 pub fn join_parts(prims: &mut [BuildPrim]) {
     let mut rest = prims;
     while let Some(&first) = rest.first() {
@@ -76,14 +75,14 @@ pub fn join_parts(prims: &mut [BuildPrim]) {
 
 /// The number of cuts of each triangle.
 struct Cuts {
-    /// Half the surface that boxes of many parts of each triangle would save.
+    /// Half the surface area that the boxes of many parts of each triangle would save.
     gains: Vec<f32>,
-    /// About the gain of the last cut.
+    /// Approximate gain of the last cut.
     least: f64,
 }
 
 impl Cuts {
-    /// Plans the cuts; none if no triangle is worth one.
+    /// Plans the cuts; `None` if no triangle is worth one.
     fn plan(surface: &Surface<'_>) -> Option<Self> {
         let triangles = (0..surface.triangles.len()).into_par_iter();
         let triangles = triangles.with_min_len(CHUNK);
@@ -91,12 +90,12 @@ impl Cuts {
         let total: f64 = own.iter().map(|&own| f64::from(own)).sum();
         let most = f64::from(gains.iter().copied().fold(0.0, f32::max));
         let least = LEAST_GAIN * total / own.len() as f64;
-        // Also false if no triangle has a surface.
+        // Also false if the total area is 0.
         let worth_it = least > 0.0 && most >= least;
         worth_it.then(|| Self { gains, least }.within(own.len() as u64 * MOST_PARTS))
     }
 
-    /// Raises the gain that a cut must have until the budget suffices for all cuts.
+    /// Raises the minimum gain per cut until the budget suffices for all cuts.
     fn within(mut self, budget: u64) -> Self {
         let lowest = self.least;
         while self.total() > budget {
@@ -129,7 +128,7 @@ impl Cuts {
     }
 }
 
-/// Returns half the surface that boxes of many parts of a triangle would save, and the triangle's own as seen along the axes.
+/// Returns half the surface area that boxes of many parts of a triangle would save, and the triangle's projected area along the axes.
 fn gain(triangle: usize, surface: &Surface<'_>) -> (f32, f32) {
     let [a, b, c] = surface.corners(triangle).map(Vec3::from);
     let own = 0.5 * (b - a).cross(c - a).abs().element_sum();
@@ -142,15 +141,15 @@ fn corners(triangle: u32, surface: &Surface<'_>) -> [DVec3; 3] {
     corners.map(|corner| Vec3::from(corner).as_dvec3())
 }
 
-/// A cube around a mesh whose sides are halved [`LEVELS`] times.
+/// A cube around a mesh, whose sides are halved [`LEVELS`] times.
 struct Grid {
     origin: DVec3,
-    /// Side of the smallest cells.
+    /// Side length of the smallest cells.
     cell: f64,
 }
 
 impl Grid {
-    /// Makes the grid around all boxes; none if they have no size.
+    /// Creates the grid around all boxes; `None` if they have no extent.
     fn around(prims: &[BuildPrim]) -> Option<Self> {
         let all = prims.iter().map(BuildPrim::bounds);
         let all = all.fold(Aabb::EMPTY, Aabb::union);
@@ -159,7 +158,7 @@ impl Grid {
         (grid.cell > 0.0 && grid.cell.is_finite()).then_some(grid)
     }
 
-    /// Cuts a part `cuts` times, or as often as it can be, and appends the boxes.
+    /// Cuts a part up to `cuts` times, and appends the boxes. Fewer cuts are made if the precision of floats does not allow more.
     fn cut(&self, part: &Part, cuts: u64, triangle: u32, out: &mut Vec<BuildPrim>) {
         let halves = (cuts > 0).then(|| self.halves(part)).flatten();
         let Some(halves) = halves else {
@@ -173,7 +172,7 @@ impl Grid {
         }
     }
 
-    /// Cuts a part in two; none if floats are too coarse for that.
+    /// Cuts a part in two; `None` if the precision of floats is insufficient.
     fn halves(&self, part: &Part) -> Option<[Part; 2]> {
         let axis = part.bounds.extent().max_position();
         let (min, max) = (f64::from(part.bounds.min[axis]), f64::from(part.bounds.max[axis]));
@@ -184,7 +183,7 @@ impl Grid {
         sound.then_some(halves)
     }
 
-    /// Returns the coarsest plane of the grid across `axis` between `min` and `max`, or the middle if there is none.
+    /// Returns the coarsest grid plane across `axis` between `min` and `max`, or the middle if there is none.
     fn plane_between(&self, axis: usize, min: f64, max: f64) -> f64 {
         let cell = |position: f64| ((position - self.origin[axis]) / self.cell) as u32;
         let (first, last) = (cell(min), cell(max));
@@ -203,7 +202,7 @@ struct Part {
 }
 
 impl Part {
-    /// The part that is all of a triangle.
+    /// The part that is the whole triangle.
     fn of(prim: &BuildPrim, surface: &Surface<'_>) -> Self {
         let mut part = Self { corners: [DVec3::ZERO; MOST_CORNERS], count: 3, bounds: prim.bounds() };
         part.corners[..3].copy_from_slice(&corners(prim.id, surface));
@@ -238,7 +237,7 @@ impl Part {
     }
 
     fn push(&mut self, corner: DVec3) {
-        // Each plane that cuts a convex polygon adds at most one corner, and six planes bound a box.
+        // Each plane that clips a convex polygon adds at most one corner, and a box has six planes.
         debug_assert!(self.count < MOST_CORNERS);
         if let Some(place) = self.corners.get_mut(self.count) {
             *place = corner;
@@ -246,7 +245,7 @@ impl Part {
         }
     }
 
-    /// The smallest box of floats that holds all corners.
+    /// The smallest box with float coordinates that contains all corners.
     fn rounded_bounds(&self) -> Aabb {
         let down = |x: f64| {
             let near = x as f32;
@@ -272,7 +271,7 @@ mod tests {
         scene::TriangleMesh,
     };
 
-    /// Triangles that share no vertices, with corners at `corner(3 * triangle + corner)`.
+    /// Triangles without common vertices; `corner(3 * triangle + corner)` returns each corner.
     fn soup(count: u32, corner: impl Fn(u32) -> Vec3) -> TriangleMesh {
         TriangleMesh {
             positions: (0..3 * count).map(|i| corner(i).into()).collect(),
@@ -285,7 +284,7 @@ mod tests {
         Vec3::from([0, 1, 2].map(|axis| hash_unit(axis, seed)))
     }
 
-    /// Needles in all directions, away from the origin so that floats round them.
+    /// Needles in all directions, far from the origin so that floats round them.
     fn needles(count: u32, thickness: f32) -> TriangleMesh {
         soup(count, |i| {
             let (needle, corner) = (i / 3, i % 3);
@@ -306,7 +305,7 @@ mod tests {
         for mesh in [
             needles(3000, 0.01),
             needles(40, 1e-5),
-            // Small triangles, and one so long that the finest cells of the grid are larger than the others.
+            // Small triangles, and one so long that the grid's finest cells are larger than the others.
             soup(300, |i| match i {
                 0 => Vec3::splat(1e9),
                 _ => 0.01 * random(i),
@@ -338,7 +337,7 @@ mod tests {
         };
         let whole = surface(&build_prims(&(&mesh).into()));
         let parts = surface(&parts_of(&mesh).unwrap());
-        // Two boxes of a line have half the surface of one, and some lines get more than two.
+        // Two boxes of a line have half the surface area of one, and some lines get more than two boxes.
         assert!(parts < 0.5 * whole, "{parts} of {whole}");
     }
 
@@ -356,7 +355,7 @@ mod tests {
 
     #[test]
     fn trees_over_parts_cost_less() {
-        // Small triangles, and a few needles among them.
+        // Small triangles with a few needles.
         let needles = needles(200, 0.001);
         let mesh = soup(3000, |i| match needles.positions.get(i as usize) {
             Some(corner) => Vec3::from(*corner),

@@ -1,4 +1,4 @@
-//! Finds where to cut a set of primitives in two, by the surface area heuristic.
+//! Finds the best split of a set of primitives, by the surface area heuristic.
 
 use crate::accel::build::BuildPrim;
 use crate::math::{Aabb, truncated};
@@ -6,30 +6,30 @@ use bytemuck::Zeroable;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-/// The positions of cuts that are tried.
+/// The candidate positions of splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitMethod {
     /// 16 bins on the longest axis of large sets, 8 on all three axes of small ones (Wald 2007).
     Binned,
-    /// Binned near the root, halved below: for trees that few rays will traverse.
+    /// Binned near the root, halved below; for trees that few rays will traverse.
     Hasty,
     /// Half of the primitives on either side, which bounds the depth of trees over pathological sets.
     Halved,
 }
 
-/// Number of bins of large sets; small ones, which are by far the most, are measured with fewer.
+/// Number of bins for large sets and for small sets. Small sets are by far the most frequent.
 const BINS: usize = 16;
 const FEW_BINS: usize = 8;
-/// Least size of sets that are measured, binned and partitioned by all threads.
+/// Minimum size of sets that are measured, binned and partitioned by all threads.
 const PARALLEL: usize = 1 << 15;
-/// Number of primitives of such a set that one task takes.
+/// Number of primitives per task in these sets.
 const CHUNK: usize = 1 << 13;
-/// Binned sets up to this size try all three axes; above, the longest axis is nearly always the right one.
+/// Maximum size of binned sets for which all three axes are tried. In larger sets the longest axis is nearly always best.
 const ALL_AXES: usize = 1 << 5;
-/// Binned sets up to this size are sorted along the longest axis instead: setting up bins would cost more.
+/// Maximum size of sets that are sorted along the longest axis instead of binned, because setting up bins would cost more.
 const SMALL: usize = 12;
 
-/// Boxes of a set of primitives and of their doubled centres.
+/// The box of a set of primitives, and the box of their doubled centres.
 #[derive(Clone, Copy)]
 pub struct SetBounds {
     min: Vec4,
@@ -79,13 +79,13 @@ impl SetBounds {
         Aabb { min: self.min.truncate(), max: self.max.truncate() }
     }
 
-    /// Whether centres differ, by a distance that floats can express.
+    /// Whether centres differ, by a distance within the range of floats.
     pub fn is_divisible(&self) -> bool {
         let extent = self.center_extent().max_element();
         extent > 0.0 && extent < f32::INFINITY
     }
 
-    /// The least and the greatest of the doubled centres, by axis.
+    /// The minimum and maximum of the doubled centres, per axis.
     pub fn centers(&self) -> (Vec3, Vec3) {
         (self.center_min.truncate(), self.center_max.truncate())
     }
@@ -95,7 +95,7 @@ impl SetBounds {
     }
 }
 
-/// Cuts a set of at least two primitives in two, and returns how many come first, with the bounds of both parts.
+/// Splits a set of at least two primitives. Returns the number of primitives in the left part, and the bounds of both parts.
 pub fn split_with_bounds(
     prims: &mut [BuildPrim],
     set: &SetBounds,
@@ -104,7 +104,7 @@ pub fn split_with_bounds(
 ) -> (usize, [SetBounds; 2]) {
     let bins = method == SplitMethod::Binned && prims.len() > SMALL && set.is_divisible();
     if bins {
-        // The bins know the bounds already.
+        // The bounds follow from the bins.
         let cut = best_bin_cut(prims, set, leaf_size);
         let count = partition(prims, |p| cut.is_left(p));
         if count == cut.left_count as usize {
@@ -116,13 +116,13 @@ pub fn split_with_bounds(
     (count, [SetBounds::of(left), SetBounds::of(right)])
 }
 
-/// Reorders `prims` and returns how many come first: at least 1, at most all but 1.
+/// Reorders `prims`, which must have at least two elements, and returns the number in the left part: at least 1, at most all but 1.
 ///
-/// `leaf_size` primitives are tested at once, so sets count in whole leaves. Needs at least two primitives.
+/// `leaf_size` primitives are tested together, so the cost of a set counts whole leaves.
 pub fn split(prims: &mut [BuildPrim], set: &SetBounds, leaf_size: usize, method: SplitMethod) -> usize {
     let extent = set.center_extent();
     if !set.is_divisible() {
-        // All centres coincide (or lie too far apart for floats): any cut is as good as another.
+        // All centres coincide (or their distance exceeds the range of floats), so all splits are equally good.
         return prims.len() / 2;
     }
     if method == SplitMethod::Halved {
@@ -135,7 +135,7 @@ pub fn split(prims: &mut [BuildPrim], set: &SetBounds, leaf_size: usize, method:
     partition(prims, |p| cut.is_left(p))
 }
 
-/// Puts the half of the primitives with the lesser centres first; ties go by name.
+/// Moves the half of the primitives with the smaller centres to the front; ties are ordered by ID.
 fn halve(prims: &mut [BuildPrim], axis: usize) -> usize {
     let half = prims.len() / 2;
     let center = |p: &BuildPrim| p.min[axis] + p.max[axis];
@@ -158,7 +158,7 @@ impl Binning {
     }
 }
 
-/// A cut between two bins, with the count on its left and the bounds of both sides.
+/// A split between two bins, with the number of primitives on its left and the bounds of both sides.
 struct BinCut {
     binning: Binning,
     first_right: usize,
@@ -189,7 +189,7 @@ impl BinCut {
 
 #[inline]
 fn bin_index(position: f32) -> usize {
-    // The position is (centre - least centre) * (bins - ε) / extent: within [0, bins) up to rounding.
+    // The position is (centre - minimum centre) * (bins - ε) / extent, in [0, bins) up to rounding.
     (truncated(position) as usize).min(BINS - 1)
 }
 
@@ -218,7 +218,7 @@ fn best_bin_cut(prims: &[BuildPrim], set: &SetBounds, leaf_size: usize) -> BinCu
             best = Some((cost, BinCut::new(binning, first_right, &bins[..count])));
         }
     }
-    // An extent so small that its reciprocal overflows: everything falls into the first bin, and `partition` halves.
+    // The extent is so small that its reciprocal overflows: all primitives fall into the first bin, and `partition` halves the set.
     let unfit = || {
         let binning = Binning { axis: longest, offset: 0.0, scale: 0.0 };
         BinCut::new(binning, 1, &[EMPTY_BIN])
@@ -263,7 +263,7 @@ fn leaves(count: usize, leaf_size: usize) -> f32 {
     count.div_ceil(leaf_size) as f32
 }
 
-/// Returns the least cost over the boundaries that leave primitives on both sides, and the bin right of that boundary.
+/// Returns the minimum cost over all boundaries with primitives on both sides, and the index of the bin to the right of that boundary.
 fn cheapest_boundary(bins: &[Bin], leaf_size: usize) -> (f32, usize) {
     let mut right_cost = [f32::INFINITY; BINS];
     let (mut min, mut max, mut count) = (Vec4::INFINITY, Vec4::NEG_INFINITY, 0);
@@ -292,16 +292,16 @@ fn cheapest_boundary(bins: &[Bin], leaf_size: usize) -> (f32, usize) {
     best
 }
 
-/// Puts the primitives that `left` accepts first. Halves the set where all fall on one side.
+/// Moves the primitives that `left` accepts to the front. Halves the set if all are on one side.
 fn partition(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
     let count = if prims.len() < PARALLEL { partition_serial(prims, left) } else { partition_parallel(prims, left) };
     if count == 0 || count == prims.len() { prims.len() / 2 } else { count }
 }
 
-/// Puts the primitives that `left` accepts first, and returns how many there are.
+/// Moves the primitives that `left` accepts to the front, and returns their number.
 fn partition_serial(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) -> usize {
-    // Every primitive changes places with the first one that is not known to be left: more moves than needed, but no
-    // branch that could be mispredicted.
+    // Every primitive is swapped with the first one that is not known to be on the left. This makes more moves than necessary, but has no branches
+    // that could be mispredicted.
     let mut count = 0;
     for i in 0..prims.len() {
         let is_left = left(&prims[i]);
@@ -311,8 +311,8 @@ fn partition_serial(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) 
     count
 }
 
-/// The same in parallel and in place: partitions chunks on their own, and then exchanges primitives on the wrong side of the whole
-/// set. Chunks do not depend on the number of threads, and neither does the resulting order.
+/// Parallel, in-place variant: partitions chunks on their own, then exchanges primitives on the wrong side of the whole set. Neither the chunks nor
+/// the resulting order depend on the number of threads.
 fn partition_parallel(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
     let chunks = prims.par_chunks_mut(CHUNK);
     let counts: Vec<usize> = chunks.map(|c| partition_serial(c, &left)).collect();
@@ -330,7 +330,7 @@ fn partition_parallel(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool
     count
 }
 
-/// Exchanges the elements of two lists of slices, which hold the same number in all.
+/// Exchanges the elements of two lists of slices, which must have equal total lengths.
 fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
     let mut pairs = Vec::with_capacity(a.len() + b.len());
     let mut others = b.into_iter();
@@ -350,14 +350,14 @@ fn exchange(a: Vec<&mut [BuildPrim]>, b: Vec<&mut [BuildPrim]>) {
     pairs.into_par_iter().for_each(|(a, b)| a.swap_with_slice(b));
 }
 
-/// Sorts a few primitives along one axis, tries every cut, and returns how many come first in the cheapest.
+/// Sorts a few primitives along one axis, evaluates every split, and returns the number of primitives on the left of the cheapest one.
 fn sah_sweep(prims: &mut [BuildPrim], axis: usize, leaf_size: usize) -> usize {
     sort_small(prims, axis);
     cheapest_cut(prims.len(), |i| prims[i].vectors(), leaf_size, &mut [0.0; SMALL]).1
 }
 
-/// Sorts up to [`SMALL`] primitives by their centres; those that coincide keep their order. Each finds its place by counting
-/// those before it, which takes many comparisons but no branches.
+/// Sorts up to [`SMALL`] primitives by their centres; ties keep their order. The position of each is found by counting its predecessors, which takes
+/// many comparisons but no branches.
 fn sort_small(prims: &mut [BuildPrim], axis: usize) {
     let mut centers = [f32::INFINITY; SMALL];
     let mut sorted = [BuildPrim::zeroed(); SMALL];
@@ -375,7 +375,7 @@ fn sort_small(prims: &mut [BuildPrim], axis: usize) {
     prims.copy_from_slice(sorted_all);
 }
 
-/// Returns the least cost of cutting `n` ordered boxes in two, and how many come first. `right_cost` has room for `n` numbers.
+/// Returns the minimum cost of splitting `n` ordered boxes, and the number of boxes on the left. `right_cost` must have room for `n` values.
 pub fn cheapest_cut(
     n: usize,
     corners: impl Fn(usize) -> (Vec4, Vec4),
@@ -401,7 +401,7 @@ pub fn cheapest_cut(
     best
 }
 
-/// Converts a float to an integer that sorts in the same order.
+/// Converts a float to an integer with equal ordering.
 pub fn sortable(x: f32) -> u32 {
     let bits = x.to_bits();
     bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)

@@ -1,4 +1,4 @@
-//! The bottom level for GPUs: compressed nodes, one triangle per leaf, and where each mesh's part of the pools begins.
+//! The bottom level for GPUs: compressed nodes, one triangle per leaf, and the offset of each mesh in the pools.
 
 use crate::abi::{LEAF, TriangleRecord, TriangleRow, Unit};
 use crate::accel::{
@@ -16,15 +16,15 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Where a mesh's units and triangles begin in pools that hold those of all meshes one after the other.
+/// Position of a mesh's units and triangles in the pools of all meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolOffset {
     pub units: u32,
     pub triangles: u32,
 }
 
-/// Returns the offsets of all meshes. Those that keep their shape come first, so that their offsets do not change. Meshes without
-/// a compressed tree (spheres, meshes of no triangles) take no room.
+/// Returns the offsets of all meshes. Meshes that do not deform come first, so that their offsets do not change. Meshes without a compressed tree
+/// (spheres, meshes without triangles) take no space.
 pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     let mut next = PoolOffset::default();
     let mut offsets = vec![next; blas.len()];
@@ -41,7 +41,7 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     offsets
 }
 
-/// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles, or of parts of them.
+/// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
 pub fn build_compressed(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality) -> BuiltTree {
     let mut tree = Tree::new(NodeLayout::Compressed8);
     build_float_tree(&mut prims, quality, &mut tree);
@@ -63,7 +63,7 @@ pub fn build_compressed(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
     }
 }
 
-/// Builds `tree` with one triangle per leaf: from a binary tree, or by binned cuts if `quality` is fast or that tree cannot be used.
+/// Builds `tree` with one triangle per leaf: from a binary tree, or by binned splits if `quality` is fast or the collapsed tree is unusable.
 fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
     let collapsed = quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
     if !collapsed {
@@ -73,7 +73,7 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
     place_root(tree);
 }
 
-/// Makes a record for each leaf that names its triangle, and points the leaf at it.
+/// Creates a record for each leaf that stores its triangle's index, and points the leaf at the record.
 fn place_triangles(nodes: &mut [Wide<8>], arrangements: &[Arrangement], prims: &[BuildPrim]) -> Buffer<TriangleRecord> {
     let mut triangles = Buffer::filled(prims.len(), TriangleRecord::default());
     for (node, arrangement) in nodes.iter_mut().zip(arrangements) {
@@ -87,7 +87,7 @@ fn place_triangles(nodes: &mut [Wide<8>], arrangements: &[Arrangement], prims: &
     triangles
 }
 
-/// Writes the corners of the triangles that the records name.
+/// Writes the corners of the triangles whose indices are in the records.
 fn fill_triangles(triangles: &mut [TriangleRecord], surface: &Surface<'_>) {
     let records = triangles.par_iter_mut().with_min_len(512);
     records.for_each(|record| {

@@ -1,7 +1,7 @@
 //! Converts a tree of 8-wide float nodes into the compressed units that GPUs traverse, for either level.
 //!
-//! There are two passes over the nodes, both parallel: the first assigns children to slots (`slots`) and counts, the second writes
-//! each node's child units, which lie side by side. Only `blas` and `tlas` know what a leaf is.
+//! There are two parallel passes over the nodes. The first assigns children to slots (`slots`) and counts them. The second writes each node's child
+//! units, which are contiguous. The meaning of leaves is defined in `blas` and `tlas` only.
 
 use crate::abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
 use crate::accel::{
@@ -14,12 +14,12 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 
-/// Number of nodes that one task handles.
+/// Number of nodes per task.
 const CHUNK: usize = 512;
 /// Number of nodes ahead for which the children are prefetched.
 const PREFETCH_DISTANCE: usize = 4;
 
-/// The nodes of a tree that is, or will be, compressed. None for a tree of another layout.
+/// The nodes of a tree that is or will be compressed. `None` for a tree of another layout.
 pub fn wide_nodes(tree: &mut Tree) -> Option<&mut Buffer<Wide<8>>> {
     match &mut tree.nodes {
         NodeArray::Wide8(nodes) => Some(nodes),
@@ -27,7 +27,7 @@ pub fn wide_nodes(tree: &mut Tree) -> Option<&mut Buffer<Wide<8>>> {
     }
 }
 
-/// Puts a node above a root that is a leaf: compressed trees start with a node.
+/// Adds a node above a root that is a leaf, because compressed trees start with a node.
 pub fn place_root(tree: &mut Tree) {
     let (root, bounds) = (tree.root, tree.bounds);
     let leaf_alone = root & LEAF != 0 && !bounds.is_empty();
@@ -39,7 +39,7 @@ pub fn place_root(tree: &mut Tree) {
     }
 }
 
-/// First pass: finds the slots of all nodes' children, and where each node's child units and leaves begin. Unit 0 is the root.
+/// First pass: assigns slots to all nodes' children, and computes the offsets of each node's child units and leaves. Unit 0 is the root.
 pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrangement>) {
     // SAFETY: every element is written.
     unsafe {
@@ -58,8 +58,8 @@ pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrange
     }
 }
 
-/// Second pass: writes all units. In trees whose leaves are units, `leaf_unit` makes the unit of a leaf, and `prefetch_leaf`
-/// prefetches the data for it some time before.
+/// Second pass: writes all units. In trees whose leaves are units, `leaf_unit` creates the unit of a leaf, and `prefetch_leaf` prefetches its data
+/// some time before.
 pub fn write_units(
     nodes: &[Wide<8>],
     arrangements: &[Arrangement],
@@ -103,11 +103,11 @@ pub fn write_units(
             assert!(to.is_empty(), "child units follow each other");
         });
     };
-    // SAFETY: the root is written, and so are the child units of all nodes: no chunk has others than these.
+    // SAFETY: the root and the child units of all nodes are written, and each unit of a chunk is one of these.
     unsafe { units.refill(total, fill) };
 }
 
-/// Splits the child units by chunks of nodes. Returns the index of each chunk's first node, and its nodes' units.
+/// Splits the child units by chunks of nodes. Returns the index of each chunk's first node, and the units of its nodes.
 fn split_by_node<'a>(
     mut rest: &'a mut [MaybeUninit<Unit>],
     arrangements: &[Arrangement],

@@ -1,6 +1,6 @@
-//! Trees for GPUs: nodes whose children's boxes are cells of the node's grid, made from float trees (Ylitie, Karras and Laine 2017).
+//! Trees for GPUs, built from float trees: the boxes of a node's children are stored in cells of the node's grid (Ylitie, Karras and Laine 2017).
 //!
-//! `compress` makes them, with `slots` and `quantize` for its two steps per node; `blas` and `tlas` say what their leaves are.
+//! `compress` creates the trees; `slots` and `quantize` are its two steps per node. `blas` and `tlas` define the leaves.
 
 pub mod blas;
 pub mod compress;

@@ -1,34 +1,33 @@
 //! Child boxes in cells of a node's grid, rounded outwards.
 //!
-//! The kernel converts the bytes to floats and places them with two roundings of up to 2⁻⁸ cells each. Each plane therefore keeps
-//! a distance of at least [`MARGIN`] cells, twice their sum, from the box that it bounds. The boxes themselves are first widened by
-//! [`SLACK`], so that the kernel only has to account for the rounding at the ray's origin.
+//! The kernel converts the bytes to floats and places them with two roundings of up to 2⁻⁸ cells each. Each plane therefore keeps a distance of at
+//! least [`MARGIN`] cells, twice the sum of both, from the box that it bounds. Boxes are first widened by [`SLACK`], so that the kernel only has to
+//! account for rounding at the ray's origin.
 
 use crate::abi::CompressedNode;
 use glam::{Mat4, Vec4};
 
-/// Least distance between a plane and the box that it was rounded from, in cells.
+/// Minimum distance in cells between a plane and the unrounded box.
 pub const MARGIN: f64 = 1.0 / 64.0;
-/// Distance in cells that is aimed at: twice [`MARGIN`], so that rounding errors of 2⁻¹⁴ cells in this file do no harm.
+/// Target distance in cells: twice [`MARGIN`], so that rounding errors of 2⁻¹⁴ cells in this file are harmless.
 const AIM: f32 = 1.0 / 32.0;
-/// Most cells that the union of all boxes covers: the 255 that there are, less [`AIM`] on both sides and the rounding of the
-/// origin (3/16).
+/// Maximum number of cells that the union of all boxes covers: 255, minus [`AIM`] on both sides and the rounding of the origin (3/16).
 const CELLS: f32 = 254.75;
-/// How far outside of a box hits may lie, relative to the greatest absolute coordinate of the box: twelve half-ulps, half as much
-/// again as `kBoxSlack` in `intersect.h`.
+/// Maximum distance of hits from their box, relative to the box's greatest absolute coordinate: twelve half-ulps, 1.5 times `kBoxSlack` in
+/// `intersect.h`.
 pub const SLACK: f32 = 12.0 * HALF_ULP;
 const HALF_ULP: f32 = 0.5 * f32::EPSILON;
-/// Least size of a cell relative to the coordinates: floats of their size then come in steps of at most 1/8 cell.
+/// Minimum cell size relative to the coordinates. Floats of this magnitude have steps of at most 1/8 cell.
 const RELATIVE_CELL: f32 = 1.0 / (1 << 20) as f32;
-/// Least size of a cell of a box at the origin: 2⁻¹⁰⁰, whose reciprocal and products with distances stay within floats.
+/// Minimum cell size of a box at the origin: 2⁻¹⁰⁰. Its reciprocal and its products with distances do not overflow.
 const LEAST_CELL: f32 = f32::from_bits((127 - 100) << 23);
 
-/// A node's grid and the planes of its children in it, children in the order of the boxes.
+/// A node's grid, and the planes of its children in grid cells, in the order of the boxes.
 pub struct Quantized {
     pub origin: [f32; 3],
-    /// Size of a cell: a float whose lower half is zero.
+    /// Cell size: a float whose lower half is zero.
     pub scale: [f32; 3],
-    /// As in `CompressedNode`. Lanes without a child get inverted boxes, as in [`Wide`](crate::accel::Wide).
+    /// As in `CompressedNode`. Lanes without a child have inverted boxes, as in [`Wide`](crate::accel::Wide).
     pub planes: [[u8; 8]; 6],
 }
 
@@ -42,11 +41,11 @@ impl CompressedNode {
     }
 }
 
-/// Quantises the boxes of a node: `boxes` as in [`Wide::planes`](crate::accel::Wide::planes).
+/// Quantises the boxes of a node, which are in the layout of [`Wide::planes`](crate::accel::Wide::planes).
 pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     let boxes: [Lanes; 6] = std::array::from_fn(|plane| Lanes::of(&boxes[plane]));
     let reach = boxes[1..].iter().fold(boxes[0].map(Vec4::abs), |reach, p| reach.zip(p.map(Vec4::abs), Vec4::max));
-    // The widened planes are rounded, too. Lanes without a child have infinite boxes, which stay as they are.
+    // Includes the rounding of the widened planes. Lanes without a child have infinite boxes, which are not widened.
     let slack = reach.map(|reach| {
         let finite = reach.cmplt(Vec4::INFINITY);
         Vec4::select(finite, reach * (SLACK + HALF_ULP), Vec4::ZERO)
@@ -65,7 +64,7 @@ pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     to
 }
 
-/// One number for each of eight children.
+/// One float for each of eight children.
 #[derive(Clone, Copy)]
 struct Lanes([Vec4; 2]);
 
@@ -76,7 +75,7 @@ impl Lanes {
         Self([Vec4::new(a, b, c, d), Vec4::new(e, f, g, h)])
     }
 
-    /// The least number of each axis.
+    /// The minimum along each axis.
     #[inline(always)]
     fn least(axes: &[Self; 3]) -> Vec4 {
         let [x, y, z] = axes.each_ref().map(|lanes| lanes.0[0].min(lanes.0[1]));
@@ -84,7 +83,7 @@ impl Lanes {
         a.min(b).min(c.min(d))
     }
 
-    /// The greatest number of each axis.
+    /// The maximum along each axis.
     #[inline(always)]
     fn greatest(axes: &[Self; 3]) -> Vec4 {
         let [x, y, z] = axes.each_ref().map(|lanes| lanes.0[0].max(lanes.0[1]));
@@ -109,7 +108,7 @@ impl Lanes {
         use std::arch::x86_64::{
             _mm_and_si128, _mm_castps_si128, _mm_cvtsi128_si64, _mm_packs_epi32, _mm_packus_epi16, _mm_set1_epi32,
         };
-        // SAFETY: SSE2 is part of x86-64, and these are operations on registers only.
+        // SAFETY: SSE2 is part of x86-64, and these operations only use registers.
         unsafe {
             let byte = _mm_set1_epi32(0xff);
             let low = |half: Vec4| _mm_and_si128(_mm_castps_si128(half.into()), byte);
@@ -141,22 +140,21 @@ struct Grid {
 
 impl Grid {
     fn around(min: f32, max: f32) -> Self {
-        // The box is empty in a node whose children are all hidden.
+        // The box is empty if all children of the node are hidden.
         let (min, max) = if min <= max { (min, max) } else { (0.0, 0.0) };
         let greater = |a: f32, b: f32| if a > b { a } else { b };
         let reach = greater(min.abs(), max.abs());
         let least = greater((max - min) * (1.0 / CELLS), reach * RELATIVE_CELL);
         let least = greater(least, LEAST_CELL);
-        // Rounded up to eight significant bits, which is what nodes have room for. Coordinates are below 2^100, so this is far
-        // from infinity.
+        // Rounded up to eight significant bits, the precision of nodes. Coordinates are below 2^100, so this cannot overflow.
         let cell = f32::from_bits((least.to_bits() + 0xffff) & !0xffff);
         Self { origin: (min - AIM * cell).next_down(), cell }
     }
 
-    /// Converts coordinates to cells, adds `shift` and rounds to the nearest. A shift outwards by more than a half rounds outwards.
+    /// Converts coordinates to cells, adds `shift` and rounds to nearest. An outward shift by more than a half rounds outwards.
     #[inline(always)]
     fn round(&self, plane: Lanes, shift: f32) -> [u8; 8] {
-        /// Adding this leaves a float's integer part in its lowest bits.
+        /// After adding this, the lowest bits of a float hold its integer part.
         const INTEGERS: f32 = (1 << 23) as f32;
         let (origin, cells) = (Vec4::splat(self.origin), Vec4::splat(1.0 / self.cell));
         let position = plane.map(|x| {

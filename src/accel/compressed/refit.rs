@@ -1,4 +1,4 @@
-//! Refits compressed trees to moved triangles in place: each node says by itself where its children are.
+//! Refits compressed trees to moved triangles in place. Each node stores the positions of its children itself.
 
 use crate::abi::{CompressedNode, TriangleRecord, Unit};
 use crate::accel::{
@@ -8,8 +8,7 @@ use crate::accel::{
 };
 use glam::Vec4;
 
-/// Refits a tree to the positions of `surface`. Slots and sizes stay as they are. O(triangles), no stack. Makes `plan` if there
-/// is none yet.
+/// Refits a tree to the positions of `surface`. Slots and sizes do not change. O(triangles), no stack. Creates `plan` on first use.
 pub fn refit_compressed(
     units: &mut [Unit],
     triangles: &mut [TriangleRecord],
@@ -56,7 +55,7 @@ impl Leaf for TriangleRecord {
         let prim = self.rows[0].prim;
         let corners = surface.vectors(prim);
         let [a, b, c] = corners;
-        // The triangle's index serves as a fourth corner, so that whole rows are written.
+        // The triangle's index is the fourth corner, so that whole rows are written.
         let rows = rows([a, b, c, Vec4::splat(f32::from_bits(prim))]);
         self.rows = [0, 1, 2].map(|axis| bytemuck::cast(rows[axis].to_array()));
         SimdBox::EMPTY.with_points(&corners)

@@ -1,42 +1,42 @@
 //! Assigns the children of a compressed node to its slots.
 //!
-//! Rays visit slots in the order `slot ^ octant`, so a child belongs in the slot whose bits (x: 4, y: 2, z: 1) say on which
-//! side of the node it lies. Starting from any order, children change places where that improves the sum over children of
-//! their offset from the node's centre towards their slot's corner (the cost of Ylitie, Karras and Laine 2017).
+//! Rays visit slots in the order `slot ^ octant`. A child therefore belongs in the slot whose bits (x: 4, y: 2, z: 1) match its side of the node.
+//! Starting from any order, children are exchanged if that increases the sum of their offsets from the node's centre towards their slots' corners
+//! (the cost of Ylitie, Karras and Laine 2017).
 
 use crate::abi::{EMPTY_CHILD, LEAF};
 use crate::accel::node::Wide;
 
-/// Number of passes over the seven ways in which two slots can differ, the most different first. The sum comes to 98 % of the
-/// greatest possible one (96 % after one pass; 97 % if the best pair of child and slot is always assigned first, which takes longer).
+/// Number of passes over the seven masks by which two slots can differ, the most different ones first. The sum reaches 98 % of the maximum (96 %
+/// after one pass; 97 % if the best pair of child and slot is always assigned first, which takes longer).
 const PASSES: usize = 2;
 
-/// The way in which the leaves of a compressed tree are stored.
+/// Storage of the leaves of a compressed tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafKind {
-    /// As units beside the nodes (instances of a TLAS).
+    /// As units among the nodes (instances of a TLAS).
     Units,
     /// As elements of a separate array (triangles of a BLAS).
     Separate,
 }
 
-/// The slots of one node's children, and where the units and leaves that they refer to begin.
+/// The slots of one node's children, and the offsets of its child units and leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrangement {
-    /// Child of the float node in each slot.
+    /// For each slot, the child of the float node.
     pub sources: [u8; 8],
-    /// Slots that hold units.
+    /// Mask of slots with units.
     pub units: u8,
-    /// Slots that hold leaves in a separate array.
+    /// Mask of slots with leaves in a separate array.
     pub leaves: u8,
-    /// Slots that hold leaves which are units.
+    /// Mask of slots with leaves that are units.
     pub leaf_units: u8,
     pub unit_base: u32,
     pub leaf_base: u32,
 }
 
 impl Arrangement {
-    /// References to the children that become units, in order of their slots.
+    /// References of the children that become units, in order of their slots.
     pub fn child_units(self, node: &Wide<8>) -> impl Iterator<Item = u32> {
         self.children(node, self.units)
     }
@@ -57,7 +57,7 @@ impl Arrangement {
     }
 }
 
-/// Assigns the children of `node` to slots. The bases are left for the caller.
+/// Assigns the children of `node` to slots. The caller sets the offsets.
 pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
     let sources = deal(node);
     let (mut inner, mut leaves) = (0, 0);
@@ -90,7 +90,7 @@ fn deal(node: &Wide<8>) -> [u32; 8] {
     sources
 }
 
-/// Twice the offset of each child's centre from the node's, by axis. Empty lanes count as lying at the centre.
+/// For each axis, twice the offset of each child's centre from the node's centre. Empty lanes get 0.
 fn offsets_from_center(node: &Wide<8>) -> [[f32; 8]; 3] {
     std::array::from_fn(|axis| {
         let (lower, upper) = (&node.planes[axis], &node.planes[axis + 3]);
@@ -104,8 +104,8 @@ fn offsets_from_center(node: &Wide<8>) -> [[f32; 8]; 3] {
     })
 }
 
-/// Exchanges the children of each two slots that differ in exactly the bits of `MASK`, where both together would lie further
-/// towards their corners. Both slots of a pair come to the same decision, so that all eight are lanes of the same operations.
+/// For each pair of slots that differ in exactly the bits of `MASK`, exchanges their children if both together then lie further towards their
+/// corners. Both slots of a pair reach the same decision, so all eight slots are lanes of common operations.
 #[inline(always)]
 fn exchange<const MASK: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 8]) {
     let mut loss = [0f32; 8];
@@ -126,7 +126,7 @@ fn exchange<const MASK: usize>(offsets: &mut [[f32; 8]; 3], sources: &mut [u32; 
     *sources = choose(&wrong, sources, MASK);
 }
 
-/// Returns, for each slot, the value of the slot that differs from it by `mask` where `other` says so, else its own.
+/// For each slot, returns the value of the slot with index `slot ^ mask` if `other` is set, otherwise its own value.
 #[inline(always)]
 fn choose<T: Copy>(other: &[bool; 8], values: &[T; 8], mask: usize) -> [T; 8] {
     std::array::from_fn(|slot| {
@@ -153,7 +153,7 @@ mod tests {
         node
     }
 
-    /// How far the child of `lane` lies towards the corner of `slot`.
+    /// Offset of the child of `lane` towards the corner of `slot`.
     fn gain(offsets: &[[f32; 8]; 3], lane: usize, slot: usize) -> f32 {
         let along = |axis: usize| {
             let sign = if slot & (4 >> axis) != 0 { 1.0 } else { -1.0 };
@@ -162,7 +162,7 @@ mod tests {
         along(0) + along(1) + along(2)
     }
 
-    /// The greatest possible sum of gains: the best for each set of slots that the first lanes may take.
+    /// The maximum sum of gains: dynamic programming over the sets of slots that the first lanes occupy.
     fn best_sum(offsets: &[[f32; 8]; 3]) -> f32 {
         let mut best = [f32::NEG_INFINITY; 256];
         best[0] = 0.0;

@@ -1,4 +1,4 @@
-//! Compressed trees of both levels, over inputs from the harmless to the absurd.
+//! Compressed trees of both levels, over inputs from ordinary to extreme.
 
 use crate::accel::{
     Blas, BlasShape, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput,
@@ -71,7 +71,7 @@ fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
     fast
 }
 
-/// Scattered and rotated transforms; a few are beyond the range of floats, which hides their instances.
+/// Scattered and rotated transforms; a few exceed the range of floats, so that their instances are hidden.
 fn scattered(count: u32, seed: u32, spread: f32) -> Vec<Affine3> {
     let one = |i: u32| {
         let u = |k| hash_unit(seed, 8 * i + k) * 2.0 - 1.0;
@@ -154,7 +154,7 @@ fn instances_name_their_trees_in_the_pool_of_all_meshes() {
     assert_eq!(roots, [(0, offsets[2].units), (1, NO_INDEX), (2, 0)]);
 }
 
-/// Triangles get ever smaller, at ever smaller distances, so that trees by surface area become lists.
+/// Triangles shrink with their distance, so that trees by surface area degenerate to lists.
 #[test]
 fn no_input_makes_a_tree_too_deep_for_the_stack() {
     let position = |i: u32| {
@@ -176,7 +176,7 @@ fn no_input_makes_a_tree_too_deep_for_the_stack() {
     }
 }
 
-/// Slots are visited from `octinv ^ 7` on; the mean position along the ray should rise with the place in that order.
+/// Slots are visited from `octinv ^ 7` on. On average, the position along the ray should rise in this order.
 #[test]
 fn slots_come_roughly_front_to_back() {
     let tree = blas(soup(5000, 7, 0.0, 1.0, 0.01), Quality::High);

@@ -12,19 +12,19 @@ use crate::accel::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The part of a unit that all instances of a mesh share.
+/// The part of an instance unit that all instances of a mesh share.
 #[derive(Clone, Copy)]
 struct MeshTree {
     root: u32,
     keys: MeshKeys,
-    /// Whether there is anything to hit.
+    /// Whether the mesh can be hit.
     solid: bool,
-    /// As of [`InstanceUnit`].
+    /// As in [`InstanceUnit`].
     reach: f32,
 }
 
-/// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`.
-/// The leaves of hidden records are removed from the tree; `some_hidden` says whether there may be any.
+/// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`. Leaves of hidden records are
+/// removed from the tree; `some_hidden` is false if there are none.
 pub fn compress_tlas(tlas: &mut Tlas, blas: &[Arc<Blas>], some_hidden: bool, arrangements: &mut Buffer<Arrangement>) {
     let meshes = mesh_trees(blas);
     place_root(&mut tlas.tree);
@@ -52,7 +52,7 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
                 BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0.0),
                 BlasShape::Sphere => (NO_INDEX, true, 0.0),
                 BlasShape::Triangles { .. } => (NO_INDEX, false, 0.0),
-                // Where its units are is known once all trees are joined.
+                // The address of its units is set once all trees are joined.
                 BlasShape::Assembly(tree) => {
                     (0, !tree.tlas.units.is_empty(), blas.bounds.magnitude().max(f32::MIN_POSITIVE))
                 }
@@ -62,7 +62,7 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
         .collect()
 }
 
-/// Removes leaves from the tree. Nodes that lose all children stay: rays find nothing in them.
+/// Removes leaves from the tree. Nodes that lose all children stay; rays find nothing in them.
 fn prune(nodes: &mut [Wide<8>], remove: impl Fn(u32) -> bool + Sync) {
     nodes.par_iter_mut().with_min_len(512).for_each(|node| {
         for slot in 0..8 {

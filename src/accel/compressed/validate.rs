@@ -1,4 +1,4 @@
-//! Checks that a compressed tree is correct right after it was built; debug builds check every tree.
+//! Validation of compressed trees right after they were built; debug builds validate every tree.
 
 #![cfg_attr(not(any(debug_assertions, test)), expect(dead_code, reason = "release builds trust their trees"))]
 
@@ -15,7 +15,7 @@ use glam::{DVec3, Vec3};
 
 const EVERYWHERE: Aabb = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
 
-/// Checks that each triangle is there at least once, that rows agree with the mesh, and that planes are outside of all they bound.
+/// Checks that each triangle has at least one leaf, that rows agree with the mesh, and that planes enclose their content.
 pub fn validate_blas(
     units: &[Unit],
     triangles: &[TriangleRecord],
@@ -36,7 +36,7 @@ pub fn validate_blas(
             return Err(TreeError::NoSuchLeaf { leaf: index });
         }
         coverage.add(prim, &within);
-        // The box of a part alone is not known here; `coverage` checks that all parts make up the triangle.
+        // The box of a single part is not available here; `coverage` checks that the parts cover the triangle.
         Ok(if coverage.is_in_parts(prim) { Aabb::EMPTY } else { exact })
     };
     Walk::new(units, false, leaf).check(depth)?;
@@ -49,7 +49,7 @@ fn triangle_bounds(record: &TriangleRecord) -> Aabb {
     Aabb::of_points((0..3).map(|i| Vec3::new(x[i], y[i], z[i])))
 }
 
-/// Checks that each visible instance is there once and hidden ones never, and that planes are outside of all that they bound.
+/// Checks that each visible instance has one leaf and hidden ones have none, and that planes enclose their content.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];
@@ -86,7 +86,7 @@ fn unit_index(node: &CompressedNode, slot: usize) -> usize {
     (node.unit_base + before.count_ones()) as usize
 }
 
-/// The box of a slot as a kernel decodes it, shrunk by the margin in cells that the kernel relies on.
+/// The box of a slot as decoded by a kernel, shrunk by the margin in cells on which the kernel relies.
 pub fn decoded(node: &CompressedNode, slot: usize) -> (DVec3, DVec3) {
     let corner = |first: usize, margin: f64| {
         DVec3::from_array(std::array::from_fn(|axis| {
@@ -107,7 +107,7 @@ struct Walk<'a, L> {
     units: &'a [Unit],
     /// Whether leaves are units.
     leaf_units: bool,
-    /// Counts a leaf that only rays within the given box reach, and returns the exact box of its content.
+    /// Counts a leaf that only rays inside the given box reach, and returns the exact box of its content.
     leaf: L,
     references: Vec<u32>,
     deepest: u32,
@@ -133,7 +133,7 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
         }
     }
 
-    /// Checks a subtree that only rays within `within` reach, and returns the box around its leaves.
+    /// Checks a subtree that only rays inside `within` reach, and returns the box around its leaves.
     fn node(&mut self, index: usize, level: u32, within: Aabb) -> Result<Aabb, TreeError> {
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);

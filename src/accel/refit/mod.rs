@@ -1,4 +1,4 @@
-//! Refits trees to moved primitives: recomputes every box of a tree and keeps its shape.
+//! Refits trees to moved primitives: recomputes every box of a tree and keeps its topology.
 
 pub mod plan;
 pub mod policy;
@@ -11,8 +11,8 @@ use crate::accel::{
     surface::{SimdBox, Surface, half_areas, planes},
 };
 
-/// Refits a tree to the positions of `surface`, and returns its cost afterwards, as [`Tree::sah_cost`] counts it.
-/// O(triangles), no stack. Makes `plan` if there is none yet.
+/// Refits a tree to the positions of `surface`, and returns its cost afterwards, as defined by [`Tree::sah_cost`]. O(triangles), no stack. Creates
+/// `plan` on first use.
 pub fn refit(tree: &mut Tree, packs: &mut Packs, plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
     each_kind!(packs, packs => refit_over(tree, packs, plan, surface))
 }
@@ -81,7 +81,7 @@ mod tests {
     /// Number of triangles that gives many runs and a top above them.
     const MANY: u32 = 60_000;
 
-    /// Triangles here and there, displaced by `phase`.
+    /// Scattered triangles, displaced by `phase`.
     fn moving(count: u32, phase: f32) -> TriangleMesh {
         let coordinate = |i: u32| {
             let swing = (phase + i as f32).sin() * phase;
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// A sheet of waves.
+    /// A wavy sheet.
     fn sheet(side: u32, phase: f32) -> TriangleMesh {
         let point = |i: u32| {
             let (x, z) = ((i % side) as f32, (i / side) as f32);

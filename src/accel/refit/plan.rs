@@ -1,8 +1,7 @@
 //! Plans that divide the refit of a tree among threads.
 //!
-//! Builders put parents before children and mostly keep subtrees together. Runs of whole subtrees are therefore refitted
-//! in parallel, each backwards in one linear pass, and then the nodes above them. The runs depend on the tree alone, and so do
-//! the sums over them.
+//! Builders put parents before children and mostly keep subtrees contiguous. Runs of whole subtrees are therefore refitted in parallel, each in one
+//! linear backward pass. The nodes above them follow. The runs and the sums over them depend on the tree only.
 
 use crate::accel::{
     buffer::prefetch,
@@ -13,9 +12,9 @@ use std::ops::Range;
 
 /// A node of a tree that is refitted, compressed or not.
 pub trait Item {
-    /// Most items of one run: about as many as fit into a core's cache with their triangles.
+    /// Maximum number of items per run: about as many as fit into a core's cache with their triangles.
     const LARGEST_RUN: u32;
-    /// Whether an item's subtree begins with the item itself. If not, it begins with the item's children.
+    /// Whether an item's subtree begins with the item itself. Otherwise it begins with the item's children.
     const LEADS_SUBTREE: bool;
 
     /// Child items, all of which come later.
@@ -23,29 +22,29 @@ pub trait Item {
     fn leaves(&self) -> impl Iterator<Item = u32>;
 }
 
-/// A leaf of triangles: a pack, or the record of a single one.
+/// A leaf of triangles: a pack, or the record of one triangle.
 pub trait Leaf: Send {
-    /// Number of leaves ahead for which the corners of triangles are prefetched. Their indices are prefetched twice as far ahead.
+    /// Number of leaves ahead for which triangle corners are prefetched. Triangle indices are prefetched twice as far ahead.
     const AHEAD: usize;
 
-    /// The triangles that it names.
+    /// Indices of the leaf's triangles.
     fn triangles(&self) -> impl Iterator<Item = u32>;
 
     /// Writes the corners of the triangles, and returns the box around them.
     fn fill(&mut self, surface: &Surface<'_>) -> SimdBox;
 }
 
-/// The division of a tree into runs, made once and used for each of its refits.
+/// The division of a tree into runs, computed once and used for each of its refits.
 #[derive(Clone)]
 pub struct RefitPlan {
     runs: Vec<Run>,
     /// Items in no run, in ascending order.
     top: Vec<u32>,
-    /// The box of each item, as of the last refit.
+    /// The box of each item after the last refit.
     boxes: Vec<SimdBox>,
 }
 
-/// Items and leaves that nothing outside of the run but `top` refers to.
+/// Items and leaves of a run. Outside the run, only `top` refers to them.
 #[derive(Clone, Debug, PartialEq)]
 struct Run {
     items: Range<u32>,
@@ -58,7 +57,7 @@ pub struct Part<'a, I, L> {
     surface: &'a Surface<'a>,
     leaves: &'a mut [L],
     boxes: &'a mut [SimdBox],
-    /// Boxes of leaves that are filled already.
+    /// Boxes of leaves that are already filled.
     leaf_boxes: &'a [SimdBox],
     first_item: u32,
     first_leaf: u32,
@@ -81,7 +80,7 @@ impl<I, L: Leaf> Part<'_, I, L> {
         self.boxes[(child - self.first_item) as usize]
     }
 
-    /// Refits items, the last one first, and returns the sum of their children's half surface areas.
+    /// Refits items in the given order, and returns the sum of their children's half surface areas.
     fn pass(&mut self, order: impl Iterator<Item = usize>, refit: &impl Fn(&mut Self, usize) -> (SimdBox, f32)) -> f64 {
         let item = |index: usize| {
             let (bounds, half_areas) = refit(self, index);
@@ -92,7 +91,7 @@ impl<I, L: Leaf> Part<'_, I, L> {
     }
 }
 
-/// Fills leaves in the order of memory. The triangles, which are in another order, are prefetched.
+/// Fills leaves in memory order. The triangles, which are in a different order, are prefetched.
 fn fill_leaves<L: Leaf>(leaves: &mut [L], surface: &Surface<'_>, boxes: &mut Vec<SimdBox>) {
     boxes.clear();
     for position in 0..leaves.len() {
@@ -124,8 +123,8 @@ impl Refitted {
     /// The result for a tree without nodes and leaves.
     pub const NOTHING: Self = Self { bounds: SimdBox::EMPTY, half_areas: 0.0 };
 
-    /// Expected number of nodes and leaves that a ray through the bounds visits: [`Tree::sah_cost`](crate::accel::Tree::sah_cost) where
-    /// leaves cost 1.
+    /// Expected number of nodes and leaves that a ray through the bounds visits: [`Tree::sah_cost`](crate::accel::Tree::sah_cost) with a leaf cost of
+    /// 1.
     pub fn sah_cost(&self) -> f32 {
         let area = self.bounds.to_aabb().half_area();
         if area > 0.0 { 1.0 + (self.half_areas / f64::from(area)) as f32 } else { 1.0 }
@@ -133,14 +132,14 @@ impl Refitted {
 }
 
 impl RefitPlan {
-    /// Makes the plan of a tree with root 0. O(items).
+    /// Computes the plan of a tree with root 0. O(items).
     pub fn new<I: Item>(items: &[I]) -> Self {
         let (runs, mut top) = cut_into_runs(items);
         let mut runs = join_neighbours(runs, I::LARGEST_RUN);
         let apart =
             |pair: &[Run]| pair[0].items.end <= pair[1].items.start && pair[0].leaves.end <= pair[1].leaves.start;
         if !runs.windows(2).all(apart) {
-            // No builder makes such an order. It is refitted correctly, but in one thread.
+            // No builder produces this order. The tree is refitted correctly, but in one thread.
             (runs, top) = (Vec::new(), (0..items.len() as u32).collect());
         }
         top.sort_unstable();
@@ -151,8 +150,8 @@ impl RefitPlan {
         size_of_val(&self.runs[..]) + size_of_val(&self.top[..]) + size_of_val(&self.boxes[..])
     }
 
-    /// Fills all leaves and calls `refit` for each item, children first: it updates the item at a position within its part
-    /// and returns its box and the sum of its children's half surface areas.
+    /// Fills all leaves and calls `refit` for each item, children first. `refit` receives the position of the item in its part, updates the item, and
+    /// returns its box and the sum of its children's half surface areas.
     pub fn pass<I: Send, L: Leaf>(
         &mut self,
         items: &mut [I],
@@ -178,7 +177,7 @@ impl RefitPlan {
         }
     }
 
-    /// Makes one part per run.
+    /// Creates one part per run.
     fn parts<'a, I, L>(
         &'a mut self,
         mut items: &'a mut [I],
@@ -204,7 +203,7 @@ impl RefitPlan {
     }
 }
 
-/// Cuts `range` and everything before it off the front of `rest`, which begins with element `first`. Returns `range`.
+/// Removes `range` and everything before it from the front of `rest`, whose first element has index `first`. Returns `range`.
 fn take<'a, T>(rest: &mut &'a mut [T], first: u32, range: &Range<u32>) -> &'a mut [T] {
     let (_, tail) = std::mem::take(rest).split_at_mut((range.start - first) as usize);
     let (taken, tail) = tail.split_at_mut(range.len());
@@ -212,7 +211,7 @@ fn take<'a, T>(rest: &mut &'a mut [T], first: u32, range: &Range<u32>) -> &'a mu
     taken
 }
 
-/// The extent of a subtree in memory: the ranges around its items and leaves, and the number of items.
+/// The extent of a subtree in memory: the index ranges that enclose its items and leaves, and the number of its items.
 #[derive(Clone, Copy)]
 struct Extent {
     items: (u32, u32),
@@ -242,7 +241,7 @@ impl Extent {
         }
     }
 
-    /// The subtree as a run, if there are no other items in between and it has at most `largest`.
+    /// The subtree as a run; `None` if other items lie between its items, or if it has more than `largest`.
     fn run(&self, largest: u32) -> Option<Run> {
         let Self { items, leaves, .. } = *self;
         let closed = (1..=largest).contains(&self.count) && items.1 - items.0 == self.count;
@@ -254,7 +253,7 @@ fn hull(a: (u32, u32), b: (u32, u32)) -> (u32, u32) {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// Returns runs of whole subtrees, each as large as may be, in order, and the items outside of them, in no order.
+/// Returns maximal runs of whole subtrees, in order, and the items outside of them, unordered.
 fn cut_into_runs<I: Item>(items: &[I]) -> (Vec<Run>, Vec<u32>) {
     let extents = extents(items);
     let (mut runs, mut top) = (Vec::new(), Vec::new());
@@ -321,7 +320,7 @@ mod tests {
         accel::node::Wide,
     };
 
-    /// A node of items and leaves.
+    /// A node with these items and leaves.
     fn node(children: &[u32]) -> Wide<8> {
         let mut node = Wide::EMPTY;
         node.children[..children.len()].copy_from_slice(children);
@@ -345,7 +344,7 @@ mod tests {
         index
     }
 
-    /// Checks that each item is in one run or the top, and that nothing in a run refers out of it.
+    /// Checks that each item is in one run or in the top, and that references in a run stay in the run.
     fn assert_runs_are_closed(nodes: &[Wide<8>], plan: &RefitPlan) {
         let inside = plan.runs.iter().flat_map(|run| run.items.clone());
         let mut all: Vec<u32> = inside.chain(plan.top.iter().copied()).collect();
@@ -386,7 +385,7 @@ mod tests {
     #[test]
     fn runs_whose_leaves_interlock_are_given_up() {
         let child = |leaf: u32| node(&[LEAF | leaf, LEAF | (leaf + 2)]);
-        // More items than one run may have, so that the two halves are runs of their own.
+        // More items than one run may have, so that the two halves become separate runs.
         let half = <Wide<8> as Item>::LARGEST_RUN;
         let mut nodes = vec![node(&[1, 1 + half])];
         for first in [0, 1] {

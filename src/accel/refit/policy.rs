@@ -1,18 +1,18 @@
-//! The choice between refitting and rebuilding the tree of a mesh that changes shape.
+//! The choice between refitting and rebuilding the tree of a deforming mesh.
 //!
-//! A refit takes a fraction of a build's time and keeps the same triangles together. The further they move apart, the
-//! more boxes overlap, and the longer rays take. The cost by the surface area heuristic, a by-product of the refit, tells when
-//! to rebuild; `docs/refit.md` shows measurements. The hits of rays do not depend on the tree, so neither do pictures.
+//! A refit takes a fraction of a build's time and keeps triangles grouped as they were. As they move apart, boxes overlap more and rays take longer.
+//! The cost by the surface area heuristic, a by-product of the refit, determines when to rebuild; `docs/refit.md` has measurements. Hits do not
+//! depend on the tree, and neither do pictures.
 
 use crate::accel::{Blas, BlasShape, NodeLayout, Quality, Surface};
 use crate::scene::rig::RefitPolicy;
 use std::time::{Duration, Instant};
 
-/// Trees whose cost has grown by more than this factor since their last build are rebuilt under [`RefitPolicy::Auto`].
+/// Growth of the cost since the last build above which trees are rebuilt under [`RefitPolicy::Auto`].
 pub const REFIT_FACTOR: f32 = 1.3;
 
 impl RefitPolicy {
-    /// Whether to rebuild a tree that costs `ratio` times as much as after its last build.
+    /// Whether to rebuild a tree whose cost is `ratio` times its cost after the last build.
     pub fn rebuilds_at(self, ratio: f32) -> bool {
         match self {
             Self::Auto => ratio > REFIT_FACTOR,
@@ -22,11 +22,11 @@ impl RefitPolicy {
     }
 }
 
-/// The outcome for one tree and frame.
+/// The outcome of updating one tree for one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Followed {
     pub rebuilt: bool,
-    /// Cost after the refit over the cost after the last build before it; 1 where the policy is to rebuild anyway.
+    /// Cost after the refit divided by the cost after the previous build; 1 if the policy is always to rebuild.
     pub cost_ratio: f32,
     pub time: Duration,
 }
@@ -72,8 +72,8 @@ impl Default for RefitStats {
     }
 }
 
-/// Quality of trees that serve one frame, or a few. It is fast for GPUs: one traces a frame's rays while the next frame's trees are
-/// built, and would soon have to wait for these.
+/// Quality of trees that serve one or a few frames. It is `Fast` for GPUs: a GPU traces a frame while the next frame's trees are built, and slower
+/// builds would soon delay it.
 pub fn rebuild_quality(layout: NodeLayout) -> Quality {
     match layout {
         NodeLayout::Compressed8 => Quality::Fast,
@@ -82,7 +82,8 @@ pub fn rebuild_quality(layout: NodeLayout) -> Quality {
 }
 
 impl Blas {
-    /// Updates the tree to moved vertices, as `policy` says. `surface` must have the triangles that this BLAS was built from.
+    /// Updates the tree to moved vertices by a refit or a rebuild, according to `policy`. `surface` must have the triangles that this BLAS was built
+    /// from.
     pub fn follow(&mut self, surface: Surface<'_>, policy: RefitPolicy) -> Followed {
         let start = Instant::now();
         let cost_ratio = match policy {
@@ -116,7 +117,7 @@ mod tests {
 
     const LAYOUTS: [NodeLayout; 2] = [NodeLayout::Wide8, NodeLayout::Compressed8];
 
-    /// Small triangles in a cube; each moves in a direction of its own.
+    /// Small triangles in a cube; each moves in its own direction.
     fn swarm(time: f32) -> TriangleMesh {
         let corner = |i: u32| {
             let along = |axis: u32| {

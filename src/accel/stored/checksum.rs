@@ -1,10 +1,10 @@
-//! A checksum that is computed piece by piece while a file is written, and on all cores once it was read.
+//! A checksum that can be computed incrementally while a file is written, and on all cores after it was read.
 
 use rayon::prelude::*;
 use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Number of bytes that are hashed at a time; the checksum is the hash of these hashes.
+/// Number of bytes per chunk; the checksum is the hash of the chunks' hashes.
 const CHUNK: usize = 1 << 20;
 
 /// The checksum of `bytes`; tens of gigabytes per second on several cores.
@@ -12,7 +12,7 @@ pub fn checksum(bytes: &[u8]) -> u128 {
     checksum_of(&[bytes])
 }
 
-/// The checksum of the parts joined together.
+/// The checksum of the concatenated parts.
 pub fn checksum_of(parts: &[&[u8]]) -> u128 {
     let total: usize = parts.iter().map(|part| part.len()).sum();
     let chunks = (0..total.div_ceil(CHUNK)).into_par_iter();
@@ -20,7 +20,7 @@ pub fn checksum_of(parts: &[&[u8]]) -> u128 {
     combine(&digests)
 }
 
-/// The hash of the bytes in the range `chunk` of the joined parts.
+/// The hash of the bytes in the range `chunk` of the concatenated parts.
 fn digest(parts: &[&[u8]], chunk: Range<usize>) -> u128 {
     let mut hash = Xxh3::new();
     let mut begin = 0;
@@ -37,12 +37,12 @@ fn combine(digests: &[u128]) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// The same checksum, of bytes that come piece by piece.
+/// Incremental computation of [`checksum`].
 #[derive(Default)]
 pub struct Checksum {
     digests: Vec<u128>,
     chunk: Xxh3,
-    /// Bytes of the current chunk.
+    /// Number of bytes in the current chunk.
     filled: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Forged files: whatever they hold behind a right checksum, they are refused, or rays, pictures and refits get through the tree.
+//! Forged files: with a correct checksum but arbitrary contents, they are either rejected, or rays, pictures and refits complete with the tree.
 
 use super::{
     CHECKSUM_SIZE, Header, TreeKey,
@@ -25,7 +25,7 @@ use std::{mem::offset_of, os::unix::fs::FileExt, sync::Arc, time::Duration};
 /// Number of files per layout.
 const CASES: u32 = 2000;
 
-/// The words most likely to do harm: references, and floats at the ends of their range and beyond.
+/// Words that are likely to cause harm: references, and floats at the limits of their range and beyond.
 const WORDS: [u32; 16] = [
     0,
     1,
@@ -45,7 +45,7 @@ const WORDS: [u32; 16] = [
     1e-40f32.to_bits(),
 ];
 
-/// Numbers that are the same in every run.
+/// Pseudorandom numbers, identical in every run.
 struct Random(u32);
 
 impl Random {
@@ -59,7 +59,7 @@ impl Random {
     }
 }
 
-/// Makes one to three changes in the header or in one of the sections, and the checksum that goes with them.
+/// Makes one to three changes in the header or in one of the sections, and updates the checksum.
 fn forge(sample: &Sample, random: &mut Random) -> Vec<u8> {
     let mut bytes = sample.bytes.clone();
     let [nodes, leaves, starts, blocks] = sample.sections();
@@ -82,7 +82,7 @@ fn forge(sample: &Sample, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// A scene of a mesh in a few places, with a texture that half of the rays pass.
+/// A scene with a mesh in a few places, and a texture that lets half of the rays pass.
 fn scene(mut mesh: TriangleMesh) -> Scene {
     mesh.uvs = mesh.positions.iter().map(|p| [0.1 * p[0], 0.2 * p[2]]).collect();
     let places = [
@@ -132,7 +132,7 @@ fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout, (quality, careful):
     }
 }
 
-/// Rays from around the mesh into it; the first sixteen are coherent.
+/// Rays from around the mesh towards it; the first sixteen are coherent.
 fn rays(random: &mut Random) -> Vec<Ray> {
     let ray = |i| {
         let mut cube = || Vec3::from_array([(); 3].map(|()| 2.0 * random.unit() - 1.0));
@@ -145,7 +145,7 @@ fn rays(random: &mut Random) -> Vec<Ray> {
     (0..48).map(ray).collect()
 }
 
-/// Traces rays of all kinds through a frame, alone, in packets and interleaved, and renders a picture of it.
+/// Traces rays of all kinds through a frame, singly, in packets and interleaved, and renders a picture of it.
 fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
     let settings = FrameSettings { width: 8, height: 8, bounces: 2, integrator: Integrator::Path, ..fake::settings() };
     let mut hits = vec![Hit::default(); rays.len()];
@@ -159,7 +159,7 @@ fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
     }
 }
 
-/// Uses all of the forged files that are read, and returns how many there are.
+/// Uses all forged files that are accepted, and returns their number.
 fn survivors(layout: NodeLayout, variant: &str) -> u32 {
     let (sample, mesh) = (Sample::new(layout), super::tests::sheet(8));
     let mut moved = mesh.clone();
@@ -190,7 +190,7 @@ fn survivors(layout: NodeLayout, variant: &str) -> u32 {
     read_files
 }
 
-/// Kernels that this processor runs, and the layouts of their trees.
+/// Kernel variants that this processor supports, and their node layouts.
 fn variants() -> impl Iterator<Item = (NodeLayout, &'static str)> {
     let known = CpuDevice::variants();
     let pairs = [
@@ -210,8 +210,7 @@ fn a_forged_tree_is_refused_or_rays_get_through() {
     }
 }
 
-/// Nodes whose first child is the next one and whose others are leaves, all in the same place: the stacks of traversals get as full as
-/// they can.
+/// Nodes whose first child is the next node and whose other children are leaves, all in one place. Traversal stacks get as full as possible.
 fn ladder<const N: usize>(levels: u32) -> (Buffer<Wide<N>>, u32) {
     let everything = Aabb { min: Vec3::splat(-100.0), max: Vec3::splat(100.0) };
     let mut leaves = 0;
@@ -231,7 +230,7 @@ fn ladder<const N: usize>(levels: u32) -> (Buffer<Wide<N>>, u32) {
     (Buffer::copied(&nodes), leaves)
 }
 
-/// The same with compressed nodes.
+/// The compressed counterpart of `ladder`.
 fn compressed_ladder(levels: u32) -> (Buffer<Unit>, u32) {
     let node = |level: u32| {
         let units = u8::from(level + 1 < levels);
@@ -251,7 +250,7 @@ fn compressed_ladder(levels: u32) -> (Buffer<Unit>, u32) {
     (Buffer::copied(bytemuck::cast_slice(&nodes)), 7 * levels + 1)
 }
 
-/// A tree of `levels` levels over the leaves of `like`, taken again and again.
+/// A tree of `levels` levels over the leaves of `like`, repeated as needed.
 fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
     let again = |count: u32, from: usize| (0..count as usize).map(move |i| i % from);
     let shape = match &like.shape {
@@ -287,7 +286,7 @@ fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
 
 #[test]
 fn rays_get_through_trees_as_deep_as_may_be() {
-    // Enough triangles that a file may have as many leaves as the ladder.
+    // Enough triangles for a file to have as many leaves as the ladder.
     let mesh = super::tests::sheet(32);
     for (layout, variant) in variants() {
         let most = match layout {
@@ -330,7 +329,7 @@ fn a_file_larger_than_any_tree_of_its_mesh_is_not_read() {
     let bytes = bytes_of(&blas, TreeKey(0));
     let reads = |triangles| read(&bytes, TreeKey(0), NodeLayout::Wide8, triangles).is_some();
     assert!(reads(128) && reads(1000) && !reads(1));
-    // Nor is a file that really is as large as a forged header says.
+    // A file that really is as large as a forged header states is rejected as well.
     let mut sample = Sample::new(NodeLayout::Wide8);
     let sizes = offset_of!(Header, sizes);
     sample.bytes[sizes..sizes + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());

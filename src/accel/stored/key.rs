@@ -1,26 +1,26 @@
-//! The name of a tree, which depends on what it is built from and by which builder.
+//! The key of a tree, a hash of the builder's version and input.
 
 use super::checksum::checksum;
 use crate::accel::{NodeLayout, Quality, Surface, blas::BUILDER_VERSION};
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A hash of all that a tree depends on: positions, triangles, layout, quality, and the version of the builder. As text it is 32
+/// A hash of everything that a tree depends on: positions, triangles, layout, quality, and the version of the builder. Its text form has 32
 /// hexadecimal digits.
 ///
-/// XXH3 of 128 bits, which does not collide by chance: a thousand million trees have one chance in 10²⁰. It does not
-/// withstand deliberate attacks, but neither does a folder that attackers can write to.
+/// The hash is 128-bit XXH3, which does not collide by chance: among 10⁹ trees, the probability is below 10⁻²⁰. It does not withstand deliberate
+/// attacks, but neither does a folder that attackers can write to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeKey(pub(super) u128);
 
 impl TreeKey {
-    /// Computes the key, in a millisecond or two per million triangles.
+    /// Computes the key, in one or two milliseconds per million triangles.
     pub fn new(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
         Self::of_version(BUILDER_VERSION, surface, layout, quality)
     }
 
     pub(super) fn of_version(builder: u32, surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
-        // Explicit numbers, since the order of an enum's variants may change.
+        // Explicit numbers, because the order of an enum's variants may change.
         let layout = match layout {
             NodeLayout::Wide4 => 4,
             NodeLayout::Wide8 => 8,

@@ -1,14 +1,12 @@
-//! BLASes in files, which are read directly into the memory where they are used.
+//! BLASes in files, which are read directly into their final memory.
 //!
-//! A file has a [`Header`], four sections (nodes, leaves, and the starts and blocks of the support map) and a checksum of all
-//! before it. Sections begin at multiples of 64 bytes and hold the same bytes as memory, little-endian, so that reading a tree takes
-//! only the checksum and one pass over its references. There is one version for builders and for files
-//! ([`BUILDER_VERSION`](super::blas::BUILDER_VERSION)), which is a part of the key.
+//! A file has a [`Header`], four sections (nodes, leaves, starts and blocks of the support map) and a checksum of everything before it. Sections
+//! begin at multiples of 64 bytes and have the in-memory layout, little-endian. Reading a tree therefore takes only the checksum and one pass over
+//! its references. Builders and files share one version ([`BUILDER_VERSION`](super::blas::BUILDER_VERSION)), which is part of the key.
 //!
-//! A file may be anything: old, half written, of another program, or changing while it is read. So all of it is copied before it is
-//! checked, but only after its size was checked. The checksum finds all accidental damage. A forged file can have the right checksum,
-//! so everything that kernels and refits rely on is checked, too (`references`, [`SupportMap::is_sound`]): such a file yields wrong
-//! pictures at worst.
+//! A file may be old, truncated, from another program, or change while it is read. Therefore its size is checked first, then all of it is copied, and
+//! then the copy is checked. The checksum detects all accidental damage. A forged file can have a correct checksum, so everything on which kernels
+//! and refits rely is checked as well (`references`, [`SupportMap::is_sound`]). At worst, a forged file causes wrong pictures.
 
 mod checksum;
 #[cfg(test)]
@@ -44,11 +42,11 @@ use std::{
 
 /// First bytes of every file.
 const MAGIC: [u8; 8] = *b"thrgBLAS";
-/// Sections begin at multiples of this, as nodes in memory do.
+/// Alignment of sections, equal to the alignment of nodes in memory.
 const ALIGNMENT: usize = 64;
 const CHECKSUM_SIZE: usize = size_of::<u128>();
 
-/// The header of a file. Fields without a meaning for a layout are 0.
+/// The header of a file. Fields that do not apply to a layout are 0.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 struct Header {
@@ -71,7 +69,7 @@ const EIGHT: u32 = 0;
 const SHARED: u32 = 1;
 
 impl Header {
-    /// The ranges of the sections in the file, and of the checksum after them. None if no file can have such sizes.
+    /// The ranges of the sections in the file, and of the checksum after them. `None` if the sizes overflow.
     fn places(&self) -> Option<([Range<usize>; 4], Range<usize>)> {
         let mut end = size_of::<Self>();
         let mut place = |size: u64| {
@@ -84,7 +82,7 @@ impl Header {
         Some((sections, end..end.checked_add(CHECKSUM_SIZE)?))
     }
 
-    /// Whether a tree of this number of triangles may have sections of these sizes, so that reading them does not exhaust memory.
+    /// Whether a tree of this number of triangles can have sections of these sizes, so that reading them does not exhaust memory.
     fn is_modest(&self, triangles: usize) -> bool {
         let boxes = triangles.saturating_mul(MOST_BOXES);
         let [starts, blocks] = SupportMap::MOST_BYTES;
@@ -98,7 +96,7 @@ impl Header {
         pairs.all(|(size, most)| *size <= most as u64)
     }
 
-    /// Whether the cost and the box are possible for this number of triangles.
+    /// Whether the cost and the box are plausible for this number of triangles.
     fn is_sane(&self, triangles: usize) -> bool {
         let bounds = aabb(self.bounds);
         let is_box = match triangles {
@@ -133,7 +131,7 @@ impl Header {
 }
 
 impl Blas {
-    /// Writes a tree as it was built; `key` is that of its mesh. Writes nothing for spheres, which have no tree.
+    /// Writes a tree in its state after the build; `key` must be its mesh's key. Writes nothing for spheres, which have no tree.
     pub fn write_to(&self, key: TreeKey, to: &mut dyn Write) -> io::Result<()> {
         debug_assert_eq!(self.segments(), 0, "trees of one shape are stored");
         match &self.shape {
@@ -186,14 +184,14 @@ impl Blas {
         to.end()
     }
 
-    /// Reads the tree of `key` from a file that [`Self::write_to`] has written, for a mesh of this number of triangles. None if the file
-    /// is anything else. The build time is left to the caller, who knows how long finding the file took.
+    /// Reads the tree of `key`, for a mesh of this number of triangles, from a file written by [`Self::write_to`]. Returns `None` for any other file.
+    /// The caller must set the build time.
     pub fn read_from(file: &File, key: TreeKey, layout: NodeLayout, triangles: usize) -> Option<Self> {
         Stored::read(file, key, triangles)?.into_blas(layout, triangles)
     }
 }
 
-/// The parts of a node in the order of memory. Padding between its fields and its end, which has no value in memory, is zero here.
+/// The bytes of a node in memory order. The padding after its fields, which is uninitialised in memory, is zero here.
 fn node_bytes<const N: usize>(node: &Wide<N>) -> [&[u8]; 3] {
     let fields = [bytemuck::cast_slice(node.planes.as_flattened()), bytemuck::cast_slice(&node.children[..])];
     let rest = size_of_val(node) - fields.map(<[u8]>::len).iter().sum::<usize>();
@@ -231,7 +229,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// A whole file of the right key, in memory.
+/// A whole file with the right key, in memory.
 struct Stored {
     header: Header,
     sections: [Buffer<u8>; 4],
@@ -286,7 +284,7 @@ impl Stored {
     }
 }
 
-/// Reads a part of a file. None if the file has become shorter, or cannot be read.
+/// Reads a part of a file. `None` if the file has become shorter or cannot be read.
 fn section(file: &File, place: Range<usize>) -> Option<Buffer<u8>> {
     let piece = |position, to: &mut [u8]| read_exact_at(file, to, (place.start + position) as u64);
     Buffer::read(place.len(), piece).ok()

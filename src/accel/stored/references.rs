@@ -1,11 +1,11 @@
-//! Checks that the references of a tree from a file lead to existing data.
+//! Checks that the references of a tree from a file are valid.
 //!
-//! Each child and each leaf has to be referred to once and children have to come after their parents, so that traversals end and never
-//! need a deeper stack than they were promised. Slots without a child need the box that no ray enters, since kernels do not check
-//! their references. Only a mesh without triangles may have no tree, since kernels do not check whether there is one.
+//! Each child and each leaf must be referenced once, and children must come after their parents. Traversals then terminate and never exceed their
+//! stack. Slots without a child must have the box that no ray enters, because kernels do not check their references. Only a mesh without triangles
+//! may have no tree, because kernels do not check for a missing one.
 //!
-//! Other boxes and corners are not checked. Whatever they are, even not a number, they lead traversals through the tree, and to
-//! hits or past them, but nowhere else. The checksum finds those that were damaged by chance.
+//! Other boxes and corners are not checked. Even if they are not numbers, they only affect which nodes are visited and which hits are found. The
+//! checksum detects accidental damage to them.
 
 use crate::{
     abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit},
@@ -18,13 +18,13 @@ use crate::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// More levels than builders make of 2³² triangles, since their cuts are even below level 20.
+/// More levels than builders create for 2³² triangles, because their splits are even below level 20.
 const MOST_WIDE_LEVELS: u32 = 128;
 
-/// Number of leaves that one task checks.
+/// Number of leaves per task.
 const LEAVES_PER_TASK: usize = 1024;
 
-/// Whether all references of a tree are sound, for a mesh of `triangles` triangles.
+/// Whether all references of a tree are valid, for a mesh with `triangles` triangles.
 pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     let packs_per_task = packs.par_iter().with_min_len(LEAVES_PER_TASK);
     let named = packs.is_empty() == (triangles == 0) && packs_per_task.all(|pack| pack.is_sound(triangles));
@@ -38,8 +38,8 @@ pub fn are_sound<P: Pack>(tree: &Tree, packs: &[P], triangles: usize) -> bool {
     named && shape
 }
 
-/// Returns the number of levels of the tree below node 0. None if a reference is wrong, or if there are more levels than builders
-/// make, since code that traverses trees may do so by recursion.
+/// Returns the number of levels of the tree below node 0. `None` if a reference is invalid, or if there are more levels than builders create, because
+/// code that traverses trees may be recursive.
 fn wide_levels<const N: usize>(nodes: &[Wide<N>], leaves: usize) -> Option<u32> {
     let mut walk = Walk::new(nodes.len(), leaves)?;
     for (index, node) in nodes.iter().enumerate() {
@@ -61,7 +61,7 @@ fn is_closed<const N: usize>(node: &Wide<N>, slot: usize) -> bool {
     planes.into_iter().all(|(own, empty)| own[slot] == empty[slot])
 }
 
-/// The same as [`are_sound`] for a compressed tree.
+/// Like [`are_sound`], for a compressed tree.
 pub fn are_sound_compressed(units: &[Unit], records: &[TriangleRecord], depth: u32, triangles: usize) -> bool {
     let records_per_task = records.par_iter().with_min_len(LEAVES_PER_TASK);
     let named = records.is_empty() == (triangles == 0)
@@ -80,7 +80,7 @@ fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
         if node.instances != 0 || node.units & node.triangles != 0 {
             return None;
         }
-        // Bases must be in range even where no child uses them, since pools add an offset to them.
+        // Bases must be in range even if no child uses them, because pools add an offset to them.
         for child in within(node.unit_base, node.units, nodes.len())? {
             walk.enter(index, child)?;
         }
@@ -91,22 +91,22 @@ fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
     walk.levels()
 }
 
-/// The range of as many indices from `first` on as bits of `slots` are set. None if it exceeds `all`.
+/// The range of indices that starts at `first` and has one index per set bit of `slots`. `None` if it exceeds `all`.
 fn within(first: u32, slots: u8, all: usize) -> Option<Range<u32>> {
     let end = first.checked_add(slots.count_ones())?;
     (end as usize <= all).then_some(first..end)
 }
 
-/// A pass over the nodes of a tree in the order of memory.
+/// A pass over the nodes of a tree in memory order.
 struct Walk {
-    /// Level of each node, from 1 on; 0 if nothing has referred to it yet.
+    /// Level of each node, starting at 1; 0 if it has not been referenced yet.
     levels: Vec<u32>,
-    /// Whether something refers to each leaf.
+    /// Whether each leaf has been referenced.
     met: Vec<bool>,
 }
 
 impl Walk {
-    /// Begins a pass; none for a tree without nodes.
+    /// Begins a pass; `None` for a tree without nodes.
     fn new(nodes: usize, leaves: usize) -> Option<Self> {
         let mut levels = vec![0; nodes];
         *levels.first_mut()? = 1;
@@ -114,7 +114,7 @@ impl Walk {
         Some(Self { levels, met })
     }
 
-    /// Records the reference from a node to a child. None if the child does not exist, comes before the node, or has a parent already.
+    /// Records the reference from a node to a child. `None` if the child does not exist, precedes the node, or already has a parent.
     fn enter(&mut self, node: usize, child: u32) -> Option<()> {
         let above = self.levels[node];
         let level = self.levels.get_mut(child as usize)?;
@@ -123,14 +123,14 @@ impl Walk {
         first.then_some(())
     }
 
-    /// Records a reference to a leaf. None if the leaf does not exist, or if something refers to it already.
+    /// Records a reference to a leaf. `None` if the leaf does not exist or was already referenced.
     fn meet(&mut self, leaf: u32) -> Option<()> {
         let met = self.met.get_mut(leaf as usize)?;
         let first = !std::mem::replace(met, true);
         first.then_some(())
     }
 
-    /// Returns the number of levels. None if nothing refers to some node or leaf.
+    /// Returns the number of levels. `None` if a node or leaf was never referenced.
     fn levels(self) -> Option<u32> {
         let whole = self.met.iter().all(|met| *met) && self.levels.iter().all(|level| *level > 0);
         self.levels.into_iter().max().filter(|_| whole)

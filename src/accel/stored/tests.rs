@@ -59,7 +59,7 @@ impl Sample {
         read(&self.bytes, self.key, self.layout, self.triangles).is_some()
     }
 
-    /// Whether the file is read with some bytes replaced, and a checksum that agrees.
+    /// Whether the file is accepted with some bytes replaced and an updated checksum.
     fn is_read_with(&self, position: usize, replacement: &[u8]) -> bool {
         let mut bytes = self.bytes.clone();
         bytes[position..][..replacement.len()].copy_from_slice(replacement);
@@ -225,7 +225,7 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
     let [units, records, ..] = sample.sections().map(|section| section.start);
     let reads = |position, bytes: &[u8]| sample.is_read_with(position, bytes);
     let word = |position, value: u32| reads(position, &value.to_le_bytes());
-    // The first node has units below it; nodes without units, like the last, have triangles.
+    // The first node has child units. Nodes without units, like the last one, have triangles.
     let last = sample.sections()[0].end - size_of::<CompressedNode>();
     let (unit_base, leaf_base) = (offset_of!(CompressedNode, unit_base), offset_of!(CompressedNode, leaf_base));
     assert!(word(units + unit_base, 1));
@@ -242,7 +242,7 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
 }
 
 #[cfg(target_arch = "x86_64")]
-/// A fan of triangles which all overlap, so that builders give up refining.
+/// A fan of triangles that all overlap, so that builders give up refining.
 fn fan(triangles: u32) -> TriangleMesh {
     let rim = |i: u32| {
         let turn = i as f32 * 0.01;
@@ -255,7 +255,7 @@ fn fan(triangles: u32) -> TriangleMesh {
     }
 }
 
-/// Version of the builder, and hashes of the trees that it makes: of two meshes, per layout and quality.
+/// Version of the builder, and hashes of its trees: of two meshes, per layout and quality.
 #[cfg(target_arch = "x86_64")]
 const RECORDED: (u32, [u64; 24]) = (
     11,
@@ -287,11 +287,11 @@ const RECORDED: (u32, [u64; 24]) = (
     ],
 );
 
-/// Trees may differ on other processors, which do some additions in another order.
+/// Trees may differ on other processors, which do some additions in a different order.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn what_builders_make_changes_only_with_their_version() {
-    // Enough triangles that large parts are divided among threads, too.
+    // Enough triangles for large parts to be divided among threads.
     let meshes = [sheet(130), fan(3000)];
     let pairs = NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q)));
     let found: Vec<u64> = meshes
@@ -299,7 +299,7 @@ fn what_builders_make_changes_only_with_their_version() {
         .flat_map(|mesh| pairs.clone().map(move |pair| (mesh, pair)))
         .map(|(mesh, (layout, quality))| {
             let blas = Blas::of_surface(mesh.into(), layout, quality);
-            // A fixed key, since one that depends on the version would hide that all else is the same.
+            // A fixed key, because a key that depends on the version would hide that everything else is unchanged.
             checksum(&bytes_of(&blas, TreeKey(0))) as u64
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Parameters of the kernels that make blocks of OpenEXR files.
+//! Parameters of the kernels that build blocks of OpenEXR files.
 
 use crate::{
     abi::{self, EXR_PIECE, EXR_PIECE_ROOM, ExrBlock, ExrChannel, ExrParams, ExrPiece},
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::ptr::{null, null_mut};
 
-/// Bytes that the making of blocks of a picture of `size` takes besides its values.
+/// Bytes of working memory for building the blocks of a picture of `size` pixels.
 #[cfg(throng_cuda)]
 pub fn exr_bytes(rows: &FileRows, size: (u32, u32)) -> usize {
     bytes_needed(&params_of(rows, size)).iter().sum()
@@ -37,7 +37,7 @@ pub fn params_of(rows: &FileRows, (width, height): (u32, u32)) -> ExrParams {
     }
 }
 
-/// Bytes of the room, the pieces and the blocks.
+/// Bytes of the room, the pieces and the blocks, in this order.
 pub fn bytes_needed(params: &ExrParams) -> [usize; 3] {
     let pieces = piece_count(params) as usize;
     [
@@ -51,7 +51,7 @@ pub fn piece_count(params: &ExrParams) -> u32 {
     params.block_count * params.pieces_per_block
 }
 
-/// The channels' records for rows of `width` pixels; `values` says where those of an AOV are, or of the picture itself.
+/// The channels' records for rows of `width` pixels. `values` returns the address of an AOV's first value, or of the picture's for `None`.
 pub fn records(rows: &FileRows, width: u32, values: impl Fn(Option<Aov>) -> *const f32) -> Vec<ExrChannel> {
     let mut begin = 0;
     let record = |place: ChannelPlace| {

@@ -14,7 +14,7 @@ unsafe extern "C" {
     fn throng_probe_exr_copy(params: *const ExrParams);
 }
 
-/// Makes the blocks that a GPU would make of a picture.
+/// Builds the blocks of a picture with the kernels that GPUs run.
 fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) -> FileBlocks {
     let mut params = params_of(rows, size);
     let channels = records(rows, size.0, |aov| match aov {
@@ -32,7 +32,7 @@ fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) 
     params.room = room.as_mut_ptr().cast();
     params.pieces = pieces.as_mut_ptr();
     params.blocks = places.as_mut_ptr();
-    // SAFETY: all tables have the sizes that the kernels are told; the memory is as large as they say.
+    // SAFETY: all tables and the memory have the sizes that the parameters give.
     unsafe {
         let bytes = throng_probe_exr_place(&params, null_mut());
         let mut memory = vec![0u64; (bytes as usize).div_ceil(8)];
@@ -41,12 +41,12 @@ fn blocks(rows: &FileRows, size: (u32, u32), beauty: &[f32], aovs: &[AovImage]) 
     let end = places.pop().unwrap().offset as usize;
     let mut out = vec![0; end];
     params.out = out.as_mut_ptr();
-    // SAFETY: as above; the last place says where the last block ends.
+    // SAFETY: as above; the last entry's offset is the end of the last block.
     unsafe { throng_probe_exr_copy(&params) };
     FileBlocks { rows: *rows, offsets: places.iter().map(|block| block.offset).collect(), bytes: out.into() }
 }
 
-/// An image that is smooth for some AOVs, noise for others, and a matte with few names for mattes.
+/// An image with values typical of the AOV: smooth, noisy, or a matte with few names.
 fn image(aov: Aov, pixels: usize, seed: u32) -> AovImage {
     let stride = aov.channels();
     let noise = |i: usize| (i as u32).wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8;
@@ -85,7 +85,7 @@ fn picture_file(
     std::fs::read(path).unwrap()
 }
 
-/// All channels as another implementation reads them.
+/// All channels as the `exr` crate reads them.
 fn channels_of(file: Vec<u8>) -> Vec<(String, Vec<u32>)> {
     let image = read()
         .no_deep_data()
@@ -110,7 +110,7 @@ fn channels_of(file: Vec<u8>) -> Vec<(String, Vec<u32>)> {
 #[test]
 fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
     let mut bytes = Vec::new();
-    // Many pieces of a block, and blocks smaller than a piece.
+    // Blocks of many pieces, and blocks smaller than a piece.
     for (size, compression) in [
         ((333, 50), ExrCompression::Zip),
         ((333, 5), ExrCompression::Zips),
@@ -130,7 +130,7 @@ fn files_made_on_the_gpu_hold_what_those_made_on_the_cpu_do() {
             bytes.push(made.bytes.len());
         }
     }
-    // Whoever changes these changes how well the kernels compress.
+    // Sizes of the files. A change here is a change of the compression ratio.
     assert_eq!(bytes, [1134537, 1684728, 111839, 168479, 1888, 2658, 176, 212]);
 }
 
@@ -169,7 +169,7 @@ fn halves_are_rounded_as_the_standard_says() {
     }
 }
 
-/// Compresses one row of floats and inflates it again: returns the bytes that the predictor made of it.
+/// Compresses one row of floats, inflates it again, and returns the predictor's bytes.
 fn inflated(values: &[f32]) -> Vec<u8> {
     let rows = FileRows { aovs: AovSet::default(), transparent: false, colors: ChannelKind::Float, per_block: 1 };
     let made = blocks(&rows, (values.len() as u32 / 3, 1), values, &[]);

@@ -1,4 +1,4 @@
-//! Exact sums of films: adding those of other samples, and making the picture in the end, without a scene.
+//! Operations on exact sums of films that need no scene: adding the sums of other samples, and computing the final picture.
 
 use super::{Developer, Kernel};
 use crate::{
@@ -18,11 +18,11 @@ use std::{
 };
 
 impl Developer {
-    /// Adds the sums of `count` pixels from number `from` of `other` on to those from number `to` on of `film`. Both are exact and have the layers
-    /// of the same settings.
+    /// Adds the sums of `count` pixels of `other`, starting at pixel `from`, to the pixels of `film` starting at pixel `to`. Both films must have
+    /// exact sums and layers for the same settings.
     ///
     /// # Panics
-    /// If one of them has no such pixels.
+    /// If either film has fewer pixels.
     pub fn join(
         &self,
         settings: &FrameSettings,
@@ -34,7 +34,7 @@ impl Developer {
         let places = |words: usize| (to * words..(to + count) * words, from * words..(from + count) * words);
         let add = |sums: &mut [u32], others: &[u32]| {
             let params = FilmParams { sums: sums.as_mut_ptr(), other_sums: others.as_ptr(), ..film_params(settings) };
-            // SAFETY: so many pixels are in both.
+            // SAFETY: both films have `count` pixels in this range.
             unsafe { call(self.0.join_sums, &Params { film: params, ..Zeroable::zeroed() }, count) };
         };
         let (own, others): (Range<usize>, Range<usize>) = places(words);
@@ -51,18 +51,18 @@ impl Developer {
         let mut record = FrameAovs { sum_words: words as u64, ..Zeroable::zeroed() };
         (record.sums, record.other_sums) = (own.as_mut_ptr(), others.as_ptr());
         for aov in settings.aovs.iter() {
-            // Tells which AOVs there are, and is not written to.
+            // A non-null pointer marks the AOV as present; the kernel does not write to it.
             frame_aovs::aim(&mut record, aov, NonNull::dangling().as_ptr());
         }
         let params = FilmParams { aovs: &raw const record, ..film_params(settings) };
-        // SAFETY: so many pixels are in both.
+        // SAFETY: both films have `count` pixels in this range.
         unsafe { call(self.0.join_aovs, &Params { film: params, ..Zeroable::zeroed() }, count) };
     }
 
-    /// Makes pixels and AOVs of a film with exact sums and, if `settings` ask for AOVs, with their layers.
+    /// Computes pixels and AOVs from a film with exact sums. If `settings` contain AOVs, the film must have their layers.
     ///
     /// # Panics
-    /// If the film has another size.
+    /// If the film's size differs from the settings' size.
     pub fn finish(&self, settings: &FrameSettings, film: &mut Accumulation) -> (Bytes, Vec<AovImage>) {
         let count = settings.film_pixels();
         let layers = if settings.layer_sums { count * layer_words(settings.aovs) } else { 0 };
@@ -79,7 +79,7 @@ impl Developer {
         for (aov, values) in &mut images {
             frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());
         }
-        // Floats, whichever type the pixels have: memory that is aligned for both.
+        // Floats for every pixel type, so that the memory is aligned for all of them.
         let mut pixels = vec![0f32; (count * settings.pixel_bytes()).div_ceil(4)];
         let mut params =
             Params { display: display_params(settings), film: film_params(settings), ..Zeroable::zeroed() };
@@ -88,7 +88,7 @@ impl Developer {
         params.film.pixels = pixels.as_mut_ptr().cast();
         params.film.aovs = &raw const record;
         if !images.is_empty() {
-            // SAFETY: sums, images and layers are of the settings' size, and layers are there if an AOV needs them.
+            // SAFETY: sums, images and layers have the settings' size. Layers are present if an AOV needs them.
             unsafe { call(self.0.finish_aovs, &params, count) };
         }
         let values = |aov| images.iter().find(|(of, _)| *of == aov).map_or(null(), |(_, values)| values.as_ptr());
@@ -99,7 +99,7 @@ impl Developer {
         if settings.transparent {
             params.film.alpha = values(Aov::Alpha);
         }
-        // SAFETY: sums, AOVs and pixels are as long as that.
+        // SAFETY: sums, AOVs and pixels have `count` pixels.
         unsafe { call(self.0.resolve_pixel, &params, count) };
         let bytes = count * settings.pixel_bytes();
         let images = images.into_iter().map(|(aov, values)| AovImage { aov, values: values.into() });
@@ -110,7 +110,7 @@ impl Developer {
 /// Runs a kernel that traces no rays on the calling thread.
 ///
 /// # Safety
-/// The parameters lead to all that the kernel reads and writes for so many pixels.
+/// All memory that the kernel accesses through `params` must have `count` pixels.
 unsafe fn call(kernel: Kernel, params: &Params, count: usize) {
     let mut thread = Thread {
         stack: null_mut(),
@@ -121,7 +121,7 @@ unsafe fn call(kernel: Kernel, params: &Params, count: usize) {
         bounce_rays: 0,
         shadow_rays: 0,
     };
-    // SAFETY: as demanded; it needs no stack.
+    // SAFETY: guaranteed by the caller; the kernel needs no stack.
     unsafe { kernel(params, 0, count as u32, &mut thread) };
 }
 
@@ -135,13 +135,13 @@ mod tests {
         FrameSettings { width: 1, height: 1, open_ended: true, pixels: PixelType::F32, ..fake::settings() }
     }
 
-    /// A film of one pixel with these sums.
+    /// A one-pixel film with these sums.
     fn film(values: [i128; 3], weights: i32) -> Accumulation {
         let words = values.into_iter().flat_map(|value| [0, 32, 64].map(|bits| (value >> bits) as u32));
         Accumulation { sums: words.chain([weights as u32]).collect(), ..Accumulation::new(&settings()) }
     }
 
-    /// Numbers of 96 bits and of fewer.
+    /// Integers of up to 96 significant bits.
     fn number() -> impl Strategy<Value = i128> {
         (any::<i128>(), 33u32..128).prop_map(|(number, bits)| number >> bits)
     }

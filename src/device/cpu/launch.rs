@@ -1,4 +1,4 @@
-//! Launches of kernels on the CPU: parameters that lead into the host's memory, and the data that must live meanwhile.
+//! Kernel launches on the CPU: parameters that point into host memory, and the data that must stay alive during a launch.
 
 use super::{Kernel, watch::watched};
 use crate::{
@@ -27,26 +27,26 @@ use std::{
     sync::{Arc, atomic::AtomicU32},
 };
 
-/// Tables of a frame that are not the scene's, and the tree over the lights within the scene.
+/// A frame's own tables of materials and lights, if they differ from the scene's, and the tree over the lights inside the scene.
 #[derive(Default)]
 pub struct Shining {
     pub posed: Option<MaterialTables>,
     pub local: Option<Arc<LocalTree>>,
 }
 
-/// Stacks on which the walks of one thread keep what is left to visit.
+/// Traversal stacks of one thread.
 pub struct Stacks {
-    /// Stacks of the same size, one for each ray that is interleaved with others.
+    /// Stacks of equal size, one per interleaved ray.
     pub rays: Vec<StackEntry>,
     pub packets: Vec<PacketEntry>,
 }
 
-/// Launch parameters, and the data that must live as long as they are used.
+/// Launch parameters together with the data that they point to.
 pub struct Launch<'a> {
     pub params: Params,
     stack_entries: usize,
     packet_entries: usize,
-    /// Number of rays of one thread that are interleaved.
+    /// Number of rays that one thread interleaves.
     interleaved: usize,
     _blas: Vec<BlasRecord>,
     _pool: Pool,
@@ -56,14 +56,14 @@ pub struct Launch<'a> {
     _lights: Option<Arc<LocalTree>>,
     camera_keys: Vec<CameraRecord>,
     _mesh_keys: Vec<MeshKeys>,
-    /// The parameters lead to these, too.
+    /// The scene's tables and the frame, to which the parameters also point.
     _reads: PhantomData<(&'a Tables, &'a Frame)>,
 }
 
-/// The parameters of a launch under way.
+/// The parameters of a running launch.
 struct Running(UnsafeCell<Params>);
 
-// SAFETY: the parameters lead to what `Launch` shares, and only `detour` changes, by atomic operations here and in kernels.
+// SAFETY: the parameters point to data that `Launch` shares. Only `detour` changes, by atomic operations here and in kernels.
 unsafe impl Sync for Running {}
 
 impl Running {
@@ -71,14 +71,14 @@ impl Running {
         self.0.get()
     }
 
-    /// How walks enter instances, which may change while kernels run.
+    /// The mode in which traversals enter instances; it may change while kernels run.
     fn detour(&self) -> &AtomicU32 {
-        // SAFETY: the field is aligned, lives as long as this, and is read and written by atomic operations alone.
+        // SAFETY: the field is aligned, lives as long as `self`, and is accessed by atomic operations only.
         unsafe { AtomicU32::from_ptr(&raw mut (*self.0.get()).trees.detour) }
     }
 }
 
-/// The mesh table of a frame in which some meshes have a shape of their own, and their vertices; empty if none has.
+/// The mesh table of a frame with deformed meshes, and the vertices of those meshes; empty if no mesh deforms.
 #[derive(Default)]
 pub struct Shapes {
     meshes: Vec<MeshRecord>,
@@ -116,7 +116,7 @@ impl Shapes {
     }
 }
 
-/// The data that kernels read of another frame.
+/// The data that kernels read of a neighbouring frame.
 pub struct Elsewhere<'a> {
     pose: &'a OtherPose,
     transforms: Vec<[f32; 12]>,
@@ -142,12 +142,12 @@ impl<'a> Elsewhere<'a> {
     }
 }
 
-// SAFETY: kernels read everything the parameters lead to, except film, pixels, errors, AOVs, hits and work, of which each item has
-// its own.
+// SAFETY: kernels only read the data behind the parameters. The exceptions are film, pixels, errors, AOVs, hits and work, of which each item has its
+// own.
 unsafe impl Sync for Launch<'_> {}
 
 impl<'a> Launch<'a> {
-    /// The launch of a kernel that reads nothing but its parameters and a film.
+    /// The launch of a kernel that reads only its parameters and a film.
     pub fn of(params: Params) -> Self {
         Self {
             params,
@@ -166,7 +166,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The launch of a kernel for a frame. In a TLAS of more bytes than `cached_tlas`, single rays are interleaved.
+    /// The launch of a kernel for a frame. Single rays are interleaved if the TLAS is larger than `cached_tlas` bytes.
     pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining, cached_tlas: usize) -> Self {
         let interleaved = match frame.tlas.bytes() > cached_tlas {
             true => MAX_INTERLEAVED as usize,
@@ -246,17 +246,17 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Runs `kernel` over `count` items, batch by batch on all threads, until done or stopped. A stop ends batches and walks that are under
-    /// way as well; results are undefined then.
+    /// Runs `kernel` over `count` items in batches of `batch` on all threads, until all are done or `stop` returns true. A stop also ends running
+    /// batches and traversals; results are undefined then.
     ///
     /// # Safety
-    /// The launch leads to all that the kernel reads, and to a place of its own for whatever it writes for each of the items.
+    /// All data that the kernel reads must be valid, and each item must have its own memory for the kernel's results.
     pub unsafe fn run(&self, kernel: Kernel, count: u32, batch: u32, stop: &Stop) -> RayCounts {
-        // SAFETY: as demanded.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run_counted(kernel, count, batch, &|| (), stop) }
     }
 
-    /// The same, calling `begun` for each batch.
+    /// Like [`Self::run`], and calls `begun` at the start of each batch.
     ///
     /// # Safety
     /// As for [`Self::run`].
@@ -283,8 +283,7 @@ impl<'a> Launch<'a> {
             begun();
             if !stop() {
                 let begin = index * batch;
-                // SAFETY: the launch keeps alive what it leads to, batches are of different items, and the stacks have the
-                // entries that the trees need.
+                // SAFETY: the launch keeps its data alive, batches have disjoint items, and the stacks have as many entries as the trees need.
                 unsafe { kernel(running.params(), begin, count.min(begin + batch), &mut thread) };
             }
             RayCounts { primary: thread.primary_rays, bounce: thread.bounce_rays, shadow: thread.shadow_rays }
@@ -298,7 +297,7 @@ impl<'a> Launch<'a> {
         })
     }
 
-    /// The stacks that a thread needs for these trees.
+    /// Allocates the stacks that one thread needs for the frame's trees.
     pub fn stacks(&self) -> Stacks {
         let none = StackEntry { reference: 0, t: 0.0 };
         Stacks {
@@ -307,7 +306,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Adds the picture's settings.
+    /// Sets the parameters that depend on the picture's settings.
     pub fn apply(&mut self, frame: &Frame, settings: &FrameSettings) {
         self.params.picture = picture_params(frame, settings);
         self.params.display = display_params(settings);
@@ -319,7 +318,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// The tables of a frame: the scene's, unless shapes or `posed` take their place.
+/// The tables of a frame: the scene's, unless `shapes` or `posed` replace them.
 fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>) -> TableParams {
     let (materials, lobes, maps, lights) = match posed {
         Some(own) => (&own.materials, &own.lobes, &own.maps, &own.lights),
@@ -368,7 +367,7 @@ fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
         BlasShape::Triangles { tree, packs } => BlasRecord {
             nodes: tree.nodes.address().cast(),
             packs: packs.address().cast(),
-            // Leaves that cover a mesh once have the area of its bounds in all.
+            // Estimate: leaves that cover a mesh once have a total area equal to the area of the mesh's bounds.
             leaf_width: (blas.bounds.half_area() / packs.count() as f32).sqrt(),
             root: tree.root,
             shape: match packs {

@@ -1,5 +1,5 @@
-//! The CPU device: the kernels as compiled by the host compiler, in the widest variant that this processor runs, over
-//! rayon's threads. It is the oracle that other devices are compared with.
+//! The CPU device: the kernels as compiled by the host compiler, in the widest variant that this processor supports, on rayon's threads. Other
+//! devices are tested against it.
 
 use super::{
     Accumulation, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered,
@@ -26,7 +26,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A kernel: handles items `begin..end` on the calling thread.
+/// A kernel: processes items `begin..end` on the calling thread.
 type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 
 mod film_filter;
@@ -43,21 +43,21 @@ mod kernels {
 }
 use kernels::{KernelTable, VARIANTS};
 
-/// Items of `render_pixel` that are handed out at once: four 8×8 tiles.
+/// Items of `render_pixel` per batch: four 8×8 tiles.
 const PIXEL_BATCH: u32 = 256;
-/// Pixels of `resolve_pixel` that are handed out at once.
+/// Pixels of `resolve_pixel` per batch.
 const RESOLVE_BATCH: u32 = 1 << 14;
-/// Samples per pixel between two checks whether to stop.
+/// Samples per pixel between two checks for a stop.
 const SAMPLE_SLICE: usize = 16;
-/// Tiles of `measure_tile` that are handed out at once.
+/// Tiles of `measure_tile` per batch.
 const TILE_BATCH: u32 = 64;
-/// Rays that are handed out at once.
+/// Rays per batch.
 const RAY_BATCH: usize = 1024;
-/// Bytes of a TLAS that caches hold most of. In larger ones, rays that go alone would mostly wait for memory.
+/// Bytes of a TLAS that mostly fits into caches. In larger ones, single rays would mostly wait for memory.
 const CACHED_TLAS: usize = 32 << 20;
-/// Rays whose work is counted before it is added up.
+/// Rays per launch when work is counted.
 const COUNTED_RAYS: usize = 1 << 20;
-/// The variant that walks the GPU's trees as a GPU does, on the CPU: slow, and only there to be compared with the others.
+/// The variant that traverses the GPU's trees with the GPU's algorithm on the CPU. It is slow and serves for comparison only.
 pub const COMPRESSED: &str = "compressed";
 
 /// The variant for any processor.
@@ -70,20 +70,22 @@ pub struct CpuDevice {
     posed: PosedCache,
     queued: Option<(Frame, FrameSettings)>,
     progress: Arc<FrameProgress>,
-    /// The sums of the last frame whose samples were shared: to give so much memory back and ask for it again takes all threads a while.
+    /// The sums of the last frame with shared samples. Reusing them avoids freeing and allocating this much memory for each frame.
     spare: Vec<u32>,
-    /// Single rays that look for their closest hits are interleaved in a TLAS of more bytes than this.
+    /// Size in bytes of a TLAS above which single closest-hit rays are interleaved.
     cached_tlas: usize,
 }
 
 impl CpuDevice {
-    /// Uses the widest variant that the processor supports; `THRONG_CPU=baseline|avx2|avx512` asks for a given one.
+    /// Uses the widest variant that the processor supports, or the one in `THRONG_CPU` (`baseline`, `avx2` or `avx512`).
+    ///
+    /// # Errors
+    /// If `THRONG_CPU` names an unknown or unsupported variant.
     pub fn new() -> Result<Self, DeviceError> {
         chosen_kernels().map(Self::with_kernels)
     }
 
-    /// Uses the variant of that name. Variants differ in speed and in the steps that they count, never in their
-    /// results.
+    /// Uses the named variant. Variants differ in speed and in counted traversal steps, never in results.
     #[cfg(feature = "test-seams")]
     pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
         kernels_named(name).map(Self::with_kernels)
@@ -102,18 +104,18 @@ impl CpuDevice {
         }
     }
 
-    /// The same device, which interleaves single rays in a TLAS of more than `bytes`: that changes how fast they are, not what they hit.
+    /// Changes the TLAS size in bytes above which single rays are interleaved. This affects speed, not results.
     #[cfg(feature = "test-seams")]
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
         Self { cached_tlas: bytes, ..self }
     }
 
-    /// Names of the kernel variants that this processor supports, the fastest last.
+    /// Names of the kernel variants that this processor supports, in ascending order of speed.
     pub fn variants() -> Vec<&'static str> {
         VARIANTS.iter().map(|v| v.name).filter(|name| supported(name)).collect()
     }
 
-    /// Lets `ask` query the kernels about the lights of a frame; for the baseline variant only.
+    /// Calls `ask` with a probe that evaluates the light functions of the kernels for a frame; baseline variant only.
     #[cfg(feature = "test-seams")]
     pub fn probe<T>(
         &mut self,
@@ -128,12 +130,12 @@ impl CpuDevice {
         let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
         let mut stacks = launch.stacks();
-        // SAFETY: the launch keeps alive what its parameters lead to, and knows the stack that its trees need.
+        // SAFETY: the launch keeps the data behind its parameters alive, and the stacks have the size that its trees need.
         let mut probe = unsafe { crate::light::probe::Probe::new(&launch.params, &mut stacks.rays) };
         Ok(ask(&mut probe))
     }
 
-    /// Makes the tables that a frame has of its own and, where lights are sampled, the tree over those within the scene.
+    /// Builds the frame's own tables and, if lights are sampled, the tree over the lights inside the scene.
     fn shining(&mut self, frame: &Frame, settings: &FrameSettings) -> Shining {
         let Some(tables) = self.tables.as_ref() else {
             return Shining::default();
@@ -156,7 +158,7 @@ impl CpuDevice {
         self.tables.as_ref().ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
 
-    /// Makes the launch of kernels that trace a frame.
+    /// Creates the launch for kernels that trace a frame.
     fn prepare<'a>(&'a self, frame: &'a Frame, shining: Shining) -> Result<Launch<'a>, DeviceError> {
         let tables = self.tables()?;
         frame.check(&tables.scene, self.node_layout())?;
@@ -166,7 +168,8 @@ impl CpuDevice {
     /// Adds `samples` of the first `items` items to the film.
     ///
     /// # Safety
-    /// The launch is of a picture with so many items and leads to a film of its size, and to as many tiles if not all are sampled.
+    /// The launch must be for a picture with at least `items` items and point to a film of its size. If only some tiles are sampled, it must point to
+    /// the list of their numbers.
     unsafe fn sample(
         &self,
         launch: &mut Launch<'_>,
@@ -175,7 +178,7 @@ impl CpuDevice {
         stop: &Stop,
     ) -> RayCounts {
         let mut rays = RayCounts::default();
-        // Slices of samples: a stop must not have to wait until the first pixels have all of theirs.
+        // Small ranges of samples, so that a stop does not wait for all samples of the first pixels.
         for begin in samples.clone().step_by(SAMPLE_SLICE) {
             let end = samples.end.min(begin + SAMPLE_SLICE as u32);
             launch.params.film.sample_begin = begin;
@@ -186,7 +189,7 @@ impl CpuDevice {
                 true => self.kernels.render_pixel,
                 false => self.kernels.render_with_aovs,
             };
-            // SAFETY: as demanded; a pixel's place in the film and in AOVs is touched by its own item only.
+            // SAFETY: guaranteed by the caller; each item writes only to its own pixel of film and AOVs.
             rays += unsafe { launch.run_counted(kernel, items, PIXEL_BATCH, &begun, stop) };
             if stop() {
                 break;
@@ -195,7 +198,7 @@ impl CpuDevice {
         rays
     }
 
-    /// Makes room for the AOVs of a frame. `layers` takes their exact sums, if the settings ask for these.
+    /// Allocates the AOVs of a frame. `layers` receives their exact sums if [`FrameSettings::layer_sums`] is set.
     fn gathering<'a>(
         &self,
         frame: &'a Frame,
@@ -236,7 +239,7 @@ impl CpuDevice {
     /// Gathers the AOVs of a frame whose film is done.
     ///
     /// # Safety
-    /// The launch is of a picture with so many items and leads to its film.
+    /// The launch must be for a picture with at least `items` items and point to its film.
     unsafe fn gather_aovs(
         &self,
         launch: &mut Launch<'_>,
@@ -250,27 +253,27 @@ impl CpuDevice {
             true => self.kernels.gather_exact_aovs,
             false => self.kernels.gather_aovs,
         };
-        // SAFETY: images and layers are of the picture's size, and what the record leads to besides lives as long as it.
+        // SAFETY: images and layers have the picture's size, and all other data of the record lives as long as the record.
         unsafe { launch.run(kernel, items, PIXEL_BATCH, stop) };
         launch.params.film.aovs = null();
     }
 
-    /// Makes the layers of what covers pixels from what these share, once all have been gathered.
+    /// Computes the coverage layers from shared contributions after all of them have been gathered.
     ///
     /// # Safety
-    /// As of [`Self::gather_aovs`].
+    /// As for [`Self::gather_aovs`].
     unsafe fn finish_cover(&self, launch: &mut Launch<'_>, gathering: &Gathering<'_>, pixels: u32) {
         if gathering.record.cover.is_null() {
             return;
         }
         launch.params.film.aovs = &raw const *gathering.record;
-        // SAFETY: as there; a pixel writes its own values of layers and reads shares, which nobody writes.
+        // SAFETY: as above; each pixel writes its own layer values and reads contributions, which no item writes.
         unsafe { launch.run(self.kernels.gather_cover, pixels, RESOLVE_BATCH, &|| false) };
         launch.params.film.aovs = null();
     }
 }
 
-/// AOVs that kernels gather, and what they read for them.
+/// The AOV images of a frame, and the data that kernels read to fill them.
 struct Gathering<'a> {
     record: Box<FrameAovs>,
     images: Vec<(Aov, Vec<f32>)>,
@@ -285,7 +288,7 @@ impl Gathering<'_> {
     }
 }
 
-/// The variant that `THRONG_CPU` names, else the fastest.
+/// The variant named by `THRONG_CPU`, or the fastest one.
 fn chosen_kernels() -> Result<&'static KernelTable, DeviceError> {
     match std::env::var("THRONG_CPU") {
         Ok(name) => kernels_named(&name),
@@ -303,18 +306,20 @@ fn kernels_named(name: &str) -> Result<&'static KernelTable, DeviceError> {
     })
 }
 
-/// Converts films to display pixels by the code that devices run.
+/// Converts films to display pixels with the kernels that devices use.
 pub struct Developer(&'static KernelTable);
 
 impl Developer {
+    /// Uses the variant that `THRONG_CPU` names, or the fastest one.
+    ///
     /// # Errors
-    /// When `THRONG_CPU` asks for kernels that are not there.
+    /// If `THRONG_CPU` names an unknown or unsupported variant.
     pub fn new() -> Result<Self, DeviceError> {
         chosen_kernels().map(Self)
     }
 
-    /// Converts a film, which is sums of RGB and weights, to pixels. `alpha` has a value for each if they are transparent. `film_params` says
-    /// where they are in the picture.
+    /// Converts a film (RGB sums and weights) to pixels of `pixel_bytes` bytes. `alpha` has one value per pixel for transparent pictures.
+    /// `film_params` gives the position of the pixels in the picture.
     pub(super) fn resolve(
         &self,
         film: &mut [[f32; 4]],
@@ -324,7 +329,7 @@ impl Developer {
         pixel_bytes: usize,
     ) -> Vec<u8> {
         let bytes = film.len() * pixel_bytes;
-        // Memory that is aligned for all types of pixels.
+        // Floats, so that the memory is aligned for every pixel type.
         let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
         let film_params = FilmParams {
             sums: film.as_mut_ptr().cast(),
@@ -334,7 +339,7 @@ impl Developer {
             ..film_params
         };
         let launch = Launch::of(Params { display, film: film_params, ..Zeroable::zeroed() });
-        // SAFETY: film, alpha and pixels are as long as that.
+        // SAFETY: film, alpha and pixels have the same number of pixels.
         unsafe {
             let count = film.len() as u32;
             launch.run(self.0.resolve_pixel, count, RESOLVE_BATCH, &|| false)
@@ -343,7 +348,7 @@ impl Developer {
     }
 }
 
-/// Whether this processor has the instructions of a variant.
+/// Whether this processor has the instructions that a variant uses.
 fn supported(variant: &str) -> bool {
     match variant {
         BASELINE | COMPRESSED => true,
@@ -442,7 +447,7 @@ impl Device for CpuDevice {
         launch.apply(frame, settings);
         let pixel_count = settings.film_pixels();
         let tile_count = pixel_items(settings)? / TILE_ITEMS;
-        // Floats, whichever type the pixels have: memory that is aligned for both.
+        // Floats for every pixel type, so that the memory is aligned for all of them.
         let mut pixels = vec![0f32; (pixel_count * settings.pixel_bytes()).div_ceil(4)];
         launch.params.film.sums = film.sums.as_mut_ptr();
         launch.params.film.pixels = pixels.as_mut_ptr().cast();
@@ -459,7 +464,7 @@ impl Device for CpuDevice {
             launch.params.film.tile_errors = errors.as_mut_ptr();
         }
         let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(first));
-        // AOVs are gathered from the hits of the picture's own rays where a pixel gets all of its samples at once.
+        // If a pixel gets all its samples in one launch, AOVs are gathered from the hits of the picture's own rays.
         let is_last = until >= settings.samples || settings.unfinished_aovs;
         let at_once = first == passes.samples().start && is_last && until - first <= SAMPLE_SLICE as u32;
         let mut along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
@@ -470,7 +475,7 @@ impl Device for CpuDevice {
         if let (Some(along), Some(cover)) = (&mut along, cover) {
             along.record.cover = cover;
         }
-        // Where samples are shared, a pixel's variance is known when those around it are finished.
+        // If samples are shared, a pixel's variance is known only after its neighbours are finished.
         let late = along.as_mut().filter(|_| settings.shares_samples());
         let variance = late.map_or(null_mut(), |along| std::mem::replace(&mut along.record.variance, null_mut()));
         launch.params.film.aovs = along.as_ref().map_or(null(), |along| &raw const *along.record);
@@ -480,7 +485,7 @@ impl Device for CpuDevice {
             launch.params.film.tiles = tiles.as_ref().map_or(null(), |tiles| tiles.as_ptr());
             let count = tiles.as_ref().map_or(tile_count, |tiles| tiles.len() as u32);
             self.progress.begin(samples(passes.samples().start), samples(settings.samples));
-            // SAFETY: the film fits the settings, and so do the tiles.
+            // SAFETY: the film and the tiles fit the settings.
             rays += unsafe { self.sample(&mut launch, passes.samples(), count * TILE_ITEMS, stop) };
             if stop() {
                 return Err(DeviceError::Stopped);
@@ -488,7 +493,7 @@ impl Device for CpuDevice {
             launch.params.film.tiles = null();
             if passes.is_adaptive() {
                 let kernel = self.kernels.measure_tile;
-                // SAFETY: both halves of the film are the picture's, and there is an error for each tile.
+                // SAFETY: the film and its odd half have the picture's size, and there is one error per tile.
                 unsafe { launch.run(kernel, tile_count, TILE_BATCH, &|| false) };
             }
             passes.go_on(&errors);
@@ -501,11 +506,11 @@ impl Device for CpuDevice {
         if let Some(along) = along.as_mut().filter(|_| !variance.is_null()) {
             along.record.variance = variance;
             launch.params.film.aovs = &raw const *along.record;
-            // SAFETY: as of the samples.
+            // SAFETY: as for the samples.
             unsafe { launch.run(self.kernels.gather_variance, tile_count * TILE_ITEMS, PIXEL_BATCH, stop) };
         }
         if let Some(along) = &along {
-            // SAFETY: as of the samples.
+            // SAFETY: as for the samples.
             unsafe { self.finish_cover(&mut launch, along, pixel_count as u32) };
         }
         launch.params.film.aovs = null();
@@ -517,11 +522,11 @@ impl Device for CpuDevice {
                 launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
                 let mut gathering = self.gathering(frame, settings, &mut film.layers)?;
                 gathering.record.cover = cover.unwrap_or(null_mut());
-                // Tiles that were given are all that has changed.
+                // If the caller chose the tiles, only they have changed.
                 let given = film.state.tiles.as_ref().filter(|_| settings.noise.is_none());
                 launch.params.film.tiles = given.map_or(null(), |tiles| tiles.as_ptr());
                 let items = given.map_or(tile_count, |tiles| tiles.len() as u32) * TILE_ITEMS;
-                // SAFETY: the film fits the settings, and so do the tiles.
+                // SAFETY: the film and the tiles fit the settings.
                 unsafe {
                     self.gather_aovs(&mut launch, &gathering, settings, items, stop);
                     self.finish_cover(&mut launch, &gathering, pixel_count as u32);
@@ -539,7 +544,7 @@ impl Device for CpuDevice {
             launch.params.film.alpha = values(Aov::Alpha);
         }
         let kernel = self.kernels.resolve_pixel;
-        // SAFETY: film, alpha and pixels are as long as that.
+        // SAFETY: film, alpha and pixels have `pixel_count` pixels.
         unsafe { launch.run(kernel, pixel_count as u32, RESOLVE_BATCH, &|| false) };
         if stop() {
             return Err(DeviceError::Stopped);
@@ -573,12 +578,12 @@ impl Device for CpuDevice {
         launch.params.tables.has_cutouts = 0;
         let mut pass = || {
             let start = Instant::now();
-            // Item numbers have 32 bits; longer lists are traced in pieces.
+            // Item numbers have 32 bits, so longer lists are traced in parts.
             for (rays, hits) in rays.chunks(1 << 30).zip(hits.chunks_mut(1 << 30)) {
                 launch.params.query.rays = rays.as_ptr();
                 launch.params.query.hits = hits.as_mut_ptr();
                 let count = rays.len() as u32;
-                // SAFETY: there are so many rays, and as many hits.
+                // SAFETY: `rays` and `hits` have `count` elements.
                 unsafe { launch.run(kernel, count, RAY_BATCH as u32, &|| false) };
             }
             start.elapsed()
@@ -599,7 +604,7 @@ impl Device for CpuDevice {
             launch.params.query.rays = rays.as_ptr();
             launch.params.query.work = work.as_mut_ptr();
             let count = rays.len() as u32;
-            // SAFETY: there are so many rays, and at least as many places for their work.
+            // SAFETY: there are `count` rays and at least as many elements in `work`.
             unsafe { launch.run(kernel, count, RAY_BATCH as u32, &|| false) };
             counts = work[..rays.len()].iter().fold(counts, WorkCounts::with);
         }

@@ -1,7 +1,7 @@
-//! Ends long launches. Kernels cannot check whether to stop, so a thread checks while they run and sets `TreeParams::detour`.
+//! Stops long launches early. Kernels cannot check for a stop, so a thread checks while they run and sets `TreeParams::detour`.
 //!
-//! Traversal reads this value whenever it enters an instance, in place of the test whether the scene has assemblies, so the check costs
-//! nothing. Rays end there, and the results of the launch are discarded.
+//! Traversal reads this value whenever it enters an instance, in place of the test for assemblies, so the check costs nothing. Rays end there, and
+//! the results of the launch are discarded.
 
 use crate::device::Stop;
 use std::{
@@ -14,12 +14,12 @@ use std::{
     time::Duration,
 };
 
-/// Time between two questions.
+/// Time between two checks.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Number of intervals without a launch after which the thread ends.
+/// Number of intervals without a launch after which the watching thread ends.
 const IDLE: u32 = 20;
 
-/// A launch under way.
+/// A running launch.
 struct Watched {
     number: u64,
     stop: *const Stop<'static>,
@@ -43,22 +43,22 @@ fn launches() -> MutexGuard<'static, Launches> {
     LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does `work`, and sets `flag` to `ends` once `stop` says that its results do not matter any more.
+/// Runs `work`. Sets `flag` to `ends` while it runs if `stop` returns true; its results are to be discarded then.
 pub fn watched<T>(stop: &Stop, flag: &AtomicU32, ends: u32, work: impl FnOnce() -> T) -> T {
-    /// Takes the launch off the list, even if `work` panics.
+    /// Removes the launch from the list when dropped, even if `work` panics.
     struct Listed(u64);
     impl Drop for Listed {
         fn drop(&mut self) {
             launches().all.retain(|launch| launch.number != self.0);
         }
     }
-    // SAFETY: only the lifetime changes, and the launch is off the list before `stop` ends.
+    // SAFETY: only the lifetime changes. The launch is removed from the list before `stop` ends.
     let stop = unsafe { mem::transmute::<*const Stop<'_>, *const Stop<'static>>(stop) };
     let mut launches = launches();
     let listed = Listed(launches.next);
     launches.next += 1;
     launches.all.push(Watched { number: listed.0, stop, flag, ends });
-    // Where no thread can be started, launches end with their batches.
+    // If no thread can be started, a stop takes effect only between batches.
     launches.has_thread = launches.has_thread || start();
     drop(launches);
     let done = work();
@@ -109,7 +109,7 @@ mod tests {
             turns
         });
         assert!(turns > 3);
-        // What is over is not told any more.
+        // Finished launches are not signalled.
         flag.store(0, Relaxed);
         thread::sleep(3 * INTERVAL);
         assert_eq!(flag.load(Relaxed), 0);

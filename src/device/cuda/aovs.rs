@@ -1,4 +1,4 @@
-//! AOVs of a frame in flight on the GPU: the memory that they are gathered in, and the kernel's tables of other frames.
+//! AOVs of a frame in flight on the GPU: the memory that receives them, and the kernel's tables of neighbouring frames.
 
 use super::{
     memory::{Array, Pinned, bytes_of},
@@ -16,39 +16,39 @@ use bytes::Bytes;
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
 
-/// Start of every table, so that records are loaded in whole sectors.
+/// Alignment of every table, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
-/// Number of camera rays in one launch, which takes a few milliseconds.
+/// Number of camera rays per launch, which takes a few milliseconds.
 const RAYS_PER_LAUNCH: u32 = 1 << 22;
 
-/// Memory for the AOVs of one frame after the other.
+/// Memory for AOVs, reused from frame to frame.
 #[derive(Default)]
 pub struct AovMemory {
-    /// All AOVs of a frame, one after the other.
+    /// All AOVs of a frame, concatenated.
     images: Array,
-    /// The exact sums that they are made of, if these are kept.
+    /// The exact sums for the AOVs, if they are kept.
     sums: Array,
     /// The noise of shadows on shadow catchers.
     shade_noise: Array,
-    /// The kernel's record and the tables of other frames.
+    /// The kernel's record and the tables of neighbouring frames.
     tables: Array,
     staging: Pinned,
     shapes: [Shapes; 3],
-    /// Tables of names, instances first, and the scene that they are of.
+    /// Tables of name IDs, instances first, and the scene to which they belong.
     names: Array,
     named: Weak<Scene>,
 }
 
 impl AovMemory {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         let shapes = self.shapes.iter().map(Shapes::bytes_held);
         let own = [&self.images, &self.sums, &self.shade_noise, &self.tables, &self.names];
         own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
     }
 
-    /// Makes room for the AOVs of a frame, and queues the upload of the tables that the kernel reads. Nothing that was queued before
-    /// may use what is here. `cover` is where shares of what covers pixels go.
+    /// Allocates memory for the AOVs of a frame, and queues the upload of the tables that the kernel reads. Work that was queued before must not use
+    /// this memory. `cover` is the address of the shared coverage.
     pub fn prepare(
         &mut self,
         tables: &SceneTables,
@@ -84,13 +84,13 @@ impl AovMemory {
         Ok(())
     }
 
-    /// Address of one of `aovs` on the GPU, for a picture of `pixels`.
+    /// Address of `aov` on the GPU, one of `aovs`, for a picture with `pixels` pixels.
     pub fn image(&self, aovs: AovSet, pixels: usize, aov: Aov) -> *mut f32 {
         let before = aovs.iter().take_while(|&before| before != aov);
         self.images.at(image_bytes(before.collect(), pixels))
     }
 
-    /// Copies the exact sums of the last frame.
+    /// Copies the exact sums of the last frame to the host and waits.
     pub fn read_sums(&self, to: &mut [u32]) -> CudaResult<()> {
         self.sums.read(bytemuck::cast_slice_mut(to))
     }
@@ -141,14 +141,14 @@ impl AovMemory {
         self.staging.fill(0, bytes_of(&[record]));
         self.staging.fill(head, &bytes);
         let all = head + bytes.len();
-        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
         unsafe { self.tables.write_later(0, &self.staging, 0, all, stream) }
     }
 
-    /// Queues the copy of those of `aovs` that are among `wanted` to page-locked memory at `to`.
+    /// Queues the copy of the AOVs in both `aovs` and `wanted` to page-locked memory, starting at offset `to`.
     ///
     /// # Safety
-    /// As of [`Array::read_later`].
+    /// As for [`Array::read_later`].
     pub unsafe fn read_later(
         &self,
         (aovs, wanted): (AovSet, AovSet),
@@ -160,7 +160,7 @@ impl AovMemory {
         for aov in aovs.iter() {
             let bytes = image_bytes([aov].into_iter().collect(), pixels);
             if wanted.contains(aov) {
-                // SAFETY: passed on.
+                // SAFETY: guaranteed by the caller.
                 unsafe { self.images.read_range_later((from, bytes), picture, to, stream)? };
                 to += bytes;
             }
@@ -170,7 +170,7 @@ impl AovMemory {
     }
 }
 
-/// Where tables of another frame start, in bytes.
+/// Offsets in bytes of the tables of a neighbouring frame.
 struct Places {
     transforms: usize,
     shown: usize,
@@ -185,7 +185,7 @@ fn point_at(other: &mut OtherFrame, pose: &OtherPose, places: &Places, memory: &
     }
 }
 
-/// Adds a table and returns where it starts, behind `head` bytes.
+/// Appends a table, padded to the alignment, and returns its offset. `head` bytes precede `bytes`.
 fn append(bytes: &mut Vec<u8>, head: usize, table: &[u8]) -> usize {
     let start = head + bytes.len();
     bytes.extend_from_slice(table);
@@ -193,7 +193,7 @@ fn append(bytes: &mut Vec<u8>, head: usize, table: &[u8]) -> usize {
     start
 }
 
-/// Bytes of the AOVs of a picture.
+/// Bytes of the AOVs of a picture with `pixels` pixels.
 pub fn image_bytes(aovs: AovSet, pixels: usize) -> usize {
     pixels * aovs.channels() * size_of::<f32>()
 }
@@ -230,17 +230,17 @@ fn shade_bytes(settings: &FrameSettings) -> usize {
     if settings.measures_shade() { size_of::<[f32; 4]>() * settings.film_pixels() } else { 0 }
 }
 
-/// Whether an AOV tells names.
+/// Whether an AOV needs name IDs.
 fn has_names(aovs: AovSet) -> bool {
     aovs.contains(Aov::Instance) || aovs.contains(Aov::Material)
 }
 
-/// Number of items in a launch that gathers the AOVs of pictures with so many samples, in whole tiles.
+/// Number of items per launch, a multiple of a tile's items, for gathering AOVs with `samples` samples per pixel.
 pub fn launch_items(samples: u32) -> u32 {
     (RAYS_PER_LAUNCH / samples.max(1)).max(1).next_multiple_of(64)
 }
 
-/// Splits bytes that were read back into images, in the order of `aovs`.
+/// Splits downloaded bytes into images, in the order of `aovs`.
 pub fn images(aovs: AovSet, pixels: usize, mut bytes: Bytes) -> Vec<AovImage> {
     let image = |aov: Aov| {
         let size = image_bytes([aov].into_iter().collect(), pixels);

@@ -12,22 +12,22 @@ use crate::{
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::Arc;
 
-/// Trees of a scene in which no mesh deforms, for all frames in flight.
+/// Trees of a scene without deforming meshes, shared by all frames in flight.
 #[derive(Default)]
 pub struct StaticPool {
     units: Array,
     triangles: Array,
-    /// The trees that are uploaded.
+    /// The uploaded trees.
     blas: Option<Arc<Vec<Arc<Blas>>>>,
 }
 
 impl StaticPool {
-    /// Whether these trees are uploaded.
+    /// Whether exactly these trees are uploaded.
     pub fn holds(&self, blas: &Arc<Vec<Arc<Blas>>>) -> bool {
         self.blas.as_ref().is_some_and(|own| Arc::ptr_eq(own, blas))
     }
 
-    /// Replaces the trees and waits. Nothing on the GPU may use them meanwhile.
+    /// Replaces the trees and waits. No work on the GPU may use them during the call.
     pub fn upload(&mut self, blas: &Arc<Vec<Arc<Blas>>>) -> CudaResult<()> {
         let pool = Pool::new(blas);
         let (units, triangles) = (bytes_of(&pool.units), bytes_of(&pool.triangles));
@@ -46,27 +46,27 @@ impl StaticPool {
     }
 }
 
-/// Trees of a scene in which meshes deform, for one frame in flight: those of all meshes, so that references between them
-/// count from one place. Trees of meshes that keep their shape lie in front and are uploaded once.
+/// Trees of a scene with deforming meshes, for one frame in flight. The pool holds the trees of all meshes, so that references count from one start.
+/// Trees of meshes that do not deform come first and are uploaded once.
 #[derive(Default)]
 pub struct DeformingPool {
     units: Array,
     triangles: Array,
-    /// The trees that are uploaded and do not deform.
+    /// The uploaded trees of meshes that do not deform.
     fixed: Vec<Arc<Blas>>,
     staging: Pinned,
 }
 
-/// Part of a pool, in units or triangles: where it begins, and how many there are.
+/// Part of a pool, in units or triangles: start and count.
 type Part = (usize, usize);
 
 impl DeformingPool {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         self.units.bytes() + self.triangles.bytes()
     }
 
-    /// Queues the upload of trees that are not there yet. Nothing that was queued before may use the pool.
+    /// Queues the upload of trees that are not uploaded yet. Work that was queued before must not use the pool.
     pub fn upload(&mut self, blas: &[Arc<Blas>], stream: &Stream) -> CudaResult<()> {
         let (units, triangles) = pool_size(blas);
         let bytes = (units * size_of::<Unit>(), triangles * size_of::<TriangleRecord>());
@@ -94,7 +94,7 @@ impl DeformingPool {
         self.fixed.iter().all(same) && fixed.next().is_none()
     }
 
-    /// Sends the trees that are `wanted`, which lie side by side.
+    /// Queues the upload of the trees for which `wanted` is true, which are contiguous in the pool.
     fn send(&mut self, blas: &[Arc<Blas>], wanted: impl Fn(&Blas) -> bool, stream: &Stream) -> CudaResult<()> {
         let pairs = blas.iter().zip(pool_offsets(blas));
         let trees: Vec<(&Blas, PoolOffset)> =
@@ -107,7 +107,7 @@ impl DeformingPool {
         let units = part(|offset| offset.units, |blas| tree_size(blas).0);
         let triangles = part(|offset| offset.triangles, |blas| tree_size(blas).1);
         let unit_bytes = units.1 * size_of::<Unit>();
-        // Triangles are aligned to more than units are.
+        // Triangles have a greater alignment than units.
         let start = unit_bytes.next_multiple_of(align_of::<TriangleRecord>());
         let triangle_bytes = triangles.1 * size_of::<TriangleRecord>();
         self.staging.reserve_with_room(start + triangle_bytes)?;
@@ -123,7 +123,7 @@ impl DeformingPool {
             );
         }
         let to = units.0 * size_of::<Unit>();
-        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
         unsafe {
             self.units.write_later(to, &self.staging, 0, unit_bytes, stream)?;
             let to = triangles.0 * size_of::<TriangleRecord>();

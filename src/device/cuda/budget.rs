@@ -1,11 +1,11 @@
-//! Whether a scene and its picture fit into the GPU's memory, and how many paths may be under way at once.
+//! Checks whether a scene and its picture fit into the GPU's memory, and computes the number of concurrent paths.
 
-/// Bytes that are left to the driver: local memory of the kernels, page tables, rounding.
+/// Bytes reserved for the driver: local memory of the kernels, page tables, rounding.
 const RESERVE: usize = 192 << 20;
-/// Fewer paths than this do not keep a GPU busy.
+/// Minimum number of paths that keeps a GPU busy.
 const FEWEST_PATHS: usize = 1 << 16;
 
-/// A list of the things that take memory, with their sizes in bytes.
+/// A list of memory uses with their sizes in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Need(Vec<(&'static str, usize)>);
 
@@ -18,7 +18,7 @@ impl Need {
         self.0.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Returns an error text if this is more than `free` bytes.
+    /// Returns an error text if the total plus the reserve exceeds `free` bytes.
     pub fn check(&self, free: usize) -> Result<(), String> {
         if self.total() + RESERVE <= free {
             return Ok(());
@@ -38,7 +38,10 @@ impl Need {
         ))
     }
 
-    /// Number of the `wanted` paths that fit into what is left of `free` bytes, for each of `frames` frames in flight.
+    /// Number of paths for each of `frames` frames in flight, at most `wanted`, that fits into the rest of `free` bytes.
+    ///
+    /// # Errors
+    /// The text of [`Self::check`] if too few paths fit to keep a GPU busy.
     pub fn paths(mut self, free: usize, wanted: usize, bytes_per_path: usize, frames: usize) -> Result<usize, String> {
         let left = free.saturating_sub(self.total() + RESERVE);
         let fit = left / 10 * 9 / (bytes_per_path * frames);
@@ -50,7 +53,7 @@ impl Need {
     }
 }
 
-/// Formats a size like "1.5 GiB", or like "12 MiB" below one.
+/// Formats a size in GiB like "1.5 GiB", or in MiB like "12 MiB" if it is below 1 GiB.
 fn describe(bytes: usize) -> String {
     match bytes as f64 / f64::from(1 << 30) {
         gib if gib < 1.0 => format!("{:.0} MiB", gib * 1024.0),

@@ -1,5 +1,5 @@
-//! The device that runs the kernels on one GPU. Three frames are in flight, each on a stream of its own, so that uploads,
-//! kernels and downloads of different frames overlap, and the end of one frame's work with the start of the next one's.
+//! The device that runs the kernels on one GPU. Three frames are in flight, each on its own stream. Uploads, kernels and downloads of different
+//! frames overlap, and the end of one frame overlaps with the start of the next.
 
 use super::{
     aovs::aov_bytes,
@@ -41,19 +41,19 @@ use cust::{
 };
 use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
 
-/// Waves for events in volumes. Roulette leaves one path in thirty thousand that would need more.
+/// Maximum number of waves for scattering in volumes. With Russian roulette, one path in thirty thousand would need more.
 const VOLUME_EVENTS: u32 = 1024;
 
-/// Number of frames in flight: the end of a launch, when few rays are left, is filled with another frame's work.
+/// Number of frames in flight. While few rays of a launch are left, another frame's work fills the GPU.
 const SLOTS: usize = 3;
-/// Paths or pixel samples of one launch, per multiprocessor: well below 50 ms even on small GPUs.
+/// Paths or pixel samples per launch and multiprocessor. A launch takes well below 50 ms even on small GPUs.
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
-/// Most bytes of the queues of a frame in flight whose paths are scattered: these need the most memory, and launches of a million
-/// keep a GPU busy. Four times as much would render 9 % faster.
+/// Maximum bytes of queues per frame in flight for integrators that scatter paths. These need the most memory, and launches of a million paths keep a
+/// GPU busy. Four times as much would render 9 % faster.
 const QUEUE_BYTES: usize = 384 << 20;
-/// Samples per pixel of one launch of the loop schedule.
+/// Samples per pixel and launch in the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
-/// Most rays in one launch of [`Device::trace`].
+/// Maximum number of rays per launch of [`Device::trace`].
 const RAYS_PER_LAUNCH: usize = 1 << 24;
 /// Pause between two checks whether a frame is finished.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
@@ -61,28 +61,28 @@ const POLL_INTERVAL: Duration = Duration::from_micros(50);
 pub struct CudaDevice {
     name: String,
     scene: Option<SceneTables>,
-    /// The lights within the scene, as of the last frame.
+    /// The lights inside the scene, as of the last frame.
     lights: LightCache,
     posed: PosedCache,
     pool: StaticPool,
     pub(super) slots: Vec<Slot>,
-    /// Slots with frames under way, the oldest first.
+    /// Slots with frames under way, oldest first.
     under_way: VecDeque<usize>,
-    /// When the last frame ended.
+    /// Event at the end of the last frame.
     last: Option<Event>,
-    /// Greatest number of paths or pixel samples of one launch.
+    /// Maximum number of paths or pixel samples per launch.
     paths_per_launch: usize,
     pub(super) rays: Array,
     pub(super) hits: Array,
     pub(super) kernels: KernelSets,
-    /// The denoiser of films, once a frame was asked for that it reads.
+    /// The film denoiser, created when a frame for it is first requested.
     film: Option<Arc<FilmGpu>>,
     spare: SparePinned,
     context: Context,
 }
 
 impl CudaDevice {
-    /// Opens the GPU `ordinal`, which is one of [`super::gpus`].
+    /// Opens the GPU `ordinal`, which must be in [`super::gpus`].
     pub fn open(ordinal: u32) -> Result<Self, DeviceError> {
         let open = || -> CudaResult<Self> {
             let gpu = Gpu::get_device(ordinal)?;
@@ -111,8 +111,8 @@ impl CudaDevice {
         open().map_err(|error| failed(&format!("cuda:{ordinal}"), "opening it", error))
     }
 
-    /// Cuts pictures into launches of at most `paths` paths, rounded up to whole tiles of 64 pixels; frames under way
-    /// keep their launches. This changes speed and memory, never a pixel, which is what tests call it for.
+    /// Limits launches to `paths` paths, rounded up to whole tiles of 64 pixels. Frames under way keep their launches. This changes speed and memory,
+    /// but no pixel, which tests verify.
     #[cfg(feature = "test-seams")]
     pub fn limit_paths_per_launch(&mut self, paths: u32) {
         self.paths_per_launch = paths.max(1) as usize;
@@ -125,7 +125,7 @@ impl CudaDevice {
             .map_err(|error| failed(&self.name, what, error))
     }
 
-    /// The same for work that queues something in an idle slot, which is idle again if that fails.
+    /// Like `with`, for work that queues into an idle slot. If the work fails, the slot is idle again.
     fn with_slot<T>(
         &mut self,
         slot: usize,
@@ -134,7 +134,7 @@ impl CudaDevice {
     ) -> Result<T, DeviceError> {
         let result = self.with(what, work);
         if result.is_err() {
-            // The first error is the one to tell.
+            // The first error is returned; errors of the cleanup are ignored.
             let _ = self.with(what, |device| device.slots[slot].abandon());
         }
         result
@@ -144,7 +144,7 @@ impl CudaDevice {
         self.scene.as_ref().ok_or_else(no_scene)
     }
 
-    /// Uploads trees that are not there yet, once nothing uses the old ones. Where meshes deform, slots have trees of their own.
+    /// Uploads trees that are not uploaded yet, after all work that uses the old ones. If meshes deform, each slot has its own trees instead.
     fn upload_trees(&mut self, frame: &Frame) -> Result<(), DeviceError> {
         if !frame.shapes.is_empty() || self.pool.holds(&frame.blas) {
             return Ok(());
@@ -182,7 +182,7 @@ impl CudaDevice {
         Ok(params)
     }
 
-    /// The tables that a frame has of its own, and the meshes that emit light in it.
+    /// The frame's own tables, if any, and the emissive meshes of the frame. `None` if no scene is loaded.
     fn own_tables(&mut self, frame: &Frame) -> Option<(Option<MaterialTables>, Arc<Emitters>)> {
         let scene = self.scene.as_ref()?;
         let own = frame.tables.as_deref();
@@ -194,7 +194,7 @@ impl CudaDevice {
         Some((tables, emitters))
     }
 
-    /// Queues the upload of the data that is a frame's own.
+    /// Queues the upload of the frame's own data.
     fn upload(
         &mut self,
         slot: usize,
@@ -216,7 +216,7 @@ impl CudaDevice {
         }
     }
 
-    /// Returns the tree over the lights within the scene in this frame, if lights are sampled.
+    /// Returns the tree over the lights inside the scene in this frame; `None` if lights are not sampled.
     fn lights(
         &mut self,
         frame: &Frame,
@@ -232,7 +232,7 @@ impl CudaDevice {
         self.lights.tree(&frame.tlas, emitters, lights, &frame.shown_shapes())
     }
 
-    /// Room for a frame as the denoiser of films reads it; none where there is too little memory.
+    /// Memory for a frame in the form that the film denoiser reads, if settings request it. `None` if memory is short.
     fn film_frame(&mut self, settings: &FrameSettings) -> Result<Option<(GpuFrame, AovSet)>, DeviceError> {
         let Some(wanted) = settings.film_wanted else { return Ok(None) };
         let pixels = settings.film_pixels();
@@ -255,7 +255,8 @@ impl CudaDevice {
         })
     }
 
-    /// Plans how a picture is cut up, once its memory is known to be there. Clears `file_rows` if there is too little for them.
+    /// Checks that the picture's memory is available, and decides how the picture is cut into launches. Sets `file_rows` to `None` if memory is short
+    /// for them.
     fn plan(
         &mut self,
         frame: &Frame,
@@ -286,7 +287,7 @@ impl CudaDevice {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
             Ok(mem_get_info()?.0 + own)
         })?;
-        // If memory is short, the host can make the files from pixels and AOVs.
+        // If memory is short, the host creates the files from pixels and AOVs.
         let blocks = file_rows.map_or(0, |rows| exr_bytes(&rows, settings.film_size()));
         match need.total() + blocks * SLOTS < free / 2 {
             true => need.add("files", blocks * SLOTS),
@@ -314,7 +315,7 @@ impl CudaDevice {
             false => wanted,
         };
         let capacity = need.paths(free, wanted, needs.bytes(), SLOTS).map_err(|text| self.out_of_memory(&text))?;
-        // Whole tiles.
+        // Round up to whole tiles.
         let capacity = (capacity as u32).next_multiple_of(64);
         self.with("making queues for paths", |device| {
             for slot in device.slots.iter_mut().filter(|slot| slot.work.is_none()) {
@@ -329,8 +330,8 @@ impl CudaDevice {
         DeviceError::Failed(format!("{}: {text}", self.name))
     }
 
-    /// Starts a frame and returns its slot. If `film` is given, it goes on from these samples to the given number of them. If
-    /// `own_rays` is given, the frame's rays are added to it.
+    /// Starts a frame and returns its slot. If `film` is given, sampling continues from its samples up to the given number. If `own_rays` is given,
+    /// the frame's rays are appended to it.
     fn start(
         &mut self,
         frame: &Frame,
@@ -402,7 +403,7 @@ impl CudaDevice {
         })
     }
 
-    /// Waits for the oldest frame under way, as [`Device::collect`] does.
+    /// Waits for the oldest frame under way, like [`Device::collect`].
     fn wait(&mut self, stop: &Stop) -> Result<Picture, DeviceError> {
         let Some(oldest) = self.under_way.pop_front() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
@@ -587,7 +588,7 @@ fn no_scene() -> DeviceError {
 }
 
 impl Drop for CudaDevice {
-    /// The fields free their memory in this context; nothing may be running then. There is nobody to tell of errors.
+    /// The fields free their memory in this context, and no work may use it then. Errors are ignored because they cannot be returned.
     fn drop(&mut self) {
         if CurrentContext::set_current(&self.context).is_ok() {
             for slot in &mut self.slots {

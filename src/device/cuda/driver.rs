@@ -1,4 +1,4 @@
-//! Starts the CUDA driver and asks it for its GPUs.
+//! Initialises the CUDA driver and lists its GPUs.
 
 use super::{Gpu, Unavailable};
 use cust::{
@@ -9,7 +9,7 @@ use cust::{
 use std::ffi::{CStr, c_char};
 
 unsafe extern "C" {
-    /// Returns a static text, empty if the driver started. It is in `kernels/driver/libcuda.c`.
+    /// Returns a static text, empty if the driver started. Defined in `kernels/driver/libcuda.c`.
     safe fn throng_driver_problem() -> *const c_char;
 }
 
@@ -43,9 +43,9 @@ fn gpu(ordinal: u32) -> CudaResult<Gpu> {
     })
 }
 
-/// The driver's or the dynamic linker's own words; to be called after `init`, by the same thread.
+/// The message of the driver or the dynamic linker. Must be called after `init`, by the same thread.
 fn problem() -> Option<String> {
-    // SAFETY: the function returns a static text that ends with a zero; only `cuInit` writes to it.
+    // SAFETY: the function returns a static, zero-terminated text; only `cuInit` writes to it.
     let text = unsafe { CStr::from_ptr(throng_driver_problem()) };
     Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
 }

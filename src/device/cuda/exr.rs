@@ -1,5 +1,5 @@
-//! Blocks of OpenEXR files, made on the GPU: copying the floats of all AOVs to the host would take longer than tracing a frame,
-//! and encoding them there longer still.
+//! Blocks of OpenEXR files, compressed on the GPU. Copying the floats of all AOVs to the host would take longer than tracing a frame, and encoding
+//! them there longer still.
 
 use super::{
     kernels::{Kernels, arguments},
@@ -12,10 +12,10 @@ use crate::{
 };
 use cust::{error::CudaResult, stream::Stream};
 
-/// Threads that compress a piece together: `kPieceThreads` of the kernels.
+/// Threads that compress a piece together: `kPieceThreads` in the kernels.
 const THREADS: u32 = 256;
 
-/// Memory for the blocks of one frame after the other.
+/// Memory for blocks, reused from frame to frame.
 #[derive(Default)]
 pub struct ExrMemory {
     channels: Array,
@@ -23,19 +23,19 @@ pub struct ExrMemory {
     room: Array,
     pieces: Array,
     blocks: Array,
-    /// The places of all blocks, on the host.
+    /// The offsets of all blocks, on the host.
     placed: Pinned,
 }
 
 impl ExrMemory {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         let own = [&self.channels, &self.room, &self.pieces, &self.blocks];
         own.iter().map(|array| array.bytes()).sum()
     }
 
-    /// Queues the compression of a picture of `size`, and the copy of the blocks' places to the host. `values` tells where an AOV's
-    /// values are, or the picture's own for `None`. Nothing that was queued before may use what is here.
+    /// Queues the compression of a picture with `size` pixels, and the copy of the blocks' offsets to the host. `values` returns the address of an
+    /// AOV's values, or of the picture's for `None`. Work that was queued before must not use this memory.
     pub fn compress(
         &mut self,
         rows: &FileRows,
@@ -50,7 +50,7 @@ impl ExrMemory {
         self.channels.reserve(table)?;
         self.staging.reserve(table)?;
         self.staging.fill(0, bytes_of(&channels));
-        // SAFETY: whoever finishes a picture waits for its stream before the next one (see `Slot`).
+        // SAFETY: a picture is finished only after its stream was waited for, and the next one starts later (see `Slot`).
         unsafe {
             self.channels.write_later(0, &self.staging, 0, table, stream)?;
         }
@@ -63,7 +63,7 @@ impl ExrMemory {
         params.room = self.room.at(0);
         params.pieces = self.pieces.at(0);
         params.blocks = self.blocks.at(0);
-        // SAFETY: as above. The argument is the kernels', and the memory belongs to a slot, which outlives what is queued.
+        // SAFETY: as above. The argument matches the kernels, and the memory belongs to a slot, which outlives queued work.
         unsafe {
             let all = piece_count(&params);
             kernels.launch("throng_deflate_exr", all, THREADS, stream, arguments![params])?;
@@ -73,7 +73,7 @@ impl ExrMemory {
         Ok(params)
     }
 
-    /// Returns the offsets of the blocks, and the size of all; to be called once the stream is past [`Self::compress`].
+    /// Returns the offsets of the blocks, and their total size in bytes. Must be called after the stream has passed [`Self::compress`].
     pub fn places(&self, params: &ExrParams) -> (Vec<u64>, usize) {
         let bytes = bytes_needed(params)[2];
         let blocks: Vec<ExrBlock> = bytemuck::pod_collect_to_vec(&self.placed.bytes()[..bytes]);
@@ -82,7 +82,7 @@ impl ExrMemory {
         (offsets, end as usize)
     }
 
-    /// Queues the copy of all blocks to page-locked memory at `to`, which the GPU writes to itself.
+    /// Queues the kernel that writes all blocks to page-locked memory, starting at offset `to`.
     pub fn deliver(
         &self,
         mut params: ExrParams,
@@ -91,7 +91,7 @@ impl ExrMemory {
         stream: &Stream,
     ) -> CudaResult<()> {
         params.out = memory.bytes_mut()[to..].as_mut_ptr();
-        // SAFETY: as above; page-locked memory has the same address on the GPU, and whoever reads it waits for the stream.
+        // SAFETY: as above. Page-locked memory has the same address on the GPU, and it is read only after the stream was waited for.
         unsafe {
             let all = piece_count(&params);
             kernels.launch("throng_copy_exr", all, THREADS, stream, arguments![params])

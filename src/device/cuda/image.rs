@@ -1,4 +1,4 @@
-//! The compiled kernels, and which GPUs they run on.
+//! The compiled kernels, and the GPUs that can run them.
 
 /// Keeps the fat binary aligned as its header requires.
 #[repr(C, align(16))]
@@ -22,28 +22,27 @@ const BUILT: &str = env!("THRONG_CUDA_BUILT");
 #[cfg(not(throng_cuda))]
 const BUILT: &str = "";
 
-/// The fat binary; empty in a build without nvcc.
+/// The fat binary of kernels for static pictures; empty in a build without nvcc.
 pub fn image() -> &'static [u8] {
     &IMAGE.0
 }
 
-/// The same kernels for pictures with motion blur.
+/// The fat binary of kernels for pictures with motion blur.
 pub fn moving_image() -> &'static [u8] {
     &MOVING_IMAGE.0
 }
 
-/// The same kernels for scenes with assemblies.
+/// The fat binary of kernels for scenes with assemblies.
 pub fn nested_image() -> &'static [u8] {
     &NESTED_IMAGE.0
 }
 
-/// Compute capabilities with machine code in [`image`], like 75 for 7.5, ascending; the last has PTX too. Empty in a
-/// build without nvcc.
+/// Compute capabilities with machine code in [`image`], ascending, like 75 for 7.5. The last one also has PTX. Empty in a build without nvcc.
 pub fn architectures() -> Vec<u32> {
     BUILT.split(',').filter_map(|a| a.parse().ok()).collect()
 }
 
-/// Whether a GPU can run the kernels: machine code runs on its own generation from its own capability on, PTX on everything newer.
+/// Whether a GPU can run the kernels. Machine code runs on GPUs of its generation with its capability or a higher one; PTX runs on all newer GPUs.
 pub(super) fn runs_on(architectures: &[u32], (major, minor): (u32, u32)) -> bool {
     let gpu = major * 10 + minor;
     let native = |&arch: &u32| arch / 10 == major && arch <= gpu;

@@ -1,4 +1,4 @@
-//! The kernels of one GPU, by name, and how many blocks of the persistent ones it holds.
+//! The kernels of one GPU, by name, and the number of resident blocks of the persistent kernels.
 
 use super::image::{image, moving_image, nested_image};
 use crate::abi::Params;
@@ -11,11 +11,10 @@ use cust::{
 };
 use std::{ffi::c_void, sync::Arc};
 
-/// Number of threads in a block of kernels that have one thread per item.
+/// Threads per block of kernels that use one thread per item.
 const ITEM_THREADS: u32 = 128;
 
-/// The kernels for pictures without motion blur and, once a frame has needed them, those for pictures with it and for scenes with
-/// assemblies.
+/// The kernels for pictures without motion blur. The kernels for motion blur and for scenes with assemblies are loaded on first use.
 pub struct KernelSets {
     gpu: Device,
     pub still: Arc<Kernels>,
@@ -24,12 +23,12 @@ pub struct KernelSets {
 }
 
 impl KernelSets {
-    /// The GPU's context must be current.
+    /// Loads the kernels for pictures without motion blur. The GPU's context must be current.
     pub fn load(gpu: Device) -> CudaResult<Self> {
         Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None, nested: None })
     }
 
-    /// Loads the kernels that a frame needs: `nested`, in a scene with assemblies. The GPU's context must be current.
+    /// Loads the kernels that a frame needs; `nested` is true for scenes with assemblies. The GPU's context must be current.
     pub fn prepare(&mut self, params: &Params, nested: bool) -> CudaResult<()> {
         if nested {
             if self.nested.is_none() {
@@ -41,7 +40,7 @@ impl KernelSets {
         Ok(())
     }
 
-    /// Returns the kernels for a frame with these parameters, for which they were prepared.
+    /// Returns the kernels for a frame with these parameters. [`Self::prepare`] must have loaded them.
     pub fn of(&self, params: &Params) -> &Kernels {
         match (&self.nested, &self.moving, params.frame.moves) {
             (Some(nested), ..) if !params.trees.levels.is_null() => nested,
@@ -64,10 +63,10 @@ pub enum Shading {
     /// All integrators whose paths end at the first hit.
     View,
     Whitted,
-    /// The path integrator in scenes whose materials are all simple.
+    /// The path integrator in scenes without layered materials.
     Path,
     LayeredPath,
-    /// The path integrator in fog, with materials of any kind.
+    /// The path integrator in fog, with any materials.
     FogPath,
 }
 
@@ -85,7 +84,7 @@ impl Shading {
     }
 }
 
-/// The kernels for closest and for any hits, then the same for scenes with holes.
+/// The kernels for closest hits and any hits, then their variants for scenes with cutouts.
 const TRACE_KERNELS: [&str; 4] = [
     "throng_trace_closest_queue",
     "throng_trace_any_queue",
@@ -93,11 +92,11 @@ const TRACE_KERNELS: [&str; 4] = [
     "throng_trace_any_queue_cutouts",
 ];
 
-/// A launch of a kernel with as many blocks as the GPU can hold at once.
+/// Launch size that fills the GPU: all blocks are resident at once.
 #[derive(Clone, Copy)]
 struct Resident {
     blocks: u32,
-    /// Threads of a block: the bound that the kernel was compiled with.
+    /// Threads per block: the bound with which the kernel was compiled.
     threads: u32,
 }
 
@@ -110,7 +109,7 @@ macro_rules! arguments {
 pub(super) use arguments;
 
 impl Kernels {
-    /// The GPU's context must be current.
+    /// Loads a fat binary. The GPU's context must be current.
     pub fn load(device: Device, image: &[u8]) -> CudaResult<Self> {
         let module = Module::from_fatbin(image, &[])?;
         let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?.unsigned_abs();
@@ -134,7 +133,7 @@ impl Kernels {
     /// Launches a kernel with one thread per item.
     ///
     /// # Safety
-    /// `arguments` point to what the kernel takes, and what they lead to lives until the stream has passed the launch.
+    /// `arguments` must match the kernel's parameters, and the data behind them must live until the stream has passed the launch.
     pub unsafe fn launch_items(
         &self,
         name: &str,
@@ -143,14 +142,14 @@ impl Kernels {
         arguments: &[*mut c_void],
     ) -> CudaResult<()> {
         let blocks = items.div_ceil(ITEM_THREADS);
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.launch(name, blocks, ITEM_THREADS, stream, arguments) }
     }
 
-    /// Launches a kernel whose warps stay until the queue is empty, for any or the closest hits.
+    /// Launches the kernel whose warps fetch rays until the queue is empty, for any hits or for the closest ones.
     ///
     /// # Safety
-    /// As [`Self::launch_items`].
+    /// As for [`Self::launch_items`].
     pub unsafe fn launch_trace(
         &self,
         any: bool,
@@ -160,14 +159,14 @@ impl Kernels {
     ) -> CudaResult<()> {
         let index = usize::from(any) + 2 * usize::from(cutouts);
         let (name, resident) = (TRACE_KERNELS[index], self.trace[index]);
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.launch(name, resident.blocks, resident.threads, stream, arguments) }
     }
 
     /// Shades a queue of at most `length` entries.
     ///
     /// # Safety
-    /// As [`Self::launch_items`].
+    /// As for [`Self::launch_items`].
     pub unsafe fn launch_shade(
         &self,
         shading: Shading,
@@ -177,12 +176,14 @@ impl Kernels {
     ) -> CudaResult<()> {
         let Resident { blocks, threads } = self.shade[shading as usize];
         let blocks = blocks.min(length.div_ceil(threads));
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.launch(shading.kernel(), blocks, threads, stream, arguments) }
     }
 
+    /// Launches a kernel; does nothing for 0 blocks.
+    ///
     /// # Safety
-    /// As [`Self::launch_items`].
+    /// As for [`Self::launch_items`].
     pub unsafe fn launch(
         &self,
         name: &str,
@@ -195,7 +196,7 @@ impl Kernels {
             return Ok(());
         }
         let function = self.module.get_function(name)?;
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { stream.launch(&function, blocks, threads, 0, arguments) }
     }
 }
@@ -212,19 +213,19 @@ mod tests {
         stream::{Stream, StreamFlags},
     };
 
-    /// The layout table of the CUDA compiler, as GPU `ordinal` reports it: `count` words, and the one after them.
+    /// The layout table of the CUDA compiler as GPU `ordinal` reports it: `count` words, and one more.
     fn compiled_layout(ordinal: u32, image: &[u8], count: usize) -> CudaResult<Vec<u32>> {
         let gpu = Device::get_device(ordinal)?;
         let _context = Context::new(gpu)?;
         let kernels = Kernels::load(gpu, image)?;
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
-        // One word more than there ought to be: a table that is too long shows, too.
+        // One word more than expected, so that the test also detects a table that is too long.
         let mut table = vec![u32::MAX; count + 1];
         let mut memory = Array::default();
         memory.reserve(size_of_val(&table[..]))?;
         memory.write(0, bytemuck::cast_slice(&table))?;
         let (out, capacity) = (memory.at::<u32>(0), table.len() as u32);
-        // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
+        // SAFETY: the arguments match the kernel, and the memory lives until the stream was waited for.
         unsafe {
             kernels.launch("throng_layout", 1, 64, &stream, arguments![out, capacity])?;
         }

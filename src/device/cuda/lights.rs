@@ -1,29 +1,29 @@
-//! The tree over the lights within the scene, on the GPU, for one frame in flight.
+//! The tree over the lights inside the scene, on the GPU, for one frame in flight.
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{abi::LocalLights, light::LocalTree};
 use cust::{error::CudaResult, stream::Stream};
 use std::{mem::size_of_val, ptr::null, sync::Arc};
 
-/// Start of every part, so that records are loaded in whole sectors.
+/// Alignment of every part, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
 
 #[derive(Default)]
 pub struct Lights {
     memory: Array,
     staging: Pinned,
-    /// The tree that is there, so that a scene at rest is uploaded once.
+    /// The uploaded tree. An unchanged tree is uploaded once.
     uploaded: Option<Arc<LocalTree>>,
 }
 
 impl Lights {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// Queues the upload of `tree`, unless it is there, and returns the parameters that lead to it. Nothing that was queued before
-    /// may use what is here.
+    /// Queues the upload of `tree`, unless it is already uploaded, and returns the parameters that point to it. Work that was queued before must not
+    /// use this memory.
     pub fn upload(&mut self, tree: &Arc<LocalTree>, stream: &Stream) -> CudaResult<LocalLights> {
         let parts = parts(tree);
         let mut starts = [0; 5];
@@ -39,7 +39,7 @@ impl Lights {
             for (start, part) in starts.iter().zip(parts) {
                 self.staging.fill(*start, part);
             }
-            // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+            // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
             unsafe { self.memory.write_later(0, &self.staging, 0, end, stream)? };
             self.uploaded = Some(tree.clone());
         }
@@ -57,7 +57,7 @@ impl Lights {
         })
     }
 
-    /// Forgets the uploaded tree.
+    /// Marks the memory as empty, so that the next tree is uploaded.
     pub fn clear(&mut self) {
         self.uploaded = None;
     }
@@ -73,7 +73,7 @@ fn parts(tree: &LocalTree) -> [&[u8]; 5] {
     ]
 }
 
-/// Bytes on the GPU that a tree takes.
+/// Upper bound of the bytes that a tree takes on the GPU.
 pub fn tree_bytes(tree: &LocalTree) -> usize {
     let parts = parts(tree);
     parts.iter().map(|part| size_of_val(*part)).sum::<usize>() + parts.len() * ALIGNMENT

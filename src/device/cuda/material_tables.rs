@@ -1,4 +1,4 @@
-//! Materials, maps, lights and the environment, where they change, on the GPU, for one frame in flight.
+//! A frame's own materials, maps, lights and environment on the GPU, for one frame in flight.
 
 use super::{
     memory::{Array, Pinned, bytes_of},
@@ -12,28 +12,28 @@ use crate::{
 use cust::{error::CudaResult, stream::Stream};
 use std::mem::size_of_val;
 
-/// Start of every table, so that records are loaded in whole sectors.
+/// Alignment of every table, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
 
-/// The tables of a frame, one after the other.
+/// The tables of a frame, concatenated.
 #[derive(Default)]
 pub struct UploadedTables {
     memory: Array,
     staging: Pinned,
-    /// The bytes that `memory` holds, or will hold once the stream has passed the upload.
+    /// The contents of `memory`, now or after the stream has passed the upload.
     held: Vec<u8>,
     places: Places,
     counts: Counts,
 }
 
-/// Where each table starts, in bytes.
+/// Offset in bytes of each table.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Places {
     materials: usize,
     lobes: usize,
     maps: usize,
     lights: usize,
-    /// The environment's image, the low-passed one, its table, and all textures; 0 without an environment of the frame's own.
+    /// The environment's image, the low-passed image, its table, and all textures; 0 if the frame uses the scene's environment.
     texels: [usize; 2],
     sky_rows: usize,
     sky_cells: usize,
@@ -52,13 +52,13 @@ struct Counts {
 }
 
 impl UploadedTables {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// Queues the upload of `tables` of a frame of `scene`, unless the same were uploaded last. Nothing that was queued before may use
-    /// what is here.
+    /// Queues the upload of the `tables` of a frame of `scene`, unless equal tables are already uploaded. Work that was queued before must not use
+    /// this memory.
     pub fn upload(&mut self, scene: &SceneTables, tables: &MaterialTables, stream: &Stream) -> CudaResult<()> {
         let sky = tables.sky.as_deref();
         self.counts = Counts {
@@ -84,7 +84,7 @@ impl UploadedTables {
             }
             places.sky_rows = append(&mut bytes, bytes_of(&sky.table.rows));
             places.sky_cells = append(&mut bytes, bytes_of(&sky.table.cells));
-            // The records have addresses in the memory that is about to be there.
+            // The records contain addresses in this memory, so it must be allocated first.
             let all = (scene.textures().len() + sky.textures.len()) * size_of::<TextureRecord>();
             let needed = bytes.len() + all.next_multiple_of(ALIGNMENT);
             if self.memory.bytes() < needed {
@@ -100,12 +100,12 @@ impl UploadedTables {
         if bytes == self.held {
             return Ok(());
         }
-        // If the upload fails, nothing is held.
+        // If the upload fails, the contents of the memory are unknown.
         self.held.clear();
         self.memory.reserve(bytes.len())?;
         self.staging.reserve(bytes.len())?;
         self.staging.fill(0, &bytes);
-        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
         unsafe {
             self.memory.write_later(0, &self.staging, 0, bytes.len(), stream)?;
         }
@@ -134,7 +134,7 @@ impl UploadedTables {
     }
 }
 
-/// Adds a table and returns where it starts.
+/// Appends a table, padded to the alignment, and returns its offset.
 fn append(bytes: &mut Vec<u8>, table: &[u8]) -> usize {
     let start = bytes.len();
     bytes.extend_from_slice(table);

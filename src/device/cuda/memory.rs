@@ -1,4 +1,4 @@
-//! Memory of the GPU, and page-locked memory of the host that it copies from and to. Both grow on demand and are kept.
+//! Memory of the GPU, and page-locked host memory for copies. Both grow on demand and are kept.
 
 use crate::abi::{DenoiseFrame, ExrChannel, FrameAovs, MeshRecord, TextureRecord};
 use bytemuck::NoUninit;
@@ -24,18 +24,18 @@ pub struct Array {
 }
 
 impl Array {
-    /// Makes room for at least `bytes`. Nothing on the GPU may use the array meanwhile.
+    /// Makes room for at least `bytes`. No work on the GPU may use the array during the call.
     pub fn reserve(&mut self, bytes: usize) -> CudaResult<()> {
         if self.bytes() < bytes {
-            // Freed first: two of a kind may not fit.
+            // Freed first, because both allocations together may not fit.
             self.buffer = None;
-            // SAFETY: only the GPU reads it, where memory always holds some bytes.
+            // SAFETY: only the GPU reads the memory, and any bytes are valid there.
             self.buffer = Some(unsafe { DeviceBuffer::uninitialized(bytes)? });
         }
         Ok(())
     }
 
-    /// Makes room for `bytes`, and for an eighth more if that takes a new allocation.
+    /// Makes room for `bytes`; a new allocation is an eighth larger.
     pub fn reserve_with_room(&mut self, bytes: usize) -> CudaResult<()> {
         if self.bytes() < bytes {
             return self.reserve(bytes + bytes / 8);
@@ -47,7 +47,7 @@ impl Array {
         self.buffer.as_ref().map_or(0, |b| b.len())
     }
 
-    /// Address of the element `offset` bytes from the start, for kernels; null where there is no memory.
+    /// Address of the element at `offset` bytes, for kernels; null if nothing is allocated.
     pub fn at<T>(&self, offset: usize) -> *mut T {
         match &self.buffer {
             Some(buffer) => (buffer.as_device_ptr().as_raw() as usize + offset) as *mut T,
@@ -63,10 +63,10 @@ impl Array {
         self.range(offset, data.len()).copy_from(data)
     }
 
-    /// Queues a copy of `len` page-locked bytes.
+    /// Queues a copy of `len` bytes from page-locked memory.
     ///
     /// # Safety
-    /// Until the stream has passed the copy, nobody writes to `data`, makes room in it or drops it, nor this array.
+    /// Until the stream has passed the copy, `data` must not be written, and neither `data` nor this array may be resized or dropped.
     pub unsafe fn write_later(
         &self,
         offset: usize,
@@ -79,23 +79,23 @@ impl Array {
             return Ok(());
         }
         let mut target = self.range(offset, len);
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { target.async_copy_from(&data.bytes()[from..from + len], stream) }
     }
 
     /// Queues a copy of the first `len` bytes to page-locked memory.
     ///
     /// # Safety
-    /// As of [`Self::read_range_later`].
+    /// As for [`Self::read_range_later`].
     pub unsafe fn read_later(&self, data: &mut Pinned, to: usize, len: usize, stream: &Stream) -> CudaResult<()> {
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.read_range_later((0, len), data, to, stream) }
     }
 
-    /// Queues a copy of `len` bytes from `from` on to page-locked memory.
+    /// Queues a copy of `len` bytes, starting at `from`, to page-locked memory.
     ///
     /// # Safety
-    /// Until the stream has passed the copy, nobody reads or writes `data`, makes room in it or drops it, nor this array.
+    /// Until the stream has passed the copy, `data` must not be read or written, and neither `data` nor this array may be resized or dropped.
     pub unsafe fn read_range_later(
         &self,
         (from, len): (usize, usize),
@@ -104,24 +104,24 @@ impl Array {
         stream: &Stream,
     ) -> CudaResult<()> {
         let source = self.range(from, len);
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { source.async_copy_to(&mut data.bytes_mut()[to..to + len], stream) }
     }
 
-    /// Queues a copy of all of `from`, which may be another GPU's, to the start.
+    /// Queues a copy of all of `from`, which may belong to another GPU, to the start of this array.
     ///
     /// # Safety
-    /// Until the stream has passed the copy, nobody writes to `from` or drops it, and nobody uses this array.
+    /// Until the stream has passed the copy, `from` must not be written or dropped, and this array must not be used.
     pub unsafe fn copy_later(&self, from: &Self, stream: &Stream) -> CudaResult<()> {
         let bytes = from.bytes();
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.range(0, bytes).async_copy_from(&from.range(0, bytes), stream) }
     }
 
     /// Queues filling the first `len` bytes with zeros.
     pub fn clear_later(&self, len: usize, stream: &Stream) -> CudaResult<()> {
         let mut target = self.range(0, len);
-        // SAFETY: the memory is this array's own, and the driver frees none that a stream has yet to fill.
+        // SAFETY: the memory belongs to this array, and the driver does not free it before the stream has passed the fill.
         unsafe { target.set_8_async(0, stream) }
     }
 
@@ -133,7 +133,7 @@ impl Array {
     fn range(&self, offset: usize, len: usize) -> DeviceSlice<u8> {
         assert!(offset <= self.bytes() && len <= self.bytes() - offset, "copies stay inside of the array");
         let start = DevicePointer::from_raw(self.at::<u8>(offset) as u64);
-        // SAFETY: the range was just checked.
+        // SAFETY: the assertion checked the range.
         unsafe { DeviceSlice::from_raw_parts(start, len) }
     }
 }
@@ -149,13 +149,13 @@ impl Pinned {
     pub fn reserve(&mut self, bytes: usize) -> CudaResult<()> {
         if self.bytes().len() < bytes {
             self.buffer = None;
-            // SAFETY: it comes from the driver, whose memory always holds some bytes.
+            // SAFETY: the memory comes from the driver, and any bytes are valid there.
             self.buffer = Some(unsafe { LockedBuffer::uninitialized(bytes)? });
         }
         Ok(())
     }
 
-    /// As [`Array::reserve_with_room`].
+    /// Like [`Array::reserve_with_room`].
     pub fn reserve_with_room(&mut self, bytes: usize) -> CudaResult<()> {
         if self.bytes().len() < bytes {
             return self.reserve(bytes + bytes / 8);
@@ -181,8 +181,8 @@ impl Pinned {
     }
 }
 
-/// Page-locked memory for pictures: they are read where the GPU wrote them, and the memory comes back afterwards. Locking new memory
-/// takes the system long, and touching it for the first time longer.
+/// Page-locked memory for pictures. Pictures are read where the GPU wrote them, and the memory is reused afterwards. Locking new memory is slow, and
+/// touching it for the first time is slower.
 #[derive(Clone, Default)]
 pub struct SparePinned(Arc<Mutex<Vec<Pinned>>>);
 
@@ -194,20 +194,20 @@ impl SparePinned {
         Ok(pinned)
     }
 
-    /// The same, with more room if it has to be made.
+    /// Like [`Self::take`]; a new allocation is an eighth larger.
     pub fn take_with_room(&self, bytes: usize) -> CudaResult<Pinned> {
         let mut pinned = lock(&self.0).pop().unwrap_or_default();
         pinned.reserve_with_room(bytes)?;
         Ok(pinned)
     }
 
-    /// Lends the bytes to be read by anybody. The memory is spare again when nobody has them any more.
+    /// Lends the bytes for reading. The memory is reused after the last reference is dropped.
     pub fn lend(&self, pinned: Pinned) -> Bytes {
         Bytes::from_owner(Lent { pinned, spare: Arc::downgrade(&self.0) })
     }
 }
 
-/// Memory that goes back to the list of spare memory when it is dropped.
+/// Memory that returns to the list of spare memory when it is dropped.
 struct Lent {
     pinned: Pinned,
     spare: Weak<Mutex<Vec<Pinned>>>,
@@ -224,33 +224,33 @@ impl Drop for Lent {
         let pinned = mem::take(&mut self.pinned);
         match self.spare.upgrade() {
             Some(spare) => lock(&spare).push(pinned),
-            // The device is gone. This thread has no context to free memory in; the process frees it.
+            // The device is gone, and this thread has no context in which to free the memory. It is freed when the process ends.
             None => mem::forget(pinned),
         }
     }
 }
 
-/// Locks a list even after a panic: it is whole between two statements.
+/// Locks a list even after a panic, because the list is consistent between any two statements.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Types that may be copied to the GPU byte by byte: plain data, and structs of the border with pointers in them.
+/// Types that may be copied to the GPU byte by byte: plain data, and shared structs with pointers.
 ///
 /// # Safety
-/// All bytes have a value: there is no padding.
+/// All bytes must be initialised; there must be no padding.
 pub unsafe trait Upload: Copy {}
 
-// SAFETY: what `NoUninit` says.
+// SAFETY: guaranteed by `NoUninit`.
 unsafe impl<T: NoUninit> Upload for T {}
 
-/// Implements `Upload` for structs of so many pointers and numbers of four bytes, and nothing else.
+/// Implements `Upload` for structs that consist of the given number of pointers and of 4-byte numbers.
 macro_rules! upload {
     ($($name:ty: $pointers:literal, $numbers:literal;)*) => {$(
         const _: () = assert!(
             size_of::<$name>() == $pointers * size_of::<*const u8>() + $numbers * size_of::<u32>()
         );
-        // SAFETY: as was just asserted, fields leave no room for padding.
+        // SAFETY: the assertion shows that the fields leave no room for padding.
         unsafe impl Upload for $name {}
     )*};
 }
@@ -263,8 +263,8 @@ upload! {
     FrameAovs: 27, 86;
 }
 
-/// Returns all bytes of some data.
+/// Returns the bytes of a slice.
 pub fn bytes_of<T: Upload>(data: &[T]) -> &[u8] {
-    // SAFETY: a slice is this long, and there is no padding.
+    // SAFETY: the length is the slice's, and there is no padding.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }

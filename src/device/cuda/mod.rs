@@ -1,5 +1,5 @@
-//! NVIDIA GPUs: which there are, whether this build can use them and why not, and the device that runs on one. Only
-//! files in this folder use cust.
+//! NVIDIA GPUs: the list of GPUs that this build can use, the reasons for which it cannot use any, and the device that runs on one. Only files in
+//! this folder use cust.
 
 #[cfg(throng_cuda)]
 mod aovs;
@@ -49,7 +49,7 @@ use std::sync::OnceLock;
 /// A GPU that this build can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// The driver's number for it.
+    /// The driver's number of the GPU.
     pub ordinal: u32,
     pub name: String,
     /// Compute capability, major and minor.
@@ -58,7 +58,7 @@ pub struct Gpu {
     pub memory: u64,
 }
 
-/// Why no GPU can be used. The texts are parts of sentences.
+/// Reasons for which no GPU can be used. The texts are parts of sentences.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     #[error("built without CUDA")]
@@ -80,7 +80,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// Whether the machine has a GPU, as far as it is known.
+    /// Whether the machine has a GPU, as far as can be determined.
     pub fn has_gpu(&self) -> bool {
         match self {
             Self::NotBuilt | Self::NoNvcc | Self::NoDriver(_) | Self::NoGpu => false,
@@ -88,7 +88,7 @@ impl Unavailable {
         }
     }
 
-    /// Tells what the user can do about it.
+    /// Returns advice for the user.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::NotBuilt => "build on Linux with the feature `cuda`, or use --device cpu",
@@ -101,7 +101,10 @@ impl Unavailable {
     }
 }
 
-/// The GPUs that this build can use, by ascending ordinal; at least one. The driver is asked once per process.
+/// The GPUs that this build can use, by ascending ordinal; at least one. The driver is queried once per process.
+///
+/// # Errors
+/// The reason for which no GPU can be used.
 pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     static GPUS: OnceLock<Result<Vec<Gpu>, Unavailable>> = OnceLock::new();
     GPUS.get_or_init(usable_gpus).clone()

@@ -1,4 +1,4 @@
-//! Rays that are traced by themselves, without a picture.
+//! Tracing of given rays, without a picture.
 
 use super::{
     device::CudaDevice,
@@ -11,7 +11,7 @@ use cust::error::CudaResult;
 use std::time::Duration;
 
 impl CudaDevice {
-    /// Traces one launch's worth of rays `passes` times and adds to `times`.
+    /// Traces the rays of one launch `passes` times, and adds to `times`.
     pub(super) fn trace_slice(
         &mut self,
         params: &Params,
@@ -21,7 +21,7 @@ impl CudaDevice {
         times: &mut [Duration],
     ) -> CudaResult<()> {
         let size = if any { size_of::<u32>() } else { size_of::<Hit>() };
-        // A queue for each pass, so that passes follow one another without a pause for the host.
+        // One queue per pass, so that passes run without waiting for the host.
         let state = QueueState { length: rays.len() as u32, fetched: 0 };
         let states = vec![state; times.len()];
         let queue_bytes = size_of_val(&states[..]).next_multiple_of(256);
@@ -34,7 +34,7 @@ impl CudaDevice {
         let mut ends = vec![event_now(stream)?];
         for pass in 0..times.len() {
             let queue = self.rays.at::<QueueState>(pass * size_of::<QueueState>());
-            // SAFETY: the arguments are the kernel's, and the memory is kept until the stream has been waited for.
+            // SAFETY: the arguments match the kernel, and the memory lives until the stream was waited for.
             unsafe {
                 self.kernels.of(params).launch_trace(
                     any,

@@ -1,4 +1,4 @@
-//! A scene's tables on the GPU: uploaded once, with every pointer in them leading to the GPU's memory.
+//! A scene's tables on the GPU, uploaded once. Their pointers are GPU addresses.
 
 use super::memory::{Array, bytes_of};
 use crate::{
@@ -18,7 +18,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Start of every part, so that texels and vertices are loaded in whole sectors.
+/// Alignment of every part, so that texels and vertices are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
 
 /// The uploaded tables.
@@ -30,9 +30,9 @@ pub struct SceneTables {
     scene: Arc<Scene>,
     ids: OnceLock<NameIds>,
     environment: EnvironmentRecord,
-    /// The emitters that frames' trees of lights are made of, on the host.
+    /// The emitters from which the light trees of frames are built, on the host.
     emitters: Arc<Emitters>,
-    /// The records of the textures that are there.
+    /// The records of all textures, including the environment's.
     textures: Vec<TextureRecord>,
     lights: Vec<LightRecord>,
     lobes_count: u32,
@@ -41,7 +41,7 @@ pub struct SceneTables {
     sorts_shading: bool,
 }
 
-/// Where each table starts, in bytes.
+/// Offset in bytes of each table.
 #[derive(Clone, Copy, Default)]
 struct TablePlaces {
     meshes: usize,
@@ -57,11 +57,11 @@ struct TablePlaces {
     filters: usize,
 }
 
-/// The places of all tables in one allocation.
+/// Offsets of all tables in one allocation.
 #[derive(Default)]
 pub struct Plan<'a> {
     parts: Vec<(usize, &'a [u8])>,
-    /// Where the vertices, corners and attributes of each mesh start, in bytes.
+    /// Offsets in bytes of the vertices, corners and attributes of each mesh.
     meshes: Vec<[usize; 3]>,
     textures: Vec<usize>,
     tables: TablePlaces,
@@ -164,11 +164,11 @@ impl<'a> Plan<'a> {
     }
 }
 
-// SAFETY: the records' pointers lead to memory of the GPU, which is not tied to a thread.
+// SAFETY: the records' pointers are GPU addresses, which are not tied to a thread.
 unsafe impl Send for SceneTables {}
 
 impl SceneTables {
-    /// The tables that are the same in all frames.
+    /// The tables that all frames share.
     pub fn params(&self) -> SceneParams {
         let (memory, places) = (&self.memory, &self.tables);
         SceneParams {
@@ -183,7 +183,7 @@ impl SceneTables {
         }
     }
 
-    /// The tables that frames may have of their own.
+    /// The tables that a frame may replace by its own.
     pub fn table_params(&self) -> TableParams {
         let (memory, places) = (&self.memory, &self.tables);
         TableParams {
@@ -203,7 +203,7 @@ impl SceneTables {
         }
     }
 
-    /// The table of meshes, with pointers into the GPU's memory.
+    /// The table of meshes, with GPU addresses.
     pub fn meshes(&self) -> &[MeshRecord] {
         &self.meshes
     }
@@ -224,12 +224,12 @@ impl SceneTables {
         &self.scene
     }
 
-    /// Tables of the names of instances and materials.
+    /// IDs of the names of instances and materials, for mattes.
     pub fn name_ids(&self) -> &NameIds {
         self.ids.get_or_init(|| NameIds::new(&self.scene))
     }
 
-    /// The records of the scene's textures, without those of its environment.
+    /// The records of the scene's textures, without the environment's.
     pub fn textures(&self) -> &[TextureRecord] {
         &self.textures[..self.scene.textures.len()]
     }
@@ -242,12 +242,12 @@ impl SceneTables {
         &self.lights
     }
 
-    /// Number of materials with several lobes.
+    /// Number of layered materials.
     pub fn lobes_count(&self) -> u32 {
         self.lobes_count
     }
 
-    /// Whether light may pass straight through some of the materials.
+    /// Whether some material may let light pass straight through.
     pub fn has_panes(&self) -> bool {
         self.has_panes
     }

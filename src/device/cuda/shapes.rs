@@ -1,4 +1,4 @@
-//! The shapes of meshes that deform, on the GPU, for one frame in flight.
+//! The shapes of deforming meshes on the GPU, for one frame in flight.
 
 use super::{
     memory::{Array, Pinned, bytes_of},
@@ -10,7 +10,7 @@ use crate::{
 };
 use cust::{error::CudaResult, stream::Stream};
 
-/// Vertices of all meshes that deform, with their tangents where these matter, and a table of all meshes that leads to them.
+/// Vertices of all deforming meshes, with tangents if they are needed, and a table of all meshes that points to them.
 #[derive(Default)]
 pub struct Shapes {
     vertices: Array,
@@ -19,12 +19,12 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         self.vertices.bytes() + self.meshes.bytes()
     }
 
-    /// Queues the upload of `shapes`. Nothing that was queued before may use what is here.
+    /// Queues the upload of `shapes`. Work that was queued before must not use this memory.
     pub fn upload(&mut self, tables: &SceneTables, shapes: &[PosedMesh], stream: &Stream) -> CudaResult<()> {
         let table = size_of_val(tables.meshes());
         let vertices = vertex_bytes(tables, shapes);
@@ -57,7 +57,7 @@ impl Shapes {
             }
         }
         self.staging.fill(vertices, bytes_of(&meshes));
-        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
         unsafe {
             self.vertices.write_later(0, &self.staging, 0, vertices, stream)?;
             self.meshes.write_later(0, &self.staging, vertices, table, stream)
@@ -68,7 +68,7 @@ impl Shapes {
         params.tables.meshes = self.meshes();
     }
 
-    /// The table of all meshes.
+    /// GPU address of the table of all meshes.
     pub fn meshes(&self) -> *const MeshRecord {
         self.meshes.at::<MeshRecord>(0)
     }

@@ -1,4 +1,4 @@
-//! Keys of instances, the camera and meshes while the shutter is open, on the GPU, for one frame in flight.
+//! Motion keys of instances, the camera and meshes over the shutter interval, on the GPU, for one frame in flight.
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use cust::{error::CudaResult, stream::Stream};
 
-/// Start of every part, so that keys are loaded in whole sectors.
+/// Alignment of every part, so that keys are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
 
 #[derive(Default)]
@@ -20,12 +20,12 @@ pub struct ShutterUpload {
 }
 
 impl ShutterUpload {
-    /// Bytes on the GPU that this has already.
+    /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// Queues the upload of a frame's keys, and points the parameters at them. Nothing that was queued before may use what is here.
+    /// Queues the upload of a frame's keys, and sets their addresses in `params`. Work that was queued before must not use this memory.
     pub fn upload(
         &mut self,
         frame: &Frame,
@@ -46,7 +46,7 @@ impl ShutterUpload {
         for (start, part) in starts.iter().zip(parts) {
             self.staging.fill(*start, part);
         }
-        // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+        // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
         unsafe { self.memory.write_later(0, &self.staging, 0, end, stream)? };
         params.keys.camera_segments = cameras.len().saturating_sub(1) as u32;
         params.keys.cameras = self.memory.at::<CameraRecord>(starts[0]);
@@ -58,7 +58,7 @@ impl ShutterUpload {
     }
 }
 
-/// Bytes on the GPU that the keys of a frame take, with the room that they are given.
+/// Upper bound of the bytes that the keys of a frame take on the GPU.
 pub fn shutter_bytes(frame: &Frame) -> usize {
     let meshes = frame.blas.len() * size_of::<MeshKeys>();
     let cameras = frame.camera_keys.len() * size_of::<CameraRecord>();

@@ -1,6 +1,6 @@
-//! The wavefront schedule: a picture in chunks of paths, and the launches of a chunk. A chunk's paths go through trace and
-//! shade kernels wave by wave; then all shadow rays are traced, and the finished samples are added to the film. Paths of many
-//! waves with a shadow ray each have them traced in between, too.
+//! The wavefront schedule: cutting a picture into chunks of paths, and the launches of a chunk. A chunk's paths go through trace and shade kernels
+//! wave by wave. Then all shadow rays are traced, and the finished samples are added to the film. If paths have many waves with a shadow ray each,
+//! shadow rays are also traced in between.
 
 use super::{
     kernels::{Kernels, Shading, arguments},
@@ -17,18 +17,18 @@ use crate::{
 use cust::{error::CudaResult, stream::Stream};
 use std::{collections::VecDeque, time::Duration};
 
-/// Waves between two checks whether any path is left, in pictures of many bounces. The host does not wait for a check (see
-/// [`Queues::go_on`]), but the stream idles for a moment.
+/// Waves between two checks whether any path is left, for pictures with many bounces. The host does not wait for a check (see [`Queues::go_on`]), but
+/// the stream idles for a moment.
 const WAVES_PER_CHECK: u32 = 24;
 
-/// Samples of a pixel that go together where not all paths of a picture do: paths side by side then see much the same, and the
-/// film is read and written once. More samples gain little.
+/// Samples of a pixel in one chunk if not all of a picture's paths fit into one. Neighbouring paths are then similar, and the film is read and
+/// written once. More samples gain little.
 const SAMPLES_TOGETHER: u32 = 64;
 
 /// Waves of the path integrator whose shadow rays are traced together.
 const WAVES_PER_SHADOWS: u32 = 6;
 
-/// The samples `samples` of the items `items`.
+/// All combinations of the given items and sample numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     pub items: std::ops::Range<u32>,
@@ -48,14 +48,14 @@ impl Chunk {
 /// How pictures are cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// In waves: at most this many paths each.
+    /// Wavefront schedule, with at most `paths` paths per chunk.
     Waves { paths: u32, needs: PathNeeds },
-    /// In loops: at most this many items and samples each.
+    /// Loop schedule, with at most this many items and samples per chunk.
     Loops { items: u32, samples: u32 },
 }
 
 impl Cut {
-    /// All chunks of some samples of the first `items` items, the samples of an item in order.
+    /// All chunks of the given samples of the first `items` items. The samples of each item are in order.
     pub fn chunks(self, items: u32, samples: std::ops::Range<u32>) -> VecDeque<Chunk> {
         let count = samples.end - samples.start;
         let later = |chunk: Chunk| Chunk {
@@ -69,18 +69,18 @@ impl Cut {
     }
 }
 
-/// Cuts a picture into chunks of whole tiles and at most `capacity` paths (at least 64), the samples of an item in order.
+/// Cuts a picture into chunks of whole tiles and at most `capacity` paths (at least 64). The samples of each item are in order.
 fn chunks(items: u32, samples: u32, capacity: u32) -> impl Iterator<Item = Chunk> {
     let depth = samples.min(SAMPLES_TOGETHER).min(capacity / TILE_ITEMS).max(1);
     let widest = (capacity / depth / TILE_ITEMS * TILE_ITEMS).max(TILE_ITEMS);
-    // So that all chunks are of about the same size.
+    // Makes all chunks about equally large.
     let width = items.div_ceil(items.div_ceil(widest).max(1));
     let width = width.next_multiple_of(TILE_ITEMS).max(TILE_ITEMS);
     let depth = (capacity / width).clamp(1, samples);
     cut(items, samples, width, depth)
 }
 
-/// Cuts a picture into chunks of at most `width` items and `depth` samples, the samples of an item in order.
+/// Cuts a picture into chunks of at most `width` items and `depth` samples. The samples of each item are in order.
 fn cut(items: u32, samples: u32, width: u32, depth: u32) -> impl Iterator<Item = Chunk> {
     (0..samples).step_by(depth as usize).flat_map(move |begin| {
         (0..items).step_by(width as usize).map(move |first| Chunk {
@@ -105,29 +105,28 @@ pub struct Queues {
     states: Array,
 }
 
-/// The needs of a picture's paths: room in queues, launches and kernels.
+/// Requirements of a picture's paths: room in queues, launches and kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathNeeds {
-    /// Shadow rays of one path that are traced together.
+    /// Shadow rays per path that are traced together.
     pub shadows: u32,
     /// Whether paths are scattered, with a shadow ray in each wave.
     pub scatter: bool,
-    /// Greatest number of waves: paths that are scattered go one step farther than they bounce, to hit lights. Each time that a volume
-    /// scatters them is a wave, too.
+    /// Maximum number of waves. Scattered paths take one step more than they bounce, to hit lights. Each scattering event in a volume also takes a
+    /// wave.
     pub waves: u32,
     pub shading: Shading,
 }
 
 impl PathNeeds {
-    /// The needs of a picture whose paths go on as `paths` says, in a scene with `lights` in the table and materials with `lobes` in
-    /// theirs, which have up to `more_events` besides their bounces (in volumes and at panes), and maybe fog. `None` if such pictures are
-    /// not made in waves.
+    /// The requirements of a picture with paths of kind `paths`. `lights` and `lobes` are the sizes of these tables, and `more_events` is the maximum
+    /// number of events in volumes and at panes. Returns `None` if the wavefront schedule does not support these paths.
     pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32, more_events: u32, is_foggy: bool) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
                 let waves = bounces.saturating_add(2).saturating_add(more_events);
                 Self {
-                    // The last wave only hits lights. In fog, a path may have one ray from there and one from a surface.
+                    // The last wave only hits lights. In fog, a path may have one shadow ray from the fog and one from a surface per wave.
                     shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS) * if is_foggy { 2 } else { 1 },
                     scatter: true,
                     waves,
@@ -152,12 +151,12 @@ impl PathNeeds {
         Some(needs)
     }
 
-    /// Number of queues for the rays of a wave and, if there is one, of the next.
+    /// Number of ray queues: one for the current wave and, if there is one, one for the next.
     fn ray_queues(&self) -> usize {
         self.waves.min(2) as usize
     }
 
-    /// Bytes of queues that one path takes.
+    /// Bytes of queues per path.
     pub fn bytes(&self) -> usize {
         let ray = size_of::<Ray>() + size_of::<u32>();
         let shadow = size_of::<Ray>() + size_of::<ShadowLight>() + size_of::<u32>();
@@ -180,11 +179,11 @@ pub struct ChunkLaunch {
     needs: PathNeeds,
     /// Whether AOVs are gathered from the hits of the first wave.
     gathers: bool,
-    /// Whether a copy of the length of the wave's queue is under way.
+    /// Whether a copy of the queue's length is under way.
     checking: bool,
 }
 
-/// The arguments of a launch of the schedule's kernels besides the parameters.
+/// Context for launching the schedule's kernels.
 pub struct WaveLaunch<'a> {
     pub kernels: &'a Kernels,
     pub stream: &'a Stream,
@@ -193,11 +192,11 @@ pub struct WaveLaunch<'a> {
     pub lengths: &'a mut Pinned,
     /// Called before the first launch of each stage.
     pub mark: &'a mut dyn FnMut(Stage) -> CudaResult<()>,
-    /// Where copies of the rays go, if they are asked for; that takes a pause per queue.
+    /// Receives copies of the rays, if requested. This makes the host wait for each queue.
     pub own_rays: Option<&'a mut OwnRays>,
 }
 
-/// Picks the list of a kind of rays.
+/// Selects the list of one kind of rays.
 type OwnKind = fn(&mut OwnRays) -> &mut Vec<Ray>;
 
 /// Parts of a frame's work on the GPU.
@@ -210,7 +209,7 @@ pub enum Stage {
     Shade,
 }
 
-/// Sums of the times of each stage.
+/// Total time of each stage.
 pub fn stage_times(stages: &[(Stage, Duration)]) -> StageTimes {
     let mut times = StageTimes::default();
     for (stage, time) in stages {
@@ -248,7 +247,7 @@ impl Queues {
         self.states.reserve(state_bytes(needs.waves))
     }
 
-    /// Bytes on the GPU that the queues have already.
+    /// Bytes allocated on the GPU by the queues.
     pub fn bytes_held(&self) -> usize {
         let single = [
             &self.hits,
@@ -264,8 +263,8 @@ impl Queues {
         all.map(Array::bytes).sum()
     }
 
-    /// Queues the start of a chunk's paths. `params` are the picture's; the paths must fit. `inside` is how many of the items
-    /// are inside of the picture. If it `gathers` AOVs, the chunk has all samples of its items. [`Self::go_on`] does the rest.
+    /// Queues the start of a chunk's paths, which must fit into the queues; [`Self::go_on`] does the rest. `params` are the picture's parameters, and
+    /// `inside` is the number of the chunk's items inside the picture. If `gathers` is set, the chunk must have all samples of its items.
     pub fn start(
         &self,
         params: &Params,
@@ -281,8 +280,8 @@ impl Queues {
         let (kernels, stream) = (launch.kernels, launch.stream);
         (launch.mark)(Stage::Other)?;
         self.states.clear_later(state_bytes(needs.waves), stream)?;
-        // SAFETY: here and below, the arguments are those of the kernels in `kernel_cuda.cu`, and the arrays live in the
-        // device until its streams have come to rest.
+        // SAFETY: here and below, the arguments match the kernels in `kernel_cuda.cu`, and the arrays belong to the device, which waits for its
+        // streams before it frees them.
         unsafe {
             kernels.launch_items("throng_start_paths", w.path_count, stream, arguments![params, w])?;
         }
@@ -297,8 +296,8 @@ impl Queues {
         })
     }
 
-    /// Queues a chunk's launches up to the next check whether any path is left, and returns whether these were all. If not,
-    /// it is to be called again once the stream has passed them; nothing else may be queued before.
+    /// Queues a chunk's launches up to the next check whether any path is left. Returns whether these were all. If not, it must be called again once
+    /// the stream has passed them, and no other work may be queued before.
     pub fn go_on(&self, run: &mut ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<bool> {
         while run.w.wave < run.needs.waves {
             let wave = run.w.wave;
@@ -348,7 +347,7 @@ impl Queues {
         }
     }
 
-    /// Queues the shadow rays, the sums on the film and the tally of a chunk whose waves are all queued.
+    /// Queues the shadow rays, the accumulation on the film and the tally of a chunk whose waves are all queued.
     fn finish(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
         let ChunkLaunch { params, chunk, primary, w, .. } = run;
         let (kernels, stream) = (launch.kernels, launch.stream);
@@ -361,7 +360,7 @@ impl Queues {
         }
     }
 
-    /// Traces the shadow rays that are queued, and empties their queue; their results stay in place.
+    /// Traces the queued shadow rays and empties their queue; their results stay in place.
     fn trace_shadows(&self, run: &ChunkLaunch, launch: &mut WaveLaunch) -> CudaResult<()> {
         let ChunkLaunch { params, w, .. } = run;
         let (kernels, stream) = (launch.kernels, launch.stream);
@@ -394,8 +393,8 @@ impl Queues {
         }
     }
 
-    /// Adds the rays of queue `index` to those of their kind, where they are asked for. They stay in place until the
-    /// next wave is shaded. Rays without extent belong to paths over the edge of the picture and are left out.
+    /// Appends the rays of queue `index` to their list, if requested. The rays stay in place until the next wave is shaded. Rays with a negative
+    /// `t_max` belong to paths outside the picture and are skipped.
     fn copy_rays(&self, index: u32, rays: &Array, own: OwnKind, launch: &mut WaveLaunch) -> CudaResult<()> {
         if launch.own_rays.is_none() {
             return Ok(());
@@ -411,22 +410,22 @@ impl Queues {
         Ok(())
     }
 
-    /// Waits, and returns the number of rays in queue `index`: that of shadow rays is the first, those of the waves follow.
+    /// Waits, and returns the number of rays in queue `index`. Queue 0 has the shadow rays; the queues of the waves follow.
     fn length(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<u32> {
         self.read_length_later(index, launch)?;
         launch.stream.synchronize()?;
         Ok(length_in(launch.lengths, index))
     }
 
-    /// Queues a copy of the queues' lengths up to that of queue `index`.
+    /// Queues a copy of the lengths of queues 0 to `index`.
     fn read_length_later(&self, index: u32, launch: &mut WaveLaunch) -> CudaResult<()> {
         let bytes = (index as usize + 1) * size_of::<QueueState>();
         launch.lengths.reserve(bytes)?;
-        // SAFETY: nobody looks, or asks for another copy, before the stream has passed this one (see `go_on` and `length`).
+        // SAFETY: the copy is neither read nor repeated before the stream has passed it (see `go_on` and `length`).
         unsafe { self.states.read_later(launch.lengths, 0, bytes, launch.stream) }
     }
 
-    /// The queue of a wave's rays; that of shadow rays comes before all of them.
+    /// The state of a wave's queue. Queue 0 holds shadow rays, so the queue of wave 0 is the second one.
     fn state(&self, wave: u32) -> *mut QueueState {
         self.states.at((1 + wave as usize) * size_of::<QueueState>())
     }
@@ -452,19 +451,19 @@ impl Queues {
     }
 }
 
-/// The length of queue `index` in a copy that is complete.
+/// The length of queue `index` in a finished copy.
 fn length_in(lengths: &Pinned, index: u32) -> u32 {
     let begin = index as usize * size_of::<QueueState>();
     let state = &lengths.bytes()[begin..begin + size_of::<QueueState>()];
     bytemuck::pod_read_unaligned::<QueueState>(state).length
 }
 
-/// Bytes of the states of the shadow rays' queue, those of all waves, and one more that stays empty after the last wave.
+/// Bytes of the states of all queues: shadow rays, all waves, and one queue that stays empty after the last wave.
 fn state_bytes(waves: u32) -> usize {
     (waves as usize + 2) * size_of::<QueueState>()
 }
 
-/// Number of the chunk's items inside of the picture. `tiles` are those that are sampled, if not all.
+/// Number of the chunk's items inside the picture. `tiles` are the sampled tiles, or `None` for all.
 pub fn inside_items(params: &Params, chunk: &Chunk, tiles: Option<&[u32]>) -> u32 {
     let tiles_x = params.film.width.div_ceil(8);
     let inside_tile = |tile: u32| {

@@ -1,4 +1,4 @@
-//! Bands of a picture, which devices render by themselves.
+//! Bands of a picture, which devices render independently.
 
 use crate::{
     aov::AovImage,
@@ -7,19 +7,19 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Bands for each device: enough that all are busy to the end. They have whole tiles.
+/// Bands per device: enough to keep all devices busy until the end. Bands consist of whole tiles.
 const PER_DEVICE: u32 = 4;
 
 /// Some rows of a film.
 pub struct Band {
     pub first_row: u32,
     rows: u32,
-    /// Columns of the film, and of tiles.
+    /// Columns of pixels, and columns of tiles.
     width: u32,
     tiles_x: u32,
 }
 
-/// Cuts a picture into bands for so many devices.
+/// Cuts a picture into bands for `devices` devices.
 pub fn bands(settings: &FrameSettings, devices: usize) -> Vec<Band> {
     let (width, height) = settings.film_size();
     let tiles_y = height.div_ceil(TILE);
@@ -30,7 +30,7 @@ pub fn bands(settings: &FrameSettings, devices: usize) -> Vec<Band> {
 }
 
 impl Band {
-    /// The settings of a picture of the band alone.
+    /// The settings for rendering the band on its own.
     pub fn settings(&self, settings: &FrameSettings) -> FrameSettings {
         let of = settings.region.unwrap_or(Region::of_picture((settings.width, settings.height)));
         let region = Region { y: of.y + self.first_row, height: self.rows, ..of };
@@ -61,7 +61,7 @@ impl Band {
     }
 }
 
-/// Puts the films of all bands together, the first one's first. Bands without noise may have stopped before the others.
+/// Concatenates the films of all bands, which must be in order. Bands with little noise may have fewer samples than others.
 pub fn joined_films(films: Vec<Accumulation>, bands: &[Band]) -> Accumulation {
     let mut all = Accumulation::default();
     for (film, band) in films.into_iter().zip(bands) {
@@ -79,7 +79,7 @@ pub fn joined_films(films: Vec<Accumulation>, bands: &[Band]) -> Accumulation {
     all
 }
 
-/// Puts the pictures of all bands together. Times stay those of the first.
+/// Concatenates the pictures of all bands, which must be in order. Times are the first band's.
 pub fn joined_pictures(pictures: Vec<Rendered>) -> Rendered {
     let mut rays = RayCounts::default();
     pictures.iter().for_each(|picture| rays += picture.rays);

@@ -6,7 +6,7 @@ use crate::{
 };
 use proptest::prelude::*;
 
-/// A scene around a camera section, with everything that could be taken for one.
+/// A scene around a camera section, with decoys that resemble cameras.
 fn text(camera: &str) -> String {
     format!(
         "// camera: of a comment\n(\n    render: (frames: 48), /* camera: Orbit( */\n    materials: {{ \"camera: LookAt(\": Diffuse(), \
@@ -123,7 +123,7 @@ fn optics_are_those_of_the_flight_or_of_the_file() {
     let mut new = flight(&[Waypoint { focus: Some(3.5), ..waypoint([0.0, 0.0, 8.0], [0.0, 0.0, 0.0]) }]);
     new.optics = Optics { fov: Some(25.0), up: Some(Vec3::X), f_stop: Some(2.8), ..Optics::default() };
     let saved_text = saved(camera, &new);
-    // The sensor on which f-numbers count where the file has none.
+    // The default sensor for f-numbers, because the file has none.
     assert!(saved_text.contains("lens: (f_stop: 2.8, sensor: 0.02"), "{saved_text}");
     assert!(saved_text.contains(", focus: 3.5, blades: 6)"), "{saved_text}");
     assert!(saved_text.contains("fov: 25") && saved_text.contains("up: (1, 0, 0)") && !saved_text.contains("roll"));
@@ -148,7 +148,7 @@ fn keys_have_the_optics_that_the_camera_has() {
     let saved_text = saved(of_radius, &new);
     assert!(saved_text.contains("time: 0, radius: 0.2, focus: 5),"), "{saved_text}");
     assert_eq!(scene(&text(&saved_text)).camera.tracks.aperture, [(0.0, 0.2), (1.5, 0.2)]);
-    // Those of a pinhole bring their lens along.
+    // Waypoints of a pinhole camera add a lens.
     let saved_text = saved("", &new);
     assert!(
         saved_text.contains("lens: (f_stop: 4, sensor: 0.02") && saved_text.contains("f_stop: 4, focus: 5),"),
@@ -165,7 +165,7 @@ fn texts_that_are_no_scene_say_where() {
     assert!(save_flight(&text(""), None, &not_up).unwrap_err().to_string().contains("looks along `up`"));
 }
 
-/// Cameras that a file may have, in all layouts.
+/// Cameras in various layouts.
 const CAMERAS: [&str; 8] = [
     "",
     "camera: Orbit(target: (0, 1, 0), radius: 8, height: 3),",

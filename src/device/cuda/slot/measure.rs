@@ -1,4 +1,4 @@
-//! Pictures that are sampled where they are noisy: the noise is measured after a pass, and the next one planned.
+//! Adaptive sampling on the GPU: the noise is measured after a pass, and the next pass is planned.
 
 use super::{Phase, Slot, Work, event_now, half_bytes, tile_count};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 use cust::error::CudaResult;
 
 impl Slot {
-    /// Makes room for the sums of half of the samples, which are there already if it `holds_film`.
+    /// Makes room for the sums of half of the samples, and clears them unless `holds_film` is set.
     pub(super) fn prepare_half(&mut self, params: &mut Params, holds_film: bool) -> CudaResult<()> {
         let bytes = half_bytes(params);
         self.film_half.reserve(bytes)?;
@@ -27,7 +27,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes room for the tables that pictures need besides of which not all tiles get the same samples.
+    /// Makes room for the additional tables of adaptive sampling.
     pub(super) fn prepare_measuring(&mut self, params: &mut Params) -> CudaResult<()> {
         let tiles = tile_count(params) as usize * size_of::<u32>();
         self.errors.reserve(tiles)?;
@@ -49,14 +49,14 @@ impl Slot {
             kernels.launch_items("throng_measure_tile", tiles, &self.stream, arguments![params, begin, tiles, none])?;
         }
         let bytes = tiles as usize * size_of::<f32>();
-        // SAFETY: what was measured is read once the event is past that follows.
+        // SAFETY: the results are read after the event that follows.
         unsafe {
             self.errors.read_later(&mut self.measured, 0, bytes, &self.stream)?;
         }
         Ok(Phase::Measuring(event_now(&self.stream)?))
     }
 
-    /// Plans the next pass from the noise that was measured. If there is none, sampling ends.
+    /// Plans the next pass from the measured noise. If no tile needs more samples, sampling ends.
     pub(super) fn next_pass(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let bytes = tile_count(&work.params) as usize * size_of::<f32>();
         let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
@@ -68,14 +68,14 @@ impl Slot {
         Ok(Phase::Sampling)
     }
 
-    /// Queues the upload of the tiles of the next pass, if these are not all, and returns the number of its items.
+    /// Queues the upload of the next pass's tiles, unless it covers all tiles. Returns the number of its items.
     pub(super) fn aim(&mut self, params: &mut Params, passes: &Passes) -> CudaResult<u32> {
         let Some(tiles) = passes.tiles() else {
             return Ok(tile_count(params) * TILE_ITEMS);
         };
         self.measured.fill(0, bytes_of(tiles));
         let bytes = size_of_val(tiles);
-        // SAFETY: it is written to again by the measurement that follows on the same stream, which reads these tiles.
+        // SAFETY: `measured` is next written by a measurement that follows on this stream, after the copy of the tiles.
         unsafe {
             self.tiles.write_later(0, &self.measured, 0, bytes, &self.stream)?;
         }

@@ -1,4 +1,4 @@
-//! A frame in flight: its stream, and the memory that is its own so that frames overlap.
+//! A frame in flight: its stream, and its own memory, so that frames overlap.
 
 mod measure;
 mod picture;
@@ -42,69 +42,69 @@ use std::{
     time::Duration,
 };
 
-/// Chunks that are queued ahead of the GPU: enough to keep it busy, few enough to stop soon.
+/// Chunks queued ahead of the GPU: enough to keep it busy, few enough to stop quickly.
 const CHUNKS_AHEAD: usize = 3;
 
-/// A place for a frame in flight. Anything queued for the frame may use any of the slot's memory until the stream has passed it. So a
-/// slot takes on a frame only while it is idle: without work, which ends when its last event is past or the stream was waited for.
+/// A place for a frame in flight. Work queued for the frame may use any of the slot's memory until the stream has passed it. So a slot accepts a
+/// frame only while it is idle, that is, without work. Work ends when its last event is past, or after waiting for the stream.
 pub struct Slot {
     pub stream: Stream,
-    /// Page-locked copies on their way up.
+    /// Page-locked copies of data being uploaded.
     staging: Pinned,
     units: Array,
     records: Array,
-    /// The TLAS that `units` and `records` hold, so that a scene at rest is uploaded once.
+    /// The TLAS in `units` and `records`, so that an unchanged one is uploaded once.
     uploaded: Weak<Tlas>,
-    /// Trees and shapes of a scene in which meshes deform.
+    /// Trees and shapes of a scene with deforming meshes.
     pool: DeformingPool,
     shapes: Shapes,
-    /// Tables of a scene in which materials or lights change.
+    /// The frame's own tables of materials and lights.
     posed_tables: UploadedTables,
     lights: Lights,
-    /// Keys of instances, the camera and meshes while the shutter is open.
+    /// Motion keys of instances, the camera and meshes over the shutter interval.
     shutter: ShutterUpload,
     aovs: AovMemory,
     exr: ExrMemory,
     film: Array,
-    /// The name of the sums in `film` and `film_half`, if these were handed out and are unchanged.
+    /// Identifier of the sums in `film` and `film_half`, if they were returned to the caller and are unchanged since.
     pub copy: DeviceCopy,
-    /// Sums of half of the samples, where noise or variance is measured.
+    /// Sums of half of the samples, if noise or variance is measured.
     film_half: Array,
-    /// As in `DenoiseLayers`.
+    /// Shares of outliers, as in `DenoiseLayers`.
     outliers: Array,
-    /// For pictures that are sampled adaptively: the noise of all tiles, and the tiles of a pass.
+    /// For adaptive sampling: the noise of all tiles, and the tiles of a pass.
     errors: Array,
     tiles: Array,
     measured: Pinned,
     pixels: Array,
     tally: Array,
-    /// Memory for the picture that is under way.
+    /// Page-locked memory for the picture under way.
     picture: Pinned,
-    /// Memory that `picture` is taken from, and returns to once nobody reads the picture any more.
+    /// The pool from which `picture` is taken. It returns there after the last reader is done.
     spare: SparePinned,
     pub queues: Queues,
     lengths: Pinned,
     pub work: Option<Work>,
 }
 
-/// The work that a frame asks for.
+/// The work that a frame requires.
 pub struct Task {
     pub cut: Cut,
     pub passes: Passes,
-    /// Samples of each pixel at which the picture is finished, unless it is finished for lack of noise; passes may end before.
+    /// Sample count at which the picture is finished; adaptive pictures may finish earlier. Passes may end before the picture is finished.
     pub samples: u32,
-    /// AOVs that are gathered when the picture is finished.
+    /// AOVs to gather when the picture is finished.
     pub aovs: AovSet,
-    /// Rows of a file, if blocks are to be made of the picture.
+    /// Rows of a file, if the picture is to be encoded as blocks.
     pub file_rows: Option<FileRows>,
-    /// Room for the frame as the denoiser of films reads it, and AOVs that are wanted besides.
+    /// Memory for the frame in the form that the film denoiser reads, and the AOVs to return in addition.
     pub film: Option<(GpuFrame, AovSet)>,
     pub started: Event,
-    /// Lists that the frame's rays are added to, which only a wavefront does.
+    /// Lists to which the frame's rays are appended; wavefront schedule only.
     pub own_rays: Option<OwnRays>,
     /// Bytes of the picture's sums.
     pub film_bytes: usize,
-    /// Whether the slot has the sums that the frame goes on from.
+    /// Whether the slot already holds the sums from which the frame continues.
     pub holds_film: bool,
     /// See [`FrameSettings::shares_cover`].
     pub shares_cover: bool,
@@ -117,11 +117,11 @@ pub struct Work {
     passes: Passes,
     /// See [`Task::samples`].
     samples: u32,
-    /// Chunks that are left of the current pass.
+    /// Remaining chunks of the current pass.
     chunks: VecDeque<Chunk>,
     phase: Phase,
     aovs: AovSet,
-    /// Whether chunks gather AOVs but for the variance, which is that of all samples.
+    /// Whether chunks gather the AOVs, except for the variance, which needs all samples.
     gathers: bool,
     shares_cover: bool,
     file_rows: Option<FileRows>,
@@ -130,28 +130,28 @@ pub struct Work {
     under_way: VecDeque<Event>,
     started: Event,
     marks: Vec<(Stage, Event)>,
-    /// The rays cast so far, if they are asked for.
+    /// The rays so far, if requested.
     own_rays: Option<OwnRays>,
 }
 
-/// The work that is queued next for a frame, once the event is past that comes with it.
+/// The next step of a frame's work, which is queued once the step's event is past.
 enum Phase {
-    /// The next chunk of the pass; after the last one, the pass ends.
+    /// The next chunk of the pass; after the last chunk, the pass ends.
     Sampling,
-    /// The rest of a chunk that is queued in part.
+    /// The rest of a partly queued chunk.
     Partly(Box<ChunkLaunch>, Event),
-    /// The pass that the measured noise asks for, if any.
+    /// The next pass, planned from the measured noise, if one is needed.
     Measuring(Event),
     /// AOVs of these items; after the last ones, the picture.
     Gathering(Range<u32>),
-    /// The copy of a file's blocks to the host, once their places are known.
+    /// The copy of a file's blocks to the host, once their offsets are available.
     Compressing(ExrParams, Event),
-    /// None. Where there are blocks instead of pixels, offsets of these and the bytes of all.
+    /// No step is left. For blocks instead of pixels, holds their offsets and total size in bytes.
     Finished(Event, Option<(Vec<u64>, usize)>),
 }
 
 impl Phase {
-    /// The event that has to be past before the frame goes on.
+    /// The event that must be past before the next step.
     fn event(&self) -> Option<&Event> {
         match self {
             Self::Sampling | Self::Gathering(_) => None,
@@ -163,7 +163,7 @@ impl Phase {
     }
 }
 
-// SAFETY: the parameters point to memory of the GPU, which is not tied to a thread.
+// SAFETY: the pointers in the parameters are GPU addresses, which are not tied to a thread.
 unsafe impl Send for Work {}
 
 impl Slot {
@@ -198,7 +198,7 @@ impl Slot {
         })
     }
 
-    /// Bytes on the GPU for the shapes of meshes that deform; their trees come on top.
+    /// Bytes on the GPU for the shapes of deforming meshes, without their trees.
     pub fn shape_bytes(tables: &SceneTables, frame: &Frame) -> usize {
         match frame.shapes.is_empty() {
             true => 0,
@@ -206,7 +206,7 @@ impl Slot {
         }
     }
 
-    /// Bytes on the GPU for a TLAS and a picture.
+    /// Bytes on the GPU for a TLAS and for a picture.
     pub fn bytes(tlas: &Tlas, settings: &FrameSettings) -> (usize, usize) {
         let film = size_of::<u32>() * Accumulation::words(settings);
         let nested = tlas.nested.as_ref().map_or(0, |nested| nested.bytes());
@@ -214,7 +214,7 @@ impl Slot {
         (tlas, film + settings.film_pixels() * settings.pixel_bytes())
     }
 
-    /// Bytes on the GPU that this slot has already.
+    /// Bytes allocated on the GPU by this slot.
     pub fn bytes_held(&self) -> usize {
         let own = [&self.units, &self.records, &self.film, &self.film_half, &self.pixels];
         own.iter().map(|array| array.bytes()).sum::<usize>()
@@ -228,7 +228,7 @@ impl Slot {
             + self.exr.bytes_held()
     }
 
-    /// Queues the upload of trees and shapes of a frame in which meshes deform. The slot must be idle.
+    /// Queues the upload of the trees and shapes of a frame with deforming meshes. The slot must be idle.
     pub fn deform(&mut self, tables: &SceneTables, frame: &Frame, params: &mut Params) -> CudaResult<()> {
         self.pool.upload(&frame.blas, &self.stream)?;
         self.shapes.upload(tables, &frame.shapes, &self.stream)?;
@@ -237,7 +237,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues the upload of the tables of materials and lights of a frame in which they change. The slot must be idle.
+    /// Queues the upload of the frame's own tables of materials and lights. The slot must be idle.
     pub fn upload_tables(
         &mut self,
         scene: &SceneTables,
@@ -249,13 +249,13 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues the upload of the tree over the lights within the scene. The slot must be idle.
+    /// Queues the upload of the tree over the lights inside the scene. The slot must be idle.
     pub fn light(&mut self, tree: &Arc<LocalTree>, params: &mut Params) -> CudaResult<()> {
         params.local_lights = self.lights.upload(tree, &self.stream)?;
         Ok(())
     }
 
-    /// Queues the upload of keys, if anything moves while the shutter is open. The slot must be idle.
+    /// Queues the upload of motion keys if the frame has motion blur. The slot must be idle.
     pub fn upload_shutter_keys(
         &mut self,
         frame: &Frame,
@@ -268,7 +268,7 @@ impl Slot {
         }
     }
 
-    /// Queues the upload of the tables that AOVs are gathered from, if there are any. The slot must be idle.
+    /// Prepares memory for the frame's AOVs, if any, and queues the upload of their tables. The slot must be idle.
     pub fn prepare_aovs(
         &mut self,
         tables: &SceneTables,
@@ -290,7 +290,7 @@ impl Slot {
     /// Copies a TLAS to page-locked memory and queues the upload. The slot must be idle.
     pub fn upload(&mut self, tlas: &Arc<Tlas>, params: &mut Params) -> CudaResult<()> {
         let (units, records) = (bytes_of(&tlas.units), bytes_of(&tlas.records));
-        // Levels, numbers, records and indices of instances, which all are as large as some words, come behind the records.
+        // Levels, numbers, records and indices of instances follow the records. Their sizes are multiples of a word.
         let nested = tlas.nested.as_ref().map_or([&[][..]; 4], |nested| nested.parts());
         let mut starts = [records.len(); 5];
         for (part, bytes) in nested.iter().enumerate() {
@@ -299,7 +299,7 @@ impl Slot {
         let behind = starts[4] - records.len();
         if self.uploaded.as_ptr() != Arc::as_ptr(tlas) || self.uploaded.strong_count() == 0 {
             self.uploaded = Weak::new();
-            // A little more than needed: a moving scene's tree changes its size from frame to frame.
+            // Some room to grow, because the tree of a moving scene changes its size from frame to frame.
             self.units.reserve_with_room(units.len())?;
             self.records.reserve_with_room(records.len() + behind)?;
             self.staging.reserve_with_room(units.len() + records.len() + behind)?;
@@ -309,7 +309,7 @@ impl Slot {
                 self.staging.fill(units.len() + start, bytes);
             }
             let (staging, stream) = (&self.staging, &self.stream);
-            // SAFETY: the slot was idle, and takes on nothing else before its stream has passed this (see `Slot`).
+            // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
             unsafe {
                 self.units.write_later(0, staging, 0, units.len(), stream)?;
                 self.records.write_later(0, staging, units.len(), records.len() + behind, stream)?;
@@ -330,7 +330,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Takes on a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
+    /// Accepts a frame whose TLAS is uploaded. Work starts with [`Self::pump`].
     pub fn start(&mut self, mut params: Params, task: Task) -> CudaResult<()> {
         let Task {
             cut,
@@ -393,7 +393,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Queues the work that may be queued now. True when the frame is finished.
+    /// Queues the work that can be queued now. Returns true when the frame is finished.
     pub fn pump(&mut self, kernels: &KernelSets) -> CudaResult<bool> {
         let Some(mut work) = self.work.take() else {
             return Ok(false);
@@ -455,7 +455,7 @@ impl Slot {
         self.go_on(work, run, kernels)
     }
 
-    /// Begins what follows the last pass: AOVs and blocks of files are made of finished pictures only.
+    /// Starts the step after the last pass. AOVs and blocks of files are computed for finished pictures only.
     fn end_sampling(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         if !work.passes.is_adaptive() {
             work.passes.go_on(&[]);
@@ -471,7 +471,7 @@ impl Slot {
         }
     }
 
-    /// Queues a chunk's launches, all that are left or as many as may be queued now.
+    /// Queues the remaining launches of a chunk, or as many as can be queued now.
     fn go_on(&mut self, work: &mut Work, mut run: ChunkLaunch, kernels: &Kernels) -> CudaResult<Phase> {
         let all = self.launch_waves(work, kernels, |queues, _, launch| queues.go_on(&mut run, launch))?;
         let event = event_now(&self.stream)?;
@@ -482,7 +482,7 @@ impl Slot {
         Ok(Phase::Sampling)
     }
 
-    /// Calls `queue` with the picture's parameters and the arguments of launches of waves.
+    /// Calls `queue` with the picture's parameters and the context for launching waves.
     fn launch_waves<T>(
         &mut self,
         work: &mut Work,
@@ -512,7 +512,7 @@ impl Slot {
         params.film.sample_end = chunk.samples.end;
         let (begin, end) = (chunk.items.start, chunk.items.end);
         let tally = self.tally.at::<RayTally>(0);
-        // SAFETY: the arguments are the kernel's, and its memory belongs to this slot and the scene, which outlive the work.
+        // SAFETY: the arguments match the kernel, and its memory belongs to this slot and the scene, which outlive the work.
         unsafe {
             kernels.launch_items(
                 "throng_render_pixel",
@@ -525,7 +525,7 @@ impl Slot {
         Ok(Phase::Sampling)
     }
 
-    /// Gives up on the frame and waits for what is queued.
+    /// Discards the frame and waits for queued work.
     pub fn abandon(&mut self) -> CudaResult<()> {
         self.work = None;
         self.uploaded = Weak::new();

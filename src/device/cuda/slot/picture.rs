@@ -1,4 +1,4 @@
-//! The delivery of a finished picture from the GPU to whoever reads it.
+//! Delivery of a finished picture from the GPU to the host.
 
 use super::{Phase, Slot, Work, elapsed, event_now};
 use crate::{
@@ -20,9 +20,9 @@ use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
 use std::{mem, ops::Range, time::Duration};
 
-/// Alignment of the parts of a picture in page-locked memory: lines of the cache.
+/// Alignment of the parts of a picture in page-locked memory: a cache line.
 const PLACE_ALIGNMENT: usize = 64;
-/// Where blocks of a file begin in page-locked memory, behind the tally.
+/// Offset of a file's blocks in page-locked memory, after the tally.
 const BLOCKS_PLACE: usize = 256;
 
 /// A finished frame.
@@ -31,20 +31,20 @@ pub struct Picture {
     pub aovs: Vec<AovImage>,
     /// Blocks of a file, instead of pixels and AOVs.
     pub blocks: Option<FileBlocks>,
-    /// The frame as the denoiser of films reads it, instead of pixels and AOVs that were not wanted.
+    /// The frame in the form that the film denoiser reads, instead of pixels and AOVs that were not requested.
     pub film: Option<GpuFrame>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
     pub stages: Vec<(Stage, Duration)>,
-    /// Progress of its film, which stays in the slot until another frame starts.
+    /// Progress of the picture. Its film stays in the slot until another frame starts.
     pub state: AccumulationState,
-    /// The rays that it cast, if they were asked for.
+    /// The rays of the frame, if requested.
     pub own_rays: Option<OwnRays>,
 }
 
 impl Slot {
-    /// Queues a launch that gathers AOVs of the next items.
+    /// Queues a launch that gathers the AOVs of the next items.
     pub(super) fn gather_aovs(
         &mut self,
         work: &mut Work,
@@ -73,14 +73,15 @@ impl Slot {
         Ok(Phase::Gathering(next..end))
     }
 
-    /// Lets the frame that was just started go on from `film`. Waits for the copy; nothing was sampled yet.
+    /// Sets the sums from which the frame continues, and waits for the copy. Must be called right after starting the frame, before sampling.
     pub fn go_on_from(&mut self, film: &Accumulation) -> CudaResult<()> {
         self.stream.synchronize()?;
         self.film.write(0, bytes_of(&film.sums))?;
         self.film_half.write(0, bytes_of(&film.odd))
     }
 
-    /// Copies the sums of the frame that was taken last to `film`, which has their size; those of layers only if there is room for them.
+    /// Copies the sums of the frame that was taken last to `film`, which must have their size. Sums of layers are copied only if `film` has room for
+    /// them.
     pub fn read_film(&self, film: &mut Accumulation) -> CudaResult<()> {
         self.film.read(bytemuck::cast_slice_mut(&mut film.sums))?;
         if !film.layers.is_empty() {
@@ -92,7 +93,7 @@ impl Slot {
         self.film_half.read(bytemuck::cast_slice_mut(&mut film.odd))
     }
 
-    /// Queues the conversion of the film to pixels, and either their copy to page-locked memory or the making of blocks of a file.
+    /// Queues the conversion of the film to pixels, and then either their copy to page-locked memory or the compression of a file's blocks.
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let mut params = work.params;
         let pixels = params.film.width * params.film.height;
@@ -149,11 +150,11 @@ impl Slot {
                 motion: values(Aov::Motion),
                 ..Zeroable::zeroed()
             };
-            // SAFETY: the work holds the frame, and the slot the rest, until the stream has passed this.
+            // SAFETY: the work keeps the frame alive, and the slot keeps the rest, until the stream has passed this.
             unsafe { film.record(layers, &mut self.outliers, &self.stream)? };
         }
         let (picture, stream) = (&mut self.picture, &self.stream);
-        // SAFETY: the picture is taken once the event is past that follows.
+        // SAFETY: the picture is taken after the event that follows.
         unsafe {
             if work.film.is_none() {
                 self.pixels.read_later(picture, 0, picture_bytes(&params), stream)?;
@@ -164,10 +165,10 @@ impl Slot {
         Ok(Phase::Finished(event_now(&self.stream)?, None))
     }
 
-    /// Queues the copy of blocks to page-locked memory, once their places are known.
+    /// Queues the copy of blocks to page-locked memory, once their offsets are available.
     pub(super) fn deliver(&mut self, blocks: ExrParams, kernels: &Kernels) -> CudaResult<Phase> {
         let (offsets, bytes) = self.exr.places(&blocks);
-        // Frames differ in their sizes, and new memory takes long.
+        // Sizes differ from frame to frame, and allocating new memory is slow.
         self.picture = self.spare.take_with_room(BLOCKS_PLACE + bytes)?;
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: as above.
@@ -179,7 +180,7 @@ impl Slot {
         Ok(Phase::Finished(event, Some((offsets, bytes))))
     }
 
-    /// Takes the frame that [`Self::pump`] called finished.
+    /// Takes the frame for which [`Self::pump`] returned true.
     pub fn take(&mut self) -> CudaResult<Option<Picture>> {
         let Some(Work {
             params,
@@ -236,7 +237,7 @@ impl Slot {
     }
 }
 
-/// Where the parts of a picture lie in page-locked memory, after its pixels, aligned for floats.
+/// Offsets of the parts of a picture in page-locked memory, after its pixels, aligned for floats.
 pub(super) struct PicturePlace {
     pub(super) tally: usize,
     pub(super) aovs: usize,
