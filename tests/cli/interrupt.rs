@@ -165,7 +165,7 @@ fn a_first_interrupt_ends_rays_that_take_forever() {
 #[test]
 fn a_video_that_was_stopped_is_not_named_as_if_it_existed() {
     let place = Place::new(ENDLESS);
-    let mut process = Process::start(&mut place.command(&["render", "scene.ron", "-o", "film.webp"]));
+    let process = Process::start(&mut place.command(&["render", "scene.ron", "-o", "film.webp"]));
     process.wait_for_handler(libc::SIGHUP);
     let run = interrupt(process, libc::SIGINT);
     assert_eq!(run.code, 75, "{}", run.stderr);
