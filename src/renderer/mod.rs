@@ -145,7 +145,7 @@ impl Renderer {
         self.with(|options| options.picture.size = Some(Size { width, height }))
     }
 
-    /// Sets the number of samples per pixel, and turns adaptive sampling off.
+    /// Sets the number of samples per pixel. This turns off adaptive sampling, unless a noise threshold is set by [`Self::with`].
     pub fn samples(mut self, samples: u32) -> Self {
         self.options.picture.samples = Some(samples);
         self
