@@ -14,7 +14,7 @@ use std::{
 pub struct CheckpointIdentity {
     /// Version of the program.
     pub version: String,
-    /// [`crate::scene::Scene::content_hash`], in hexadecimal digits.
+    /// Content hash of the scene, in hexadecimal digits.
     pub scene: String,
     pub frame: u32,
     /// All settings that affect samples.
