@@ -101,7 +101,7 @@ impl Preview {
         Ok(Self { bell, arrived, next: AtomicU64::new(1), thread: Some(thread) })
     }
 
-    /// Connects a new viewer. If its `name` is that of an earlier viewer, it gets that viewer's unsaved changes.
+    /// Connects a new viewer. If an earlier viewer had its `name`, it gets that viewer's unsaved changes.
     pub fn open(&self, name: Option<String>) -> Arc<Link> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let link = Arc::new(Link::new(self.bell.clone(), number, name));

@@ -144,7 +144,7 @@ impl Source {
     }
 }
 
-/// Whether the path is that of a scene file rather than a model.
+/// Whether the path belongs to a scene file rather than a model.
 fn is_scene(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"))
 }

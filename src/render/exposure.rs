@@ -199,7 +199,7 @@ fn keep_subject(radiance: &mut Vec<f32>, matte: &[f32], stage: u32) {
     }
 }
 
-/// The settings of a measured picture, derived from those of the frame.
+/// The settings of a measured picture, derived from the frame's settings.
 fn small(settings: &FrameSettings) -> FrameSettings {
     let longer = settings.width.max(settings.height).max(1);
     let side = |side: u32| {

@@ -123,7 +123,7 @@ impl TreeCache {
         }
     }
 
-    /// Counts of trees so far. Meshes below [`FEWEST_TRIANGLES`] are not counted.
+    /// Counts of trees so far. Meshes with fewer triangles than [`FEWEST_TRIANGLES`] are not counted.
     pub(crate) fn counts(&self) -> TreeCounts {
         TreeCounts { read: self.read.load(Ordering::Relaxed), built: self.built.load(Ordering::Relaxed) }
     }

@@ -285,7 +285,7 @@ pub mod tests {
         file(37, (4, 4), 2, &[1, 2, 3, 4].repeat(16))
     }
 
-    /// A file whose texels have Vulkan's `format` and are compressed with `scheme`. Its descriptor is always that of UASTC.
+    /// A file whose texels have Vulkan's `format` and are compressed with `scheme`. It always has the descriptor of UASTC.
     fn file(format: u32, (width, height): (u32, u32), scheme: u32, texels: &[u8]) -> Vec<u8> {
         let packed = match scheme {
             2 => compress_to_vec(texels, CompressionLevel::Fastest),

@@ -48,7 +48,7 @@ impl Lookup {
         found.map(|(path, other)| Found { path, instead: Some(other) }).ok_or(refusal)
     }
 
-    /// The path whose components differ from those of `name` only in case.
+    /// The path whose components match `name` if case is ignored.
     fn in_any_case(&self, folder: &Path, name: &str) -> Option<PathBuf> {
         let mut path = folder.to_owned();
         for part in Path::new(name).components() {

@@ -1,4 +1,4 @@
-//! Projection and lens from the command line, which replace those of a scene's camera.
+//! Projection and lens from the command line, which override a scene's camera.
 
 use super::{Focusing, LensOptions, Projecting};
 use crate::loader::{LoadError, framing, subjects};

@@ -74,7 +74,7 @@ pub fn open(path: &Path) -> Result<Source, LoadError> {
     Ok(Source { path: path.into(), text, keys: Keys::default(), set: Vec::new() })
 }
 
-/// Parses a scene file, after applying `(key, value)` overrides in order. Animated values are those of the first frame.
+/// Parses a scene file, after applying `(key, value)` overrides in order. Animated values are taken at the first frame.
 ///
 /// # Errors
 /// If the text does not follow the grammar of [`crate::scene::desc`], or if an override does not apply.
@@ -165,7 +165,7 @@ pub fn parsed(text: &str) -> Result<SceneFile, String> {
 impl FromStr for SceneFile {
     type Err = LoadError;
 
-    /// Parses the text of a scene that is not in a file. Animated values are those of the first frame; [`crate::Renderer::open`] supports
+    /// Parses the text of a scene that is not in a file. Animated values are taken at the first frame; [`crate::Renderer::open`] supports
     /// animated values in files.
     fn from_str(text: &str) -> Result<Self, LoadError> {
         let mut source = Source { text: text.to_owned(), ..Source::default() };

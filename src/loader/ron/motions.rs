@@ -55,7 +55,7 @@ pub fn with_sides(mut motion: Motion, sides: BendSides) -> Motion {
     motion
 }
 
-/// The motion of a copy of a placement with gaps, in which each copy follows the previous one. The converted motion is that of copy 1.
+/// The motion of a copy of a placement with gaps, in which each copy follows the previous one. The converted motion belongs to copy 1.
 pub fn of_copy(mut motion: Motion, copy: u32) -> Motion {
     for part in &mut motion.parts {
         if let MotionPart::Follow(follower) = part {

@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Points at the first frame whose convex hull approximates that of the object, or of everything if `name` is none; never empty.
+    /// Points at the first frame whose convex hull approximates the object's, or the scene's if `name` is none; never empty.
     ///
     /// # Errors
     /// As [`Self::anchors`].

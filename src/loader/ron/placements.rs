@@ -69,7 +69,7 @@ pub struct Item {
 /// Number of a copy in its pattern, and the transform from its space to the parent's.
 pub type ChosenCopy = (u32, Affine3);
 
-/// A model that is a group. Its meshes follow those of the file, and each has the transforms of its copies.
+/// A model that is a group. Its meshes follow the file's meshes, and each has the transforms of its copies.
 pub struct ModelGroup {
     name: String,
     /// The meshes, until they are numbered.

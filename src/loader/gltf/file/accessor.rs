@@ -179,7 +179,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Regroups tightly packed scalars into elements of three; one or two scalars at the end may be dropped. None for other accessors.
+    /// Regroups tightly packed scalars into elements of three; one or two remaining scalars are dropped. None for other accessors.
     pub fn as_triples(&self) -> Option<Elements<'a>> {
         let base = self.base.as_ref()?;
         let packed = base.stride == self.component.size();

@@ -176,7 +176,7 @@ impl<'a> Welded<'a> {
         self.first.len() - 1
     }
 
-    /// The corners at a vertex, in ascending order, without those of degenerate triangles.
+    /// The corners at a vertex, in ascending order, without corners of degenerate triangles.
     pub fn around(&self, vertex: u32, out: &mut Vec<u32>) {
         let vertex = vertex as usize;
         let range = self.first[vertex] as usize..self.first[vertex + 1] as usize;

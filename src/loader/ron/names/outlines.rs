@@ -1,4 +1,4 @@
-//! Points at the first frame whose convex hull approximates that of an object.
+//! Points at the first frame whose convex hull approximates an object's convex hull.
 
 use crate::{
     anim::{self, Moment},
