@@ -1,4 +1,4 @@
-//! Where the things are that lenses, cameras and motions keep to.
+//! Positions of the objects that lenses, cameras and motions refer to.
 
 use super::{
     Moment,
@@ -7,12 +7,12 @@ use super::{
 use crate::scene::{Anchor, Scene};
 use glam::{Affine3A, Vec3};
 
-/// The mean of `anchors`, in world space.
+/// The mean position of `anchors`, in world space.
 pub fn middle(scene: &Scene, moment: &Moment, anchors: &[Anchor]) -> Vec3 {
     middle_of(scene, anchors, &worlds(scene, moment))
 }
 
-/// `world_from_object` of what an anchor is on.
+/// `world_from_object` of the object or node to which an anchor is attached.
 pub fn anchor_world(scene: &Scene, moment: &Moment, anchor: &Anchor) -> Affine3A {
     world_of(scene, anchor, &worlds(scene, moment))
 }
@@ -21,7 +21,7 @@ fn worlds(scene: &Scene, moment: &Moment) -> (impl Fn(&[u32]) -> Affine3A, impl 
     (|way: &[u32]| way_world(scene, moment, way), |node| node_world(scene, moment, node))
 }
 
-/// The mean of `anchors`; `worlds` are the transforms of what ways lead to, and of nodes by their numbers.
+/// The mean position of `anchors`. `worlds` returns the transform of an instance, given the way to it, and of a node, given its number.
 pub fn middle_of(
     scene: &Scene,
     anchors: &[Anchor],

@@ -1,7 +1,7 @@
-//! Meshes that bend by height, as plants do in wind: the poses of a palette, and which of them an instance shows.
+//! Bending meshes, for example plants in wind: the poses of a palette, and the choice of a pose for each instance.
 //!
-//! The trunk is a curve of constant length in a plane. Its direction turns from upright at the foot to the pose's angle at the top, and what
-//! is beside it turns with it.
+//! The trunk is a planar curve of constant length. Its direction turns from upright at the foot to the pose's angle at the top. Points
+//! beside the trunk turn with it.
 
 use super::{motion::wave, turn::sin_of_turns};
 use crate::{
@@ -12,18 +12,18 @@ use glam::{Affine3, Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::PI;
 
-/// Parts of the trunk by which its curve is found.
+/// Number of steps in which the trunk's curve is integrated.
 const PARTS: usize = 1024;
-/// Periods that a gust takes to come and go.
+/// Duration of a gust, in periods.
 const GUST: f64 = 4.0;
 
 impl Bend {
-    /// Number of poses, of which the first is at rest.
+    /// Number of poses; the first one is the rest pose.
     pub fn pose_count(&self) -> u32 {
         1 + 2 * self.poses * self.sides.count()
     }
 
-    /// Side to which the poses of `number` bend, in the space of the mesh, and the share of the greatest angle.
+    /// Direction in which pose `number` bends, in mesh space, and its angle relative to the greatest angle, from -1 to 1.
     pub fn pose(&self, number: u32) -> (Vec3, f32) {
         let Some(number) = number.checked_sub(1) else { return (Vec3::X, 0.0) };
         let (side, level) = (number / (2 * self.poses), number % (2 * self.poses));
@@ -34,7 +34,7 @@ impl Bend {
         (self.sides.direction(side), share / self.poses as f32)
     }
 
-    /// The pose of an instance that is placed by `local` and `phase` periods ahead, at `time` seconds.
+    /// The pose of an instance placed by `local`, at `time` seconds. `phase` is its lead in periods.
     pub fn shown(&self, local: &Affine3, phase: f32, time: f64) -> u32 {
         let share = self.share(phase, time);
         let (side, share) = match self.sides {
@@ -52,14 +52,14 @@ impl Bend {
         }
     }
 
-    /// The direction of the wind in the space of what `local` places, level and of length 1.
+    /// The wind's direction in the space of an object placed by `local`; horizontal, with length 1.
     pub fn direction_in(&self, local: &Affine3) -> Vec3 {
         let direction = local.matrix3.inverse() * self.direction;
         direction.with_y(0.0).try_normalize().unwrap_or(Vec3::X)
     }
 
-    /// Share of the greatest angle, from -1 to 1. Without gusts it swings evenly. In gusts it leans along the wind and shivers, and rests
-    /// in between.
+    /// Angle relative to the greatest angle, from -1 to 1. Without gusts the mesh swings evenly. During gusts it leans with the wind and
+    /// trembles; between gusts it rests.
     fn share(&self, phase: f32, time: f64) -> f32 {
         let passed = time / self.period;
         let swing = sin_of_turns(passed.fract() as f32 + phase);
@@ -67,7 +67,7 @@ impl Bend {
         (1.0 - self.gusts) * swing + self.gusts * gust * (0.6 + 0.4 * swing)
     }
 
-    /// A mesh as the pose of `number` has it.
+    /// A mesh in pose `number`.
     pub fn bent(&self, mesh: &TriangleMesh, number: u32) -> TriangleMesh {
         let (direction, share) = self.pose(number);
         let curve = Curve::new(mesh, self, direction, share * self.angle);
@@ -88,7 +88,7 @@ impl Bend {
 }
 
 impl BendSides {
-    /// Number of sides, each with its opposite.
+    /// Number of directions; each includes its opposite.
     fn count(self) -> u32 {
         match self {
             Self::One(_) => 1,
@@ -107,7 +107,7 @@ impl BendSides {
     }
 }
 
-/// The side that is nearest to a level direction, and whether the opposite one is nearer.
+/// The direction closest to a horizontal direction, and whether its opposite is closer.
 fn nearest_side(direction: Vec3) -> (u32, bool) {
     let sides = BendSides::AROUND as i32;
     let turned = (direction.z.atan2(direction.x) * (sides as f32 / PI)).round() as i32;
@@ -117,15 +117,15 @@ fn nearest_side(direction: Vec3) -> (u32, bool) {
 
 /// The trunk of a bent mesh.
 struct Curve {
-    /// The side to which it bends, and across.
+    /// The direction in which the trunk bends, and the direction across.
     direction: Vec3,
     across: Vec3,
-    /// Where the bend begins, and its length.
+    /// Height at which the bend starts, and length of the bending part.
     foot: f32,
     length: f32,
     angle: f32,
     stiffness: f32,
-    /// Places along the direction and upwards at even parts of the length, as shares of it.
+    /// Points of the curve at equal steps of its length: distance along `direction` and height, relative to the length.
     places: Vec<Vec2>,
 }
 
@@ -138,7 +138,7 @@ impl Curve {
         let mut places = vec![Vec2::ZERO];
         let (mut x, mut y) = (0.0, 0.0);
         for part in 0..PARTS {
-            // Two points of Gauss's rule.
+            // Two-point Gaussian quadrature.
             for offset in [-0.5, 0.5] {
                 let share = (part as f64 + 0.5 + offset / 3f64.sqrt()) / PARTS as f64;
                 let (sin, cos) = heading(share).sin_cos();
@@ -150,7 +150,7 @@ impl Curve {
         Self { direction, across: direction.cross(Vec3::Y), foot, length, angle, stiffness: bend.stiffness, places }
     }
 
-    /// Where a point of the mesh at rest goes, and how its surroundings turn.
+    /// The position of a point of the rest pose after bending, and the local rotation.
     fn frame(&self, point: Vec3) -> Frame {
         let above = point.y - self.foot;
         if above <= 0.0 || self.length <= 0.0 {
@@ -166,7 +166,7 @@ impl Curve {
         let part = (at as usize).min(PARTS - 1);
         let place = self.places[part].lerp(self.places[part + 1], at - part as f32) * self.length;
         let heading = self.angle * share.powf(self.stiffness);
-        // Radians per unit of length.
+        // In radians per unit of length.
         let curvature = self.angle * self.stiffness * share.powf(self.stiffness - 1.0) / self.length;
         let (sin, cos) = heading.sin_cos();
         let along = self.direction * sin + Vec3::Y * cos;
@@ -177,18 +177,18 @@ impl Curve {
             point: trunk + aside * lean + self.across * across,
             from: [self.direction, Vec3::Y, self.across],
             to: [aside, along, self.across],
-            // Rounding of the height at the top, and crowns wider than the bend's radius.
+            // The limit handles rounding at the top, and crowns wider than the bend's radius.
             stretch: (1.0 - curvature * lean).max(0.05),
         }
     }
 }
 
-/// The surroundings of a point before and after the bend: towards its side, along the trunk, and across.
+/// The local frame of a point before and after bending: in the direction of the bend, along the trunk, and across.
 struct Frame {
     point: Vec3,
     from: [Vec3; 3],
     to: [Vec3; 3],
-    /// By how much the surroundings are longer along the trunk.
+    /// Stretch along the trunk.
     stretch: f32,
 }
 
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// The side of a trunk from y = 0 to 10, in many rings.
+    /// The lateral surface of a trunk from y = 0 to 10, in many rings.
     fn trunk() -> TriangleMesh {
         let (mut mesh, rings) = (TriangleMesh::default(), 40);
         for ring in 0..=rings {
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn the_foot_stays_and_the_trunk_keeps_its_length() {
         let bend = Bend { from: 0.2, ..wind(BendSides::One(Vec3::X)) };
-        // Points up the middle of the trunk.
+        // Points along the axis of the trunk.
         let middle: Vec<[f32; 3]> = (0..=100).map(|i| [0.0, i as f32 * 0.1, 0.0]).collect();
         let mesh = TriangleMesh { positions: middle, ..TriangleMesh::default() };
         let bent = points(&bend.bent(&mesh, bend.poses));
@@ -306,7 +306,7 @@ mod tests {
         let bend = wind(BendSides::Around);
         for i in 0..64 {
             let local = Affine3::from_rotation_y(i as f32 * 0.1) * Affine3::from_scale(Vec3::splat(2.0));
-            // A quarter of the period in, the bend is greatest.
+            // The bend is greatest after a quarter of the period.
             let shown = bend.shown(&local, 0.0, 0.75);
             assert!(shown < bend.pose_count());
             let (direction, share) = bend.pose(shown);

@@ -12,37 +12,38 @@ use crate::scene::{Camera, CameraPath, Flight, Follow, Projection, Scene};
 use glam::{Mat3A, Quat, Vec2, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
-/// A camera in world space, or relative to the origin of a moment.
+/// A camera in world space, or relative to a moment's origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraPose {
     pub eye: Vec3,
-    /// The point in the middle of the picture that the camera looks at.
+    /// The point at the centre of the picture.
     pub target: Vec3,
-    /// Unit vector that points up in the picture; need not be orthogonal to the view.
+    /// Unit vector that points up in the picture. It need not be orthogonal to the viewing direction.
     pub up: Vec3,
-    /// Unit vector along the rows of the picture, where they are not at right angles to the view and its columns, which are then along `up`.
+    /// Unit vector along the rows of the picture, if rows, columns and viewing direction are not orthogonal. The columns are then along
+    /// `up`.
     pub skewed: Option<Vec3>,
     pub projection: Projection,
     /// As [`Camera::shift`].
     pub shift: Vec2,
-    /// None for a pinhole.
+    /// None for a pinhole camera.
     pub lens: Option<PosedLens>,
 }
 
 impl CameraPose {
-    /// The same camera in another place.
+    /// The camera translated by `by`.
     pub fn moved(&self, by: Vec3) -> Self {
         Self { eye: self.eye + by, target: self.target + by, ..*self }
     }
 
-    /// Unit vectors that point forward, right and up in the picture. Where the camera looks along `up`, right is arbitrary.
+    /// Unit vectors that point forward, right and up in the picture. If the camera looks along `up`, the right vector is arbitrary.
     pub fn basis(&self) -> (Vec3, Vec3, Vec3) {
         let forward = (self.target - self.eye).normalize_or(Vec3::NEG_Z);
         let right = forward.cross(self.up).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
         (forward, right, right.cross(forward))
     }
 
-    /// Unit vectors along the rows of the picture, to the right, and along its columns, upwards.
+    /// Unit vectors along the rows (to the right) and columns (upwards) of the picture.
     pub fn rows_and_columns(&self) -> (Vec3, Vec3) {
         match (self.skewed, self.projection) {
             (Some(rows), Projection::Perspective { .. }) => (rows, self.up),
@@ -53,7 +54,8 @@ impl CameraPose {
         }
     }
 
-    /// From the axis to the middle of a picture that is `aspect` times as wide as high, in halves of its width and height.
+    /// Offset from the optical axis to the centre of a picture, in halves of its width and height. `aspect` is its width divided by its
+    /// height.
     pub fn half_shift(&self, aspect: f32) -> Vec2 {
         match self.projection {
             Projection::Equirectangular => Vec2::ZERO,
@@ -61,8 +63,8 @@ impl CameraPose {
         }
     }
 
-    /// Origin and unit direction of the ray through the middle of the lens and a point of a picture that is `aspect` times as wide as
-    /// high. x goes from -1 (left) to 1, y from -1 (bottom) to 1.
+    /// Origin and unit direction of the ray through the centre of the lens and a point of a picture. x is from -1 (left) to 1, y from -1
+    /// (bottom) to 1; `aspect` is the picture's width divided by its height.
     pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
         let forward = self.basis().0;
         let (right, up) = self.rows_and_columns();
@@ -85,12 +87,12 @@ impl CameraPose {
     }
 }
 
-/// Number of moments whose mean a camera with a lag is at.
+/// Number of samples in the mean position of a camera with a lag.
 const LAG_SAMPLES: u32 = 16;
 
-/// The pose of `scene`'s camera at `moment`; where cameras are cut, that of the frame that the moment is a part of.
+/// The pose of `scene`'s camera at `moment`. At cuts, the camera of the frame to which the moment belongs is used.
 ///
-/// An orbit starts at the first frame and returns to its start one frame after the last, so that a looped film orbits evenly.
+/// An orbit starts at the first frame and returns to its start one frame after the last, so that a looped video orbits evenly.
 pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     let (camera, number) = scene.camera_of(moment.frame_time());
     let timeline = scene.timeline.as_ref().filter(|_| scene.camera_has_keys);
@@ -110,7 +112,7 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
             let target = target - origin;
             let loop_seconds = f64::from(scene.settings.frames) / scene.settings.fps;
             let passed = time - scene.settings.start;
-            // Whole turns are left out, so that the angle keeps its digits.
+            // Whole turns are dropped, so that the angle keeps its precision.
             let turned = (f64::from(*turns) * passed / loop_seconds).fract() as f32;
             let angle = start + TAU * turned;
             (target + on_circle(camera.up, *radius, *height, angle), target)
@@ -163,18 +165,18 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
     pose
 }
 
-/// Greatest time in seconds before and after a moment by which the bend of a flight is found: about as long as a plane takes to bank. Bends of
-/// the curve jump at keys; their mean over this time does not.
+/// Maximum time step for measuring the curvature of a flight, in seconds: about the time a plane needs to bank. The curvature itself jumps
+/// at keys; its average over this time does not.
 const BANK_SECONDS: f64 = 0.5;
 
-/// The rotation by which a flight leans into its bends, about the direction in which it goes.
+/// The banking rotation of a flight, about its direction of motion.
 fn leaning(flight: &Flight, time: f64) -> Quat {
     let (first, last) = flight.span();
     let step = BANK_SECONDS.min((last - first) / 8.0);
     if flight.bank == 0.0 || step <= 0.0 {
         return Quat::IDENTITY;
     }
-    // Beyond its ends it stands still, which is no bend.
+    // Beyond its ends the flight stands still, without curvature.
     let time = time.clamp(first + 2.0 * step, last - 2.0 * step);
     let origin = flight.at(time, Vec3::ZERO, Vec3::Y).0;
     let eye = |steps: f64| flight.at(time + steps * step, origin, Vec3::Y).0;
@@ -186,7 +188,7 @@ fn leaning(flight: &Flight, time: f64) -> Quat {
     Quat::from_axis_angle(ahead, (flight.bank * pull).atan())
 }
 
-/// The place that `follow` has at `moment`. With a lag, it is the mean of where it was before, with weights that fall off exponentially.
+/// The position that `follow` gives at `moment`. With a lag, it is an exponentially weighted mean of earlier positions.
 fn followed(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
     if follow.lag <= 0.0 {
         return kept(scene, moment, follow);
@@ -217,27 +219,28 @@ fn kept(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
     }
 }
 
-/// Least cosine between axes that are not at right angles.
+/// Cosine above which two axes do not count as orthogonal.
 const SKEWED: f32 = 1e-4;
 
-/// Eye and target of a camera on a node, its up vector, and its rows where the node is skewed. Axes that the node flattens or overflows are those
-/// of the world. Sizes do not count, but a parent that is scaled unevenly skews the picture, as in Cycles.
+/// Eye and target of a camera on a node, its up vector, and the direction of its rows if the node is skewed. Axes that the node collapses,
+/// or whose length overflows, are replaced by world axes. Scale is ignored, except that a parent with non-uniform scale skews the picture,
+/// as in Cycles.
 fn along_node(scene: &Scene, moment: &Moment, node: u32) -> ((Vec3, Vec3), Vec3, Option<Vec3>) {
     let world = node_world(scene, moment, node);
     let eye = Vec3::from(world.translation);
     let eye = if eye.is_finite() { eye } else { Vec3::ZERO };
     let axis = |local: Vec3| world.transform_vector3(local).normalize_or(local);
-    // The target is so far away that the direction survives rounding.
+    // The target is far enough away that the direction survives rounding.
     let distance = eye.abs().max_element().max(1.0);
     let [right, up, back] = [Vec3::X, Vec3::Y, Vec3::Z].map(axis);
     let target = eye - back * distance;
     let cosines = [right.dot(up), up.dot(back), back.dot(right)];
-    // A mirror image is not looked at from behind.
+    // Mirrored axes do not count as skewed; the picture is not flipped.
     let is_skewed = cosines.iter().any(|cosine| cosine.abs() > SKEWED) && right.cross(up).dot(back) > SKEWED;
     ((eye, target), up, is_skewed.then_some(right))
 }
 
-/// A point on a circle around the axis `up`. For Y up, angle 0 is towards +Z and a quarter turn towards +X.
+/// A point on a circle around the axis `up`. For Y up, angle 0 is at +Z and a quarter turn at +X.
 fn on_circle(up: Vec3, radius: f32, height: f32, angle: f32) -> Vec3 {
     let (s, c) = angle.sin_cos();
     Quat::from_rotation_arc(Vec3::Y, up) * Vec3::new(s * radius, height, c * radius)
@@ -323,7 +326,7 @@ mod tests {
         let (rows, columns) = pose.rows_and_columns();
         assert!(rows.distance(axis(Vec3::X)) < 1e-6 && columns.distance(axis(Vec3::Y)) < 1e-6);
         assert!(rows.dot(columns).abs() > 0.05);
-        // An even scale skews nothing.
+        // A uniform scale skews nothing.
         scene.nodes[0].local = Affine3::from_scale(Vec3::splat(3.0));
         assert_eq!(self::pose(&scene, 0.0).skewed, None);
     }

@@ -1,10 +1,10 @@
-//! Clips of a rig: the value of each channel at a time, and the time within a clip at a time of the scene.
+//! Clips of a rig: values of channels at a time, and the clip's time at a time of the scene.
 
 use crate::scene::rig::{Channel, Interpolation, Playback, Property};
 use glam::{Quat, Vec4};
 
 impl Playback {
-    /// Time within a clip of `duration` seconds when the scene's time is `time` seconds. In [0, duration].
+    /// Time in [0, duration] of a clip with `duration` seconds, when the scene's time is `time` seconds.
     pub fn clip_time(&self, duration: f32, time: f64) -> f64 {
         let end = f64::from(duration);
         let position = self.offset + self.speed * time;
@@ -15,17 +15,17 @@ impl Playback {
         } else {
             0.0
         };
-        // NaN becomes 0, so that it stays out of the poses.
+        // NaN becomes 0, so that poses have no NaN.
         inside.max(0.0)
     }
 }
 
-/// Most numbers per key of a property that is not a list of weights.
+/// Maximum number of values per key, except for lists of weights.
 const PARTS: usize = 4;
 
-/// Writes the value of `channel` at `time`, in seconds of its clip, to `out`: as many numbers as the property has (3, 4, or one per
-/// weight). Before the first key and after the last one, the value is that key's. If the channel does not have that many numbers
-/// per key, nothing is written, and the result is false.
+/// Writes the value of `channel` at `time`, in seconds of its clip, to `out`, whose length must be that of the property: 3, 4, or the
+/// number of weights. Times before the first and after the last key get the value of that key. Returns false, without writing, if the
+/// channel has another number of values per key.
 pub fn sample(channel: &Channel, time: f64, out: &mut [f32]) -> bool {
     let keys = Keys { interpolation: channel.interpolation, times: &channel.times, values: &channel.values };
     let rotation = channel.property == Property::Rotation && out.len() == PARTS;
@@ -57,14 +57,14 @@ pub struct Keys<'a> {
 struct Between<'a> {
     from: &'a [f32],
     to: &'a [f32],
-    /// Position between the keys, from 0 at the first to 1 at the second.
+    /// Position between the keys, from 0 (first) to 1 (second).
     share: f32,
     /// Seconds from the first key to the second.
     seconds: f32,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys around `time`. None if there are no keys of `width` numbers each.
+    /// The keys around `time`. None if the keys do not have `width` values each.
     fn around(&self, time: f64, width: usize) -> Option<Between<'a>> {
         if self.times.is_empty() || self.values.len() != width * self.times.len() {
             return None;
@@ -75,7 +75,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Writes the value of `keys` at `time` to `out`, as [`sample`] does, but interpolates each number on its own.
+/// Like [`sample`], but interpolates each number independently.
 pub fn interpolate(keys: Keys, time: f64, out: &mut [f32]) -> bool {
     let width = match keys.interpolation {
         Interpolation::CubicSpline => 3 * out.len(),
@@ -97,8 +97,8 @@ pub fn interpolate(keys: Keys, time: f64, out: &mut [f32]) -> bool {
     true
 }
 
-/// The keys before and after `time`, and its position between them, from 0 to 1. Both keys are the same before the first key and
-/// after the last one.
+/// Indices of the keys before and after `time`, and its position between them, from 0 to 1. Before the first and after the last key, both
+/// indices are equal.
 fn surrounding_keys(times: &[f32], time: f64) -> (usize, usize, f32) {
     let after = times.partition_point(|&key| f64::from(key) <= time);
     if after == 0 || after == times.len() {
@@ -109,8 +109,8 @@ fn surrounding_keys(times: &[f32], time: f64) -> (usize, usize, f32) {
     (after - 1, after, ((time - from) / (to - from)) as f32)
 }
 
-/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.4). The angle comes from an arc tangent, which is exact for
-/// small angles, too.
+/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C.4). The angle is computed by an arc tangent, which is also exact for
+/// small angles.
 fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
     let (a, mut b) = (Vec4::from(from), Vec4::from(to));
     if a.dot(b) < 0.0 {
@@ -126,7 +126,7 @@ fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
     Quat::from_vec4(mixed.normalize_or(a))
 }
 
-/// A cubic spline between keys that have an in-tangent, a value and an out-tangent each (glTF 2.0, appendix C.5).
+/// Cubic spline interpolation. Each key has an in-tangent, a value and an out-tangent (glTF 2.0, appendix C.5).
 fn hermite(from: &[f32], to: &[f32], t: f32, seconds: f32, out: &mut [f32]) {
     let count = out.len();
     let (t2, t3) = (t * t, t * t * t);
@@ -142,7 +142,7 @@ fn hermite(from: &[f32], to: &[f32], t: f32, seconds: f32, out: &mut [f32]) {
     }
 }
 
-/// Scales a quaternion to unit length. One of length 0 becomes the identity.
+/// Scales a quaternion to unit length. A quaternion of length 0 becomes the identity.
 fn normalize(quaternion: &mut [f32]) {
     if let Ok(parts) = <[f32; PARTS]>::try_from(&*quaternion) {
         let unit = Vec4::from(parts).normalize_or(Vec4::W);
@@ -174,7 +174,7 @@ mod tests {
         Channel { node: 0, property, interpolation, times: TIMES.to_vec(), values }
     }
 
-    /// The key before `time`, the position between it and the next one, and the seconds between them, by a linear search.
+    /// The key before `time`, the position between it and the next key, and the seconds between them, found by a linear search.
     fn segment(time: f64) -> (usize, f64, f64) {
         let key = (0..3).rev().find(|&k| time >= f64::from(TIMES[k]));
         let key = key.unwrap_or(0);
@@ -186,7 +186,7 @@ mod tests {
         f64::from(channel.values[index])
     }
 
-    /// The value of a channel by glTF 2.0, appendix C, word by word.
+    /// The value of a channel, as literally specified in glTF 2.0, appendix C.
     fn reference(channel: &Channel, time: f64, count: usize) -> Vec<f64> {
         let (key, t, seconds) = segment(time);
         let one = |i: usize| match channel.interpolation {

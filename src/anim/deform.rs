@@ -1,6 +1,6 @@
 //! Deforming meshes: morph targets, then skins (glTF 2.0, 3.7.2.2 and 3.7.3.3).
 //!
-//! Vertices are independent of each other. Chunks of them are deformed in parallel, each in one go while it is in the cache.
+//! Vertices are independent of one another. Chunks of vertices are deformed in parallel; all steps of a chunk run while it is in the cache.
 
 use super::skinning::{place_chunk, skin_chunk};
 use crate::{
@@ -10,16 +10,16 @@ use crate::{
 use glam::{Affine3A, Vec3, Vec3A};
 use rayon::prelude::*;
 
-/// Vertices per task, so that their positions, normals, tangents and offsets fit a core's cache.
+/// Vertices per task. Their positions, normals, tangents and offsets fit into a core's cache.
 const CHUNK: usize = 4096;
 
-/// The vertices of a mesh before it is deformed, in the mesh's own space.
+/// The vertices of a mesh before deformation, in mesh space.
 #[derive(Clone, Copy, Debug)]
 pub struct BindPose<'a> {
     pub positions: &'a [[f32; 3]],
     /// One normal per position, or empty.
     pub normals: &'a [[f32; 3]],
-    /// Unit tangents and the sign of the bitangent, one per position, or empty.
+    /// Unit tangents with the sign of the bitangent, one per position, or empty.
     pub tangents: &'a [[f32; 4]],
 }
 
@@ -29,7 +29,7 @@ impl<'a> BindPose<'a> {
     }
 }
 
-/// The vertices of a mesh after it is deformed. Arrays are as long as those of the bind pose and keep their memory.
+/// The vertices of a mesh after deformation. Arrays have the lengths of the bind pose; their memory is reused.
 #[derive(Clone, Debug)]
 pub struct Deformed {
     pub positions: Vec<[f32; 3]>,
@@ -47,28 +47,28 @@ impl Default for Deformed {
     }
 }
 
-/// Deforms `base` into `out`. First adds the offsets of targets whose `weights` are not 0, then applies the blended transforms of
-/// `joints` ([`RigPose::palette`](super::RigPose::palette)), which lead to the space of the result. Without a skin, vertices stay in
-/// the mesh's space. Deterministic, parallel.
+/// Deforms `base` into `out`. First adds the offsets of targets with non-zero `weights`, then applies the blended transforms of `joints`
+/// ([`RigPose::palette`](super::RigPose::palette)), which map to the space of the result. Without a skin, vertices stay in mesh space.
+/// Deterministic, parallel.
 ///
-/// Positions that are NaN or beyond [`LARGEST_COORDINATE`] are brought back into range.
+/// Positions that are NaN or beyond [`LARGEST_COORDINATE`] are clamped to the valid range.
 pub fn deform(base: BindPose<'_>, deformers: &Deformers, joints: &[Affine3A], weights: &[f32], out: &mut Deformed) {
     out.reserve(&base);
     let movement = Movement { deformers, weights, joints, place: None };
     out.bounds = deform_part(base, &movement, out.part(0, base.positions.len()));
 }
 
-/// How the vertices of a part of a mesh are deformed.
+/// The deformation of a part of a mesh.
 pub(super) struct Movement<'a> {
     pub deformers: &'a Deformers,
     /// Weights of morph targets.
     pub weights: &'a [f32],
     pub joints: &'a [Affine3A],
-    /// Transform that is applied to all vertices at the end.
+    /// Transform that is applied to all vertices last.
     pub place: Option<Affine3A>,
 }
 
-/// Deforms the vertices of `base` into `out`, which has as many, and returns their bounds.
+/// Deforms the vertices of `base` into `out`, which must have the same length, and returns their bounds.
 pub(super) fn deform_part(base: BindPose<'_>, movement: &Movement<'_>, out: Chunk<'_>) -> Aabb {
     let boxes: Vec<Aabb> = chunks(out)
         .into_par_iter()
@@ -86,13 +86,13 @@ pub(super) fn deform_part(base: BindPose<'_>, movement: &Movement<'_>, out: Chun
 }
 
 impl Deformed {
-    /// Returns `mesh` with this shape.
+    /// Returns `mesh` in this shape.
     #[must_use]
     pub fn on(self, mesh: TriangleMesh) -> TriangleMesh {
         TriangleMesh { positions: self.positions, normals: self.normals, tangents: self.tangents, ..mesh }
     }
 
-    /// Makes room for the vertices of `base`.
+    /// Allocates room for the vertices of `base`.
     pub(super) fn reserve(&mut self, base: &BindPose<'_>) {
         let count = base.positions.len();
         self.positions.resize(count, [0.0; 3]);
@@ -101,7 +101,7 @@ impl Deformed {
         self.tangents.resize(tangents, [0.0; 4]);
     }
 
-    /// The vertices from `first` to before `end`.
+    /// The vertices `first..end`.
     pub(super) fn part(&mut self, first: usize, end: usize) -> Chunk<'_> {
         Chunk {
             first: 0,
@@ -113,7 +113,7 @@ impl Deformed {
 }
 
 impl<'a> BindPose<'a> {
-    /// The vertices from `first` to before `end`.
+    /// The vertices `first..end`.
     pub(super) fn part(&self, first: usize, end: usize) -> BindPose<'a> {
         BindPose {
             positions: self.positions.get(first..end).unwrap_or_default(),
@@ -123,7 +123,7 @@ impl<'a> BindPose<'a> {
     }
 }
 
-/// Some of the vertices that are being deformed.
+/// A range of the vertices that are being deformed.
 pub(super) struct Chunk<'a> {
     pub first: usize,
     pub positions: &'a mut [[f32; 3]],
@@ -156,7 +156,7 @@ impl Chunk<'_> {
         part(self.tangents, base.tangents, self.first);
     }
 
-    /// Adds the weighted offsets of targets. Directions become unit vectors again where offsets were added.
+    /// Adds the weighted offsets of targets. Directions with offsets are normalised again.
     fn morph(&mut self, deformers: &Deformers, weights: &[f32]) {
         let weighted = deformers.targets.iter().zip(weights);
         let (mut turned_normals, mut turned_tangents) = (false, false);
@@ -177,7 +177,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// Brings all positions into range, and returns their bounds.
+    /// Clamps all positions to the valid range, and returns their bounds.
     fn bounds(&mut self) -> Aabb {
         let limit = Vec3A::splat(LARGEST_COORDINATE);
         let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
@@ -193,8 +193,8 @@ impl Chunk<'_> {
     }
 }
 
-/// Adds `weight · offsets` to the first three numbers of each element; the first element is vertex `first`. False if there are
-/// no offsets for them.
+/// Adds `weight · offsets` to the first three components of each element. The first element is vertex `first`. Returns false if these
+/// vertices have no offsets.
 fn add<const N: usize>(to: &mut [[f32; N]], offsets: &[[f32; 3]], first: usize, weight: f32) -> bool {
     let offsets = offsets.get(first..first + to.len()).unwrap_or_default();
     for (to, offset) in to.iter_mut().zip(offsets) {

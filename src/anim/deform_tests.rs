@@ -1,4 +1,4 @@
-//! Tests deformed meshes against a straightforward evaluation in double precision.
+//! Tests deformed meshes against a simple evaluation in double precision.
 
 use super::{BindPose, Deformed, deform};
 use crate::{
@@ -68,7 +68,7 @@ impl Model {
     }
 }
 
-/// A transform near the identity except for an uneven scale, so that weighted sums do not collapse. Mirrored for odd seeds.
+/// A transform close to the identity except for a non-uniform scale, so that weighted sums do not collapse. Mirrored for odd seeds.
 fn transform(seed: u32, joint: u32) -> Affine3A {
     let u = |k| 2.0 * hash_unit(seed + 3, 16 * joint + k) - 1.0;
     let mirror = if seed % 2 == 1 { -1.0 } else { 1.0 };

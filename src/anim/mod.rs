@@ -1,7 +1,6 @@
-//! The scene at a time: the camera, the place of every instance, and the poses and shapes of rigs and their meshes.
+//! The scene at a time: the camera, the transforms of all instances, and the poses of rigs and shapes of their meshes.
 //!
-//! Everything here is a pure function of the scene and the time; nothing keeps state between frames, so any frame
-//! can be rendered on its own.
+//! All functions are pure functions of the scene and the time. No state is kept between frames, so any frame can be rendered independently.
 
 mod anchors;
 mod bend;

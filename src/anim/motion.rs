@@ -1,4 +1,4 @@
-//! A motion at a time, as a transform in the space of the object that it moves.
+//! Motions at a time, as transforms in the space of the moved object.
 
 use super::turn::{sin_cos_of_turns, sin_of_turns};
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
 use glam::{Affine3, Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use std::f32::consts::TAU;
 
-/// Seed for the speeds at which instances play a clip, which makes them independent of the phases.
+/// Seed for the speeds at which instances play a clip. It makes them independent of the phases.
 const SPEED_SEED: u32 = 0x5eed_c11b;
 
-/// Gravity, which bends are balanced against, for units of a metre and seconds.
+/// Gravity in m/s², against which banking is balanced. Units are assumed to be metres.
 pub(super) const GRAVITY: f32 = 9.81;
 
 /// A motion at one time, prepared for many instances.
@@ -26,16 +26,16 @@ pub struct PosedMotion<'a> {
     shared: Option<Affine3A>,
 }
 
-/// A part with the number of periods that have passed (of which only the fraction counts), or of seconds.
+/// A part of a motion, with the elapsed periods (of which only the fraction counts) or seconds.
 struct PosedPart<'a> {
     part: &'a MotionPart,
     passed: f64,
-    /// The point in world space that this part turns to.
+    /// The point in world space that this part faces.
     target: Option<Vec3>,
 }
 
 impl<'a> PosedMotion<'a> {
-    /// `find` is where something is that the motion turns to; None: it does not turn.
+    /// Prepares `motion` at `time`. `find` returns the position of an object that the motion faces; None to disable turning.
     pub fn new(motion: &'a Motion, time: f64, find: impl Fn(&Follow) -> Option<Vec3>) -> Self {
         let part = |part: &'a MotionPart| {
             let target = match part {
@@ -51,7 +51,7 @@ impl<'a> PosedMotion<'a> {
         Self { time, parts, phase: motion.phase, shared }
     }
 
-    /// The transform of the instance or node `index`, whose local translation is `origin` and which is placed by `world_from_place`.
+    /// The transform of the instance or node `index`. `origin` is its local translation, `world_from_place` the transform of its parent.
     pub fn of(&self, index: u32, origin: Vec3, world_from_place: impl FnOnce() -> Affine3A) -> Affine3A {
         if let Some(shared) = self.shared {
             return shared;
@@ -61,7 +61,7 @@ impl<'a> PosedMotion<'a> {
         transform(&self.parts, self.phase_of(index, origin), &world_from_place)
     }
 
-    /// Index of the palette's pose that an instance, placed by `local`, shows; 0 where the motion plays no clip and bends nothing.
+    /// Index of the palette's pose that an instance placed by `local` shows. 0 if the motion has no clip and no bend.
     pub fn pose(&self, index: u32, local: &Affine3) -> u32 {
         let origin = local.translation;
         let bend = self.parts.iter().find_map(|part| match part.part {
@@ -94,7 +94,7 @@ impl<'a> PosedMotion<'a> {
     }
 }
 
-/// The transform of parts of something that is placed by `world_from_place`.
+/// The product of the parts' transforms, for an object placed by `world_from_place`.
 fn transform(parts: &[PosedPart], phase: f32, world_from_place: &Affine3A) -> Affine3A {
     let Some((first, rest)) = parts.split_first() else {
         return Affine3A::IDENTITY;
@@ -119,7 +119,7 @@ impl<'a> PosedPart<'a> {
         Self { part, passed, target }
     }
 
-    /// The part's transform; `world_from_here` is that of the place and the parts before it.
+    /// The part's transform. `world_from_here` is the transform of the object's place and of the parts before this one.
     fn transform(&self, phase: f32, world_from_here: impl FnOnce() -> Affine3A) -> Affine3A {
         let turns = self.passed as f32 + phase;
         match self.part {
@@ -139,7 +139,7 @@ impl<'a> PosedPart<'a> {
 }
 
 impl Follower {
-    /// The place on the curve at a time in seconds, `phase` lengths of the curve ahead.
+    /// The transform on the curve at a time in seconds. `phase` is the lead, in lengths of the curve.
     fn place(&self, time: f64, phase: f32) -> Affine3A {
         let length = f64::from(self.curve.length());
         let forwards = self.travel.direction();
@@ -158,7 +158,7 @@ impl Follower {
         let place = CurvePoint { tangent: on_curve.tangent * forwards, ..on_curve };
         let right = place.right();
         let origin = place.position + right * self.offset.x + Vec3::Y * self.offset.y;
-        // An object faces its +X, and its +Z is to the right.
+        // An object faces along its +X axis; its +Z axis points to the right.
         let axes = match self.face {
             Face::None => Mat3A::IDENTITY,
             Face::Level => Mat3A::from_cols(Vec3::Y.cross(right).into(), Vec3A::Y, right.into()),
@@ -177,7 +177,7 @@ impl Follower {
 }
 
 impl Travel {
-    /// 1, or -1 for what goes the other way and faces that way.
+    /// 1, or -1 if the object moves and faces backwards along the curve.
     fn direction(&self) -> f32 {
         match self {
             Self::Speed { speed, .. } if *speed < 0.0 => -1.0,
@@ -185,7 +185,7 @@ impl Travel {
         }
     }
 
-    /// Distance at a time in seconds.
+    /// Distance along the curve at a time in seconds.
     fn at(&self, time: f64) -> f64 {
         match self {
             Self::Speed { speed, start } => start + speed * time,
@@ -194,7 +194,7 @@ impl Travel {
     }
 }
 
-/// The rotation that points +X at `target`, for an object that is placed by `world_from_object`.
+/// The rotation that points +X at `target`, for an object placed by `world_from_object`.
 fn facing(world_from_object: &Affine3A, target: Vec3) -> Affine3A {
     let m = world_from_object.matrix3;
     let axes =
@@ -220,19 +220,19 @@ impl Noise {
     }
 }
 
-/// Smooth noise between -1 and 1: two octaves of gradient noise (Perlin 2002), which are of rank 1 in whole numbers.
+/// Smooth noise between -1 and 1: two octaves of gradient noise (Perlin 2002), with zeros at integers in the first octave.
 pub(super) fn wave(seed: u32, x: f64) -> f32 {
     let octave = |seed: u32, x: f64| {
         let cell = x.floor();
         let t = (x - cell) as f32;
         let slope = |offset: f64| {
-            // Cells far apart may repeat.
+            // Distant cells may repeat.
             let index = (cell + offset).rem_euclid(4_294_967_296.0) as u32;
             2.0 * hash_unit(seed, index) - 1.0
         };
         let fade = t * t * t * (t * (t * 6.0 - 15.0) + 10.0);
         let (left, right) = (slope(0.0) * t, slope(1.0) * (t - 1.0));
-        // Slopes of 1 towards each other meet at 0.5.
+        // Opposing slopes of 1 give the maximum, 0.5.
         2.0 * (left + (right - left) * fade)
     };
     (octave(seed, x) + 0.4 * octave(seed ^ 0x9e37_79b9, 2.3 * x)) / 1.4
@@ -258,7 +258,7 @@ fn keyframes(track: &Track<Keyframe>, rotations: Rotations, time: f64) -> Affine
     Affine3A::from_scale_rotation_translation(thicken(k.scale), k.rotation, k.translation)
 }
 
-/// The pose when a `share` of the time from key `i` to the next has passed.
+/// The pose at `share` of the time between key `i` and the next.
 fn between(track: &Track<Keyframe>, i: usize, share: f64, rotations: Rotations) -> Keyframe {
     let (a, b) = (&track.keys[i].value, &track.keys[i + 1].value);
     let ease = track.keys[i + 1].ease;
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn keyframes_far_from_the_start_are_met_at_their_times() {
-        // A tenth of a unit per frame, a million seconds in.
+        // A tenth of a unit per frame, after a million seconds.
         let key = |time: f64, x: f32| {
             let value = Keyframe { translation: Vec3::X * x, ..turned(Vec3::ZERO) };
             Key { time, value, ease: Ease::Linear }
@@ -452,7 +452,7 @@ mod tests {
         };
         assert!(car(0.0).translation.distance(Vec3A::new(6.0, 0.5, 1.0)) < 1e-4, "{}", car(0.0));
         assert!(car(4.0).translation.distance(Vec3A::new(2.0, 0.5, 1.0)) < 1e-4);
-        // The third is around the corner at which the curve closes, where it comes back along -Z.
+        // The third object is past the corner at which the curve closes, and moves along -Z.
         assert!(car(8.0).translation.distance(Vec3A::new(1.0, 0.5, 2.0)) < 1e-4, "{}", car(8.0));
         assert!(car(8.0).matrix3.x_axis.distance(Vec3A::NEG_Z) < 1e-5);
     }

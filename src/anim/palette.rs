@@ -1,6 +1,6 @@
-//! Crowds, in which instances whose poses are nearly the same share one deformed mesh.
+//! Crowds: instances with nearly equal poses share one deformed mesh.
 //!
-//! A looped clip has a palette of poses at evenly spaced times. Memory and work grow with the palette, not with the crowd.
+//! A looped clip has a palette of poses at equal time steps. Memory and work depend on the palette, not on the size of the crowd.
 
 use crate::scene::rig::PoseBuckets;
 
@@ -12,13 +12,13 @@ impl PoseBuckets {
         f64::from(self.duration) * share
     }
 
-    /// The bucket whose pose is nearest to that of an instance at `time` seconds. The instance began `phase` rounds into the clip and
-    /// plays it at `speed`, backwards if that is negative.
+    /// The bucket whose pose is closest to an instance's pose at `time` seconds. The instance starts at `phase` of the clip's duration and
+    /// plays it at `speed`; a negative speed plays it backwards.
     pub fn bucket(&self, phase: f32, speed: f32, time: f64) -> u32 {
         let count = self.count.max(1);
         let rounds = if self.duration > 0.0 { f64::from(speed) * time / f64::from(self.duration) } else { 0.0 };
         let within = (f64::from(phase) + rounds).rem_euclid(1.0);
-        // Past the last pose, the first one is nearer. NaN counts as 0.
+        // Past the last pose, the first one is closer. NaN counts as 0.
         (within * f64::from(count)).round() as u32 % count
     }
 }

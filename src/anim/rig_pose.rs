@@ -1,4 +1,4 @@
-//! A rig at a time: the transforms of its nodes and joints, its morph weights, and which nodes are shown.
+//! A rig at a time: transforms of nodes and joints, morph weights, and visibility.
 
 use super::clip::sample;
 use crate::{
@@ -7,21 +7,21 @@ use crate::{
 };
 use glam::{Affine3A, Quat, Vec3};
 
-/// Transforms, morph weights and visibility of all nodes. Keeps its memory from one time to the next.
+/// Transforms, morph weights and visibility of all nodes. Its memory is reused from one time to the next.
 #[derive(Clone, Debug, Default)]
 pub struct RigPose {
     locals: Vec<Local>,
     worlds: Vec<Affine3A>,
     weights: Vec<f32>,
-    /// Whether each node is shown, by itself and its parents.
+    /// For each node, whether it and all of its parents are visible.
     shown: Vec<bool>,
-    /// Index of each node's first weight, and then the number of all weights.
+    /// Index of each node's first weight; the last entry is the number of weights.
     first_weight: Vec<u32>,
 }
 
 impl RigPose {
-    /// Evaluates `rig` at `time`, in seconds. Properties that no clip animates are at rest. Where several clips animate the same
-    /// property, the last one wins. O(nodes + channels · log keys), without recursion.
+    /// Evaluates `rig` at `time`, in seconds. Properties without animation have their rest values. If several clips animate a property, the
+    /// last one applies. O(nodes + channels · log keys), without recursion.
     pub fn evaluate(&mut self, rig: &Rig, playbacks: &[Playback], time: f64) {
         self.rest(rig);
         for playback in playbacks {
@@ -44,7 +44,7 @@ impl RigPose {
         }
     }
 
-    /// `root_from_node` of a node; the identity for a node that the rig does not have.
+    /// `root_from_node` of a node; the identity if the rig does not have the node.
     pub fn world(&self, node: u32) -> Affine3A {
         let world = self.worlds.get(node as usize);
         world.copied().unwrap_or(Affine3A::IDENTITY)
@@ -56,17 +56,17 @@ impl RigPose {
         &self.worlds
     }
 
-    /// Whether a node and all of its parents are visible; true for a node that the rig does not have.
+    /// Whether a node and all of its parents are visible; true if the rig does not have the node.
     pub fn is_shown(&self, node: u32) -> bool {
         self.shown.get(node as usize).copied().unwrap_or(true)
     }
 
-    /// Shows the nodes that `other`, a pose of the same rig, does.
+    /// Copies the visibility of nodes from `other`, a pose of the same rig.
     pub(super) fn show_as(&mut self, other: &Self) {
         self.shown.clone_from(&other.shown);
     }
 
-    /// The weights of the morph targets of a node's mesh; empty where there are none.
+    /// Weights of the morph targets of a node's mesh; empty without targets.
     pub fn weights(&self, node: u32) -> &[f32] {
         let node = node as usize;
         let bounds = self.first_weight.get(node).zip(self.first_weight.get(node + 1));
@@ -74,8 +74,8 @@ impl RigPose {
         range.and_then(|range| self.weights.get(range)).unwrap_or(&[])
     }
 
-    /// Writes the transform of each joint of a skin, `root_from_mesh`, to `out`. Skinned meshes are in the rig's root space, wherever
-    /// their own node is (glTF 2.0, 3.7.3.3).
+    /// Writes the transform of each joint of a skin, `root_from_mesh`, to `out`. Skinned meshes are in the rig's root space, independent of
+    /// their own node (glTF 2.0, 3.7.3.3).
     pub fn palette(&self, rig: &Rig, skin: u32, out: &mut Vec<Affine3A>) {
         out.clear();
         let Some(skin) = rig.skins.get(skin as usize) else {
@@ -99,7 +99,7 @@ impl RigPose {
         }
     }
 
-    /// Sets the property that a channel animates. Nodes that are given as a matrix have no such properties.
+    /// Sets the property that a channel animates. Nodes given by a matrix have no such properties.
     fn drive(&mut self, channel: &Channel, time: f64) {
         let node = channel.node as usize;
         if channel.property == Property::Weights {
@@ -167,7 +167,7 @@ mod tests {
         Trs {
             translation: Vec3::new(u(0), u(1), u(2)),
             rotation: Quat::from_xyzw(u(3), u(4), u(5), u(6)).normalize(),
-            // Mirrored and uneven scales are among them.
+            // Includes mirrored and non-uniform scales.
             scale: Vec3::new(1.0 + 0.3 * u(7), u(8).signum(), 0.9 + 0.1 * u(9)),
         }
     }
@@ -176,7 +176,7 @@ mod tests {
         Channel { node, property, interpolation: Interpolation::Linear, times: vec![0.0, 1.0], values }
     }
 
-    /// A rig in which every third node is a matrix; the others rotate, move and grow within a second.
+    /// A rig in which every third node has a matrix; the others rotate, move and grow over one second.
     fn random_rig(seed: u32, count: u32) -> Rig {
         let mut rig = Rig::default();
         let mut channels = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
         assert!(Affine3::from(pose.world(0)).inverse().is_finite());
     }
 
-    /// The transform of a node by recursion to its parent, in double precision.
+    /// The transform of a node by recursion to its parents, in double precision.
     fn reference(rig: &Rig, seed: u32, node: u32, time: f64) -> DAffine3 {
         let (rest, end) = (parts(seed, node), parts(seed + 2, node));
         let local = match rig.nodes[node as usize].local {

@@ -1,4 +1,4 @@
-//! The shape of a scene's deforming mesh at a time.
+//! Shapes of a scene's deforming meshes at a time.
 
 use super::{
     BindPose, Deformed, Moment, RigPose,
@@ -13,7 +13,8 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Writes the shape of one of `scene`'s deforming meshes at `moment` to `out`; see [`shape`].
+/// Writes the shape of a deforming mesh of `scene` at `moment` to `out`; see [`shape`]. Does nothing if the mesh or its actor does not
+/// exist.
 pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
     let actor = scene.actors.get(deforming.actor as usize);
     let mesh = scene.meshes.get(deforming.mesh as usize);
@@ -24,9 +25,8 @@ pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: 
     }
 }
 
-/// Deforms `mesh`, which holds the bind pose of `deforming`, into `out`. Pieces that a skin or their node places end up in the
-/// rig's root space, others stay in the mesh's. Of pieces that share a mesh, those that are hidden shrink to points. Deterministic,
-/// parallel.
+/// Deforms `mesh`, which has the bind pose of `deforming`, into `out`. Pieces placed by a skin or by their node end up in the rig's root
+/// space; other pieces stay in mesh space. If several pieces share the mesh, hidden pieces collapse to points. Deterministic, parallel.
 pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
     let bind = BindPose::new(mesh, &mesh.tangents);
     out.reserve(&bind);

@@ -1,21 +1,21 @@
-//! Deforming meshes while the shutter is open: shapes at even steps of time, as many as the deformation needs.
+//! Motion blur of deforming meshes: shapes at equal time steps, as many as the deformation needs.
 //!
-//! The number of segments, 2 to 16, follows from the distance of the middle shape from a straight line between the others. One tree
-//! contains all shapes.
+//! The number of segments, 2 to 16, depends on how far the middle shape is from a straight line between the others. One tree contains all
+//! shapes.
 
 use super::{Deformed, Moment, ShutterTime, shape_at};
 use crate::scene::{Scene, rig::DeformingMesh};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Greatest error of straight lines between shapes, as a share of the mesh's size.
+/// Maximum error of linear interpolation between shapes, relative to the mesh's size.
 const TOLERANCE: f32 = 1.0 / 2000.0;
-/// Fewest and most segments of a mesh that changes its shape.
+/// Minimum and maximum number of segments for a mesh that changes its shape.
 const FEWEST_SEGMENTS: u32 = 2;
 const MOST_SEGMENTS: u32 = 16;
 
-/// The shapes of each of a scene's deforming meshes, the first at the shutter's opening and the last at its closing, with what is shown at
-/// `frame`. A mesh that keeps its shape has none. Deterministic, parallel.
+/// The shapes of each deforming mesh of a scene, from the shutter's opening to its closing, with the visibility of `frame`. Empty for a
+/// mesh that keeps its shape. Deterministic, parallel.
 pub fn shape_shutter_keys(scene: &Scene, frame: &Moment, time: ShutterTime) -> Vec<Vec<Deformed>> {
     let moments = |segments: u32| -> Vec<Moment> {
         let times = time.times(segments);
@@ -51,8 +51,8 @@ pub fn shape_shutter_keys(scene: &Scene, frame: &Moment, time: ShutterTime) -> V
     keys
 }
 
-/// Number of segments that a mesh needs, given its shapes at the opening, in the middle and at the closing: a power of two, or 0 if
-/// it keeps its shape. The error of straight lines falls as the square of their number.
+/// Number of segments for a mesh, given its shapes at the opening, in the middle and at the closing: a power of two, or 0 if its shape is
+/// constant. The error of linear interpolation is inversely proportional to the square of this number.
 fn segments(shapes: &[Deformed]) -> u32 {
     let [open, middle, close] = shapes else {
         return 0;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::math::Aabb;
 
-    /// Three shapes in which one point of several travels, and is `bend` off the middle of its way.
+    /// Three shapes in which one of several points travels; its middle position is off the straight line by `bend`.
     fn shapes(bend: f32, travel: f32) -> Vec<Deformed> {
         let shape = |x: f32, y: f32| {
             let positions = vec![[x, y, 0.0], [0.0; 3], [10.0; 3]];

@@ -1,7 +1,7 @@
-//! Cameras and instances while the shutter is open: keys at even steps of time, as many as their rotation needs.
+//! Motion blur of cameras and instances: keys at equal time steps, as many as their rotation needs.
 //!
-//! Kernels interpolate linearly between keys, so every point moves along a straight line, and boxes around both keys contain it at all
-//! times. Interpolated rotations would not have this property.
+//! Kernels interpolate linearly between keys. Every point therefore moves along a straight line, and a box around both keys contains it at
+//! all times. Interpolated rotations would not have this property.
 
 use super::{
     CameraPose, Moment, camera_at,
@@ -17,13 +17,13 @@ use crate::{
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Segments per radian of rotation: straight lines between two keys are off by 1/1800 of the distance from the axis.
+/// Segments per radian of rotation. With this number, linear interpolation is off by 1/1800 of the distance from the axis.
 const SEGMENTS_PER_RADIAN: f32 = 15.0;
-/// Most segments of an instance: enough for one rotation at that error, and for ten at fifty times the error.
+/// Maximum number of segments of an instance: enough for one rotation at that error, or ten rotations at fifty times the error.
 const MOST_SEGMENTS: u32 = 128;
-/// Most keys of all instances together, of 48 bytes each. Where there would be more, the finest steps become coarser.
+/// Maximum total number of keys, of 48 bytes each. Above it, the instances with the finest steps get coarser ones.
 const MOST_KEYS: u64 = 1 << 26;
-/// Segments of a camera's path.
+/// Number of segments of a camera's path.
 const CAMERA_SEGMENTS: u32 = 32;
 /// Instances per task.
 const CHUNK: usize = 2048;
@@ -31,18 +31,18 @@ const CHUNK: usize = 2048;
 /// The time during which the shutter is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShutterTime {
-    /// Opening, in seconds of the scene's time.
+    /// Opening time of the shutter, in seconds of the scene's time.
     pub open: f64,
     /// Seconds from the opening to the closing.
     pub seconds: f64,
-    /// The frame's own time.
+    /// Time of the frame, in seconds.
     pub frame: f64,
     /// As [`Moment::origin`].
     pub origin: Vec3,
 }
 
 impl ShutterTime {
-    /// The time of `shutter` in frame `number` of `scene`, whose positions are told from `origin`.
+    /// The open time of `shutter` in frame `number` of `scene`. `origin` is the origin of positions.
     pub fn new(scene: &Scene, shutter: Shutter, number: u32, origin: Vec3) -> Self {
         let [open, close] = shutter.span().map(f64::from);
         let fps = scene.settings.fps;
@@ -50,20 +50,20 @@ impl ShutterTime {
         Self { open: frame + open / fps, seconds: (close - open) / fps, frame, origin }
     }
 
-    /// The moment at which `share` of the time has passed.
+    /// The time at which `share` of the open time has passed, in seconds.
     pub fn at(&self, share: f64) -> f64 {
         self.open + self.seconds * share
     }
 
-    /// `segments` + 1 moments at even steps.
+    /// `segments` + 1 times at equal steps.
     pub(super) fn times(self, segments: u32) -> impl Iterator<Item = f64> {
         (0..=segments).map(move |key| self.at(f64::from(key) / f64::from(segments)))
     }
 }
 
-/// The camera at even steps of time, first at the opening and last at the closing; empty if it stands still.
+/// Camera poses at equal time steps, from the opening to the closing; empty if the camera does not move.
 pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> {
-    // Rigs move only a camera that is on a node or follows something, or whose lens does.
+    // Rigs affect the camera only if it is on a node or follows an object, or if its lens does.
     let (camera, _) = scene.camera_of(time.frame);
     let focus = camera.lens.as_ref().map(|lens| &lens.focus);
     let keyed = camera.tracks.focus.iter().map(|(_, focus)| focus);
@@ -83,8 +83,8 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
     }
 }
 
-/// Fills `out` with the keys of `instances` while the shutter is open. `ids` are their numbers in the scene, or empty if they are in
-/// its order. Instances that no motion, group or rig moves have no keys. Deterministic, parallel.
+/// Fills `out` with the shutter keys of `instances`. `ids` are their numbers in the scene; empty if they are in the scene's order.
+/// Instances without a motion, group or rig that moves them have no keys. Deterministic, parallel.
 pub fn instance_shutter_keys(
     scene: &Scene,
     instances: &[Instance],
@@ -122,7 +122,7 @@ pub fn instance_shutter_keys(
     chunks.for_each(|(chunk, (spans, keys))| fill(chunk, spans, keys));
 }
 
-/// A scene at a moment, with all of its nodes.
+/// A scene at a moment, with the transforms of all nodes.
 struct Placed<'a> {
     placing: Placing<'a>,
     nodes: PlacedNodes,
@@ -136,7 +136,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Gives every instance its span, and returns the greatest number of segments, of which all others are divisors.
+/// Computes the span of every instance, and returns the maximum number of segments, which is a multiple of all others.
 fn plan(scene: &Scene, instances: &[Instance], time: ShutterTime, spans: &mut Vec<ShutterSpan>) -> u32 {
     let turning = Turning::new(scene, time.open, time.seconds);
     let wanted = |instance: &Instance| match turning.of(instance.node, instance.motion) {
@@ -161,7 +161,7 @@ fn plan(scene: &Scene, instances: &[Instance], time: ShutterTime, spans: &mut Ve
     spans.iter().map(|span| span.segments).max().unwrap_or(0)
 }
 
-/// Number of segments for a rotation in radians: a power of two, so that keys of different instances share moments.
+/// Number of segments for a rotation in radians. It is a power of two, so that keys of different instances share moments.
 fn segments(turned: f32) -> u32 {
     let wanted = (turned * SEGMENTS_PER_RADIAN).ceil();
     (wanted as u32).clamp(1, MOST_SEGMENTS).next_power_of_two()
@@ -174,7 +174,7 @@ fn key_count(span: &ShutterSpan) -> usize {
     }
 }
 
-/// Splits spans into chunks, each with the keys that belong to it.
+/// Splits spans into chunks, each with its keys.
 fn split_keys<'a>(
     spans: &'a [ShutterSpan],
     keys: &'a mut [InstanceKey],
@@ -200,7 +200,7 @@ mod tests {
     use glam::Affine3;
     use std::f32::consts::TAU;
 
-    /// A scene with one instance at rest, one that spins in a group that sways, and one that spins fast.
+    /// A scene with a static instance, an instance that spins in a swaying group, and an instance that spins fast.
     fn scene() -> Scene {
         let motion = |part| Motion { parts: vec![part], phase: Phase::Same };
         let spin = |period| motion(MotionPart::Spin { axis: Vec3::Y, period });

@@ -1,14 +1,14 @@
-//! Skins: each vertex follows the weighted sum of the transforms of its joints.
+//! Skins: each vertex is transformed by the weighted sum of the transforms of its joints.
 
 use super::deform::Chunk;
 use crate::scene::rig::Deformers;
 use glam::{Affine3A, Mat3A, Vec3A};
 use rayon::prelude::*;
 
-/// Joints are blended four at a time; loaders fill up with joints of weight 0.
+/// Number of joints that are blended at a time. Loaders pad with joints of weight 0.
 const GROUP: usize = 4;
 
-/// Transforms the vertices of a chunk from the mesh's space to that of the joints. Without a skin they stay as they are.
+/// Transforms the vertices of a chunk from mesh space to the space of the joints. Without a skin they stay unchanged.
 pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &[Affine3A]) {
     let per_vertex = deformers.joints_per_vertex as usize;
     let influences = per_vertex * chunk.first..per_vertex * (chunk.first + chunk.positions.len());
@@ -26,7 +26,7 @@ pub(super) fn skin_chunk(chunk: &mut Chunk<'_>, deformers: &Deformers, joints: &
     }
 }
 
-/// Reverses the triangles that `joints` mirror: a mirror image shows its back, unless its triangles run the other way round.
+/// Reverses the winding of triangles that `joints` mirror. Otherwise a mirrored triangle would show its back.
 pub fn turn_mirrored(triangles: &mut [[u32; 3]], deformers: &Deformers, joints: &[Affine3A]) {
     let is_mirrored = |joint: &Affine3A| joint.matrix3.determinant() < 0.0;
     let per_vertex = deformers.joints_per_vertex as usize;
@@ -40,14 +40,14 @@ pub fn turn_mirrored(triangles: &mut [[u32; 3]], deformers: &Deformers, joints: 
         indices.zip(weights).is_some_and(|(indices, weights)| is_mirrored(&blend(indices, weights, joints)))
     };
     triangles.par_iter_mut().for_each(|triangle| {
-        // Where parts that are mirrored meet others, most corners decide.
+        // If only some corners of a triangle are mirrored, the majority decides.
         if triangle.iter().filter(|&&vertex| mirrors(vertex)).count() > 1 {
             triangle.swap(1, 2);
         }
     });
 }
 
-/// Transforms all vertices of a chunk alike.
+/// Applies one transform to all vertices of a chunk.
 pub(super) fn place_chunk(chunk: &mut Chunk<'_>, transform: &Affine3A) {
     for vertex in 0..chunk.positions.len() {
         move_vertex(chunk, vertex, transform);
@@ -76,7 +76,7 @@ fn move_vertex(chunk: &mut Chunk<'_>, vertex: usize, transform: &Affine3A) {
     }
 }
 
-/// The weighted sum of transforms. A joint that the palette lacks counts as the identity.
+/// The weighted sum of transforms. A joint that is missing from the palette counts as the identity.
 #[inline(always)]
 fn blend(indices: &[u16], weights: &[f32], joints: &[Affine3A]) -> Affine3A {
     let mut sum = Affine3A { matrix3: Mat3A::ZERO, translation: Vec3A::ZERO };
@@ -93,8 +93,8 @@ fn blend(indices: &[u16], weights: &[f32], joints: &[Affine3A]) -> Affine3A {
     sum
 }
 
-/// The matrix of cofactors, and whether the determinant is negative. The matrix is the inverse transpose times the determinant, and
-/// exists for flat matrices, too.
+/// The cofactor matrix, and whether the determinant is negative. The cofactor matrix is the inverse transpose times the determinant; it
+/// also exists for singular matrices.
 #[inline(always)]
 fn cofactors(m: &Mat3A) -> (Mat3A, bool) {
     let x = m.y_axis.cross(m.z_axis);
@@ -103,12 +103,12 @@ fn cofactors(m: &Mat3A) -> (Mat3A, bool) {
     (Mat3A::from_cols(x, y, z), m.x_axis.dot(x) < 0.0)
 }
 
-/// Maps a direction and scales it to unit length. A direction that the map takes to zero stays as it is.
+/// Maps a direction and scales it to unit length. A direction that is mapped to zero stays unchanged.
 #[inline(always)]
 fn turn(map: &Mat3A, direction: [f32; 3]) -> [f32; 3] {
     let turned = *map * Vec3A::from(direction);
     let square = turned.length_squared();
-    // Squares of very small and very large numbers leave the range of floats.
+    // The squares of very small and very large numbers are out of the range of floats.
     if (1e-30..1e30).contains(&square) { (turned * square.sqrt().recip()).into() } else { turn_exactly(map, direction) }
 }
 

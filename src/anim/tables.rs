@@ -1,4 +1,4 @@
-//! Materials, lights and the camera's projection with the values of tracks at a moment.
+//! Materials, lights and the camera's projection, with animated values at a moment.
 
 use super::{
     Moment,
@@ -15,21 +15,21 @@ use crate::scene::{
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 
-/// The scene's tables as they are at a moment.
+/// The scene's tables at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PosedTables {
     pub materials: Vec<Material>,
     pub maps: Vec<TextureMap>,
     pub lights: Vec<Light>,
-    /// The environment, if it is not the scene's: the same one as long as it does not change.
+    /// The environment, if it differs from the scene's. The same object is returned while it does not change.
     pub environment: Option<Arc<Environment>>,
     pub fog: Option<Fog>,
-    /// Whether materials emit what they emit in the scene, as far as the sampling of lights goes.
+    /// Whether all materials emit as much light as in the scene, so that tables for light sampling stay valid.
     pub keeps_emission: bool,
 }
 
-/// Materials, maps, lights and environment of `scene` at `moment`, a pure function of both; none if no track and no key of its file changes
-/// any. Where several clips animate the same value, the last one wins.
+/// Materials, maps, lights and environment of `scene` at `moment`; a pure function of both. None if no track and no key of the scene file
+/// changes any of them. If several clips animate a value, the last one applies.
 pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     let changes = changes(scene, moment);
     let drives = |d: &Animated| !d.materials.is_empty() || !d.lights.is_empty();
@@ -37,7 +37,8 @@ pub fn posed_tables(scene: &Scene, moment: &Moment) -> Option<PosedTables> {
     is_posed.then(|| tables_with(scene, moment, changes))
 }
 
-/// The tables of `scene` at `moment` if everything is of clay but what a standalone model stands on, and the air is clear.
+/// The tables of `scene` at `moment` for clay renders: all materials are clay, except unlit ones and the ground of a standalone model, and
+/// there is no fog.
 pub fn clay_tables(scene: &Scene, moment: &Moment) -> PosedTables {
     let mut tables = tables_with(scene, moment, changes(scene, moment));
     tables.fog = None;
@@ -84,7 +85,7 @@ fn tables_with(scene: &Scene, moment: &Moment, changes: Changes) -> PosedTables 
     tables
 }
 
-/// The scene's lights with `changes`: its own, and then those of its environment.
+/// The scene's lights with `changes`: its own lights, followed by the lights of its environment.
 fn lights(scene: &Scene, changes: &Changes) -> Vec<Light> {
     let (own, suns) = scene.lights.split_at(scene.own_lights);
     let own = changes.lights.as_deref().unwrap_or(own);
@@ -92,7 +93,7 @@ fn lights(scene: &Scene, changes: &Changes) -> Vec<Light> {
     [own, suns].concat()
 }
 
-/// A camera's projection at `moment`, with the field of view or height that clips give it.
+/// A camera's projection at `moment`, with the field of view or height from clips.
 pub fn projection_at(scene: &Scene, camera: &Camera, moment: &Moment) -> Projection {
     let mut projection = camera.projection;
     if camera.driver.is_none() {
@@ -115,7 +116,7 @@ pub fn projection_at(scene: &Scene, camera: &Camera, moment: &Moment) -> Project
 fn set_projection(projection: &mut Projection, which: CameraValue, x: f32) {
     match (which, projection) {
         (CameraValue::FovY, Projection::Perspective { fov_y }) => *fov_y = x,
-        // A height of zero would show nothing.
+        // A height of zero would show nothing, so it is ignored.
         (CameraValue::HalfHeight, Projection::Orthographic { height }) if x != 0.0 => {
             *height = 2.0 * x.abs();
         }
@@ -125,7 +126,7 @@ fn set_projection(projection: &mut Projection, which: CameraValue, x: f32) {
 
 type Value = (Target, [f32; 4]);
 
-/// The value of each played track at `time`, in seconds of the scene, clamped to the bounds of its target.
+/// The value of each played track at `time`, in seconds of the scene, clamped to the range of its target.
 fn values_at(actor: &Actor, time: f64) -> Vec<Value> {
     let mut values = Vec::new();
     for playback in &actor.playbacks {
@@ -139,7 +140,7 @@ fn values_at(actor: &Actor, time: f64) -> Vec<Value> {
     values
 }
 
-/// The value of a track at `time`. None if the track does not fit its target, and where numbers overflow.
+/// The value of a track at `time`. None if the track does not fit its target, or if the value is NaN.
 fn value_at(track: &Track, time: f64) -> Option<[f32; 4]> {
     let keys = Keys { interpolation: track.interpolation, times: &track.times, values: &track.values };
     let mut value = [0.0; 4];
@@ -180,7 +181,7 @@ impl PosedTables {
         }
     }
 
-    /// Sets the values of animated lights, and places them at their nodes; where these are hidden, they are dark.
+    /// Sets the values of animated lights, and moves them to their nodes. Lights on hidden nodes are dark.
     fn animate_lights(&mut self, animated: &Animated, values: &[Value], moment: &Moment) {
         let lights = &animated.lights;
         let mut posed: Vec<PunctualLight> = lights.iter().map(|l| l.base).collect();

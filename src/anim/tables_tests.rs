@@ -34,7 +34,7 @@ fn rise(target: Target, values: &[f32]) -> Track {
     track(target, Interpolation::Linear, &values)
 }
 
-/// A scene that plays each of `clips`, with a light and a material in row 1 that has a map of its own.
+/// A scene that plays each of `clips`. It has a light, and a material in row 1 with its own map.
 fn scene(clips: Vec<Vec<Track>>) -> Scene {
     let playbacks = (0..clips.len()).map(|clip| Playback { clip: clip as u32, looped: false, ..Playback::default() });
     let playbacks = playbacks.collect();
@@ -111,7 +111,7 @@ fn every_factor_has_its_place() {
         ("extensions/KHR_materials_iridescence/iridescenceThicknessMaximum", |m| m.lobes.iridescence_thickness[1]),
         ("extensions/KHR_materials_anisotropy/anisotropyStrength", |m| m.lobes.anisotropy),
         ("extensions/KHR_materials_anisotropy/anisotropyRotation", |m| m.lobes.anisotropy_rotation),
-        // The base leaves half of the light after two units, and the track after half a unit at this time.
+        // At this time, the base transmits half of the light over two units, and the track over half a unit.
         ("extensions/KHR_materials_volume/attenuationDistance", |m| 0.25 * m.lobes.extinction[0] / 2f32.ln()),
         // An index between 0 and 1 becomes 1.
         ("extensions/KHR_materials_ior/ior", |m| 0.5 * m.lobes.ior),
@@ -151,7 +151,7 @@ fn colour_distance_and_thickness_make_a_volume() {
     let distance = rise(material("extensions/KHR_materials_volume/attenuationDistance"), &[2.0]);
     let thick = row(vec![color, distance, rise(material("extensions/KHR_materials_volume/thicknessFactor"), &[1.0])]);
     assert_eq!(thick.lobes.thin, 0);
-    // The volume is the same as one without animation, including the absorption of black.
+    // The volume equals one without animation, including the absorption of black.
     let still = crate::scene::absorption(Vec3::new(0.5, 0.25, 0.0), 1.0);
     assert_eq!(Vec3::from(thick.lobes.extinction), still);
     let left = (-still).map(f32::exp);
@@ -185,7 +185,7 @@ fn steps_lines_and_splines_go_number_by_number() {
     assert_eq!([1.9, 2.0].map(|t| at(step(), t)), [0.25, 0.75]);
     let line = || track(target, Interpolation::Linear, &[0.25, 0.75]);
     assert_eq!([0.0, 0.5, 2.0, 9.0].map(|t| at(line(), t)), [0.25, 0.375, 0.75, 0.75]);
-    // In-tangent, value and out-tangent of each key; the Hermite basis in the middle is 1/2, 1/8, 1/2 and -1/8.
+    // In-tangent, value and out-tangent of each key. In the middle, the Hermite basis is 1/2, 1/8, 1/2 and -1/8.
     let keys = [0.0, 0.25, 0.5, 0.25, 0.5, 0.0];
     let spline = track(target, Interpolation::CubicSpline, &keys);
     let expected = 0.5 * 0.25 + 2.0 * 0.5 / 8.0 + 0.5 * 0.5 - 2.0 * 0.25 / 8.0;

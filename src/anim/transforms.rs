@@ -1,4 +1,4 @@
-//! The transforms of all instances at a time.
+//! Transforms of all instances at a time.
 
 use super::{Moment, OrderedInstances, anchors::middle_of, motion::PosedMotion};
 use crate::scene::{
@@ -9,26 +9,26 @@ use glam::{Affine3, Affine3A, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
 use std::ops::Mul;
 
-/// Instances per task: enough to hide the cost of starting tasks.
+/// Instances per task, enough to amortise the cost of starting a task.
 const CHUNK: usize = 4096;
 
 /// Fills `out` with `world_from_object` of every instance of `scene` at `moment`.
 ///
-/// It is `world_from_node · local · motion`, computed in parallel; the result does not depend on the number of threads. What is in the world
-/// is placed relative to the moment's origin.
-/// Takes about 50 ns per spinning instance and core, 15 ns per still one. `out` keeps its allocation.
+/// The transform is `world_from_node · local · motion`, computed in parallel; the result does not depend on the number of threads.
+/// Instances in the world are relative to the moment's origin. Takes about 50 ns per spinning instance and core, 15 ns per static one. The
+/// allocation of `out` is reused.
 pub fn world_transforms(scene: &Scene, moment: &Moment, out: &mut Vec<Affine3>) {
     Placing::new(scene, moment).fill(&scene.instances, |i| i as u32, out);
 }
 
-/// Fills `out` for the instances of `scene` in another order: `out[i]` belongs to `ordered.instances()[i]`.
+/// Fills `out` for reordered instances of `scene`: `out[i]` is the transform of `ordered.instances()[i]`.
 pub fn ordered_transforms(scene: &Scene, ordered: &OrderedInstances, moment: &Moment, out: &mut Vec<Affine3>) {
     let ids = ordered.ids();
     Placing::new(scene, moment).fill(ordered.instances(), |i| ids[i], out);
 }
 
-/// Fills `out` with the mesh that each of `instances` shows at `moment`: that of the nearest pose where it has a palette. `ids` are
-/// the numbers of the instances in the scene, or empty if they are in its order.
+/// Fills `out` with the mesh that each of `instances` shows at `moment`; with a palette, this is the mesh of the closest pose. `ids` are
+/// the numbers of the instances in the scene; empty if they are in the scene's order.
 pub fn shown_meshes(scene: &Scene, instances: &[Instance], ids: &[u32], moment: &Moment, out: &mut Vec<u32>) {
     let placing = Placing::new(scene, moment);
     let mesh = |(index, instance): (usize, &Instance)| {
@@ -53,7 +53,7 @@ pub fn hidden_instances(scene: &Scene, moment: &Moment) -> Vec<u32> {
     hidden
 }
 
-/// Numbers of the instances of `scene` that are shown at `moment`; none if all are.
+/// Numbers of the instances of `scene` that are visible at `moment`; none if all are.
 pub fn shown_instances(scene: &Scene, moment: &Moment) -> Option<Vec<u32>> {
     let mut hidden = hidden_instances(scene, moment).into_iter().peekable();
     hidden.peek()?;
@@ -61,7 +61,8 @@ pub fn shown_instances(scene: &Scene, moment: &Moment) -> Option<Vec<u32>> {
     Some(all.filter(|instance| hidden.next_if_eq(instance).is_none()).collect())
 }
 
-/// A transform on the way from an instance to the world: in single precision or, for positions that are told from some origin, in double.
+/// A transform in the chain from an instance to the world: in single precision, or in double precision if positions are relative to an
+/// origin.
 pub(super) trait Step: Copy + Mul<Output = Self> {
     const IDENTITY: Self;
     fn of(transform: Affine3A) -> Self;
@@ -96,12 +97,12 @@ impl Step for DAffine3 {
     }
 }
 
-/// A place in the world, relative to `origin`.
+/// A world-space transform relative to `origin`.
 fn from_origin(world: DAffine3, origin: Vec3) -> Affine3A {
     DAffine3 { translation: world.translation - origin.as_dvec3(), ..world }.narrow()
 }
 
-/// `world_from_node` of one of `scene`'s nodes at `moment`; the identity for a node that does not exist.
+/// `world_from_node` of a node of `scene` at `moment`; the identity if the node does not exist.
 pub fn node_world(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     match moment.origin() {
         Vec3::ZERO => node_place(scene, moment, node),
@@ -121,7 +122,7 @@ fn node_place<S: Step>(scene: &Scene, moment: &Moment, node: u32) -> S {
     world
 }
 
-/// A motion of `scene` at `moment`. What it turns to is where it would be if nothing turned to anything.
+/// A motion of `scene` at `moment`. The positions of objects that it faces are computed with all turning disabled.
 fn posed<'a>(scene: &Scene, moment: &Moment, motion: &'a Motion) -> PosedMotion<'a> {
     PosedMotion::new(motion, moment.time(), |follow| {
         let way = |way: &[u32]| product(way.iter().map(|&index| unturned(scene, moment, index)));
@@ -130,7 +131,7 @@ fn posed<'a>(scene: &Scene, moment: &Moment, motion: &'a Motion) -> PosedMotion<
     })
 }
 
-/// `world_from_object` of an instance if nothing turned to anything.
+/// `world_from_object` of an instance with all turning disabled.
 fn unturned(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
     let Some(instance) = scene.instances.get(index as usize) else {
         return Affine3A::IDENTITY;
@@ -153,13 +154,13 @@ fn unturned_node(scene: &Scene, moment: &Moment, node: u32) -> Affine3A {
     world
 }
 
-/// `world_from_object` of one of `scene`'s instances at `moment`; the identity for an instance that does not exist. One in an assembly is placed
-/// within that.
+/// `world_from_object` of an instance of `scene` at `moment`; the identity if it does not exist. For an instance in an assembly, the
+/// transform is relative to the assembly.
 pub fn instance_world(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
     way_world(scene, moment, &[index])
 }
 
-/// `world_from_object` of what a way leads to, see [`Scene::way_to`].
+/// `world_from_object` of the object at the end of a way, see [`Scene::way_to`].
 pub fn way_world(scene: &Scene, moment: &Moment, way: &[u32]) -> Affine3A {
     let is_in_world = way.first().is_some_and(|&first| (first as usize) < scene.world().end);
     match moment.origin() {
@@ -192,7 +193,7 @@ pub(super) struct Placing<'a> {
     world: usize,
 }
 
-/// `world_from_node` of all nodes, and the same in double precision where places are told from some origin.
+/// `world_from_node` of all nodes. The double-precision version is needed only if positions are relative to an origin.
 pub(super) struct PlacedNodes {
     single: Vec<Affine3A>,
     double: Vec<DAffine3>,
@@ -205,7 +206,7 @@ impl<'a> Placing<'a> {
         Self { scene, moment, motions: motions.collect(), world: scene.world().end }
     }
 
-    /// Fills `out` with the transforms of `instances`. `id` gives the number of each in the scene.
+    /// Fills `out` with the transforms of `instances`. `id` maps an index to the number in the scene.
     fn fill(&self, instances: &[Instance], id: impl Fn(usize) -> u32 + Sync, out: &mut Vec<Affine3>) {
         let nodes = self.nodes();
         let world = |index: u32, instance: &Instance| self.world(&nodes, index, instance);
@@ -218,10 +219,10 @@ impl<'a> Placing<'a> {
         });
     }
 
-    /// `world_from_object` of the instance of number `index`; `nodes` are those of [`Self::nodes`].
+    /// `world_from_object` of instance `index`; `nodes` comes from [`Self::nodes`].
     pub(super) fn world(&self, nodes: &PlacedNodes, index: u32, instance: &Instance) -> Affine3 {
         match self.moment.origin() {
-            // Instances in an assembly are placed within it.
+            // Instances in an assembly are relative to it.
             origin if origin != Vec3::ZERO && (index as usize) < self.world => {
                 from_origin(self.place(&nodes.double, index, instance), origin).into()
             }
@@ -243,7 +244,7 @@ impl<'a> Placing<'a> {
         PlacedNodes { single: self.node_places(), double }
     }
 
-    /// One pass is enough, as parents come before children.
+    /// One pass suffices, since parents precede children.
     fn node_places<S: Step>(&self) -> Vec<S> {
         let mut worlds: Vec<S> = Vec::with_capacity(self.scene.nodes.len());
         for (index, node) in self.scene.nodes.iter().enumerate() {
@@ -257,7 +258,7 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// `parent_from_node` of a node, with its motion and the rig that it follows; `parent` is `world_from_parent`.
+/// `parent_from_node` of a node, including its motion and the rig node that it follows. `parent` returns `world_from_parent`.
 fn posed_node<S: Step>(
     node: &Node,
     motion: Option<&PosedMotion>,
@@ -274,7 +275,7 @@ fn posed_node<S: Step>(
     }
 }
 
-/// `node_from_object` of an instance, with its motion.
+/// `node_from_object` of an instance, including its motion.
 fn moved<S: Step>(local: Affine3, motion: Option<&PosedMotion>, index: u32, node: Option<&S>) -> S {
     let own = S::of(local.into());
     let place = || node.map_or(own, |node| *node * own).narrow();

@@ -1,4 +1,5 @@
-//! Sine and cosine of an angle in turns (of 2π): several times faster than the system's, and the same on every machine.
+//! Sine and cosine of an angle in turns (of 2π). They are several times faster than the system's functions, and give identical results on
+//! all machines.
 
 use crate::math::truncated;
 
@@ -7,7 +8,7 @@ use crate::math::truncated;
 /// The angle is reduced to an eighth of a turn around the nearest quarter, for Taylor polynomials of degree 9 and 8.
 #[inline]
 pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
-    // From 2^23 on, all floats are whole turns.
+    // All floats from 2^23 upwards are whole turns.
     let x = if x.abs() < 8_388_608.0 { x } else { 0.0 };
     let quarters = (x - truncated(x) as f32) * 4.0;
     let nearest = truncated(quarters + 0.5f32.copysign(quarters));
@@ -15,14 +16,14 @@ pub fn sin_cos_of_turns(x: f32) -> (f32, f32) {
     let b = a * a;
     let sin = a * (1.0 + b * (-1.0 / 6.0 + b * (1.0 / 120.0 + b * (-1.0 / 5040.0 + b * (1.0 / 362_880.0)))));
     let cos = 1.0 + b * (-0.5 + b * (1.0 / 24.0 + b * (-1.0 / 720.0 + b * (1.0 / 40320.0))));
-    // Selects replace branches: phases are random, so the quarter could not be predicted.
+    // Selects replace branches: phases are random, so branches would be mispredicted.
     let odd = nearest & 1 != 0;
     let (sin, cos) = (if odd { cos } else { sin }, if odd { sin } else { cos });
     let with_sign = |x: f32, negative: i32| f32::from_bits(x.to_bits() ^ ((negative & 2) as u32) << 30);
     (with_sign(sin, nearest), with_sign(cos, nearest + 1))
 }
 
-/// `sin 2πx` alone, with an error below 3e-7: a single polynomial, over half a turn.
+/// `sin 2πx`, with an error below 3e-7: a single polynomial over half a turn.
 #[inline]
 pub fn sin_of_turns(x: f32) -> f32 {
     let x = if x.abs() < 8_388_608.0 { x } else { 0.0 };

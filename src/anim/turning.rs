@@ -1,25 +1,25 @@
-//! How much motions rotate things in a span of time, and so how finely it has to be cut for straight lines to follow them.
+//! Estimates how much motions rotate objects in a time span, which determines the number of linear segments for motion blur.
 
 use super::Moment;
 use crate::scene::{Ease, Follower, Keyframe, Motion, MotionPart, Rotations, Scene, Track, Travel};
 use glam::{Affine3A, Vec3A};
 use std::f32::consts::TAU;
 
-/// Allowance, in radians, for sudden changes of speed: at a key of linear interpolation, or at the end of a clip.
+/// Allowance, in radians, for sudden changes of speed at a key of linear interpolation or at the end of a clip.
 const KINK: f32 = 0.25;
-/// Number of places at which curves are sampled for their bends.
+/// Number of positions at which the bends of curves are sampled.
 const CURVE_SAMPLES: u32 = 256;
 /// Number of moments at which rigs are sampled.
 const SAMPLES: u32 = 5;
 
-/// Radians by which everything in a scene rotates, or swings in terms of its period, while the shutter is open. 0: it stands still.
+/// Rotation of everything in a scene during the exposure, in radians. Oscillations count by their phase. 0 for static objects.
 pub struct Turning {
     motions: Vec<f32>,
     nodes: Vec<f32>,
 }
 
 impl Turning {
-    /// Measures the `seconds` from `open` on.
+    /// Measures the time span of `seconds` that starts at `open`.
     pub fn new(scene: &Scene, open: f64, seconds: f64) -> Self {
         let of = |motion: &Motion| -> f32 {
             let parts = motion.parts.iter();
@@ -40,7 +40,7 @@ impl Turning {
         turning
     }
 
-    /// Radians for an instance on `node` with `motion`.
+    /// Rotation of an instance on `node` with `motion`, in radians.
     pub fn of(&self, node: u32, motion: u32) -> f32 {
         let node = self.nodes.get(node as usize).copied();
         node.unwrap_or_default() + self.of_motion(motion)
@@ -52,7 +52,7 @@ impl Turning {
     }
 }
 
-/// Moments at even steps of the shutter's time, if some node follows a rig.
+/// Times at equal steps over the exposure; empty unless a node follows a rig.
 fn moments(scene: &Scene, open: f64, seconds: f64) -> Vec<Moment> {
     if scene.nodes.iter().all(|node| node.follows.is_none()) {
         return Vec::new();
@@ -65,20 +65,20 @@ fn part_turning(part: &MotionPart, seconds: f32) -> f32 {
     let phase = |period: f64| TAU * (f64::from(seconds) / period).abs() as f32;
     match part {
         MotionPart::Spin { period, .. } => phase(*period),
-        // An arc of a small angle is nearly straight, but the speed along it changes.
+        // An arc of a small angle is nearly straight, but the speed along it varies.
         MotionPart::Sway { angle, period, .. } => phase(*period) * angle.abs().max(angle.abs().sqrt()),
         MotionPart::Bob { period, .. } => phase(*period),
         MotionPart::Keyframes { track, rotations } => keyframes_turning(track, *rotations, seconds),
         MotionPart::Follow(follower) => follower_turning(follower, seconds),
-        // Whatever it looks at may pass close by.
+        // The object that it faces may pass close by.
         MotionPart::LookAt { .. } => KINK,
-        // Gradient noise turns back about four times per period.
+        // Gradient noise reverses its direction about four times per period.
         MotionPart::Noise(noise) => KINK + 2.0 * phase(noise.period),
         MotionPart::Bend(_) | MotionPart::Clip { .. } => 0.0,
     }
 }
 
-/// Radians at the greatest speed between any two keys.
+/// Rotation at the greatest speed between two keys, in radians.
 fn keyframes_turning(track: &Track<Keyframe>, rotations: Rotations, seconds: f32) -> f32 {
     let pairs = || track.keys.windows(2);
     if pairs().all(|pair| pair[0].value == pair[1].value) {
@@ -88,7 +88,7 @@ fn keyframes_turning(track: &Track<Keyframe>, rotations: Rotations, seconds: f32
         let (a, b) = (&pair[0].value, &pair[1].value);
         let angle = match rotations {
             Rotations::Slerp => a.rotation.angle_between(b.rotation),
-            // A smooth way is longer than the shortest.
+            // The smooth path is longer than the shortest.
             Rotations::Squad => 2.0 * a.rotation.angle_between(b.rotation),
             Rotations::Euler => (b.angles - a.angles).abs().element_sum(),
         };
@@ -97,7 +97,7 @@ fn keyframes_turning(track: &Track<Keyframe>, rotations: Rotations, seconds: f32
     KINK + seconds * speeds.fold(0.0, f32::max)
 }
 
-/// Greatest speed of an ease in terms of the mean speed, about.
+/// Approximate greatest speed of an ease, relative to its mean speed.
 fn steepness(ease: Ease) -> f32 {
     match ease {
         Ease::Linear => 1.0,
@@ -111,7 +111,7 @@ fn steepness(ease: Ease) -> f32 {
     }
 }
 
-/// Radians at the sharpest bend of a curve, at the greatest speed.
+/// Rotation at the sharpest bend of a curve, at the greatest speed, in radians.
 fn follower_turning(follower: &Follower, seconds: f32) -> f32 {
     let speed = match &follower.travel {
         Travel::Speed { speed, .. } => speed.abs() as f32,
@@ -137,7 +137,7 @@ fn follower_turning(follower: &Follower, seconds: f32) -> f32 {
     KINK + travelled / ahead * bends.fold(0.0, f32::max)
 }
 
-/// Radians by which a transform rotates that is known at some moments.
+/// Rotation over a sequence of transforms, in radians.
 fn path_turning(places: &[Affine3A]) -> f32 {
     let steps = places.windows(2);
     if steps.clone().all(|step| step[0] == step[1]) {
@@ -146,7 +146,7 @@ fn path_turning(places: &[Affine3A]) -> f32 {
     KINK + steps.map(|step| turn(&step[0], &step[1])).sum::<f32>()
 }
 
-/// Radians between two transforms, where scaling counts like rotation.
+/// Rotation between two transforms, in radians. Scaling counts as rotation.
 fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
     let length = |columns: [Vec3A; 3]| -> f32 {
         let squares = columns.iter().map(|column| column.length_squared());
@@ -154,7 +154,7 @@ fn turn(a: &Affine3A, b: &Affine3A) -> f32 {
     };
     let (m, n) = (&a.matrix3, &b.matrix3);
     let difference = [n.x_axis - m.x_axis, n.y_axis - m.y_axis, n.z_axis - m.z_axis];
-    // For a rotation by a small angle, the Frobenius norm of the difference is √2 times the angle, and that of the matrix is √3.
+    // For a rotation by a small angle, the Frobenius norm of the difference is √2 times the angle; the norm of the matrix is √3.
     let relative = length(difference) / length([m.x_axis, m.y_axis, m.z_axis]).max(1e-30);
     (relative * 1.5f32.sqrt()).min(TAU)
 }

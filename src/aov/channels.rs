@@ -8,25 +8,25 @@ use bytes::Bytes;
 pub struct ChannelPlace {
     pub name: String,
     pub kind: ChannelKind,
-    /// The AOV that the channel belongs to; none: the picture itself.
+    /// The AOV that the channel belongs to; none for the picture itself.
     pub aov: Option<Aov>,
-    /// Index of the channel's value among those of a pixel, and the number of these.
+    /// Index of the channel's value among the values of a pixel, and the number of these values.
     pub offset: usize,
     pub stride: usize,
 }
 
-/// How values are stored.
+/// Storage type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelKind {
-    /// 16 bits. Values outside the range of half floats become the nearest one within.
+    /// 16 bits. Values outside the range of half floats are clamped to it.
     Half,
-    /// 32 bits, with the same bits as in memory.
+    /// 32 bits, unchanged.
     Float,
-    /// 32 bits, where infinite depths become [`FAR`].
+    /// 32 bits; infinite depths are stored as [`FAR`].
     Depth,
 }
 
-/// Depth of pixels that hit nothing, as in Cycles: compositors calculate with depths, so it is finite.
+/// Depth of pixels that hit nothing. It is finite, as in Cycles, so that compositors can calculate with it.
 pub const FAR: f32 = 1e10;
 
 /// The greatest half float.
@@ -41,19 +41,19 @@ impl ChannelKind {
     }
 }
 
-/// The layout of a file's rows: its channels, and how many rows are compressed together.
+/// The layout of a file's rows: its channels, and the number of rows that are compressed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileRows {
-    /// AOVs besides the picture itself.
+    /// AOVs in addition to the picture itself.
     pub aovs: AovSet,
-    /// Whether alpha is that of the picture itself, which programs multiply what is behind it by, and not of a layer.
+    /// Whether alpha is stored as channel `A` of the picture, which compositors use for blending; otherwise it is a layer.
     pub transparent: bool,
-    /// How colours, normals and motion are stored.
+    /// Storage type of colours, normals and motion vectors.
     pub colors: ChannelKind,
     pub per_block: u32,
 }
 
-/// The rows of a picture in the form that a file has them, compressed.
+/// The rows of a picture, compressed as a file stores them.
 #[derive(Clone, Debug)]
 pub struct FileBlocks {
     pub rows: FileRows,
@@ -63,7 +63,7 @@ pub struct FileBlocks {
 }
 
 impl FileRows {
-    /// Channels of the picture itself and of all AOVs, sorted by name, as files require.
+    /// Channels of the picture itself and of all AOVs, sorted by name as the format requires.
     pub fn channels(&self) -> Vec<ChannelPlace> {
         let mut places = Vec::new();
         let mut add = |aov, kind, names: Vec<String>| {
@@ -94,12 +94,12 @@ impl FileRows {
     }
 }
 
-/// Bytes of a pixel in all channels together.
+/// Bytes of a pixel, summed over channels.
 pub fn pixel_bytes<'a>(channels: impl IntoIterator<Item = &'a ChannelPlace>) -> usize {
     channels.into_iter().map(|place| place.kind.bytes()).sum()
 }
 
-/// Names of an AOV's channels, in the order of the values of a pixel.
+/// Names of an AOV's channels, in the order of a pixel's values.
 fn names_of(aov: Aov) -> Vec<String> {
     let letters = match aov {
         Aov::Albedo | Aov::Variance | Aov::Shadow => "RGB",
@@ -114,7 +114,7 @@ fn names_of(aov: Aov) -> Vec<String> {
     letters.chars().map(name).collect()
 }
 
-/// Names of a matte's channels: groups of four, numbered with two digits, hold two ranks each.
+/// Names of a matte's channels. Channels come in groups of four, numbered with two digits; a group stores two ranks.
 fn matte_names(aov: Aov) -> Vec<String> {
     let base = cryptomatte::aov_name(aov);
     let name = |value: usize| {

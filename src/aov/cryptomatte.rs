@@ -1,18 +1,18 @@
-//! Names with their hashes and manifests, as in Cryptomatte (Psyop, "Cryptomatte Specification" 1.2.0).
+//! Hashes of names, and manifests, as in Cryptomatte (Psyop, "Cryptomatte Specification" 1.2.0).
 
 use super::{Aov, paths};
 use crate::scene::Scene;
 use std::fmt::Write as _;
 
-/// The number that stands for `name` in an AOV: its hash, changed where needed so that the bits are those of an ordinary float.
-/// Otherwise something on the way might take it for a NaN or flush it to zero.
+/// The id that represents `name` in an AOV: its hash, with one bit changed if needed so that the id is the bit pattern of a normal float.
+/// Otherwise another program might treat it as a NaN or flush it to zero.
 pub fn id(name: &str) -> u32 {
     let mut text = TextHash::default();
     text.add(name);
     text.id()
 }
 
-/// The name of a Cryptomatte AOV, with which the names of its channels begin.
+/// Name of a Cryptomatte AOV, which is the prefix of its channels' names.
 pub fn aov_name(aov: Aov) -> &'static str {
     match aov {
         Aov::Material => "CryptoMaterial",
@@ -27,8 +27,8 @@ pub fn key(aov: &str) -> String {
     digits
 }
 
-/// The table by which kernels find the ids of hits: the ids of all instances, in the scene's order, or where frames have levels the names
-/// of all instances, from which they make the ids of paths (`kernels/film/names.h`).
+/// The table from which kernels get the ids of hits. It contains the ids of all instances in the scene's order. If frames have nested
+/// levels, it contains the names of all instances instead, from which kernels compute the ids of paths (`kernels/film/names.h`).
 pub fn instance_table(scene: &Scene) -> Vec<u32> {
     if scene.has_levels() {
         return paths::name_table(scene);
@@ -38,23 +38,23 @@ pub fn instance_table(scene: &Scene) -> Vec<u32> {
     ids
 }
 
-/// Ids of all rows of the material table, in its order.
+/// Ids of all materials, in the order of the material table.
 pub fn material_ids(scene: &Scene) -> Vec<u32> {
     let mut ids = Vec::with_capacity(scene.materials.len());
     scene.visit_material_names(|name| ids.push(id(name)));
     ids
 }
 
-/// Most paths in a manifest. A scene with assemblies may have thousands of millions, and its files are not to be larger than their pixels.
+/// Maximum number of paths in a manifest. A scene with assemblies may have billions, and the manifest must not dominate the file.
 pub const MOST_PATHS: u64 = 1_000_000;
 
-/// Whether the scene has assemblies with more meshes than a manifest lists.
+/// Whether the scene has assemblies and more mesh instances than a manifest may list.
 pub fn has_too_many_paths(scene: &Scene) -> bool {
     !scene.assemblies.is_empty() && scene.leaf_count() > MOST_PATHS
 }
 
-/// JSON object of all instances' names and ids, in the order of the scene, or of the paths of all meshes in the world; empty if these are
-/// more than [`MOST_PATHS`].
+/// JSON object with the names and ids of all instances in the scene's order. In scenes with assemblies, names are paths, and the object is
+/// empty if there are more than [`MOST_PATHS`].
 pub fn instance_manifest(scene: &Scene) -> String {
     let mut manifest = Manifest::default();
     if !has_too_many_paths(scene) {
@@ -63,7 +63,7 @@ pub fn instance_manifest(scene: &Scene) -> String {
     manifest.finish()
 }
 
-/// Those of `ids` that instances or materials have, each with its name; in a scene with assemblies, instances have paths.
+/// The ids in `ids` that belong to instances or materials, each with its name. In scenes with assemblies, names of instances are paths.
 pub fn named(scene: &Scene, ids: &[u32]) -> Vec<(u32, String)> {
     let mut named = paths::named(scene, ids);
     scene.visit_material_names(|name| {
@@ -72,14 +72,14 @@ pub fn named(scene: &Scene, ids: &[u32]) -> Vec<(u32, String)> {
     named
 }
 
-/// JSON object of all materials' names and ids.
+/// JSON object with the names and ids of all materials.
 pub fn material_manifest(scene: &Scene) -> String {
     let mut manifest = Manifest::default();
     scene.visit_material_names(|name| manifest.add(name));
     manifest.finish()
 }
 
-/// An unfinished JSON object, which takes each name once.
+/// A JSON object under construction. Each name is added once.
 #[derive(Default)]
 struct Manifest {
     text: String,
@@ -106,7 +106,7 @@ impl Manifest {
     }
 }
 
-/// The hash of a text that comes in parts: MurmurHash3_x86_32 (Austin Appleby) with seed 0.
+/// Incremental hash of a text: MurmurHash3_x86_32 (Austin Appleby) with seed 0.
 #[derive(Clone, Copy, Default)]
 pub struct TextHash {
     hash: u32,
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_specifications_example_holds() {
-        // From its sample manifest.
+        // From the specification's sample manifest.
         assert_eq!(format!("{:08x}", id("bunny")), "13851a76");
         assert_eq!(key("CryptoObject"), "3ae39a5");
     }

@@ -1,4 +1,4 @@
-//! Arbitrary output variables: values of each pixel besides its colour, for compositing and denoising.
+//! Arbitrary output variables: values of each pixel in addition to its colour, for compositing and denoising.
 
 pub mod channels;
 pub mod cryptomatte;
@@ -44,7 +44,7 @@ choice! {
     }
 }
 
-/// Number of names that a Cryptomatte AOV keeps of a pixel: those that cover most of it.
+/// Number of names per pixel in a Cryptomatte AOV: those with the greatest coverage.
 pub const MATTE_RANKS: usize = crate::abi::MATTE_RANKS as usize;
 
 impl Aov {
@@ -58,7 +58,7 @@ impl Aov {
         }
     }
 
-    /// Whether the values are hashes of names and shares of the pixel, as in Cryptomatte.
+    /// Whether the values are pairs of a name's hash and its share of the pixel, as in Cryptomatte.
     pub fn is_matte(self) -> bool {
         matches!(self, Self::Instance | Self::Material)
     }
@@ -84,18 +84,18 @@ impl AovSet {
         Aov::ALL.into_iter().filter(move |&l| self.contains(l))
     }
 
-    /// The set with one more AOV, if there is one.
+    /// The set with `more` added, if it is given.
     pub fn with(self, more: Option<Aov>) -> Self {
         self.iter().chain(more).collect()
     }
 
-    /// Those that devices gather.
+    /// The AOVs that devices produce.
     #[must_use]
     pub fn gathered(self) -> Self {
         self.iter().filter(|&aov| aov != Aov::Error).collect()
     }
 
-    /// Floats per pixel of all AOVs together.
+    /// Number of floats per pixel, summed over the AOVs.
     pub fn channels(self) -> usize {
         self.iter().map(Aov::channels).sum()
     }
@@ -124,8 +124,8 @@ impl FromIterator<Aov> for AovSet {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AovImage {
     pub aov: Aov,
-    /// [`Aov::channels`] floats per pixel, row-major from the top. In Cryptomatte AOVs these are pairs of a name's hash, as the bits of
-    /// a float, and its share of the pixel. The greatest share is first; missing names are (0, 0).
+    /// [`Aov::channels`] floats per pixel, row-major from the top. Cryptomatte AOVs have pairs: a name's hash, as the bit pattern of a
+    /// float, and its share of the pixel. Pairs are sorted by decreasing share; unused pairs are (0, 0).
     pub values: Floats,
 }
 

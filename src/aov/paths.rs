@@ -1,4 +1,4 @@
-//! Names of what is in assemblies: paths as [`Scene::name_of_way`] has them, of which there may be thousands of millions.
+//! Names of instances in assemblies. These are paths, see [`Scene::name_of_way`]; a scene may have billions of them.
 
 use super::cryptomatte::TextHash;
 use crate::scene::{NONE, Placed, Scene};
@@ -9,10 +9,11 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Instances of a level that are searched one after the other.
+/// Number of instances that one task searches.
 const RUN: usize = 1024;
 
-/// The names of all instances, for `kernels/film/names.h`: of each where its stem is and its number, and then the stems, each with its length.
+/// Names of all instances, for `kernels/film/names.h`. Each instance has two words: the position of its name's stem and its number. The
+/// stems follow, each after its length in bytes.
 pub fn name_table(scene: &Scene) -> Vec<u32> {
     let mut table = vec![NONE; 2 * scene.instances.len()];
     let mut places: HashMap<&str, u32> = HashMap::new();
@@ -29,12 +30,12 @@ pub fn name_table(scene: &Scene) -> Vec<u32> {
     table
 }
 
-/// Up to four bytes, the first one in the lowest bits.
+/// Packs up to four bytes into a word, the first byte in the lowest bits.
 fn word(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }
 
-/// Calls `visit` with the path of every mesh in the world, with all copies of assemblies, in order.
+/// Calls `visit` with the path of every mesh instance in the world, in order, with all copies of assemblies.
 pub fn visit(scene: &Scene, mut visit: impl FnMut(&str)) {
     visit_level(scene, scene.world(), &mut String::new(), &mut visit);
 }
@@ -54,8 +55,8 @@ fn visit_level(scene: &Scene, level: Range<usize>, path: &mut String, visit: &mu
     }
 }
 
-/// The ids of `ids` that meshes in the world have, with the names of these. Takes some ten nanoseconds for each mesh, with all copies of
-/// assemblies.
+/// The ids in `ids` that belong to mesh instances in the world, with their paths. Takes about ten nanoseconds per mesh instance, with all
+/// copies of assemblies.
 pub fn named(scene: &Scene, ids: &[u32]) -> Vec<(u32, String)> {
     let search = Search { scene, ids, found: Mutex::default() };
     search.level(scene.world(), TextHash::default(), None);
@@ -70,14 +71,14 @@ struct Search<'a> {
     found: Mutex<Vec<(u32, Vec<u32>)>>,
 }
 
-/// The instance that a level is in, and those around that.
+/// The instance whose assembly is being searched, and the instances around it.
 struct Outer<'a> {
     index: usize,
     around: Option<&'a Self>,
 }
 
 impl Search<'_> {
-    /// Searches a level; `hash` is that of the path to what is in it.
+    /// Searches one level. `hash` is the hash of the path that leads to it.
     fn level(&self, level: Range<usize>, hash: TextHash, outer: Option<&Outer>) {
         level.into_par_iter().with_min_len(RUN).for_each_init(String::new, |name, index| {
             name.clear();
@@ -113,7 +114,7 @@ mod tests {
     };
     use glam::Affine3;
 
-    /// `copies` rows of as many spheres each, and a sphere in the world.
+    /// An assembly row with `copies` spheres, placed `copies` times, and a sphere in the world.
     fn rows(copies: u32) -> Scene {
         let sphere = Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 };
         let instance = |mesh| Instance { local: Affine3::IDENTITY, node: NONE, mesh, slot_base: 0, motion: NONE };

@@ -1,5 +1,5 @@
-//! Denoising of radiance with the help of the frames around ([`film`]), guided by the albedo and the normals of surfaces: by kernels of our
-//! own, or with Open Image Denoise, where it is installed.
+//! Denoising of radiance. It uses neighbouring frames ([`film`]) and the albedo and normals of surfaces. The filter is either this crate's
+//! own kernels or Open Image Denoise, if that is installed.
 
 pub mod film;
 mod oidn;
@@ -21,7 +21,7 @@ use oidn::{Filter, Image, Oidn};
 use std::sync::{Arc, Mutex, PoisonError};
 
 choice! {
-    /// How noise is taken out of frames.
+    /// Method of removing noise from frames.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Denoise = Film {
@@ -55,23 +55,25 @@ pub enum DenoiseError {
     Device(#[from] DeviceError),
 }
 
-/// Denoises the frames of a run and makes the pixels of their files.
+/// Denoises the frames of a run and computes the pixels of their files.
 pub struct Denoising {
     film: FilmDenoiser,
     oidn: Option<Arc<Denoiser>>,
-    /// Number of frames before a frame, and of those after, that it is denoised with.
+    /// Number of neighbouring frames on each side that contribute to a denoised frame; 0 to denoise each frame alone.
     pub reach: u32,
-    /// The first and the last frame that others are denoised with; none: those of the scene.
+    /// First and last frame that may contribute; none for the first and last frame of the scene.
     pub within: Option<(u32, u32)>,
     pub developer: Developer,
 }
 
 impl Denoising {
-    /// Layers that frames are seen by from others.
+    /// Layers that a frame must have to contribute to its neighbours.
     pub const FILM: [Aov; 4] = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Variance];
 
+    /// Creates a denoiser that uses `oidn`, or its own filter if that is none, and `reach` neighbouring frames on each side.
+    ///
     /// # Errors
-    /// When `THRONG_CPU` asks for kernels that are not there.
+    /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new(oidn: Option<Arc<Denoiser>>, reach: u32) -> Result<Self, DeviceError> {
         Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, within: None, developer: Developer::new()? })
     }
@@ -80,36 +82,37 @@ impl Denoising {
         if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Film }
     }
 
-    /// How pixels gather light in frames with these settings, if nobody asks for another filter. Samples that are shared have less noise
-    /// from the start; Open Image Denoise does not know such noise.
+    /// The pixel filter for frames with these settings. [`PixelFilter::Gaussian`], the default, is replaced by [`PixelFilter::Shared`],
+    /// which has less noise from the start. Open Image Denoise cannot handle the correlated noise of shared samples, so it keeps the filter
+    /// of the settings.
     pub fn filter(&self, settings: &FrameSettings) -> PixelFilter {
         let FilmSettings { filter, filter_width, .. } = settings.film;
         let is_usual = filter == PixelFilter::Gaussian && filter_width.is_none() && settings.samples > 1;
         if self.oidn.is_none() && is_usual { PixelFilter::Shared } else { filter }
     }
 
-    /// The frame with these layers, as others see it: see [`FilmDenoiser::frame`].
+    /// The data of a frame that its neighbours need, see [`FilmDenoiser::frame`].
     pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
         self.film.frame(size, layers)
     }
 
-    /// The AOVs that a device has to gather for denoised frames with `aovs`.
+    /// The AOVs that a device has to produce, so that frames with `aovs` can be denoised.
     pub fn aovs_for(aovs: AovSet) -> AovSet {
         let of_alpha = aovs.contains(Aov::Alpha).then_some(Aov::AlphaVariance);
         aovs.iter().chain(Self::FILM).chain(of_alpha).collect()
     }
 
-    /// Those of them that a frame still needs when others have seen it.
+    /// The AOVs of a frame that are still needed after [`Self::frame`]: `aovs`, and the guides of Open Image Denoise.
     pub fn aovs_after(&self, aovs: AovSet) -> AovSet {
         let guides: &[Aov] = if self.oidn.is_some() { &Denoiser::GUIDES } else { &[] };
         aovs.iter().chain(guides.iter().copied()).collect()
     }
 
-    /// The frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing. Open Image Denoise
-    /// tells no errors.
+    /// Denoises the frame in the middle of `window`, an odd number of consecutive frames; entries of missing frames are none. `size` is in
+    /// pixels. `aovs` must have the guides of Open Image Denoise, if that is used. Its result has no noise estimate.
     ///
     /// # Errors
-    /// When the frame in the middle is missing, sizes differ, or the library fails.
+    /// If the frame in the middle is missing, if sizes differ, or if Open Image Denoise fails.
     pub fn denoise(
         &self,
         size: (u32, u32),
@@ -127,7 +130,7 @@ impl Denoising {
     }
 }
 
-/// Leaves no radiance where nothing covers a transparent picture.
+/// Sets radiance to 0 where the alpha of a transparent picture is 0.
 fn clear_uncovered(filtered: &mut Filtered) {
     for (pixel, &alpha) in filtered.radiance.as_chunks_mut::<3>().0.iter_mut().zip(&filtered.alpha) {
         if alpha <= 0.0 {
@@ -138,21 +141,21 @@ fn clear_uncovered(filtered: &mut Filtered) {
 
 /// Denoises single frames with Open Image Denoise.
 ///
-/// Guides are denoised first and then trusted, which keeps edges and textures as they are from frame to frame.
+/// The guides are denoised first, so that the filter can treat them as noise-free. This keeps edges and textures stable between frames.
 pub struct Denoiser {
     work: Mutex<Work>,
 }
 
 struct Work {
     oidn: Oidn,
-    /// Plan for frames of the same size as the last one.
+    /// Images and filters for the size of the last frame; none before the first.
     plan: Option<Plan>,
 }
 
 /// Images and filters for pictures of one size.
 struct Plan {
     size: (usize, usize),
-    /// Colour, which the result replaces, albedo and normals.
+    /// Images of colour (input and output), albedo and normals.
     images: Vec<Image>,
     /// Filters in the order in which they run.
     filters: Vec<Filter>,
@@ -162,16 +165,18 @@ impl Denoiser {
     /// The AOVs that guide the denoiser.
     pub const GUIDES: [Aov; 2] = [Aov::Albedo, Aov::Normal];
 
+    /// Loads Open Image Denoise and opens a device of it.
+    ///
     /// # Errors
-    /// When the library is missing, of another version, or finds no device.
+    /// If the library is missing, has another major version, or finds no device.
     pub fn load() -> Result<Self, DenoiseError> {
         Ok(Self { work: Mutex::new(Work { oidn: Oidn::load()?, plan: None }) })
     }
 
-    /// Denoises `radiance`, linear RGB in rows. `AOVs` has the guides for as many pixels.
+    /// Denoises `radiance`: linear RGB, row-major, `width` × `height` pixels. `aovs` must contain the guides in that size.
     ///
     /// # Errors
-    /// When the library fails, for example as memory is short, and when a guide is missing.
+    /// If a guide is missing or has another size, or if the library fails, for example for lack of memory.
     pub fn denoise(
         &self,
         (width, height): (u32, u32),
@@ -205,7 +210,7 @@ impl Denoiser {
 }
 
 impl Work {
-    /// Makes images and filters, unless there are some of the right size.
+    /// Creates images and filters for this size, unless they exist already.
     fn plan(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
         if self.plan.as_ref().is_some_and(|plan| plan.size == size) {
             return Ok(());
@@ -258,7 +263,7 @@ mod tests {
         let (width, height) = (96u32, 64u32);
         let half = |x: u32| if x < width / 2 { 0.2 } else { 0.8 };
         let pixels = || (0..width * height).map(|i| (i % width, i));
-        // The noise is up to half of the value, up or down.
+        // The noise is at most half of the value, up or down.
         let mut radiance: Vec<f32> = pixels()
             .flat_map(|(x, i)| {
                 let noise = 0.5 + crate::math::hash_unit(7, i);

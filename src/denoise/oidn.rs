@@ -1,4 +1,4 @@
-//! The part of Open Image Denoise's C API, version 2, that is used here, from a library that is found at run time.
+//! Bindings for the part of Open Image Denoise's C API, version 2, that is used here. The library is loaded at run time.
 
 use super::DenoiseError;
 use libloading::Library;
@@ -9,9 +9,9 @@ use std::{
     ptr::null,
 };
 
-/// Environment variable for the folder of the library, if the dynamic linker does not find it.
+/// Environment variable with the folder of the library, for use if the dynamic linker does not find it.
 const FOLDER: &str = "OIDN_DIR";
-/// Names of the library, the one with a version first.
+/// File names of the library, in order of preference.
 const NAMES: [&str; 2] = if cfg!(target_os = "windows") {
     ["OpenImageDenoise.dll", "OpenImageDenoise2.dll"]
 } else if cfg!(target_os = "macos") {
@@ -24,16 +24,16 @@ const FORMAT_FLOAT3: c_int = 3;
 
 type Handle = *mut c_void;
 
-/// Declares the functions, which are looked up by their names.
+/// Declares the API's functions, which are looked up by name.
 macro_rules! functions {
     ($($field:ident = $name:literal: fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
         struct Functions { $($field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
 
         impl Functions {
             /// # Safety
-            /// `library` is Open Image Denoise 2, and stays loaded.
+            /// `library` must be Open Image Denoise 2, and must stay loaded.
             unsafe fn find(library: &Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the types are those of the API's header.
+                // SAFETY: the types are declared as in the API's header.
                 unsafe { Ok(Self { $($field: *library.get($name)?,)* }) }
             }
         }
@@ -58,24 +58,26 @@ functions! {
     execute_filter = b"oidnExecuteFilter": fn(Handle);
 }
 
-/// The library and the device that it works on.
+/// The library, and a device of it.
 pub struct Oidn {
     device: Handle,
     call: Functions,
     _library: Library,
 }
 
-// SAFETY: the API may be called from any thread, by one at a time: it is not `Sync`, and without it nothing can be done to images and
-// filters.
+// SAFETY: any thread may call the API, but only one at a time. This type is not `Sync`, and images and filters cannot be used without it.
 unsafe impl Send for Oidn {}
 
 impl Oidn {
-    /// Loads the library and opens the fastest device that it knows on this machine.
+    /// Loads the library and opens the fastest device that it supports on this machine.
+    ///
+    /// # Errors
+    /// If the library is missing, has another major version, or finds no device.
     pub fn load() -> Result<Self, DenoiseError> {
         let library = open()?;
-        // SAFETY: the library is the one that the names are of.
+        // SAFETY: the library was loaded by the names of Open Image Denoise, and stays loaded.
         let call = unsafe { Functions::find(&library) }.map_err(|error| DenoiseError::Version(error.to_string()))?;
-        // SAFETY: as documented, for any type of device; null is checked for by the error below.
+        // SAFETY: calls are as documented, for the default device type; `check` below detects a null device.
         let device = unsafe {
             let device = (call.new_device)(DEVICE_DEFAULT);
             (call.commit_device)(device);
@@ -98,7 +100,7 @@ impl Oidn {
     /// Returns the error since the last check, if any.
     pub fn check(&self) -> Result<(), DenoiseError> {
         let mut text = null();
-        // SAFETY: a null device asks about its creation; the text lives until the next call.
+        // SAFETY: for a null device, the call returns the error of its creation; the text is valid until the next call.
         let (code, text) = unsafe {
             let code = (self.call.device_error)(self.device, &mut text);
             let text = (!text.is_null()).then(|| CStr::from_ptr(text));
@@ -110,7 +112,7 @@ impl Oidn {
         }
     }
 
-    /// Makes an image of `width` × `height` pixels.
+    /// Creates an image of `width` × `height` pixels.
     pub fn image(&self, width: usize, height: usize) -> Result<Image, DenoiseError> {
         let bytes = width * height * size_of::<[f32; 3]>();
         // SAFETY: the device is valid.
@@ -119,23 +121,23 @@ impl Oidn {
         Ok(Image { buffer, width, height })
     }
 
-    /// Copies pixels to an image of the same size.
+    /// Copies pixels to an image of equal size.
     pub fn write(&self, image: &Image, pixels: &[f32]) {
         let bytes = size_of_val(pixels).min(image.bytes());
-        // SAFETY: both sides have that many bytes.
+        // SAFETY: both sides have at least `bytes` bytes.
         unsafe { (self.call.write_buffer)(image.buffer, 0, bytes, pixels.as_ptr().cast()) }
     }
 
-    /// Copies an image to pixels of the same size, once everything that writes to it is done.
+    /// Copies an image to pixels of equal size, after all writes to it have finished.
     pub fn read(&self, image: &Image, pixels: &mut [f32]) {
         let bytes = size_of_val(pixels).min(image.bytes());
-        // SAFETY: both sides have that many bytes.
+        // SAFETY: both sides have at least `bytes` bytes.
         unsafe { (self.call.read_buffer)(image.buffer, 0, bytes, pixels.as_mut_ptr().cast()) }
     }
 
-    /// Makes a filter for ray traced pictures, with `images` by their names in the API and with `flags` set.
+    /// Creates a filter for ray-traced pictures. `images` are given with their names in the API; the options named in `flags` are set.
     pub fn filter(&self, images: &[(&CStr, &Image)], flags: &[&CStr]) -> Result<Filter, DenoiseError> {
-        // SAFETY: images are valid, and of the size that they are said to have; the filter keeps them as long as it needs them.
+        // SAFETY: the images are valid and have the given sizes; the filter keeps a reference to each.
         let filter = unsafe {
             let filter = (self.call.new_filter)(self.device, c"RT".as_ptr());
             for (name, image) in images {
@@ -162,7 +164,7 @@ impl Oidn {
 
     /// Frees images and filters.
     pub fn release(&self, images: Vec<Image>, filters: Vec<Filter>) {
-        // SAFETY: filters and images are valid, and nobody has them afterwards.
+        // SAFETY: filters and images are valid and are not used afterwards.
         unsafe {
             for filter in filters {
                 (self.call.release_filter)(filter.0);
@@ -177,13 +179,13 @@ impl Oidn {
 impl Drop for Oidn {
     fn drop(&mut self) {
         if !self.device.is_null() {
-            // SAFETY: the device is valid, and nobody has it afterwards.
+            // SAFETY: the device is valid and is not used afterwards.
             unsafe { (self.call.release_device)(self.device) }
         }
     }
 }
 
-/// An image of three floats per pixel, in memory that the device can read.
+/// An image of three floats per pixel, in memory that the device can access.
 pub struct Image {
     buffer: Handle,
     width: usize,
@@ -207,7 +209,7 @@ unsafe impl Send for Filter {}
 fn open() -> Result<Library, DenoiseError> {
     let mut first = None;
     for path in candidates(env::var_os(FOLDER).as_deref().map(Path::new)) {
-        // SAFETY: loading runs the library's initialisers, which people trust who install it.
+        // SAFETY: loading runs the library's initialisers; the user who installed the library trusts it.
         match unsafe { Library::new(&path) } {
             Ok(library) => return Ok(library),
             Err(error) => _ = first.get_or_insert_with(|| error.to_string()),
@@ -216,7 +218,7 @@ fn open() -> Result<Library, DenoiseError> {
     Err(DenoiseError::Missing(first.unwrap_or_default()))
 }
 
-/// Paths to try: in the given folder and those of its libraries; without a folder, wherever the dynamic linker searches.
+/// Paths to try: in the given folder and its `lib` and `bin` folders. Without a folder, bare names, which the dynamic linker resolves.
 fn candidates(folder: Option<&Path>) -> Vec<PathBuf> {
     let Some(folder) = folder else {
         return NAMES.map(PathBuf::from).to_vec();

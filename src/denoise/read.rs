@@ -1,4 +1,4 @@
-//! Reads frames for the denoiser of films: OpenEXR files with the layers that it needs, ours or those of other renderers.
+//! Reads frames for the denoiser from OpenEXR files with the layers that it needs, written by this program or by other renderers.
 
 use super::film::{FilmDenoiser, FilmFrame, FilmLayers};
 use crate::{
@@ -26,15 +26,15 @@ use std::{
 /// A frame from a file.
 pub struct FilmRead {
     pub frame: FilmFrame,
-    /// How the program that wrote it would have shown it; none if the file does not tell.
+    /// Display settings of the program that wrote the frame; none if the file does not store them.
     pub shown: Option<ShownAs>,
-    /// Where it comes from, as far as the file tells, with its windows.
+    /// Metadata of the frame, as far as the file stores them, with its windows.
     pub origin: Metadata,
-    /// Number of pixels whose radiance is NaN or infinite. They are made of those around them.
+    /// Number of pixels whose radiance is NaN or infinite. They are replaced by the mean of their neighbours.
     pub not_finite: usize,
 }
 
-/// The settings of a frame that turn its radiance into colours of a display, as files of ours have them.
+/// Settings that convert a frame's radiance to display colours, as stored in files of this program.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct ShownAs {
     pub exposure: f32,
@@ -44,7 +44,8 @@ pub struct ShownAs {
     samples: u32,
     #[serde(default)]
     pub transparent: bool,
-    /// Whether the exposure was measured on the film itself and the file does not tell it, so that `exposure` is not all of it.
+    /// Whether the exposure was measured automatically and the file does not store the result. `exposure` is then not the complete
+    /// exposure.
     #[serde(default, rename = "auto_exposure", deserialize_with = "is_there")]
     pub is_automatic: bool,
 }
@@ -65,11 +66,11 @@ pub struct FilmReadError {
     reason: String,
 }
 
-/// Reads a frame for `denoiser` from an OpenEXR file with the layers albedo, normal and, unless the frame `is_alone`, motion; and variance, if
-/// it has that.
+/// Reads a frame for `denoiser` from an OpenEXR file. The file must have the layers albedo and normal and, unless the frame `is_alone`,
+/// motion. The layer variance is optional.
 ///
 /// # Errors
-/// When the file cannot be read or lacks one of them.
+/// If the file cannot be read, is damaged, or lacks a required layer.
 pub fn read_frame(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRead, FilmReadError> {
     let panicked = |words: &str| format!("the picture is damaged: {words}");
     let failed = |reason: String| FilmReadError {
@@ -117,7 +118,7 @@ fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRe
         region: region_of(first, image.attributes.display_window),
         ..Metadata::default()
     };
-    // A single sample tells no variance.
+    // A single sample gives no variance.
     let is_told = shown.as_ref().is_none_or(|shown| shown.samples > 1);
     let shared = shown.as_ref().is_some_and(|shown| shown.film.filter == PixelFilter::Shared);
     let transparent = shown.as_ref().is_some_and(|shown| shown.transparent);
@@ -125,7 +126,7 @@ fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRe
     Ok(FilmRead { frame, shown, origin, not_finite })
 }
 
-/// The place of a part's pixels; none if they are all of the picture.
+/// Position of a part's pixels in the picture; none if they are the whole picture.
 fn windows(part: &Layer<AnyChannels<FlatSamples>>, display: IntegerBounds) -> Option<Windows> {
     let Vec2(x, y) = part.attributes.layer_position;
     let (first, last) = (display.position, display.max());
@@ -134,8 +135,8 @@ fn windows(part: &Layer<AnyChannels<FlatSamples>>, display: IntegerBounds) -> Op
     (windows != Windows::of_whole(size)).then_some(windows)
 }
 
-/// Replaces values that are NaN or infinite by the mean of the pixel's neighbours that are not, or 0 if there are none. Returns the number of
-/// pixels that have such values.
+/// Replaces pixels that have NaN or infinite values by the mean of their valid neighbours, or by 0 without any. Returns the number of
+/// replaced pixels.
 fn fill_holes(radiance: &mut [f32], width: usize) -> usize {
     let pixels = radiance.as_chunks_mut::<3>().0;
     let is_hole = |pixel: &[f32; 3]| pixel.iter().any(|value| !value.is_finite());
@@ -155,13 +156,14 @@ fn fill_holes(radiance: &mut [f32], width: usize) -> usize {
     holes.len()
 }
 
-/// Frames per second as a fraction of numbers above 0.
+/// Frame rate as a fraction; none unless numerator and denominator are positive.
 fn rate_of(rate: Option<Rational>) -> Option<(u32, u32)> {
     let (frames, seconds) = rate?;
     u32::try_from(frames).ok().filter(|&frames| frames > 0 && seconds > 0).map(|frames| (frames, seconds))
 }
 
-/// The region that the pixels of a part are of, in a picture that begins at 0.
+/// The region that a part's pixels cover in the whole picture. None unless the picture starts at (0, 0) and the part is a smaller region in
+/// it.
 fn region_of(part: &Layer<AnyChannels<FlatSamples>>, whole: IntegerBounds) -> Option<(Region, (u32, u32))> {
     let Vec2(left, top) = part.attributes.layer_position;
     let (x, y) = (u32::try_from(left).ok()?, u32::try_from(top).ok()?);
@@ -171,7 +173,7 @@ fn region_of(part: &Layer<AnyChannels<FlatSamples>>, whole: IntegerBounds) -> Op
     is_part.then_some((region, size))
 }
 
-/// Refuses files that claim more pixels than their bytes can mean.
+/// Rejects files that declare more pixels than a file of this size can hold.
 fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
     let bytes = |header: &exr::meta::header::Header| {
         let pixels = (header.layer_size.width() as u64).saturating_mul(header.layer_size.height() as u64);
@@ -201,7 +203,7 @@ fn frame(
     };
     let (mut radiance, variance) = (needed(&RADIANCE)?, values(&VARIANCE).filter(|_| has_variance).unwrap_or_default());
     let (albedo, normal) = (needed(&ALBEDO)?, needed(&NORMAL)?);
-    // Of frames of ours that are transparent; others' albedo is not that of the background.
+    // Used only for transparent frames of this program: other renderers' albedo does not include the background.
     let alpha = values(&ALPHA).filter(|_| transparent).unwrap_or_default();
     let alpha_variance = values(&ALPHA_VARIANCE).filter(|_| transparent).unwrap_or_default();
     let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
@@ -222,8 +224,8 @@ fn frame(
     Ok((frame, not_finite))
 }
 
-/// The channels of all parts of a file that have the data window of the first one, with their names in the whole: that of a part comes first, if
-/// they do not have it already. In the first part, they have their own names, too.
+/// The channels of all parts whose data window equals the first part's, with their full names: the name of the part comes first, unless the
+/// channel's name starts with it already. Channels of the first part are also listed by their own names.
 fn named_channels(layers: &[Layer<AnyChannels<FlatSamples>>]) -> Vec<(String, &AnyChannel<FlatSamples>)> {
     let mut named = Vec::new();
     let window = |layer: &Layer<_>| (layer.size, layer.attributes.layer_position);
@@ -244,16 +246,17 @@ fn named_channels(layers: &[Layer<AnyChannels<FlatSamples>>]) -> Vec<(String, &A
     named
 }
 
-/// Channels that belong together.
+/// Channels that form one layer.
 struct Wanted {
-    /// As messages name them.
+    /// Name for messages.
     called: &'static str,
-    /// Names of the layer: ours, and those of other renderers, in which the name of a view layer may come first.
+    /// Accepted names of the layer, in this program and in other renderers. The name of a view layer may precede them.
     layers: &'static [&'static str],
     letters: &'static str,
 }
 
-// Cycles has Combined, Denoising Albedo, Denoising Normal and Vector; Mitsuba's users name layers, mostly albedo, and sh_normal or nn.
+// Cycles uses Combined, Denoising Albedo, Denoising Normal and Vector. In Mitsuba users name the layers, mostly albedo, and sh_normal or
+// nn.
 const RADIANCE: Wanted = Wanted { called: "channels R, G and B", layers: &["", "Combined"], letters: "RGB" };
 const ALPHA: Wanted = Wanted { called: "channel A", layers: &["", "Combined"], letters: "A" };
 const ALBEDO: Wanted = Wanted { called: "layer albedo", layers: &["albedo", "Denoising Albedo"], letters: "RGB" };
@@ -264,7 +267,7 @@ const VARIANCE: Wanted = Wanted { called: "layer variance", layers: &["variance"
 const ALPHA_VARIANCE: Wanted = Wanted { called: "layer alpha_variance", layers: &["alpha_variance"], letters: "V" };
 
 impl Wanted {
-    /// The channels of the first layer that is there.
+    /// The channels of the first accepted layer that is complete.
     fn among<'a>(
         &self,
         channels: &[(String, &'a AnyChannel<FlatSamples>)],
@@ -284,7 +287,7 @@ impl Wanted {
     }
 }
 
-/// The values of channels, pixel by pixel; none if one has fewer pixels.
+/// The values of channels, interleaved by pixel; none if a channel has another number of pixels.
 fn interleaved(channels: &[&AnyChannel<FlatSamples>], pixels: usize) -> Option<Vec<f32>> {
     let mut values = vec![0f32; channels.len() * pixels];
     for (offset, channel) in channels.iter().enumerate() {
@@ -307,7 +310,7 @@ mod tests {
         prelude::WritableImage as _,
     };
 
-    /// Reads a file of parts, each with its name and those of its channels.
+    /// Writes and reads a file of parts, each given by its name and the names of its channels.
     fn read_parts(parts: &[(String, Vec<String>)], is_alone: bool) -> Result<FilmRead, FilmReadError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.exr");
@@ -341,7 +344,8 @@ mod tests {
         let whole = |(part, letters): &(String, Vec<String>)| {
             (part.clone(), letters.iter().map(|letter| format!("{part}.{letter}")).collect::<Vec<_>>())
         };
-        // Blender writes a part for each pass, whose channels have its name, too, or one part; OpenEXR's own tools leave the name out.
+        // Blender writes one part per pass, whose channels repeat the part's name, or a single part. OpenEXR's own tools omit the part's
+        // name.
         let doubled = passes.each_ref().map(whole);
         let joined =
             |parts: &[(String, Vec<String>)]| (String::new(), parts.iter().flat_map(|p| p.1.clone()).collect());

@@ -1,19 +1,19 @@
-//! The noise of denoised frames, as far as it is seen where they are displayed.
+//! Noise of denoised frames, measured by its visibility on a display.
 
 use crate::{
     device::{Filtered, FrameSettings, TileGrid},
     scene::ToneMap,
 };
 
-/// The noise that is left in each tile of a frame that is shown with these settings: in the measure of adaptive sampling
-/// (`kernels/film/film.h`), which is the difference that noise makes to displayed colours, relative to the root of their sum. The root
-/// mean square over pixels weighs them by their own squares there as well.
+/// Noise of each tile of a denoised frame for display with these settings. The measure is that of adaptive sampling
+/// (`kernels/film/film.h`): the change in displayed colours caused by noise, divided by the square root of their sum. A tile's value is the
+/// root mean square over its pixels, with each pixel weighted by its own square.
 pub fn shown_noise(filtered: &Filtered, settings: &FrameSettings) -> Vec<f32> {
     let grid = TileGrid::of(settings.film_size());
     let scale = settings.exposure.exp2();
     let squares = |pixel: usize| {
         let radiance = &filtered.radiance[3 * pixel..3 * pixel + 3];
-        // What is transparent is taken to be before white: noise would seem strongest where there is nothing but a shadow, which is black.
+        // Transparent pixels are composited over white. Over black, noise would count most where only a shadow is visible.
         let behind = filtered.alpha.get(pixel).map_or(0.0, |alpha| 1.0 - alpha) / scale;
         let seen = [0, 1, 2].map(|c| radiance[c] + behind);
         pixel_noise(&seen, filtered.errors[0][pixel], (scale, settings.tone_map)).powi(2)
@@ -29,7 +29,7 @@ pub fn shown_noise(filtered: &Filtered, settings: &FrameSettings) -> Vec<f32> {
     (0..grid.count()).map(noise).collect()
 }
 
-/// The same of one pixel with this standard deviation over colours. Noise is taken to be of the pixel's own colour.
+/// Noise of one pixel, given the standard deviation of its radiance over the three colours. The noise is assumed to have the pixel's hue.
 fn pixel_noise(radiance: &[f32], deviation: f32, (scale, tone_map): (f32, ToneMap)) -> f32 {
     let squares: f32 = radiance.iter().map(|color| color * color).sum();
     let share = |color: f32| if squares > 0.0 { color.abs() * (3.0 / squares).sqrt() } else { 1.0 };
@@ -42,7 +42,7 @@ fn pixel_noise(radiance: &[f32], deviation: f32, (scale, tone_map): (f32, ToneMa
     differences / shown.max(1e-3).sqrt()
 }
 
-/// What is seen of exposed radiance (`seen_light` of the kernels).
+/// Displayed light for exposed radiance, as `seen_light` of the kernels.
 fn seen_light(color: f32, tone_map: ToneMap) -> f32 {
     match tone_map {
         _ if color < 1.0 => color,

@@ -1,6 +1,6 @@
-//! Jobs for the engines of render farms: the frames of a scene in chunks, and what is made of all of them at the end.
+//! Jobs for the engines of render farms. A job renders the frames of a scene in chunks, and then denoises or joins them if requested.
 //!
-//! docs/farm.md tells on what a task may rely.
+//! docs/farm.md describes the guarantees for tasks.
 
 mod openjd;
 mod slurm;
@@ -8,44 +8,44 @@ mod slurm;
 pub use openjd::Template;
 use std::{ffi::OsString, fmt::Write};
 
-/// Frames of a scene that machines share.
+/// A render job: frames of a scene, to be divided among machines.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The scene's name, for people. Jobs leave out what engines do not take.
+    /// Name of the scene, for display. Characters that an engine does not support are replaced.
     pub name: String,
-    /// The program, as machines of the farm find it.
+    /// Path of the program on the machines of the farm.
     pub program: String,
-    /// The scene file, as it was given. It does not look like a flag.
+    /// Path of the scene file, as given by the user. It must not look like a flag.
     pub scene: String,
-    /// The frames, each once and in increasing order; at least one.
+    /// Frame numbers in increasing order, without repeats; at least one.
     pub frames: Vec<u32>,
-    /// Greatest number of frames of a task.
+    /// Maximum number of frames per task. 0 counts as 1.
     pub chunk: u32,
-    /// Files of frames, a pattern such as `frames/####.png`. It does not look like a flag.
+    /// Pattern of the frames' files, for example `frames/####.png`. It must not look like a flag.
     pub output: String,
     pub samples: u32,
-    /// The devices of `--device`.
+    /// The value of `--device`.
     pub device: String,
-    /// All other flags of `throng render`, for every task.
+    /// All other flags of `throng render`, which each task gets.
     pub flags: Vec<Flag>,
-    /// Number of frames before and after a frame that it is denoised with, when all have been traced; none: tasks make finished frames.
+    /// Number of neighbouring frames on each side with which frames are denoised in a later step; none if tasks write finished frames.
     pub denoised: Option<u32>,
-    /// Flags of what is made of all frames at the end: videos and contact sheets.
+    /// Flags of the last step, which joins all frames: videos and contact sheets.
     pub joined: Vec<Flag>,
-    /// Time that a task may take, in seconds.
+    /// Time limit of a task, in seconds.
     pub timeout: u32,
 }
 
 /// A flag of `throng render`.
 #[derive(Clone, Debug)]
 pub enum Flag {
-    /// A word of the command line.
+    /// One argument of the command line.
     Word(OsString),
-    /// A flag such as `--environment` with a path.
+    /// A flag with a path as its value, for example `--environment`.
     Path { flag: String, path: OsString, role: Role },
 }
 
-/// The use of a path.
+/// Access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A file that is read.
@@ -56,7 +56,7 @@ pub enum Role {
     Folder,
 }
 
-/// Why a job cannot be written.
+/// Reason why a job cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     #[error("{} is not UTF-8, and jobs are text: rename it", .text.display())]
@@ -75,32 +75,32 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Whether the command line is wrong, rather than the name of a file.
+    /// Whether the command line has to be changed, rather than the name of a file.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Braces { .. } | Self::Control { .. })
     }
 }
 
-/// Files of frames before they are denoised, in the folder of the others.
+/// Pattern of the frames before denoising, relative to the output folder.
 const NOISY: &str = "noisy/####.exr";
-/// Flags of tasks that make them.
+/// Flags of the tasks that render frames for later denoising.
 const NOISY_FLAGS: [&str; 3] = ["--layers=albedo,normal,motion,variance", "--color-depth=32", "--denoise=off"];
-/// The flag of the last step, as denoised frames tell the settings that they were traced with.
+/// Flag of the last step: denoised frames store the settings of their tracing, which differ from the step's settings.
 const KEPT: &str = "--mismatched=keep";
 
 impl Job {
-    /// The job as a template of Open Job Description, 2023-09 with chunks of tasks, in YAML.
+    /// The job as a template of Open Job Description, version 2023-09 with task chunking, in YAML.
     ///
     /// # Errors
-    /// If a flag cannot be in one.
+    /// If a flag or path is not UTF-8, is too long, or has characters that the format does not support.
     pub fn openjd(&self) -> Result<Template, JobError> {
         openjd::template(self)
     }
 
-    /// The job as a script of Slurm: an array of tasks, and a job that depends on all of them.
+    /// The job as a Slurm script: an array of tasks, and a job that depends on all of them if frames are denoised or joined at the end.
     ///
     /// # Errors
-    /// If a flag is not text.
+    /// If a flag or path is not UTF-8.
     pub fn slurm(&self) -> Result<String, JobError> {
         slurm::script(self)
     }
@@ -114,14 +114,14 @@ fn text(text: &OsString) -> Result<&str, JobError> {
     text.to_str().ok_or_else(|| JobError::NotText { text: text.clone() })
 }
 
-/// Frames in increasing order as `--frames` and Open Job Description write them: `1-10,12,20-30:5`.
+/// Formats frames in increasing order for `--frames` and Open Job Description, for example `1-10,12,20-30:5`.
 fn ranges(frames: &[u32]) -> String {
     let mut text = String::new();
     let mut rest = frames;
     while let [first, more @ ..] = rest {
         let step = more.first().map_or(1, |second| second - first);
         let steps = rest.windows(2).take_while(|pair| pair[1] - pair[0] == step).count();
-        // Two frames with a gap are no shorter as a range.
+        // A range would be no shorter for two frames with a gap.
         let count = if steps >= 2 || step == 1 { steps + 1 } else { 1 };
         let last = rest[count - 1];
         let comma = if text.is_empty() { "" } else { "," };

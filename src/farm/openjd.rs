@@ -1,22 +1,22 @@
-//! Open Job Description: <https://github.com/OpenJobDescription/openjd-specifications>, template schema 2023-09 and the extension
+//! Templates of Open Job Description: <https://github.com/OpenJobDescription/openjd-specifications>, schema 2023-09 with the extension
 //! TASK_CHUNKING (RFC 0001).
 
 use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, Role, ranges, text};
 use std::path::{Component, Path};
 
-/// Most characters of a parameter's value.
+/// Maximum number of characters in a parameter's value.
 pub const MOST_CHARACTERS: usize = 1024;
-/// Most characters of a job's name.
+/// Maximum number of characters in a job's name.
 const MOST_OF_NAME: usize = 128;
 
-/// A template, and what has to be given with it.
+/// A template, and the parameters that have to be submitted with it.
 #[derive(Debug)]
 pub struct Template {
     /// The template in YAML.
     pub text: String,
-    /// Name and value of each path that is not in the template's folder, in order.
+    /// Name and value of each path outside the template's folder, in order.
     pub elsewhere: Vec<(String, String)>,
-    /// The last step, which depends on all others.
+    /// Name of the last step, which depends on all others.
     pub last_step: &'static str,
 }
 
@@ -124,8 +124,8 @@ parameterDefinitions:
     Ok(Template { text, elsewhere: paths.elsewhere, last_step: last })
 }
 
-/// The script of a step that runs the program with `args`. A task that is to end has the time that the program takes at most by default,
-/// and some more.
+/// The script of a step that runs the program with `args`. `timeout` is in seconds. A cancelled task gets 30 seconds to finish; the program
+/// needs less by default.
 fn script(args: &[&str], timeout: u32) -> String {
     let args: Vec<String> = args.iter().map(|arg| format!("        - {}\n", quoted(arg))).collect();
     format!(
@@ -141,10 +141,10 @@ fn script(args: &[&str], timeout: u32) -> String {
     )
 }
 
-/// What to do about a path that is too long.
+/// Advice for a path that is too long.
 const SHORTER: &str = "choose a shorter path";
 
-/// The value of a parameter, if it is not too long.
+/// The value of a parameter, or an error if it is too long.
 fn fitting<'a>(what: &'static str, value: &'a str, fix: &'static str) -> Result<&'a str, JobError> {
     match value.chars().count() {
         length if length > MOST_CHARACTERS => Err(JobError::TooLong { what, length, fix }),
@@ -152,25 +152,26 @@ fn fitting<'a>(what: &'static str, value: &'a str, fix: &'static str) -> Result<
     }
 }
 
-/// A name for people, as names of jobs may be: no control characters, no braces that open a parameter, and not too long.
+/// A name that is valid as a job's name: without control characters and without braces that start a parameter, and cut to the maximum
+/// length.
 fn label(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let label: String = plain.replace("{{", "(").replace("}}", ")").chars().take(MOST_OF_NAME).collect();
     if label.is_empty() { "throng".to_owned() } else { label }
 }
 
-/// Parameters of a template that are paths.
+/// Path parameters of a template.
 #[derive(Default)]
 struct Paths {
-    /// The definitions of those in flags.
+    /// Definitions of the parameters for flags.
     definitions: String,
     count: usize,
-    /// Name and value of each that has no default.
+    /// Name and value of each parameter without a default.
     elsewhere: Vec<(String, String)>,
 }
 
 impl Paths {
-    /// The line with a parameter's default. Templates may not lead out of their own folder by themselves: such paths are given with the job.
+    /// The line with a parameter's default. Defaults must not leave the template's folder; such a path is submitted with the job instead.
     fn default_of(&mut self, name: &str, path: &str) -> Result<String, JobError> {
         let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         let value = quoted(fitting("a path", path, SHORTER)?);
@@ -181,7 +182,7 @@ impl Paths {
         Ok(format!("  # No default, as it is not in the folder of this file. It was {value}\n"))
     }
 
-    /// Adds the parameter of a flag, and returns its name.
+    /// Adds the parameter for a flag's path, and returns the parameter's name.
     fn add(&mut self, flag: &str, path: &str, role: Role) -> Result<String, JobError> {
         self.count += 1;
         let name = format!("{}{}", camel_case(flag), self.count);
@@ -197,7 +198,7 @@ impl Paths {
     }
 }
 
-/// Flags as words of a command line. Paths in them become parameters: tasks run in folders of their own, and engines map paths.
+/// Flags as command-line arguments. Paths become parameters, since tasks run in their own folders and engines map paths.
 fn words(flags: &[Flag], paths: &mut Paths) -> Result<Vec<String>, JobError> {
     let mut word = |flag: &Flag| match flag {
         Flag::Word(word) => literal(text(word)?),
@@ -206,7 +207,7 @@ fn words(flags: &[Flag], paths: &mut Paths) -> Result<Vec<String>, JobError> {
     flags.iter().map(&mut word).collect()
 }
 
-/// A word as it is; there is no way to write braces that open a parameter, nor most control characters.
+/// An argument without parameters. The format cannot escape braces that start a parameter, nor most control characters.
 fn literal(word: &str) -> Result<String, JobError> {
     let text = word.to_owned();
     match word {
@@ -216,13 +217,13 @@ fn literal(word: &str) -> Result<String, JobError> {
     }
 }
 
-/// `--video-codec` as `VideoCodec`.
+/// Converts `--video-codec` to `VideoCodec`.
 fn camel_case(flag: &str) -> String {
     let words = flag.split('-').filter(|word| !word.is_empty());
     words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }
 
-/// A string of YAML in double quotes. Characters that YAML does not take as they are, or takes for line ends, are escaped.
+/// A double-quoted YAML string. Characters that YAML does not allow, or treats as line ends, are escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

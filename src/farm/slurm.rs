@@ -1,4 +1,4 @@
-//! Slurm: a script that is an array job, and submits itself.
+//! Slurm jobs: a script that is an array job and submits itself.
 
 use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, ranges, text};
 use crate::quoting::quote;
@@ -75,7 +75,7 @@ render {traced} --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}"
     ))
 }
 
-/// Flags as words of a command line, each after a space.
+/// Flags as quoted command-line arguments, each after a space.
 fn words(flags: &[Flag]) -> Result<String, JobError> {
     let word = |flag: &Flag| -> Result<String, JobError> {
         Ok(match flag {
@@ -91,7 +91,7 @@ mod tests {
     use super::{super::job, *};
     use std::process::Command;
 
-    /// Whether bash can read a script.
+    /// Whether bash can parse a script.
     fn is_bash(script: &str) -> bool {
         Command::new("bash").args(["-n", "-c", script]).status().is_ok_and(|status| status.success())
     }

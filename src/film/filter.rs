@@ -6,28 +6,29 @@ use crate::{
 };
 use std::{f64::consts::TAU, sync::LazyLock};
 
-/// Samples per pixel from which on the negative lobes of Mitchell's filter count; with fewer, some pixels would be little else.
+/// Samples per pixel below which the negative lobes of Mitchell's filter are dropped; otherwise they would dominate some pixels.
 const SIGNED_SAMPLES: u32 = 16;
-/// Where Mitchell's filter changes its sign, as a share of its reach.
+/// Position at which Mitchell's filter changes sign, relative to its radius.
 const MITCHELL_LOBE: f64 = 4.0 / 7.0;
 /// Steps of numerical integration per interval of a table.
 const FINE: usize = 64;
 
-/// A filter as kernels know it.
+/// A pixel filter with its parameters for the kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFilter {
     /// One of `abi::FILTER_*`.
     pub kind: u32,
     /// See `abi::Params::filter_scale`.
     pub scale: f32,
-    /// Whether some samples count negatively.
+    /// Whether some samples have negative weights.
     pub signed: bool,
-    /// Index in [`FILTER_TABLES`] at which its table starts.
+    /// Index in [`FILTER_TABLES`] at which the filter's table starts.
     pub table: usize,
 }
 
 impl SampledFilter {
-    /// The filter of a picture with `samples` per pixel; none: without end. `width`, from end to end, replaces the filter's usual one.
+    /// The filter for a picture with `samples` per pixel; none for an open-ended picture. `width` is the full width in pixels and replaces
+    /// the filter's default; none keeps the default.
     pub fn new(filter: PixelFilter, width: Option<f32>, samples: Option<u32>) -> Self {
         let few = samples.is_some_and(|samples| samples < SIGNED_SAMPLES);
         let relative = width.map_or(1.0, |width| width / filter.width());
@@ -46,7 +47,7 @@ impl SampledFilter {
     }
 }
 
-/// Tables of [`FILTER_STEPS`] + 1 positions each, one after the other: Blackman-Harris, Mitchell, and Mitchell without its lobes.
+/// Concatenated tables of [`FILTER_STEPS`] + 1 positions each: Blackman-Harris, Mitchell, and Mitchell without its negative lobes.
 pub static FILTER_TABLES: LazyLock<Vec<f32>> = LazyLock::new(|| {
     let without_lobes = |x: f64| match x.abs() < MITCHELL_LOBE {
         true => mitchell(x),
@@ -71,7 +72,7 @@ fn mitchell(x: f64) -> f64 {
     }
 }
 
-/// Positions, from -1 to 1, that divide the area under `|filter|` into equal parts.
+/// Positions from -1 to 1 that divide the area under `|filter|` into equal parts.
 fn places(filter: impl Fn(f64) -> f64) -> Vec<f32> {
     let steps = FILTER_STEPS as usize;
     let count = FINE * steps;
@@ -84,7 +85,7 @@ fn places(filter: impl Fn(f64) -> f64) -> Vec<f32> {
     let total = sums[count];
     let place = |step: usize| {
         let wanted = total * step as f64 / steps as f64;
-        // Where the filter is zero over a range, takes the position that is nearer to the middle.
+        // Where the filter is zero over a range, the position closer to the centre is used.
         let is_before = |&sum: &f64| sum < wanted || (sum == wanted && 2 * step < steps);
         let after = sums.partition_point(is_before).clamp(1, count);
         let (low, high) = (sums[after - 1], sums[after]);
@@ -134,7 +135,7 @@ mod tests {
     fn few_samples_have_no_negative_ones() {
         let filter = |samples| SampledFilter::new(PixelFilter::Mitchell, None, samples);
         assert!(!filter(Some(15)).signed && filter(Some(16)).signed);
-        // Without an end, the samples taken so far may be few of many.
+        // An open-ended picture may get many more samples than it has now.
         assert!(filter(None).signed);
         assert_eq!(filter(Some(16)).scale, 2.0);
         let narrow = SampledFilter::new(PixelFilter::Gaussian, Some(1.5), Some(4));

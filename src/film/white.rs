@@ -1,9 +1,9 @@
-//! White balance: adapts colours as if a light of some colour temperature were white.
+//! White balance: adapts colours so that light of a given colour temperature becomes white.
 
 use crate::scene::ranges::KELVIN;
 use glam::{Mat3, Vec2, Vec3};
 
-/// Matrix from linear Rec.709 to XYZ, by columns.
+/// Matrix from linear Rec.709 to XYZ, column-major.
 const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.412_390_8,
     0.212_639,
@@ -15,17 +15,18 @@ const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[
     0.072_192_32,
     0.950_532_15,
 ]);
-/// Matrix from XYZ to Bradford's cone responses, by columns.
+/// Matrix from XYZ to Bradford's cone responses, column-major.
 const CONES_FROM_XYZ: Mat3 =
     Mat3::from_cols_array(&[0.8951, -0.7502, 0.0389, 0.2664, 1.7135, -0.0685, -0.1614, 0.0367, 1.0296]);
-/// Chromaticity of the display's white, D65, and its correlated colour temperature.
+/// Chromaticity of the display's white point, D65, and its correlated colour temperature.
 const WHITE: Vec2 = Vec2::new(0.312_727, 0.329_023);
 const WHITE_KELVIN: f32 = 6504.0;
 
-/// Row-major matrix for linear Rec.709 that makes light of `kelvin` white: von Kries adaptation with Bradford's cones.
+/// Row-major matrix for linear Rec.709 that makes light of `kelvin` white: von Kries adaptation in Bradford's cone space. `kelvin` is
+/// clamped to the supported range.
 ///
-/// Lights are as far off the Planckian locus as daylight is (D65 lies beside it), so about 6500 K change nothing. This is Blender's
-/// white balance with its usual tint.
+/// The light has the distance of D65 from the Planckian locus, so about 6500 K has no effect. This matches Blender's white balance with its
+/// default tint.
 pub fn white_balance(kelvin: f32) -> [f32; 9] {
     let cones = |xy: Vec2| CONES_FROM_XYZ * Vec3::new(xy.x / xy.y, 1.0, (1.0 - xy.x - xy.y) / xy.y);
     let scale = cones(WHITE) / cones(daylike(kelvin.clamp(*KELVIN.start(), *KELVIN.end())));
@@ -34,7 +35,7 @@ pub fn white_balance(kelvin: f32) -> [f32; 9] {
     matrix.transpose().to_cols_array()
 }
 
-/// Chromaticity of a light of `kelvin` that is as far off the Planckian locus as D65.
+/// Chromaticity of light of `kelvin` at the distance of D65 from the Planckian locus.
 fn daylike(kelvin: f32) -> Vec2 {
     let white = uv_of(WHITE);
     let (along, across) = frame(WHITE_KELVIN);
@@ -92,7 +93,8 @@ mod tests {
 
     #[test]
     fn light_of_lamps_becomes_white() {
-        // CIE illuminant A, 2856 K, in linear Rec.709. It is a black body, so less green than the light that is made white.
+        // CIE illuminant A, 2856 K, in linear Rec.709. It lies on the Planckian locus, so it has less green than the light that becomes
+        // white.
         let lamp = XYZ_FROM_RGB.inverse() * Vec3::new(1.098_5, 1.0, 0.355_85);
         let white = balanced(2856.0, lamp);
         assert!(white.max_element() / white.min_element() < 1.25, "{white}");

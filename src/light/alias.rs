@@ -1,15 +1,15 @@
-//! Alias tables (Walker 1977), which sample one of many by weight with two random numbers and a comparison.
+//! Alias tables (Walker 1977), which sample one of many items by weight with two random numbers and one comparison.
 
-/// An entry of a table: below the threshold it stands for its own index, from there on for `alias`.
+/// An entry of a table. A random number below the threshold selects the entry's own index, any other `alias`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AliasEntry {
     pub threshold: f32,
     pub alias: u32,
 }
 
-/// Makes the table for `weights`, which are finite, not negative and not all zero, and computes the probabilities that it really has
-/// (Vose 1991). `round` makes a threshold one that can be stored. If that never makes a positive one zero, every positive weight has
-/// a positive probability, however small.
+/// Creates the table for `weights`, which must be finite, non-negative and not all zero. Also returns the probabilities that the table
+/// actually has (Vose 1991). `round` rounds a threshold to a value that can be stored. If it never rounds a positive threshold to zero,
+/// every positive weight has a positive probability.
 pub fn alias_table(weights: &[f64], round: impl Fn(f64) -> f32) -> (Vec<AliasEntry>, Vec<f64>) {
     let count = weights.len();
     let scale = count as f64 / weights.iter().sum::<f64>();
@@ -19,7 +19,7 @@ pub fn alias_table(weights: &[f64], round: impl Fn(f64) -> f32) -> (Vec<AliasEnt
     while let (Some(i), Some(&j)) = (small.pop(), large.last()) {
         let threshold = round(rest[i as usize]);
         entries[i as usize] = AliasEntry { threshold, alias: j };
-        // The rounding error goes to the large one.
+        // The rounding error is added to the larger entry.
         rest[j as usize] -= 1.0 - f64::from(threshold);
         if rest[j as usize] < 1.0 {
             large.pop();

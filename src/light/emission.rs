@@ -11,7 +11,8 @@ use rayon::prelude::*;
 /// Texels per task.
 const CHUNK: usize = 1 << 16;
 
-/// Mean luminance that each of `materials` of a scene emits, over both sides, using the mean of its whole texture; 0 for materials that light nothing.
+/// Mean luminance emitted by each of `materials`, averaged over both sides and over the whole emission texture. 0 for materials that
+/// illuminate nothing.
 pub fn emission_weights(scene: &Scene, materials: &[Material]) -> Vec<f32> {
     let weights = materials.par_iter().map(|m| weight(scene, m));
     weights.collect()

@@ -1,4 +1,4 @@
-//! The meshes of a scene that emit light: a table of triangles for each mesh and each set of materials that instances give it.
+//! The emissive meshes of a scene: one table of triangles for each combination of a mesh and a set of materials.
 
 use super::{LightBounds, LightLeaf, alias::alias_table};
 use crate::{
@@ -11,13 +11,13 @@ use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::{f32::consts::PI, ops::Range, sync::Arc};
 
-/// The emission of a mesh with a set of materials.
+/// The emission of a mesh with one set of materials.
 #[derive(Clone, Copy, Debug)]
 struct MeshEmission {
     mesh: u32,
     slot_base: u32,
-    /// Object-space area times luminance, weighted by the squared components of the normals. From it follows the effect of a transform
-    /// on areas: exactly for surfaces along the axes, approximately for others.
+    /// Object-space area times luminance, weighted by the squared components of the normals. It gives the effect of a transform on areas:
+    /// exact for axis-aligned surfaces, approximate for others.
     along: Vec3,
     /// Object-space bounds of the emissive triangles, or of the sphere.
     bounds: Aabb,
@@ -28,42 +28,42 @@ struct MeshEmission {
 #[derive(Clone, Copy, Debug)]
 pub struct ShownShape<'a> {
     pub mesh: u32,
-    /// Positions of its vertices, at the first key if the mesh deforms while the shutter is open.
+    /// Vertex positions, at the first shutter key if the mesh deforms during the exposure.
     pub positions: &'a [[f32; 3]],
-    /// Bounds of its later keys; empty if there are none.
+    /// Bounds of the later shutter keys; empty if there are none.
     pub reaches: Aabb,
 }
 
-/// Tables that the leaves of the light tree refer to.
+/// Tables to which the leaves of the light tree refer.
 #[derive(Clone, Debug, Default)]
 pub struct EmitterTables {
     pub tables: Vec<EmitterTable>,
     pub triangles: Vec<EmitterTriangle>,
 }
 
-/// All emissive meshes of a scene. Deforming ones have their positions at rest.
+/// All emissive meshes of a scene. Deforming meshes have their rest positions.
 pub struct Emitters {
     scene: Arc<Scene>,
     /// Mean luminance that each material emits.
     weights: Vec<f32>,
-    /// Emissions sorted by mesh and slots; each has the table of the same index.
+    /// Emissions sorted by mesh and slots. The table with the same index belongs to each.
     emissions: Vec<MeshEmission>,
-    /// Range of `emissions` of each mesh.
+    /// Range of `emissions` for each mesh.
     of_mesh: Vec<Range<u32>>,
     tables: Arc<EmitterTables>,
 }
 
-/// Emitters in the shapes of a frame.
+/// Emitters with the shapes of a frame.
 pub struct PosedEmitters<'a> {
     emitters: &'a Emitters,
-    /// None if they are as at rest.
+    /// Emissions of deformed meshes; none if no shape changes them.
     deformed: Option<Vec<MeshEmission>>,
-    /// Tables that leaves refer to.
+    /// Tables to which leaves refer.
     pub tables: Arc<EmitterTables>,
 }
 
 impl PosedEmitters<'_> {
-    /// The leaf of an instance of a mesh, given by its record; none if it does not shine. `keys` are those that the record refers to.
+    /// The leaf of an instance of a mesh, given its record; none if it emits no light. `keys` contains the shutter keys of the record.
     pub fn leaf(&self, index: u32, record: &InstanceRecord, keys: &ShutterKeys) -> Option<LightLeaf> {
         let table = self.emitters.emission_of(record)?;
         let emissions = self.deformed.as_deref().unwrap_or(&self.emitters.emissions);
@@ -76,7 +76,7 @@ impl PosedEmitters<'_> {
 type Part = (MeshEmission, Vec<EmitterTriangle>);
 
 impl Emitters {
-    /// Makes the tables. `weights` are those of [`super::emission_weights`]. Takes next to no time if no material emits light.
+    /// Creates the tables. `weights` must come from [`super::emission_weights`]. Fast if no material emits light.
     pub fn new(scene: Arc<Scene>, weights: Vec<f32>) -> Self {
         let pairs = shining_pairs(&scene, &weights);
         let parts: Vec<Part> = pairs
@@ -89,7 +89,7 @@ impl Emitters {
         Self { of_mesh: of_mesh.collect(), tables: Arc::new(tables(&parts)), emissions, scene, weights }
     }
 
-    /// The scene that they are in.
+    /// The scene of the emitters.
     pub fn scene(&self) -> &Arc<Scene> {
         &self.scene
     }
@@ -104,7 +104,7 @@ impl Emitters {
         self.emissions.is_empty()
     }
 
-    /// The emitters with the positions of `shapes`, the meshes that deform.
+    /// The emitters with the positions of `shapes`, the deforming meshes.
     pub fn posed(&self, shapes: &[ShownShape<'_>]) -> PosedEmitters<'_> {
         let (deformed, tables) = self.deformed(shapes);
         PosedEmitters { emitters: self, deformed, tables }
@@ -150,17 +150,17 @@ impl Emitters {
 }
 
 impl MeshEmission {
-    /// Bounds of an instance over the time that the shutter is open; none if it never has an area.
+    /// Bounds of an instance over the exposure; none if its area is always zero.
     fn over_shutter(&self, record: &InstanceRecord, shutter: &ShutterKeys) -> Option<LightBounds> {
         over_shutter(record, shutter, |transform| self.placed(transform))
     }
 
-    /// World-space bounds after the transform `m` (row by row) from object space; none if it has no area there.
+    /// World-space bounds for the transform `m` from object space, a row-major 3×4 matrix; none if the area is zero.
     fn placed(&self, m: &[f32; 12]) -> Option<LightBounds> {
         let column = |i: usize| Vec3::new(m[i], m[4 + i], m[8 + i]);
         let (x, y, z) = (column(0), column(1), column(2));
         let scales = Vec3::new(y.cross(z).length(), z.cross(x).length(), x.cross(y).length());
-        // The mean of the visible area over all directions is half of a surface's area, as it has two sides, and a quarter of a sphere's.
+        // Averaged over all directions, the visible area is half of a two-sided surface's area, and a quarter of a sphere's.
         let power = self.along.dot(scales) * if self.is_sphere { 0.25 } else { 0.5 };
         let (center, reach) = if self.is_sphere {
             let rows = [0, 4, 8].map(|r| Vec3::new(m[r], m[r + 1], m[r + 2]).length());
@@ -174,7 +174,7 @@ impl MeshEmission {
     }
 }
 
-/// The union of the bounds that `placed` finds of an instance at each of its keys; none if there never are any.
+/// The union of the bounds that `placed` returns for an instance at each of its shutter keys; none if it never returns any.
 pub fn over_shutter(
     record: &InstanceRecord,
     shutter: &ShutterKeys,
@@ -189,7 +189,7 @@ pub fn over_shutter(
     placed.reduce(|a, b| LightBounds { min: a.min.min(b.min), max: a.max.max(b.max), power: a.power.max(b.power) })
 }
 
-/// Pairs of a mesh and a first slot that instances have and that may emit light, each once, in ascending order.
+/// Pairs of a mesh and a first slot that instances use and that may emit light; each once, in ascending order.
 fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     if !weights.iter().any(|&w| w > 0.0) {
         return Vec::new();
@@ -205,7 +205,7 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     let mut pairs: Vec<(u32, u32)> = shown.collect();
     pairs.par_sort_unstable();
     pairs.dedup();
-    // An instance of a palette may show any of the palette's meshes.
+    // An instance with a palette may show any of the palette's meshes.
     let poses = |first: u32| {
         let palette = scene.palettes.iter().find(|p| p.first_mesh == first);
         first..first + palette.map_or(1, |p| p.poses.count)
@@ -220,7 +220,7 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
     all
 }
 
-/// The emission of a mesh with the materials from `slot_base` on, and its table; none if no area emits light.
+/// The emission of a mesh whose materials start at slot `slot_base`, and its table; none if no area emits light.
 fn part(scene: &Scene, weights: &[f32], mesh: u32, slot_base: u32, positions: Option<&[[f32; 3]]>) -> Option<Part> {
     let weight_of = |slot: u32| {
         let material = scene.material_slots.get((slot_base + slot) as usize);

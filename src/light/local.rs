@@ -1,4 +1,4 @@
-//! The light tree of a frame over all lights within the scene, and a cache of it for frames in which nothing moves.
+//! The light tree of a frame over all lights inside the scene, and a cache of it for static frames.
 
 use super::{
     EmitterTables, Emitters, LightLeaf, LightTree, ShownShape, build_light_tree,
@@ -19,7 +19,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// A light tree with everything that `Params::local_lights` points to.
+/// A light tree with all arrays to which `Params::local_lights` refers.
 pub struct LocalTree {
     pub nodes: Vec<LightNode>,
     pub emitters: Vec<EmitterRecord>,
@@ -30,8 +30,8 @@ pub struct LocalTree {
 }
 
 impl LocalTree {
-    /// Builds the tree over the emissive instances of a frame, given by their records, and over the point and spot lights; none if there
-    /// are none of either. An assembly is an emitter with a tree of its own. `shapes` are the meshes that deform.
+    /// Builds the tree over the emissive instances of a frame, given by their records, and over the point and spot lights; none without
+    /// either. An assembly is an emitter that has its own tree. `shapes` are the deforming meshes.
     pub fn new(emitters: &Emitters, lights: &[LightRecord], tlas: &Tlas, shapes: &[ShownShape<'_>]) -> Option<Self> {
         let posed = emitters.posed(shapes);
         let mut levels: Vec<Option<LightTree>> = Vec::new();
@@ -39,7 +39,7 @@ impl LocalTree {
         levels.resize_with(ranges.len(), || None);
         for (level, range) in ranges.into_iter().enumerate().rev() {
             let mut leaves = if emitters.is_empty() { Vec::new() } else { leaves(&posed, tlas, range, &levels) };
-            // Records are in the order of the TLAS, which differs from device to device; the tree must not.
+            // Records are in the order of the TLAS, which differs between devices. The tree must not depend on it.
             leaves.par_sort_unstable_by_key(|leaf| match &tlas.nested {
                 Some(nested) => nested.indices[leaf.record as usize],
                 None => tlas.records[leaf.record as usize].instance,
@@ -58,7 +58,7 @@ impl LocalTree {
         Some(Self { nodes: joined.nodes, emitters: joined.emitters, emitter_of, tables: posed.tables, root })
     }
 
-    /// Launch parameters without addresses.
+    /// Launch parameters without pointers.
     pub fn params(&self) -> LocalLights {
         LocalLights {
             root: self.root.child,
@@ -70,7 +70,7 @@ impl LocalTree {
         }
     }
 
-    /// Launch parameters for this machine's processor, with addresses in the tree.
+    /// Launch parameters for the CPU, with pointers into the tree.
     pub fn params_here(&self) -> LocalLights {
         LocalLights {
             nodes: self.nodes.as_ptr(),
@@ -86,7 +86,7 @@ impl LocalTree {
     }
 }
 
-/// Launch parameters for scenes without lights within.
+/// Launch parameters for scenes without lights inside them.
 pub fn no_local_lights() -> LocalLights {
     LocalLights {
         nodes: null(),
@@ -103,7 +103,7 @@ pub fn no_local_lights() -> LocalLights {
     }
 }
 
-/// The leaves of the instances of a level that shine. Of the assemblies that they place, `levels` have the trees.
+/// The leaves of the emissive instances of a level. `levels` must contain the trees of the assemblies that the level places.
 fn leaves(posed: &PosedEmitters<'_>, tlas: &Tlas, range: Range<usize>, levels: &[Option<LightTree>]) -> Vec<LightLeaf> {
     let leaf = |index: usize| {
         let record = &tlas.records[index];
@@ -117,7 +117,7 @@ fn leaves(posed: &PosedEmitters<'_>, tlas: &Tlas, range: Range<usize>, levels: &
     range.into_par_iter().with_min_len(1024).filter_map(leaf).collect()
 }
 
-/// The trees of all levels one after the other.
+/// The concatenated trees of all levels.
 #[derive(Default)]
 struct Joined {
     nodes: Vec<LightNode>,
@@ -169,7 +169,7 @@ fn emitters_of_records(emitters: &[EmitterRecord], records: usize) -> Vec<u32> {
     all
 }
 
-/// The tree of the last frame, kept for the next one if nothing moves and no light changes.
+/// The tree of the last frame, which is reused if nothing moves and no light changes.
 #[derive(Default)]
 pub struct LightCache {
     tlas: Weak<Tlas>,
@@ -179,7 +179,7 @@ pub struct LightCache {
 }
 
 impl LightCache {
-    /// The tree for a frame with `tlas`, see [`LocalTree::new`]; the last one if it is of the same.
+    /// The tree for a frame with `tlas`, see [`LocalTree::new`]. Returns the last tree if its inputs have not changed.
     pub fn tree(
         &mut self,
         tlas: &Arc<Tlas>,

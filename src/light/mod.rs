@@ -1,6 +1,6 @@
-//! Structures from which the path integrator samples lights: tables of the environment and of emissive meshes, which depend on the
-//! scene alone, and a tree over all lights within the scene, which is built for each frame. The kernels that read them are
-//! `environment.h`, `light_tree.h` and `emitters.h`.
+//! Structures from which the path integrator samples lights. Tables of the environment and of emissive meshes depend on the scene alone. A
+//! tree over all lights inside the scene is built for each frame. The kernels that read them are `environment.h`, `light_tree.h` and
+//! `emitters.h`.
 
 mod alias;
 mod emission;

@@ -1,5 +1,5 @@
-//! Entry points of the kernels for tests of light sampling; see `kernels/probe/light.cpp`. They take the launch parameters of the
-//! baseline variant ([`crate::device::CpuDevice::probe`]).
+//! Entry points of the kernels for tests of light sampling; see `kernels/probe/light.cpp`. They use the launch parameters of the baseline
+//! variant ([`crate::device::CpuDevice::probe`]).
 
 use crate::abi::{Params, StackEntry};
 use glam::Vec3;
@@ -41,7 +41,7 @@ pub struct LightSample {
     pub pdf: f32,
 }
 
-/// Strategy by which irradiance is estimated.
+/// Strategy for estimating irradiance.
 #[derive(Clone, Copy, Debug)]
 pub enum Strategy {
     Lights = 0,
@@ -57,16 +57,17 @@ pub struct Probe<'a> {
 
 impl<'a> Probe<'a> {
     /// # Safety
-    /// The pointers of `params` are valid, lead to nodes of the baseline variant, and `stack` has as many entries as its trees need.
+    /// The pointers of `params` must be valid and point to nodes of the baseline variant. `stack` must have as many entries as its trees
+    /// need.
     pub unsafe fn new(params: &'a Params, stack: &'a mut [StackEntry]) -> Self {
         Self { params, stack }
     }
 
-    /// Samples a light with three random numbers, as seen from a surface; `normal` may be zero.
+    /// Samples a light for a surface point with three random numbers; `normal` may be zero.
     pub fn sample(&self, position: Vec3, normal: Vec3, u: [f32; 3]) -> Option<LightSample> {
         let mut out = [0f32; 8];
         let (position, normal) = (position.to_array(), normal.to_array());
-        // SAFETY: the arrays have the sizes that the function expects, and the parameters are valid.
+        // SAFETY: the arrays have the sizes that the function requires, and the parameters are valid.
         let found = unsafe {
             throng_probe_sample_light(self.params, position.as_ptr(), normal.as_ptr(), u.as_ptr(), out.as_mut_ptr())
         };
@@ -78,7 +79,7 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// The pdfs, per solid angle, with which a direction is sampled for the sky, for suns, and for lights within the scene.
+    /// The pdfs, per solid angle, with which a direction is sampled for the sky, for suns, and for lights inside the scene.
     pub fn pdfs(&mut self, position: Vec3, normal: Vec3, direction: Vec3) -> [f32; 3] {
         let mut out = [0f32; 3];
         let places = [position, normal, direction].map(|v| v.to_array());
@@ -96,7 +97,7 @@ impl<'a> Probe<'a> {
         out
     }
 
-    /// Estimates the irradiance on a surface.
+    /// Estimates the irradiance at a surface point.
     pub fn irradiance(
         &mut self,
         position: Vec3,

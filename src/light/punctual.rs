@@ -1,4 +1,4 @@
-//! Suns, point and spot lights, and lamps in the form in which kernels read them.
+//! Suns, point and spot lights, and lamps, in the form that kernels read.
 
 use super::{LightBounds, luminance};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use glam::Vec3;
 
-/// The records of all lights: suns first, otherwise in their order.
+/// The records of all lights: suns first, then the others in their original order.
 pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {
     let is_sun = |light: &&Light| matches!(light, Light::Sun { .. } | Light::Moon { .. });
     let (suns, others): (Vec<&Light>, Vec<&Light>) = lights.iter().partition(is_sun);
@@ -78,7 +78,7 @@ fn light_record(light: &Light) -> LightRecord {
     }
 }
 
-/// One over a range, 0 without one. The greatest stays finite.
+/// The reciprocal of a range; 0 for no range. The result is always finite.
 fn inverse(range: Option<f32>) -> f32 {
     range.map_or(0.0, |range| range.max(f32::MIN_POSITIVE).recip())
 }
@@ -94,9 +94,9 @@ fn cone_falloff(inner: f32, outer: f32) -> (f32, f32) {
     (scale, -outer.cos() * scale)
 }
 
-/// Bounds relative to `origin` and power of a point or spot light in a light tree; none for others. A light counts as if it had no range,
-/// which only takes light away. A spot counts with the geometric mean of its intensity
-/// and its mean over all directions, as the tree does not know where it points.
+/// Bounds relative to `origin` and power of a point or spot light in a light tree; none for other lights. The light's range is ignored,
+/// since it can only reduce the light. The power of a spot is the geometric mean of its intensity and its mean over all directions, since
+/// the tree does not store directions.
 pub fn bounds(record: &LightRecord, origin: Vec3) -> Option<LightBounds> {
     let power = luminance(record.power.into());
     let share = match record.kind {

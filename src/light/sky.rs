@@ -1,5 +1,5 @@
-//! The table from which directions to an environment image are sampled. It has cells of the image, weighted by mean luminance and
-//! solid angle, in alias tables within each row and over the rows.
+//! The table for sampling directions to an environment image. The image is divided into cells, weighted by mean luminance and solid angle.
+//! There is one alias table for the rows, and one per row for its cells.
 
 use super::{alias::alias_table, luminance};
 use crate::{abi::SkyCell, scene::FloatImage};
@@ -7,14 +7,14 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-/// Most cells along each axis; those of larger images have several texels.
+/// Maximum number of cells along each axis. Cells of larger images cover several texels.
 const MOST_COLUMNS: u32 = 2048;
 const MOST_ROWS: u32 = 1024;
 /// The least positive half-precision float.
 const LEAST_HALF: f64 = 1.0 / (1 << 24) as f64;
 
-/// The table of an environment image, with 8 bytes per cell. All directions within a cell have the same pdf, which is positive
-/// wherever the radiance, interpolated between texels, is not black.
+/// The table of an environment image, with 8 bytes per cell. All directions in a cell have the same pdf. It is positive wherever the
+/// interpolated radiance is not black.
 #[derive(Default)]
 pub struct SkyTable {
     pub columns: u32,
@@ -22,14 +22,14 @@ pub struct SkyTable {
     pub rows: Vec<SkyCell>,
     /// Alias tables over the cells of each row, from the top.
     pub cells: Vec<SkyCell>,
-    /// Luminance from all directions: radiance times solid angle.
+    /// Luminance integrated over all directions: radiance times solid angle.
     pub fluence: f32,
-    /// How uneven the light is: the mean square of luminance over the square of its mean. 1 for the same from all around.
+    /// Unevenness of the light: the mean squared luminance, divided by the squared mean luminance. 1 for uniform light.
     pub unevenness: f32,
 }
 
 impl SkyTable {
-    /// Makes the table of an image; empty and without light if that is black. Parallel over rows.
+    /// Creates the table of an image; it is empty, with no light, for a black image. Parallel over rows.
     pub fn new(image: &FloatImage) -> Self {
         let columns = image.width.min(MOST_COLUMNS);
         let rows = image.height.min(MOST_ROWS);
@@ -65,23 +65,23 @@ impl SkyTable {
     }
 }
 
-/// Luminance from all directions of a gradient: radiance times solid angle.
+/// Luminance of a gradient, integrated over all directions: radiance times solid angle.
 pub fn gradient_fluence(zenith: Vec3, horizon: Vec3, nadir: Vec3) -> f32 {
     std::f32::consts::PI * luminance(2.0 * horizon + zenith + nadir)
 }
 
-/// Consecutive texels, along one axis, that contribute to a cell, and their weights, which add up to 1.
+/// Consecutive texels along one axis that contribute to a cell, and their weights, which sum to 1.
 struct Footprint {
     first: i64,
     weights: Vec<f32>,
 }
 
-/// Footprints of `cells` equal parts of an axis with `texels`. The weights are integrals of the tents that interpolate texels.
+/// Footprints of `cells` equal parts of an axis with `texels`. The weights are integrals of the tent functions that interpolate texels.
 fn footprints(cells: u32, texels: u32) -> Vec<Footprint> {
     let size = f64::from(texels) / f64::from(cells);
     let footprint = |cell: u32| {
         let (begin, end) = (f64::from(cell) * size, f64::from(cell + 1) * size);
-        // The margin keeps rounding from leaving out a texel.
+        // The margin prevents rounding from omitting a texel.
         let first = (begin - 0.5 - 1e-9).floor() as i64;
         let last = (end - 0.5 + 1e-9).ceil() as i64;
         let weight = |texel: i64| {
@@ -117,7 +117,7 @@ fn cell_means(image: &FloatImage, row: &Footprint, columns: &[Footprint]) -> Vec
     columns.iter().map(mean).collect()
 }
 
-/// The alias table of a row's cells, with the pdfs that they have if this row is always chosen.
+/// The alias table of a row's cells, with their pdfs given that this row was selected.
 fn row_table(means: &[f64], solid_angle: f64) -> Vec<SkyCell> {
     let (entries, probabilities) = alias_table(means, |x| half_from(x).1);
     let cells = entries.iter().zip(probabilities);
@@ -128,9 +128,9 @@ fn sky_cell(pdf: f32, threshold: f32, alias: u32) -> SkyCell {
     SkyCell { pdf, alias: u32::from(half_from(f64::from(threshold)).0) << 16 | alias }
 }
 
-/// A half-precision float near `x` in [0, 1], and its value. It is zero only if `x` is.
+/// A half-precision float near `x` in [0, 1], and its value. It is zero only if `x` is not positive.
 fn half_from(x: f64) -> (u16, f32) {
-    /// The least normal half, 2^-14. From there on halves have eleven digits; below, they have steps of 2^-24.
+    /// The least normal half, 2^-14. Larger halves have eleven binary digits; smaller ones have steps of 2^-24.
     const LEAST_NORMAL: f64 = 1.0 / 16384.0;
     if x <= 0.0 {
         return (0, 0.0);

@@ -1,4 +1,4 @@
-//! Tests light sampling in the kernels, as compiled for the baseline.
+//! Tests light sampling in the kernels, compiled for the baseline variant.
 
 use super::probe::{Probe, Strategy};
 use crate::{
@@ -45,7 +45,7 @@ fn glowing(radiance: Vec3) -> Material {
     Material { emission: radiance, ..Default::default() }
 }
 
-/// A scene with instances of a glowing sphere (mesh 0) and of panels (mesh 1) at the given places.
+/// A scene with emissive instances of a sphere (mesh 0) and of panels (mesh 1), with the given transforms.
 fn shining(placements: &[(u32, Affine3)]) -> Scene {
     let instances =
         placements.iter().map(|&(mesh, local)| Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE });
@@ -71,7 +71,7 @@ fn ask<T>(scene: Scene, ask: impl FnOnce(&mut Probe) -> T) -> T {
     device.probe(&frame, &settings, ask).unwrap()
 }
 
-/// Direction `index` of `count` that are spread evenly over the sphere.
+/// Direction `index` of `count` directions that are spread evenly over the sphere.
 fn spread(index: u32, count: u32) -> Vec3 {
     let y = 1.0 - (2.0 * index as f32 + 1.0) / count as f32;
     let turn = (f64::from(index) * 0.618_033_988_749_895).fract() as f32;
@@ -82,7 +82,7 @@ fn spread(index: u32, count: u32) -> Vec3 {
 
 const BANDS: usize = 12;
 
-/// Index of the part of the sphere, of 12 × 24, that a direction lies in.
+/// Index of the bin that contains a direction; the sphere is divided into 12 × 24 bins.
 fn bin(d: Vec3) -> usize {
     let row = ((d.y * 0.5 + 0.5) * BANDS as f32) as usize;
     let turn = 0.5 + d.z.atan2(d.x) / (2.0 * PI);
@@ -90,8 +90,8 @@ fn bin(d: Vec3) -> usize {
     row.min(BANDS - 1) * 2 * BANDS + column.min(2 * BANDS - 1)
 }
 
-/// Tests that the pdfs at `position` add up to 1 over all directions, that each sample has the pdf that is computed for its
-/// direction, and that samples are spread accordingly (Pearson's χ² test).
+/// Tests that the pdfs at `position` integrate to 1, that each sample's pdf equals the pdf computed for its direction, and that samples are
+/// distributed accordingly (Pearson's χ² test).
 fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
     const SAMPLES: u32 = 40_000;
     const DIRECTIONS: u32 = 1_000_000;
@@ -117,7 +117,7 @@ fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
             strays += u32::from(!pdfs.iter().any(agrees));
             found[bin(sample.direction)] += 1.0;
         }
-        // At edges, rounding may lead a direction past the light that was sampled.
+        // At edges, rounding may direct a sample past its light.
         assert!(strays < SAMPLES / 500, "{strays} samples have another pdf");
         let mut sum = 0.0;
         let mut bins = 0;
@@ -128,7 +128,7 @@ fn samples_follow_their_pdf(scene: Scene, position: Vec3) {
                 bins += 1;
             }
         }
-        // The limit is the mean plus five deviations, and the error of the sum over directions.
+        // The limit is the mean plus five standard deviations, plus the error of the sum over directions.
         let freedom = f64::from(bins);
         let limit = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
         assert!(sum < limit, "χ² is {sum} for {bins} bins");
@@ -198,7 +198,7 @@ fn triangles_are_sampled_by_area_and_radiance_however_they_are_stretched() {
 
 #[test]
 fn many_emitters_are_sampled_through_the_tree() {
-    // Spheres lie in a shell around the point, so that few hide another.
+    // The spheres lie in a shell around the point, so that few hide another.
     let place = |i: u32| {
         let p = spread(i, 300) * (3.0 + 4.0 * hash_unit(9, i));
         (0, at(p.x, p.y, p.z, 0.1 + 0.15 * hash_unit(8, i)))
@@ -207,7 +207,7 @@ fn many_emitters_are_sampled_through_the_tree() {
     samples_follow_their_pdf(shining(&places), Vec3::new(0.2, 0.1, 0.0));
 }
 
-/// Tests that sampling lights, sampling directions, and the weighted combination of both find the same irradiance.
+/// Tests that sampling lights, sampling directions, and their weighted combination give equal irradiance.
 fn strategies_agree(scene: Scene, position: Vec3, normal: Vec3) {
     ask(scene, |probe| {
         let mut estimate = |strategy, samples| {
@@ -259,7 +259,7 @@ fn point_and_spot_lights_are_sampled_beside_what_shines() {
     scene.lights = vec![
         Light::Point { position: Vec3::new(0.0, 2.0, 0.0), intensity: Vec3::splat(4.0), range: None },
         down(Vec3::new(0.0, 3.0, 0.0), 0.4),
-        // The point is outside the cone of the next one, and half-way into the edge of the last.
+        // The point is outside the cone of the next light, and half-way into the edge of the last one.
         down(Vec3::new(3.0, 3.0, 0.0), 0.7),
         down(Vec3::new(1.0, 2.0, 0.0), (0.8f32).acos()),
     ];
@@ -288,14 +288,14 @@ fn what_is_unlit_lights_nothing() {
     });
 }
 
-/// A scene that has nothing but `light` above the ground.
+/// A scene with only `light` and a ball below the ground.
 fn lamp(light: LightDesc) -> Scene {
     let below = r#"(meshes: {"ball": Sphere}, instances: [Single(of: "ball", translate: (0, -9, 0))])"#;
     let file: SceneFile = below.parse().unwrap();
     loader::build("lamp", &SceneFile { lights: vec![light], ..file }).unwrap()
 }
 
-/// Tests that sampling lights, directions and both find this irradiance at the origin on a surface that faces up.
+/// Tests that sampling lights, directions and both give this irradiance at the origin, on a surface that faces up.
 fn lights_the_ground(light: LightDesc, expected: f32) {
     ask(lamp(light), |probe| {
         for (strategy, samples) in
@@ -336,7 +336,7 @@ fn a_rectangle_above_the_ground_lights_it_by_its_form_factor() {
         up: Some(Point(Vec3::new(1.0, 1.0, 0.0))),
         name: None,
     });
-    // Of each quarter, which has a corner above the point.
+    // For each quarter, which has a corner above the point.
     let (a, b) = (0.5 * width / height, 0.5 * depth / height);
     let term = |a: f32, b: f32| a / (1.0 + a * a).sqrt() * (b / (1.0 + a * a).sqrt()).atan();
     let radiance = 2.0 / (width * depth);

@@ -1,4 +1,4 @@
-//! A binary tree over lights, rebuilt for every frame. Cuts minimize power times squared size of the nodes.
+//! A binary tree over lights, rebuilt for every frame. Splits minimise power times squared size of the nodes.
 
 use crate::{
     abi::{LEAF, LightNode},
@@ -10,10 +10,10 @@ use rayon::prelude::*;
 /// Number of leaves above which the children of a node are built in parallel.
 const PARALLEL: usize = 2048;
 const BINS: usize = 16;
-/// Number of lights above which runs of neighbours are put together first, and the length of a run.
+/// Number of lights above which consecutive lights are first grouped into runs, and the length of a run.
 const FEW: usize = 4096;
 const RUN: usize = 16;
-/// Most levels of a tree: trails have that many bits.
+/// Maximum number of levels of a tree: trails have this number of bits.
 const MOST_LEVELS: u32 = 32;
 
 /// Bounds of lights, and their estimated mean intensity as luminance.
@@ -40,7 +40,7 @@ impl LightBounds {
         if self.power > 0.0 { self.power * (self.max - self.min).length_squared() } else { 0.0 }
     }
 
-    /// The node with these bounds. Its box is a little larger, so that rounding never puts a light outside.
+    /// The node with these bounds. Its box is slightly enlarged, so that rounding never excludes a light.
     pub fn node(&self, child: u32) -> LightNode {
         let center = self.center();
         let extent = (self.max - self.min) * 0.5;
@@ -49,7 +49,7 @@ impl LightBounds {
     }
 }
 
-/// A light with the indices that its record has: see [`crate::abi::EmitterRecord`].
+/// A light with the indices of its record, see [`crate::abi::EmitterRecord`].
 #[derive(Clone, Copy, Debug)]
 pub struct LightLeaf {
     pub bounds: LightBounds,
@@ -57,7 +57,7 @@ pub struct LightLeaf {
     pub table: u32,
 }
 
-/// A tree over lights. One of an assembly is in that one's space.
+/// A tree over lights. The tree of an assembly is in the assembly's space.
 pub struct LightTree {
     /// Leaves in the order of the tree.
     pub leaves: Vec<LightLeaf>,
@@ -68,8 +68,8 @@ pub struct LightTree {
 }
 
 impl LightTree {
-    /// Bounds of the whole tree after the transform `m` (row by row); none if it has no volume there. Powers are those of areas, so they
-    /// grow with the square of the mean scale.
+    /// Bounds of the whole tree for the transform `m`, a row-major 3×4 matrix; none if the volume is zero. Power is proportional to area,
+    /// so it scales with the square of the mean scale.
     pub fn placed(&self, m: &[f32; 12]) -> Option<LightBounds> {
         let affine = affine_from_rows(m);
         let (center, extent) = (Vec3::from(self.root.center), Vec3::from(self.root.extent));
@@ -87,11 +87,11 @@ struct Run {
     count: u32,
 }
 
-/// The slices and indices that a part of the tree is written to.
+/// The slices and indices into which a part of the tree is written.
 struct Place<'a> {
     leaves: &'a mut [LightLeaf],
     trails: &'a mut [u32],
-    /// Nodes of its pairs, of which there is one less than leaves.
+    /// Nodes of its pairs, two per pair. The number of pairs is one less than the number of leaves.
     nodes: &'a mut [LightNode],
     first_leaf: u32,
     first_pair: u32,
@@ -100,7 +100,8 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// The places of a node's two children, the first of which has `middle` leaves, and the pair of nodes for these.
+    /// Divides the place among a node's two children; the first child gets `middle` leaves. Also returns the pair of nodes for the
+    /// children.
     fn split(self, middle: usize) -> (&'a mut [LightNode], [Self; 2]) {
         let (pair, below) = self.nodes.split_at_mut(2);
         let nodes = below.split_at_mut(2 * (middle - 1));
@@ -127,15 +128,15 @@ impl<'a> Place<'a> {
         (pair, [first, second])
     }
 
-    /// Whether only as many levels are left as even cuts need.
+    /// Whether the remaining levels only suffice for even splits.
     fn is_deep(&self) -> bool {
         let levels = usize::BITS - (self.leaves.len() - 1).leading_zeros();
         self.depth + levels >= MOST_LEVELS
     }
 }
 
-/// Builds the tree over `leaves`, of which there is at least one. Large sets should be ordered so that neighbours are close, as in a
-/// TLAS, because short runs of neighbours stay together. Deterministic, parallel.
+/// Builds the tree over `leaves`, which must not be empty. Large sets should be ordered so that neighbours are close, as in a TLAS, because
+/// short runs of neighbours stay together. Deterministic, parallel.
 pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
     let length = if leaves.len() > FEW { RUN } else { 1 };
     let starts = (0..leaves.len()).into_par_iter().step_by(length);
@@ -165,7 +166,7 @@ pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
     LightTree { root: bounds.node(child), leaves: ordered, trails, nodes }
 }
 
-/// Builds the part over `runs` of `leaves`. Returns its bounds and the index that leads to it.
+/// Builds the part over `runs` of `leaves`. Returns its bounds and its index for the parent.
 fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, u32) {
     if let [run] = runs {
         let first = run.first as usize;
@@ -188,7 +189,7 @@ fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, 
     (first.0.union(second.0), pair)
 }
 
-/// Builds the part over the few leaves of one run, whose order stays. Returns the same as [`build`].
+/// Builds the part over the few leaves of one run, in their order. Returns its bounds and its index for the parent.
 fn build_run(place: Place) -> (LightBounds, u32) {
     if let [leaf] = place.leaves {
         place.trails[0] = place.trail;
@@ -203,7 +204,7 @@ fn build_run(place: Place) -> (LightBounds, u32) {
     (first.0.union(second.0), pair)
 }
 
-/// Index at which to cut a run: the cheapest of all, or the middle if the cut is to be `even`.
+/// Index at which to split a run: the split with the lowest cost, or the middle if `even` is set.
 fn cut_run(leaves: &[LightLeaf], even: bool) -> usize {
     let count = leaves.len();
     if even || !(3..=RUN).contains(&count) {
@@ -223,7 +224,7 @@ fn cut_run(leaves: &[LightLeaf], even: bool) -> usize {
     least(&costs[..count])
 }
 
-/// Chooses a cut, sorts `runs`, of which there are at least two, into those before and after it, and returns its index.
+/// Selects a split and partitions `runs`, of which there must be at least two. Returns the index of the split.
 fn cut_runs(runs: &mut [Run], even: bool) -> usize {
     let half = runs.len() / 2;
     if even || runs.len() == 2 {
@@ -260,7 +261,7 @@ fn cut_runs(runs: &mut [Run], even: bool) -> usize {
     bins[..cut].iter().map(|bin| bin.1).sum()
 }
 
-/// The number of bins before the cheapest cut. Neither the first nor the last bin is empty.
+/// The number of bins before the split with the lowest cost. Both sides are non-empty.
 fn cheapest_cut(bins: &[(LightBounds, usize); BINS]) -> usize {
     let mut costs = [0.0; BINS];
     let mut sum = LightBounds::EMPTY;
@@ -276,14 +277,14 @@ fn cheapest_cut(bins: &[(LightBounds, usize); BINS]) -> usize {
     least(&costs)
 }
 
-/// Index of the least of `costs`, of which the first does not count.
+/// Index of the least of `costs`; the first entry is ignored.
 fn least(costs: &[f32]) -> usize {
     let costs = costs.iter().enumerate().skip(1);
     let least = costs.min_by(|a, b| a.1.total_cmp(b.1));
     least.map_or(1, |(index, _)| index)
 }
 
-/// Moves the runs that are `before` to the front, in an order that is arbitrary but always the same.
+/// Moves the runs that are `before` to the front. The order is arbitrary but deterministic.
 fn partition(runs: &mut [Run], before: impl Fn(&Run) -> bool) {
     let (mut first, mut end) = (0, runs.len());
     loop {
@@ -306,7 +307,7 @@ mod tests {
     use crate::testing::same_cases;
     use proptest::prelude::*;
 
-    /// Walks the tree below `node`, checks it and marks its leaves. `way` is the trail to `node` and its length in bits.
+    /// Traverses the tree below `node`, checks it and marks its leaves. `way` is the trail to `node` and its length in bits.
     fn walk(tree: &LightTree, node: &LightNode, way: (u32, u32), met: &mut [bool]) {
         if node.child & LEAF != 0 {
             let leaf = (node.child & !LEAF) as usize;

@@ -1,4 +1,4 @@
-//! The memory budget of a load, and estimates of the memory that things take from loading to rendering.
+//! The memory budget of a load, and estimates of the memory that objects take from loading to rendering.
 
 use super::files;
 use crate::{
@@ -17,20 +17,20 @@ use std::{
     },
 };
 
-/// Bytes of an instance: its record, its box, its share of the tree while that is built.
+/// Bytes per instance: its record, its box, and its share of the tree during the build.
 pub const INSTANCE: u64 = 512;
-/// Bytes of a triangle: indices, slots, its share of the tree.
+/// Bytes per triangle: indices, slots, and its share of the tree.
 pub const TRIANGLE: u64 = 16 + 16 + 160;
-/// Bytes of a vertex with all attributes, here and for shading.
+/// Bytes per vertex with all attributes, in the scene and on the device.
 const VERTEX: u64 = 2 * (12 + 12 + 8 + 8 + 16 + 16);
 
-/// Bytes of a mesh of so many vertices and triangles.
+/// Bytes of a mesh with this number of vertices and triangles.
 pub fn of_mesh(vertices: usize, triangles: usize) -> u64 {
     let [vertices, triangles] = [vertices, triangles].map(|n| n as u64);
     vertices.saturating_mul(VERTEX).saturating_add(triangles.saturating_mul(TRIANGLE))
 }
 
-/// Bytes of a mesh that `joints` joints and morph targets move.
+/// Bytes of a mesh that is deformed by `joints` joints and by morph targets.
 pub fn of_deforming_mesh(mesh: &TriangleMesh, deformers: &Deformers, joints: usize) -> u64 {
     let offsets = |target: &MorphTarget| {
         let lists = [&target.positions, &target.normals, &target.tangents];
@@ -41,11 +41,10 @@ pub fn of_deforming_mesh(mesh: &TriangleMesh, deformers: &Deformers, joints: usi
     of_mesh(mesh.positions.len(), mesh.triangles.len()).saturating_add((targets + influences + 64 * joints) as u64)
 }
 
-/// Refuses to make `bytes` from files of `held` bytes in all, if that is out of proportion to the files or if there is not enough
-/// memory.
+/// Checks that `bytes` can be allocated for content from files with `held` bytes in all.
 ///
 /// # Errors
-/// The end of a sentence about the thing.
+/// If `bytes` is out of proportion to the files, or more than the available memory. The text is the end of a sentence.
 pub fn fits(bytes: u64, held: u64) -> Result<(), String> {
     match allowance(held) {
         most if bytes > most => Err(exceeds(bytes, most)),
@@ -53,7 +52,7 @@ pub fn fits(bytes: u64, held: u64) -> Result<(), String> {
     }
 }
 
-/// The end of a sentence about something that needs `bytes` where only `most` are allowed.
+/// The end of a sentence about content that needs `bytes` when only `most` are allowed.
 pub fn exceeds(bytes: u64, most: u64) -> String {
     format!(
         "needs {} of memory, and all of a file of this size may take {}: correct its counts, or make it smaller",
@@ -62,21 +61,21 @@ pub fn exceeds(bytes: u64, most: u64) -> String {
     )
 }
 
-/// The memory that a load may take in all. Everything whose size a file decides is taken from the budget before it is
-/// allocated, so that a giant `count` is refused however small the file, and so is data that is used a thousand times.
+/// Total memory that a load may take. Everything whose size a file decides is taken from the budget before it is allocated. A huge `count`
+/// is therefore rejected even in a small file, and so are data that are used thousands of times.
 pub struct Budget {
     limit: u64,
     used: AtomicU64,
-    /// Bytes of the files that were read, each counted once.
+    /// Bytes of the files that were read; each file is counted once.
     held: AtomicU64,
-    /// Bytes of what the user has written a size for, which no file need be in proportion to.
+    /// Bytes of content whose size the user has specified. They need not be in proportion to a file.
     asked: AtomicU64,
     files: Mutex<HashSet<PathBuf>>,
     exceeded: AtomicBool,
 }
 
 impl Budget {
-    /// `limit` in bytes, or what the system has left.
+    /// Creates a budget of `limit` bytes; None for the memory that the system has left.
     pub fn new(limit: Option<u64>) -> Self {
         let limit = limit.or_else(files::available_memory).unwrap_or(u64::MAX);
         Self {
@@ -89,7 +88,7 @@ impl Budget {
         }
     }
 
-    /// Takes the bytes of `file` from the budget, whose limit grows with the size of the files that were read.
+    /// Takes the bytes of `file` from the budget. The limit grows with the size of the files that were read.
     ///
     /// # Errors
     /// As [`Budget::take`].
@@ -102,8 +101,10 @@ impl Budget {
         self.take(bytes)
     }
 
+    /// Takes `bytes` from the budget.
+    ///
     /// # Errors
-    /// The end of a sentence about the thing: "needs 5.0 GiB of memory, but only ...".
+    /// If the budget is exceeded. The text is the end of a sentence: "needs 5.0 GiB of memory, but only ...".
     pub fn take(&self, bytes: u64) -> Result<(), String> {
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
         let most = self.most();
@@ -119,7 +120,7 @@ impl Budget {
         Err(format!("needs {} of memory, but only {} are left", files::size(bytes), files::size(left)))
     }
 
-    /// Takes the bytes of something whose size the user has written, such as a terrain's number of cells: memory is its only limit.
+    /// Takes the bytes of content whose size the user has specified, for example a terrain's number of cells. Only memory limits them.
     ///
     /// # Errors
     /// As [`Budget::take`].
@@ -132,23 +133,23 @@ impl Budget {
         taken
     }
 
-    /// Bytes of memory that nothing has taken.
+    /// Bytes of memory that are not taken.
     pub fn free(&self) -> u64 {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// Whether anything was refused.
+    /// Whether any request was rejected.
     pub fn is_exceeded(&self) -> bool {
         self.exceeded.load(Ordering::Relaxed)
     }
 
-    /// Bytes that everything may take together.
+    /// Maximum total number of bytes.
     fn most(&self) -> u64 {
         let allowed = allowance(self.held.load(Ordering::Relaxed));
         self.limit.min(allowed.saturating_add(self.asked.load(Ordering::Relaxed)))
     }
 
-    /// As [`Budget::take`], for `count` values of `size` bytes.
+    /// Takes `count` values of `size` bytes, as [`Budget::take`] does.
     pub fn take_array(&self, count: usize, size: usize) -> Result<(), String> {
         self.take((count as u64).saturating_mul(size as u64))
     }
@@ -158,7 +159,7 @@ impl Budget {
         self.most().saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// Returns bytes to the budget that were freed again.
+    /// Returns freed bytes to the budget.
     pub fn give_back(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Textures whose opacity is in another picture than their colours, as MTL files have them.
+//! Textures whose opacity comes from another picture than their colours, as in MTL files.
 
 use crate::scene::{Texels, Texture, Wrap};
 use image::{
@@ -6,10 +6,10 @@ use image::{
     imageops::{FilterType, resize},
 };
 
-/// The channel of a picture that holds opacity.
+/// The channel of a picture that contains the opacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// Alpha if the picture has any, else brightness.
+    /// Alpha if the picture has any, otherwise brightness.
     Automatic,
     Red,
     Green,
@@ -18,15 +18,15 @@ pub enum Channel {
     Brightness,
 }
 
-/// A texture of one white texel.
+/// A texture with one white texel.
 pub fn white() -> Texture {
     let texels = Texels::Srgb8(vec![[255; 4]]);
     Texture { name: "white".to_owned(), width: 1, height: 1, texels, wrap: [Wrap::Repeat; 2], nearest: false }
 }
 
-/// The colours of one picture, white without it, with the opacity that another one holds. The smaller picture is enlarged.
+/// Combines the colours of one picture (white if it is None) with the opacity from another. The smaller picture is enlarged.
 ///
-/// If both are one file, whose alpha is 1 everywhere, the texture is opaque: exporters name the file twice in case it has alpha.
+/// If both are one file whose alpha is 1 everywhere, the texture is opaque: exporters name the file twice in case it has alpha.
 pub fn joined(color: Option<Texture>, opacity: &Texture, channel: Channel, is_one_file: bool) -> Texture {
     let mut alpha = match channel {
         Channel::Automatic if is_one_file => channel_of(opacity, Channel::Alpha),

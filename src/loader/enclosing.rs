@@ -1,11 +1,11 @@
-//! Which single-sided materials are worn by closed meshes alone. Light from behind cannot get to the back of such a surface, so shadow rays
-//! need not tell the sides apart.
+//! Finds single-sided materials that are used on closed meshes only. Light from behind cannot reach the back of such a surface, so shadow
+//! rays need not distinguish its sides.
 
 use super::normals::weld;
 use crate::scene::{Scene, Shape, TriangleMesh};
 use rayon::prelude::*;
 
-/// Sets [`Material::encloses`](crate::scene::Material::encloses) of the materials that are culled.
+/// Sets [`Material::encloses`](crate::scene::Material::encloses) of the culled materials.
 pub fn mark(scene: &mut Scene) {
     let culled: Vec<bool> = scene.materials.iter().map(|m| m.is_culled()).collect();
     if !culled.contains(&true) {
@@ -27,7 +27,7 @@ pub fn mark(scene: &mut Scene) {
     }
 }
 
-/// For each mesh, the pairs of a slot and a row of the material table that instances give it.
+/// For each mesh, the pairs of a slot and a row of the material table that instances assign to it.
 fn rows_of_slots(scene: &Scene) -> Vec<Vec<(u32, u32)>> {
     let mut rows = vec![Vec::new(); scene.meshes.len()];
     let mut runs: Vec<(u32, u32)> = scene.instances.iter().map(|i| (i.mesh, i.slot_base)).collect();
@@ -46,7 +46,7 @@ fn rows_of_slots(scene: &Scene) -> Vec<Vec<(u32, u32)>> {
     rows
 }
 
-/// The rows of culled materials that the mesh wears where it is open or turned inside out.
+/// The rows of culled materials that are used on open or inside-out parts of the mesh.
 fn open_rows(mesh: &TriangleMesh, rows: &[(u32, u32)], culled: &[bool]) -> Vec<u32> {
     let mut rows: Vec<(u32, u32)> =
         rows.iter().copied().filter(|&(_, row)| culled.get(row as usize) == Some(&true)).collect();
@@ -73,7 +73,7 @@ fn open_rows(mesh: &TriangleMesh, rows: &[(u32, u32)], culled: &[bool]) -> Vec<u
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Whether each edge is passed as often in one direction as in the other.
+/// Whether each edge is used equally often in both directions.
 fn is_closed(triangles: &[[u32; 3]]) -> bool {
     let edges = |[a, b, c]: [u32; 3]| [(a, b), (b, c), (c, a)];
     let mut there: Vec<(u32, u32)> = triangles.iter().flat_map(|&t| edges(t)).collect();
@@ -83,7 +83,7 @@ fn is_closed(triangles: &[[u32; 3]]) -> bool {
     there == back
 }
 
-/// Whether the volume that the triangles enclose is on their back.
+/// Whether triangles face away from the volume that they enclose.
 fn is_outward(mesh: &TriangleMesh, triangles: &[[u32; 3]]) -> bool {
     let point = |v: u32| glam::Vec3::from(mesh.positions[v as usize]).as_dvec3();
     let volume = |[a, b, c]: [u32; 3]| point(a).dot(point(b).cross(point(c)));
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::scene::{Instance, Material, Mesh, NONE};
 
-    /// Whether a single-sided material encloses on this tetrahedron, or part of one.
+    /// Whether a single-sided material encloses a tetrahedron with these triangles, or a part of it.
     fn encloses(triangles: &[[u32; 3]]) -> bool {
         let positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]];
         let mesh = TriangleMesh { positions, triangles: triangles.to_vec(), ..TriangleMesh::default() };
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn closed_meshes_that_face_outwards_enclose_and_others_do_not() {
-        // The last vertex is where the first one is.
+        // The last vertex coincides with the first.
         let closed = [[0, 2, 1], [0, 1, 3], [4, 3, 2], [1, 2, 3]];
         assert!(encloses(&closed));
         assert!(!encloses(&closed[1..]));

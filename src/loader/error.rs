@@ -1,4 +1,4 @@
-//! Why a scene could not be loaded: always one line that names the file, the place, the thing and the fix.
+//! Errors of loading a scene. Each is one line with the file, the position, the cause and a remedy.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Something about a file as a whole.
+    /// An error that concerns a file as a whole.
     #[error("{}: {message}", file.display())]
     File { file: PathBuf, message: String },
-    /// Something on one line of a model file; lines count from 1.
+    /// An error on one line of a model file. Lines count from 1.
     #[error("{}:{line}: {message}", file.display())]
     Line { file: PathBuf, line: usize, message: String },
-    /// Something at one place of a scene file; lines and columns (in characters) count from 1.
+    /// An error at one position of a scene file. Lines and columns (in characters) count from 1.
     #[error("{}:{line}:{column}: {message}", file.display())]
     Place { file: PathBuf, line: usize, column: usize, message: String },
-    /// Something in a scene that was built in code; the place is the way to it from the root, or a line of its text.
+    /// An error in a scene built in code. The place is a path from the root, or a line of its text.
     #[error("the scene built in code: {place}: {message}")]
     Built { place: String, message: String },
     /// A `--set key=value` that does not fit the scene file.
     #[error("--set {key}: {message}")]
     Override { key: String, message: String },
-    /// Something was replaced or left out, which [`crate::loader::LoadOptions::strict`] makes an error.
+    /// Something was replaced or omitted, and [`crate::loader::LoadOptions::strict`] makes this an error.
     #[error("{}", first_of(warnings))]
     Strict { warnings: Vec<String> },
     /// A flag of the command line that does not fit the kind of file.
@@ -48,7 +48,7 @@ impl LoadError {
         Self::Built { place: one_line(place), message: one_line(message.as_ref()) }
     }
 
-    /// The warnings of a load as errors, each with the name of the file if it does not begin with it.
+    /// The warnings of a load as an error. Each line starts with the name of the file.
     pub(crate) fn strict(file: &Path, warnings: &[String]) -> Self {
         let name = file.display().to_string();
         let line = |warning: &String| match warning.starts_with(&name) {
@@ -67,12 +67,12 @@ impl LoadError {
         Self::Flag { flag, message }
     }
 
-    /// Whether the command line is wrong, rather than a file.
+    /// Whether the command line has to be changed, rather than a file.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Flag { .. } | Self::Override { .. })
     }
 
-    /// The sentence without the place.
+    /// The message without the position.
     pub fn message(&self) -> &str {
         match self {
             Self::File { message, .. }
@@ -86,7 +86,7 @@ impl LoadError {
     }
 }
 
-/// The first warning, and how many more there are.
+/// The first warning, and the number of further ones.
 fn first_of(warnings: &[String]) -> String {
     let first = warnings.first().map_or("", String::as_str);
     match warnings.len() {
@@ -95,7 +95,7 @@ fn first_of(warnings: &[String]) -> String {
     }
 }
 
-/// Names come from files: none may break the line or move the cursor, and none fills the screen.
+/// Names come from files. They must not break the line, move the cursor or fill the screen.
 fn one_line(message: &str) -> String {
     message.chars().take(1000).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

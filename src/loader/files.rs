@@ -1,4 +1,4 @@
-//! Reading files and guarding memory: everything the loaders open passes through here.
+//! Reading files and limiting memory. Loaders open all files through this module.
 
 use super::LoadError;
 use crate::files::{open_regular, record, remember_input};
@@ -11,7 +11,7 @@ use std::{
 /// The bytes of a regular file.
 ///
 /// # Errors
-/// When it is missing, not a file, unreadable, or larger than the memory that is left.
+/// If the file is missing, not a regular file, unreadable, or larger than the available memory.
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let fail = |e: std::io::Error| LoadError::file(path, describe(&e));
     let opened = open_regular(path);
@@ -24,7 +24,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     Ok(bytes)
 }
 
-/// Whether there is a file or folder at `path`. One that is missed is recorded, so that it is noticed once it is there.
+/// Whether there is a file or folder at `path`. A missing one is recorded, so that its creation is detected later.
 pub fn exists(path: &Path) -> bool {
     let exists = path.exists();
     if !exists {
@@ -43,10 +43,10 @@ fn describe(e: &io::Error) -> String {
     }
 }
 
-/// Refuses what would not fit in memory, before anything is allocated.
+/// Checks before an allocation that `bytes` are available.
 ///
 /// # Errors
-/// When `bytes` exceeds the memory that the system says is available (where it says so).
+/// If `bytes` exceeds the available memory, on systems that report it.
 pub fn reserve(path: &Path, what: &str, bytes: u64) -> Result<(), LoadError> {
     match fits(bytes) {
         Ok(()) => Ok(()),
@@ -54,7 +54,7 @@ pub fn reserve(path: &Path, what: &str, bytes: u64) -> Result<(), LoadError> {
     }
 }
 
-/// As [`reserve`], with only the end of the sentence: "needs 5.0 GiB of memory, but ...".
+/// As [`reserve`], but the error is only the end of the sentence: "needs 5.0 GiB of memory, but ...".
 pub fn fits(bytes: u64) -> Result<(), String> {
     match available_memory() {
         Some(free) if bytes > free => {
@@ -64,19 +64,19 @@ pub fn fits(bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Whether a message is about memory that this machine lacks, and another one may have.
+/// Whether a message reports a lack of memory on this machine, which another machine may have.
 pub fn is_lack(message: &str) -> bool {
     message.contains(" of memory, but only ")
 }
 
-/// "12 MiB", or "1.5 GiB" from one GiB on.
+/// Formats a size: "12 MiB", or "1.5 GiB" for sizes from one GiB.
 pub fn size(bytes: u64) -> String {
     const MIB: f64 = 1024.0 * 1024.0;
     let mib = bytes as f64 / MIB;
     if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
-/// Bytes that can be allocated without swapping, where the system tells (Linux).
+/// Bytes that can be allocated without swapping; None if the system does not report them (only Linux does).
 pub fn available_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;

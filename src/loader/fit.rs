@@ -1,4 +1,4 @@
-//! Meshes scaled to a size that a scene wants, whatever units their files have.
+//! Scaling of meshes to the size that a scene specifies, independent of the units of their files.
 
 use super::meshes::MeshSource;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use glam::{Affine3, Vec3};
 
-/// A scale about a point that becomes the origin.
+/// A scale about a pivot, which is moved to the origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
     pivot: Vec3,
@@ -18,13 +18,13 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Makes `bounds` as large as a box of this `size` has room for, with the middle of their floor at the origin.
+    /// Scales `bounds` to the largest size that fits into a box of this `size`, and moves the centre of their floor to the origin.
     ///
     /// # Errors
-    /// The end of a sentence about the mesh, when such a scale is out of range.
+    /// If this scale is out of range. The text is the end of a sentence about the mesh.
     pub fn new(bounds: &Aabb, size: Vec3) -> Result<Self, String> {
         let (center, extent) = (bounds.center(), bounds.extent());
-        // A flat side has room anywhere.
+        // A side without extent fits any size.
         let scale = (size / extent).min_element();
         match scale.is_normal() && center.is_finite() {
             true => Ok(Self { pivot: center.with_y(bounds.min.y), scale }),
@@ -33,16 +33,16 @@ impl Fit {
     }
 
     fn point(&self, point: [f32; 3]) -> [f32; 3] {
-        // What is far from the origin keeps more of its digits than with a matrix.
+        // For positions far from the origin, this is more precise than a matrix.
         ((Vec3::from(point) - self.pivot) * self.scale).into()
     }
 
-    /// The same as a transform, from the space of the file to that of the scene.
+    /// The scale as a transform from the space of the file to the space of the scene.
     pub fn transform(&self) -> Affine3 {
         Affine3::from_scale(Vec3::splat(self.scale)) * Affine3::from_translation(-self.pivot)
     }
 
-    /// Scales a mesh at rest.
+    /// Scales a static mesh.
     pub fn mesh(&self, source: &mut MeshSource) {
         let points = source.points.iter_mut();
         points.for_each(|p| *p = self.point(*p));
@@ -51,7 +51,7 @@ impl Fit {
         }
     }
 
-    /// Puts a new node, number 0, above all nodes of a rig.
+    /// Adds a node with number 0 above all nodes of a rig, which scales it.
     pub fn rig(&self, rig: &mut Rig) {
         let joints = rig.skins.iter_mut().flat_map(|skin| &mut skin.joints);
         joints.for_each(|joint| *joint += 1);

@@ -1,5 +1,5 @@
-//! The files that a model may refer to: those in its own folder and in folders that the user allowed, wherever links or dots in
-//! their names may lead.
+//! The files that a model may refer to: files in its own folder and in folders that the user allowed, after links and dots in names are
+//! resolved.
 
 use crate::files::record;
 use std::{
@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// The folders that a model's files may be read from.
+/// The folders from which a model's files may be read.
 #[derive(Debug, Default)]
 pub struct Folders {
     /// The model's own folder, absolute and without links. None for a model in memory.
@@ -15,7 +15,7 @@ pub struct Folders {
     allowed: Vec<PathBuf>,
 }
 
-/// Why a file is not read; the end of a sentence about it.
+/// Reason why a file is not read, as the end of a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error("leads out of the model's folder: move the file there, or allow it with --allow-dir DIR")]
@@ -27,7 +27,7 @@ pub enum Refusal {
 }
 
 impl Folders {
-    /// Folders of `allow` that do not exist allow nothing.
+    /// Creates the list of folders. Missing folders in `allow` are ignored.
     pub fn new(home: Option<&Path>, allow: &[PathBuf]) -> Self {
         let real = |p: &Path| p.canonicalize().ok();
         let here = Path::new(".");
@@ -45,10 +45,10 @@ impl Folders {
         self.home.as_deref()
     }
 
-    /// The file that `path` names, without links.
+    /// Resolves `path`, including links.
     ///
     /// # Errors
-    /// When it is not there, or not in one of the folders, which is told even of a file that does not exist.
+    /// If the file does not exist or is in none of the folders. The second error takes precedence.
     pub fn find(&self, path: &Path) -> Result<PathBuf, Refusal> {
         match path.canonicalize() {
             Ok(path) => self.check(&path).map(|()| path),
@@ -73,7 +73,7 @@ impl Folders {
     }
 }
 
-/// Resolves `.` and `..` by name alone, for paths that do not exist.
+/// Resolves `.` and `..` by name only, for paths that do not exist.
 fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

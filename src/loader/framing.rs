@@ -1,7 +1,7 @@
-//! The camera of a scene without one: around everything or in front of it, slightly from above.
+//! The camera of a scene that has none: around everything or in front of it, slightly from above.
 //!
-//! A turntable's distance is exact. The model's reach from the axis is measured in bands of its height, over all poses, and four maxima
-//! over the points give the nearest eye from which all rims are inside the picture's margins, without a search.
+//! The distance of a turntable is exact. The model's distance from the axis is measured in bands of its height, over all poses. Four maxima
+//! over the points then give the closest eye for which all rims are inside the picture's margins, without a search.
 
 use crate::{
     anim::{self, Deformed, Moment},
@@ -15,25 +15,25 @@ use rayon::prelude::*;
 const FOV_DEGREES: f32 = 40.0;
 /// Elevation of the camera above the horizon.
 const ELEVATION_DEGREES: f32 = 18.0;
-/// Where the camera of a turntable starts: 0 is +Z of the target, 90 is +X.
+/// Azimuth at which the camera of a turntable starts, in degrees: 0 is +Z of the target, 90 is +X.
 const START_DEGREES: f32 = 30.0;
-/// Most vertices of moving instances that are measured, over all poses together.
+/// Maximum number of vertices of moving instances that are measured, over all poses.
 const MOST_POINTS: usize = 1 << 26;
-/// Most vertices of all instances in all poses; where there are more, the boxes of the meshes are measured instead.
+/// Maximum number of vertices of all instances in all poses. Above it, the bounding boxes of the meshes are measured instead.
 const MOST_VERTICES: usize = 1 << 29;
-/// Parts of a model's height whose reach from the axis of a turntable is measured apart.
+/// Number of bands of a model's height in which its distance from the turntable's axis is measured.
 const BANDS: usize = 64;
 
-/// How much of the picture a model fills.
+/// The part of the picture that a model fills.
 #[derive(Clone, Copy, Debug)]
 pub struct Framing {
     /// Vertical field of view in radians.
     pub fov_y: f32,
-    /// Width of the picture over its height.
+    /// Aspect ratio of the picture: width divided by height.
     pub aspect: f32,
-    /// Empty space on each side, as a share of the picture's smaller side.
+    /// Empty space on each side, relative to the picture's smaller side.
     pub margin: f32,
-    /// Factor by which the model is larger than that.
+    /// Factor by which the model is enlarged beyond that.
     pub zoom: f32,
 }
 
@@ -43,8 +43,8 @@ impl Default for Framing {
     }
 }
 
-/// World bounds of all vertices over all frames; instances that move are sampled in up to 64 poses. Of assemblies, the corners of their
-/// bounds at rest are measured.
+/// World-space bounds of all vertices over all frames. Moving instances are sampled in up to 64 poses. Assemblies are measured by the
+/// corners of their bounds at rest.
 pub fn swept_bounds(scene: &Scene) -> Aabb {
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
         let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)));
@@ -53,7 +53,7 @@ pub fn swept_bounds(scene: &Scene) -> Aabb {
     over_poses(scene, measure, |a: Aabb, b| a.union(b), Aabb::EMPTY)
 }
 
-/// Joins `measure` of the vertices of all instances, in parallel; instances that move are measured once per pose.
+/// Combines `measure` of the vertices of all instances, in parallel. Moving instances are measured once per pose.
 fn over_poses<T: Copy + Send + Sync>(
     scene: &Scene,
     measure: impl Fn(&[[f32; 3]], &Affine3) -> T + Sync,
@@ -106,7 +106,7 @@ fn over_poses<T: Copy + Send + Sync>(
     all
 }
 
-/// Number of vertices to measure when instances that move have `poses` poses.
+/// Number of vertices to measure if moving instances have `poses` poses.
 fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> usize {
     let of = |i: &Instance| {
         let poses = if moves(i) { poses } else { 1 };
@@ -116,7 +116,7 @@ fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> u
     all.fold(0, usize::saturating_add)
 }
 
-/// The corners of the box around `positions`; infinite where there are none.
+/// The corners of the box around `positions`; infinite if there are none.
 fn corners(positions: &[[f32; 3]]) -> [[f32; 3]; 8] {
     let points = positions.iter().map(|p| Vec3::from(*p));
     let bounds = Aabb::of_points(points.filter(|p| p.is_finite()));
@@ -137,7 +137,7 @@ fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f64> {
     (0..poses).map(|pose| scene.time_of(frame(pose))).collect()
 }
 
-/// Vertices of a mesh, or the corners of the box around a sphere.
+/// Vertices of a mesh, or the corners of a box around the unit sphere.
 fn positions<'a>(scene: &'a Scene, mesh: u32, shape: Option<&'a Deformed>) -> &'a [[f32; 3]] {
     match (shape, scene.meshes.get(mesh as usize).map(|mesh| &mesh.shape)) {
         (Some(deformed), _) => &deformed.positions,
@@ -157,7 +157,7 @@ const CUBE: [[f32; 3]; 8] = [
     [1.0, 1.0, 1.0],
 ];
 
-/// One turn around `bounds`.
+/// A camera that makes one turn around `bounds`.
 pub fn turntable(bounds: &Aabb) -> Camera {
     let mut reach = [f32::NEG_INFINITY; BANDS];
     let radius = bounds.extent().with_y(0.0).length() * 0.5;
@@ -165,7 +165,7 @@ pub fn turntable(bounds: &Aabb) -> Camera {
     orbit(bounds, &reach, &Framing::default(), 1.0)
 }
 
-/// `turns` around all that the scene shows over its frames, which `bounds` hold.
+/// A camera that makes `turns` turns around everything that the scene shows over its frames. `bounds` are the bounds of that.
 pub fn swept_turntable(scene: &Scene, bounds: &Aabb, framing: &Framing, turns: f32) -> Camera {
     let (center, height) = (bounds.center(), bounds.extent().y);
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
@@ -182,7 +182,7 @@ pub fn swept_turntable(scene: &Scene, bounds: &Aabb, framing: &Framing, turns: f
     orbit(bounds, &reach, framing, turns)
 }
 
-/// A turntable around a solid of revolution: `reach` is its radius in each band of its height.
+/// A turntable around a solid of revolution. `reach` is its radius in each band of its height.
 fn orbit(bounds: &Aabb, reach: &[f32; BANDS], framing: &Framing, turns: f32) -> Camera {
     let window = Window::new(0.0, framing);
     let half_height = bounds.extent().y * 0.5;
@@ -198,7 +198,7 @@ fn orbit(bounds: &Aabb, reach: &[f32; BANDS], framing: &Framing, turns: f32) -> 
     let fit = points.map(|p| window.support(p)).fold(Support::NONE, Support::join);
     let (sin, cos) = ELEVATION_DEGREES.to_radians().sin_cos();
     let (_, up, distance) = window.eye(bounds, &fit, framing);
-    // What the eye is above the middle of the picture, it is moved along the axis.
+    // The offset of the eye above the picture's centre is applied along the axis.
     let above = up / cos;
     let distance = (distance - above * sin).max(f32::MIN_POSITIVE);
     let path = CameraPath::Orbit {
@@ -211,7 +211,7 @@ fn orbit(bounds: &Aabb, reach: &[f32; BANDS], framing: &Framing, turns: f32) -> 
     camera(path, framing)
 }
 
-/// A still camera in the direction where a turntable starts, as near as the vertices allow.
+/// A still camera at the starting direction of a turntable, as close as the vertices allow.
 pub fn still(scene: &Scene, bounds: &Aabb, framing: &Framing) -> Camera {
     let window = Window::new(START_DEGREES.to_radians(), framing);
     let center = bounds.center();
@@ -225,7 +225,8 @@ pub fn still(scene: &Scene, bounds: &Aabb, framing: &Framing) -> Camera {
     camera(CameraPath::Still { eye: target + distance * window.towards, target }, framing)
 }
 
-/// Eye and target of a camera that looks from `towards`, with `up` up, as near as `points` fit into the picture with a `margin`.
+/// Eye and target of a camera that looks from `towards`, with the up vector `up`, as close as possible with all `points` in the picture.
+/// `margin` is the empty space on each side, relative to the picture's smaller side.
 pub fn fitted(points: &[Vec3], (towards, up): (Vec3, Vec3), fov_y: f32, aspect: f32, margin: f32) -> (Vec3, Vec3) {
     let framing = Framing { fov_y, aspect, margin, zoom: 1.0 };
     let right = up.cross(towards).normalize_or(Vec3::X);
@@ -246,17 +247,17 @@ fn bounds_center(bounds: &Aabb) -> Vec3 {
     if bounds.is_empty() { Vec3::ZERO } else { bounds.center() }
 }
 
-/// The part of a picture that is to be filled, seen from a little above.
+/// The part of a picture to be filled, as seen from slightly above.
 struct Window {
     right: Vec3,
     up: Vec3,
-    /// Towards the camera.
+    /// Unit vector towards the camera.
     towards: Vec3,
-    /// Half the width and the height at distance 1.
+    /// Half the width and height at distance 1.
     slope: [f32; 2],
 }
 
-/// Half the width and the height of the part of a picture that is to be filled, at distance 1.
+/// Half the width and height, at distance 1, of the part of a picture to be filled.
 fn slope(framing: &Framing) -> [f32; 2] {
     let half_height = (0.5 * framing.fov_y).tan();
     let half_width = half_height * framing.aspect;
@@ -264,7 +265,7 @@ fn slope(framing: &Framing) -> [f32; 2] {
     [half_width - margin, half_height - margin]
 }
 
-/// How far points reach beyond planes through the origin that are parallel to the sides of a window's view: right, left, up and down.
+/// Distances of points beyond planes through the origin parallel to the sides of a window's view: right, left, up and down.
 #[derive(Clone, Copy)]
 struct Support([f32; 4]);
 
@@ -277,7 +278,7 @@ impl Support {
 }
 
 impl Window {
-    /// Seen from the angle `start` about the vertical axis, 0 for +Z.
+    /// The window seen from azimuth `start` in radians; 0 is +Z.
     fn new(start: f32, framing: &Framing) -> Self {
         let (sin, cos) = start.sin_cos();
         let (rise, around) = ELEVATION_DEGREES.to_radians().sin_cos();
@@ -289,7 +290,7 @@ impl Window {
         }
     }
 
-    /// Seen from the direction `towards`, with `right` to the right.
+    /// The window seen from the direction `towards`, with `right` to the right.
     fn facing(right: Vec3, towards: Vec3, framing: &Framing) -> Self {
         Self { right, up: towards.cross(right), towards, slope: slope(framing) }
     }
@@ -300,7 +301,8 @@ impl Window {
         Support([u + x, x - u, v + y, y - v])
     }
 
-    /// The nearest place of the eye from which points of this support are within the window: to the right, up and towards the camera.
+    /// The closest position of the eye for which points with this support are inside the window, as offsets to the right, up, and towards
+    /// the camera.
     fn eye(&self, bounds: &Aabb, fit: &Support, framing: &Framing) -> (f32, f32, f32) {
         let Support([right, left, up, down]) = *fit;
         if !(bounds.diagonal() >= 1e-12 && right.is_finite()) {

@@ -1,5 +1,4 @@
-//! Meshes whose vertices have all of their attributes at one index, as PLY and STL files have them: smooth shading where faces meet
-//! softly, and what the scene makes of the file.
+//! Meshes with one index per vertex for all attributes, as in PLY and STL files: smoothing of faces, and conversion to a scene's mesh.
 
 use super::{
     LoadError, budget, files,
@@ -13,7 +12,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::{ops::Range, path::Path};
 
-/// Copies of a vertex that are searched for one with the same normal; beyond them a further copy costs less than the search.
+/// Maximum number of copies of a vertex that are searched for one with an equal normal. Beyond it, another copy is cheaper than the search.
 const MOST_SEARCHED: usize = 64;
 
 /// The content of a file. All indices are valid; texture coordinates and colours are finite.
@@ -21,9 +20,9 @@ const MOST_SEARCHED: usize = 64;
 pub struct Indexed {
     pub positions: Vec<[f32; 3]>,
     pub triangles: Vec<[u32; 3]>,
-    /// The fans among the triangles, each of a face with more than three corners.
+    /// Ranges of triangles that form the fan of one face with more than three corners.
     pub polygons: Vec<Range<u32>>,
-    /// One per position, or empty. Those that have no direction count as missing.
+    /// One per position, or empty. Normals without a direction count as missing.
     pub normals: Vec<[f32; 3]>,
     /// One per position, or empty.
     pub uvs: Vec<[f32; 2]>,
@@ -31,12 +30,12 @@ pub struct Indexed {
     pub colors: Vec<[f32; 4]>,
     /// Linear colour and alpha of each triangle, or empty. Colours of positions take precedence.
     pub face_colors: Vec<[f32; 4]>,
-    /// The place of the first position that is not finite, if there is one.
+    /// Location in the file of the first position that is not finite.
     pub first_not_finite: Option<FilePlace>,
     pub warnings: Vec<String>,
 }
 
-/// The faces that are drawn: corners, and their colours, or none.
+/// The faces that are drawn: their corners, and their colours if faces have colours.
 #[derive(Debug, Default)]
 struct Faces {
     corners: Vec<[u32; 3]>,
@@ -44,10 +43,10 @@ struct Faces {
 }
 
 impl Indexed {
-    /// Makes a mesh of the file at `path`; corners without normals are smoothed. Faces with positions that are not finite are left out.
+    /// Creates a mesh from the file at `path`. Corners without normals are smoothed. Faces with positions that are not finite are omitted.
     ///
     /// # Errors
-    /// When no triangle has an area, or there is too little memory.
+    /// If no triangle has an area, or if memory does not suffice.
     pub fn finish(mut self, path: &Path, options: &MeshOptions) -> Result<Box<dyn ParsedMesh>, LoadError> {
         files::reserve(path, "its mesh", budget::of_mesh(self.positions.len(), self.triangles.len()))?;
         let left_out = self.mend();
@@ -76,7 +75,8 @@ impl Indexed {
         Ok(Box::new(ParsedIndexed { file: self, mesh }))
     }
 
-    /// Splits and leaves out faces that cannot be fans, and drops positions that are not finite. Returns the number of faces left out.
+    /// Splits faces that are not valid fans, omits faces that cannot be drawn, and drops positions that are not finite. Returns the number
+    /// of omitted faces.
     fn mend(&mut self) -> usize {
         if !self.face_colors.is_empty() {
             self.face_colors.resize(self.triangles.len(), [1.0; 4]);
@@ -123,7 +123,7 @@ impl Indexed {
         let given = |v: u32| own.get(v as usize).copied().flatten();
         let complete = triangles.as_flattened().par_iter().all(|&v| given(v).is_some());
         let fans = (!complete).then(|| Fans::new(&self.positions, triangles));
-        // Faces that are exactly coplanar stay together at 0 degrees in spite of rounding.
+        // The margin keeps exactly coplanar faces smooth at 0 degrees despite rounding.
         let limit = f64::from(smooth_angle).cos() - 1e-9;
         let corner = |t: usize, v: u32| match (given(v), &fans) {
             (Some(normal), _) => normal,
@@ -147,13 +147,13 @@ fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
     Some(Vec3::to_array(&n.as_vec3()))
 }
 
-/// A mesh in which a vertex is there once for each of its normals and for the colours of its faces.
+/// A mesh with one copy of each vertex for each of its normals, and for each of its faces' colours.
 struct Copies<'a> {
     file: &'a Indexed,
     mesh: TriangleMesh,
     /// The latest copy of each vertex of the file, or [`NONE`].
     latest: Vec<u32>,
-    /// The copy before each, or [`NONE`].
+    /// The previous copy of each copy, or [`NONE`].
     before: Vec<u32>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> Copies<'a> {
         Self { file, mesh: TriangleMesh::default(), latest, before: Vec::new() }
     }
 
-    /// Index of vertex `v` of the file with this normal, and with this colour if faces have one.
+    /// Index of the copy of the file's vertex `v` with this normal, and with this colour if faces have colours.
     fn vertex(&mut self, v: u32, normal: [f32; 3], color: Option<[f32; 4]>) -> u32 {
         let (at, mesh) = (v as usize, &mut self.mesh);
         let mut copy = self.latest[at];
@@ -186,7 +186,7 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// A file and the mesh that was made of it.
+/// A file and the mesh created from it.
 struct ParsedIndexed {
     file: Indexed,
     mesh: TriangleMesh,
@@ -197,7 +197,7 @@ impl ParsedMesh for ParsedIndexed {
         budget::of_mesh(self.mesh.positions.len(), self.mesh.triangles.len())
     }
 
-    /// Vertices with colours get a white material, which shows them as they are.
+    /// Vertices with colours get a white material, which shows them unchanged.
     fn into_source(
         self: Box<Self>,
         name: &str,
@@ -219,7 +219,7 @@ impl ParsedMesh for ParsedIndexed {
 mod tests {
     use super::*;
 
-    /// Two triangles that share an edge and fold along it by 90 degrees.
+    /// Two triangles that share an edge and are folded along it by 90 degrees.
     fn fold() -> Indexed {
         Indexed {
             positions: vec![[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]],

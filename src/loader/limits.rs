@@ -1,4 +1,4 @@
-//! The limit on coordinates, whatever file they come from.
+//! The limit on coordinates, which applies to all file formats.
 
 use super::LoadError;
 use crate::{
@@ -12,10 +12,10 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Refuses vertices and placements (at rest) that are out of range.
+/// Checks that vertices and placements (at rest) are in range.
 ///
 /// # Errors
-/// One line that names the mesh or the instance.
+/// One line that names the mesh or instance out of range.
 pub fn check(path: &Path, scene: &Scene) -> Result<(), LoadError> {
     let mut reaches = Vec::with_capacity(scene.meshes.len());
     for mesh in &scene.meshes {

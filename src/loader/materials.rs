@@ -1,4 +1,4 @@
-//! The flat tables of materials and textures that a load fills, each row once.
+//! The tables of materials and textures that a load fills. Equal rows are shared.
 
 use super::{
     LoadError,
@@ -31,14 +31,14 @@ pub struct Materials {
     cutout_of: HashMap<(Option<PictureKey>, PictureKey, Channel), u32>,
 }
 
-/// What tells one picture from another: its path, how it continues, and the space of its colours.
+/// The key of a picture: its path, wrap mode and colour space.
 type PictureKey = (PathBuf, u8, ColorSpace);
 
-/// A texture of the table.
+/// A future entry of the texture table.
 enum Request {
     /// A picture file to be decoded.
     Picture(Picture),
-    /// The colours of one picture, white without it, and the opacity of another.
+    /// The colours of one picture (white if it is None) with the opacity of another.
     Cutout {
         color: Option<Picture>,
         opacity: Picture,
@@ -49,23 +49,23 @@ enum Request {
 
 /// A picture to be decoded.
 pub struct Picture {
-    /// Absolute and without links.
+    /// Absolute path without links.
     pub path: PathBuf,
     pub wrap: Wrap,
-    /// The space of its colours if it has eight bits per channel.
+    /// Colour space of a picture with eight bits per channel.
     pub space: ColorSpace,
     pub used_by: Use,
 }
 
-/// The place that names a picture.
+/// The location that names a picture.
 pub enum Use {
-    /// A scene file, which makes no scene without the picture.
+    /// A scene file, which cannot be loaded without the picture.
     Required { file: PathBuf },
-    /// A line of a model's file. Without the picture, its materials go without.
+    /// A line of a model's file. Without the picture, its materials have no texture.
     Optional { file: PathBuf, line: usize },
 }
 
-/// Textures in the order of their indices, and warnings of those that cannot be decoded.
+/// Textures in the order of their indices, and warnings about damaged ones.
 pub type DecodedTextures = (Vec<Texture>, Vec<String>);
 
 impl Picture {
@@ -75,9 +75,9 @@ impl Picture {
 }
 
 impl Materials {
-    /// Row of `material`, shared with all of the same name that look the same.
+    /// Row of `material`. Equal materials with equal names share a row.
     pub fn add(&mut self, name: &str, material: Material) -> u32 {
-        // Equal materials are spelled alike, down to the bits of their numbers.
+        // Equal materials have equal debug output, including all bits of their numbers.
         let key = format!("{name}\0{material:?}");
         if let Some(&row) = self.row_of.get(&key) {
             return row;
@@ -87,18 +87,18 @@ impl Materials {
         row
     }
 
-    /// Row of `material`, which nothing else will share.
+    /// Row of `material`, which is never shared.
     pub fn add_apart(&mut self, name: &str, material: Material) -> u32 {
         self.rows.push(material);
         self.names.push(name.to_owned());
         self.rows.len() as u32 - 1
     }
 
-    /// Index of the texture at `path`, in `space` if it has eight bits per channel, which the scene file `used_by` needs. It is decoded
-    /// later, by [`Materials::decode_textures`].
+    /// Index of the texture at `path`, which the scene file `used_by` requires. `space` is its colour space if it has eight bits per
+    /// channel. It is decoded later by [`Materials::decode_textures`].
     ///
     /// # Errors
-    /// The sentence to put behind the place that names the file, when there is no such file.
+    /// If there is no such file. The text is a sentence to be placed after the location that names the file.
     pub fn texture(&mut self, path: &Path, wrap: Wrap, space: ColorSpace, used_by: &Path) -> Result<u32, String> {
         let found = path.canonicalize().ok().filter(|p| p.is_file());
         let path = found
@@ -111,7 +111,7 @@ impl Materials {
         Ok(self.picture(Picture { path, wrap, space, used_by }))
     }
 
-    /// Index of the texture of a picture, which is decoded later, by [`Materials::decode_textures`].
+    /// Index of the texture of a picture, which is decoded later by [`Materials::decode_textures`].
     pub fn picture(&mut self, picture: Picture) -> u32 {
         let index = self.textures.len() as u32;
         let found = *self.texture_of.entry(picture.key()).or_insert(index);
@@ -123,7 +123,7 @@ impl Materials {
         found
     }
 
-    /// Index of a texture with the colours of one picture, white without it, and the opacity that a channel of another one holds.
+    /// Index of a texture with the colours of one picture (white if it is None) and the opacity from a channel of another.
     pub fn cutout(&mut self, color: Option<Picture>, opacity: Picture, channel: Channel) -> u32 {
         let index = self.textures.len() as u32;
         let key = (color.as_ref().map(Picture::key), opacity.key(), channel);
@@ -134,7 +134,7 @@ impl Materials {
         found
     }
 
-    /// A table with the same textures and maps but no rows, in which the materials of this one find theirs again.
+    /// A table with the textures and maps of this one, but no rows. Materials that are added to it find their textures again.
     pub fn without_rows(&self) -> Self {
         Self {
             maps: self.maps.clone(),
@@ -144,7 +144,7 @@ impl Materials {
         }
     }
 
-    /// Index of a way to read a texture, shared by all materials that read it so.
+    /// Index of a map. Equal maps are shared.
     pub fn map(&mut self, map: TextureMap) -> u32 {
         let [a, b, c, d, x, y] = map.transform.to_cols_array().map(f32::to_bits);
         let key = [map.texture, map.uv_set, a, b, c, d, x, y];
@@ -154,13 +154,13 @@ impl Materials {
         })
     }
 
-    /// Index of `map`, which nothing else will share.
+    /// Index of `map`, which is never shared.
     pub fn map_apart(&mut self, map: TextureMap) -> u32 {
         self.maps.push(map);
         self.maps.len() as u32 - 1
     }
 
-    /// Index of a map that reads `texture` as it is; [`NONE`] for none.
+    /// Index of a map that reads `texture` without a transform; [`NONE`] for no texture.
     pub fn plain_map(&mut self, texture: u32) -> u32 {
         match texture {
             NONE => NONE,
@@ -168,16 +168,16 @@ impl Materials {
         }
     }
 
-    /// Index of a texture that is decoded already.
+    /// Index of a texture that is already decoded.
     pub fn decoded(&mut self, texture: Texture) -> u32 {
         self.textures.push(Request::Decoded(texture));
         self.textures.len() as u32 - 1
     }
 
-    /// Decodes all textures, in parallel, and takes them out of the table. Materials go without those that are optional and damaged.
+    /// Decodes all textures in parallel, and removes them from the table. Damaged optional textures are removed from their materials.
     ///
     /// # Errors
-    /// The first required one that is damaged, in the order of their indices.
+    /// The error of the first damaged texture that is required, in the order of indices.
     pub fn decode_textures(&mut self) -> Result<DecodedTextures, LoadError> {
         let requests = std::mem::take(&mut self.textures);
         let decoded: Vec<_> = requests.into_par_iter().map(decode_request).collect();
@@ -193,7 +193,7 @@ impl Materials {
         Ok((textures, warnings))
     }
 
-    /// Takes a texture from all materials. What it was to make glow stays dark.
+    /// Removes a texture from all materials. Emission that it would have controlled becomes dark.
     fn go_without(&mut self, texture: u32) {
         let maps = &self.maps;
         let is_lost = |map: u32| maps.get(map as usize).is_some_and(|map| map.texture == texture);
@@ -210,7 +210,7 @@ impl Materials {
     }
 }
 
-/// A texture, unless it is optional and damaged, and warnings of damage.
+/// Decodes a texture. None for a damaged optional one. Also returns warnings about damage.
 fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), LoadError> {
     let mut warnings = Vec::new();
     let mut decode = |picture: &Picture| match (decode(picture), &picture.used_by) {
@@ -254,7 +254,7 @@ fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
     })
 }
 
-/// Runs of [`crate::scene::Scene::material_slots`], shared by instances that look alike.
+/// Runs of [`crate::scene::Scene::material_slots`], shared by instances with equal materials.
 #[derive(Default)]
 pub struct Slots {
     pub all: Vec<u32>,

@@ -1,17 +1,17 @@
-//! Meshes on their way into a scene, and the formats of files that hold one.
+//! Meshes before they are part of a scene, and the file formats that contain one mesh.
 
 use super::{LoadError, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, shapes, stl::Stl};
 use crate::scene::{Mesh, Shape, TriangleMesh, Wrap};
 use std::path::{Path, PathBuf};
 
-/// A mesh, the materials of its slots, and the points that copies can be scattered on.
+/// A mesh, the materials of its slots, and the points on which copies can be scattered.
 pub struct MeshSource {
     pub mesh: Mesh,
     /// Material row of each slot.
     pub materials: Vec<u32>,
-    /// Positions as the file has them, unsplit, if they are not those of the mesh (see [`Self::points`]).
+    /// Positions as in the file, before vertices are split. Empty if the mesh's own are used (see [`Self::points`]).
     pub points: Vec<[f32; 3]>,
-    /// Triangles between `points`, if they are not those of the mesh.
+    /// Triangles between `points`; empty if the mesh's own are used.
     pub point_triangles: Vec<[u32; 3]>,
     pub motion: MeshMotion,
 }
@@ -29,7 +29,7 @@ impl MeshSource {
         }
     }
 
-    /// A shape with one material. Its points are those of its vertices, each once.
+    /// A shape with one material. Its points are its vertices without repetitions.
     pub fn of_shape(name: &str, triangles: TriangleMesh, material: u32) -> Self {
         let (points, faces) = shapes::welded(&triangles);
         Self::of_triangles(name, triangles, vec![material], points, faces)
@@ -40,7 +40,7 @@ impl MeshSource {
         Self::of_triangles(name, triangles, vec![material], Vec::new(), Vec::new())
     }
 
-    /// A mesh of triangles at rest.
+    /// A static triangle mesh.
     pub fn of_triangles(
         name: &str,
         triangles: TriangleMesh,
@@ -53,7 +53,7 @@ impl MeshSource {
         Self { mesh, materials, points, point_triangles, motion: MeshMotion::Still }
     }
 
-    /// The points that copies can be scattered on, each once, and the triangles between them. A sphere has none.
+    /// The points on which copies can be scattered, each once, and the triangles between them. Both are empty for a sphere.
     pub fn points(&self) -> (&[[f32; 3]], &[[u32; 3]]) {
         match self.mesh.triangles() {
             Some(mesh) if self.points.is_empty() => (&mesh.positions, &mesh.triangles),
@@ -62,29 +62,29 @@ impl MeshSource {
     }
 }
 
-/// A format of files that hold one mesh.
+/// A file format that contains one mesh.
 pub trait MeshFormat: Sync {
-    /// The extension of its files, in lower case.
+    /// The extension of files, in lower case.
     fn extension(&self) -> &'static str;
 
-    /// Reads a file. Files that it refers to may be in its own folder and in those of `allow`.
+    /// Reads a file. Files that it refers to must be in its own folder or in a folder of `allow`.
     ///
     /// # Errors
-    /// When a file is malformed or out of these folders, or nothing in it can be seen.
+    /// If a file cannot be read, is malformed or is in none of these folders, or if nothing in it is visible.
     fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError>;
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum FilePlace {
-    /// From 1.
+    /// Line, counted from 1.
     Line(usize),
-    /// From 0.
+    /// Byte, counted from 0.
     Byte(usize),
 }
 
 impl FilePlace {
-    /// What is wrong there in the file at `path`.
+    /// The error for this location of the file at `path`.
     pub fn error(self, path: &Path, message: &str) -> LoadError {
         match self {
             Self::Line(line) => LoadError::line(path, line, message),
@@ -93,8 +93,8 @@ impl FilePlace {
     }
 }
 
-/// The error of a file without a face that can be drawn; `not_finite` of its faces have vertices that are not finite, of which the first
-/// one is at `first`.
+/// The error of a file without a drawable face. `not_finite` of its faces have vertices that are not finite; `first` is the location of the
+/// first such vertex.
 pub fn nothing_to_draw(path: &Path, first: Option<FilePlace>, not_finite: usize) -> LoadError {
     let message =
         format!("no face can be drawn: {not_finite} have vertices that are not finite; export the mesh again");
@@ -104,13 +104,13 @@ pub fn nothing_to_draw(path: &Path, first: Option<FilePlace>, not_finite: usize)
     }
 }
 
-/// Leaves out the values that are not kept; a list without values stays so.
+/// Removes the values that are not kept. Does nothing for an empty list.
 pub fn retain<T>(values: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     values.retain(|_| kept.next() == Some(&true));
 }
 
-/// Changes indices of kept values to what they are once the others are left out.
+/// Renumbers indices of kept values for the list without the others.
 pub fn renumber<'a>(kept: &[bool], indices: impl Iterator<Item = &'a mut u32>) {
     let numbers = kept.iter().scan(0, |next, &is_kept| {
         let number = *next;
@@ -121,37 +121,37 @@ pub fn renumber<'a>(kept: &[bool], indices: impl Iterator<Item = &'a mut u32>) {
     indices.for_each(|index| *index = numbers[*index as usize]);
 }
 
-/// All formats of meshes but glTF, whose files are models with several.
+/// All mesh formats except glTF, whose files are models with several meshes.
 pub const FORMATS: &[&dyn MeshFormat] = &[&Obj, &Ply, &Stl];
 
-/// The extensions of all formats of meshes, for people: ".obj, .ply, .stl".
+/// The extensions of all mesh formats, for messages: ".obj, .ply, .stl".
 pub fn extensions() -> String {
     let extensions = FORMATS.iter().map(|format| format!(".{}", format.extension()));
     extensions.collect::<Vec<_>>().join(", ")
 }
 
-/// The format of files with this extension, in lower case.
+/// The format of an extension, which must be in lower case.
 pub fn format_of(extension: &str) -> Option<&'static dyn MeshFormat> {
     let mut formats = FORMATS.iter().copied();
     formats.find(|format| format.extension() == extension)
 }
 
-/// How a mesh is made of a file.
+/// Options for creating a mesh from a file.
 pub struct MeshOptions {
-    /// Greatest angle in radians between faces without normals that are shaded smoothly.
+    /// Greatest angle, in radians, at which adjacent faces without normals are shaded smoothly.
     pub smooth_angle: f32,
 }
 
-/// A file that was read and parsed, but is not yet in any table.
+/// A parsed file whose materials are not in the tables yet.
 pub trait ParsedMesh: Send {
-    /// Bytes of memory that the mesh takes.
+    /// Bytes of memory of the mesh.
     fn bytes(&self) -> u64;
 
-    /// Enters the materials in use into `table`; `replacement` takes the place of all of them. `wrap` is for textures that do not say
-    /// how they continue. Returns warnings, too.
+    /// Adds the used materials to `table`; `replacement` replaces all of them. `wrap` is the wrap mode of textures that do not specify one.
+    /// Also returns warnings.
     ///
     /// # Errors
-    /// When a texture that a material in use names does not exist.
+    /// If a texture of a used material does not exist.
     fn into_source(
         self: Box<Self>,
         name: &str,

@@ -1,7 +1,7 @@
-//! Files to scenes: `.ron` scene files, standalone glTF, `.obj`, `.ply` and `.stl` models and raw `.scn` dumps.
+//! Loading of files as scenes: `.ron` scene files, standalone glTF, `.obj`, `.ply` and `.stl` models, and raw `.scn` dumps.
 //!
-//! Whatever a file contains, loading ends with a valid [`Scene`] or with one line that names the file, the place and
-//! the fix. Nothing is allocated before its size is known to fit.
+//! For any content of a file, the result is a valid [`Scene`] or a one-line error with the file, the position and a remedy. Memory is only
+//! allocated after its size was checked.
 
 mod budget;
 mod cutout;
@@ -51,26 +51,27 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Loads a scene file or a standalone model; see [`load_with`].
+/// Loads a scene file or a standalone model with default options; see [`load_with`].
 ///
 /// # Errors
-/// One line that says what is wrong, where, and what to do about it.
+/// If the file cannot be read or is invalid. The error is one line with the position, the cause and a remedy.
 pub fn load(path: &Path) -> Result<Scene, LoadError> {
     load_with(path, &LoadOptions::default())
 }
 
 /// Loads `path` by its extension (in any case): `.ron`, `.gltf`, `.glb`, `.obj`, `.ply`, `.stl` or `.scn`.
 ///
-/// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky, seen from a
-/// turntable of 72 frames, or from one place for as long as its animation takes.
+/// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky. A static model is shown on a turntable
+/// of 72 frames, an animated one from a fixed camera for the duration of its animation.
 ///
 /// # Errors
-/// One line that says what is wrong, where, and what to do about it.
+/// If the file, or a file that it refers to, cannot be read or is invalid, or if an option does not apply. The error is one line with the
+/// position, the cause and a remedy.
 pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
     load_inspected(path, options, |_| ())
 }
 
-/// As [`load_with`]; shows the model of a glTF file to `inspect` before it becomes a scene, even if it cannot become one.
+/// As [`load_with`]. Passes the model of a glTF file to `inspect` before it is converted to a scene, even if the conversion fails.
 ///
 /// # Errors
 /// As [`load_with`].
@@ -87,7 +88,7 @@ pub(crate) fn load_inspected(
     })
 }
 
-/// The error of a scene file; of `--set` instead, if the file is right without it.
+/// Attributes the error of a scene file to `--set` if the file is valid without it.
 fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError {
     let is_of_scene = match &error {
         LoadError::File { file, message }
@@ -101,7 +102,7 @@ fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError
         let plain = LoadOptions { model, ..options.clone() };
         return match load_kind((path, Kind::Scene), &plain, |_| ()) {
             Ok(_) => LoadError::flag("--environment", error.message()),
-            // The places of this one are those of the file.
+            // The positions in this error refer to the file.
             Err(error) => blame_sets(error, path, &plain),
         };
     }
@@ -127,7 +128,7 @@ fn load_kind(
     finished(scene, path, options)
 }
 
-/// Completes a scene and names it. With `options.strict`, its warnings are an error.
+/// Completes and names a scene. With `options.strict`, its warnings become an error.
 fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
     let mut scene = complete(scene, path, &options.view, options.model.stage.size)?;
     let is_framed = !matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
@@ -142,7 +143,7 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
     }
 }
 
-/// Loads a scene file at `path` as if it had `text`, which nobody needs to have written. None: as it is.
+/// Loads the scene file at `path` as if it contained `text`; None for its actual content.
 ///
 /// # Errors
 /// As [`load_with`].
@@ -161,16 +162,17 @@ pub(crate) fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions)
     finished(scene, path, options)
 }
 
-/// Makes a scene of a description that was built in code. Files in it are relative to the working folder.
+/// Creates a scene from a description built in code. Relative paths in it refer to the working folder.
 ///
 /// # Errors
-/// One line that says what is wrong, and where in the description.
+/// If the description is invalid, or if a file that it refers to cannot be read. The error is one line with the position in the
+/// description.
 pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
     let scene = complete(ron::build(desc)?, Path::new(name), &ViewOptions::default(), None)?;
     Ok(Scene { name: name.to_owned(), ..scene })
 }
 
-/// What all scenes get, whatever they were made of.
+/// The final steps for scenes of all formats.
 fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32, u32)>) -> Result<Scene, LoadError> {
     tangents::add_missing(&mut scene);
     enclosing::mark(&mut scene);
@@ -179,7 +181,7 @@ fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32
     Ok(scene)
 }
 
-/// All files in a folder that [`load_with`] takes, as far as their names tell, in order of their names. Hidden ones do not count.
+/// All files in a folder that [`load_with`] supports, judging by their names and ordered by name. Hidden files are ignored.
 ///
 /// # Errors
 /// If the folder cannot be read or has no such file.
@@ -196,20 +198,20 @@ pub(crate) fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     }
 }
 
-/// The name of the scene in the file at `path`, for `{scene}` in output patterns: the file's without its extension.
+/// The name of the scene in the file at `path`, for `{scene}` in output patterns: the file's name without its extension.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether [`load_with`] takes the file for a scene, and not for a model, as far as its name tells.
+/// Whether [`load_with`] treats the file as a scene rather than a model, judging by its name.
 pub(crate) fn is_scene(path: &Path) -> bool {
     matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
 }
 
-/// The animations of the model at `path` that `options` name, each to be played by itself.
+/// The animations that `options` select from the model at `path`, to be played separately.
 ///
 /// # Errors
-/// As [`load_with`], and for animations that the file does not have.
+/// As [`load_with`]. Also if the file does not have a selected animation.
 pub(crate) fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
@@ -219,10 +221,10 @@ pub(crate) fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<Singl
     }
 }
 
-/// Whether there is a file that [`load_with`] takes, as far as its name tells.
+/// Checks that the file exists and that [`load_with`] supports its extension.
 ///
 /// # Errors
-/// What is wrong with the name, and which ones are right.
+/// If it does not exist, or has an unknown extension. The text lists the supported ones.
 pub(crate) fn check_kind(path: &Path) -> Result<(), LoadError> {
     kind_of(path)?;
     match path.exists() {
@@ -231,16 +233,16 @@ pub(crate) fn check_kind(path: &Path) -> Result<(), LoadError> {
     }
 }
 
-/// Whether [`load_with`] takes the file for glTF.
+/// Whether [`load_with`] treats the file as glTF.
 pub(crate) fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
 }
 
-/// The overrides of a scene file. The environment from the command line is first, so that `--set` reaches it; the start time is last:
-/// a flag takes precedence over `--set`.
+/// The overrides of a scene file. The environment of the command line comes first, so that `--set` can change it. The start time comes
+/// last, because a flag takes precedence over `--set`.
 ///
 /// # Errors
-/// If scene files have no such environment, and if its picture does not exist.
+/// If scene files do not support the environment, or if its picture does not exist.
 fn overrides(options: &LoadOptions) -> Result<Vec<(String, String)>, LoadError> {
     let model = &options.model;
     let environment = match (&model.environment, model.environment_rotation) {
@@ -259,10 +261,10 @@ fn overrides(options: &LoadOptions) -> Result<Vec<(String, String)>, LoadError> 
     Ok(environment.into_iter().chain(options.overrides.iter().cloned()).chain(start).collect())
 }
 
-/// The value that `--environment-rotation` sets in a scene file.
+/// The key that `--environment-rotation` sets in a scene file.
 const TURNED: &str = "environment.rotation";
 
-/// The error of a flag that sets a value, in place of that of `--set`.
+/// The error of the flag that set a value, instead of an error of `--set`.
 fn blame_flag(error: LoadError, options: &LoadOptions) -> LoadError {
     let is_set = |key: &str| options.overrides.iter().any(|(set, _)| set == key);
     match error {

@@ -1,4 +1,4 @@
-//! Shading normals for meshes whose file has none, weighted by the angle of each face at the vertex.
+//! Shading normals for meshes whose file has none. Faces are weighted by their angle at the vertex.
 //!
 //! Thürmer and Wüthrich, "Computing vertex normals from polygonal facets", 1998.
 
@@ -6,10 +6,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Where more faces than this meet they are left flat: the work grows with the square.
+/// Maximum number of faces at a vertex for smoothing, since the work is quadratic. More faces stay flat.
 const MAX_VALENCE: usize = 1024;
 
-/// Unit normal of a triangle, or zero when it has no area.
+/// Unit normal of a triangle; zero if it has no area.
 pub fn face_normal(corners: [[f32; 3]; 3]) -> DVec3 {
     let [a, b, c] = corners.map(|p| DVec3::from(p.map(f64::from)));
     (b - a).cross(c - a).normalize_or_zero()
@@ -18,14 +18,14 @@ pub fn face_normal(corners: [[f32; 3]; 3]) -> DVec3 {
 /// The faces around each position.
 pub struct Fans {
     starts: Vec<u32>,
-    /// (triangle, corner's angle) around each position in turn.
+    /// Triangle and corner angle of each face around each position, position by position.
     members: Vec<(u32, f32)>,
     faces: Vec<DVec3>,
     weld: Vec<u32>,
 }
 
 impl Fans {
-    /// Positions with the same coordinates count as one.
+    /// Finds the faces around each position. Equal positions are merged.
     pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Self {
         let weld = weld(positions);
         let mut starts = vec![0u32; positions.len() + 1];
@@ -53,7 +53,8 @@ impl Fans {
         &self.members[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// Normal of `triangle` at its corner `position`: over all faces there that differ by less than `cos_limit` says.
+    /// Normal of `triangle` at its corner `position`. It is averaged over all faces there whose normals differ by an angle with a cosine of
+    /// at least `cos_limit`.
     pub fn corner_normal(&self, triangle: u32, position: u32, cos_limit: f64) -> [f32; 3] {
         let own = self.faces[triangle as usize];
         let fan = self.around(position);
@@ -69,7 +70,7 @@ impl Fans {
         sum.try_normalize().unwrap_or(own).as_vec3().to_array()
     }
 
-    /// Normal of every position over all faces around it; +Y where there are none.
+    /// Normal of every position over all faces around it; +Y without faces.
     pub fn position_normals(&self, count: usize) -> Vec<[f32; 3]> {
         (0..count as u32)
             .into_par_iter()
@@ -81,10 +82,10 @@ impl Fans {
     }
 }
 
-/// For each position the first one with the same coordinates.
+/// For each position, the index of the first one with equal coordinates.
 pub fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
     let mut first = HashMap::with_capacity(positions.len());
-    // Adding 0 makes -0 and 0 the same.
+    // Adding 0 turns -0 into 0.
     let key = |p: &[f32; 3]| p.map(|x| (x + 0.0).to_bits());
     positions.iter().enumerate().map(|(i, p)| *first.entry(key(p)).or_insert(i as u32)).collect()
 }
@@ -102,7 +103,7 @@ fn corner_angle(positions: &[[f32; 3]], triangle: &[u32; 3], corner: usize) -> f
 mod tests {
     use super::*;
 
-    /// Two triangles that share the edge 0-1 and fold along it by 90 degrees.
+    /// Two triangles that share the edge 0-1 and are folded along it by 90 degrees.
     const FOLD: ([[f32; 3]; 4], [[u32; 3]; 2]) =
         ([[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]], [[0, 1, 2], [1, 0, 3]]);
 

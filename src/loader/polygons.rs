@@ -1,27 +1,28 @@
-//! The faces of mesh files: concave ones, which a fan does not cover, are split by ear clipping, and those with a corner that is
-//! not finite are left out.
+//! Faces of mesh files. Concave faces, which a fan does not cover, are split by ear clipping. Faces with a corner that is not finite are
+//! omitted.
 
 use earcut::Earcut;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Polygons with more corners stay fans: the work may grow with the square.
+/// Maximum number of corners of a polygon that is split, since the work is quadratic. Larger polygons stay fans.
 const MOST_CORNERS: usize = 1 << 14;
-/// Share of a polygon's area by which a triangle of its fan may run backwards, as rounding lets it.
+/// Share of a polygon's area by which a triangle of its fan may be reversed due to rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// Triangles that take the place of a file's own.
+/// Triangles that replace a file's own.
 #[derive(Debug, PartialEq)]
 pub struct Mended<C> {
     pub triangles: Vec<[C; 3]>,
-    /// Index of a triangle of the file that belongs to the same face, for each of `triangles`.
+    /// For each of `triangles`, the index of a triangle in the file that belongs to the same face.
     pub sources: Vec<u32>,
-    /// Number of faces that are left out.
+    /// Number of omitted faces.
     pub left_out: usize,
 }
 
-/// Mends a list of triangles in which each of `polygons` is a fan of several; `position` is that of a corner. None if all can stay.
+/// Repairs a list of triangles in which each of `polygons` is a fan. `position` returns the position of a corner. None if nothing has to
+/// change.
 pub fn mended<C: Copy + Send + Sync>(
     triangles: &[[C; 3]],
     polygons: &[Range<u32>],
@@ -69,7 +70,7 @@ impl<C> Mended<C> {
         self.sources.push(source);
     }
 
-    /// The values of the triangles, given those of the file's; empty if the file has none.
+    /// Maps values of the file's triangles to the new triangles; empty if `of_file` is empty.
     pub fn values<T: Copy>(&self, of_file: &[T]) -> Vec<T> {
         match of_file.is_empty() {
             true => Vec::new(),
@@ -78,12 +79,12 @@ impl<C> Mended<C> {
     }
 }
 
-/// Whether all coordinates are.
+/// Whether all coordinates are finite.
 pub fn is_finite(position: &[f32; 3]) -> bool {
     position.iter().all(|x| x.is_finite())
 }
 
-/// The triangles of a polygon that its fan would leave, by index of their corners. None if the fan is right, or nothing is.
+/// Triangulates a polygon that its fan would not cover, as indices of corners. None if the fan is valid, or if no triangulation is found.
 fn split(corners: &[[f32; 3]]) -> Option<Vec<[usize; 3]>> {
     let [first, ..] = corners else { return None };
     if !(4..=MOST_CORNERS).contains(&corners.len()) {
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// An L of six corners, whose fan from the fifth on leaves it.
+    /// An L with six corners, which the fan from its fifth corner leaves.
     const L: [[f32; 3]; 6] = [[1., 0., 0.], [1., 0.25, 0.], [0.25, 0.25, 0.], [0.25, 1., 0.], [0., 1., 0.], [0.; 3]];
 
     fn area(corners: &[[f32; 3]], triangles: &[[usize; 3]]) -> DVec3 {
@@ -144,7 +145,7 @@ mod tests {
         let with_midpoints = [[0.; 3], [0.1, 0., 0.], [1., 0., 0.], [1., 0.3, 0.], [1., 1., 0.], [0., 1., 0.]];
         let bent = [[0.; 3], [1., 0., 0.2], [1., 1., 0.], [0., 1., 0.3]];
         assert_eq!([split(&square), split(&with_midpoints), split(&bent)], [None, None, None]);
-        // A dart that is seen whole from its first corner.
+        // A dart that is entirely visible from its first corner.
         assert_eq!(split(&[[0., -0.4, 0.], [1., -1., 0.], [0., 1., 0.], [-1., -1., 0.]]), None);
     }
 

@@ -1,8 +1,8 @@
-//! `.scn`: meshes and instances as raw little-endian numbers, for measuring against other renderers.
+//! `.scn` files: meshes and instances as raw little-endian numbers, for comparing performance with other renderers.
 //!
-//! `SCN1\0\0\0\0`, u32 mesh count, u32 instance count; per mesh u32 vertex count, u32 triangle count, f32×3 per
-//! vertex, u32×3 per triangle; then a u32 mesh index per instance; then f32×12 per instance, the world_from_object
-//! matrix in rows. Shown in grey under a clear sky, from an automatic camera.
+//! `SCN1\0\0\0\0`, u32 mesh count, u32 instance count; per mesh u32 vertex count, u32 triangle count, f32×3 per vertex, u32×3 per triangle;
+//! then a u32 mesh index per instance; then f32×12 per instance, the row-major world_from_object matrix. The scene is shown in grey under a
+//! clear sky, with an automatic camera.
 
 use super::{LoadError, files, framing, ron::placements::check_count, standalone, transform::is_invertible};
 use crate::{
@@ -14,10 +14,11 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"SCN1\0\0\0\0";
 
-/// Loads a whole file.
+/// Loads a file.
 ///
 /// # Errors
-/// When it is cut short, has bytes left over, an index points nowhere, or a transform has no inverse.
+/// If the file cannot be read, is cut short, has extra bytes at the end, contains an index out of range, or contains a transform without an
+/// inverse.
 pub fn load(path: &Path) -> Result<Scene, LoadError> {
     let bytes = files::read(path)?;
     let mut scene = parse(&bytes).map_err(|message| LoadError::file(path, message))?;
@@ -67,7 +68,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The number in the first four bytes; missing ones count as 0.
+/// The number in the first four bytes; missing bytes count as 0.
 fn le_u32(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).rev().fold(0, |n, &b| n << 8 | u32::from(b))
 }

@@ -1,17 +1,17 @@
-//! The meshes that need no file: quad and box, and what turns about the Y axis.
+//! Meshes that need no file: quad, box, and solids of revolution about the Y axis.
 
 use crate::scene::TriangleMesh;
 use glam::{Vec2, Vec3};
 use std::{collections::HashMap, f32::consts::TAU};
 
-/// A square of side 1 in the XZ plane about the origin, facing +Y; UV (0, 0) to (`tile`, `tile`).
+/// A square with side 1 in the XZ plane, centred at the origin and facing +Y; UV (0, 0) to (`tile`, `tile`).
 pub fn quad(tile: f32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     push_face(&mut mesh, [Vec3::ZERO, Vec3::X, Vec3::NEG_Z], tile);
     mesh
 }
 
-/// A box about the origin with flat faces, each with UV (0, 0) to (`tile`, `tile`).
+/// A box centred at the origin with flat faces, each with UV (0, 0) to (`tile`, `tile`).
 pub fn cuboid(size: Vec3, tile: f32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     let faces = [
@@ -31,7 +31,7 @@ pub fn cuboid(size: Vec3, tile: f32) -> TriangleMesh {
     mesh
 }
 
-/// A cylinder about the Y axis with its middle at the origin, shaded smoothly around its axis.
+/// A cylinder about the Y axis, centred at the origin, with smooth shading around its axis.
 pub fn cylinder(radius: f32, height: f32, segments: u32, caps: bool) -> TriangleMesh {
     let (top, bottom) = (Vec2::new(radius, height * 0.5), Vec2::new(radius, height * -0.5));
     let mut mesh = TriangleMesh::default();
@@ -43,7 +43,7 @@ pub fn cylinder(radius: f32, height: f32, segments: u32, caps: bool) -> Triangle
     mesh
 }
 
-/// A cone with its point at the top of the Y axis and its middle at the origin.
+/// A cone about the Y axis, centred at the origin, with its tip at the top.
 pub fn cone(radius: f32, height: f32, segments: u32, caps: bool) -> TriangleMesh {
     let (top, bottom) = (Vec2::new(0.0, height * 0.5), Vec2::new(radius, height * -0.5));
     let normal = Vec2::new(height, radius).normalize_or(Vec2::X);
@@ -55,14 +55,14 @@ pub fn cone(radius: f32, height: f32, segments: u32, caps: bool) -> TriangleMesh
     mesh
 }
 
-/// A disc in the XZ plane about the origin, facing +Y; UV (0, 0) to (1, 1) over the square around it.
+/// A disc in the XZ plane, centred at the origin and facing +Y; UV (0, 0) to (1, 1) over its bounding square.
 pub fn disc(radius: f32, segments: u32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     push_disc(&mut mesh, Vec2::new(radius, 0.0), 1.0, segments);
     mesh
 }
 
-/// A torus about the Y axis with its middle at the origin.
+/// A torus about the Y axis, centred at the origin.
 pub fn torus(radius: f32, tube: f32, segments: u32) -> TriangleMesh {
     let around = (segments / 2).max(3);
     let profile = (0..=around).map(|i| {
@@ -74,7 +74,7 @@ pub fn torus(radius: f32, tube: f32, segments: u32) -> TriangleMesh {
     mesh
 }
 
-/// The unit sphere about the origin with this many sides around the Y axis, shaded smoothly.
+/// A smooth unit sphere centred at the origin, with this number of sides around the Y axis.
 pub fn ball(segments: u32) -> TriangleMesh {
     let rings = segments / 2;
     let profile = (0..=rings).map(|ring| {
@@ -88,11 +88,11 @@ pub fn ball(segments: u32) -> TriangleMesh {
     mesh
 }
 
-/// Positions without repetitions, in the order of their first use, and triangles between them.
+/// Positions without repetitions, in the order of first use, and triangles between them.
 pub fn welded(mesh: &TriangleMesh) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let mut points = Vec::new();
     let mut known = HashMap::new();
-    // Adding 0 makes -0 and 0 the same.
+    // Adding 0 turns -0 into 0.
     let mut point = |v: u32| {
         let p = mesh.positions[v as usize];
         *known.entry(p.map(|x| (x + 0.0).to_bits())).or_insert_with(|| {
@@ -100,7 +100,7 @@ pub fn welded(mesh: &TriangleMesh) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
             points.len() as u32 - 1
         })
     };
-    // Vertices first: a triangle need not begin with the first one.
+    // Vertices are added first, because a triangle need not start with the first one.
     (0..mesh.positions.len() as u32).for_each(|v| {
         point(v);
     });
@@ -108,7 +108,7 @@ pub fn welded(mesh: &TriangleMesh) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     (points, triangles)
 }
 
-/// A unit square about `center` spanned by `u` and `v`, facing their cross product.
+/// A unit square centred at `center`, spanned by `u` and `v`, which faces their cross product.
 fn push_face(mesh: &mut TriangleMesh, [center, u, v]: [Vec3; 3], tile: f32) {
     let base = mesh.positions.len() as u32;
     for (a, b) in [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)] {
@@ -119,13 +119,13 @@ fn push_face(mesh: &mut TriangleMesh, [center, u, v]: [Vec3; 3], tile: f32) {
     mesh.triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
 }
 
-/// Cosine and sine of a part of a whole turn; the end is exactly the start.
+/// Cosine and sine of `part` of a full turn divided into `parts`. The end equals the start exactly.
 fn turned(part: u32, parts: u32) -> Vec2 {
     Vec2::from_angle((part % parts) as f32 * (TAU / parts as f32))
 }
 
-/// Turns a profile about the Y axis. It holds a distance from the axis with a height, and the normal there; its front is to the right of
-/// the way along it. u runs around the axis, v along the profile.
+/// Rotates a profile about the Y axis. The profile lists points (distance from the axis, height) with their normals. Its front is to the
+/// right of its direction. u runs around the axis, v along the profile.
 fn push_turned(mesh: &mut TriangleMesh, profile: &[(Vec2, Vec2)], segments: u32) {
     let base = mesh.positions.len() as u32;
     let row = segments + 1;
@@ -141,14 +141,14 @@ fn push_turned(mesh: &mut TriangleMesh, profile: &[(Vec2, Vec2)], segments: u32)
     for (step, pair) in (0..).zip(profile.windows(2)) {
         for a in (0..segments).map(|part| base + step * row + part) {
             let [b, c, d] = [a + 1, a + row + 1, a + row];
-            // At the axis, one of the two has no area.
+            // At the axis, one of the two triangles has no area.
             mesh.triangles.extend((pair[0].0.x != 0.0).then_some([a, b, c]));
             mesh.triangles.extend((pair[1].0.x != 0.0).then_some([a, c, d]));
         }
     }
 }
 
-/// A disc at a distance from the Y axis and a height, facing +Y if `side` is 1, and -Y if it is -1.
+/// A disc about the Y axis. `rim` is its radius and height; it faces +Y if `side` is 1, and -Y if it is -1.
 fn push_disc(mesh: &mut TriangleMesh, rim: Vec2, side: f32, segments: u32) {
     let base = mesh.positions.len() as u32;
     let points = (0..segments).map(|part| turned(part, segments)).chain([Vec2::ZERO]);
@@ -175,7 +175,7 @@ mod tests {
         })
     }
 
-    /// The volume that triangles enclose; it is negative if they face inwards.
+    /// The volume enclosed by the triangles; negative if they face inwards.
     fn volume(mesh: &TriangleMesh) -> f32 {
         let sixth = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| Vec3::from(mesh.positions[v as usize]));

@@ -1,13 +1,13 @@
-//! Triangles cut into lower ones, so that a mesh has vertices at enough heights to bend.
+//! Subdivision of triangles by height, so that a mesh has enough vertices to bend.
 
 use crate::scene::TriangleMesh;
 use glam::{Vec3, Vec4};
 use std::collections::HashMap;
 
-/// Times that an edge is cut in two, at most.
+/// Maximum number of times that an edge is halved.
 const MOST_ROUNDS: u32 = 8;
 
-/// The mesh with edges that reach over at most `most` in height. Whether an edge is cut depends on it alone, so no gaps come to be.
+/// Subdivides the mesh until edges span at most `most` in height. The decision for an edge depends only on that edge, so no gaps appear.
 pub fn lowered(mesh: &TriangleMesh, most: f32) -> TriangleMesh {
     let mut mesh = mesh.clone();
     for _ in 0..MOST_ROUNDS {
@@ -23,7 +23,7 @@ pub fn lowered(mesh: &TriangleMesh, most: f32) -> TriangleMesh {
     mesh
 }
 
-/// Cuts the edges that are long in two.
+/// Halves the edges that are marked as long.
 fn cut(mut mesh: TriangleMesh, long: &[[bool; 3]]) -> TriangleMesh {
     let (triangles, slots) = (std::mem::take(&mut mesh.triangles), std::mem::take(&mut mesh.slots));
     let mut middles = HashMap::new();
@@ -33,7 +33,7 @@ fn cut(mut mesh: TriangleMesh, long: &[[bool; 3]]) -> TriangleMesh {
             let (a, b) = (triangle[i], triangle[(i + 1) % 3]);
             *middles.entry((a.min(b), a.max(b))).or_insert_with(|| add_middle(&mut mesh, a, b))
         };
-        // The triangle from its corner `i` on.
+        // The corners of the triangle, starting with corner `i`.
         let from = |i: usize| [triangle[i], triangle[(i + 1) % 3], triangle[(i + 2) % 3]];
         let cut: Vec<[u32; 3]> = match long.iter().filter(|long| **long).count() {
             0 => vec![triangle],
@@ -43,7 +43,7 @@ fn cut(mut mesh: TriangleMesh, long: &[[bool; 3]]) -> TriangleMesh {
                 vec![[a, m, c], [m, b, c]]
             }
             2 => {
-                // The edge behind the one that stays is the first.
+                // Starts with the edge after the one that is not halved.
                 let i = (long.iter().position(|long| !long).unwrap_or(0) + 1) % 3;
                 let ([a, b, c], m, n) = (from(i), middle(i), middle((i + 1) % 3));
                 vec![[m, b, n], [a, m, n], [a, n, c]]
@@ -61,7 +61,7 @@ fn cut(mut mesh: TriangleMesh, long: &[[bool; 3]]) -> TriangleMesh {
     mesh
 }
 
-/// Adds the vertex between two others.
+/// Adds the vertex in the middle of two others.
 fn add_middle(mesh: &mut TriangleMesh, a: u32, b: u32) -> u32 {
     let (a, b) = (a as usize, b as usize);
     let number = mesh.positions.len() as u32;
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::loader::shapes::{cone, cuboid};
 
-    /// The area, and the volume that is enclosed.
+    /// The area, and the enclosed volume.
     fn measures(mesh: &TriangleMesh) -> [f32; 2] {
         let corners = mesh.triangles.iter().map(|t| t.map(|v| Vec3::from(mesh.positions[v as usize])));
         corners.fold([0.0; 2], |[area, volume], [a, b, c]| {

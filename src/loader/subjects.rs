@@ -1,4 +1,4 @@
-//! Groups, nodes and meshes by their names, for lenses to focus on.
+//! Lookup of groups, nodes and meshes by name, for example as the focus of a lens.
 
 mod unknown;
 
@@ -9,20 +9,21 @@ use crate::{
 use glam::Vec3;
 use std::{collections::HashMap, ops::Range};
 
-/// Most instances that the middle of a group is taken of.
+/// Maximum number of instances from which the centre of a group is computed.
 const MOST: usize = 256;
 
-/// The instances that have a name, and the way to the assembly that they are in; in the world, that is empty.
+/// The instances with a name, and the way to the assembly that contains them; empty for the world.
 pub struct Found {
     pub around: Vec<u32>,
     pub instances: Vec<u32>,
 }
 
-/// Finds the subject `name` of `scene`, else the first instance of the mesh of that name, or with `name:4` the fifth, else what has this
-/// path (see [`Scene::name_of_way`]). Of several meshes that share the name, as in glTF files, it finds an instance of each.
+/// Finds the subject `name` of `scene`. Otherwise finds the first instance of the mesh with that name (or the fifth, for `name:4`), or else
+/// the instance with this path (see [`Scene::name_of_way`]). If several meshes share the name, as in glTF files, the result has an instance
+/// of each.
 ///
 /// # Errors
-/// A sentence about a name that nothing has.
+/// If nothing has this name: a sentence with a suggestion.
 pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
     if let Some(subject) = scene.subjects.iter().find(|s| s.name == name) {
         return Ok(subject.anchors.clone());
@@ -38,7 +39,7 @@ pub fn find(scene: &Scene, name: &str) -> Result<Vec<Anchor>, String> {
     Ok(instances.iter().map(anchor).collect())
 }
 
-/// The instances that [`find`] takes the middle of: all of a subject's.
+/// The instances whose centre [`find`] uses; for a subject, all of its instances.
 ///
 /// # Errors
 /// As [`find`].
@@ -67,12 +68,12 @@ pub fn spread(instances: Range<u32>) -> Vec<u32> {
     instances.step_by(step).collect()
 }
 
-/// The middles of `instances`, as their meshes are at the first frame.
+/// The centres of the meshes of `instances` at the first frame, as anchors.
 pub fn middles(scene: &Scene, instances: &[u32]) -> Vec<Anchor> {
     middles_of_many(scene, instances, &mut HashMap::new())
 }
 
-/// As [`middles`]; `known` are the middles of meshes that were asked for before.
+/// As [`middles`]. `known` caches the centres of meshes.
 pub fn middles_of_many(scene: &Scene, instances: &[u32], known: &mut HashMap<u32, Vec3>) -> Vec<Anchor> {
     let anchor = |&index: &u32| {
         let mesh = scene.instances.get(index as usize)?.mesh;
@@ -93,7 +94,7 @@ fn of_meshes(scene: &Scene, name: &str, number: usize) -> Option<Vec<u32>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// The middle of a mesh in object space, at the first frame if it deforms.
+/// The centre of a mesh in object space; at the first frame if it deforms.
 fn middle(scene: &Scene, mesh: u32) -> Vec3 {
     let bounds = match scene.deforming.iter().find(|d| d.mesh == mesh) {
         Some(deforming) => {

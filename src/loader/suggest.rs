@@ -1,8 +1,8 @@
-//! "Did you mean": the nearest of the names that exist.
+//! "Did you mean": the closest of the known names.
 
-/// The candidate nearest to `name`, if it is near enough to be what was meant.
+/// The candidate closest to `name`, if it is close enough to be a misspelling.
 ///
-/// Levenshtein distance, ignoring case; at most a third of the name may differ (and always one letter may).
+/// Uses the Levenshtein distance, ignoring case. At most a third of the name may differ, but always at least one letter.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let wanted = lowercase(name);
@@ -14,7 +14,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// "did you mean `x`?" or else a list of all candidates.
+/// "did you mean `x`?", or a list of all candidates if none is close.
 pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone, kind: &str) -> String {
     match nearest(name, candidates.clone()) {
         Some(found) => format!("did you mean `{found}`?"),
@@ -22,7 +22,7 @@ pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clon
     }
 }
 
-/// A list of all candidates, or of the first dozen.
+/// A list of all candidates, or of the first dozen and the number of the others.
 pub fn list<'a>(candidates: impl IntoIterator<Item = &'a str>, kind: &str) -> String {
     let mut known: Vec<_> = candidates.into_iter().collect();
     let more = known.len().saturating_sub(12);
@@ -34,7 +34,7 @@ pub fn list<'a>(candidates: impl IntoIterator<Item = &'a str>, kind: &str) -> St
     }
 }
 
-/// Long names are cut: the distance is quadratic, and no one mistypes the hundredth letter.
+/// Long names are cut: the distance has quadratic cost, and the first hundred letters suffice.
 fn lowercase(s: &str) -> Vec<char> {
     s.chars().take(100).flat_map(char::to_lowercase).collect()
 }

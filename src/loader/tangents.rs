@@ -1,5 +1,5 @@
-//! Tangents for meshes that lack them but have a normal map or an anisotropic material. Models from glTF files have theirs
-//! already, unless a scene file gives them another material.
+//! Tangents for meshes that lack them but have a normal map or an anisotropic material. Models from glTF files have tangents already,
+//! unless a scene file assigns another material.
 
 use super::gltf::generate_tangents;
 use crate::scene::{Scene, Shape, rig::Deformers};
@@ -7,13 +7,13 @@ use glam::Mat2;
 use rayon::prelude::*;
 use std::collections::HashSet;
 
-/// Makes the tangents that are missing. Where that cannot be done, the scene gets a warning: normal maps do not show there.
+/// Computes missing tangents. If this is not possible, the scene gets a warning, and normal maps have no effect there.
 pub fn add_missing(scene: &mut Scene) {
     let demands = scene.vertex_demands();
     if demands.iter().all(|demand| demand.tangents.is_none()) {
         return;
     }
-    // Deformers rely on the number of vertices, which making tangents may change.
+    // Deformers rely on the number of vertices, which the computation of tangents may change.
     let deforming: HashSet<u32> = scene.deforming.iter().map(|d| d.mesh).collect();
     let meshes = scene.meshes.par_iter_mut().enumerate().zip(demands);
     let warnings = meshes.filter_map(|((index, mesh), demand)| {

@@ -1,13 +1,13 @@
-//! What the formats of text share: marks of the byte order, ends of lines and numbers.
+//! Shared parsing of text formats: byte order marks, line ends and numbers.
 
 use std::str::FromStr;
 
-/// The bytes after a UTF-8 byte order mark, which some editors put in front.
+/// The bytes after a UTF-8 byte order mark, if there is one.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// The first line and what follows its end: LF, CR LF, or CR alone as on old Macintoshes.
+/// The first line, and everything after its end: LF, CR LF, or CR alone as on old Macintoshes.
 pub fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(bytes.len());
     let rest = &bytes[end..];
@@ -15,18 +15,18 @@ pub fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     (&bytes[..end], rest)
 }
 
-/// Number of ends of lines.
+/// Number of line ends.
 pub fn line_ends(bytes: &[u8]) -> usize {
     let ends = |(i, &b): (usize, &u8)| b == b'\n' || b == b'\r' && bytes.get(i + 1) != Some(&b'\n');
     bytes.iter().enumerate().filter(|&pair| ends(pair)).count()
 }
 
-/// A number, which may be infinite; `nan` for one that is none. Also reads what programs of Microsoft's compilers write for these.
+/// Parses a number, which may be infinite. Returns `nan` for NaN. Also accepts the notation of Microsoft's compilers for such numbers.
 pub fn number<F: FromStr>(word: &str, nan: F) -> Option<F> {
     word.parse().ok().or_else(|| is_odd_nan(word).then_some(nan))
 }
 
-/// Whether a word is `-nan(ind)`, `1.#QNAN`, `-1.#INF` or the like.
+/// Whether a word is a notation like `-nan(ind)`, `1.#QNAN` or `-1.#INF`.
 fn is_odd_nan(word: &str) -> bool {
     let word = word.trim_start_matches(['-', '+']).to_ascii_lowercase();
     let digits = word.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -2,7 +2,7 @@
 
 use glam::{Affine3, DVec3};
 
-/// Columns that span less than this share of their lengths' product are as good as flat in `f32`.
+/// Volume spanned by the columns, relative to the product of their lengths, below which a matrix is practically singular in `f32`.
 const FLAT: f64 = 1e-7;
 
 /// Whether the transform is finite and its inverse can be computed in `f32`.

@@ -1,12 +1,11 @@
 //! Files that appear under their name only when they are complete.
 //!
-//! A frame is written to `.<name>.<random>.part` in the folder where it belongs and then renamed, which is atomic
-//! within one file system. A process that is killed leaves at most such a hidden file; [`prepare`] removes it.
-//! The process that writes a `.part` file holds a lock on it, so a second process rendering into the same folder can tell a
-//! leftover from a file in use.
+//! A file is written as `.<name>.<random>.part` in its final folder and then renamed, which is atomic within one file system. A killed
+//! process leaves at most this hidden file; [`prepare`] removes it. The writing process holds a lock on its `.part` file, so other
+//! processes that render into the folder can distinguish leftovers from files in use.
 //!
-//! Where the name is a link, the file that it leads to is replaced and the link stays. Pipes and devices are never replaced: the
-//! content is written to them once it is complete.
+//! If the name is a link, the file that it leads to is replaced and the link stays. Pipes and devices are never replaced: the content is
+//! written to them once it is complete.
 
 use super::OutputError;
 use crate::{
@@ -25,11 +24,14 @@ use tempfile::NamedTempFile;
 
 const SUFFIX: &str = ".part";
 
-/// Creates `path` with what `fill` writes, or replaces it; on any error `path` is as it was before and the temporary
-/// file is gone. The folder must exist: one that vanished during a run is an error, not something to recreate.
+/// Creates or replaces the file `path` with the content that `fill` writes. After an error, `path` is unchanged and the temporary file is
+/// gone. The folder must exist: if it vanished during a run, that is an error.
 ///
-/// Nothing is forced to the disk, for speed. After a power failure a file may therefore be incomplete, which
-/// [`super::FileFormat::is_complete`] notices.
+/// For speed, nothing is forced to the disk. After a power failure a file may therefore be incomplete, which
+/// [`super::FileFormat::is_complete`] detects.
+///
+/// # Errors
+/// If `fill` fails, or if the file cannot be created or renamed.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
     replace(path, |part| {
         let mut writer = BufWriter::new(disk::Writer { path: part.path(), file: part.file() });
@@ -38,20 +40,20 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     })
 }
 
-/// Like [`write_atomically`], for files that are not written from one end to the other.
+/// Like [`write_atomically`], for files that are not written sequentially.
 pub fn fill_atomically(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<(), OutputError> {
     replace(path, |part| fill(part.file()))
 }
 
-/// Number of files that are being written from their beginning to their end.
+/// Number of files that are being written.
 static WRITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a file is being written, so that a process that ends now would lose it.
+/// Whether a file is being written that would be lost if the process ended now.
 pub fn is_writing() -> bool {
     WRITING.load(Ordering::SeqCst) > 0
 }
 
-/// Counts a file that is being written.
+/// Counts one file in [`WRITING`] while it exists.
 struct Writing;
 
 impl Writing {
@@ -77,31 +79,31 @@ fn replace(path: &Path, fill: impl FnOnce(&Part) -> io::Result<()>) -> Result<()
     replace().map_err(|error| OutputError::File { path: path.to_owned(), error })
 }
 
-/// A file that is being written. It is removed when it is dropped, unless it was persisted before.
+/// A file that is being written. Dropping it removes the file, unless it was persisted before.
 pub struct Part {
     pub(super) file: File,
-    /// None once it has its name.
+    /// None once the file has its final name.
     pub(super) temporary: Option<Temporary>,
     pub(super) target: Target,
 }
 
-/// The name of a file, which is removed when this is dropped. Empty: there is none.
+/// The path of a temporary file, which is removed when this is dropped. An empty path stands for no file.
 pub(super) struct Temporary(pub(super) PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.0.as_os_str().is_empty() {
-            // A later run finds what cannot be removed.
+            // A later run removes files that cannot be removed now.
             let _ = disk::remove(&self.0);
         }
     }
 }
 
 impl Temporary {
-    /// Gives the file another name, after which it is not removed any more.
+    /// Renames the file, which is then no longer removed on drop.
     pub(super) fn rename(mut self, to: &Path, file: &File) -> io::Result<()> {
         match disk::rename(&self.0, to) {
-            // A server that is asked again, since its first answer was lost, finds no file to rename any more.
+            // If a network server lost its first answer, the repeated request finds no file to rename although the rename succeeded.
             Err(error) if !is_at(file, to) => return Err(error),
             _ => self.0 = PathBuf::new(),
         }
@@ -109,17 +111,17 @@ impl Temporary {
     }
 }
 
-/// The file or node that a name leads to.
+/// The file or node that a name refers to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A file of that name, which may exist.
+    /// A file of this name, which may exist already.
     File(PathBuf),
-    /// A pipe or a device, which stays there.
+    /// A pipe or a device, which is never replaced.
     Node(PathBuf),
 }
 
 impl Target {
-    /// Finds the target of `path`, following links.
+    /// Resolves `path`, following links.
     pub fn of(path: &Path) -> io::Result<Self> {
         let kind = disk::symlink_metadata(path).map(|found| found.file_type());
         let is_node = match kind {
@@ -134,7 +136,7 @@ impl Target {
         if let Ok(real) = path.canonicalize() {
             return Ok(Self::File(real));
         }
-        // The target of the last link does not exist yet.
+        // The last link leads to a file that does not exist yet.
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
             if !is_link(&path) {
@@ -146,11 +148,11 @@ impl Target {
     }
 }
 
-/// Most links that are followed, as by Linux.
+/// Maximum number of links to follow; Linux has the same limit.
 const MOST_LINKS: u32 = 40;
 
 impl Part {
-    /// Creates the temporary file for `target`, whose folder must exist.
+    /// Creates the temporary file for `target`. The folder of `target` must exist.
     pub fn create(target: &Path) -> io::Result<Self> {
         let target = Target::of(target)?;
         let (file, temporary) = match &target {
@@ -167,13 +169,13 @@ impl Part {
         &self.file
     }
 
-    /// Where the file is at the moment.
+    /// Current path of the file.
     pub fn path(&self) -> &Path {
         let (Target::File(path) | Target::Node(path)) = &self.target;
         self.temporary.as_ref().map_or(path, |temporary| &temporary.0)
     }
 
-    /// Gives the file its name, in place of any file that has it, or writes it to its pipe or device. Later calls do nothing.
+    /// Renames the file to its final name, replacing any existing file, or copies it to its pipe or device. Later calls do nothing.
     pub fn persist(&mut self) -> io::Result<()> {
         let Some(temporary) = self.temporary.take() else {
             return Ok(());
@@ -184,7 +186,7 @@ impl Part {
                 temporary.rename(path, &self.file)
             }
             Target::Node(path) => {
-                // Another program may have written it, under its temporary name.
+                // Another program may have written the file by its temporary name.
                 let mut content = File::open(&temporary.0)?;
                 content.rewind()?;
                 io::copy(&mut content, &mut open_node(path)?).map(drop)
@@ -193,7 +195,8 @@ impl Part {
     }
 }
 
-/// Opens a pipe or a device to write to it; a pipe waits for its reader. Refuses disks, since nobody means to overwrite one.
+/// Opens a pipe or a device for writing; opening a pipe waits for its reader. Block devices are an error, since overwriting a disk is never
+/// intended.
 pub fn open_node(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -205,7 +208,7 @@ pub fn open_node(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// Number of tries: other processes may take a file that is not locked yet for a leftover, and remove it.
+/// Number of attempts. Another process may remove a file that is not locked yet, because it looks like a leftover.
 const TRIES: u32 = 10;
 
 /// Creates a locked temporary file.
@@ -227,17 +230,18 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<(File, Temporary)> {
         match disk::lock(&temporary.0, &file) {
             Ok(()) if is_at(&file, &temporary.0) => return Ok((file, temporary)),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
-            // Some network file systems have no locks. There no process removes leftovers.
+            // Some network file systems do not support locks. No process removes leftovers there.
             Err(TryLockError::Error(_)) => return Ok((file, temporary)),
         }
     }
     create()
 }
 
-/// Most bytes of a name that names of its temporary files contain: these have more, and file systems allow 255, or 143.
+/// Maximum number of bytes of a name that are used in the names of its temporary files. Those are longer, and file systems allow 255 or 143
+/// bytes.
 const LONGEST: usize = 100;
 
-/// A name for use in the names of temporary files; for long names, a hash of it.
+/// A name for use in the names of temporary files: the name itself, or its hash if it is long.
 pub(super) fn short(name: &OsStr) -> OsString {
     let bytes = name.as_encoded_bytes();
     match bytes.len() <= LONGEST {
@@ -246,15 +250,18 @@ pub(super) fn short(name: &OsStr) -> OsString {
     }
 }
 
-/// Takes over the removal of a temporary file.
+/// Disables the automatic removal of `file`, which [`Temporary`] takes over.
 fn kept(file: NamedTempFile) -> io::Result<(File, Temporary)> {
     let (file, path) = file.into_parts();
     Ok((file, Temporary(path.keep()?)))
 }
 
-/// Makes the folders of `paths`, checks that files can be created there and that no folder is in the way of a file,
-/// and removes temporary files that a killed process left for these paths, as far as they are among the first names of a large
-/// folder. Called once before the work starts, so that a bad `--output` is reported before hours of rendering.
+/// Prepares the writing of `paths`, so that a bad `--output` is reported before hours of rendering. Creates missing folders, checks that
+/// files can be created there, and checks that no folder has the name of a file. Also removes temporary files that a killed process left
+/// for these paths; in a large folder, only the first names are searched.
+///
+/// # Errors
+/// The first folder or file that cannot be created.
 pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
     let mut files = Vec::new();
     for path in paths {
@@ -276,8 +283,11 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Makes a folder whose files with this ending are all written by [`Part`], checks that files can be created there, and removes
-/// temporary files that a killed process left for any of them.
+/// Prepares a folder in which [`Part`] writes all files with this ending. Creates the folder, checks that files can be created there, and
+/// removes temporary files that a killed process left for such files.
+///
+/// # Errors
+/// If the folder, or a file in it, cannot be created.
 pub fn prepare_folder(folder: &Path, ending: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     create_part(folder, OsStr::new(ending))?;
@@ -314,12 +324,12 @@ fn check_writable(folder: &Path, names: &HashSet<&OsStr>) -> Result<(), OutputEr
     }
 }
 
-/// Names that are looked at for leftovers, in all and for each file to be written. Where ten thousand tasks of a farm each list a folder of a
-/// hundred thousand frames, its server does nothing else.
+/// Number of names that are searched for leftovers: a fixed number, plus a number per file to be written. Without a limit, ten thousand
+/// tasks of a farm that each list a folder of a hundred thousand frames would saturate the file server.
 const LISTED: usize = 1000;
 const LISTED_PER_FILE: usize = 16;
 
-/// Removes leftovers among the first `most` names of a folder. They are harmless, so those that cannot be listed or removed are left alone.
+/// Removes leftovers among the first `most` names of a folder. Errors are ignored, since leftovers are harmless.
 fn remove_leftovers(folder: &Path, most: usize, is_ours: impl Fn(&OsStr) -> bool) {
     for name in disk::list(folder, most).unwrap_or_default() {
         if target_of_part(&name).is_some_and(|target| is_ours(&target)) {
@@ -328,17 +338,17 @@ fn remove_leftovers(folder: &Path, most: usize, is_ours: impl Fn(&OsStr) -> bool
     }
 }
 
-/// Removes a temporary file unless a living process holds the lock that [`create_part`] takes.
+/// Removes a temporary file, unless a living process holds the lock of [`create_part`].
 fn remove_leftover(part: &Path) {
     if let Ok((file, _)) = open_regular(part)
         && disk::lock(part, &file).is_ok()
     {
-        // The file is still locked, so that any process that was about to lock it notices.
+        // The lock is still held during removal, so a process that is about to lock the file detects this.
         let _ = disk::remove(part);
     }
 }
 
-/// The name for which a temporary file was made, as [`short`] has it: `0001.png` for `.0001.png.a1B2c3.part`.
+/// The name for which a temporary file was created, as returned by [`short`]: `0001.png` for `.0001.png.a1B2c3.part`.
 fn target_of_part(file_name: &OsStr) -> Option<OsString> {
     let name = file_name.as_encoded_bytes();
     let inner = name.strip_prefix(b".")?.strip_suffix(SUFFIX.as_bytes())?;

@@ -1,14 +1,14 @@
-//! Backdrops: what is seen where a frame is transparent.
+//! Backdrops, which are visible where a frame is transparent.
 
 use super::Pixels;
 use crate::math::{linear_from_srgb, srgb_from_linear};
 
-/// Display colours behind a frame, linear.
+/// Linear display colours behind a frame.
 pub struct Backdrop(Colors);
 
 enum Colors {
     Same([f32; 3]),
-    /// One for each pixel, row-major, the top row first.
+    /// One colour per pixel, row-major from the top.
     Image(Vec<[f32; 3]>),
 }
 
@@ -17,7 +17,7 @@ impl Backdrop {
         Self(Colors::Same(linear))
     }
 
-    /// The colour, if it is the same everywhere.
+    /// The colour, if all pixels have one colour.
     pub fn color(&self) -> Option<[f32; 3]> {
         match self.0 {
             Colors::Same(color) => Some(color),
@@ -25,13 +25,13 @@ impl Backdrop {
         }
     }
 
-    /// Of linear colours for each pixel of the frames.
+    /// A backdrop with one linear colour per pixel of the frames, row-major from the top.
     pub fn of_pixels(linear: Vec<[f32; 3]>) -> Self {
         Self(Colors::Image(linear))
     }
 
-    /// Lays the backdrop under `pixels`, which have this alpha: straight in display colours, premultiplied in floats. They are mixed in
-    /// linear light. Where alpha is 0 or 1, nothing is rounded twice.
+    /// Composites `pixels` over the backdrop in linear light. Display colours must not be multiplied by `alpha`; floats must be. Where
+    /// alpha is 0 or 1, display colours are rounded only once.
     pub fn lay_under(&self, pixels: &mut Pixels, alpha: &[f32]) {
         match pixels {
             Pixels::U8(values) => {
@@ -70,7 +70,7 @@ impl Backdrop {
         }
     }
 
-    /// The colours of all pixels in order, without end if they are the same.
+    /// The colours of all pixels in order; an infinite sequence if the backdrop has a single colour.
     fn colors(&self) -> impl Iterator<Item = [f32; 3]> {
         let (same, image) = match &self.0 {
             Colors::Same(color) => (Some(*color), &[][..]),

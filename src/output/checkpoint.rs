@@ -1,4 +1,4 @@
-//! Checkpoints: films that keep the samples of a picture so far, so that another run can continue it.
+//! Checkpoints: film files with the samples of an unfinished picture, from which another run can continue.
 
 use super::{OutputError, film::FilmFile};
 use crate::device::Accumulation;
@@ -8,21 +8,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The identity of a film: one can be continued by a run of the same identity only.
+/// Identity of a film. A run can continue a film only if its own identity is equal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointIdentity {
     /// Version of the program.
     pub version: String,
-    /// [`crate::scene::Scene::fingerprint`], in hexadecimal digits.
+    /// Content hash of the scene, in hexadecimal digits.
     pub scene: String,
     pub frame: u32,
-    /// All settings that change samples.
+    /// All settings that affect samples.
     pub settings: String,
 }
 
 impl CheckpointIdentity {
-    /// Says why a film of `self` is not one of `other`; none if it is.
+    /// The reason why a film of `self` cannot be continued by a run of `other`; none if it can.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         if self.version != other.version {
             return Some("it was made by another version of the program");
@@ -66,10 +66,10 @@ pub fn checkpoint_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Reads the film in the checkpoint at `path`; none if there is no such file.
+/// Reads the film from the checkpoint at `path`; none if there is no such file.
 ///
 /// # Errors
-/// When the file is damaged, no film, or of another picture than `of`.
+/// If the file cannot be read, is damaged, is not a film, was joined from parts, or has another identity than `of`.
 pub fn read_checkpoint(path: &Path, of: &CheckpointIdentity) -> Result<Option<Accumulation>, CheckpointError> {
     let film = match FilmFile::open(path) {
         Ok(film) => film,

@@ -1,10 +1,14 @@
-//! Files that say who is working on a frame, so that runs which share a folder divide its frames among them.
+//! Claims: files that mark frames as being rendered, so that runs which share a folder divide the frames among them.
 //!
-//! The run that first makes `.0001.png.claim` and locks it has the frame: making a file that must not exist is atomic, on NFS as well.
-//! The file is locked while its process lives, and rewritten from time to time. It is stale, so that any run may take it over, if it is
-//! not locked and its host is this one, or it names none; or if it has not been written for long, by the clock of the file system: its
-//! machine is gone, or its process hangs. Where a file system has no locks, or separate ones on each host, two runs may take over the
-//! same claim at the same moment; then both render the frame, to the same bits.
+//! The run that first creates `.0001.png.claim` and locks it renders the frame. Creating a file that must not exist is atomic, on NFS as
+//! well. The file is locked while its process lives, and is rewritten periodically. Any run may take over a stale claim. A claim is stale
+//! in two cases:
+//!
+//! - It is not locked, and it names this host or none.
+//! - It has not been rewritten for a long time, by the clock of the file system, because its machine is gone or its process hangs.
+//!
+//! On file systems without locks, or with separate locks per host, two runs may take over a claim at the same moment. Both then render the
+//! frame, with bit-identical results.
 
 use super::atomic::short;
 use crate::{
@@ -28,12 +32,12 @@ use std::{
 };
 
 const SUFFIX: &str = ".claim";
-/// Time between two renewals of a claim, and age of a claim whose machine must be gone.
+/// Interval at which claims are rewritten, and age above which a claim is stale.
 const RENEWAL: Duration = Duration::from_secs(30);
 const STALE: Duration = Duration::from_secs(300);
-/// Number of tries: other runs may take over a claim, or release it, while it is checked.
+/// Number of attempts. Other runs may take over or release a claim while it is checked.
 const TRIES: u32 = 5;
-/// Most bytes of a claim that are read; all of ours are shorter.
+/// Maximum number of bytes of a claim that are read. Claims of this program are shorter.
 const LONGEST: u64 = 4096;
 
 /// The content of a claim.
@@ -41,23 +45,23 @@ const LONGEST: u64 = 4096;
 struct Owner {
     host: String,
     process: u32,
-    /// Seconds since 1970 by the owner's clock, for people.
+    /// Seconds since 1970 by the owner's clock; informative only.
     time: u64,
 }
 
 impl Owner {
-    /// This process, for the claim at this path.
+    /// This process, as the owner of the claim at this path.
     fn this_process(claim: &Path) -> Self {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         Self { host: disk::host(claim), process: process::id(), time: time.map_or(0, |time| time.as_secs()) }
     }
 }
 
-/// The files that this process has claimed.
+/// The files that this process has claimed. Dropping it releases them.
 #[derive(Debug, Default)]
 pub struct Claims {
     held: Arc<Held>,
-    /// Ends the thread that renews claims when it is dropped.
+    /// Dropping the sender ends the thread that rewrites claims.
     renewing: Mutex<Option<Sender<()>>>,
 }
 
@@ -71,17 +75,17 @@ impl Held {
 
     fn renew(&self) {
         for (claim, file) in self.lock().iter() {
-            // At worst, a claim that cannot be written looks stale to others after a while.
+            // A claim that cannot be written eventually looks stale to other runs, which is harmless.
             let _ = write_owner(claim, file).and_then(|()| disk::flush(claim, file));
         }
     }
 }
 
 impl Claims {
-    /// Claims the file that will be at `path`. Returns false if another process is working on it.
+    /// Claims the future file at `path`. Returns false if another process has claimed it.
     ///
     /// # Errors
-    /// If no claim can be made there.
+    /// If the claim cannot be created.
     pub fn take(&self, path: &Path) -> io::Result<bool> {
         let claim = claim_path(path);
         for _ in 0..TRIES {
@@ -98,7 +102,7 @@ impl Claims {
         Ok(false)
     }
 
-    /// Releases a file, which is there by now or will not come.
+    /// Releases the claim on a file that is written, or that will not be written.
     pub fn release(&self, path: &Path) {
         let claim = claim_path(path);
         if let Some(file) = self.held.lock().remove(&claim) {
@@ -118,7 +122,7 @@ impl Claims {
                 Weak::upgrade(&held).iter().for_each(|held| held.renew());
             }
         };
-        // Without the thread, claims of long frames look stale to other machines.
+        // Without this thread, claims of slow frames look stale to other machines.
         let _ = thread::Builder::new().name("claims".into()).spawn(renew);
         *renewing = Some(end);
     }
@@ -132,7 +136,7 @@ impl Drop for Claims {
     }
 }
 
-/// Removes the claim that a killed process has left for a file that exists.
+/// Removes the claim that a killed process left for an existing file.
 pub fn remove_stale_claim(path: &Path) {
     let claim = claim_path(path);
     if disk::metadata(&claim).is_ok()
@@ -142,8 +146,8 @@ pub fn remove_stale_claim(path: &Path) {
     }
 }
 
-/// Removes a claim, unless another run has taken it over since. Its lock ends after the name is gone, so that no process can take over a
-/// file that is no longer there.
+/// Removes a claim, unless another run has taken it over. The lock is released only after the removal, so that no process can take over a
+/// removed file.
 fn remove(claim: &Path, file: File) {
     if is_at(&file, claim) {
         // A claim that cannot be removed becomes stale.
@@ -152,7 +156,7 @@ fn remove(claim: &Path, file: File) {
     drop(file);
 }
 
-/// Path of the claim of a file: `.0001.png.claim` beside `0001.png`, with a short form of long names.
+/// Path of the claim for a file: `.0001.png.claim` for `0001.png`. Long names are shortened.
 fn claim_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(short(path.file_name().unwrap_or_default()));
@@ -162,9 +166,9 @@ fn claim_path(path: &Path) -> PathBuf {
 
 enum Taken {
     Ours(File),
-    /// Another process has it.
+    /// Another process owns the claim.
     Others,
-    /// The claim was made or removed meanwhile.
+    /// The claim was created or removed during the check.
     Changed,
 }
 
@@ -189,18 +193,21 @@ fn take(claim: &Path) -> io::Result<Taken> {
     }
 }
 
-/// Locks an existing claim: a stale one, or the one that this process just made (`new`). A claim whose process died before writing
-/// it has no owner. Claims that are gone meanwhile are errors.
+/// Locks an existing claim: a stale claim, or the claim that this process just created (`new`). A claim whose process died before writing
+/// to it has no owner.
+///
+/// # Errors
+/// If the claim cannot be read or written, or no longer exists.
 fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     let is_new = new.is_some();
     if let Some(new) = new {
-        // NFS shows others what was written once the file is closed, as it is here.
+        // NFS shows written data to other clients when the file is closed, which happens here.
         write_owner(claim, &new)?;
     }
     let file = disk::open(without_waiting(OpenOptions::new().read(true).write(true)), claim)?;
     let is_locked = match lock(claim, &file) {
         Ok(()) => true,
-        // Without locks, the file alone has to do.
+        // Without locks, the existence of the file has to suffice.
         Err(TryLockError::Error(_)) if is_new => return Ok(Taken::Ours(file)),
         Err(TryLockError::Error(_) | TryLockError::WouldBlock) => false,
     };
@@ -208,12 +215,12 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     if !is_free && age(claim, &file)? < disk::time(claim, STALE) {
         return Ok(Taken::Others);
     }
-    // Its last owner may have removed it since it was opened here, or another run may have taken it over.
+    // The last owner may have removed the claim since it was opened here, or another run may have taken it over.
     if !is_at(&file, claim) {
         return Ok(Taken::Changed);
     }
     if !is_locked {
-        // If several runs come here, one of them will make the new claim.
+        // If several runs remove the claim, one of them creates the new one.
         disk::remove(claim)?;
         return Ok(Taken::Changed);
     }
@@ -221,7 +228,7 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
     Ok(Taken::Ours(file))
 }
 
-/// Locks a claim. Processes that check a claim have it locked for a moment, so one try is not enough.
+/// Locks a claim. A process that checks a claim locks it for a moment, so one attempt is not enough.
 fn lock(claim: &Path, file: &File) -> Result<(), TryLockError> {
     for _ in 0..TRIES {
         match disk::lock(claim, file) {
@@ -246,7 +253,7 @@ fn write_owner(claim: &Path, mut file: &File) -> io::Result<()> {
     file.set_len(text.len() as u64)
 }
 
-/// Time since a claim was last written, by the clock of its file system, which a new file there shows.
+/// Time since a claim was last written, by the clock of its file system. The clock is read from a new file.
 fn age(claim: &Path, file: &File) -> io::Result<Duration> {
     let folder = claim.parent().filter(|folder| *folder != Path::new(""));
     let now = disk::create_unnamed(folder.unwrap_or(Path::new(".")))?;
@@ -287,7 +294,7 @@ mod tests {
         assert_eq!(names(dir.path()), 0);
     }
 
-    /// Makes a claim without a process.
+    /// Creates a claim that no process owns.
     fn left_behind(path: &Path, host: String, age: Duration) {
         let claim = claim_path(path);
         let owner = Owner { host, ..Owner::this_process(&claim) };
@@ -308,7 +315,7 @@ mod tests {
             left_behind(&path, host, age);
             assert_eq!(Claims::default().take(&path).unwrap(), free, "{age:?}");
         }
-        // Its process died before it wrote anything.
+        // The process died before it wrote anything.
         fs::write(claim_path(&path), "").unwrap();
         assert!(Claims::default().take(&path).unwrap());
         left_behind(&path, host(), Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Files that a command would write twice, or over what it has read.
+//! Detects files that a command would write twice, or that would overwrite its inputs.
 
 use super::{
     OutputError,
@@ -14,11 +14,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that a command is going to write.
+/// A file that a command will write.
 #[derive(Clone, Debug)]
 pub struct Planned {
     pub path: PathBuf,
-    /// Description for people: "frame 7", "the file of --sheet".
+    /// Description for messages: "frame 7", "the file of --sheet".
     pub what: String,
 }
 
@@ -28,17 +28,18 @@ impl Planned {
     }
 }
 
-/// Checks before the work that all of `planned` can be written ([`prepare`]), without harm to one another or to files that were read.
+/// Checks before the work starts that all of `planned` can be written (see [`prepare`]), and that no file is planned twice or is an input
+/// of this process.
 ///
 /// # Errors
-/// If two are the same file, with both names; and as [`prepare`].
+/// If two names refer to one file (the error has both), if a file was read by this process, or as [`prepare`].
 pub fn prepare_distinct(planned: Vec<Planned>) -> Result<(), OutputError> {
     let paths: Vec<PathBuf> = planned.iter().map(|file| file.path.clone()).collect();
     check_distinct(planned)?;
     prepare(&paths)
 }
 
-/// Checks that no two of `planned` are the same file, and that none is a file that this process has read so far.
+/// Checks that no two of `planned` refer to one file, and that none is a file that this process has read so far.
 fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), OutputError> {
     let mut taken = HashMap::new();
     let mut folders = HashMap::new();
@@ -58,16 +59,16 @@ fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), Outp
     Ok(())
 }
 
-/// Identity of a file that exists or will, the same for all of its names.
+/// Identity of an existing or future file, independent of the name by which it is accessed.
 #[derive(PartialEq, Eq, Hash)]
 enum Place {
     File(FileId),
-    /// A file to be made, with this name in a folder.
+    /// A file that does not exist yet, with this name in a folder.
     New(FileId, OsString),
 }
 
 impl Place {
-    /// The place of `path`; none for pipes and devices, which may be written to again and again. `folders` caches those looked up already.
+    /// The identity of `path`; none for pipes and devices, which may be written repeatedly. `folders` caches identities of folders.
     fn of(path: &Path, folders: &mut HashMap<PathBuf, FileId>) -> std::io::Result<Option<Self>> {
         let Target::File(path) = Target::of(path)? else {
             return Ok(None);

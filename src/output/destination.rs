@@ -1,4 +1,4 @@
-//! The argument of `--output`: a file for each frame, standard output or a pipe, or a video.
+//! The argument of `--output`: files of frames, standard output or a pipe, a video, or a film.
 
 use super::{
     Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName, atomic::open_node,
@@ -14,27 +14,35 @@ use std::{
 /// The destination of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// Files of their own.
+    /// One file per frame.
     Files(Pattern),
-    /// One picture after the other.
+    /// A stream of pictures, one after the other.
     Stream(Stream, FileFormat),
-    /// One video of all frames.
+    /// One video with all frames.
     Video(VideoName),
-    /// A film, which holds the samples of a picture.
+    /// A film file, which stores the samples of one picture.
     Film(PathBuf),
 }
 
-/// A stream that takes pictures one after the other.
+/// A stream that receives pictures one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stream {
     Stdout,
-    /// A pipe or a device, which exists.
+    /// An existing pipe or device.
     Node(PathBuf),
 }
 
 impl Destination {
-    /// Parses a destination. `-` is standard output, for PNG files or, as `-.jpg`, for others. Names of pipes and devices stand for these,
-    /// extensions of videos for a video, and `.film` for the samples of a picture. Everything else names files of frames, see [`Pattern::parse`].
+    /// Parses a destination:
+    ///
+    /// - `-` is standard output with PNG files, `-.jpg` standard output with another format.
+    /// - An existing pipe or device is a stream, in the format of its extension or else PNG.
+    /// - The extension of a video format gives a video.
+    /// - The extension `.film` gives a film with the samples of a picture.
+    /// - Everything else is a pattern for files of frames, see [`Pattern::parse`].
+    ///
+    /// # Errors
+    /// If the pattern is invalid.
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref();
         let path = Path::new(text);
@@ -61,7 +69,7 @@ impl Destination {
         }
     }
 
-    /// Checks that all of several scenes have a place: a file or a video for each.
+    /// Checks that several scenes do not share one file, video, stream or film.
     pub(crate) fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         match self {
             Self::Files(files) => files.check_scene_count(scenes),
@@ -72,7 +80,7 @@ impl Destination {
         }
     }
 
-    /// Whether there is a place for the name of the animation.
+    /// Whether the name contains the placeholder `{animation}`.
     pub(crate) fn has_animation(&self) -> bool {
         match self {
             Self::Files(files) => files.has_animation(),
@@ -81,7 +89,7 @@ impl Destination {
         }
     }
 
-    /// The destination for an animation called `name`, one of `count`.
+    /// The destination for the animation `name`, which is one of `count`.
     ///
     /// # Errors
     /// As [`Pattern::for_animation`].
@@ -93,7 +101,7 @@ impl Destination {
         })
     }
 
-    /// The file of a frame, or the video, of a scene; none for streams.
+    /// Path of a scene's first frame, video or film; none for streams.
     pub(crate) fn first_file(&self, scene: &str) -> Option<PathBuf> {
         match self {
             Self::Files(files) => Some(files.path_for(1, scene)),
@@ -103,7 +111,11 @@ impl Destination {
         }
     }
 
-    /// Adapts the destination to the number of frames: a WebP file without a place for their numbers becomes an animation of all.
+    /// Adapts the destination to the number of frames: a WebP file without a placeholder for the frame number becomes an animation of all
+    /// frames.
+    ///
+    /// # Errors
+    /// If there are several frames and the pattern for other formats has no placeholder for the frame number.
     pub(crate) fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {
             Self::Files(files) if files.check_frame_count(frames).is_err() => match files.format() {
@@ -115,7 +127,7 @@ impl Destination {
     }
 }
 
-/// Writes the text from which an equal destination can be parsed, if it is UTF-8.
+/// Writes the text from which an equal destination can be parsed, provided that it is UTF-8.
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -128,7 +140,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Writes a description for people.
+/// Writes a description for messages.
 impl fmt::Display for Stream {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -139,7 +151,7 @@ impl fmt::Display for Stream {
 }
 
 impl Stream {
-    /// Opens the stream for pictures in the order of frames. A pipe is opened only for the first of them.
+    /// Opens the stream for pictures in frame order. A pipe is opened when the first picture is written.
     pub(crate) fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
         let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
         let sink = Writer { stream: self.clone(), to: None };

@@ -1,4 +1,4 @@
-//! Settings of how pictures are encoded, apart from the kind of file.
+//! Settings of the encoding of pictures, apart from the file format.
 
 use crate::{
     aov::{
@@ -9,7 +9,7 @@ use crate::{
     pixels::PixelType,
 };
 
-/// Settings of files that the user may choose.
+/// Encoding settings that the user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
     pub depth: ColorDepth,
@@ -27,7 +27,7 @@ impl Default for Encoding {
 }
 
 impl Encoding {
-    /// The layout of rows in OpenEXR files of a picture with `aovs`, which is transparent as the alpha among these says or opaque.
+    /// The row layout of OpenEXR files with `aovs`. If `transparent` is set, the alpha in `aovs` becomes channel `A` of the picture.
     pub fn exr_rows(&self, aovs: AovSet, transparent: bool) -> FileRows {
         FileRows {
             aovs,
@@ -41,17 +41,17 @@ impl Encoding {
     }
 }
 
-/// Bits per channel of the picture itself.
+/// Bits per channel of the picture itself. AOVs do not depend on it, except for colours, normals and motion vectors in OpenEXR files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorDepth {
-    /// 8, and half floats in OpenEXR files.
+    /// 8-bit integers, or half floats in OpenEXR files.
     #[default]
     Usual,
-    /// Integers of 8 bits.
+    /// 8-bit integers.
     Bits8,
-    /// Integers in PNG files, half floats in OpenEXR files.
+    /// 16-bit integers in PNG files, half floats in OpenEXR files.
     Bits16,
-    /// Floats.
+    /// 32-bit floats.
     Bits32,
 }
 

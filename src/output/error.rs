@@ -1,4 +1,4 @@
-//! Errors between a finished frame and its file, with the likely fix.
+//! Errors of writing frames, with the likely fix.
 
 use super::EncodeError;
 use image::ImageError;
@@ -7,8 +7,8 @@ use std::{
     path::PathBuf,
 };
 
-/// An error whose text names the path, the reason and a remedy, so that it can be shown alone. The I/O error is part of that
-/// text and therefore not also offered as `source`.
+/// An error whose text is complete: it has the path, the reason and a remedy. The I/O error is part of the text, so `source` does not
+/// return it.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     #[error("cannot create the folder {}: {}", .path.display(), explain_folder(.error))]
@@ -36,7 +36,7 @@ pub enum OutputError {
 }
 
 impl OutputError {
-    /// Why a run of frames can go on with `--skip-existing` once the cause is gone, as words that follow the error; none if it cannot.
+    /// Advice for continuing a run of frames with `--skip-existing`, as words that follow the error. None if the error does not suggest it.
     pub fn way_on(&self) -> Option<&'static str> {
         let (Self::Folder { error, .. } | Self::File { error, .. }) = self else {
             return None;
@@ -51,7 +51,7 @@ impl OutputError {
     }
 }
 
-/// Explains why a folder cannot be made. That is done before the work starts, so it cannot have been deleted meanwhile.
+/// Explains why a folder cannot be created. Folders are created before the work starts, so the parent was not deleted during the run.
 fn explain_folder(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no folders can be made there; choose another place".to_owned(),
@@ -59,7 +59,7 @@ fn explain_folder(error: &io::Error) -> String {
     }
 }
 
-/// Explains the reason in words, and what to do about it. Many commands write files, so the words name no flag.
+/// Explains an I/O error in words, with a remedy. The text names no flag, because many commands write files.
 fn explain(error: &io::Error) -> String {
     let known = match error.kind() {
         ErrorKind::PermissionDenied => "permission denied; choose a folder that you may write to",

@@ -1,4 +1,4 @@
-//! Renaming that loses nothing: two names are exchanged, or a name is given only where nobody has it.
+//! Lossless renaming: two names are exchanged, or a name is only used if no file has it.
 
 use super::atomic::{Part, Target, folder_of};
 use crate::disk;
@@ -8,11 +8,14 @@ use std::{
 };
 
 impl Part {
-    /// Gives the file its name as [`Self::persist`] does, and forces it to the disk, but only in place of a file that `is_expected`; None
-    /// stands for no file. Returns whether it has the name now.
+    /// Like [`Self::persist`], but forces the file to the disk and replaces only an expected file. `is_expected` gets the path of the
+    /// replaced file, or None if there is none. Returns whether the file now has its final name.
     ///
-    /// Where the system can exchange two names, the file that had the name is looked at after the exchange, so that a change at the last
-    /// moment is not lost either: the names are exchanged back. Elsewhere it is looked at right before.
+    /// If the system can exchange two names, the replaced file is checked after the exchange, and the names are exchanged back if it is not
+    /// expected. Changes at the last moment are therefore not lost. Otherwise it is checked right before renaming.
+    ///
+    /// # Errors
+    /// If the file cannot be written to the disk or renamed.
     pub fn persist_in_place_of(&mut self, is_expected: impl Fn(Option<&Path>) -> bool) -> io::Result<bool> {
         let Target::File(path) = &self.target else {
             return self.persist().map(|()| true);
@@ -25,7 +28,7 @@ impl Part {
             Ok(()) => {
                 let back = exchange(&temporary.0, path).or_else(|_| disk::rename(&temporary.0, path));
                 if back.is_err() {
-                    // What somebody wrote stays beside it.
+                    // The file written by someone else stays beside it.
                     std::mem::forget(temporary);
                 }
                 return back.map(|()| false);
@@ -46,10 +49,10 @@ impl Part {
     }
 }
 
-/// Exchanges two files in one step.
+/// Exchanges the names of two files atomically.
 ///
 /// # Errors
-/// If one of them is not there, or the file system cannot do that.
+/// If one of the files does not exist, or if the file system does not support this.
 fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -57,16 +60,16 @@ fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     }
     #[cfg(not(target_os = "linux"))]
     {
-        // Whoever asks learns what is missing as well.
+        // A missing file is reported as on Linux.
         a.symlink_metadata().and(b.symlink_metadata())?;
         Err(ErrorKind::Unsupported.into())
     }
 }
 
-/// Renames a file, unless there is one of the new name.
+/// Renames a file, unless the new name is in use.
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] if there is one, and if the file system cannot do that.
+/// [`ErrorKind::AlreadyExists`] if the new name is in use; another error if the file system does not support this.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -84,18 +87,18 @@ fn rename_with(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
     use std::{ffi::CString, os::unix::ffi::OsStrExt};
     let [from, to] = [from, to].map(|path| CString::new(path.as_os_str().as_bytes()));
     let (from, to) = (from?, to?);
-    // SAFETY: both texts end with 0 and outlive the call.
+    // SAFETY: both strings are null-terminated and outlive the call.
     let done = unsafe {
         libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags)
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Forces the names in a folder to the disk, where the system can.
+/// Forces the names in a folder to the disk, if the system supports this.
 fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = std::fs::File::open(folder) {
-        // The files have their contents; a name that a power failure takes back is the old file.
+        // An error is harmless: the contents are on the disk, and a power failure at most restores the old file under the name.
         let _ = folder.sync_all();
     }
     #[cfg(not(unix))]

@@ -1,20 +1,20 @@
-//! Metadata in JPEG and WebP files: an Exif block (Exif 3.0, section 4; a TIFF file inside) with an image description, which is a JSON
-//! object of texts.
+//! Metadata in JPEG and WebP files: an Exif block (Exif 3.0, section 4), which contains a TIFF file. Its image description is a JSON object
+//! of texts.
 
 use super::picture::{Metadata, Texts};
 use std::collections::BTreeMap;
 
-/// Start of a little-endian TIFF file whose directory is at byte 8.
+/// Start of a little-endian TIFF file with its directory at byte 8.
 const START: [u8; 8] = *b"II*\0\x08\0\0\0";
-/// A directory of one entry: the tag of image descriptions, and the type of texts.
+/// Start of a directory with one entry: the tag of image descriptions, and the type of texts.
 const ENTRY: [u8; 6] = [1, 0, 0x0e, 0x01, 2, 0];
-/// Offset of the text: after its length, its own offset, and the end of the directories.
+/// Offset of the text, which follows its length, its own offset, and the end of the directories.
 const TEXT: usize = START.len() + ENTRY.len() + 12;
 
-/// Makes the Exif block of a picture.
+/// Creates the Exif block of a picture.
 pub fn block(metadata: &Metadata) -> Vec<u8> {
     let texts: BTreeMap<_, _> = metadata.texts().into();
-    // This never fails, since texts always have a JSON form. No byte of it is 0.
+    // Texts always have a JSON form, so this never fails. The JSON has no zero byte.
     let mut text = serde_json::to_vec(&texts).unwrap_or_default();
     text.push(0);
     let mut block = [&START[..], &ENTRY].concat();
@@ -25,7 +25,7 @@ pub fn block(metadata: &Metadata) -> Vec<u8> {
     block
 }
 
-/// Reads the texts of a block that [`block`] made; returns none for others.
+/// Reads the texts of a block created by [`block`]; empty for other blocks.
 pub fn texts(block: &[u8]) -> Texts {
     let text = block.get(TEXT..).and_then(|text| text.split(|&byte| byte == 0).next());
     let ours = block.starts_with(&START) && block[START.len()..].starts_with(&ENTRY);

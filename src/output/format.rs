@@ -1,4 +1,4 @@
-//! The kinds of files that frames are written to.
+//! File formats of frames.
 
 use super::{
     ColorDepth, EncodeError, Encoding, OutputError, Picture, Texts,
@@ -11,14 +11,14 @@ use crate::{files::open_regular, pixels::PixelType};
 use image::codecs::{jpeg::JpegDecoder, webp::WebPDecoder};
 use std::{io::BufReader, path::Path};
 
-/// The kind of file that an extension stands for.
+/// File format of frames, selected by the extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// 8- or 16-bit sRGB, ready for display.
+    /// 8- or 16-bit sRGB, for display.
     Png,
-    /// 8-bit sRGB, with loss.
+    /// 8-bit sRGB, lossy.
     Jpeg,
-    /// 8-bit sRGB without loss, smaller than PNG and slower.
+    /// 8-bit sRGB, lossless; smaller than PNG and slower.
     WebP,
     /// Linear radiance as half floats or floats, without exposure and tone curve, and AOVs.
     Exr,
@@ -27,7 +27,7 @@ pub enum FileFormat {
 impl FileFormat {
     pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::WebP, Self::Exr];
 
-    /// The extension of new files.
+    /// The extension of new files, in lower case and without a dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -37,7 +37,7 @@ impl FileFormat {
         }
     }
 
-    /// The format that an extension stands for, whatever its case.
+    /// The format of an extension in any case; none if it is unknown.
     pub fn from_extension(extension: &str) -> Option<Self> {
         let extension = extension.to_ascii_lowercase();
         let known = |format: &Self| extension == format.extension();
@@ -47,7 +47,7 @@ impl FileFormat {
         }
     }
 
-    /// Whether the pixels are floats of linear radiance, and not numbers for display.
+    /// Whether pixels are floats of linear radiance rather than display values.
     pub fn is_linear(self) -> bool {
         match self {
             Self::Exr => true,
@@ -55,7 +55,7 @@ impl FileFormat {
         }
     }
 
-    /// Whether the pixels read from a file ([`super::read_back`]) are the same as those written to it.
+    /// Whether the pixels read from a file ([`super::read_back`]) equal those written to it.
     pub fn is_lossless(self) -> bool {
         match self {
             Self::Png | Self::WebP | Self::Exr => true,
@@ -63,7 +63,7 @@ impl FileFormat {
         }
     }
 
-    /// Whether files can have alpha.
+    /// Whether the format supports alpha.
     pub fn has_alpha(self) -> bool {
         match self {
             Self::Png | Self::WebP | Self::Exr => true,
@@ -71,7 +71,7 @@ impl FileFormat {
         }
     }
 
-    /// The greatest width and height.
+    /// The greatest width and height, in pixels.
     pub fn longest_side(self) -> u32 {
         match self {
             Self::WebP => 16_384,
@@ -80,7 +80,7 @@ impl FileFormat {
         }
     }
 
-    /// The type of the pixels that [`Self::encode`] takes; none if the format does not have that depth.
+    /// The type of pixels that [`Self::encode`] requires; none if the format does not support that depth.
     pub fn pixels(self, depth: ColorDepth) -> Option<PixelType> {
         match (self, depth) {
             (Self::Exr, ColorDepth::Usual | ColorDepth::Bits16 | ColorDepth::Bits32) => Some(PixelType::F32),
@@ -92,7 +92,10 @@ impl FileFormat {
         }
     }
 
-    /// Encodes `picture`, whose pixels must have the type that the format takes, as the bytes of a file.
+    /// Encodes `picture` as the bytes of a file. Its pixels must have the type returned by [`Self::pixels`].
+    ///
+    /// # Errors
+    /// If the number or type of pixels is wrong, if the picture is too large for the format, or if the encoder fails.
     pub fn encode(self, picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
         self.check_size(picture)?;
         match self {
@@ -103,8 +106,11 @@ impl FileFormat {
         }
     }
 
-    /// Writes `picture` so that `path` only ever shows a whole one. The folder of `path` must exist ([`super::prepare_distinct`] makes
-    /// it).
+    /// Writes `picture` to `path` atomically: only a complete file appears there. The folder must exist; [`super::prepare_distinct`]
+    /// creates it.
+    ///
+    /// # Errors
+    /// If the picture cannot be encoded (see [`Self::encode`]) or the file cannot be written.
     pub fn write(self, path: &Path, picture: &Picture, encoding: &Encoding) -> Result<(), OutputError> {
         let failed = |error| OutputError::Encode { path: path.to_owned(), error };
         if let (Self::Exr, Some(blocks)) = (self, picture.blocks) {
@@ -120,7 +126,7 @@ impl FileFormat {
         write_atomically(path, |file| file.write_all(&bytes))
     }
 
-    /// Whether `path` is a file that was written to its end.
+    /// Whether `path` is a complete file of this format.
     pub fn is_complete(self, path: &Path) -> bool {
         match self {
             Self::Png => is_complete_png(path),
@@ -130,7 +136,7 @@ impl FileFormat {
         }
     }
 
-    /// Reads the size of the picture in a complete file, and the texts about it; none if there is no complete file of this format.
+    /// Reads the size of the picture in a complete file, and its metadata. None if there is no complete file of this format.
     pub fn read_origin(self, path: &Path) -> Option<((u32, u32), Texts)> {
         if !self.is_complete(path) {
             return None;

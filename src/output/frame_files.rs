@@ -1,4 +1,4 @@
-//! Files of frames that are there already: those in a folder whose names are a pattern's.
+//! Existing files of frames: the files in a folder whose names match a pattern.
 
 use super::{
     PatternError,
@@ -12,19 +12,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A name with one place for the frame number, such as `frames/####.exr`, of files that are read.
+/// A pattern for files that are read, with one placeholder for the frame number, for example `frames/####.exr`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFiles {
     folder: PathBuf,
     before: Vec<u8>,
-    /// Least number of digits.
+    /// Minimum number of digits.
     width: usize,
     after: Vec<u8>,
 }
 
 impl FrameFiles {
+    /// Parses a pattern.
+    ///
     /// # Errors
-    /// Where the name has no place for the frame number or several, or the folder has one.
+    /// If the name does not have exactly one placeholder for the frame number, or has another placeholder, or if the folder has a
+    /// placeholder.
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref().as_encoded_bytes();
         let name_at = text.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
@@ -44,10 +47,10 @@ impl FrameFiles {
         Ok(Self { folder, before, width, after })
     }
 
-    /// The files by the number of their frame.
+    /// Paths of the files, by frame number.
     ///
     /// # Errors
-    /// When the folder cannot be listed.
+    /// If the folder cannot be listed.
     pub fn list(&self) -> io::Result<BTreeMap<u32, PathBuf>> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut found = BTreeMap::new();
@@ -60,7 +63,8 @@ impl FrameFiles {
         Ok(found)
     }
 
-    /// Number of the frame whose file has this name. Numbers with more zeros in front than are asked for are other names.
+    /// Number of the frame whose file has this name; none for other names. A number with more leading zeros than the pattern requires does
+    /// not match.
     fn frame_of(&self, name: &OsStr) -> Option<u32> {
         let rest = name.as_encoded_bytes().strip_prefix(&self.before[..])?;
         let digits = std::str::from_utf8(rest.strip_suffix(&self.after[..])?).ok()?;
@@ -69,7 +73,7 @@ impl FrameFiles {
     }
 }
 
-/// The folder that a text names, literally if there is one of that name; none if it has a place for a number or a name.
+/// The folder given by a text; an existing folder is taken literally. None if the text has a placeholder.
 fn folder_of(text: &[u8]) -> Result<Option<PathBuf>, PatternError> {
     let literal = PathBuf::from(os_string(text));
     if literal.is_dir() {
@@ -82,7 +86,7 @@ fn folder_of(text: &[u8]) -> Result<Option<PathBuf>, PatternError> {
     })
 }
 
-/// The name with `#` for the digits of the frame number.
+/// Writes the pattern with `#` for the digits of the frame number.
 impl fmt::Display for FrameFiles {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let name = [&self.before[..], "#".repeat(self.width).as_bytes(), &self.after].concat();

@@ -1,5 +1,4 @@
-//! Outputs that take frames one after the other, while several threads finish them: standard output, videos, animations and
-//! contact sheets.
+//! Outputs that receive frames in order, while several threads finish them: standard output, videos, animations and contact sheets.
 
 use super::{EncodeError, Metadata, OutputError, Picture, read_back};
 use std::{
@@ -9,20 +8,20 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// A sink for frames in their order, each in the form that its preparation has made.
+/// A sink for frames in order. Each frame has the form that [`Prepare`] returned.
 pub trait Sink: Send {
     fn add(&mut self, prepared: Vec<u8>, metadata: &Metadata) -> io::Result<()>;
 
-    /// Finishes after the last frame: the file appears under its name, which it never does without this call.
+    /// Completes the output after the last frame, so that the file appears under its name. Without this call, it never does.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The part of the work on a frame that needs no other frame, so that many threads can do it at once.
+/// The work on a frame that needs no other frame, so that several threads can run it in parallel.
 pub type Prepare = Box<dyn Fn(&Picture) -> Result<Vec<u8>, EncodeError> + Send + Sync>;
 
-/// A sink that many threads give frames to. Threads that are early wait, so no more frames are in memory than there are threads.
+/// A sink to which several threads add frames. Threads with later frames wait, so there are at most as many frames in memory as threads.
 pub struct InOrder {
-    /// Path of the output, also for messages.
+    /// Path of the output, which messages also contain.
     path: PathBuf,
     prepare: Prepare,
     turn: Mutex<Turn>,
@@ -31,11 +30,11 @@ pub struct InOrder {
 
 struct Turn {
     sink: Box<dyn Sink>,
-    /// Position of the frame that comes next.
+    /// Position of the next frame.
     next: usize,
-    /// Position of the first frame that will never come.
+    /// Position of the first frame that will not come.
     missing: usize,
-    /// Frames that exist as files, by their positions.
+    /// Frames that exist as files, by position.
     existing: BTreeMap<usize, Existing>,
 }
 
@@ -53,18 +52,21 @@ impl InOrder {
         Self { path, prepare, turn: Mutex::new(turn), changed: Condvar::new() }
     }
 
-    /// Where the file will be.
+    /// Path of the output.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Registers a frame at `position` that is in a file already, which is read when its turn comes.
+    /// Registers an existing file as the frame at `position`. It is read when its turn comes.
     pub fn add_existing(&self, position: usize, frame: Existing) {
         self.lock().existing.insert(position, frame);
     }
 
-    /// Adds the frame at `position`, after waiting for all before it. Positions must have no gaps except for existing frames, and
-    /// other threads must be working on the frames before this one, or else this never returns.
+    /// Adds the frame at `position`, after waiting for all frames before it. All earlier frames must exist as files or be in progress on
+    /// other threads; otherwise this call never returns.
+    ///
+    /// # Errors
+    /// If a frame cannot be encoded, read or written, or if an earlier frame was given up.
     pub fn add(&self, position: usize, picture: &Picture) -> Result<(), OutputError> {
         let prepared = self.prepare(picture)?;
         let mut turn = self.lock();
@@ -85,7 +87,7 @@ impl InOrder {
         added.map_err(|error| self.failed(error))
     }
 
-    /// Tells waiting threads that the frame at `position` will not come.
+    /// Ends the wait of threads for the frame at `position`, which will not come.
     pub fn give_up(&self, position: usize) {
         let mut turn = self.lock();
         turn.missing = turn.missing.min(position);
@@ -93,7 +95,10 @@ impl InOrder {
         self.changed.notify_all();
     }
 
-    /// Finishes the output after the last frame.
+    /// Completes the output after the last frame.
+    ///
+    /// # Errors
+    /// If an existing frame cannot be read, or if the output cannot be written.
     pub fn finish(&self) -> Result<(), OutputError> {
         let mut turn = self.lock();
         self.take_existing(&mut turn)?;
@@ -120,7 +125,8 @@ impl InOrder {
         OutputError::File { path: self.path.clone(), error }
     }
 
-    /// Locks in spite of panics elsewhere, which are reported there: the data is consistent between any two statements.
+    /// Locks the state. A poisoned lock is accepted: the data are consistent between any two statements, and the panic is reported
+    /// elsewhere.
     fn lock(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,10 +1,10 @@
-//! Line drawings: edges of a colour over finished frames, and paper of a colour below them.
+//! Line drawings: coloured edges over finished frames, and the colour of the paper.
 
 use super::Pixels;
 use crate::math::{linear_from_srgb, srgb_from_linear};
 
-/// Draws edges of a linear `color` over `pixels`, from which devices have taken the share of light that `edges` cover. Display colours
-/// of transparent frames are not multiplied by their `alpha`, floats are. Colours are mixed in linear light.
+/// Draws edges of a linear `color` over `pixels`, in linear light. The device has already reduced the light of `pixels` by the coverage in
+/// `edges`. Display colours of transparent frames must not be multiplied by `alpha`; floats must be.
 pub fn draw_edges(pixels: &mut Pixels, edges: &[f32], alpha: Option<&[f32]>, color: [f32; 3]) {
     let is_straight = !matches!(pixels, Pixels::F32(_));
     let cover = |pixel: usize| match alpha.and_then(|alpha| alpha.get(pixel)).filter(|_| is_straight) {
@@ -16,13 +16,13 @@ pub fn draw_edges(pixels: &mut Pixels, edges: &[f32], alpha: Option<&[f32]>, col
     change(pixels, drawn, |pixel, channel, own| own + cover(pixel) * color[channel]);
 }
 
-/// Multiplies all colours by a linear `paper`.
+/// Multiplies all colours by the linear colour `paper`.
 pub fn tint(pixels: &mut Pixels, paper: [f32; 3]) {
     let count = pixels.len() / 3;
     change(pixels, 0..count, |_, channel, own| own * paper[channel]);
 }
 
-/// Changes the channels of some pixels, by their linear values.
+/// Changes the channels of the chosen pixels. `to` receives the pixel, the channel and its linear value.
 fn change(pixels: &mut Pixels, chosen: impl Iterator<Item = usize>, to: impl Fn(usize, usize, f32) -> f32) {
     match pixels {
         Pixels::U8(values) => change_display(values.to_mut(), chosen, 255.0, to, f32::from, |value| value as u8),
@@ -63,7 +63,7 @@ mod tests {
         let mut pixels = Pixels::U8([[0; 3], [9; 3], [0; 3]].concat().into());
         draw_edges(&mut pixels, &[1.0, 0.0, 0.5], None, [1.0, 0.0, 1.0]);
         assert_eq!(pixels, Pixels::U8([[255, 0, 255], [9; 3], [188, 0, 188]].concat().into()));
-        // A pixel of which half is there, and half of that is an edge.
+        // A half-covered pixel, of which one half is an edge.
         let mut half = Pixels::U8(vec![0; 3].into());
         draw_edges(&mut half, &[0.5], Some(&[0.5]), [1.0; 3]);
         assert_eq!(half, Pixels::U8(vec![255; 3].into()));

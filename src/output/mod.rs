@@ -1,4 +1,4 @@
-//! Output of finished frames: names, encodings, and writing them so that no reader ever sees half a file.
+//! Output of finished frames: file names, encodings, and atomic writing, so that no reader sees an incomplete file.
 
 mod atomic;
 mod backdrop;

@@ -1,4 +1,4 @@
-//! Names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
+//! Patterns for names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
 
 use super::{
     FileFormat,
@@ -12,11 +12,11 @@ use std::{
     path::PathBuf,
 };
 
-/// A file name with places for the frame number and the scene's name.
+/// A file name with placeholders for the frame number and the scene's name.
 ///
-/// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain
-/// number; `{scene}` and `{model}` for the scene's name, which is that of its file without the extension; `{animation}` for the name of
-/// the animation that is played. The spellings of other programs are taken as well: `%04d`, `$F4`, `@@@@`, `<frame>`. Names need not be UTF-8.
+/// `####` and `{frame:04}` stand for the frame number, padded with zeros to that width; `{frame}` for the plain number. `{scene}` and
+/// `{model}` stand for the scene's name, which is its file's name without the extension. `{animation}` stands for the name of the animation
+/// that is played. The notations `%04d`, `$F4`, `@@@@` and `<frame>` of other programs also work. Names need not be UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern<F = FileFormat> {
     pieces: Vec<Piece>,
@@ -68,8 +68,11 @@ pub enum PatternError {
 const IN_FOLDER: &str = "####.png";
 
 impl Pattern {
-    /// Parses the argument of `--output`. A text that ends in `/` or names an existing folder gets `####.png`; a name
-    /// without extension gets `.png`.
+    /// Parses the argument of `--output`. A text that ends in `/` or names an existing folder gets the file name `####.png`. A name without
+    /// extension gets `.png`.
+    ///
+    /// # Errors
+    /// If the name is empty, or has an invalid placeholder or an unknown extension.
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref();
         let in_folder = |folder: &OsStr| Self::parse_file(Path::new(folder).join(IN_FOLDER));
@@ -87,7 +90,8 @@ impl Pattern {
 }
 
 impl<F: Copy> Pattern<F> {
-    /// Parses a file name. Names without extension get `default`, that of `usual`.
+    /// Parses a file name. `known` maps extensions to formats. A name without extension gets the extension `default` and the format
+    /// `usual`.
     pub(super) fn parse_known(
         text: impl AsRef<OsStr>,
         usual: F,
@@ -110,17 +114,17 @@ impl<F: Copy> Pattern<F> {
         Ok(Self { pieces, format })
     }
 
-    /// Whether there is a place for the frame number.
+    /// Whether the pattern has a placeholder for the frame number.
     pub fn has_frame(&self) -> bool {
         self.pieces.iter().any(|p| matches!(p, Piece::Frame { .. }))
     }
 
-    /// Whether there is a place for the scene's name.
+    /// Whether the pattern has a placeholder for the scene's name.
     pub fn has_scene(&self) -> bool {
         self.pieces.iter().any(|p| matches!(p, Piece::Scene(_)))
     }
 
-    /// Checks that there is a place for the scene's name if there are several scenes.
+    /// Checks that the pattern has a placeholder for the scene's name if there are several scenes.
     pub(crate) fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         if scenes <= 1 || self.has_scene() {
             return Ok(());
@@ -129,7 +133,7 @@ impl<F: Copy> Pattern<F> {
         Err(PatternError::NoScene { pattern, fix })
     }
 
-    /// The text of the pattern, and a text with a place in front of the file's name.
+    /// The text of the pattern, and the text with a placeholder added before the file name.
     fn with_place(&self, place: &str) -> (String, String) {
         let pattern = self.to_string();
         let (folder, name) = pattern.split_at(pattern.rfind('/').map_or(0, |slash| slash + 1));
@@ -137,16 +141,15 @@ impl<F: Copy> Pattern<F> {
         (pattern, fix)
     }
 
-    /// Whether there is a place for the name of the animation.
+    /// Whether the pattern has a placeholder for the name of the animation.
     pub(crate) fn has_animation(&self) -> bool {
         self.pieces.contains(&Piece::Animation)
     }
 
-    /// The names of files for an animation called `name`, one of `count`. `name` is taken literally, unless it would lead to another
-    /// folder.
+    /// The pattern for the animation `name`, which is one of `count`. `name` is used literally, unless it would lead to another folder.
     ///
     /// # Errors
-    /// If there are several animations and no place for their names.
+    /// If there are several animations and the pattern has no placeholder for their names.
     pub(crate) fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
         if count > 1 && !self.has_animation() {
             let (pattern, fix) = self.with_place("{animation}");
@@ -159,7 +162,10 @@ impl<F: Copy> Pattern<F> {
         Ok(Self { pieces: self.pieces.iter().map(piece).collect(), format: self.format })
     }
 
-    /// Returns the pattern if it has no place for the frame number, else an error.
+    /// Returns the pattern if it has no placeholder for the frame number.
+    ///
+    /// # Errors
+    /// If it has one.
     pub(super) fn without_frame(self) -> Result<Self, PatternError> {
         match self.has_frame() {
             true => Err(PatternError::FrameInVideo(self.to_string())),
@@ -167,7 +173,7 @@ impl<F: Copy> Pattern<F> {
         }
     }
 
-    /// Checks that there is a place for the frame number if there are several frames.
+    /// Checks that the pattern has a placeholder for the frame number if there are several frames.
     pub(crate) fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
         if frames <= 1 || self.has_frame() {
             return Ok(());
@@ -178,17 +184,17 @@ impl<F: Copy> Pattern<F> {
         Err(PatternError::NoFrame { pattern, fix })
     }
 
-    /// The kind of file.
+    /// The file format.
     pub(crate) fn format(&self) -> F {
         self.format
     }
 
-    /// The same name for another kind of file.
+    /// The pattern with another format. The name does not change.
     pub(super) fn with_format<G>(self, format: G) -> Pattern<G> {
         Pattern { pieces: self.pieces, format }
     }
 
-    /// The file of one frame. `scene` is taken literally, whatever characters it has, unless it would lead to another folder.
+    /// Path of one frame's file. `scene` is used literally, unless it would lead to another folder.
     pub fn path_for(&self, frame: u32, scene: &str) -> PathBuf {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -200,7 +206,7 @@ impl<F: Copy> Pattern<F> {
         self.pieces.iter().map(text).collect::<OsString>().into()
     }
 
-    /// Describes to people where the frames of `scene` are, with `#` for the digits of the frame number.
+    /// Describes the location of the frames of `scene` for messages, with `#` for the digits of the frame number.
     pub(crate) fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Scene(_) => as_file_name(scene),
@@ -210,7 +216,7 @@ impl<F: Copy> Pattern<F> {
     }
 }
 
-/// Writes the text from which an equal pattern can be parsed, if it is UTF-8.
+/// Writes the text from which an equal pattern can be parsed, provided that it is UTF-8.
 impl<F> fmt::Display for Pattern<F> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.pieces.iter().try_for_each(|piece| match piece {
@@ -220,7 +226,7 @@ impl<F> fmt::Display for Pattern<F> {
     }
 }
 
-/// Extension of the file name with which `text` ends: everything after its last dot.
+/// The extension of the file name at the end of `text`: everything after its last dot.
 fn extension(text: &OsStr) -> Option<String> {
     let bytes = text.as_encoded_bytes();
     let name = bytes.rsplit(|&byte| byte == b'/').next()?;

@@ -1,4 +1,4 @@
-//! A finished frame as encoders see it: pixels, AOVs, and the metadata of the file.
+//! The input of encoders: pixels, AOVs, and metadata of a finished frame.
 
 use super::EncodeError;
 use crate::{
@@ -9,15 +9,15 @@ use crate::{
 use serde_json::Value;
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// Everything that can go into a file. Formats leave out what they have no place for.
+/// All data that a file can contain. Formats omit data that they do not support.
 pub struct Picture<'a> {
     pub width: u32,
     pub height: u32,
     pub pixels: Pixels<'a>,
     pub aovs: &'a [AovImage],
-    /// Whether the picture is transparent as its alpha AOV says. Display colours are not multiplied by alpha, floats are.
+    /// Whether the alpha AOV is the picture's alpha. Display colours are not multiplied by alpha; floats are.
     pub transparent: bool,
-    /// Rows of the file that the device made instead of pixels and AOVs, which are empty then.
+    /// Encoded rows that the device returned instead of pixels and AOVs, which are then empty.
     pub blocks: Option<&'a FileBlocks>,
     pub manifests: &'a Manifests,
     pub metadata: &'a Metadata,
@@ -30,7 +30,7 @@ impl Picture<'_> {
         image.map(|image| &image.values[..])
     }
 
-    /// The place of the pixels in the whole picture.
+    /// Position of the pixels in the whole picture.
     pub fn windows(&self) -> Windows {
         let size = (self.width, self.height);
         let region = self.metadata.region.filter(|(region, _)| (region.width, region.height) == size);
@@ -39,7 +39,10 @@ impl Picture<'_> {
         self.metadata.windows.or(of_region).unwrap_or(Windows::of_whole(size))
     }
 
-    /// RGB with 8 bits, or RGBA if the picture is transparent.
+    /// 8-bit RGB, or RGBA if the picture is transparent.
+    ///
+    /// # Errors
+    /// If the pixels are floats.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>, EncodeError> {
         let rgb = self.pixels.bytes()?;
         Ok(match self.alpha() {
@@ -49,25 +52,25 @@ impl Picture<'_> {
     }
 }
 
-/// Interleaves RGB with alpha, which `convert` makes an integer of.
+/// Interleaves RGB with alpha, which `convert` maps to the type of the colours.
 pub fn with_alpha<T: Copy>(rgb: &[T], alpha: &[f32], convert: impl Fn(f32) -> T) -> Vec<T> {
     let pixels = rgb.as_chunks::<3>().0.iter().zip(alpha);
     pixels.flat_map(|(&[r, g, b], &alpha)| [r, g, b, convert(alpha)]).collect()
 }
 
-/// RGB pixels, row-major, the top row first.
+/// RGB pixels, row-major from the top left.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pixels<'a> {
-    /// sRGB, ready for display.
+    /// 8-bit sRGB, for display.
     U8(Cow<'a, [u8]>),
-    /// The same with 16 bits.
+    /// 16-bit sRGB, for display.
     U16(Cow<'a, [u16]>),
     /// Linear radiance.
     F32(Cow<'a, [f32]>),
 }
 
 impl<'a> Pixels<'a> {
-    /// Reads `bytes` in native byte order; they are copied only if they are misaligned in memory.
+    /// Interprets `bytes` in native byte order. They are copied only if they are misaligned in memory.
     pub fn from_bytes(kind: PixelType, bytes: &'a [u8]) -> Self {
         match kind {
             PixelType::U8 => Self::U8(bytes.into()),
@@ -85,7 +88,7 @@ impl<'a> Pixels<'a> {
         }
     }
 
-    /// Number of channel values.
+    /// Number of channel values: three per pixel.
     pub fn len(&self) -> usize {
         match self {
             Self::U8(values) => values.len(),
@@ -98,7 +101,10 @@ impl<'a> Pixels<'a> {
         self.len() == 0
     }
 
-    /// Returns the values with 8 bits, for formats that have no more.
+    /// Returns the values with 8 bits, for formats with no greater depth.
+    ///
+    /// # Errors
+    /// If the pixels are floats.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>, EncodeError> {
         match self {
             Self::U8(values) => Ok(Cow::Borrowed(values)),
@@ -129,8 +135,8 @@ fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
     }
 }
 
-/// The names behind the hashes of Cryptomatte AOVs: JSON objects from a name to its hash in eight hexadecimal digits.
-/// Empty where an AOV is not written.
+/// Manifests of Cryptomatte AOVs: JSON objects that map a name to its hash, in eight hexadecimal digits. Empty for an AOV that is not
+/// written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifests {
@@ -139,7 +145,7 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// The manifest of a Cryptomatte AOV; empty for others.
+    /// The manifest of a Cryptomatte AOV; empty for other AOVs.
     pub fn of(&self, aov: Aov) -> &str {
         match aov {
             Aov::Instance => &self.instances,
@@ -149,7 +155,7 @@ impl Manifests {
     }
 }
 
-/// The origin of a picture. The same work gives the same metadata, so that files come out byte for byte the same.
+/// The origin of a picture. Metadata are reproducible, so that equal renders give identical files.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metadata {
@@ -157,49 +163,49 @@ pub struct Metadata {
     pub software: String,
     /// The scene's name.
     pub scene: String,
-    /// Hash of everything in the scene that pictures show, in hexadecimal digits.
+    /// Hash of everything in the scene that affects pictures, in hexadecimal digits.
     pub scene_hash: String,
-    /// Settings that the frames were rendered with, as a JSON object.
+    /// Settings of the render, as a JSON object.
     pub settings: String,
-    /// The frame's number, from 1.
+    /// Number of the frame, from 1.
     pub frame: u32,
-    /// The time of the scene that the frame shows.
+    /// Time of the scene that the frame shows, in seconds.
     pub seconds: f64,
-    /// Stops by which the frame is exposed, where the settings leave that to the frame.
+    /// The frame's exposure in stops, if it is automatic or animated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposure: Option<f32>,
-    /// Its colour temperature of white, where that is another than the settings'.
+    /// The frame's white balance in kelvin, if it differs from the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub white_balance: Option<f32>,
-    /// Frames per second of its film, as numerator and denominator.
+    /// Frame rate of the animation in frames per second, as numerator and denominator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<(u32, u32)>,
-    /// The region that the pixels are of, and the size of the whole picture; none for whole pictures.
+    /// The region that the pixels cover, and the size of the whole picture; none for whole pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<(Region, (u32, u32))>,
-    /// The place of its pixels in a larger picture, for OpenEXR files; none if they are all of it.
+    /// Position of the pixels in a larger picture, for OpenEXR files. None for whole pictures, and for a region as given in `region`.
     #[serde(skip)]
     pub windows: Option<Windows>,
 }
 
-/// The place of pixels in a picture, as OpenEXR means it.
+/// Position of pixels in a picture, as in OpenEXR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// Column and row of the first pixel: where the data window begins.
+    /// Column and row of the first pixel, where the data window starts.
     pub origin: [i32; 2],
-    /// First column and row of the display window, and the last ones.
+    /// First column and row of the display window, then its last column and row.
     pub display: [i32; 4],
 }
 
 impl Windows {
-    /// The windows of a picture of this size whose pixels are all of it.
+    /// The windows of a picture of this size whose pixels cover all of it.
     pub fn of_whole((width, height): (u32, u32)) -> Self {
         Self { origin: [0, 0], display: [0, 0, width.wrapping_sub(1) as i32, height.wrapping_sub(1) as i32] }
     }
 }
 
 impl Metadata {
-    /// Names, as they are in files, and values.
+    /// Names of the metadata in files, and their values.
     pub fn texts(&self) -> [(&'static str, String); 6] {
         [
             ("Software", self.software.clone()),
@@ -211,8 +217,8 @@ impl Metadata {
         ]
     }
 
-    /// Says how a picture differs from this one, by the texts in its file; none if no text there differs. The scene's name does not
-    /// matter.
+    /// Describes the first difference between this picture and another one, given the texts in its file. None if no text differs. The
+    /// scene's name is ignored.
     pub fn difference(&self, told: &Texts) -> Option<String> {
         let texts = self.texts();
         let mut others = texts.iter().filter_map(|(name, here)| {
@@ -231,7 +237,7 @@ impl Metadata {
     }
 }
 
-/// The texts in a file about its picture, by the names of [`Metadata::texts`]; empty if another program made it.
+/// The metadata texts of a file, by the names in [`Metadata::texts`]; empty if another program wrote the file.
 pub type Texts = BTreeMap<String, String>;
 
 const SCENE_HASH: &str = "Scene hash";
@@ -272,7 +278,7 @@ pub(crate) mod testing {
         }
     }
 
-    /// Makes a picture without AOVs.
+    /// Creates a picture without AOVs.
     pub fn picture<'a>(size: (u32, u32), pixels: Pixels<'a>, metadata: &'a Metadata) -> Picture<'a> {
         Picture {
             width: size.0,

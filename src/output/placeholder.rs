@@ -1,4 +1,4 @@
-//! Places for frame numbers and names in patterns, in the spellings of several programs.
+//! Placeholders for frame numbers and names in patterns, in the notations of several programs.
 
 use super::PatternError;
 use crate::files::os_string;
@@ -11,13 +11,13 @@ pub(super) enum Piece {
     Frame {
         width: usize,
     },
-    /// The scene's name, by the word in the braces.
+    /// The scene's name, with the word used in the braces.
     Scene(&'static str),
     /// The name of the animation that is played.
     Animation,
 }
 
-/// Writes a text as it is, and places as [`split`] takes them.
+/// Writes texts unchanged, and placeholders in a form that [`split`] accepts.
 impl fmt::Display for Piece {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -29,19 +29,19 @@ impl fmt::Display for Piece {
     }
 }
 
-/// Most digits of a frame number: more than enough for any u32.
+/// Maximum number of digits of a frame number: more than enough for any u32.
 pub(super) const MAX_WIDTH: usize = 20;
 
-/// A place at the beginning of a text, and the number of bytes it takes there.
+/// A placeholder at the start of a text, and its length in bytes; none if the text starts with no placeholder.
 type Found = Option<(Piece, usize)>;
 
-/// Divides a pattern into texts and places.
+/// Divides a pattern into texts and placeholders.
 ///
-/// Frame numbers are `####` and `{frame:04}`; `%04d` as in printf and ffmpeg, with `%%` for a percent sign; `$F4` as in Houdini; `@@@@` as in
-/// Shake; `<frame>` and `<f4>` as in RenderMan and V-Ray. What only resembles one of these is text.
+/// Frame numbers are `####` and `{frame:04}`; `%04d` as in printf and ffmpeg, with `%%` for a percent sign; `$F4` as in Houdini; `@@@@` as
+/// in Shake; `<frame>` and `<f4>` as in RenderMan and V-Ray. Everything else is text.
 ///
 /// # Errors
-/// For braces that are no place, and for more than [`MAX_WIDTH`] digits.
+/// For braces that are no placeholder, and for more than [`MAX_WIDTH`] digits.
 pub(super) fn split(text: &[u8]) -> Result<Vec<Piece>, PatternError> {
     let (mut pieces, mut literal, mut at) = (Vec::new(), Vec::new(), 0);
     while let Some(&byte) = text.get(at) {
@@ -76,7 +76,7 @@ pub(super) fn split(text: &[u8]) -> Result<Vec<Piece>, PatternError> {
     Ok(pieces)
 }
 
-/// A text as [`split`] reads it back: percent signs that would be read as something else are doubled.
+/// A text in a form that [`split`] reads back unchanged: percent signs that would be misread are doubled.
 pub(super) fn escaped(text: &str) -> String {
     let is_read = |at: usize| {
         let rest = &text.as_bytes()[at..];
@@ -92,7 +92,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Digits as a number; one if there are none.
+/// A frame number whose width is given by digits; width 1 without any.
 fn frame(digits: &[u8]) -> Result<Piece, PatternError> {
     let width = digits.iter().try_fold(0usize, |width, digit| {
         Some(10 * width + usize::from(digit - b'0')).filter(|&width| width <= MAX_WIDTH)
@@ -104,7 +104,7 @@ fn digits(text: &[u8]) -> &[u8] {
     &text[..text.iter().take_while(|byte| byte.is_ascii_digit()).count()]
 }
 
-/// `####`, or another letter several times.
+/// A run of one letter, such as `####`.
 fn run(text: &[u8]) -> Result<Found, PatternError> {
     let width = text.iter().take_while(|byte| **byte == text[0]).count();
     if width > MAX_WIDTH {
@@ -113,7 +113,7 @@ fn run(text: &[u8]) -> Result<Found, PatternError> {
     Ok(Some((Piece::Frame { width }, width)))
 }
 
-/// Whether the `@` in front of `rest` is a digit of the frame number: it is no place in addresses and in names like `icon@2x`.
+/// Whether the `@` at the start of `rest` is a digit of the frame number. It is not in addresses and in names like `icon@2x`.
 fn stands_alone(before: &[u8], rest: &[u8]) -> bool {
     let is_gap = |byte: Option<&u8>| byte.is_none_or(|byte| b"._- /".contains(byte));
     rest.starts_with(b"@@") || is_gap(before.last()) && is_gap(rest.get(1))
@@ -143,7 +143,7 @@ fn named(name: &str) -> Result<Piece, PatternError> {
     }
 }
 
-/// `%04d`, `%4d` or `%d`; not `%20d`, which is a space in names from the web.
+/// `%04d`, `%4d` or `%d`. `%20d` is not accepted, because `%20` is a space in names from the web.
 fn printf(text: &[u8]) -> Result<Found, PatternError> {
     let width = digits(&text[1..]);
     let is_width = matches!(width, [] | [_] | [b'0', ..]);
@@ -153,7 +153,7 @@ fn printf(text: &[u8]) -> Result<Found, PatternError> {
     }
 }
 
-/// `$F4` or `$F`, also as `${F4}`; not `$FF`, which is another variable.
+/// `$F4` or `$F`, also as `${F4}`. `$FF` is another variable.
 fn houdini(text: &[u8]) -> Result<Found, PatternError> {
     let (inner, closing) = match text.strip_prefix(b"${F") {
         Some(inner) => (inner, 1),
@@ -169,7 +169,7 @@ fn houdini(text: &[u8]) -> Result<Found, PatternError> {
     Ok(if ends { Some((frame(width)?, before + width.len() + closing)) } else { None })
 }
 
-/// `<frame>`, `<frame04>`, `<f4>` or `<scene>`, in small or capital letters.
+/// `<frame>`, `<frame04>`, `<f4>` or `<scene>`, in any case.
 fn angled(text: &[u8]) -> Result<Found, PatternError> {
     let Some(end) = text.iter().position(|&byte| byte == b'>') else { return Ok(None) };
     let name = text[1..end].to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! PNG frames: RGB or RGBA of 8 or 16 bits with texts, and the check that a file is complete.
+//! PNG frames: RGB or RGBA of 8 or 16 bits with text metadata, and the check that a file is complete.
 
 use super::{EncodeError, Metadata, Picture, Pixels, Texts, picture::with_alpha};
 use crate::{files::open_regular, pixels::PixelType};
@@ -9,13 +9,17 @@ use std::{
     path::Path,
 };
 
-/// The chunk that ends every PNG file: no data, name, checksum.
+/// The last chunk of every PNG file: zero length, name, checksum.
 const END_CHUNK: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60, 0x82];
 
-/// Encodes with fast compression and the Sub filter. Measured on a 1920x1080 frame of `dragon_of_dragons` with 1 sample and with 16:
-/// 12 ms for 4.1 and 3.7 MB. The Paeth filter takes a little longer for 4.3 and 3.7 MB, the adaptive one 15 to 19 ms for 4.2 and
-/// 3.7 MB. Real deflate saves a tenth (level 1: 37 to 50 ms, 3.7 and 3.2 MB; the default: 300 ms, 3.5 and 3.2 MB), but takes the time
-/// of cores that have trees to build.
+/// Encodes with fast compression and the Sub filter.
+///
+/// Measured on a 1920x1080 frame of `dragon_of_dragons` with 1 sample and with 16 samples: 12 ms for 4.1 and 3.7 MB. The Paeth filter takes
+/// a little longer for 4.3 and 3.7 MB, the adaptive filter 15 to 19 ms for 4.2 and 3.7 MB. Real deflate saves a tenth (level 1: 37 to 50
+/// ms, 3.7 and 3.2 MB; the default: 300 ms, 3.5 and 3.2 MB), but takes CPU time that tree builds need.
+///
+/// # Errors
+/// If the pixels are floats, or if the encoder fails.
 pub fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::with_capacity(picture.pixels.len());
     let mut encoder = Encoder::new(&mut file, picture.width, picture.height);
@@ -36,8 +40,11 @@ pub fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     Ok(file)
 }
 
-/// Begins a file of rows that come one after the other, with the size, the metadata and the kind of pixels of `picture`. What is written to it
-/// are rows as [`rows`] makes them; [`StreamWriter::finish`] ends it.
+/// Starts a file that is written row by row, with the size and metadata of `picture` and pixels of type `kind`. The returned writer takes
+/// rows in the form of [`rows`]; [`StreamWriter::finish`] ends the file.
+///
+/// # Errors
+/// If the header cannot be encoded or written.
 pub fn begin<W: io::Write>(to: W, picture: &Picture, kind: PixelType) -> Result<StreamWriter<'static, W>, EncodeError> {
     let mut encoder = Encoder::new(to, picture.width, picture.height);
     encoder.set_color(if picture.transparent { ColorType::Rgba } else { ColorType::Rgb });
@@ -50,7 +57,10 @@ pub fn begin<W: io::Write>(to: W, picture: &Picture, kind: PixelType) -> Result<
     writer.into_stream_writer().map_err(EncodeError::encoder)
 }
 
-/// The rows of a picture, without compression.
+/// The rows of a picture as uncompressed PNG data.
+///
+/// # Errors
+/// If the pixels are floats.
 pub fn rows(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     match (&picture.pixels, picture.alpha()) {
         (Pixels::U8(_), _) => picture.bytes().map(std::borrow::Cow::into_owned),
@@ -68,7 +78,7 @@ fn big_endian(values: &[u16]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_be_bytes()).collect()
 }
 
-/// Adds the texts that are not empty, as tEXt where Latin-1 is enough, else as iTXt.
+/// Adds the non-empty texts: as tEXt if Latin-1 suffices, otherwise as iTXt.
 pub(super) fn add_texts<W: io::Write>(encoder: &mut Encoder<W>, metadata: &Metadata) -> Result<(), EncodingError> {
     for (name, text) in metadata.texts() {
         if text.is_empty() {
@@ -82,8 +92,8 @@ pub(super) fn add_texts<W: io::Write>(encoder: &mut Encoder<W>, metadata: &Metad
     Ok(())
 }
 
-/// Whether `path` is a PNG file that was written to its end. Reads 12 bytes and trusts the rest, since frames are
-/// renamed into place; this catches copies cut short and power failures.
+/// Whether `path` is a complete PNG file. Reads only the last 12 bytes, since frames are renamed into place. This detects truncated copies
+/// and the effects of power failures.
 pub fn is_complete_png(path: &Path) -> bool {
     let read_end = || -> io::Result<[u8; 12]> {
         let (mut file, _) = open_regular(path)?;
@@ -95,7 +105,7 @@ pub fn is_complete_png(path: &Path) -> bool {
     read_end().is_ok_and(|end| end == END_CHUNK)
 }
 
-/// Reads the size of the picture, and the texts before its pixels.
+/// Reads the size of the picture, and the texts before its pixels; none if this is not a PNG file.
 pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
     let (file, _) = open_regular(path).ok()?;
     let reader = png::Decoder::new(BufReader::new(file)).read_info().ok()?;

@@ -1,4 +1,4 @@
-//! Reads frames that an earlier run has written, for outputs that need all of them.
+//! Reads frames that an earlier run has written, for outputs that need all frames.
 
 use super::{Manifests, Metadata, OutputError, Picture, Pixels};
 use crate::{
@@ -12,7 +12,10 @@ use image::{
 };
 use std::{io::BufReader, path::Path};
 
-/// Reads the picture in `file`, which must have the given size, and calls `use_it` with it.
+/// Reads the picture in `file` and calls `use_it` with it.
+///
+/// # Errors
+/// If the file cannot be read or decoded, or if the picture does not have the given size.
 pub fn read_back<T>(
     file: &Path,
     (width, height): (u32, u32),
@@ -45,7 +48,7 @@ fn alpha_of(image: &DynamicImage) -> Vec<f32> {
     }
 }
 
-/// Decodes the picture, or returns its size if that is another one than `size`.
+/// Decodes the picture. The inner error is the size of the picture, if it differs from `size`.
 fn decode(file: &Path, size: (u32, u32)) -> Result<Result<DynamicImage, (u32, u32)>, ImageError> {
     let (file, _) = open_regular(file)?;
     let decoder = ImageReader::new(BufReader::new(file)).with_guessed_format()?.into_decoder()?;

@@ -1,4 +1,4 @@
-//! JPEG and WebP frames: 8-bit RGB, JPEG with loss and WebP without and with alpha, and the check that a file is complete.
+//! JPEG and WebP frames: 8-bit lossy RGB in JPEG, lossless RGB or RGBA in WebP, and the check that a file is complete.
 
 use super::{EncodeError, Picture, Texts, exif};
 use crate::files::open_regular;
@@ -12,10 +12,13 @@ use std::{
     path::Path,
 };
 
-/// The marker with which JPEG files end.
+/// The marker that ends every JPEG file.
 const END_OF_IMAGE: [u8; 2] = [0xff, 0xd9];
 
 /// Encodes a JPEG file with `quality` from 1 to 100.
+///
+/// # Errors
+/// If the pixels are floats, or if the encoder fails.
 pub fn encode_jpeg(picture: &Picture, quality: u8) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::new();
     let mut encoder = JpegEncoder::new_with_quality(&mut file, quality);
@@ -32,7 +35,7 @@ pub fn encode_webp(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     Ok(file)
 }
 
-/// Encodes a file of nothing but the pixels, for an animation.
+/// Encodes a WebP file without metadata, for an animation.
 pub fn encode_webp_frame(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let mut file = Vec::new();
     write(WebPEncoder::new_lossless(&mut file), picture)?;
@@ -49,7 +52,7 @@ fn write(encoder: impl ImageEncoder, picture: &Picture) -> Result<(), EncodeErro
     encoder.write_image(&picture.bytes()?, picture.width, picture.height, color).map_err(EncodeError::encoder)
 }
 
-/// Reads the size of the picture, and the texts about it.
+/// Reads the size of the picture, and its metadata texts.
 pub fn read_origin(mut decoder: impl ImageDecoder) -> ((u32, u32), Texts) {
     let block = decoder.exif_metadata().ok().flatten();
     (decoder.dimensions(), exif::texts(&block.unwrap_or_default()))
@@ -66,7 +69,7 @@ pub fn is_complete_jpeg(path: &Path) -> bool {
     read_end().is_ok_and(|end| end == END_OF_IMAGE)
 }
 
-/// Whether the file is as long as its first chunk, which holds all others, says.
+/// Whether the length of the file matches the size in its first chunk, which contains all others.
 pub fn is_complete_webp(path: &Path) -> bool {
     let check = || -> io::Result<bool> {
         let (mut file, length) = open_regular(path)?;

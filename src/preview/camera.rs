@@ -1,4 +1,4 @@
-//! Cameras of viewers: from what they ask to poses, and back.
+//! Cameras of viewers: conversion from the messages of viewers to poses, and back.
 
 use super::View;
 use crate::{
@@ -11,7 +11,7 @@ use glam::Vec3;
 /// Checks that a view can be rendered.
 ///
 /// # Errors
-/// If something is wrong with it: what it is.
+/// A sentence about the first invalid value: coordinates, `up`, field of view, height, focus, f-number or radius.
 pub fn check(view: &View) -> Result<(), String> {
     let [eye, target, up] = [view.eye, view.target, view.up].map(Vec3::from);
     let reach = eye.abs().max(target.abs()).max_element();
@@ -39,8 +39,8 @@ pub fn check(view: &View) -> Result<(), String> {
     }
 }
 
-/// The pose that a checked view asks for, in place of `scene`'s camera at `time`. It is that of `--eye`, `--target` and their
-/// like, in pictures that are `aspect` times as wide as high.
+/// The pose for a view that [`check`] accepts, at `time` in seconds. It replaces the scene's camera, as `--eye`, `--target` and related
+/// flags do. `aspect` is the picture's width divided by its height.
 pub fn pose(scene: &Scene, time: f64, view: &View, aspect: f32) -> CameraPose {
     let (own, _) = scene.camera_of(time);
     let camera = camera(own, view, aspect);
@@ -59,7 +59,7 @@ pub fn pose(scene: &Scene, time: f64, view: &View, aspect: f32) -> CameraPose {
     pose
 }
 
-/// A camera that stands where the view asks, with what it leaves out as `own` has it.
+/// A camera at the position of the view. Values that the view omits come from `own`.
 fn camera(own: &Camera, view: &View, aspect: f32) -> Camera {
     let projection = match (own.projection, view.fov, view.height) {
         (_, _, Some(height)) => Projection::Orthographic { height },
@@ -87,12 +87,12 @@ fn camera(own: &Camera, view: &View, aspect: f32) -> Camera {
     Camera { path, up, projection, shift: own.shift, lens, ..Camera::default() }
 }
 
-/// How many times as wide as high the pictures of a scene are.
+/// Aspect ratio of a scene's pictures: width divided by height.
 pub fn aspect_of(scene: &Scene) -> f32 {
     scene.settings.width as f32 / scene.settings.height as f32
 }
 
-/// Height of the sensor that f-numbers count on.
+/// Sensor height to which f-numbers refer.
 fn sensor(own: &Camera, aspect: f32) -> f32 {
     match own.lens.as_ref().map(|lens| lens.aperture) {
         Some(Aperture::FStop { sensor, .. }) => sensor,
@@ -100,7 +100,7 @@ fn sensor(own: &Camera, aspect: f32) -> f32 {
     }
 }
 
-/// A pose as viewers are told.
+/// The view that describes a pose to viewers.
 pub fn view(pose: &CameraPose) -> View {
     let (fov, height) = match pose.projection {
         Projection::Perspective { fov_y } => (Some(fov_y.to_degrees()), None),
@@ -120,7 +120,7 @@ pub fn view(pose: &CameraPose) -> View {
     }
 }
 
-/// The kind of aperture of a camera's lens.
+/// Name of the kind of a camera's aperture: `none`, `camera` or `thin`.
 pub fn lens_kind(camera: &Camera) -> &'static str {
     match camera.lens.as_ref().map(|lens| lens.aperture) {
         None => "none",

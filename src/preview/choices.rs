@@ -1,4 +1,4 @@
-//! Settings that a viewer changed, on top of those of the command line and the scene.
+//! Settings that a viewer has changed. They override the command line and the scene.
 
 use crate::{
     aov::Aov,
@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
 
-/// The choices of a viewer; None is as without the choice.
+/// The settings of a viewer; None keeps the value of the command line or scene.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choices {
     exposure: Option<Exposure>,
@@ -23,17 +23,17 @@ pub struct Choices {
     white_balance: Option<f32>,
     clamp_indirect: Option<f32>,
     wireframe: Option<f32>,
-    /// None: where there is time.
+    /// None: denoise when time allows.
     denoise: Option<Denoise>,
     /// The AOV that is shown instead of the picture.
     pub view: Option<Aov>,
 }
 
 impl Choices {
-    /// Changes one of them; null is none.
+    /// Changes one setting; null resets it.
     ///
     /// # Errors
-    /// Names that there are not, and values that they do not have. Whether numbers are in range is seen when they are used.
+    /// If the name or the value is unknown or malformed. Ranges of numbers are checked later, when the setting is used.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let fail = |what: String| format!("`{name}`: {what}");
         match name {
@@ -53,12 +53,12 @@ impl Choices {
         Ok(())
     }
 
-    /// Whether pictures of what moves are denoised.
+    /// Whether moving pictures may be denoised.
     pub fn denoises(&self) -> bool {
         self.denoise != Some(Denoise::Off)
     }
 
-    /// Options of pictures of this size.
+    /// Picture options for this size, in pixels.
     pub fn options(&self, base: &PictureOptions, (width, height): (u32, u32)) -> PictureOptions {
         let mut options = base.clone();
         options.aovs = base.aovs.as_traced();
@@ -76,7 +76,7 @@ impl Choices {
         options
     }
 
-    /// The flags of the command line that make the same choices.
+    /// The command-line flags that have the effect of these settings.
     pub fn flags(&self) -> Vec<String> {
         let mut flags = Vec::new();
         let mut add = |flag: &str, value: Option<String>| flags.extend(value.map(|value| format!("{flag} {value}")));
@@ -101,7 +101,7 @@ impl Choices {
     }
 }
 
-/// Settings as viewers are told, with the view that is shown.
+/// Settings in the form that is sent to viewers, with the AOV that is shown.
 pub fn told(settings: &FrameSettings, view: Option<Aov>) -> BTreeMap<&'static str, Value> {
     let shutter = settings.shutter.map(|shutter| shutter.span());
     BTreeMap::from([
@@ -118,7 +118,7 @@ pub fn told(settings: &FrameSettings, view: Option<Aov>) -> BTreeMap<&'static st
     ])
 }
 
-/// A value as text.
+/// A value as text; None for null.
 fn text(value: &Value) -> Result<Option<String>, String> {
     match value {
         Value::Null => Ok(None),

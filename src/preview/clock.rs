@@ -1,4 +1,4 @@
-//! The time of a viewer: a frame, or an animation that plays in real time.
+//! The clock of a viewer: a fixed frame, or an animation that plays in real time.
 
 use crate::scene::ranges::FRAMES;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ pub struct Clock {
     frames: u32,
     fps: f64,
     looped: bool,
-    /// When [`Self::frame`] was shown, if time goes on.
+    /// Time at which [`Self::frame`] was shown; None while paused.
     since: Option<Instant>,
 }
 
@@ -18,17 +18,17 @@ impl Clock {
         Self { frame: 1, frames: frames.max(1), fps: fps.max(1e-3), looped: false, since: None }
     }
 
-    /// The same time in a scene of another length.
+    /// The clock adapted to a scene of another length. The frame and the playback state are kept.
     pub fn fitted(&self, frames: u32, fps: f64) -> Self {
         Self { frame: self.frame, looped: self.looped, since: self.since, ..Self::new(frames, fps) }
     }
 
-    /// Lets the animation end with this frame.
+    /// Sets the last frame of the animation.
     pub fn set_end(&mut self, frames: u32) {
         self.frames = frames.max(1);
     }
 
-    /// The frame to show at `now`. Frames are dropped rather than shown late.
+    /// The frame to show at `now`. Late frames are dropped.
     pub fn at(&mut self, now: Instant) -> u32 {
         let Some(since) = self.since else {
             return self.frame;
@@ -43,7 +43,7 @@ impl Clock {
         (index % frames) as u32 + 1
     }
 
-    /// When the frame after the one at `now` is due; None if time stands still.
+    /// Time at which the frame after the one at `now` is due; None while paused.
     pub fn next_due(&self, now: Instant) -> Option<Instant> {
         let since = self.since?;
         let step = 1.0 / self.fps;
@@ -57,11 +57,11 @@ impl Clock {
     }
 
     pub fn show(&mut self, frame: u32) {
-        // Beyond the last one, too: flights may take longer than the scene has frames.
+        // The frame may exceed the last one, because flights may be longer than the scene.
         (self.frame, self.since) = (frame.clamp(1, *FRAMES.end()), None);
     }
 
-    /// Starts from the frame that is shown, or from the beginning after the last one.
+    /// Starts or stops playback. It starts from the current frame, or from the first one after the end.
     pub fn play(&mut self, playing: bool, looped: bool, now: Instant) {
         self.frame = self.at(now);
         self.looped = looped;

@@ -1,21 +1,21 @@
-//! Commands of viewers to the loop, and its answers. docs/view.md describes each as JSON.
+//! Commands of viewers to the loop, and its answers. docs/view.md describes their JSON form.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A request of one viewer.
+/// A command of one viewer.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
-    /// The largest picture that is wanted, in pixels. Nothing is rendered before.
+    /// Largest size of pictures, in pixels. Nothing is rendered before this command.
     Start {
         size: [u32; 2],
     },
-    /// The camera stands there from now on.
+    /// Moves the camera to this view.
     Camera(View),
-    /// Shows another frame, and pauses.
+    /// Shows another frame and pauses.
     Time {
         frame: u32,
     },
@@ -24,23 +24,23 @@ pub enum Command {
         #[serde(default, rename = "loop")]
         looped: bool,
     },
-    /// The camera follows a path as time goes on; None leaves it where it is.
+    /// Makes the camera follow a path over time; None leaves it at its current position.
     Follow {
         path: Option<Track>,
         #[serde(default)]
         camera: Option<String>,
     },
-    /// Changes a setting of the picture; null is as the scene has it.
+    /// Changes a setting of the picture; null resets it to the scene's value.
     Set {
         name: String,
         value: Value,
     },
-    /// Asks what is at a point of the picture, from 0 to 1, from the top left.
+    /// Requests the surface at a point of the picture, with coordinates from 0 to 1 from the top left.
     Pick {
         at: [f32; 2],
         ask: u32,
     },
-    /// The viewer's own path.
+    /// Sets the waypoints of the viewer's own path.
     Waypoints {
         keys: Vec<Waypoint>,
         #[serde(default)]
@@ -53,7 +53,7 @@ pub enum Command {
         #[serde(default)]
         anyway: bool,
     },
-    /// Asks for the values of the scene that can be changed.
+    /// Requests the editable values of the scene.
     Values {},
     Change {
         values: BTreeMap<String, String>,
@@ -67,7 +67,7 @@ pub enum Command {
         #[serde(default)]
         scale: Option<Value>,
     },
-    /// Asks for a file of the picture that is seen, or of a frame of the film.
+    /// Requests a file with the current picture, or with a frame of the animation.
     Still {
         #[serde(default)]
         frame: Option<u32>,
@@ -78,12 +78,12 @@ pub enum Command {
         format: StillFormat,
         ask: u32,
     },
-    /// Asks for the command line that makes what is seen.
+    /// Requests the command line that renders the current picture or animation.
     #[serde(rename = "command")]
     Line {
         of: Made,
     },
-    /// Others may follow this viewer's camera.
+    /// Allows others to follow this viewer's camera.
     Present {
         on: bool,
     },
@@ -91,7 +91,7 @@ pub enum Command {
     Watch {
         on: bool,
     },
-    /// Loads the scene again.
+    /// Drops unsaved changes and loads the scene again.
     Reload {},
 }
 
@@ -124,7 +124,7 @@ pub enum StillFormat {
     Exr,
 }
 
-/// A camera as viewers give it and are told. What is left out is as the scene's camera has it.
+/// A camera as exchanged with viewers. Omitted values come from the scene's camera.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
@@ -132,21 +132,21 @@ pub struct View {
     pub target: [f32; 3],
     #[serde(default = "y_up")]
     pub up: [f32; 3],
-    /// Vertical field of view in degrees.
+    /// Vertical field of view, in degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fov: Option<f32>,
-    /// Height of an orthographic view.
+    /// Height of an orthographic view, in scene units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<f32>,
-    /// Distance of what is sharp, along the camera's axis.
+    /// Focus distance along the camera's axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<f32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub f_stop: Option<f32>,
-    /// Radius of the aperture; 0 makes everything sharp.
+    /// Radius of the aperture; 0 gives no depth of field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f32>,
-    /// A number that pictures of this camera have.
+    /// A number that is copied to the pictures of this camera.
     #[serde(default)]
     pub key: u32,
 }
@@ -155,15 +155,15 @@ fn y_up() -> [f32; 3] {
     [0.0, 1.0, 0.0]
 }
 
-/// A key of a viewer's path.
+/// A waypoint of a viewer's path.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
     pub eye: [f32; 3],
     pub target: [f32; 3],
-    /// Seconds.
+    /// Time in seconds.
     pub time: f64,
-    /// Rotation of the camera about its axis in degrees, clockwise.
+    /// Rotation of the camera about its axis, in degrees clockwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roll: Option<f32>,
     /// Vertical field of view in degrees, or the height of an orthographic view.
@@ -177,11 +177,11 @@ pub struct Waypoint {
     pub radius: Option<f32>,
 }
 
-/// Everything that a viewer is told besides pictures.
+/// Messages to a viewer, other than pictures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Answer {
-    /// The scene, at the start and whenever it was loaded again.
+    /// The scene, sent at the start and each time it was loaded again.
     Scene(Box<SceneFacts>),
     /// The camera was moved.
     Camera(View),
@@ -191,7 +191,7 @@ pub enum Answer {
         #[serde(flatten)]
         found: Option<Picked>,
     },
-    /// A path: that of the scene, or of the viewer's waypoints.
+    /// The path of the scene's camera, or of the viewer's waypoints.
     Path {
         of: Track,
         points: Vec<[f32; 3]>,
@@ -211,14 +211,14 @@ pub enum Answer {
     Command {
         text: String,
     },
-    /// How much of a still is done.
+    /// Progress of a still.
     Still {
         ask: u32,
         #[serde(skip_serializing_if = "Option::is_none")]
         share: Option<f32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         link: Option<String>,
-        /// The finished file and its extension, for which whoever passes this on makes the link.
+        /// The finished file and its extension. The server replaces it by a link.
         #[serde(skip)]
         file: Option<(Bytes, &'static str)>,
     },
@@ -229,12 +229,12 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether there is a file in it.
+    /// Whether the answer contains a file.
     pub(super) fn is_file(&self) -> bool {
         matches!(self, Self::Still { file: Some(_), .. })
     }
 
-    /// Whether nobody needs an earlier one any more that was not taken yet.
+    /// Whether an earlier, unsent answer is obsolete because of this one.
     pub(super) fn replaces(&self, earlier: &Self) -> bool {
         match (self, earlier) {
             (Self::Path { of, .. }, Self::Path { of: earlier, .. }) => of == earlier,
@@ -246,7 +246,7 @@ impl Answer {
         }
     }
 
-    /// An error that is over once it was told.
+    /// An error that has no lasting effect.
     pub fn error(message: impl ToString) -> Self {
         Self::Error { message: message.to_string(), lasting: false }
     }
@@ -258,10 +258,10 @@ pub struct SceneFacts {
     pub name: String,
     pub file: String,
     pub frames: u32,
-    /// Number that files have for the first frame, which is 1 in all messages.
+    /// Number of the first frame in file names. In all messages, the first frame has number 1.
     pub first_frame: u32,
     pub fps: f64,
-    /// Time of the first frame in seconds.
+    /// Time of the first frame, in seconds.
     pub start: f64,
     pub cameras: Vec<String>,
     pub integrators: Vec<&'static str>,
@@ -273,7 +273,7 @@ pub struct SceneFacts {
     pub samples: u32,
     /// Number of scenes that were shown before this one.
     pub loaded: u32,
-    /// Width and height of the scene's pictures.
+    /// Width and height of the scene's pictures, in pixels.
     pub size: [u32; 2],
     pub device: String,
     pub instances: usize,
@@ -288,25 +288,25 @@ pub struct Bounds {
     pub max: [f32; 3],
 }
 
-/// How far the picture of a viewer is.
+/// Progress of a viewer's picture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct State {
     pub frame: u32,
     pub playing: bool,
     pub samples: u32,
-    /// Samples of the finished picture.
+    /// Number of samples of the finished picture.
     pub of: u32,
-    /// The exposure that is used, in stops.
+    /// The effective exposure, in stops.
     pub exposure: f32,
     pub pictures_per_second: f32,
     pub lag_ms: f32,
     pub size: [u32; 2],
     pub done: bool,
-    /// Whether the last picture of something that moved was denoised; none before the first.
+    /// Whether the last moving picture was denoised; none before the first.
     pub denoises: Option<bool>,
 }
 
-/// The surface under a point.
+/// The surface at a point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picked {
     pub instance: String,
@@ -314,26 +314,26 @@ pub struct Picked {
     pub material: String,
     /// Distance from the eye.
     pub distance: f32,
-    /// Distance along the camera's axis, as lenses focus.
+    /// Distance along the camera's axis, which is the focus distance.
     pub depth: f32,
     pub point: [f32; 3],
-    /// The middle of the instance's bounds, and their radius.
+    /// Centre of the instance's bounds, and half of their diagonal.
     pub centre: [f32; 3],
     pub radius: f32,
     pub movable: bool,
-    /// Why it is not.
+    /// Reason why the instance cannot be moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transform: Option<Value>,
 }
 
-/// A picture on its way to a viewer.
+/// A picture for a viewer.
 #[derive(Clone, Debug)]
 pub struct Picture {
     pub width: u32,
     pub height: u32,
-    /// RGB with 8 bits, the top row first.
+    /// 8-bit RGB, row-major from the top.
     pub pixels: Bytes,
     pub samples: u32,
     pub key: u32,
@@ -343,10 +343,10 @@ pub struct Picture {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureKind {
-    /// Soon to be replaced.
+    /// A picture of a moving view, which will soon be replaced.
     Moving,
-    /// A picture of something that stands still.
+    /// A picture of an unchanged view, which will be refined.
     Still,
-    /// With all samples.
+    /// A picture with all samples.
     Finished,
 }

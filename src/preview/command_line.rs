@@ -1,16 +1,16 @@
-//! The command lines that make what a viewer sees.
+//! Command lines that render a viewer's current picture or animation.
 
 use super::View;
 use crate::{anim::CameraPose, edit::degrees, quoting::quote, scene::Projection};
 use std::path::Path;
 
-/// Flags of `throng view` that are of the server.
+/// Flags of `throng view` that concern only the server.
 const OF_THE_SERVER: [&str; 3] = ["--port", "--bind", "--no-open"];
 
-/// Flags of which one takes the place of the others.
+/// Groups of flags that replace one another.
 const ALIKE: [&[&str]; 3] =
     [&["--projection", "--orthographic"], &["--aperture", "--aperture-radius"], &["--focus", "--focus-on"]];
-/// Flags of a camera, which a camera of the scene has for itself.
+/// Camera flags that are dropped if one of the scene's cameras is selected.
 const OF_CAMERAS: [&str; 12] = [
     "--camera",
     "--eye",
@@ -25,11 +25,11 @@ const OF_CAMERAS: [&str; 12] = [
     "--focus-on",
     "--blades",
 ];
-/// The flag that may be given many times.
+/// The flag that may be given several times.
 const MANY: &str = "--set";
 
-/// The line that renders `scene` with `typed` flags, of which those in `chosen` take the place. Each is one flag, with its value after a space
-/// or `=`.
+/// The command line that renders `scene` with the flags `typed`, some of which are replaced by flags in `chosen`. Each entry is a flag with
+/// its value, separated by a space or `=`.
 pub fn render(scene: &Path, typed: &[String], chosen: &[String]) -> String {
     let is_replaced = |flag: &String| chosen.iter().any(|other| replaces(name(other), name(flag)));
     let kept = typed.iter().filter(|flag| !is_replaced(flag));
@@ -49,8 +49,8 @@ fn replaces(chosen: &str, typed: &str) -> bool {
         || chosen == "--camera" && OF_CAMERAS.contains(&typed)
 }
 
-/// The flags that were typed after `throng view`, each with its value, without the scene and the flags of the server. `takes` tells what may
-/// follow a flag.
+/// The flags after `throng view`, each with its value, without the scene and the server's flags. `takes` returns whether a flag may be
+/// followed by a value.
 pub fn typed(arguments: &[String], takes: impl Fn(&str) -> Takes) -> Vec<String> {
     let mut flags = Vec::new();
     let mut rest = arguments.iter().peekable();
@@ -79,7 +79,7 @@ pub fn typed(arguments: &[String], takes: impl Fn(&str) -> Takes) -> Vec<String>
     flags
 }
 
-/// What may follow a flag as an argument of its own.
+/// Whether the value of a flag follows as a separate argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     Nothing,
@@ -87,13 +87,13 @@ pub enum Takes {
     Perhaps,
 }
 
-/// Optics of a picture, and what a camera with an eye of its own has without flags about that.
+/// The optics of a picture, and the projection that a camera has without flags.
 pub struct Optics<'a> {
     pub pose: &'a CameraPose,
     pub own: Projection,
 }
 
-/// The flags of a camera that stands where `view` says, and has these optics.
+/// Flags for a camera with the position of `view` and with these optics.
 pub fn view_flags(view: &View, optics: &Optics) -> Vec<String> {
     let point = |flag: &str, [x, y, z]: [f32; 3]| format!("{flag} {x:?},{y:?},{z:?}");
     let mut flags = vec![point("--eye", view.eye), point("--target", view.target), point("--up", view.up)];
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(flags(&view, parallel, perspective), format!("{place} --orthographic=3.1"));
         let all_around = flags(&view, perspective, Projection::Equirectangular);
         assert_eq!(all_around, format!("{place} --projection perspective --fov 40.0"));
-        // An angle that nobody has typed is written so that it comes back.
+        // A computed angle is written with enough digits to be read back exactly.
         let odd = Projection::Perspective { fov_y: 0.123_456_79 };
         let line = flags(&View { fov: None, ..view }, odd, perspective);
         let degrees: f32 = line.rsplit(' ').next().unwrap().parse().unwrap();

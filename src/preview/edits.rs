@@ -1,4 +1,4 @@
-//! Changes of one viewer to the scene that are not saved yet.
+//! Unsaved changes of one viewer to the scene.
 
 use super::{Picked, stage::Shown};
 use crate::edit::{self, EditError, EditableValue, Placed, Transform};
@@ -9,14 +9,15 @@ use std::{
     sync::Arc,
 };
 
-/// Most changes of a viewer, and most bytes of their texts.
+/// Maximum number of a viewer's changes, and of the bytes of their texts.
 const MOST_CHANGES: usize = 1000;
 const MOST_BYTES: usize = 1 << 20;
 
-/// What a viewer has changed. Changes belong to entries of the file, not to their numbers: they follow them when the file is edited.
+/// The unsaved changes of a viewer. A change belongs to an entry of the file, not to its number: it follows the entry when the file is
+/// edited.
 #[derive(Clone, Default)]
 pub struct Edits {
-    /// The file's text; None for models, which have no scene file.
+    /// Text of the file; None for models, which have no scene file.
     text: Option<Arc<str>>,
     changes: Vec<Change>,
 }
@@ -27,18 +28,18 @@ struct Change {
     value: String,
     /// The text in which the path leads to the value.
     of: Option<Arc<str>>,
-    /// Whether the file has no place for it any more.
+    /// Whether the file no longer has the entry.
     is_lost: bool,
 }
 
-/// Where a viewer wants an instance.
+/// New transform of an instance, as requested by a viewer; None keeps a part.
 pub struct Moved {
     pub translate: Option<[f32; 3]>,
     pub rotate: Option<[f32; 3]>,
     pub scale: Option<Value>,
 }
 
-/// A value by its path.
+/// Path and text of a value.
 pub type Pair = (String, String);
 
 impl Edits {
@@ -50,7 +51,7 @@ impl Edits {
         self.changes.clear();
     }
 
-    /// The values that take the place of the file's, in the order in which they do.
+    /// The values that override the file's, sorted by path.
     pub fn overrides(&self) -> Vec<Pair> {
         let held = self.changes.iter().filter(|change| !change.is_lost);
         let mut pairs: Vec<Pair> = held.map(|change| (change.path.clone(), change.value.clone())).collect();
@@ -58,7 +59,7 @@ impl Edits {
         pairs
     }
 
-    /// The paths of changes that the file has no place for any more.
+    /// Paths of changes whose entries the file no longer has.
     pub fn lost(&self) -> Vec<&str> {
         self.changes.iter().filter(|change| change.is_lost).map(|change| &*change.path).collect()
     }
@@ -67,11 +68,11 @@ impl Edits {
         self.changes.retain(|change| !change.is_lost);
     }
 
-    /// Takes values in place of the file's, unless the text would be no scene with them; an empty one takes a change back. Their paths are
-    /// those of the text `of`. Returns whether anything is another than before.
+    /// Overrides values of the file. An empty text removes a change. Paths refer to the text `of`. Returns whether the overrides have
+    /// changed. After an error nothing has changed.
     ///
     /// # Errors
-    /// If something is wrong with them: what it is.
+    /// If a path has no entry any more, if there are too many changes, or if the changed text would be invalid.
     pub fn change(&mut self, values: BTreeMap<String, String>, of: Option<&Arc<str>>) -> Result<bool, String> {
         let before = self.overrides();
         let mut changed = self.clone();
@@ -96,7 +97,7 @@ impl Edits {
         }
     }
 
-    /// A path of the text `of`, in the text as it is now.
+    /// Translates a path of the text `of` to the current text.
     fn path_now(&self, path: &str, of: Option<&Arc<str>>) -> Result<String, String> {
         let (Some(of), Some(text)) = (of, &self.text) else { return Ok(path.to_owned()) };
         if of == text {
@@ -105,8 +106,8 @@ impl Edits {
         edit::followed(path, of, text).ok_or_else(|| format!("`{path}`: the file has changed, and its entry is gone"))
     }
 
-    /// Goes on with another text of the file. `is_own` is whether the program itself has changed values in it, so that entries have their
-    /// numbers. Changes that have no place in it stay, for the case that it comes back. Returns the paths of those that lost it.
+    /// Switches to another text of the file. `is_own` states that this program changed only values, so entries keep their numbers. Changes
+    /// whose entry is missing are kept in case it returns. Returns the paths of changes that have just lost their entry.
     pub fn move_to(&mut self, text: Option<Arc<str>>, is_own: bool) -> Vec<String> {
         if text == self.text {
             return Vec::new();
@@ -134,7 +135,7 @@ impl Edits {
         lost.filter(|path| !before.contains(path)).collect()
     }
 
-    /// Marks changes as lost that cannot be made in the text.
+    /// Marks changes as lost that cannot be applied to the text.
     fn find_places(&mut self, text: &str) {
         if edit::save_values(text, &self.overrides()).is_ok() {
             return;
@@ -148,18 +149,18 @@ impl Edits {
         }
     }
 
-    /// Takes away the changes that were saved.
+    /// Removes the changes that were saved.
     pub fn saved(&mut self, saved: &[Pair]) {
         self.changes.retain(|change| !saved.iter().any(|(path, value)| (path, value) == (&change.path, &change.value)));
     }
 
-    /// The text with all changes; empty for models.
+    /// The text with all changes applied; empty for models.
     fn changed(&self) -> Result<String, EditError> {
         self.text.as_ref().map_or_else(|| Ok(String::new()), |text| edit::save_values(text, &self.overrides()))
     }
 
-    /// The values that can be changed, as viewers are told: those that were changed with what is `saved` in the file, which is empty if
-    /// nothing is.
+    /// The editable values in the form that is sent to viewers. Changed values also have their saved text, which is empty if the file has
+    /// none.
     pub fn values(&self) -> Vec<Value> {
         let saved = edit::values(self.text.as_deref().unwrap_or_default());
         let saved: BTreeMap<&str, &str> = saved.iter().map(|value| (&*value.path, &*value.text)).collect();
@@ -176,7 +177,7 @@ impl Edits {
         edit::values(&text).iter().filter_map(told).collect()
     }
 
-    /// Adds to what was picked whether it can be moved, and where it is.
+    /// Adds to a picked surface whether its instance can be moved, and its transform.
     pub fn complete(&self, picked: &mut Picked, shown: &Shown, instance: u32) {
         let placed = self.placed(shown, instance);
         picked.fixed = match (&placed, &self.text) {
@@ -191,17 +192,17 @@ impl Edits {
         });
     }
 
-    /// The entry, as it is now, that placed an instance of a scene that is shown.
+    /// The current entry that places an instance of the shown scene.
     fn placed(&self, shown: &Shown, instance: u32) -> Option<Placed> {
         let entry = shown.scene.placed.iter().find(|run| run.instances.contains(&instance))?.entry;
         let path = self.path_now(&format!("instances.{entry}"), shown.text.as_ref()).ok()?;
         edit::placed_by(&self.changed().ok()?, path.strip_prefix("instances.")?.parse().ok()?)
     }
 
-    /// Puts an instance elsewhere. Nothing else of it changes.
+    /// Moves an instance. Returns whether the overrides have changed.
     ///
     /// # Errors
-    /// If there is no such instance, or it cannot be moved.
+    /// If there is no such instance, or if it cannot be moved.
     pub fn place(&mut self, shown: &Shown, name: &str, to: Moved) -> Result<bool, String> {
         let instance = edit::instance_named(&shown.scene, name).ok_or_else(|| format!("there is no `{name}`"))?;
         let placed = self.placed(shown, instance);
@@ -263,7 +264,7 @@ mod tests {
         let without_ball = TEXT.replace(r#"Single(of: "ball", translate: (0, 1, 0)), "#, "");
         assert_eq!(edits.move_to(Some(without_ball.into()), false), ["instances.0.translate"]);
         assert!(edits.overrides().is_empty() && !edits.is_empty());
-        // It is told once, and comes back with its entry.
+        // A loss is reported once, and the change returns with its entry.
         assert!(edits.move_to(Some("(instances: [])".into()), false).is_empty());
         assert!(edits.move_to(Some(TEXT.into()), false).is_empty());
         assert_eq!(edits.overrides(), [("instances.1.translate".to_owned(), "(0, 5, 0)".to_owned())]);
@@ -289,7 +290,7 @@ mod tests {
         assert!(change(&mut edits, "environment.elevation", "\"high\"").is_err());
         assert!(change(&mut edits, "environment.azimuth", &"1".repeat(2 << 20)).is_err());
         assert_eq!(edits.overrides(), [("environment.elevation".to_owned(), "5".to_owned())]);
-        // What the file says, and nothing at all, are no changes.
+        // A value equal to the file's, or an empty one, is not a change.
         assert_eq!(change(&mut edits, "environment.elevation", "35"), Ok(true));
         assert!(edits.is_empty());
         change(&mut edits, "environment.elevation", "5").unwrap();

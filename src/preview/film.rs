@@ -1,4 +1,4 @@
-//! A picture in the making that may be interrupted at any moment and loses nothing by it.
+//! A picture that is rendered incrementally, and can be interrupted at any time without loss.
 
 use crate::device::{Accumulation, Device, DeviceError, Frame, FrameSettings, Rendered, Stop};
 
@@ -6,7 +6,7 @@ pub struct Film {
     pub frame: Frame,
     pub settings: FrameSettings,
     sums: Accumulation,
-    /// The sums before the slice under way, since an interrupted device leaves them in an undefined state.
+    /// Copy of the sums before the current slice. An interrupted device leaves its sums in an undefined state.
     kept: Accumulation,
 }
 
@@ -15,7 +15,7 @@ impl Film {
         Self { sums: Accumulation::new(&settings), kept: Accumulation::default(), frame, settings }
     }
 
-    /// Memory that a film with these settings takes, in bytes.
+    /// Memory of a film with these settings, in bytes.
     pub fn bytes(settings: &FrameSettings) -> u64 {
         let words = Accumulation::words(settings) + Accumulation::odd_words(settings);
         2 * 4 * words as u64
@@ -29,10 +29,10 @@ impl Film {
         self.sums.is_done(&self.settings)
     }
 
-    /// Takes up to so many more samples, and returns the picture as it then stands. None if it was interrupted.
+    /// Adds up to `more` samples, and returns the resulting picture. None if interrupted; the film is then unchanged.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn advance(
         &mut self,
         device: &mut dyn Device,

@@ -1,9 +1,10 @@
-//! What viewers have of cameras, as flights that can be saved.
+//! Conversion of viewers' cameras to flights that can be saved.
 
 use super::{View, Waypoint};
 use crate::edit::{self, Flight, Optics, PaceChoice};
 
-/// A viewer's waypoints, or where its camera stands, as a flight to be saved. `is_flat` is whether the scene's camera is orthographic.
+/// A flight through a viewer's waypoints, or a flight with the single view `still` if there are none. `is_flat` states whether the scene's
+/// camera is orthographic.
 pub fn flight(keys: &[Waypoint], pace: Option<&str>, still: &View, is_flat: bool) -> Flight {
     if keys.is_empty() {
         let waypoint =

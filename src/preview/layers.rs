@@ -1,4 +1,4 @@
-//! AOVs as pictures to look at.
+//! Display of AOVs as pictures.
 
 use crate::{
     aov::{Aov, AovImage},
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// sRGB pixels of an AOV of a scene within `bounds`.
+/// sRGB pixels that visualise an AOV. Positions are scaled to `bounds`, the bounds of the scene.
 pub fn shown(image: &AovImage, bounds: &Aabb) -> Bytes {
     let values = &image.values[..];
     let extent = bounds.extent().max(Vec3::splat(f32::MIN_POSITIVE));
@@ -19,9 +19,9 @@ pub fn shown(image: &AovImage, bounds: &Aabb) -> Bytes {
             Aov::Normal => [0, 1, 2].map(|i| 0.5 + 0.5 * pixel[i]),
             Aov::Depth => [if pixel[0].is_finite() { 1.0 - 0.9 * pixel[0] / farthest } else { 0.0 }; 3],
             Aov::Position => ((Vec3::new(pixel[0], pixel[1], pixel[2]) - bounds.min) / extent).into(),
-            // A motion of 16 pixels is as bright as can be.
+            // A motion of 16 pixels has the greatest brightness.
             Aov::Motion => [0.5 + pixel[0] / 32.0, 0.5 + pixel[1] / 32.0, 0.5],
-            // Noise as eyes see it: relative to nothing, but on a curve.
+            // The standard deviation, on the curve of a display.
             Aov::Variance => [0, 1, 2].map(|i| srgb_from_linear(pixel[i].max(0.0).sqrt().min(1.0))),
             Aov::Instance | Aov::Material => matte(pixel),
             Aov::Alpha | Aov::Wireframe => [pixel[0]; 3],
@@ -35,7 +35,7 @@ pub fn shown(image: &AovImage, bounds: &Aabb) -> Bytes {
     pixels.collect::<Vec<u8>>().into()
 }
 
-/// The greatest finite depth.
+/// The greatest finite depth; 1 for other AOVs.
 fn farthest(image: &AovImage) -> f32 {
     let depths = image.values.iter().copied().filter(|depth| depth.is_finite());
     match image.aov {
@@ -44,7 +44,7 @@ fn farthest(image: &AovImage) -> f32 {
     }
 }
 
-/// A colour per name, mixed by shares of the pixel.
+/// The mean of one colour per name, weighted by coverage.
 fn matte(pixel: &[f32]) -> [f32; 3] {
     let mut mixed = [0.0; 3];
     for pair in pixel.as_chunks::<2>().0 {

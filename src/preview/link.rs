@@ -1,5 +1,5 @@
-//! The two-way link between the loop and one viewer: commands one way, pictures and answers the other. Neither side waits for the other
-//! but the viewer's, whose commands are taken no faster than they are carried out.
+//! The two-way link between the loop and one viewer: commands in one direction, pictures and answers in the other. The loop never waits for
+//! a viewer. The viewer's side waits only if its commands arrive faster than they are executed.
 
 use super::{Answer, Command, Picture};
 use std::{
@@ -12,18 +12,18 @@ use std::{
     time::Duration,
 };
 
-/// Commands that may wait to be carried out, and answers that may wait to be sent.
+/// Maximum numbers of commands that wait for execution, and of answers that wait to be sent.
 const MOST_COMMANDS: usize = 64;
 const MOST_ANSWERS: usize = 1024;
-/// Answers that wait, from which on only the last one of those that replace each other is kept.
+/// Number of waiting answers from which obsolete ones are dropped.
 const MANY_ANSWERS: usize = 16;
 
-/// The bell of the loop's thread.
+/// Wakes the thread of the loop, and stores flags for it.
 #[derive(Debug, Default)]
 pub struct Bell {
-    /// Whether a command waits that makes the picture under way outdated.
+    /// Whether a waiting command makes the current picture obsolete.
     pub(super) urgent: AtomicBool,
-    /// Whether a scene is being loaded, which has the processor until it is: what stands still waits.
+    /// Whether a scene is being loaded. Refinement of unchanged views pauses during this time, because loading needs the CPU.
     pub(super) loading: AtomicBool,
     pub(super) quit: AtomicBool,
     pub(super) thread: OnceLock<Thread>,
@@ -37,20 +37,20 @@ impl Bell {
     }
 }
 
-/// A viewer, as both sides hold it.
+/// The connection to a viewer, shared by both sides.
 #[derive(Debug)]
 pub struct Link {
     bell: Arc<Bell>,
-    /// Tells viewers apart.
+    /// Unique number of the viewer.
     pub(super) number: u64,
-    /// The name by which a viewer comes back.
+    /// Name by which a returning viewer is recognised.
     pub(super) name: Option<String>,
-    /// Files that are being made.
+    /// Number of files that are being made.
     making: AtomicUsize,
     inner: Mutex<Inner>,
-    /// Something is there for the viewer.
+    /// Notified when data for the viewer are available.
     told: Condvar,
-    /// A command was taken.
+    /// Notified when a command was taken.
     taken: Condvar,
 }
 
@@ -59,15 +59,15 @@ struct Inner {
     commands: VecDeque<Command>,
     answers: VecDeque<Answer>,
     picture: Option<Picture>,
-    /// Whether the viewer can take a picture.
+    /// Whether the viewer is ready for a picture.
     ready: bool,
     limits: Limits,
-    /// Whether somebody wants the viewer's side to look again.
+    /// Whether [`Link::next`] has to return early.
     nudged: bool,
     closed: bool,
 }
 
-/// A file that is being made for a viewer, until this is dropped.
+/// Counts a file that is being made for a viewer, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Ticket(Arc<Link>);
 
@@ -84,21 +84,21 @@ impl Drop for Ticket {
     }
 }
 
-/// The capacity of the line to a viewer.
+/// The capacity of the connection to a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Pixels of pictures of something that moves; None: as many as wanted.
+    /// Maximum number of pixels of moving pictures; None for no limit.
     pub pixels: Option<u32>,
     pub pictures_per_second: f32,
     pub lag_ms: f32,
 }
 
-/// The next thing for a viewer.
+/// The next message for a viewer.
 #[derive(Debug)]
 pub enum Next {
     Answer(Answer),
     Picture(Picture),
-    /// Nothing came in time.
+    /// Nothing arrived in time.
     Nothing,
     /// The loop has ended, or the link was closed.
     Closed,
@@ -110,7 +110,7 @@ impl Link {
         Self { bell, number, name, making: AtomicUsize::new(0), inner: Mutex::default(), told, taken }
     }
 
-    /// The number that no other viewer has.
+    /// Unique number of the viewer.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -119,7 +119,7 @@ impl Link {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a command on; waits while too many are waiting. A camera takes the place of one that was not seen yet.
+    /// Queues a command; waits while the queue is full. A camera replaces a camera at the end of the queue.
     pub fn send(&self, command: Command) {
         let urgent = command.is_urgent();
         let mut inner = self.inner();
@@ -142,7 +142,7 @@ impl Link {
         self.bell.ring();
     }
 
-    /// The next thing: answers first, then, if the viewer takes them, pictures. Waits for it that long at most.
+    /// Returns the next message: answers first, then, if `takes_pictures` is set, pictures. Waits for at most `patience`.
     pub fn next(&self, takes_pictures: bool, patience: Duration) -> Next {
         let mut inner = self.inner();
         if inner.ready != takes_pictures {
@@ -168,7 +168,7 @@ impl Link {
         }
         match inner.picture.take_if(|_| takes_pictures) {
             Some(picture) => {
-                // Until the viewer asks again.
+                // Until the viewer is ready again.
                 inner.ready = false;
                 Next::Picture(picture)
             }
@@ -176,18 +176,18 @@ impl Link {
         }
     }
 
-    /// Tells the loop what the line can carry.
+    /// Sets the capacity of the connection.
     pub fn set_limits(&self, limits: Limits) {
         self.inner().limits = limits;
     }
 
-    /// Makes [`Self::next`] return, now or when it is called.
+    /// Makes [`Self::next`] return early, now or at its next call.
     pub fn nudge(&self) {
         self.inner().nudged = true;
         self.told.notify_all();
     }
 
-    /// Ends the link from either side.
+    /// Closes the link; both sides may do this.
     pub fn close(&self) {
         self.inner().closed = true;
         self.told.notify_all();
@@ -195,12 +195,12 @@ impl Link {
         self.bell.ring();
     }
 
-    /// Whether either side has ended it.
+    /// Whether either side has closed the link.
     pub fn is_closed(&self) -> bool {
         self.inner().closed
     }
 
-    /// Number of files that are being made for the viewer or wait for it.
+    /// Number of files that are being made for the viewer, or wait to be sent.
     pub(super) fn files(&self) -> usize {
         let waiting = self.inner().answers.iter().filter(|answer| answer.is_file()).count();
         waiting + self.making.load(Ordering::Relaxed)
@@ -214,7 +214,7 @@ impl Link {
         commands
     }
 
-    /// Whether a picture would be sent at once.
+    /// Whether a picture would be sent immediately.
     pub(super) fn is_ready(&self) -> bool {
         let inner = self.inner();
         inner.ready && inner.picture.is_none()
@@ -230,7 +230,7 @@ impl Link {
             inner.answers.retain(|earlier| !answer.replaces(earlier));
         }
         if inner.answers.len() >= MOST_ANSWERS {
-            // Whoever asks that much without listening is not served any more.
+            // A viewer that sends many requests without reading the answers is disconnected.
             inner.closed = true;
             inner.answers.clear();
         }
@@ -241,7 +241,7 @@ impl Link {
         self.taken.notify_all();
     }
 
-    /// Replaces a picture that was not taken yet.
+    /// Stores a picture for the viewer. It replaces a picture that was not sent yet.
     pub(super) fn show(&self, picture: Picture) {
         self.inner().picture = Some(picture);
         self.told.notify_all();
@@ -249,7 +249,7 @@ impl Link {
 }
 
 impl Command {
-    /// Whether what is being rendered is outdated by it.
+    /// Whether the command makes the current picture obsolete.
     fn is_urgent(&self) -> bool {
         matches!(
             self,
@@ -264,7 +264,7 @@ impl Command {
         )
     }
 
-    /// Whether it is about what is changed and not saved, and waits while that is being saved.
+    /// Whether the command concerns unsaved changes, and therefore waits while they are being saved.
     pub(super) fn concerns_edits(&self) -> bool {
         matches!(
             self,
@@ -295,7 +295,7 @@ mod tests {
         assert!(!link.is_closed() && link.inner().answers.len() <= MANY_ANSWERS);
         (0..=MOST_ANSWERS).for_each(|_| link.answer(Answer::error("no")));
         assert!(link.is_closed() && link.inner().answers.is_empty());
-        // Nobody takes these.
+        // Nobody takes these commands.
         (0..10 * MOST_COMMANDS).for_each(|_| link.send(Command::Values {}));
         assert!(link.inner().commands.len() <= MOST_COMMANDS);
     }

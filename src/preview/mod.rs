@@ -1,7 +1,7 @@
-//! The interactive loop: shows a scene to viewers who move about in it. Each has a camera, a time and settings of its own; what moves is
-//! shown at once as well as time allows, what stands still gets better until it is what `throng render --checkpoint` makes.
+//! The interactive loop, which shows a scene to viewers. Each viewer has its own camera, time and settings. Moving views are rendered as
+//! well as time allows; unchanged views are refined until they equal the output of `throng render --checkpoint`.
 //!
-//! Viewers send [`Command`]s and get [`Answer`]s and [`Picture`]s through a [`Link`]. Nothing here knows how these travel.
+//! Viewers send [`Command`]s and receive [`Answer`]s and [`Picture`]s through a [`Link`]. The transport is not part of this module.
 
 mod camera;
 mod choices;
@@ -50,18 +50,18 @@ use std::{
 use stills::Stills;
 use watch::{Changed, Done, Watch};
 
-/// Time between two looks at links that were closed, while nothing else happens.
+/// Interval at which closed links are detected while nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
-/// Viewers who left with changes that are not saved, and for whom these are kept.
+/// Maximum number of absent viewers whose unsaved changes are kept.
 const MOST_KEPT: usize = 16;
-/// Commands of a viewer that wait until its scene was saved, before no other is taken.
+/// Number of a viewer's commands that may wait for saving, before no more are taken.
 const MOST_WAITING: usize = 64;
 
-/// A scene that is shown. Its loop ends when this is dropped.
+/// A scene that is shown. Dropping it ends the loop.
 pub struct Preview {
     bell: Arc<Bell>,
     arrived: Arc<Mutex<Vec<Arc<Link>>>>,
-    /// The number of the next viewer.
+    /// Number of the next viewer.
     next: AtomicU64,
     thread: Option<JoinHandle<()>>,
 }
@@ -70,7 +70,7 @@ impl Preview {
     /// Loads the scene of `source` and starts the loop.
     ///
     /// # Errors
-    /// Everything that is wrong with the file, the pictures that are asked for, or the device.
+    /// If the scene cannot be loaded, if its picture settings are invalid, if the device cannot load it, or if a thread cannot be started.
     pub fn start(source: Source, device: Box<dyn Device>) -> Result<Self, Error> {
         let layout = device.node_layout();
         let (prepared, files) = source.prepare(layout);
@@ -96,12 +96,12 @@ impl Preview {
         };
         let thread = thread::Builder::new().name("preview".into()).spawn(move || engine.run());
         let thread = thread.map_err(RenderError::Thread)?;
-        // Nobody else sets it.
+        // This is the only place that sets it.
         let _ = bell.thread.set(thread.thread().clone());
         Ok(Self { bell, arrived, next: AtomicU64::new(1), thread: Some(thread) })
     }
 
-    /// A new viewer. One that comes back by the `name` that it had before finds what it changed and did not save.
+    /// Connects a new viewer. If an earlier viewer had its `name`, it gets that viewer's unsaved changes.
     pub fn open(&self, name: Option<String>) -> Arc<Link> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let link = Arc::new(Link::new(self.bell.clone(), number, name));
@@ -121,7 +121,7 @@ impl Drop for Preview {
     }
 }
 
-/// The loop.
+/// The state of the loop.
 struct Engine {
     source: Source,
     stage: Stage,
@@ -131,14 +131,14 @@ struct Engine {
     /// The scene file; None for models.
     file: Option<SceneText>,
     saves: Saves,
-    /// Changes of viewers who left, by their names: the oldest first.
+    /// Unsaved changes of absent viewers, by name; oldest first.
     kept: VecDeque<(String, Edits)>,
     eyes: Vec<Eye>,
-    /// Files under way, which are worked on in turn with pictures that stand still.
+    /// Files in progress, which take turns with unchanged views.
     stills: Stills,
-    /// Index of the eye that was served last; the number of eyes if it was a still.
+    /// Index of the viewer served last; the number of viewers if a file was served last.
     last: usize,
-    /// Why the file that is there now could not be loaded.
+    /// Error of loading the current file, if any.
     failure: Option<String>,
 }
 
@@ -197,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// What a viewer of this name changed and did not save, who has left or is about to.
+    /// Unsaved changes of a viewer with this name that has left or is about to leave.
     fn changes_of(&mut self, name: &String) -> Option<Edits> {
         let left = self.kept.iter().position(|(other, _)| other == name);
         if let Some((_, edits)) = left.and_then(|index| self.kept.remove(index)) {
@@ -207,7 +207,7 @@ impl Engine {
         Some(here.edits.clone()).filter(|edits| !edits.is_empty())
     }
 
-    /// Forgets viewers who left, but for what they changed, unless they are back.
+    /// Removes viewers that have left. Their unsaved changes are kept, unless they are back already.
     fn let_go(&mut self) {
         let (gone, stay): (Vec<Eye>, _) =
             std::mem::take(&mut self.eyes).into_iter().partition(|eye| eye.link.is_closed());
@@ -225,12 +225,12 @@ impl Engine {
         self.stills.let_go();
     }
 
-    /// The text of the scene file.
+    /// Text of the scene file.
     fn text(&self) -> Option<Arc<str>> {
         self.file.as_ref().map(|file| Arc::from(file.text()))
     }
 
-    /// Takes commands of a viewer. Those about what is changed wait while that is being saved.
+    /// Takes the commands of a viewer. While changes are being saved, commands that concern changes wait.
     fn listen(&mut self, index: usize) {
         if !self.saves.concern(&self.eyes[index].link) {
             while let Some(command) = self.eyes[index].waiting.pop_front() {
@@ -304,7 +304,7 @@ impl Engine {
         }
     }
 
-    /// Loads the scene with what a viewer has changed and not saved, or shows that of the file again.
+    /// Loads the scene with a viewer's unsaved changes, or shows the file's scene again if there are none.
     fn show_changes(&mut self, index: usize) {
         let number = self.eyes[index].link.number;
         let changes = self.eyes[index].edits.overrides();
@@ -318,13 +318,13 @@ impl Engine {
         }
     }
 
-    /// Drops what a viewer has changed. The others go on as they were.
+    /// Drops a viewer's changes. Other viewers are not affected.
     fn reload(&mut self, index: usize) {
         self.eyes[index].edits.forget();
         let number = self.eyes[index].link.number;
         self.watch.forget(number);
         self.stage.forget(number);
-        // Changes of files are seen by themselves. Where nobody else is disturbed, that is not relied on.
+        // Changed files are detected automatically. If no other viewer is disturbed, the file is loaded in any case.
         match self.failure.is_some() || self.eyes.len() == 1 {
             true => self.watch.load(),
             false => self.show_scene(index),
@@ -339,7 +339,7 @@ impl Engine {
         }
     }
 
-    /// Goes on with the scene of the file; the old one stays if it could not be loaded.
+    /// Switches to the newly loaded scene of the file. After an error the old scene stays.
     fn replace(&mut self, loaded: Result<Prepared, Error>) {
         let replaced = loaded.and_then(|mut prepared| {
             let file = prepared.file.take();
@@ -368,7 +368,7 @@ impl Engine {
         }
     }
 
-    /// Goes on with a scene that a viewer has changed. It may have been changed again since, or taken back.
+    /// Switches to the newly loaded scene of a viewer, unless its changes were removed in the meantime.
     fn replace_own(&mut self, number: u64, loaded: Result<Prepared, Error>) {
         let Some(index) = self.eyes.iter().position(|eye| eye.link.number == number) else { return };
         if self.eyes[index].edits.overrides().is_empty() {
@@ -384,11 +384,11 @@ impl Engine {
         }
     }
 
-    /// Goes on with a viewer's picture in the scene that is now its own.
+    /// Restarts a viewer's picture in the scene that it now has.
     fn show_scene(&mut self, index: usize) {
         let eye = &mut self.eyes[index];
         self.stage.turn_to(eye.link.number);
-        // Frames of the old scene are of no use to the device.
+        // Stills refer to frames of the old scene, which the device cannot use any more.
         self.stills.drop_of(&eye.link);
         eye.link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));
         if let Some(message) = &self.failure {
@@ -397,8 +397,8 @@ impl Engine {
         eye.adopt(&self.stage);
     }
 
-    /// Follows the file with all changes that are not saved, and tells whose have no place in it any more. `is_own` is whether only values
-    /// in it were saved.
+    /// Moves all unsaved changes to the new text of the file, and reports changes whose entries it no longer has. `is_own` states that only
+    /// values were saved.
     fn move_edits(&mut self, is_own: bool) {
         let text = self.text();
         for eye in &mut self.eyes {
@@ -409,7 +409,7 @@ impl Engine {
         }
     }
 
-    /// Shows the presenter's camera to those who watch.
+    /// Sends the presenter's camera to the viewers that follow it.
     fn present(&mut self) {
         let Some(presented) = self.eyes.iter().find(|eye| eye.presents).and_then(Eye::presented) else {
             return;
@@ -418,7 +418,7 @@ impl Engine {
         watching.for_each(|eye| eye.watch(presented.clone()));
     }
 
-    /// The eye for which something is due, in turn: what moves goes first.
+    /// The viewer that is due next, in turn; moving views come first.
     fn next(&self) -> (Due, usize) {
         let now = Instant::now();
         let count = self.eyes.len();

@@ -1,28 +1,28 @@
-//! How large pictures are while something moves, and how many samples are taken at a time, such that both take a given time.
+//! Size and sample counts of pictures, chosen so that each picture or slice takes a given time.
 
 use std::time::Duration;
 
-/// Time that a picture of something that moves should take, and the most that it may take for more than one sample per pixel.
+/// Target duration of a moving picture, and the maximum for more than one sample per pixel, in seconds.
 const MOVING: f64 = 0.045;
 const SMOOTH: f64 = 0.012;
-/// Times of the first and the longest slices of a picture that stands still.
+/// Durations of the first and the longest slices of an unchanged view, in seconds.
 const FIRST_SLICE: f64 = 0.02;
 const LONGEST_SLICE: f64 = 0.2;
-/// Time for the first samples of a whole picture above which smaller ones are shown before.
+/// Duration of the first samples at full size above which smaller pictures are shown before, in seconds.
 const PATIENCE: f64 = 0.25;
-/// Least share of the sides of moving pictures, and least side in pixels.
+/// Minimum scale of moving pictures, and minimum side in pixels.
 const LEAST_SHARE: f64 = 0.125;
 const LEAST_SIDE: f64 = 32.0;
-/// Seconds that a sample takes, before anything is known.
+/// Initial estimate of the duration of one sample, in seconds.
 const GUESS: f64 = 4e-7;
 
-/// The speed of a device with one viewer's pictures, as measured.
+/// Measured speed of a device with one viewer's pictures.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// Seconds per sample of a pixel.
     cost: f64,
     slice: f64,
-    /// The last moving picture's share of the whole, so that sizes do not change all the time.
+    /// Scale of the last moving picture, kept while it is nearly right so that sizes do not change constantly.
     share: f64,
 }
 
@@ -33,7 +33,8 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Width and height of a picture of something that moves, at most as large as `whole` and of `limit` pixels, and samples per pixel.
+    /// Size and samples per pixel of a moving picture. The size is at most `whole`; `limit` is the maximum number of pixels, none for no
+    /// limit.
     pub fn moving(&mut self, whole: (u32, u32), limit: Option<u32>) -> ((u32, u32), u32) {
         let pixels = pixels(whole);
         let affordable = MOVING / self.cost;
@@ -48,34 +49,34 @@ impl Pace {
         (size, samples.clamp(1.0, 64.0) as u32)
     }
 
-    /// The size of the next coarse picture of something that stands still, after one of `last`; None if the whole picture is next.
+    /// Size of the next coarse picture of an unchanged view, after one of size `last`. None if the full size is next.
     pub fn coarse(&self, whole: (u32, u32), last: (u32, u32)) -> Option<(u32, u32)> {
         let is_quick = self.cost * pixels(whole) < PATIENCE;
         let share = 2.0 * (pixels(last) / pixels(whole)).sqrt();
         (!is_quick && share < 0.75).then(|| scaled(whole, share))
     }
 
-    /// Number of samples per pixel to take next of a whole picture.
+    /// Number of samples per pixel in the next slice of a full-size picture.
     pub fn slice(&self, whole: (u32, u32)) -> u32 {
         (self.slice / (self.cost * pixels(whole))).clamp(1.0, 4096.0) as u32
     }
 
-    /// Seconds that a sample of a pixel takes.
+    /// Seconds per sample of a pixel.
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// A new picture begins.
+    /// Resets the slice duration for a new picture.
     pub fn begin(&mut self) {
         self.slice = FIRST_SLICE;
     }
 
-    /// A slice is done.
+    /// Lengthens the next slice.
     pub fn lengthen(&mut self) {
         self.slice = (1.3 * self.slice).min(LONGEST_SLICE);
     }
 
-    /// Learns from a picture.
+    /// Updates the measured speed with the duration of a picture.
     pub fn took(&mut self, size: (u32, u32), samples: u32, time: Duration) {
         if samples == 0 {
             return;
@@ -90,14 +91,14 @@ fn pixels((width, height): (u32, u32)) -> f64 {
     f64::from(width) * f64::from(height)
 }
 
-/// About `share` of both sides.
+/// Scales both sides by about `share`.
 pub fn scaled((width, height): (u32, u32), share: f64) -> (u32, u32) {
     if share >= 1.0 {
         return (width, height);
     }
     let (w, h) = (f64::from(width), f64::from(height));
     let share = share.max(LEAST_SIDE / w.min(h)).min(1.0);
-    // Whole tiles of the device.
+    // The width is rounded to whole tiles of the device.
     let wide = ((w * share / 8.0).round() * 8.0).clamp(1.0, w);
     (wide as u32, (h * wide / w).round().clamp(1.0, h) as u32)
 }

@@ -1,4 +1,4 @@
-//! Paths that cameras fly: that of a scene, and that through a viewer's waypoints, by the code that flies scene files' splines.
+//! Paths of cameras: the scene's, and the path through a viewer's waypoints. Both are computed by the code for splines in scene files.
 
 use super::{Answer, Track, View, Waypoint, camera};
 use crate::{
@@ -11,22 +11,24 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Points of a path that is drawn.
+/// Number of points in a drawn path.
 const MOST_POINTS: u32 = 512;
-/// Waypoints of one path.
+/// Maximum number of waypoints in a path.
 const MOST_KEYS: usize = 10_000;
 
-/// A viewer's path: a camera as a scene file's `Spline` would be loaded.
+/// A viewer's path, as the camera that a `Spline` in a scene file would give.
 #[derive(Clone, Debug)]
 pub struct Flight {
     camera: Camera,
 }
 
 impl Flight {
-    /// The flight through `keys` in `scene`; None if there are fewer than two. `pace` is null, `constant` or `smooth`.
+    /// The flight through `keys` in `scene`; None with fewer than two keys. `pace` is a pace as in scene files, for example `constant` or
+    /// `smooth`; None to follow the keys' times.
     ///
     /// # Errors
-    /// Keys that are out of order or show nothing.
+    /// If there are too many keys, if times do not increase, if a key is no valid view, or if the flight leaves the ground that it keeps
+    /// above.
     pub fn new(scene: &Scene, keys: &[Waypoint], pace: Option<&str>) -> Result<Option<Self>, String> {
         if keys.len() > MOST_KEYS {
             return Err(format!("a path has at most {MOST_KEYS} waypoints"));
@@ -86,7 +88,7 @@ impl Flight {
         Ok(Some(Self { camera: made }))
     }
 
-    /// Time of the last waypoint in seconds.
+    /// Time of the last waypoint, in seconds.
     pub fn end(&self) -> f64 {
         match &self.camera.path {
             CameraPath::Spline(flight) => flight.span().1,
@@ -109,10 +111,11 @@ impl Flight {
     }
 }
 
-/// The flight through keys in the world that a saved flight is in the file of this camera: above the same ground, leaning as much.
+/// The flight through world-space keys, as it would be after saving it in the file of this camera: with its ground clearance,
+/// parametrisation and banking.
 ///
 /// # Errors
-/// A place that is not above or below that ground.
+/// The first position outside the ground.
 fn through(keys: Vec<CameraKey>, own: &Camera) -> Result<scene::Flight, Vec3> {
     let mut path = match above(own) {
         Some(above) => scene::Flight::above_ground(&keys, parametrisation_of(own), &above)?,
@@ -124,7 +127,7 @@ fn through(keys: Vec<CameraKey>, own: &Camera) -> Result<scene::Flight, Vec3> {
     Ok(path)
 }
 
-/// How a flight that takes the place of a camera's own keeps above a ground. All of its keys have targets.
+/// The ground clearance of a flight that replaces the camera's own. All of its keys have targets.
 fn above(own: &Camera) -> Option<Above> {
     match &own.path {
         CameraPath::Spline(flight) => Some(Above { targets: true, ..flight.above()?.clone() }),
@@ -132,13 +135,13 @@ fn above(own: &Camera) -> Option<Above> {
     }
 }
 
-/// Waypoints as the scene's file has them: where its flight keeps above a ground, heights count from that.
+/// Waypoints in the form of the scene file: with a ground clearance, heights are relative to the ground.
 pub fn file_keys(scene: &Scene, keys: &[Waypoint]) -> Vec<Waypoint> {
     let Some(above) = above(&scene.camera).filter(|_| keys.len() > 1) else {
         return keys.to_vec();
     };
     let path = scene::Flight::above_ground(&camera_keys(keys), parametrisation_of(&scene.camera), &above);
-    // Beside the ground no flight can be saved, which the file's loader says.
+    // A flight outside the ground cannot be saved; the loader reports this.
     let Ok(path) = path else { return keys.to_vec() };
     let relative = |(key, own): (&Waypoint, &CameraKey)| Waypoint {
         eye: own.eye.into(),
@@ -153,7 +156,7 @@ fn camera_keys(keys: &[Waypoint]) -> Vec<CameraKey> {
     keys.iter().map(key).collect()
 }
 
-/// The parametrisation that a saved flight keeps in the file of this camera.
+/// The parametrisation that a flight has after saving it in the file of this camera.
 fn parametrisation_of(own: &Camera) -> Parametrisation {
     match &own.path {
         CameraPath::Spline(flight) => flight.parametrisation(),
@@ -161,7 +164,7 @@ fn parametrisation_of(own: &Camera) -> Parametrisation {
     }
 }
 
-/// Where keys have a value, all of them get one: that of the camera if they have none.
+/// The values of all keys, if any key has a value; the others get the camera's value.
 fn track<T: Clone>(keys: &[Waypoint], own: Option<T>, given: impl Fn(&Waypoint) -> Option<T>) -> Vec<(f64, T)> {
     let Some(own) = own.filter(|_| keys.iter().any(|key| given(key).is_some())) else {
         return Vec::new();
@@ -200,7 +203,7 @@ pub fn own_path(scene: &Scene) -> Answer {
     Answer::Path { of: Track::Scene, points, keys, pace }
 }
 
-/// A pace as scene files have it.
+/// A pace in the notation of scene files.
 fn written(ease: Ease) -> Option<String> {
     match ease {
         Ease::Linear => Some("constant".to_owned()),
@@ -210,7 +213,7 @@ fn written(ease: Ease) -> Option<String> {
     }
 }
 
-/// A key of a camera as viewers know it, in the world.
+/// A key of a camera as a world-space waypoint for viewers.
 fn waypoint(camera: &Camera, flight: &scene::Flight, key: &CameraKey) -> Waypoint {
     let [of_eye, of_target] = flight.lift_at(key.time);
     let key = &CameraKey { eye: key.eye + Vec3::Y * of_eye, target: key.target + Vec3::Y * of_target, ..*key };

@@ -1,4 +1,4 @@
-//! The surface under a point of a picture.
+//! The surface at a point of a picture.
 
 use super::Picked;
 use crate::{
@@ -8,18 +8,19 @@ use crate::{
     scene::{Mesh, Projection, Scene, Shape},
 };
 
-/// Looks along the middle of the lens through a point of a picture of `frame` (0 to 1, from the top left) that is `aspect` times as wide as
-/// high. Returns the index of the outermost instance with what is known about it; None if nothing is there.
+/// Traces a ray through the centre of the lens and a point of a picture of `frame`. The point has coordinates from 0 to 1 from the top
+/// left; `aspect` is the picture's width divided by its height. Returns the index of the outermost instance and a description of the
+/// surface; None for a miss.
 ///
 /// # Errors
-/// Those of tracing a ray.
+/// If the device fails.
 pub fn pick(
     scene: &Scene,
     frame: &Frame,
     ([x, y], aspect): ([f32; 2], f32),
     device: &mut dyn Device,
 ) -> Result<Option<(u32, Picked)>, DeviceError> {
-    // Relative to the place from which the frame tells positions.
+    // Relative to the origin of the frame's positions.
     let camera = frame.camera;
     let (origin, direction) = camera.ray(2.0 * x - 1.0, 1.0 - 2.0 * y, aspect);
     let ray = Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY };
@@ -34,7 +35,7 @@ pub fn pick(
     let Some(instance) = scene.instances.get(innermost as usize) else { return Ok(None) };
     let record = &frame.tlas.records[hit.record as usize];
     let shown = scene.meshes.get(record.mesh as usize);
-    // Of a mesh that deforms, the pose that is shown counts.
+    // For a deforming mesh, the bounds of its current pose are used.
     let bounds = match frame.shapes.iter().find(|shape| shape.mesh == record.mesh) {
         Some(posed) => posed.keys().fold(Aabb::EMPTY, |bounds, key| bounds.union(key.bounds)),
         None => shown.map_or(Aabb::EMPTY, Mesh::bounds),

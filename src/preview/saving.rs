@@ -1,4 +1,5 @@
-//! Saving: what is to be written is checked by loading it as a whole, one after the other, before the file is touched.
+//! Saving of changes and cameras. A new text is checked by loading it completely before the file is changed; requests are handled one by
+//! one.
 
 use super::{Answer, Engine, Link, Saved, edits::Pair};
 use crate::{
@@ -11,43 +12,43 @@ use std::{
     sync::Arc,
 };
 
-/// What can be done about a file that something else has changed.
+/// Options for a file that another program has changed.
 const CHOICES: [&str; 2] = ["anyway", "reload"];
 
 #[derive(Default)]
 pub struct Saves {
     waiting: VecDeque<Request>,
-    /// The one whose text is being checked.
+    /// The request whose text is being checked.
     checked: Option<(Request, Ready)>,
-    /// The scene file that was made for a model.
+    /// The scene file that was created for a model.
     made: Option<SceneText>,
 }
 
-/// What a viewer wants to have saved.
+/// A viewer's request to save something.
 struct Request {
     link: Arc<Link>,
     what: What,
-    /// Whether to write a file that something else has changed.
+    /// Whether to overwrite a file that another program has changed.
     anyway: bool,
 }
 
 enum What {
-    /// Its changes, and these besides.
+    /// The viewer's changes, and these values in addition.
     Values(BTreeMap<String, String>),
     Camera(Flight),
 }
 
-/// A text that only has to be checked and written.
+/// A text that has to be checked and written.
 struct Ready {
     text: String,
-    /// The file with what it had when the text was made.
+    /// The file, with its content when the text was made.
     file: SceneText,
-    /// The changes that are in the text.
+    /// The changes contained in the text.
     changes: Vec<Pair>,
 }
 
 impl Saves {
-    /// Whether something of this viewer is not saved yet.
+    /// Whether a request of this viewer is waiting or being checked.
     pub fn concern(&self, link: &Arc<Link>) -> bool {
         let checked = self.checked.iter().map(|(request, _)| request);
         self.waiting.iter().chain(checked).any(|request| Arc::ptr_eq(&request.link, link))
@@ -65,7 +66,7 @@ impl Engine {
         self.save_next();
     }
 
-    /// Begins with what was asked for first.
+    /// Starts the oldest waiting request.
     pub(super) fn save_next(&mut self) {
         while self.saves.checked.is_none() {
             let Some(request) = self.saves.waiting.pop_front() else { return };
@@ -79,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// Makes the text that is to be written. Nothing is changed by that.
+    /// Creates the text to be written, without changing anything.
     fn made_ready(&mut self, request: &Request) -> Result<Ready, Box<Answer>> {
         let Some(index) = self.eyes.iter().position(|eye| Arc::ptr_eq(&eye.link, &request.link)) else {
             return Err(refuse("the page was closed"));
@@ -133,14 +134,14 @@ impl Engine {
         let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f64::max);
         let frames = 1 + ((end - settings.start) * settings.fps).round() as u32;
         if frames > settings.frames {
-            // The film is to go on to the last waypoint.
+            // Extends the animation to the last waypoint.
             let frames = ("render.frames".to_owned(), frames.to_string());
             text = edit::save_values(&text, &[frames]).map_err(refused)?;
         }
         Ok(Ready { text, file, changes: Vec::new() })
     }
 
-    /// The scene of a model, as a new file, or in the one that was made of it before.
+    /// The text of a scene file for a model: a new file, or the one created earlier.
     fn new_file(&self, flight: &Flight, anyway: bool) -> Result<Ready, Box<Answer>> {
         let (path, scene) = (&self.source.path, &self.stage.shown.scene);
         let file = match &self.saves.made {
@@ -152,7 +153,7 @@ impl Engine {
         Ok(Ready { text, file, changes: Vec::new() })
     }
 
-    /// Writes a text that was found to be a scene.
+    /// Writes a text that was checked.
     pub(super) fn finish_save(&mut self, checked: Result<(), Error>) {
         let Some((request, mut ready)) = self.saves.checked.take() else { return };
         let before: Arc<str> = ready.file.text().into();
@@ -176,14 +177,14 @@ impl Engine {
             }
         }
         self.file = Some(ready.file);
-        // Where no list was written, entries have their numbers.
+        // If no list was written, entries keep their numbers.
         let is_plain = |(_, value): &Pair| !value.contains('[');
         self.move_edits(matches!(request.what, What::Values(_)) && ready.changes.iter().all(is_plain));
         self.watch.load();
     }
 }
 
-/// The file as it was read last, if the disk still has that; `anyway` as the disk has it now.
+/// The file as last read, if the disk still has this content. With `anyway`, the current content of the disk.
 fn current(file: &SceneText, anyway: bool) -> Result<SceneText, EditError> {
     if anyway {
         return match file.path().exists() {

@@ -1,7 +1,7 @@
-//! The scene that is shown, on its device.
+//! The shown scene, on its device.
 //!
-//! A viewer with unsaved changes has a separate scene, made from the file's text with these changes. If viewers differ, the device loads
-//! the scene of each in turn.
+//! A viewer with unsaved changes has a separate scene, made from the file's text with these changes. If the scenes of viewers differ, the
+//! device loads each in turn.
 
 use super::{Bounds, SceneFacts, camera, choices};
 use crate::{
@@ -26,24 +26,24 @@ use std::{
     sync::Arc,
 };
 
-/// A file and how it is shown.
+/// A file, and the options for showing it.
 #[derive(Clone)]
 pub struct Source {
     pub path: PathBuf,
     pub options: PictureOptions,
-    /// The flags that made these options, each with its value.
+    /// The command-line flags for these options, each with its value.
     pub flags: Vec<String>,
 }
 
-/// A scene with the trees of its meshes, which a device has not loaded yet.
+/// A scene with the trees of its meshes, before the device has loaded it.
 pub struct Prepared {
     scene: Arc<Scene>,
     loaded: LoadedScene,
     options: PictureOptions,
-    /// The scene file that it was made of; None for models, and for what viewers have changed.
+    /// The scene file; None for models, and for scenes with a viewer's changes.
     pub file: Option<SceneText>,
     text: Option<Arc<str>>,
-    /// Number of the first frame, which is 1 in the scene.
+    /// Number of the first frame in files; in the scene, it is 1.
     first_frame: u32,
 }
 
@@ -52,43 +52,43 @@ pub struct Shown {
     pub scene: Arc<Scene>,
     pub loaded: LoadedScene,
     pub options: PictureOptions,
-    /// Number of scenes that came before this one.
+    /// Number of scenes before this one.
     pub generation: u32,
-    /// Bounds of everything in the first frame.
+    /// Bounds of the first frame.
     pub bounds: Aabb,
-    /// Number of the first frame in files; it is 1 in the scene.
+    /// Number of the first frame in files; in the scene, it is 1.
     pub first_frame: u32,
-    /// The text of the scene file, without changes that are not saved.
+    /// The text of the scene file, without unsaved changes.
     pub text: Option<Arc<str>>,
 }
 
-/// The device, and the scenes that viewers see: that of the file, and one of each viewer who has changed something.
+/// The device, and the scenes of viewers: the file's scene, and one for each viewer with changes.
 pub struct Stage {
     pub device: Box<dyn Device>,
-    /// The scene that work is for.
+    /// The current scene.
     pub shown: Shown,
-    /// The viewer whose scene it is; None for that of the file.
+    /// The viewer that owns the current scene; None for the file's scene.
     whose: Option<u64>,
-    /// The other ones.
+    /// All other scenes.
     others: BTreeMap<Option<u64>, Shown>,
-    /// The scene that the device has.
+    /// The scene that the device has loaded.
     on_device: Arc<Scene>,
     /// Number of scenes so far.
     count: u32,
 }
 
 impl Source {
-    /// Loads the scene and builds its trees, for a device with this layout of nodes. Returns with it the files that were read.
+    /// Loads the scene and builds its trees, for a device with this node layout. Also returns the files that were read.
     pub fn prepare(&self, layout: NodeLayout) -> (Result<Prepared, Error>, Vec<PathBuf>) {
         self.recorded(|| {
-            // The text that was read is the one that is loaded. Loading tells what is wrong with a file that is none.
+            // The scene is loaded from the text that was read here. Loading reports errors of reading.
             let file = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
             let text = file.as_ref().map(|file| Arc::from(file.text()));
             Ok(Prepared { file, ..self.load(layout, text, &[])? })
         })
     }
 
-    /// Does the same with `changes` that are not saved, to a file that has `text`.
+    /// Loads the scene as [`Self::prepare`] does, from `text` with unsaved `changes`.
     pub fn prepare_changed(
         &self,
         layout: NodeLayout,
@@ -104,8 +104,10 @@ impl Source {
         (loaded, paths.chain([self.path.clone()]).collect())
     }
 
+    /// Loads a scene and builds its trees.
+    ///
     /// # Errors
-    /// Everything that is wrong with the file, or with the pictures that are asked for.
+    /// If the file cannot be loaded, or if its picture settings are invalid.
     fn load(
         &self,
         layout: NodeLayout,
@@ -118,7 +120,7 @@ impl Source {
             Some(text) => options.load_scene(&self.path, text)?,
             None => options.load(&self.path)?,
         };
-        // Viewers count from 1, and show numbers as files have them.
+        // Viewers count frames from 1, and display the numbers used in files.
         let first_frame = std::mem::replace(&mut scene.settings.first_frame, 1);
         let scene = Arc::new(scene);
         scene.check_references()?;
@@ -127,10 +129,10 @@ impl Source {
         Ok(Prepared { scene, loaded, options, file: None, text, first_frame })
     }
 
-    /// Checks that a scene file at `path` with this text can be rendered by itself, as `throng check` does.
+    /// Checks that a scene file at `path` with this text can be rendered without further flags, as `throng check` does.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If the text cannot be loaded, or if its settings are invalid.
     pub fn check(&self, path: &Path, text: &str) -> Result<(), Error> {
         let mut options = PictureOptions::default();
         options.load.model.allow_dirs.clone_from(&self.options.load.model.allow_dirs);
@@ -142,12 +144,12 @@ impl Source {
     }
 }
 
-/// Whether there is a scene file at `path`, and not a model.
+/// Whether the path belongs to a scene file rather than a model.
 fn is_scene(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"))
 }
 
-/// Bounds of everything in the first frame. What is animated may be far from where it is at rest, and of another size.
+/// Bounds of the first frame. An animated mesh may have a position and a size that differ from its rest pose.
 fn first_bounds(scene: &Scene) -> Aabb {
     if scene.deforming.is_empty() {
         return scene.bounds_at_rest();
@@ -175,6 +177,8 @@ impl Shown {
 }
 
 impl Stage {
+    /// Loads the scene on the device.
+    ///
     /// # Errors
     /// If the device cannot load the scene.
     pub fn new(mut device: Box<dyn Device>, prepared: Prepared) -> Result<Self, Error> {
@@ -184,7 +188,7 @@ impl Stage {
         Ok(Self { device, shown, whose: None, others: BTreeMap::new(), on_device, count: 1 })
     }
 
-    /// Puts the scene of a viewer on the stage: its own, or that of the file.
+    /// Makes the scene of a viewer current: its own scene, or the file's.
     pub fn turn_to(&mut self, viewer: u64) {
         let has_own = self.has_own(viewer);
         self.turn(has_own.then_some(viewer));
@@ -197,12 +201,12 @@ impl Stage {
         }
     }
 
-    /// Whether a viewer has a scene of its own.
+    /// Whether a viewer has its own scene.
     pub fn has_own(&self, viewer: u64) -> bool {
         self.whose == Some(viewer) || self.others.contains_key(&Some(viewer))
     }
 
-    /// Takes away a viewer's own scene.
+    /// Removes a viewer's own scene.
     pub fn forget(&mut self, viewer: u64) {
         if self.whose == Some(viewer) {
             self.turn(None);
@@ -210,7 +214,7 @@ impl Stage {
         self.others.remove(&Some(viewer));
     }
 
-    /// Makes the device's scene the one that is on the stage.
+    /// Loads the current scene on the device, unless it is loaded already.
     ///
     /// # Errors
     /// If the device cannot load it.
@@ -222,14 +226,14 @@ impl Stage {
         Ok(())
     }
 
-    /// Shows another scene from now on, in place of that of the file or of a viewer's own.
+    /// Replaces the file's scene, or a viewer's own scene.
     ///
     /// # Errors
-    /// If the device cannot load it. Then the old one stays.
+    /// If the device cannot load the new scene. The old one then stays.
     pub fn replace(&mut self, whose: Option<u64>, prepared: Prepared) -> Result<(), Error> {
         let shown = Shown::of(prepared, self.count);
         if let Err(error) = self.device.load(shown.scene.clone()) {
-            // The old scene goes on.
+            // Restores the old scene.
             self.device.load(self.on_device.clone()).map_err(RenderError::Load)?;
             return Err(RenderError::Load(error).into());
         }
@@ -242,16 +246,16 @@ impl Stage {
         Ok(())
     }
 
-    /// The job of one frame with these options.
+    /// The job for one frame with these options.
     ///
     /// # Errors
-    /// Those of [`PictureOptions::job`].
+    /// If the options are invalid, see [`PictureOptions::job`].
     pub fn job(&self, options: &PictureOptions, pixels: PixelType) -> Result<RenderJob, Error> {
         let options = PictureOptions { open_ended: true, ..options.clone() };
         options.job(self.shown.scene.clone(), pixels, (vec![1], Outputs::default()), false)
     }
 
-    /// Everything that viewers are told about the scene in the file at `path`.
+    /// The description of the scene that is sent to viewers. `path` is its file.
     pub fn facts(&self, path: &Path) -> SceneFacts {
         let Shown { scene, options, generation, bounds, first_frame, .. } = &self.shown;
         let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));

@@ -1,4 +1,4 @@
-//! A picture that becomes a file: of what a viewer sees, at a size and with samples of its own.
+//! A still: a picture of the current view that becomes a file, with its own size and sample count.
 
 use super::{Answer, Link, StillFormat, film::Film, link::Ticket, stage::Stage};
 use crate::{
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time that samples are taken at a time, and time between two reports.
+/// Target duration of a slice of samples, and interval between two reports.
 const SLICE: Duration = Duration::from_millis(100);
 const REPORTING: Duration = Duration::from_millis(250);
 
@@ -23,7 +23,7 @@ pub struct Still {
     format: StillFormat,
     job: RenderJob,
     frame: Frame,
-    /// None before its turn has come.
+    /// None before its first slice.
     film: Option<Film>,
     ticket: Option<Ticket>,
     slice: u32,
@@ -45,20 +45,20 @@ impl Still {
         Self { link, ask, format, job, frame, film: None, ticket, slice: 1, reported: Instant::now() }
     }
 
-    /// Whether it has samples.
+    /// Whether the first slice has begun.
     pub fn is_begun(&self) -> bool {
         self.film.is_some()
     }
 
-    /// Memory for its samples, in bytes.
+    /// Memory of its samples, in bytes.
     pub fn bytes(&self) -> u64 {
         Film::bytes(&self.job.settings)
     }
 
-    /// Takes the next samples. Returns whether there is nothing left to do.
+    /// Adds a slice of samples. Returns true when the still is complete.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// If the device cannot load the scene or fails.
     pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<bool, Error> {
         let start = Instant::now();
         let number = self.frame.number;
@@ -84,7 +84,7 @@ impl Still {
         Ok(false)
     }
 
-    /// Encodes the file on a thread of its own.
+    /// Encodes the file on a separate thread.
     fn finish(&mut self, mut rendered: Rendered) {
         self.job.complete(&mut rendered);
         let (link, ask, format) = (self.link.clone(), self.ask, self.format.file_format());

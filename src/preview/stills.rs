@@ -1,28 +1,28 @@
-//! Pictures that become files, of all viewers: a few of each, in turn.
+//! The queue of stills of all viewers, which are rendered in turn.
 
 use super::{Answer, Link, stage::Stage, still::Still};
 use crate::device::Stop;
 use std::sync::Arc;
 
-/// Pictures of a viewer that may wait, be made or lie there until they are taken, and of all viewers together.
+/// Maximum numbers of stills that wait, are in progress or are not fetched yet: per viewer, and in total.
 const MOST_OF_ONE: usize = 8;
 const MOST: usize = 32;
-/// Memory for samples, in bytes, above which no second picture is begun.
+/// Memory of samples, in bytes, above which no second still is started.
 const MOST_MEMORY: u64 = 1 << 30;
 
 #[derive(Default)]
 pub struct Stills {
-    /// Of each viewer, only the first is begun: the others take no memory for samples.
+    /// At most one still per viewer is started; the others take no memory for samples.
     waiting: Vec<Still>,
-    /// The viewer whose picture was worked on last.
+    /// The viewer whose still was worked on last.
     last: u64,
 }
 
 impl Stills {
-    /// Checks that a viewer may have another picture.
+    /// Checks that a viewer may request another still.
     ///
     /// # Errors
-    /// If there are too many: what it is to wait for.
+    /// If there are too many, with advice.
     pub fn check(&self, link: &Arc<Link>) -> Result<(), &'static str> {
         match link.files() >= MOST_OF_ONE || self.waiting.len() >= MOST {
             true => Err("too many stills are under way: wait until some are finished and fetched"),
@@ -38,12 +38,12 @@ impl Stills {
         self.waiting.is_empty()
     }
 
-    /// Forgets those of viewers who left.
+    /// Removes stills of viewers that have left.
     pub fn let_go(&mut self) {
         self.waiting.retain(|still| !still.link.is_closed());
     }
 
-    /// Gives up the pictures of a viewer whose scene has changed.
+    /// Cancels the stills of a viewer whose scene has changed.
     pub fn drop_of(&mut self, link: &Arc<Link>) {
         let dropped = self.waiting.extract_if(.., |still| Arc::ptr_eq(&still.link, link));
         for still in dropped {
@@ -51,7 +51,7 @@ impl Stills {
         }
     }
 
-    /// Works on the first picture of the next viewer.
+    /// Works on the first still of the next viewer.
     pub fn work(&mut self, stage: &mut Stage, stop: &Stop) {
         let begun: u64 = self.waiting.iter().filter(|still| still.is_begun()).map(Still::bytes).sum();
         let may_begin = |still: &&Still| still.is_begun() || begun == 0 || begun + still.bytes() <= MOST_MEMORY;

@@ -1,4 +1,4 @@
-//! The loop as viewers see it.
+//! Tests of the loop through the interface of viewers.
 
 use super::*;
 use crate::{
@@ -55,7 +55,7 @@ impl Shown {
     }
 }
 
-/// Takes pictures and answers until `found` has something.
+/// Takes pictures and answers until `found` returns something.
 fn wait<T>(link: &Link, mut found: impl FnMut(&Next) -> Option<T>) -> T {
     for _ in 0..10_000 {
         let next = link.next(true, Duration::from_secs(20));
@@ -129,7 +129,7 @@ fn the_newest_camera_wins_and_each_viewer_has_its_own() {
     let last = finished(&one, |picture| picture.key == 200);
     let own = finished(&other, |_| true);
     assert!(last.pixels != own.pixels && own.key == 0);
-    // What one asks is not answered to the other.
+    // Answers to one viewer are not sent to the other.
     one.send(Command::Camera(View { target: [f32::NAN; 3], ..view(201) }));
     wait(&one, |next| matches!(next, Next::Answer(Answer::Error { .. })).then_some(()));
     let quiet = other.next(true, Duration::from_millis(10));

@@ -1,5 +1,5 @@
-//! Looks at the files of a scene, and loads it again on a thread of its own when they changed. The same thread loads what viewers have
-//! changed, and checks what is to be saved.
+//! Watches the files of a scene on a separate thread, and loads the scene again when they change. The thread also loads scenes with unsaved
+//! changes, and checks texts before they are saved.
 
 use super::{
     edits::Pair,
@@ -16,27 +16,27 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Time between two looks at the files.
+/// Interval at which the files are checked.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The watch over the files of a scene.
+/// The watching thread, and its orders.
 pub struct Watch {
     shared: Arc<Shared>,
 }
 
-/// A scene with changes that are not saved.
+/// A scene with unsaved changes.
 pub struct Changed {
     pub text: Option<Arc<str>>,
     pub changes: Vec<Pair>,
 }
 
-/// Work that is done.
+/// A result of the thread.
 pub enum Done {
-    /// The scene of the file was loaded, or why it could not be.
+    /// The loaded scene of the file, or the error.
     File(Result<Prepared, Error>),
-    /// That of a viewer was.
+    /// The loaded scene of this viewer, or the error.
     Own(u64, Result<Prepared, Error>),
-    /// A text may be saved, or why not.
+    /// The result of checking a text before it is saved.
     Checked(Result<(), Error>),
 }
 
@@ -50,23 +50,23 @@ struct Shared {
 
 #[derive(Default)]
 struct Orders {
-    /// Whether to load the file whatever it is like.
+    /// Whether to load the file even if it has not changed.
     now: bool,
-    /// Texts to be checked, with the place of the file.
+    /// Texts to be checked, with the path of the file.
     checks: VecDeque<(PathBuf, String)>,
-    /// Scenes of viewers to be loaded: the newest of each.
+    /// Scenes to be loaded for viewers; only the latest of each viewer.
     own: BTreeMap<u64, Changed>,
-    /// The viewer whose scene was loaded last: the others come first.
+    /// The viewer whose scene was loaded last; the others come first.
     last: u64,
-    /// Viewers whose scenes are not shown any more.
+    /// Viewers whose own scenes are no longer shown.
     gone: Vec<u64>,
-    /// Whether somebody looks.
+    /// Whether any viewer is connected.
     is_seen: bool,
     done: Vec<Done>,
     ended: bool,
 }
 
-/// What is to be done next.
+/// The next work of the thread.
 enum Work {
     File,
     Check(PathBuf, String),
@@ -74,21 +74,21 @@ enum Work {
     Look,
 }
 
-/// A file as it looks from outside.
+/// Modification time and size of a file; None if it does not exist.
 type Stamp = Option<(Option<SystemTime>, u64)>;
 
-/// The files that scenes are made of.
+/// The files of which scenes consist.
 struct Files {
     stamps: BTreeMap<PathBuf, Stamp>,
-    /// Those of the scene file and of viewers' own scenes.
+    /// The files of the file's scene (`None`), and of each viewer's own scene.
     of: BTreeMap<Option<u64>, BTreeSet<PathBuf>>,
 }
 
 impl Watch {
-    /// Watches the files of a scene that was loaded.
+    /// Starts to watch the files of a loaded scene.
     ///
     /// # Errors
-    /// If there is no thread.
+    /// If the thread cannot be started.
     pub fn start(source: Source, files: Vec<PathBuf>, bell: Arc<Bell>, layout: NodeLayout) -> io::Result<Self> {
         let shared = Arc::new(Shared { source, orders: Mutex::default(), told: Condvar::new(), bell, layout });
         let watching = shared.clone();
@@ -98,12 +98,12 @@ impl Watch {
         Ok(Self { shared })
     }
 
-    /// What was done since the last call.
+    /// The results since the last call.
     pub fn take(&self) -> Vec<Done> {
         std::mem::take(&mut self.shared.orders().done)
     }
 
-    /// Loads the file again, whatever it is like.
+    /// Loads the file again, even if it has not changed.
     pub fn load(&self) {
         self.order(|orders| orders.now = true);
     }
@@ -113,7 +113,7 @@ impl Watch {
         self.order(|orders| drop(orders.own.insert(viewer, changed)));
     }
 
-    /// A viewer has no scene of its own any more.
+    /// Stops loading and watching a viewer's own scene.
     pub fn forget(&self, viewer: u64) {
         self.order(|orders| {
             orders.own.remove(&viewer);
@@ -131,7 +131,7 @@ impl Watch {
         self.shared.told.notify_all();
     }
 
-    /// Looks at the files only while somebody sees the scene.
+    /// Sets whether any viewer is connected. Files are checked only in this case.
     pub fn set_seen(&self, is_seen: bool) {
         let mut orders = self.shared.orders();
         if orders.is_seen != is_seen {
@@ -185,7 +185,7 @@ impl Shared {
                 return;
             }
             std::mem::take(&mut orders.gone).into_iter().for_each(|viewer| files.forget(viewer));
-            // However much else there is to do.
+            // Independent of the amount of other work.
             let is_time = orders.is_seen && looked.elapsed() >= INTERVAL;
             drop(orders);
             let has_changed = is_time && files.have_changed();
@@ -205,7 +205,7 @@ impl Shared {
     }
 
     fn load_file(&self, files: &mut Files) -> Done {
-        // A file that changes while it is read is seen next time, since its stamp is older.
+        // A file that changes while it is read is detected at the next check, since its recorded stamp is older.
         files.look();
         let (loaded, read) = self.loading(|| self.source.prepare(self.layout));
         files.add(None, read, loaded.is_ok());
@@ -229,7 +229,7 @@ impl Shared {
 }
 
 impl Files {
-    /// Adds the files that a scene was made of. Those of before stay if it could not be loaded, since one of them may have to be mended.
+    /// Adds the files of a scene. If it could not be loaded, the earlier files stay, since one of them may have to be fixed.
     fn add(&mut self, whose: Option<u64>, files: Vec<PathBuf>, was_loaded: bool) {
         let of = self.of.entry(whose).or_default();
         if was_loaded {

@@ -1,4 +1,5 @@
-//! The trees of assemblies: built once for those in which nothing moves, and anew in each frame for the others, however often they are placed.
+//! Trees of assemblies. The tree of a static assembly is built once, the tree of an animated assembly in each frame. All copies of an
+//! assembly share one tree.
 
 use crate::{
     accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
@@ -8,16 +9,16 @@ use crate::{
 use glam::Affine3;
 use std::{ops::Range, sync::Arc};
 
-/// A scene at a time, for which the trees of a frame are made.
+/// A scene at one moment, from which the trees of a frame are built.
 #[derive(Clone, Copy)]
 pub struct Pose<'a> {
     pub scene: &'a Scene,
     pub moment: &'a Moment,
-    /// None: a single moment.
+    /// Time during which the shutter is open; none for a single moment.
     pub shutter: Option<ShutterTime>,
-    /// The transforms of all instances of the scene, in its order.
+    /// World-from-object transforms of all instances, in the scene's order.
     pub world_from_object: &'a [Affine3],
-    /// The mesh that each of them shows; empty if all show their own.
+    /// Index of the mesh that each instance shows. Empty if every instance shows its own mesh.
     pub shown: &'a [u32],
     pub careful: bool,
 }
@@ -27,14 +28,14 @@ pub struct Pose<'a> {
 pub struct Assemblies {
     layout: NodeLayout,
     numbers: Numbers,
-    /// Whether anything moves in each.
+    /// For each assembly, whether anything in it moves.
     moves: Arc<[bool]>,
     trees: Vec<Option<Arc<Blas>>>,
     nothing: Arc<Blas>,
 }
 
 impl Assemblies {
-    /// None for a scene whose frames have no levels.
+    /// Creates the state for a scene's assemblies, with no tree built yet. None if the scene has no nested levels.
     pub fn new(scene: &Scene, layout: NodeLayout) -> Option<Self> {
         let count = scene.assemblies.len();
         let nothing = Mesh { name: String::new(), shape: Shape::Sphere, slot_count: 1 };
@@ -48,11 +49,11 @@ impl Assemblies {
         scene.has_levels().then(new)
     }
 
-    /// Brings the trees to a pose: those of assemblies go to the end of `blas`, which has those of meshes.
+    /// Builds the trees of assemblies for a pose. `blas` starts with the trees of meshes; the trees of assemblies are placed after them.
     pub fn build(&mut self, pose: Pose<'_>, builder: &mut TlasBuilder, blas: &mut Vec<Arc<Blas>>) {
         let meshes = pose.scene.meshes.len();
         blas.truncate(meshes);
-        // Places for trees that are not built yet, which no instance of those that are refers to.
+        // Placeholders for trees that are not built yet. Assemblies are built in reverse order, so no instance refers to a placeholder.
         blas.resize(meshes + self.trees.len(), self.nothing.clone());
         for (index, assembly) in pose.scene.assemblies.iter().enumerate().rev() {
             let moves = self.moves[index];
@@ -70,7 +71,7 @@ impl Assemblies {
         }
     }
 
-    /// Builds the tree over the world, with those of all assemblies behind it.
+    /// Builds the TLAS of the world and appends the trees of all assemblies to it.
     pub fn build_world(
         &self,
         pose: Pose<'_>,
@@ -116,7 +117,7 @@ impl Assemblies {
     }
 }
 
-/// Whether anything moves in each assembly, or appears, or in those that it places.
+/// For each assembly, whether anything in it moves, deforms or appears, including nested assemblies.
 fn moving(scene: &Scene) -> Vec<bool> {
     let mut nodes: Vec<bool> = Vec::with_capacity(scene.nodes.len());
     for node in &scene.nodes {

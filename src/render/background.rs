@@ -1,4 +1,4 @@
-//! Backgrounds: what finished frames show in place of the environment.
+//! Backgrounds of finished frames, which replace the environment behind the scene.
 
 use crate::{
     loader::{LoadError, load_radiance, options::parse_color},
@@ -14,29 +14,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A background that users may ask for.
+/// A background as chosen by the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackgroundChoice {
-    /// None: pictures get alpha, as with [`transparent`](field@crate::settings::AovOptions::transparent).
+    /// No background: pictures get an alpha channel, as with [`transparent`](field@crate::settings::AovOptions::transparent).
     Transparent,
-    /// A linear display colour.
+    /// A linear colour.
     Color(Vec3),
-    /// A picture of any size.
+    /// Path of a picture of any size.
     File(PathBuf),
 }
 
-/// The background of frames of one size.
+/// A background, rendered for one frame size.
 pub struct Background {
     pub backdrop: Backdrop,
-    /// The choice, for the metadata of files.
+    /// The colour or the path, for the metadata of files.
     pub name: String,
 }
 
 impl BackgroundChoice {
-    /// `transparent`, a colour (see [`parse_color`]), else a file.
+    /// Parses `transparent`, a colour (see [`parse_color`]) or the path of a file with an extension.
     ///
     /// # Errors
-    /// A sentence about what may be written, if the text is none of these.
+    /// If the text is none of these: a sentence that lists the valid forms.
     pub fn parse(text: OsString) -> Result<Self, String> {
         if text == "transparent" {
             return Ok(Self::Transparent);
@@ -53,10 +53,11 @@ impl BackgroundChoice {
         }
     }
 
-    /// Makes the background of frames of `size`. A picture covers the frame: it is scaled, and cut off evenly where its shape is another. None if it is transparent.
+    /// Loads the background for frames of `size` pixels. A picture is scaled to cover the frame and cropped around its centre. None for
+    /// [`Self::Transparent`].
     ///
     /// # Errors
-    /// When the picture is missing, damaged or too large.
+    /// If the picture is missing, damaged or too large.
     pub(crate) fn open(&self, size: (u32, u32)) -> Result<Option<Background>, LoadError> {
         Ok(match self {
             Self::Transparent => None,
@@ -74,7 +75,7 @@ fn covering(path: &Path, (width, height): (u32, u32)) -> Result<Backdrop, LoadEr
     if (picture.width, picture.height) == (width, height) {
         return Ok(Backdrop::of_pixels(picture.data));
     }
-    // The largest part of the frame's shape, from the middle.
+    // The largest centred part with the frame's aspect ratio.
     let scale = f64::max(f64::from(width) / f64::from(picture.width), f64::from(height) / f64::from(picture.height));
     let side = |frame: u32, own: u32| ((f64::from(frame) / scale).round() as u32).clamp(1, own);
     let part = (side(width, picture.width), side(height, picture.height));
@@ -116,7 +117,7 @@ mod tests {
     fn pictures_cover_frames_from_their_middle() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.png");
-        // A red column on either side of four blue ones.
+        // Four blue columns between two red ones.
         let picture = image::RgbImage::from_fn(6, 4, |x, _| {
             image::Rgb([[250, 0, 0], [0, 0, 77]][usize::from((1..5).contains(&x))])
         });

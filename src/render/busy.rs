@@ -1,18 +1,18 @@
-//! Which stage limits a run: the share of the time that each stage works.
+//! Utilisation of the three stages, to show which of them limits a run.
 
 use super::FrameReport;
 use std::{fmt, time::Duration};
 
-/// Time that each of the three stages worked, and the time that the frame loop took.
+/// Time that each stage spent working, and wall-clock time of the frame loop.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct Busy {
-    /// Time from the first pose to the last rename.
+    /// Wall-clock time from the first pose to the last rename.
     pub elapsed: Duration,
-    /// Sum over all posers, with the time in which they wait for threads that a CPU device traces on.
+    /// Milliseconds, summed over all posers. Includes the time that a poser waits for threads on which a CPU device traces.
     pub pose_ms: f64,
-    /// Sum over all devices.
+    /// Milliseconds, summed over all devices.
     pub device_ms: f64,
-    /// Sum over all writers.
+    /// Milliseconds, summed over all writing threads.
     pub write_ms: f64,
     /// Number of posers.
     pub posers: usize,
@@ -22,7 +22,7 @@ pub struct Busy {
     pub writers: usize,
 }
 
-/// Shares of the time from the first pose to the last rename, from 0 to 1. The others wait for the stage that is nearest to 1.
+/// Share of the wall-clock time that each stage spent working, from 0 to 1. The stage closest to 1 limits the run.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct BusyShares {
     /// Average over the posers.
@@ -46,7 +46,7 @@ impl Busy {
         self.write_ms += report.write_ms;
     }
 
-    /// Share of the time that each stage worked; zeros for a run without frames.
+    /// Computes the share of each stage, averaged over its workers. All shares are 0 for a run without frames.
     pub fn shares(&self) -> BusyShares {
         let elapsed = self.elapsed.as_secs_f64() * 1e3;
         let share = |work: f64, workers: usize| match elapsed * workers as f64 {
@@ -62,7 +62,7 @@ impl Busy {
     }
 }
 
-/// Writes, for example, "busy: pose 12 %, device 91 %, write 34 % of 16 threads".
+/// Formats the shares like "busy: pose 12 %, device 91 %, write 34 % of 16 threads".
 impl fmt::Display for BusyShares {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);

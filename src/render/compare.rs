@@ -1,4 +1,4 @@
-//! Compares devices by frames: renders the same frames on each, and compares their pixels with the first one's.
+//! Compares devices by frames: renders each frame on every device, and compares the pixels with the first device's.
 
 use super::{Poser, RenderError, RenderJob, fit_poser};
 use crate::device::{Device, DeviceError, Rendered, Stop};
@@ -7,25 +7,25 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Greatest share of pixels (or of rays) that may differ where devices agree.
+/// Greatest share of differing pixels (or rays) at which two devices still agree.
 pub const LIMIT: f64 = 0.01;
 
-/// Difference of a channel, of 255, above which a pixel differs: 0.016 of the full range.
+/// Greatest difference of a channel at which two pixels still agree, in steps of 1/255.
 const TOLERANCE: u8 = 4;
 
-/// How far the pictures of one device are from another's.
+/// Difference between the pictures of two devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PictureDifference {
     pub pixels: u64,
     pub differing: u64,
-    /// Greatest difference of a channel, of 255.
+    /// Greatest difference of any channel, in steps of 1/255.
     greatest: u8,
-    /// Sum of the differences of all channels.
+    /// Sum of the differences of all channels, in steps of 1/255.
     sum: u64,
 }
 
 impl PictureDifference {
-    /// Compares two pictures of one size, RGB with a byte per channel.
+    /// Compares two RGB pictures of equal size, one byte per channel.
     pub fn between(a: &[u8], b: &[u8]) -> Self {
         let mut found = Self::default();
         for (a, b) in a.chunks_exact(3).zip(b.chunks_exact(3)) {
@@ -39,17 +39,17 @@ impl PictureDifference {
         found
     }
 
-    /// Share of pixels that differ by more than 0.016 in a channel, from 0 to 1.
+    /// Share of pixels, from 0 to 1, in which some channel differs by more than 0.016 of the full range.
     pub fn share(&self) -> f64 {
         self.differing as f64 / self.pixels.max(1) as f64
     }
 
-    /// Greatest difference of a channel, from 0 to 1.
+    /// Greatest difference of any channel, from 0 to 1.
     pub fn max(&self) -> f64 {
         f64::from(self.greatest) / 255.0
     }
 
-    /// Mean difference of all channels, from 0 to 1.
+    /// Mean difference of the channels, from 0 to 1.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / (self.pixels.max(1) * 3) as f64 / 255.0
     }
@@ -72,15 +72,17 @@ impl AddAssign for PictureDifference {
 pub struct Comparison {
     /// Number of frames compared.
     pub frames: usize,
-    /// Differences over all frames together, for each device but the first.
+    /// Differences summed over all frames, one entry per device after the first.
     pub overall: Vec<PictureDifference>,
-    /// True when `stop` ended the comparison before the last frame.
+    /// True if `stop` ended the comparison before the last frame.
     pub stopped: bool,
 }
 
-/// Renders each frame of `job` on every device and calls `watch` with its number and the differences of the other devices'
-/// pictures from the first one's. Writes the first device's pictures if `write` is set. Each device has trees of its own in
-/// memory.
+/// Renders each frame of `job` on every device. Calls `watch` with the frame's number and the differences of the other devices' pictures
+/// from the first device's. Writes the first device's pictures if `write` is set. Each device keeps its own trees in memory.
+///
+/// # Errors
+/// If a device cannot load the scene or fails in a frame, or if a picture cannot be written. The error names the device.
 pub fn compare_frames(
     job: &RenderJob,
     devices: &mut [Box<dyn Device>],
@@ -133,7 +135,7 @@ fn compare_frame(
         .collect()
 }
 
-/// A device and the poser that makes its frames.
+/// A device and the poser of its frames.
 struct Side<'a> {
     device: &'a mut dyn Device,
     poser: Poser,

@@ -1,4 +1,4 @@
-//! Deforming meshes and their trees, from frame to frame.
+//! Deforming meshes and their trees, updated from frame to frame.
 
 use super::TreeSource;
 use crate::{
@@ -17,26 +17,26 @@ use std::{sync::Arc, time::Instant};
 #[derive(Clone)]
 pub struct DeformingMeshes(Vec<Body>);
 
-/// One deforming mesh. Frames under way hold its shape and tree, so there are several of both, used in turn.
+/// One deforming mesh. Frames in flight hold its shape and tree, so there are several copies of both, used in turn.
 #[derive(Clone)]
 struct Body {
     forms: Vec<Form>,
-    /// Index of the form that was posed last.
+    /// Index of the most recently posed form.
     newest: usize,
-    /// Replaces `forms` where the mesh deforms while the shutter is open.
+    /// Shapes over the shutter time. Replaces `forms` while the mesh deforms during the exposure.
     over_shutter: Option<Form>,
 }
 
 #[derive(Clone)]
 struct Form {
-    /// The shape at the frame's moment, or at the shutter's opening.
+    /// Shape at the frame's moment, or when the shutter opens.
     shape: Arc<Deformed>,
     later: Vec<Arc<Deformed>>,
     blas: Arc<Blas>,
 }
 
 impl DeformingMeshes {
-    /// Makes shapes at `moment` and takes their trees from `source`. Refits write to copies of these.
+    /// Computes the shapes at `moment` and gets their trees from `source`. Later refits change copies of these trees.
     pub fn new(scene: &Scene, layout: NodeLayout, moment: &Moment, source: &TreeSource) -> Self {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
@@ -49,14 +49,14 @@ impl DeformingMeshes {
         Self(scene.deforming.par_iter().map(body).collect())
     }
 
-    /// Puts the newest trees into `blas`, at the indices of their meshes.
+    /// Stores the most recent tree of each deforming mesh in `blas`, at the index of the mesh.
     pub fn place_trees(&self, scene: &Scene, blas: &mut [Arc<Blas>]) {
         for (body, deforming) in self.0.iter().zip(&scene.deforming) {
             blas[deforming.mesh as usize] = body.newest().blas.clone();
         }
     }
 
-    /// Brings shapes and trees to `moment`. `policy` overrides the refit policies of the meshes.
+    /// Updates shapes and trees to `moment`. `policy` overrides the refit policies of the meshes; none keeps them.
     pub fn follow(&mut self, scene: &Scene, moment: &Moment, policy: Option<RefitPolicy>) -> RefitStats {
         let pairs = self.0.par_iter_mut().zip(&scene.deforming);
         pairs
@@ -68,8 +68,8 @@ impl DeformingMeshes {
             .reduce(|| RefitStats::NONE, RefitStats::union)
     }
 
-    /// Makes the shapes while the shutter is open, see [`anim::shape_shutter_keys`], and builds trees over them afresh. Meshes that
-    /// keep their shape meanwhile follow as in [`Self::follow`].
+    /// Computes the shapes over the shutter time (see [`anim::shape_shutter_keys`]) and builds their trees from scratch. Meshes that do not
+    /// deform during the exposure are updated as by [`Self::follow`].
     pub fn follow_over_shutter(
         &mut self,
         scene: &Scene,
@@ -93,7 +93,7 @@ impl DeformingMeshes {
             .reduce(|| RefitStats::NONE, RefitStats::union)
     }
 
-    /// The newest shapes.
+    /// The most recently posed shapes.
     pub fn shapes(&self, scene: &Scene) -> Vec<PosedMesh> {
         let pairs = self.0.iter().zip(&scene.deforming);
         pairs
@@ -111,7 +111,7 @@ impl Body {
         self.over_shutter.as_ref().unwrap_or(&self.forms[self.newest])
     }
 
-    /// Takes the shapes of a mesh that deforms while the shutter is open, and builds a tree over them afresh.
+    /// Stores the shapes at the shutter keys, and builds a tree over them from scratch.
     fn follow_over_shutter(
         &mut self,
         scene: &Scene,
@@ -136,7 +136,7 @@ impl Body {
             self.forms.len() - 1
         });
         let form = &mut self.forms[self.newest];
-        // Copies the shape only if somebody else holds it.
+        // Copies the shape only if a frame still holds it.
         let shape = Arc::make_mut(&mut form.shape);
         anim::shape_at(scene, deforming, moment, shape);
         let surface = surface(scene, deforming.mesh, shape);
@@ -144,8 +144,10 @@ impl Body {
     }
 }
 
+/// The surface of a deforming mesh in the given shape.
+///
 /// # Panics
-/// If the mesh is a sphere, which nothing deforms.
+/// If the mesh is a sphere. Spheres never deform.
 fn surface<'a>(scene: &'a Scene, mesh: u32, shape: &'a Deformed) -> Surface<'a> {
     let Some(mesh) = scene.meshes[mesh as usize].triangles() else { unreachable!("a sphere does not deform") };
     Surface { positions: &shape.positions, triangles: &mesh.triangles }

@@ -1,14 +1,14 @@
-//! Frames that exist already or that other runs are working on. Neither are rendered.
+//! Frames that already exist, or that other runs are rendering. This run renders neither.
 
 use super::{Outputs, RenderJob};
 use crate::choice::choice;
 use crate::output::{Claims, OutputError, remove_stale_claim};
 
-/// How frames that exist are treated.
+/// Treatment of frames that already exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkipExisting {
     pub mismatched: Mismatched,
-    /// Whether videos and contact sheets are made of them, too: then they have to be of one size and lossless.
+    /// Whether the existing frames also go into videos or contact sheets. They must then be lossless and of one size.
     pub joined: bool,
 }
 
@@ -37,20 +37,21 @@ pub enum Begin {
 }
 
 impl Outputs {
-    /// Keeps frames that exist, instead of rendering them again.
+    /// Keeps frames that already exist, instead of rendering them again.
     pub fn skip_existing(&mut self, skip: SkipExisting) {
         self.skip_existing = Some(skip);
     }
 
-    /// Divides frames among runs that share their folder. Videos and sheets need all of them.
+    /// Shares the frames with other runs that write to one folder. Videos and contact sheets need a run that renders all frames.
     pub fn divide_frames(&mut self) {
         self.claims = Some(Claims::default());
     }
 
-    /// The frames of `job` that have to be rendered.
+    /// Numbers of the frames of `job` that have to be rendered.
     ///
     /// # Errors
-    /// If a frame that exists is of another size, scene or settings, and that is to be refused.
+    /// - If an existing frame has another size, scene or settings, and [`Mismatched::Refuse`] applies.
+    /// - If frames of other sizes are kept, and they also go into a video or contact sheet.
     pub fn missing(&self, job: &RenderJob) -> Result<Vec<u32>, OutputError> {
         let mut missing = Vec::new();
         for &frame in &job.frames {
@@ -93,7 +94,7 @@ impl Outputs {
     /// Claims a frame right before work on it begins. Writing the frame releases the claim.
     ///
     /// # Errors
-    /// If no claim can be made, and those of [`Self::missing`].
+    /// If the claim cannot be made, or if the frame exists by now but cannot be kept (see [`Self::missing`]).
     pub(super) fn begin(&self, job: &RenderJob, frame: u32) -> Result<Begin, OutputError> {
         let (Some(claims), Some(files)) = (&self.claims, &self.files) else {
             return Ok(Begin::Ours);
@@ -103,7 +104,7 @@ impl Outputs {
         if !claimed {
             return Ok(Begin::Elsewhere);
         }
-        // Another run may have finished it since this one looked.
+        // Another run may have finished the frame in the meantime.
         match self.is_kept(job, frame) {
             Ok(false) => Ok(Begin::Ours),
             kept => {
@@ -113,7 +114,7 @@ impl Outputs {
         }
     }
 
-    /// Releases the claim on a frame that is written, or will not be.
+    /// Releases the claim on a frame that was written, or that will not be written.
     pub(super) fn end(&self, job: &RenderJob, frame: u32) {
         if let (Some(claims), Some(files)) = (&self.claims, &self.files) {
             claims.release(&files.path_for(frame, &job.scene.name));

@@ -1,7 +1,7 @@
-//! Automatic exposure: measures how bright the scene is at moments a second apart, and interpolates the exposure between them.
+//! Automatic exposure: measures the brightness of the scene at moments one second apart, and interpolates the exposure between them.
 //!
-//! Each measurement renders a small picture of its own, whichever frames are rendered, and exposures pass smoothly from one to
-//! the next. So a frame's exposure is a function of the scene and the settings alone, and films do not flicker.
+//! Each measurement renders a small picture, whichever frames are rendered. A frame's exposure is therefore a function of the scene and the
+//! settings alone, and the exposure of films does not flicker.
 
 use super::{Poser, RenderError, RenderJob};
 use crate::{
@@ -12,52 +12,53 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pixels of the longer side of a measured picture, and samples per pixel; the second where half of an error is left.
+/// Longer side of a measured picture in pixels, and its samples per pixel. The gentle mode halves the effect of an error, so it takes fewer
+/// samples.
 const SIDE: u32 = 96;
 const SAMPLES: u32 = 16;
 const GENTLE_SAMPLES: u32 = 4;
-/// Middle grey, to which the mean of a picture is brought.
+/// Middle grey: the target for the mean of a picture.
 const GREY: f32 = 0.18;
-/// Shares of the darkest and of the brightest pixels, which are left out.
+/// Shares of the darkest and of the brightest pixels, which are ignored.
 const DARK: f32 = 0.1;
 const BRIGHT: f32 = 0.05;
-/// Least share of the picture that a model has to cover for its brightness alone to count.
+/// Least share of the picture that the subject has to cover for the rest to be ignored.
 const LEAST_SUBJECT: f32 = 0.01;
-/// Greatest correction in stops, up or down: scenes without light stay dark.
+/// Greatest correction in stops, up or down. It keeps scenes without light dark.
 const MOST: f32 = 16.0;
 
-/// Stops for a subject of clay in the studio, which is exposed as it is.
+/// Stops that a clay model in the studio would get. Such a model needs no correction.
 const CLAY: f32 = -1.3;
 
-/// How exposures are measured, see [`crate::scene::Metering`].
+/// Method of measuring exposures, see [`crate::scene::Metering`].
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum AutoExposure {
     #[serde(rename = "gentle")]
     Gentle,
     #[serde(rename = "keyed")]
     Keyed,
-    /// With stops that are added.
+    /// Full correction, plus this many stops.
     #[serde(untagged)]
     Full(f32),
 }
 
-/// The exposures of a run's frames, and their white balances where these change.
+/// Exposures of a run's frames, and their white balances if they are animated.
 #[derive(Debug, Default)]
 pub struct Exposures {
     exposures: BTreeMap<u32, f32>,
     white_balances: BTreeMap<u32, f32>,
 }
 
-/// Stops that frames were measured to need, which serve all jobs that measure them alike.
+/// Measured stops of frames, kept for later jobs that measure with equal settings.
 #[derive(Debug, Default)]
 pub struct Measured {
-    /// The settings of the measured pictures.
+    /// Settings of the measured pictures.
     settings: Option<FrameSettings>,
     stops: BTreeMap<u32, f32>,
 }
 
 impl Measured {
-    /// Forgets what was measured with other settings.
+    /// Discards the measurements if they were made with other settings.
     fn keep_for(&mut self, settings: FrameSettings) {
         if self.settings.as_ref() != Some(&settings) {
             *self = Self { settings: Some(settings), stops: BTreeMap::new() };
@@ -66,10 +67,10 @@ impl Measured {
 }
 
 impl Exposures {
-    /// Measures the exposures of the frames of `job`, if they are automatic, as far as `measured` does not have them.
+    /// Measures the exposures of the frames of `job`, if they are automatic. Frames that `known` contains are not measured again.
     ///
     /// # Errors
-    /// Those of rendering a frame.
+    /// If the device fails or is stopped while it renders a measured picture.
     pub fn measure(
         job: &RenderJob,
         device: &mut dyn Device,
@@ -79,7 +80,7 @@ impl Exposures {
         let exposures = Self::exposures(job, device, (poser, known), stop)?;
         let mut measured = Self { exposures, ..Self::default() };
         if let Some(timeline) = &job.scene.timeline
-            // Otherwise the run has its own.
+            // Otherwise the run overrides the scene's white balance.
             && job.settings.film.white_balance == job.scene.settings.white_balance
         {
             let white = |frame: u32| Some((frame, timeline.white_balance(job.scene.time_of(frame))?));
@@ -122,7 +123,7 @@ impl Exposures {
         Ok(frames.iter().map(exposure).collect())
     }
 
-    /// The settings of the job with the frame's own exposure and white balance.
+    /// A copy of `settings` with the exposure and white balance of `frame`.
     pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
         let mut settings = settings.clone();
         settings.exposure = self.exposures.get(&frame).copied().unwrap_or(settings.exposure);
@@ -131,24 +132,24 @@ impl Exposures {
     }
 }
 
-/// Half of the stops that a subject is away from clay, and one at most: white looks white and black looks black.
+/// Half of the difference between a subject's stops and clay's, limited to one stop: white objects stay white and black ones black.
 fn gentle(stops: f32) -> f32 {
     (0.5 * (stops - CLAY)).clamp(-1.0, 1.0)
 }
 
-/// Number of frames between two measurements, which are a second apart.
+/// Number of frames between two measurements, which are about one second apart.
 fn step(job: &RenderJob) -> u32 {
     (job.scene.settings.fps.round() as u32).max(1)
 }
 
-/// The measurements that a frame's exposure depends on: the two around it, and the ones next to these. Frames are counted from 0; key
-/// `k` is frame `k * step`, or the last one.
+/// Keys of the measurements that a frame's exposure depends on: the two around it, and their neighbours. Frames are counted from 0; key `k`
+/// is frame `k * step`, or the last frame.
 fn keys(frame: u32, step: u32) -> std::ops::RangeInclusive<u32> {
     let before = frame / step;
     before.saturating_sub(1)..=before + 2
 }
 
-/// Interpolates between the two measurements around a frame, each averaged with its neighbours.
+/// Interpolates linearly between the two measurements around a frame. Each measurement is first averaged with its neighbours.
 fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
     let key = |k: u32| keys.get(&k).copied().unwrap_or_default();
     let smooth = |k: u32| 0.25 * key(k.saturating_sub(1)) + 0.5 * key(k) + 0.25 * key(k + 1);
@@ -157,7 +158,7 @@ fn between(keys: &BTreeMap<u32, f32>, frame: u32, step: u32) -> f32 {
     smooth(before) * (1.0 - t) + smooth(before + 1) * t
 }
 
-/// Stops that bring a frame to middle grey; `stage` is the id of the instance that does not count.
+/// Stops that bring a frame to middle grey. Pixels of the instance with the id `stage` are ignored.
 fn measure_frame(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -188,7 +189,7 @@ fn measure_frame(
     Ok(stops)
 }
 
-/// Keeps the pixels that show something else than the background and the instance with the id `stage`, if there are enough of them.
+/// Removes the pixels that show the background or the instance with the id `stage`, if enough others remain.
 fn keep_subject(radiance: &mut Vec<f32>, matte: &[f32], stage: u32) {
     let ids = matte.chunks_exact(Aov::Instance.channels()).map(|pixel| pixel[0].to_bits());
     let pixels = radiance.as_chunks::<3>().0.iter().zip(ids);
@@ -198,7 +199,7 @@ fn keep_subject(radiance: &mut Vec<f32>, matte: &[f32], stage: u32) {
     }
 }
 
-/// The settings of a measured picture.
+/// The settings of a measured picture, derived from the frame's settings.
 fn small(settings: &FrameSettings) -> FrameSettings {
     let longer = settings.width.max(settings.height).max(1);
     let side = |side: u32| {
@@ -211,13 +212,13 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         region: None,
         samples: SAMPLES,
         exposure: 0.0,
-        // Pictures that differ in nothing but their noise are equally bright.
+        // Pictures that differ only in their noise are equally bright.
         seed: 0,
         lock_seed: false,
         open_ended: false,
         noise: None,
         pixels: PixelType::F32,
-        // Measured with what surrounds the scene, so that a cut-out is as bright as the whole picture.
+        // The surroundings count, so that a cut-out gets the exposure of the whole picture.
         transparent: false,
         aovs: AovSet::default(),
         file_rows: None,
@@ -226,7 +227,7 @@ fn small(settings: &FrameSettings) -> FrameSettings {
     }
 }
 
-/// Stops that make the geometric mean of linear pixels middle grey, without the darkest and the brightest pixels.
+/// Stops that bring the geometric mean of linear pixels to middle grey. The darkest and brightest pixels are ignored.
 fn stops_for(radiance: &[f32]) -> f32 {
     let pixels = radiance.as_chunks::<3>().0.iter();
     let mut logs: Vec<f32> = pixels.map(|&rgb| luminance(rgb.into()).clamp(1e-6, 1e6).log2()).collect();

@@ -1,4 +1,4 @@
-//! The frames of a run, each handed out when work on it begins, with the steps to it.
+//! The queue of a run's frames. Each frame is handed out, with its steps, when work on it can begin.
 
 use super::{
     RenderJob,
@@ -14,16 +14,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time between two looks at frames that other runs are working on: a quarter of the time waited so far, within these.
+/// Shortest and longest pause between two checks of frames that other runs are rendering. The pause is a quarter of the time waited so far.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
-/// Time between two looks at whether a run that waits has been stopped.
+/// Interval at which a waiting run checks whether it was stopped.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Hands out the steps to frames in order, to several takers in turn. Frames that other runs are working on come last: they are waited for until they
-/// exist, or their run has died and one of them is free.
+/// Hands out the steps of frames in order, to several takers in turn. Frames that other runs are rendering come last: the queue waits until
+/// they exist, or until their run has died and a frame becomes free.
 pub struct FrameQueue<'a> {
     begin: Box<dyn Fn(u32) -> Result<Begin, OutputError> + Sync + 'a>,
-    /// Is called with the number of frames when this run begins to wait for others.
+    /// Called with the number of remaining frames when this run begins to wait for others.
     waits: Box<dyn Fn(usize) + Sync + 'a>,
     takers: usize,
     state: Mutex<State>,
@@ -32,32 +32,32 @@ pub struct FrameQueue<'a> {
 
 struct State {
     waiting: VecDeque<u32>,
-    /// Steps that are left to the frame that was begun last.
+    /// Remaining steps of the frame that was begun last.
     under_way: VecDeque<Step>,
     steps: Steps,
     skipped: Skipped,
-    /// Index of the taker that is next.
+    /// Index of the next taker.
     turn: usize,
-    /// Whether no more frames are handed out.
+    /// Whether the queue has stopped handing out frames.
     closed: bool,
-    /// Whether it was told that this run waits.
+    /// Whether `waits` was called.
     has_waited: bool,
     error: Option<OutputError>,
 }
 
-/// Numbers of frames that were handed to nobody.
+/// Numbers of frames that were not handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
-    /// Frames that other runs made since this one began.
+    /// Frames that other runs completed since this run began.
     pub appeared: u32,
-    /// Frames that other runs were working on when this one was stopped.
+    /// Frames that other runs were rendering when this run was stopped.
     pub elsewhere: u32,
 }
 
-/// The answer to a taker that asks for a frame.
+/// Result of looking for the next free frame.
 enum Next {
     Frame(u32),
-    /// Other runs are working on all that is left.
+    /// Other runs are rendering all remaining frames.
     Wait,
     End,
 }
@@ -82,18 +82,18 @@ impl<'a> FrameQueue<'a> {
         Self { begin, waits, takers: 1, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Calls `waits` with the number of frames when this run begins to wait for others.
+    /// Sets the function that is called with the number of remaining frames when this run begins to wait for others.
     pub fn telling(self, waits: impl Fn(usize) + Sync + 'a) -> Self {
         Self { waits: Box::new(waits), ..self }
     }
 
-    /// Sets the number of takers, each of which gets every `count`th step.
+    /// Sets the number of takers. Each taker gets every `count`th step.
     pub fn with_takers(self, count: usize) -> Self {
         Self { takers: count, ..self }
     }
 
-    /// Waits for the turn of `taker` and returns its next step. None if there are no more, or `ended` says so while this run waits for
-    /// others.
+    /// Waits for the turn of `taker` and returns its next step. None if no steps remain, or if `ended` returns true while this run waits
+    /// for others.
     pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<Step> {
         let mut state = self.lock();
         while !state.closed && state.turn != taker {
@@ -142,17 +142,18 @@ impl<'a> FrameQueue<'a> {
         self.changed.notify_all();
     }
 
-    /// Returns how many frames were not handed out. Call it when nobody takes frames any more.
+    /// Returns the numbers of frames that were not handed out. Call it after the last taker has ended.
     ///
     /// # Errors
-    /// If a frame could not be begun.
+    /// If the claim on a frame could not be made, or if an existing frame cannot be kept.
     pub fn finish(self) -> Result<Skipped, OutputError> {
         let state = self.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         state.error.map_or(Ok(state.skipped), Err)
     }
 
-    /// Locks the state. A panic elsewhere is reported there, and the state is consistent between any two statements.
+    /// Locks the state. A poisoned lock is accepted: the state is consistent between any two statements, and the panic is reported
+    /// elsewhere.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -195,7 +196,7 @@ mod tests {
         false
     }
 
-    /// The frame that the taker traces next.
+    /// The next frame that the taker traces.
     fn next(queue: &FrameQueue, taker: usize, ended: impl Fn() -> bool) -> Option<u32> {
         queue.next(taker, ended).and_then(|step| step.trace)
     }
@@ -223,7 +224,7 @@ mod tests {
             let asked = asked.fetch_add(1, Ordering::Relaxed);
             Ok(match frame {
                 1 => Begin::Exists,
-                // The run that had it dies meanwhile.
+                // The run that rendered it dies in the meantime.
                 2 if asked > 8 => Begin::Ours,
                 3 if asked > 8 => Begin::Exists,
                 2 | 3 => Begin::Elsewhere,

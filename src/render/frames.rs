@@ -1,18 +1,18 @@
-//! Which frames to render: `--frames 1-48:2,60`.
+//! Lists of frames to render, as in `--frames 1-48:2,60`.
 
 use std::{ops::RangeInclusive, str::FromStr};
 
 /// A list of single frames and ranges, in the order given.
 ///
-/// `7` is one frame, `1-48` is 48 of them, `1-48:2` every second one of these, `10-` all from 10 to the last.
+/// `7` is one frame, `1-48` a range of 48 frames, `1-48:2` every second frame of that range, and `10-` all frames from 10 to the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameList(Vec<FrameRange>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FrameRange {
-    /// `None` is the scene's first frame.
+    /// First frame; `None` for the scene's first frame.
     first: Option<u32>,
-    /// Inclusive; `None` is the scene's last frame.
+    /// Last frame, inclusive; `None` for the scene's last frame.
     last: Option<u32>,
     step: u32,
 }
@@ -44,7 +44,11 @@ impl FrameList {
         Self(vec![FrameRange { first: None, last: None, step: 1 }])
     }
 
-    /// The frame numbers for a scene whose frames have the numbers `all`, in the order given, each once. Takes memory for all of them.
+    /// The listed frame numbers in the order given, each once, for a scene with the frames `all`. Uses memory proportional to the length of
+    /// `all`.
+    ///
+    /// # Errors
+    /// [`FramesError::Outside`] if a listed frame does not exist.
     pub fn resolve(&self, all: RangeInclusive<u32>) -> Result<Vec<u32>, FramesError> {
         for range in &self.0 {
             let ends = [range.first, range.last];
@@ -65,7 +69,7 @@ impl FrameRange {
         (self.first.unwrap_or(*all.start())..=self.last.unwrap_or(*all.end())).step_by(self.step as usize)
     }
 
-    /// Parses `text`, one part between commas.
+    /// Parses one item of the list.
     fn parse(text: &str) -> Result<Self, FramesError> {
         let (span, step) = match text.split_once(':') {
             Some((span, step)) => (span, Some(number(step, text)?)),
@@ -94,7 +98,7 @@ impl FrameRange {
     }
 }
 
-/// Parses digits alone: `u32::from_str` would also take a sign.
+/// Parses a number of digits only; `u32::from_str` would also accept a sign.
 fn number(digits: &str, part: &str) -> Result<u32, FramesError> {
     let malformed = || FramesError::Malformed(part.into());
     if !digits.bytes().all(|b| b.is_ascii_digit()) {

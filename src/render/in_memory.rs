@@ -1,4 +1,4 @@
-//! Frames that go to memory instead of to files.
+//! Frames that are rendered to memory instead of files.
 
 use super::{
     Measured, Poser, RenderError, RenderJob, TreeSource,
@@ -19,29 +19,30 @@ use crate::{
 use glam::Vec3;
 use std::sync::Arc;
 
-/// A scene that a device has loaded, with the trees of its meshes, which serve all of its frames.
+/// A scene that a device has loaded, and the trees of its meshes, which all frames share.
 pub struct LoadedScene {
     poser: Poser,
 }
 
 impl LoadedScene {
-    /// Loads the scene of `job`.
+    /// Loads the scene of `job` on the device and builds the trees of its meshes.
     ///
     /// # Errors
-    /// If the device cannot load it.
+    /// If the device cannot load the scene.
     pub fn new(job: &RenderJob, device: &mut dyn Device) -> Result<Self, RenderError> {
         Ok(Self { poser: load(job, device)? })
     }
 
-    /// Builds the trees of a scene for devices with this layout of nodes, which have to load the scene before frames of it are rendered.
+    /// Builds the trees of a scene for devices with the given node layout. The device must load the scene before frames are rendered.
     pub fn of_trees(scene: Arc<Scene>, layout: NodeLayout, trees: &TreeSource) -> Self {
         Self { poser: Poser::with_trees_from(scene, layout, trees) }
     }
 
-    /// Poses a frame for a picture of `job`, and returns it with its settings: with its own exposure where that is measured.
+    /// Poses a frame for a picture of `job`. Returns it with its settings, in which the exposure is the measured one if exposure is
+    /// automatic.
     ///
     /// # Errors
-    /// Those of rendering a frame.
+    /// If the device fails or is stopped while exposures are measured.
     pub fn pose(
         &mut self,
         job: &RenderJob,
@@ -54,12 +55,12 @@ impl LoadedScene {
         Ok((self.poser.pose(number).frame, settings))
     }
 
-    /// The frame of a picture, as it is posed for a camera at `eye` (see [`Poser::close_to`]).
+    /// The frame, posed again for a camera at `eye` if positions have to be relative to another place (see [`Poser::close_to`]).
     pub fn close_to(&mut self, frame: Frame, eye: Option<Vec3>) -> Frame {
         self.poser.close_to(&frame, eye).unwrap_or(frame)
     }
 
-    /// Poses a frame for rays that are traced by themselves: as it is at its own time, whatever the shutter does.
+    /// Poses a frame for separate ray queries: in world space and at a single moment, with the shutter ignored.
     pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
         self.poser.set_policy(job.refit);
         self.poser.set_shutter(None);
@@ -67,11 +68,11 @@ impl LoadedScene {
         self.poser.pose(number).frame
     }
 
-    /// Begins to render frames of `job`, which is of this scene; its other settings may differ from call to call. `device` is the one that
-    /// loaded the scene last.
+    /// Begins to render frames of `job`. Its scene must be this one; other settings may differ from call to call. `device` must be the
+    /// device that loaded the scene last.
     ///
     /// # Errors
-    /// Those of measuring exposures.
+    /// If the device fails or is stopped while exposures are measured.
     pub fn frames<'a>(
         &'a mut self,
         job: &'a RenderJob,
@@ -84,7 +85,7 @@ impl LoadedScene {
     }
 }
 
-/// Frames of a job that are rendered one after another. What they are denoised with is kept from one to the next.
+/// Renders frames of a job one after another. Data for denoising are kept from one frame to the next.
 pub struct Frames<'a> {
     poser: &'a mut Poser,
     job: &'a RenderJob,
@@ -96,10 +97,10 @@ pub struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    /// Renders a frame of the job as [`super::run`] does, up to the pixels, AOVs and metadata of its file.
+    /// Renders a frame of the job as [`super::run`] does, and returns the pixels, AOVs and metadata of its file.
     ///
     /// # Errors
-    /// Those of rendering and denoising a frame.
+    /// If the device fails or is stopped, or if the frame cannot be denoised.
     pub fn frame(&mut self, number: u32) -> Result<(Rendered, Metadata), RenderError> {
         let mut complete = None;
         for step in self.steps.to(number) {

@@ -1,22 +1,22 @@
-//! Counts of the materials of a scene by kind, for `throng info`.
+//! Counts of a scene's materials by kind, for `throng info`.
 
 use crate::scene::{Alpha, Material, MaterialKind, NONE};
 use std::fmt;
 
-/// Numbers of materials. Each is counted once, except that `with_alpha` counts some of them again.
+/// Numbers of materials by kind. Each material is counted in one field; `with_alpha` counts some of them a second time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct MaterialCounts {
     pub diffuse: usize,
     /// Perfect mirrors.
     pub mirror: usize,
     pub metal: usize,
-    /// Layered materials that light passes through.
+    /// Layered materials that transmit light.
     pub glass: usize,
-    /// Dielectrics, and materials that are metal only where their texture says so.
+    /// Other layered materials: dielectrics, and materials whose metalness comes from a texture.
     pub layered: usize,
-    /// Materials that emit light, whatever else they are.
+    /// Materials that emit light, of any kind.
     pub emissive: usize,
-    /// Materials of all kinds above with an alpha mask or blending.
+    /// Materials of any kind with an alpha mask or blending.
     pub with_alpha: usize,
 }
 

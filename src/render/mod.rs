@@ -1,4 +1,4 @@
-//! The frame loop: pose, trace and write overlap as three stages, so the slowest one sets the frame rate.
+//! The frame loop. Posing, tracing and writing run as three overlapping stages, so the slowest stage sets the frame rate.
 
 pub mod compare;
 pub mod frames;
@@ -74,50 +74,51 @@ pub use window::film_frame;
 use window::{Reach, Step, Traced, Window};
 use write::{Finished, Ledger};
 
-/// Everything `run` needs to know.
+/// The input of [`run`]: a scene, its settings, the frames to render and their files.
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
-    /// How the exposure is measured. None: it is that of the settings.
+    /// Method by which the exposure is measured; none to use the exposure in `settings`.
     pub auto_exposure: Option<AutoExposure>,
-    /// Type of the pixels in the frames' files. Devices make the same, unless frames are denoised before they are written.
+    /// Pixel type of the frames' files. Devices return pixels of this type, unless frames are denoised before they are written.
     pub pixels: PixelType,
-    /// AOVs that are written; devices may have to gather more.
+    /// AOVs that are written. Devices may have to produce more than these.
     pub aovs: AovSet,
-    /// Denoises frames before they are written. That takes their radiance and layers of those around, so `settings` ask for them.
+    /// Denoises frames before they are written. Denoising needs the radiance and AOVs of neighbouring frames, so `settings` must request
+    /// them.
     pub denoising: Option<Arc<Denoising>>,
-    /// The noise at which tiles of denoised frames are done. The noise of `settings` is that before denoising, and none then.
+    /// Target noise of a tile after denoising. If this is set, `settings.noise`, the target before denoising, is none.
     pub denoised_noise: Option<f32>,
-    /// What is behind the scene in frames, which are opaque then; `settings` ask for transparent ones with alpha. None: they are as they
-    /// ask.
+    /// Background that replaces the environment. Frames in files are then opaque, and `settings` must request transparent frames with
+    /// alpha. If there is none, `settings` decides alone.
     pub background: Option<Background>,
-    /// Linear colour of the edges that `settings` draw; none for black.
+    /// Linear colour of wireframe edges, if `settings` draws edges; none for black.
     pub wireframe_color: Option<Vec3>,
-    /// Refit policy of all deforming meshes. None: each mesh has its own.
+    /// Refit policy for all deforming meshes; none to use the policy of each mesh.
     pub refit: Option<RefitPolicy>,
     pub trees: TreeSource,
-    /// Frame numbers (from 1) in the order in which they are rendered, without those that existed before.
+    /// Numbers of the frames to render, in this order. Frames that already exist are not listed.
     pub frames: Vec<u32>,
     pub output: Outputs,
 }
 
 impl RenderJob {
-    /// Whether pictures in files are transparent.
+    /// Whether the pictures in files have an alpha channel.
     pub fn is_transparent(&self) -> bool {
         self.settings.transparent && self.background.is_none()
     }
 
-    /// The noise at which tiles of frames are done, whether before or after they are denoised.
+    /// Target noise of a tile, before or after denoising; none without adaptive sampling.
     pub fn noise(&self) -> Option<f32> {
         self.settings.noise.or(self.denoised_noise)
     }
 
-    /// The settings of frames as they are written, with the noise that these have at most.
+    /// The settings that are stored in the files' metadata: `settings` with [`Self::noise`] as the target noise.
     pub fn told_settings(&self) -> FrameSettings {
         FrameSettings { noise: self.noise(), ..self.settings.clone() }
     }
 
-    /// How far around a frame those are that it is made of.
+    /// The frames that contribute to a denoised frame; only the frame itself without denoising.
     fn reach(&self) -> Reach {
         let denoising = self.denoising.as_ref();
         let within = denoising.and_then(|denoising| denoising.within);
@@ -125,13 +126,12 @@ impl RenderJob {
         Reach { frames: denoising.map_or(0, |denoising| denoising.reach), all }
     }
 
-    /// The frames that are traced: those that are written, and those that these are denoised with.
+    /// Numbers of all frames to trace: the frames that are written, and the neighbours that they are denoised with.
     pub fn traced_frames(&self) -> BTreeSet<u32> {
         self.reach().all(&self.frames)
     }
 
-    /// Makes the pixels of a picture's file from those of a device: lays the background under them, and leaves out AOVs that were only needed
-    /// for that.
+    /// Turns the output of a device into the content of a file: composites the background and removes AOVs that only this step needed.
     pub fn complete(&self, rendered: &mut Rendered) {
         write::complete(self, rendered);
     }
@@ -142,7 +142,7 @@ impl RenderJob {
 pub struct FrameReport {
     /// Number of the frame, from 1.
     pub frame: u32,
-    /// The file that it is in.
+    /// Path of the frame's file.
     #[serde(serialize_with = "crate::files::serialize_lossy")]
     pub path: PathBuf,
     /// Milliseconds of posing: transforms, shapes and trees.
@@ -151,45 +151,45 @@ pub struct FrameReport {
     pub trace_ms: f64,
     /// Milliseconds of encoding and writing.
     pub write_ms: f64,
-    /// Rays that were traced for it.
+    /// Rays traced for the frame.
     pub rays: RayCounts,
     /// Number of BLASes that were refitted to their deforming mesh.
     pub refits: u32,
-    /// Number of trees built afresh: the TLAS if anything moved, and BLASes that no longer fit their mesh.
+    /// Number of trees built from scratch: the TLAS if anything moved, and BLASes that no longer fit their deforming mesh.
     pub rebuilds: u32,
-    /// Greatest ratio of the cost of a BLAS that follows a mesh to its cost when it was built. 0 if there are none.
+    /// Greatest ratio of the SAH cost of a deforming mesh's BLAS to its cost when it was built; 0 without deforming meshes.
     pub sah_ratio: f32,
-    /// Time spent on refits and rebuilds of BLASes, summed over meshes; part of `pose_ms`.
+    /// Milliseconds spent on refits and rebuilds of BLASes, summed over meshes. This time is part of `pose_ms`.
     pub follow_ms: f64,
-    /// The only colour of a picture of light, if it shows nothing else.
+    /// The colour of the picture, if all of its pixels have one colour and the integrator shows radiance.
     pub blank: Option<sanity::Blank>,
-    /// The noise, if the frame was denoised by the frames around it.
+    /// Noise before and after denoising; none if the frame was not denoised with its neighbours.
     pub noise: Option<FilmError>,
 }
 
-/// Noise of a frame: the mean over its pixels of the standard deviation of radiance, as far as it was counted while tracing.
+/// Noise of a frame: the standard deviation of radiance, averaged over the pixels, as estimated while tracing.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct FilmError {
-    /// Expected in the denoised frame.
+    /// Expected noise of the denoised frame.
     pub left: f64,
-    /// In the frame that was traced.
+    /// Noise of the traced frame.
     pub before: f64,
-    /// If samples went where the denoised frame was noisy: how many.
+    /// Samples of the frame, if they were distributed by the noise of the denoised frame.
     #[serde(flatten)]
     pub sampled: Option<Sampled>,
 }
 
-/// Samples of a frame that got them where it was noisy.
+/// Sample counts of a frame whose noisy tiles got more samples.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Sampled {
-    /// Mean number of a pixel.
+    /// Mean number of samples per pixel.
     pub samples: f64,
-    /// Share of the frame that is noisier than its target, as its pixels have all samples that they may have.
+    /// Share of pixels, from 0 to 1, that are noisier than the target although they have the maximum number of samples.
     pub noisy: f64,
 }
 
 impl FilmError {
-    /// The means of the errors of all pixels, denoised and not; none if there are none.
+    /// Averages `errors`, the noise of each pixel after and before denoising. None if the lists are empty.
     fn of(errors: &[Vec<f32>; 2], sampled: Option<Sampled>) -> Option<Self> {
         let mean = |plane: &Vec<f32>| plane.iter().map(|&error| f64::from(error)).sum::<f64>() / plane.len() as f64;
         let [left, before] = errors.each_ref().map(mean);
@@ -228,17 +228,17 @@ impl FilmError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait FrameObserver: Send {
-    /// Called before the first frame. `progress` is how far the device is with the frame under way, if it can tell.
+    /// Called before the first frame. `progress` reports how much of the current frame is done, if the device supports it.
     fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
 
-    /// Called when nothing is left but so many frames that other runs are making, which this one waits for.
+    /// Called when the only frames left are `_count` frames that other runs are rendering, and this run starts to wait for them.
     fn frames_awaited(&mut self, _count: usize) {}
 
-    /// Called when a frame is in its file, or in the video.
+    /// Called after a frame was written to its file or added to the video.
     fn frame_done(&mut self, report: &FrameReport);
 }
 
-/// Nobody watches.
+/// Ignores all reports.
 impl FrameObserver for () {
     fn frame_done(&mut self, _: &FrameReport) {}
 }
@@ -248,7 +248,7 @@ impl FrameObserver for () {
 pub struct Summary {
     /// Number of frames written.
     pub frames: u32,
-    /// Numbers of frames that were other runs'.
+    /// Numbers of frames that this run left to other runs.
     pub skipped: Skipped,
     /// Wall-clock time from the upload of the scene to the last rename.
     pub elapsed: Duration,
@@ -258,9 +258,9 @@ pub struct Summary {
     pub refits: u64,
     /// Rebuilds of all frames.
     pub rebuilds: u64,
-    /// Greatest of all frames, see [`FrameReport::sah_ratio`].
+    /// Greatest [`FrameReport::sah_ratio`] of all frames.
     pub sah_ratio: f32,
-    /// What the stages of the loop spent their time on.
+    /// Time that each stage spent working.
     pub busy: Busy,
     /// True when `stop` ended the run before its last frame.
     pub stopped: bool,
@@ -272,7 +272,7 @@ impl Summary {
         Self { stopped: true, ..Self::default() }
     }
 
-    /// Whether frames of `job` are missing.
+    /// Whether some frames of `job` were neither written by this run nor by another one.
     fn is_short_of(&self, job: &RenderJob) -> bool {
         ((self.frames + self.skipped.appeared) as usize) < job.frames.len()
     }
@@ -304,7 +304,7 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    /// The file that could not be written, if that is why.
+    /// The error in writing a file, if this is one.
     pub fn output(&self) -> Option<&OutputError> {
         match self {
             Self::Output(error) | Self::Checkpoint(CheckpointError::Write(error)) => Some(error),
@@ -312,7 +312,7 @@ impl RenderError {
         }
     }
 
-    /// Whether the run was only told to stop.
+    /// Whether this error is only the effect of a request to stop.
     fn is_stop(&self) -> bool {
         let source = match self {
             Self::Device { source, .. } => source,
@@ -325,8 +325,12 @@ impl RenderError {
     }
 }
 
-/// Renders and writes all frames. Whatever was finished before an error or before `stop` was set stays on disk; films and
+/// Renders and writes all frames of `job`. Files that were complete before an error, or before `stop` was set, stay on disk. Videos and
 /// contact sheets appear only when they are complete.
+///
+/// # Errors
+/// If the device fails or cannot load the scene, if a frame cannot be denoised or written, or if a thread cannot be started. A run that is
+/// stopped is not an error: see [`Summary::stopped`].
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -363,7 +367,7 @@ pub fn run(
     Ok(summary)
 }
 
-/// Loads the scene while the trees of its meshes are built, then measures exposures. None if it was stopped.
+/// Loads the scene and builds the trees of its meshes in parallel, then measures exposures. None if the run was stopped.
 fn prepare(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -378,7 +382,7 @@ fn prepare(
     }
 }
 
-/// Loads the scene of `job` while the trees of its meshes are built.
+/// Loads the scene of `job` on the device, and builds the trees of its meshes in parallel.
 fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> {
     let layout = device.node_layout();
     let (loaded, poser) = rayon::join(
@@ -389,7 +393,7 @@ fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> 
     Ok(poser)
 }
 
-/// Makes a poser fit the settings of `job`.
+/// Applies the settings of `job` to a poser.
 fn fit_poser(job: &RenderJob, poser: &mut Poser) {
     poser.set_policy(job.refit);
     poser.set_shutter(job.settings.shutter);
@@ -398,7 +402,7 @@ fn fit_poser(job: &RenderJob, poser: &mut Poser) {
     poser.set_close_to_camera(true);
 }
 
-/// Makes the poser fit the settings of `job`, and measures exposures with it.
+/// Applies the settings of `job` to the poser, and measures exposures with it.
 fn measure(
     job: &RenderJob,
     device: &mut dyn Device,
@@ -412,7 +416,7 @@ fn measure(
     Exposures::measure(job, device, (poser, known), stop)
 }
 
-/// Runs the three stages. Returns the result of the second; the ledger has that of the third.
+/// Runs the three stages. Returns the result of the tracing stage; the ledger keeps errors of the writing stage.
 fn run_stages(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
@@ -420,11 +424,11 @@ fn run_stages(
     (ledger, writers): (&Mutex<Ledger<'_>>, usize),
     stop: &AtomicBool,
 ) -> Result<(), RenderError> {
-    // Set when a later stage has failed, so that earlier ones end.
+    // Set when a later stage has failed, to end the earlier ones.
     let abort = &AtomicBool::new(false);
     let ended = &|| stop.load(Ordering::Relaxed) || abort.load(Ordering::Relaxed);
-    // For a device that takes one frame at a time there is no buffer: one frame is traced while the next one is posed,
-    // and no third one takes up memory. A device with a queue is fast and shall not wait for a pose that takes longer.
+    // A device that takes one frame at a time needs no buffer: one frame is traced while the next is posed, and no third frame takes
+    // memory. A device with a queue is fast and must not wait for a slow pose.
     let buffer = usize::from(device.queue_depth() > 1 && posers.len() == 1);
     let (finished_out, finished_in) = sync_channel(1);
     let finished_in = Arc::new(Mutex::new(finished_in));
@@ -444,25 +448,24 @@ fn run_stages(
             Ok(posed_in)
         };
         let started = start().map_err(RenderError::Thread);
-        // Now only the writers hold it, so sending to them fails once the last of them has failed.
+        // Only the writers hold the receiver from here on, so sending fails once the last of them has failed.
         drop(finished_in);
         let traced = started
             .and_then(|mut posed_in| trace_frames((job, exposures), device, &mut posed_in, &finished_out, ended));
-        // With both ends closed, the neighbours finish, also those that wait for other runs.
+        // With both channels closed, the other stages end, even while they wait for other runs.
         abort.fetch_or(traced.is_err(), Ordering::Relaxed);
         drop(finished_out);
         traced
     })
 }
 
-/// A step whose frame, if there is one, the device is working on.
+/// A step of the frame loop, and the frame that the device is tracing for it, if any.
 struct UnderWay {
     step: Step,
     traced: Option<(FrameSettings, Duration, pose::TreeWork)>,
 }
 
-/// Second stage: keeps the device's queue full, as results can wait. When a frame cannot be submitted, those before it are
-/// still passed on.
+/// Second stage: keeps the device's queue full. If a frame cannot be submitted, the frames before it are still passed on.
 fn trace_frames(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,

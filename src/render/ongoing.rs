@@ -1,5 +1,5 @@
-//! The frame loop for pictures that take long. It renders one frame at a time, a few samples after the other, so that the frame
-//! can be written as it stands at any moment, kept in a checkpoint, and continued by another run.
+//! The frame loop for long renders. It renders one frame at a time, a few samples per device call. The unfinished frame can be written or
+//! stored in a checkpoint at any moment, and another run can continue it.
 
 use super::{
     Busy, FrameObserver, FrameQueue, FrameReport, RenderError, RenderJob, Summary, milliseconds,
@@ -28,37 +28,37 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time that one call of the device takes, about: signals are handled between calls.
+/// Target duration of one device call. Signals are handled between calls.
 const SLICE: Duration = Duration::from_millis(500);
-/// Most times as many samples as the last call took that the next one takes.
+/// Greatest factor by which the number of samples per call grows from one call to the next.
 const MOST_GROWTH: u32 = 16;
 /// Time between two checkpoints.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Options for frames before they are finished.
+/// Options for frames that are still being rendered.
 pub struct Ongoing<'a> {
-    /// Keeps the samples of frames in checkpoints beside their files, and continues from those that exist.
+    /// Keeps the samples of frames in checkpoints beside their files, and continues from existing checkpoints.
     pub checkpoint: bool,
-    /// Interval at which unfinished frames are written as they stand.
+    /// Interval at which the unfinished frame is written as a partial picture; none for never.
     pub partial_interval: Option<Duration>,
-    /// Once set, the unfinished frame is written as it stands, and the flag is cleared.
+    /// Request to write the unfinished frame now. The flag is cleared when the frame is written.
     pub asked: &'a AtomicBool,
-    /// The file that the samples of the only frame go to, instead of a picture, and which of them are taken.
+    /// Renders only this range of samples, and writes them to this file instead of a picture. The job must have a single frame.
     pub part: Option<(PathBuf, Range<u32>)>,
 }
 
 impl Ongoing<'_> {
-    /// Whether samples are kept in files, which others are added to later.
+    /// Whether samples are kept in files, to which more can be added later.
     fn keeps(&self) -> bool {
         self.checkpoint || self.part.is_some()
     }
 }
 
-/// Renders all frames as [`super::run`] does. With checkpoints, a stopped run keeps the samples of its unfinished frame, as one that makes a part
-/// of a picture does. Then the settings have to ask for an [open end](FrameSettings::open_ended).
+/// Renders all frames as [`super::run`] does. With checkpoints, or if only a range of samples is rendered, a stopped run keeps the samples
+/// of its unfinished frame. The settings must then have an [open end](FrameSettings::open_ended).
 ///
 /// # Errors
-/// Those of [`super::run`], and checkpoints that are damaged or of another picture.
+/// As [`super::run`]. Also if a checkpoint cannot be read or written, is damaged, or belongs to another picture.
 pub fn run_ongoing(
     job: &RenderJob,
     ongoing: &Ongoing,
@@ -120,7 +120,7 @@ pub fn run_ongoing(
     Ok(summary)
 }
 
-/// Traces one frame. None if it was stopped.
+/// Traces one frame. None if the run was stopped.
 fn trace_frame(
     job: &RenderJob,
     keeper: &Keeper,
@@ -138,7 +138,7 @@ fn trace_frame(
     }
     let mut film = keeper.begin(settings)?;
     let begun = film.state.samples;
-    // A device that is stopped leaves its film in an undefined state.
+    // Copy of the film before the current call. A device that is stopped leaves its film in an undefined state.
     let mut kept = Accumulation::default();
     let mut pace = Pace::default();
     let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
@@ -190,7 +190,7 @@ fn trace_frame(
     Ok(Some(Traced { number: keeper.frame, settings: settings.clone(), rendered, pose_time, trees, begun: None }))
 }
 
-/// Adds samples to a frame that was begun, where it is noisy when it is denoised. It is shown between measurements.
+/// Adds samples to the tiles of a frame that are noisy after denoising. Between rounds, the frame is written if a partial picture is due.
 fn refine_frame(
     job: &RenderJob,
     keeper: &Keeper,
@@ -210,7 +210,7 @@ fn refine_frame(
     refine::refine(job, complete, device, &mut || poser.pose(keeper.frame), (&ended, &mut show))
 }
 
-/// Writes one frame, unless its samples are in a film of their own.
+/// Writes one frame, unless only a range of its samples was rendered; that range is already in its own file.
 fn finish_frame(
     job: &RenderJob,
     keeper: &Keeper,
@@ -226,7 +226,7 @@ fn finish_frame(
     Ok(report)
 }
 
-/// The unfinished picture with its alpha, which takes some time.
+/// Computes the alpha of the unfinished picture, which takes an extra device call.
 fn with_alpha(
     frame: &Frame,
     settings: &FrameSettings,
@@ -239,7 +239,7 @@ fn with_alpha(
     rendered.map_err(|source| RenderError::Device { frame: frame.number, source })
 }
 
-/// How many samples to take at a time.
+/// Adapts the number of samples per call, so that each call takes about [`SLICE`].
 struct Pace {
     samples: u32,
 }
@@ -251,14 +251,14 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The number of samples to go on to. A film that already has more than `all` stays as it is.
+    /// Sample count at which the next call ends. A film that has more than `all` samples stays unchanged.
     fn next(&self, done: u32, all: u32) -> u32 {
         done.saturating_add(self.samples).min(all).max(done)
     }
 
     fn took(&mut self, time: Duration) {
         if time < SLICE / 2 {
-            // Each call has a price, most of all on fast devices: few of them are short.
+            // Each call has a fixed cost, which matters most on fast devices: calls soon reach their target duration.
             let times = (SLICE.as_nanos() / time.as_nanos().max(1)).clamp(2, MOST_GROWTH.into());
             self.samples = self.samples.saturating_mul(times as u32);
         } else if time > SLICE * 2 {
@@ -271,17 +271,17 @@ impl Pace {
 struct Keeper<'a> {
     ongoing: &'a Ongoing<'a>,
     frame: u32,
-    /// Whether the frame is written next, and not only made for others: another run may be at work on those.
+    /// Whether this run writes the frame. A frame that is only traced for its neighbours may be written by another run at this moment.
     is_written: bool,
     checkpoint: PathBuf,
     partial: PathBuf,
     identity: CheckpointIdentity,
-    /// The picture that the film is to become.
+    /// The picture for which the film collects samples.
     picture: FilmPicture,
 }
 
 impl<'a> Keeper<'a> {
-    /// `settings` are the frame's own.
+    /// `settings` are the frame's own, with its measured exposure.
     fn new(job: &RenderJob, settings: &FrameSettings, ongoing: &'a Ongoing, (scene, frame): (&str, u32)) -> Self {
         let files = job.output.files.as_ref();
         let path = files.map(|files| files.path_for(frame, &job.scene.name)).unwrap_or_default();
@@ -310,7 +310,7 @@ impl<'a> Keeper<'a> {
         self.is_written && self.ongoing.keeps()
     }
 
-    /// The settings of what is traced now: those of the picture, or of a part of its samples.
+    /// Settings for tracing: the settings of the picture, limited to the requested range of samples.
     fn settings(&self) -> FrameSettings {
         let settings = self.picture.settings.clone();
         match &self.ongoing.part {
@@ -319,7 +319,10 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The film of the checkpoint, or an empty one if there is none.
+    /// The film stored in the checkpoint, or an empty film if there is no checkpoint.
+    ///
+    /// # Errors
+    /// If the checkpoint cannot be read, is damaged, or has other samples than this run would continue with.
     fn begin(&self, settings: &FrameSettings) -> Result<Accumulation, CheckpointError> {
         if !self.keeps() {
             return Ok(Accumulation::new(settings));
@@ -353,7 +356,7 @@ impl<'a> Keeper<'a> {
         Ok(write_film(&self.checkpoint, &header, film)?)
     }
 
-    /// Whether the picture is to be written as it stands; `shown` is when that was done last.
+    /// Whether a partial picture is due. `shown` is the time at which the last one was written.
     fn is_asked(&self, shown: Instant) -> bool {
         if !self.is_written {
             return false;
@@ -365,7 +368,7 @@ impl<'a> Keeper<'a> {
 
     fn show(&self, job: &RenderJob, settings: &FrameSettings, mut rendered: Rendered) -> Result<(), RenderError> {
         if let Some(denoising) = &job.denoising {
-            // Only the finished picture is denoised.
+            // If frames are denoised, the pixels are radiance and have to be developed first.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
             write::develop(job, denoising, (self.frame, settings), &radiance, &mut rendered)?;
         }
@@ -382,16 +385,16 @@ impl<'a> Keeper<'a> {
         self.show(job, &traced.settings, Rendered { pixels, aovs, blocks: None, film: None, ..traced.rendered })
     }
 
-    /// Removes the partial picture, as the finished one is there now.
+    /// Removes the partial picture after the finished picture was written.
     fn clean_up(&self) {
-        // Errors do no harm: the file's name says what it is, and mostly there is none. A pipe or a link was not made by this run.
+        // Errors are ignored: usually there is no partial picture, and its name marks it as one. A pipe or link was not made by this run.
         if fs::symlink_metadata(&self.partial).is_ok_and(|found| found.is_file()) {
             let _ = fs::remove_file(&self.partial);
         }
     }
 }
 
-/// Path of a partial picture: `0001.partial.png` beside `0001.png`.
+/// Path of a partial picture: `0001.partial.png` for `0001.png`.
 fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -402,12 +405,12 @@ fn partial_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The settings that samples of an open-ended picture depend on; all others are neutral.
+/// The settings that affect the samples of an open-ended picture. All other settings have neutral values.
 pub fn sampling(settings: &FrameSettings) -> FrameSettings {
     let variance = settings.aovs.contains(Aov::Variance);
-    // Noise is measured as it is displayed.
+    // Noise is measured on displayed values.
     let measured = settings.noise.is_some();
-    // What is not named here counts: pictures with different values are not continued.
+    // Every setting not listed here counts: a picture with another value is not continued.
     FrameSettings {
         samples: 0,
         exposure: if measured { settings.exposure } else { 0.0 },
@@ -480,7 +483,7 @@ mod tests {
     const TONE_MAPS: [ToneMap; 4] = [ToneMap::None, ToneMap::Aces, ToneMap::Agx, ToneMap::PbrNeutral];
     const PIXELS: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
 
-    /// Settings that decide how samples are displayed. They may change when a picture is continued.
+    /// Display settings, which may change when a picture is continued.
     type Shown = (f32, ToneMap, f32, Option<f32>, PixelType, bool);
 
     fn shown() -> impl Strategy<Value = Shown> {
@@ -547,7 +550,7 @@ mod tests {
         ) {
             let begun = with(&settings, &before, first);
             let whole = with(&settings, &after, first + more);
-            // Another picture cannot be continued; then only the number of samples changes.
+            // With incompatible settings a picture cannot be continued; then only the number of samples changes.
             let begun = match sampling(&begun) == sampling(&whole) {
                 true => begun,
                 false => with(&settings, &after, first),

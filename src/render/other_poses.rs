@@ -1,4 +1,4 @@
-//! The scene one frame earlier and later, from which motion vectors follow.
+//! Poses of the scene one frame earlier and one frame later, for motion vectors.
 
 use crate::{
     anim::{self, Deformed, Moment},
@@ -7,13 +7,14 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The poses of `scene` one frame before `moment`, one frame after it, and at it. If nothing `moves` and frames have no levels, the last
-/// has only the camera.
+/// The poses of `scene` one frame before `moment`, one frame after it, and at `moment`. Unless `moves` is set or frames have nested levels,
+/// the last pose has only the camera.
 pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3] {
     let (time, step) = (moment.time(), 1.0 / scene.settings.fps);
     let [before, after] = [time - step, time + step]
         .map(|time| other_pose(scene, &Moment::of(scene, time).showing(moment).relative_to(moment.origin())));
-    // Products of transforms differ from those that lead to a hit as roundings do, and differences of two do not.
+    // Transforms are also computed at the moment itself. Their rounding differs from that of the transforms used for tracing, but cancels
+    // between two poses computed alike.
     let now = match moves || scene.has_levels() {
         true => other_pose(scene, moment),
         false => OtherPose::of_camera(anim::camera_at(scene, moment)),

@@ -1,4 +1,4 @@
-//! The files that the frames of a run are written to, and the metadata in them.
+//! The files that the frames of a run are written to, and their metadata.
 
 use super::{AutoExposure, RenderJob, SkipExisting, window::Traced, write};
 use crate::{
@@ -15,23 +15,23 @@ use std::{
     sync::OnceLock,
 };
 
-/// Everything that frames are written to.
+/// All outputs of a run: a file per frame, and outputs that join frames.
 #[derive(Default)]
 pub struct Outputs {
-    /// Names of the files of frames, if each frame gets one.
+    /// Pattern of the names of the frames' files; none if frames have no files of their own.
     pub files: Option<Pattern>,
     pub encoding: Encoding,
-    /// The names behind Cryptomatte AOVs.
+    /// Manifests of the Cryptomatte AOVs: names of instances and materials with their hashes.
     pub manifests: Manifests,
-    /// How frames that exist are treated; none: they are rendered again.
+    /// Treatment of existing frames; none to render them again.
     pub(super) skip_existing: Option<SkipExisting>,
-    /// Claims on the frames that this run works on, if other runs may work in the same folder.
+    /// Claims on the frames that this run is rendering; none if no other run shares the folder.
     pub(super) claims: Option<Claims>,
-    /// Outputs that take frames one after the other: videos, contact sheets and streams.
+    /// Outputs that join frames in order: videos, contact sheets and streams.
     in_order: Vec<InOrder>,
-    /// Positions of the job's frames among all that `in_order` gets. Empty: there are no others.
+    /// For each frame of the job, its position among all frames that `in_order` joins. Empty if the job has all of these frames.
     positions: Vec<usize>,
-    /// Metadata that all frames share; made when the first one is written, while others are traced.
+    /// Metadata shared by all frames. Computed when the first frame is written, while other frames are traced.
     origin: OnceLock<Metadata>,
 }
 
@@ -42,12 +42,12 @@ impl From<Pattern> for Outputs {
 }
 
 impl Outputs {
-    /// Outputs with files for frames, if any, and nothing else yet.
+    /// Outputs with files for frames if `files` is set, and without videos or contact sheets.
     pub fn new(files: Option<Pattern>, encoding: Encoding) -> Self {
         Self { files, encoding, ..Self::default() }
     }
 
-    /// Gives each output in `to` all frames of `asked`, in this order. Those that the job does not have exist as files.
+    /// Adds outputs that join all frames of `asked`, in this order. Frames that are not in the job are read from their existing files.
     pub fn add_in_order(job: &mut RenderJob, asked: &[u32], to: Vec<InOrder>) {
         let size = job.settings.film_size();
         let mut positions = Vec::new();
@@ -69,13 +69,17 @@ impl Outputs {
         job.output.in_order.extend(to);
     }
 
-    /// Has outputs wait for the `index`th frame of the job until it is written or given up.
+    /// Makes the joined outputs wait for the `index`th frame of the job. Dropping the result before the frame is written gives the frame
+    /// up.
     pub(super) fn expect(&self, index: usize) -> WaitedFor<'_> {
         let at = self.positions.get(index).copied().unwrap_or(index);
         WaitedFor { outputs: self, at, comes: false }
     }
 
-    /// Writes a frame of the job everywhere and returns its path. Frames before it may come later, from other threads.
+    /// Writes a frame of the job to all outputs, and returns the path of its file. Earlier frames may be written later, from other threads.
+    ///
+    /// # Errors
+    /// If the frame's file or a joined output cannot be written.
     pub(super) fn write(
         &self,
         job: &RenderJob,
@@ -96,15 +100,15 @@ impl Outputs {
         Ok(path.unwrap_or_default())
     }
 
-    /// Writes the frame to its own file and nowhere else.
+    /// Writes the frame to its own file only.
     pub(super) fn write_alone(&self, job: &RenderJob, frame: u32, rendered: &Rendered) -> Result<(), OutputError> {
         let metadata = self.metadata(job, frame);
         let picture = self.picture(job, rendered, &metadata);
         self.write_file(job, &picture).map(drop)
     }
 
-    /// Writes a frame as it stands to `path`, in the format of the frames' files, if there are any. Its pixels have the type of
-    /// those in files.
+    /// Writes an unfinished frame to `path` in the format of the frames' files. Does nothing if frames have no files. The pixels must have
+    /// the type of the job.
     pub(super) fn write_partial(
         &self,
         job: &RenderJob,
@@ -120,15 +124,18 @@ impl Outputs {
         pattern.format().write(path, &picture, &self.encoding)
     }
 
-    /// The rows of files that a device may make instead of the pixels and `aovs` of frames, if files are deflated EXR. Videos and sheets
-    /// need pixels all the same.
+    /// Layout of the EXR rows that a device may return instead of pixels and `aovs`. None unless the frames' files are EXR with ZIP or ZIPS
+    /// compression. Videos and contact sheets need pixels, which the caller has to check.
     pub fn file_rows(&self, aovs: AovSet, transparent: bool) -> Option<FileRows> {
         let format = self.files.as_ref()?.format();
         let deflated = matches!(self.encoding.compression, ExrCompression::Zips | ExrCompression::Zip);
         (format == FileFormat::Exr && deflated).then(|| self.encoding.exr_rows(aovs, transparent))
     }
 
-    /// Ends the outputs after the last frame: videos appear under their names.
+    /// Completes the joined outputs after the last frame, so that videos appear under their names.
+    ///
+    /// # Errors
+    /// If a joined output cannot be written.
     pub fn finish(&self) -> Result<(), OutputError> {
         self.in_order.iter().try_for_each(InOrder::finish)
     }
@@ -157,7 +164,7 @@ impl Outputs {
         }
     }
 
-    /// The metadata of a frame of `job` with what the frame has of its own in `settings`.
+    /// The metadata of a frame of `job`, with the frame's measured exposure and animated white balance from `settings`.
     pub fn metadata_of(&self, job: &RenderJob, frame: u32, settings: &FrameSettings) -> Metadata {
         let white_balance = settings.film.white_balance;
         Metadata {
@@ -174,10 +181,10 @@ impl Outputs {
     }
 }
 
-/// Tells those that wait for a frame if it does not come, after an error or a panic.
+/// A frame that joined outputs wait for. If it is dropped without being written, after an error or panic, the outputs stop waiting.
 pub struct WaitedFor<'a> {
     outputs: &'a Outputs,
-    /// Its position among the frames of outputs in order.
+    /// Position of the frame in the joined outputs.
     at: usize,
     comes: bool,
 }
@@ -190,7 +197,7 @@ impl Drop for WaitedFor<'_> {
     }
 }
 
-/// Everything that pictures depend on besides the scene.
+/// The settings that pictures depend on, in addition to the scene.
 #[derive(serde::Serialize)]
 struct Settings<'a> {
     #[serde(flatten)]
@@ -217,7 +224,7 @@ fn origin(job: &RenderJob) -> Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),
         scene: job.scene.name.clone(),
         scene_hash: format!("{:016x}", job.scene.content_hash()),
-        // Settings are numbers and names, which always have a JSON form.
+        // Settings consist of numbers and names, which always have a JSON form.
         settings: serde_json::to_string(&settings).unwrap_or_default(),
         rate: Some(job.scene.settings.rate().parts()),
         region: job.settings.region.map(|region| (region, (job.settings.width, job.settings.height))),

@@ -20,58 +20,58 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Paths per instance above which a GPU frame is worth a careful TLAS build. Care takes about 10 ns per instance on a CPU with
-/// 16 threads, and saves about a sixth of the 3 ns that tracing a path takes.
+/// Paths per instance above which a GPU frame gets a careful TLAS build. A careful build costs about 10 ns per instance on a CPU with 16
+/// threads, and saves about a sixth of the 3 ns that tracing a path takes.
 const PATHS_FOR_CARE: u64 = 20;
-/// Number of triangles from which on the trees of meshes are built one after the other.
+/// Number of triangles above which meshes get their trees one after the other.
 const LARGE_MESH: usize = 1 << 20;
 
-/// Poses frames of one scene. Builds each mesh's BLAS once.
+/// Poses frames of one scene. The BLAS of each rigid mesh is built once.
 pub struct Poser {
     scene: Arc<Scene>,
     layout: NodeLayout,
     blas: Arc<Vec<Arc<Blas>>>,
     deforming: DeformingMeshes,
-    /// None where frames have no levels.
+    /// None if frames have no nested levels.
     assemblies: Option<Assemblies>,
-    /// Refit policy of all deforming meshes. None: each mesh has its own.
+    /// Refit policy for all deforming meshes; none to use the policy of each mesh.
     policy: Option<RefitPolicy>,
-    /// None: frames show a single moment.
+    /// None if frames show a single moment.
     shutter: Option<Shutter>,
-    /// Whether the shutter is the scene's own, which may have keys.
+    /// Whether `shutter` is the scene's own, which may be animated.
     own_shutter: bool,
     moment: Moment,
-    /// The mesh that each instance shows, if instances choose from palettes.
+    /// Index of the mesh that each instance shows; empty if the scene has no palettes.
     shown: Vec<u32>,
-    /// Groups of neighbouring instances, if there are many and they are posed again and again.
+    /// Groups of neighbouring instances; none unless the scene is animated and has many instances.
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
     careful: bool,
-    /// Whether frames have the poses of the frames before and after them.
+    /// Whether frames include the poses of the previous and the next frame.
     tells_motion: bool,
-    /// Whether frames show forms alone.
+    /// Whether frames get clay materials.
     in_clay: bool,
-    /// Step between the places to which positions in frames are relative; `None` in the world's own space.
+    /// Spacing of the possible origins of a frame's positions; `None` for positions in world space.
     grid: Option<f32>,
-    /// Where the camera is; none: where the scene has it.
+    /// Position of the eye in world space; none to use the scene's camera.
     eye: Option<Vec3>,
     builder: TlasBuilder,
-    /// TLASes of earlier frames, to be filled again once nobody else holds them.
+    /// TLASes of earlier frames, reused once no frame holds them.
     recent: Vec<Arc<Tlas>>,
 }
 
-/// Instances in the order of their groups. Neighbours in space are then neighbours in memory, so whatever walks them in tree
-/// order finds them in the caches. Takes as much memory again as the scene's instances.
+/// Instances in the order of their groups. Neighbours in space are then neighbours in memory, which makes traversal in tree order
+/// cache-friendly. Doubles the memory of the scene's instances.
 struct Grouped {
     instances: OrderedInstances,
     groups: InstanceGroups,
 }
 
-/// Whether the TLAS is built afresh, and at what quality.
+/// Whether the TLAS is built again, and at which quality.
 #[derive(Clone, Copy)]
 enum Rebuild {
     Always(Quality),
-    /// Unless there is one that tells positions from the same place. The first one is of high quality.
+    /// Only if no TLAS with the frame's origin exists. The first TLAS has high quality.
     IfOther,
 }
 
@@ -87,12 +87,12 @@ pub struct Posed {
 pub struct TreeWork {
     /// Refits and rebuilds of the BLASes of deforming meshes.
     pub followed: RefitStats,
-    /// How often the TLAS was built.
+    /// Number of TLAS builds.
     pub tlas_builds: u32,
 }
 
 impl TreeWork {
-    /// Number of trees built afresh.
+    /// Number of trees built from scratch.
     pub fn rebuilds(&self) -> u32 {
         self.followed.rebuilds + self.tlas_builds
     }
@@ -109,7 +109,7 @@ impl Poser {
         Self::with_trees_from(scene, layout, &TreeSource::default())
     }
 
-    /// Builds the poser with trees of meshes from `source`.
+    /// Creates a poser that gets the trees of meshes from `source`.
     pub fn with_trees_from(scene: Arc<Scene>, layout: NodeLayout, source: &TreeSource) -> Self {
         let moment = Moment::of(&scene, scene.settings.start);
         let (mut blas, deforming) = rayon::join(
@@ -123,29 +123,30 @@ impl Poser {
         Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
     }
 
-    /// Sets the refit policy of all deforming meshes; none: each mesh has its own.
+    /// Sets the refit policy for all deforming meshes; none to use the policy of each mesh.
     pub fn set_policy(&mut self, policy: Option<RefitPolicy>) {
         self.policy = policy;
     }
 
-    /// Poses frames over the time that the shutter is open. None, or a shutter that opens for no time: at a single moment.
+    /// Sets the shutter of frames. None, or a shutter that opens for no time, poses frames at a single moment.
     pub fn set_shutter(&mut self, shutter: Option<Shutter>) {
         self.shutter = shutter.filter(Shutter::is_open);
         self.own_shutter = self.shutter == self.scene.settings.shutter.filter(Shutter::is_open);
     }
 
-    /// Gives frames what `AOVs` need from the poser.
+    /// Adds the data to frames that `aovs` need: poses of neighbouring frames for [`Aov::Motion`].
     pub fn set_aovs(&mut self, aovs: AovSet) {
         self.tells_motion = aovs.contains(Aov::Motion);
     }
 
-    /// Poses frames for `integrator`.
+    /// Adapts frames to `integrator`: [`Integrator::Clay`] replaces the materials.
     pub fn set_integrator(&mut self, integrator: Integrator) {
         self.in_clay = integrator == Integrator::Clay;
     }
 
-    /// Whether frames have positions relative to a place close to the camera, in scenes with assemblies and in those that are far from the
-    /// world's origin: details may be tiny beside their distance from it. For rays that are traced by themselves, frames are in the world.
+    /// Sets whether positions in frames are relative to an origin close to the camera. This applies to scenes with assemblies and to scenes
+    /// far from the world's origin, and keeps details precise that are tiny relative to their distance. Otherwise positions are in world
+    /// space, as separate ray queries need them.
     pub fn set_close_to_camera(&mut self, close: bool) {
         let reach = || self.scene.bounds_of_assemblies().reach().max_element();
         let of_assemblies = || (!self.scene.assemblies.is_empty()).then(|| grid_of(reach(), -13));
@@ -154,7 +155,7 @@ impl Poser {
         self.grid = close.then(grid).flatten();
     }
 
-    /// Another poser of the same scene, which shares the trees of meshes.
+    /// Another poser of the scene, which shares the trees of meshes.
     pub fn sibling(&self) -> Self {
         let mut sibling = Self::with_trees(
             self.scene.clone(),
@@ -170,8 +171,8 @@ impl Poser {
         sibling
     }
 
-    /// Builds TLASes of moving scenes in haste where a GPU traces few paths per frame, as care would take longer than it saves. The
-    /// picture is the same: integrators that scale with the scene's bounds keep exact boxes.
+    /// Selects fast TLAS builds for animated scenes if a GPU traces few paths per frame, as a careful build would cost more time than it
+    /// saves. Pictures do not change: integrators that scale with the scene's bounds keep exact boxes.
     pub fn choose_care(&mut self, settings: &FrameSettings) {
         let pixels = settings.film_pixels() as u64;
         let paths = pixels.saturating_mul(u64::from(settings.samples));
@@ -186,7 +187,7 @@ impl Poser {
         (blas, deforming): (Arc<Vec<Arc<Blas>>>, DeformingMeshes),
         grouped: Option<Arc<Grouped>>,
     ) -> Self {
-        // The TLAS builder reads this in leaf order, which may jump anywhere in memory.
+        // The TLAS builder reads the transforms in leaf order, so accesses may jump across memory.
         let mut world_from_object = Vec::new();
         reserve_huge_pages(&mut world_from_object, scene.instances.len());
         let assemblies = Assemblies::new(&scene, layout);
@@ -218,19 +219,20 @@ impl Poser {
         self.scene.is_animated()
     }
 
-    /// The tree of each mesh, as last posed.
+    /// The tree of each mesh in the most recent pose, followed by the trees of assemblies.
     pub fn blas(&self) -> &[Arc<Blas>] {
         &self.blas
     }
 
-    /// Poses the scene at frame `number` (from 1). The TLAS is built afresh if something moves. If nothing does, one TLAS serves
-    /// all frames, and may take longer to build.
+    /// Poses the scene at frame `number`. The TLAS is built again if anything moves. A static scene uses one TLAS for all frames, which is
+    /// built at high quality.
     pub fn pose(&mut self, number: u32) -> Posed {
         let moves = self.scene.is_animated();
         self.pose_with(number, if moves { Rebuild::Always(Quality::Fast) } else { Rebuild::IfOther })
     }
 
-    /// The same frame with positions that are told from close to `eye`, in the world, or to the scene's camera; none if they are.
+    /// The frame with positions relative to an origin close to `eye`, a point in world space; none to use the scene's camera. Returns none
+    /// if the frame has that origin already, or if positions are in world space.
     pub fn close_to(&mut self, frame: &Frame, eye: Option<Vec3>) -> Option<Frame> {
         self.grid?;
         self.eye = eye;
@@ -241,7 +243,7 @@ impl Poser {
         posed
     }
 
-    /// Poses the scene and builds its TLAS afresh, as if the scene moved: for measuring.
+    /// Poses the scene and builds its TLAS again even if nothing moves, for measuring build times.
     pub fn repose(&mut self, number: u32) -> Frame {
         self.pose_with(number, Rebuild::Always(Quality::Fast)).frame
     }
@@ -277,7 +279,7 @@ impl Poser {
         Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
     }
 
-    /// Brings the moment to a frame.
+    /// Sets the moment and the origin of positions for a frame.
     fn move_to(&mut self, number: u32) {
         let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
         moment.move_to(&self.scene.actors, self.scene.time_of(number));
@@ -293,7 +295,7 @@ impl Poser {
         }
     }
 
-    /// Brings deforming meshes and their BLASes to the moment, or over the time that the shutter is open.
+    /// Updates deforming meshes and their BLASes to the moment, or to the shutter time if the shutter is open.
     fn follow(&mut self, number: u32) -> RefitStats {
         if self.scene.deforming.is_empty() {
             return RefitStats::NONE;
@@ -309,7 +311,7 @@ impl Poser {
         followed
     }
 
-    /// The time that the shutter is open in a frame; none if frames show a single moment.
+    /// Time during which the shutter is open in a frame; none if the frame shows a single moment.
     fn shutter_time(&self, number: u32) -> Option<ShutterTime> {
         let timeline = self.scene.timeline.as_ref().filter(|_| self.own_shutter);
         let keyed = timeline.and_then(|timeline| timeline.shutter(self.scene.time_of(number)));
@@ -362,7 +364,7 @@ impl Poser {
         self.keep(tlas)
     }
 
-    /// Builds the trees of assemblies that move, and the TLAS with all of them behind it.
+    /// Builds the trees of assemblies that move, and a TLAS that refers to all assemblies.
     fn rebuild_nested(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
         let shutter = self.shutter_time(number);
         let scene = self.scene.clone();
@@ -389,7 +391,7 @@ impl Poser {
         self.keep(tlas)
     }
 
-    /// A TLAS to be filled: one of an earlier frame that nobody holds any more, or a new one.
+    /// A TLAS to fill: one of an earlier frame that no frame holds any more, or a new one.
     fn unused_tlas(&mut self) -> Tlas {
         let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
         let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
@@ -403,9 +405,9 @@ impl Poser {
     }
 }
 
-/// The step between the places to which positions are relative: `size`, rounded down to a power of two, times 2^`exponent`. A power of two keeps all
-/// digits of instances' places. The step is a ten-thousandth of the assemblies or a thousand instances, so a camera that moves slowly seldom
-/// needs another tree over the world.
+/// Spacing of the possible origins: `size`, rounded down to a power of two, times 2^`exponent`. A power of two keeps all digits of the
+/// instances' positions. The spacing is about a ten-thousandth of the extent of assemblies, or a thousand times the size of details. A
+/// slowly moving camera therefore seldom needs a new TLAS.
 fn grid_of(size: f32, exponent: i32) -> f32 {
     let size = if size.is_finite() { size.max(1e-18) } else { 1.0 };
     (size.log2().floor() + exponent as f32).exp2()
@@ -416,7 +418,7 @@ fn place_close_to(eye: Vec3, grid: f32) -> Vec3 {
     if place.is_finite() { place } else { Vec3::ZERO }
 }
 
-/// Builds the trees of all meshes. Those of deforming meshes are of the bind pose, which is never seen, and made in haste.
+/// Builds the trees of all meshes. A deforming mesh gets a fast tree of its bind pose, which is replaced before it is traced.
 fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Arc<Blas>> {
     let mut deforms = vec![false; scene.meshes.len()];
     for deforming in &scene.deforming {
@@ -426,7 +428,7 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
         Some(triangles) if !deforms => source.shared_tree(triangles.into(), layout),
         _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
     };
-    // One large build keeps all threads busy, and memory may not have room for two.
+    // One large build uses all threads, and memory may not have room for two.
     let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;
     let pairs = || scene.meshes.iter().zip(deforms.iter().copied());
     let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
@@ -436,7 +438,7 @@ fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Ar
 }
 
 impl Grouped {
-    /// Groups the instances as they stand in the first frame.
+    /// Groups the instances by their positions in the first frame.
     fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
         let mut world_from_object = Vec::new();
         let moment = Moment::of(scene, scene.settings.start);
@@ -470,7 +472,7 @@ mod tests {
         },
     };
 
-    /// A tetrahedron that rotates and fills only a corner of its box.
+    /// A rotating tetrahedron that fills only a corner of its box.
     fn turning() -> Arc<Scene> {
         let tetrahedron = TriangleMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
@@ -523,7 +525,7 @@ mod tests {
             let mut poser = Poser::new(scene.clone(), layout);
             poser.set_shutter(Shutter::centred(0.5).ok());
             poser.set_aovs(AovSet::default().with(Some(Aov::Motion)));
-            // The clip begins anew with frame 25.
+            // The clip starts again with frame 25.
             for (number, shown) in [(1, 1), (12, 1), (13, 2), (24, 2), (25, 1)] {
                 let frame = poser.pose(number).frame;
                 assert_eq!(frame.tlas.records.len(), shown, "frame {number}");

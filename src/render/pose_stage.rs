@@ -1,4 +1,4 @@
-//! The first stage: poses frames, on several posers if the device would wait for one, and passes them on in order.
+//! The first stage: poses frames, on several posers if one would be slower than the device, and passes them on in order.
 
 use super::{
     frame_queue::FrameQueue,
@@ -11,12 +11,13 @@ use std::{
     thread::{self, Scope},
 };
 
-/// Most posers. Parts of a pose run on one thread, and meanwhile other posers use the rest of the machine.
+/// Maximum number of posers. Parts of a pose run on one thread; other posers use the remaining threads in the meantime.
 const MOST_POSERS: usize = 3;
 /// Number of threads per poser.
 const THREADS_PER_POSER: usize = 4;
 
-/// Makes several posers, with memory of their own, for moving scenes on devices with a queue, as these are fast; else keeps one.
+/// Creates posers for up to `frames` frames. Animated scenes on devices with a queue get several posers, each with its own memory; others
+/// get one.
 pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
     let useful = if queue_depth > 1 && first.is_animated() {
         (rayon::current_num_threads() / THREADS_PER_POSER).min(MOST_POSERS).min(frames)
@@ -30,17 +31,17 @@ pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
     posers
 }
 
-/// Steps with the posed frames that are traced in them, in the order in which they were asked for.
+/// Steps and their posed frames, in the order of the queue.
 pub struct PosedFrames {
     receivers: Vec<Receiver<PosedStep>>,
     next: usize,
 }
 
-/// A step, and the posed frame that is traced in it.
+/// A step, and the posed frame that is traced in it, if any.
 pub type PosedStep = (Step, Option<Posed>);
 
 impl PosedFrames {
-    /// The next step. None after the last one, or if the stage has ended early.
+    /// Waits for the next step. None after the last step, or if the stage has ended early.
     pub fn recv(&mut self) -> Option<PosedStep> {
         let posed = self.receivers[self.next].recv().ok();
         self.next = (self.next + 1) % self.receivers.len();
@@ -48,11 +49,11 @@ impl PosedFrames {
     }
 }
 
-/// Starts the stage. Each of `n` posers takes every `n`th step, up to `buffer` ahead of the one that waits to be taken. The stage
-/// ends when `ended` says so, or when nobody takes frames any more.
+/// Starts the stage. Each of `n` posers takes every `n`th step, and may be up to `buffer` steps ahead of the receiver. The stage ends when
+/// `ended` returns true or the receiver is dropped.
 ///
 /// # Errors
-/// If there is no room for a thread.
+/// If a thread cannot be started.
 pub fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     posers: Vec<Poser>,

@@ -1,10 +1,9 @@
-//! The binary files that throng shares with other ray tracers: rays in, hits out, scenes out. All little-endian.
+//! The binary files that throng shares with other ray tracers: rays in, hits out, scenes out. All values are little-endian.
 //!
 //! - `.ray`: `RAY1\0\0\0\0`, u64 count, then per ray f32 × 8: origin, t_min, direction, t_max.
 //! - `.hit`: `HIT1\0\0\0\0`, u64 count, then per ray f32 t (negative: miss), u32 instance, u32 primitive.
-//! - `.scn`: `SCN1\0\0\0\0`, u32 mesh count, u32 instance count; per mesh u32 vertex count, u32 triangle count, the
-//!   vertices (f32 × 3) and triangles (u32 × 3); then a u32 mesh index per instance; then f32 × 12 per instance, its
-//!   3×4 row-major object-to-world matrix.
+//! - `.scn`: `SCN1\0\0\0\0`, u32 mesh count, u32 instance count; per mesh u32 vertex count, u32 triangle count, the vertices (f32 × 3) and
+//!   triangles (u32 × 3); then a u32 mesh index per instance; then f32 × 12 per instance, its 3×4 row-major object-to-world matrix.
 
 use crate::{
     abi::{Hit, Ray},
@@ -36,7 +35,7 @@ pub enum RayFileError {
     Ray { path: PathBuf, error: RayError },
 }
 
-/// Why a ray cannot be traced. Rays count from 0.
+/// Reason why a ray cannot be traced. Rays are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RayError {
     #[error("ray {index} has a number that is not finite, or a direction that is not between 1e-15 and 1e15 long")]
@@ -45,7 +44,10 @@ pub enum RayError {
     Start { index: usize, t_min: f32 },
 }
 
-/// Reads all rays, which [`check_rays`] accepts.
+/// Reads all rays of a `.ray` file.
+///
+/// # Errors
+/// If the file cannot be read, is not a ray file, has the wrong size, or has a ray that [`check_rays`] rejects.
 pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     let failed = |error| RayFileError::Read { path: path.to_owned(), error };
     let (mut file, found) = open_regular(path).map_err(failed)?;
@@ -70,8 +72,11 @@ pub fn read_rays(path: &Path) -> Result<Vec<Ray>, RayFileError> {
     Ok(data)
 }
 
-/// Makes sure that numbers are finite (only `t_max` may be infinite), `t_min` is not negative, and the squares of directions stay in the
-/// range of floats.
+/// Checks that rays can be traced. All numbers must be finite, except that `t_max` may be infinite. `t_min` must not be negative. The
+/// largest component of a direction must be between 1e-15 and 1e15, so that its square is in the range of floats.
+///
+/// # Errors
+/// The first ray that fails a check.
 pub fn check_rays(rays: &[Ray]) -> Result<(), RayError> {
     match rays.iter().position(|ray| !is_sound(ray)) {
         Some(index) => Err(match rays[index].t_min {
@@ -110,8 +115,8 @@ pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
     })
 }
 
-/// Writes the scene's triangle meshes and instances, with all copies of assemblies. The format has no spheres: their instances are left out, and the result is
-/// how many.
+/// Writes the scene's triangle meshes and instances as a `.scn` file. Copies of assemblies are expanded. The format has no spheres: their
+/// instances are left out, and their number is returned.
 pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) -> Result<usize, OutputError> {
     let mut mesh_index = Vec::new();
     let mut meshes = Vec::new();
@@ -147,7 +152,7 @@ pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) ->
     Ok(all.len() - placed.len())
 }
 
-/// Adds the meshes that `instances` of a scene place, with all that is in assemblies, and their transforms to the world.
+/// Appends the meshes that `instances` of a scene place, with their world-from-object transforms. Assemblies are expanded.
 fn copy_placements(
     scene: &Scene,
     instances: Range<usize>,

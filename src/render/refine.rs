@@ -1,8 +1,8 @@
-//! Adaptive sampling of denoised frames: samples go to the pixels that are still noisy after denoising.
+//! Adaptive sampling of denoised frames: samples go to the tiles that are still noisy after denoising.
 //!
 //! Every frame starts with the same number of samples. Once its neighbours are available, its noisy tiles get more samples, round by round.
-//! The neighbours keep using the first samples, so a frame depends on no other frames than without adaptive sampling. The frame is posed
-//! again for this; until then its film is folded (`FoldedFilm`).
+//! The neighbours keep using the first samples, so a frame depends on no more frames than without adaptive sampling. For the additional
+//! samples, the frame is posed again; until then its film is folded (`FoldedFilm`).
 
 use super::{
     RenderError, RenderJob, Sampled,
@@ -16,25 +16,25 @@ use crate::{
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
-/// Samples that all pixels get: fewer say too little about the noise.
+/// Initial number of samples per pixel. With fewer samples, the noise estimate is too unreliable.
 const FIRST_SAMPLES: u32 = 8;
-/// Most times as many samples as a tile has that it gets before its noise is measured again.
+/// Greatest factor by which the samples of a tile grow before its noise is measured again.
 const MOST_GROWTH: u32 = 8;
 
-/// Most times as many samples as a tile has that one beside it may have, if pixels share samples: they bring their noise to each other.
+/// Greatest ratio between the sample counts of adjacent tiles if pixels share samples. Noise of one tile then also reaches the other.
 const STEEPEST: u32 = 8;
 
-/// The samples of a frame that may get more.
+/// The film of a frame that may get more samples.
 pub struct Begun {
     film: Film,
-    /// Number of samples of each tile.
+    /// Number of samples per pixel of each tile.
     samples: Vec<u32>,
-    /// The frame as it was posed, unless others are posed before it gets more.
+    /// The posed frame; none if it has to be posed again before it gets more samples.
     frame: Option<Frame>,
 }
 
 enum Film {
-    /// Until the frame has those around it.
+    /// Until the frame's neighbours are available.
     Aside(FoldedFilm),
     Growing(Accumulation),
 }
@@ -45,16 +45,16 @@ impl Default for Film {
     }
 }
 
-/// A frame that is calm, or has all samples.
+/// Result of adaptive sampling: no tile is noisy any more, or noisy tiles have the maximum number of samples.
 pub struct Refined {
     pub filtered: Filtered,
     pub sampled: Sampled,
 }
 
-/// Is called between measurements with the frame as it stands.
+/// Called between rounds with the frame and its denoised pixels.
 pub type Shown<'a> = dyn FnMut(&Traced, &Filtered) -> Result<(), RenderError> + 'a;
 
-/// How a frame gets samples until it is calm.
+/// Resources for adding samples to a frame.
 struct Sampling<'a, 'b> {
     denoising: &'a Denoising,
     device: &'a mut dyn Device,
@@ -64,15 +64,15 @@ struct Sampling<'a, 'b> {
     pose: &'a mut dyn FnMut() -> Posed,
 }
 
-/// The settings of a device, which makes layers before the last sample as well, and has its films to itself if they `stay`.
+/// Settings for a device call that returns AOVs before the last sample. If `stay` is set, the film stays on the device between calls.
 fn unfinished(settings: &FrameSettings, stay: bool) -> FrameSettings {
     FrameSettings { unfinished_aovs: true, film_stays: stay, ..settings.clone() }
 }
 
-/// Traces a frame with as many samples as others see of it.
+/// Traces a frame with the initial number of samples.
 ///
 /// # Errors
-/// Those of tracing it.
+/// If the device fails or is stopped.
 pub fn begin(
     job: &RenderJob,
     (number, settings): (u32, FrameSettings),
@@ -95,10 +95,11 @@ pub fn begin(
     Ok(Traced { number, settings, rendered, pose_time, trees, begun })
 }
 
-/// Samples and denoises a frame that has those around it until no tile is noisy. Others keep seeing it as it was. `pose` poses it again.
+/// Adds samples to the noisy tiles of a frame and denoises it, until no tile is noisy. Other frames keep using its initial samples. `pose`
+/// poses the frame again. Does nothing unless the job has a target noise for denoised frames.
 ///
 /// # Errors
-/// Those of tracing and denoising it, and those of `shown`.
+/// If the device fails or is stopped, if the frame cannot be denoised, or if `shown` fails.
 pub fn refine(
     job: &RenderJob,
     complete: &mut Complete,
@@ -117,7 +118,7 @@ pub fn refine(
 }
 
 impl Begun {
-    /// Adds samples to noisy tiles until there are none, or these have all that they may have.
+    /// Adds samples until no tile is noisy, or until all noisy tiles have the maximum.
     fn sample(
         &mut self,
         sampling: &mut Sampling,
@@ -148,7 +149,7 @@ impl Begun {
         }
     }
 
-    /// The tiles that get more samples, by how many they have and will have.
+    /// The tiles that get more samples, grouped by their current and new sample counts.
     fn wanted(&self, (noise, target): (&[f32], f32), settings: &FrameSettings) -> BTreeMap<(u32, u32), Vec<u32>> {
         let (most, grid) = (settings.samples, TileGrid::of(settings.film_size()));
         let mut numbers = self.samples.clone();
@@ -156,7 +157,8 @@ impl Begun {
             if samples >= most || noise <= target {
                 continue;
             }
-            // The variance falls with their number, or more slowly where the denoiser then averages less.
+            // Variance is inversely proportional to the number of samples. It falls more slowly where the denoiser then averages fewer
+            // pixels.
             let times = ((noise / target).powi(2) as u32).clamp(2, MOST_GROWTH);
             let number = samples.saturating_mul(1 << times.ilog2()).min(most);
             numbers[tile as usize] = number;
@@ -173,7 +175,7 @@ impl Begun {
         wanted
     }
 
-    /// Adds samples to some tiles, and takes what they are then into the frame.
+    /// Adds the range `samples` to some tiles, and merges the result into the frame.
     fn add(
         &mut self,
         Sampling { denoising, device, stop, .. }: &mut Sampling,
@@ -212,7 +214,7 @@ impl Begun {
         Ok(())
     }
 
-    /// Numbers of samples, in units of those that all pixels have.
+    /// Sample counts of tiles, relative to the initial count.
     fn weights(&self) -> Vec<f32> {
         self.samples.iter().map(|&samples| samples as f32 / FIRST_SAMPLES as f32).collect()
     }
@@ -230,7 +232,7 @@ impl Begun {
     }
 }
 
-/// Raises numbers of samples that are below those of tiles beside them by more than [`STEEPEST`].
+/// Raises sample counts that are lower than an adjacent tile's by more than a factor of [`STEEPEST`].
 fn flatten(numbers: &mut [u32], grid: TileGrid) {
     let mut steep: Vec<u32> = (0..grid.count()).collect();
     while let Some(tile) = steep.pop() {
@@ -244,7 +246,7 @@ fn flatten(numbers: &mut [u32], grid: TileGrid) {
     }
 }
 
-/// Takes the pixels of `tiles` into images of the same AOVs.
+/// Copies the pixels of `tiles` from images into images of the same AOVs.
 fn take_aovs(grid: TileGrid, tiles: &[u32], (to, from): (&mut [AovImage], &[AovImage])) {
     for image in to {
         let Some(more) = from.iter().find(|more| more.aov == image.aov) else {
@@ -272,7 +274,7 @@ mod tests {
         assert!(begun(&[8; 7]).wanted((&[0.1; 7], 0.1), &settings).is_empty());
         let mut shared = settings;
         shared.film.filter = PixelFilter::Shared;
-        // Those beside a tile with 100 samples get an eighth, if they have fewer.
+        // Tiles adjacent to one with 100 samples get at least an eighth of its count.
         let wanted = begun(&[8, 8, 8, 50, 8, 50, 8]).wanted((&[0.0, 0.0, 0.0, 0.2, 0.0, 0.1, 0.1], 0.1), &shared);
         assert_eq!(wanted, BTreeMap::from([((8, 12), vec![2, 4]), ((50, 100), vec![3])]));
         let mut numbers = [8, 8, 8, 8, 4096, 600, 8];

@@ -1,4 +1,4 @@
-//! The contents of a scene, for `throng info`: counts, memory, trees, camera.
+//! A description of a scene for `throng info`: counts, memory, trees and camera.
 
 use super::{MaterialCounts, Poser, TreeCounts, TreeSource, milliseconds};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// The document of `throng info --json`.
+/// The document that `throng info --json` prints.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct SceneInfo {
     pub name: String,
@@ -26,21 +26,21 @@ pub struct SceneInfo {
     pub environment: String,
     pub lights: usize,
     pub meshes: Vec<MeshInfo>,
-    /// Groups that are kept as trees of their own.
+    /// Assemblies, which have their own trees.
     pub assemblies: Vec<AssemblyInfo>,
-    /// Instances of meshes, as if all assemblies were copied to their places.
+    /// Number of mesh instances with all assemblies expanded.
     pub instances: u64,
-    /// Instances that are in memory: of meshes and assemblies, those in each assembly once.
+    /// Number of instances in memory, of meshes and assemblies. The instances in an assembly are counted once.
     pub kept_instances: u64,
-    /// Number of groups.
+    /// Number of group nodes.
     pub nodes: usize,
     pub motions: usize,
-    /// Primitives of all instances, as if each were a copy.
+    /// Number of primitives with all instances expanded.
     pub instanced_primitives: u64,
     pub materials: MaterialCounts,
     pub textures: usize,
     pub texture_bytes: u64,
-    /// How trees of deforming meshes did over the first frames; none where no mesh deforms.
+    /// Refits of deforming meshes over the first frames; none if no mesh deforms.
     pub following: Option<Following>,
     /// World-space bounds of the first frame.
     pub bounds: Bounds,
@@ -48,22 +48,22 @@ pub struct SceneInfo {
     pub tlas_depth: u32,
     /// Numbers of trees read from the cache and built; none without a cache.
     pub cached_trees: Option<TreeCounts>,
-    /// Memory of meshes, instances and textures as loaded, without trees.
+    /// Memory of meshes, instances and textures, without trees.
     pub scene_bytes: u64,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// A group that is kept once.
+/// An assembly, which is stored once.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct AssemblyInfo {
     pub name: String,
-    /// How often it is in the world.
+    /// Number of copies in the world.
     pub copies: u64,
-    /// Instances in it, of meshes and assemblies.
+    /// Number of instances in the assembly, of meshes and assemblies.
     pub instances: usize,
     pub tree_bytes: u64,
-    /// Node levels down to the triangles.
+    /// Number of node levels down to the triangles.
     pub tree_depth: u32,
 }
 
@@ -74,29 +74,29 @@ pub struct MeshInfo {
     pub primitives: usize,
     pub vertices: usize,
     pub instances: u64,
-    /// Poses in the mesh's palette; 1 for a mesh without one.
+    /// Number of poses in the mesh's palette; 1 for a mesh without a palette.
     pub poses: u32,
-    /// Refit policy of the mesh, if it deforms.
+    /// Refit policy of the mesh; none for a rigid mesh.
     pub follows: Option<RefitPolicy>,
     /// Memory of the vertices and triangles of all poses.
     pub mesh_bytes: u64,
-    /// Memory of the tree, or of the trees of all poses.
+    /// Memory of the trees of all poses.
     pub tree_bytes: u64,
     pub tree_depth: u32,
-    /// Expected node and leaf tests of a ray through the mesh's bounds.
+    /// Expected number of node and leaf tests of a ray through the mesh's bounds.
     pub sah_cost: f32,
 }
 
-/// How trees followed their meshes, where each frame's trees come from those of the frame before.
+/// Refits and rebuilds of deforming meshes. The trees of each frame are derived from the previous frame's.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Following {
-    /// Number of frames from the first one on, at most [`FOLLOWED_FRAMES`].
+    /// Number of frames, from the first frame; at most [`FOLLOWED_FRAMES`].
     pub frames: u32,
     pub refits: u32,
     pub rebuilds: u32,
-    /// Greatest ratio of a tree's cost, when its refit was decided on, to its cost when it was built.
+    /// Greatest ratio of a tree's cost, when its refit was decided, to its cost when it was built.
     pub sah_ratio: f32,
-    /// Time per frame, summed over meshes.
+    /// Milliseconds per frame, summed over meshes.
     pub milliseconds: f64,
 }
 
@@ -106,11 +106,10 @@ pub struct Bounds {
     pub max: [f32; 3],
 }
 
-/// Greatest number of frames over which `info` lets trees follow their meshes.
+/// Maximum number of frames over which `info` refits deforming meshes.
 pub const FOLLOWED_FRAMES: u32 = 48;
 
-/// Builds the trees of the scene's first frame, or takes them from `trees`, in order to describe them. Trees of deforming meshes
-/// then follow for some frames.
+/// Describes a scene. Builds the trees of its first frame, or gets them from `trees`, and refits deforming meshes over the first frames.
 pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -> Result<SceneInfo, DeviceError> {
     let mut poser = Poser::with_trees_from(scene.clone(), device.node_layout(), trees);
     let tlas = poser.pose(1).frame.tlas;
@@ -167,7 +166,7 @@ fn follow(scene: &Scene, poser: &mut Poser) -> Following {
     }
 }
 
-/// Describes the meshes that instances name. The first mesh of a palette stands for all of its poses.
+/// Describes the meshes that instances refer to. The first mesh of a palette represents all of its poses.
 fn mesh_infos(scene: &Scene, trees: &[Arc<Blas>], used: &[u64]) -> Vec<MeshInfo> {
     let mut poses = vec![1; scene.meshes.len()];
     for palette in &scene.palettes {
@@ -285,7 +284,7 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / 1048576.0
 }
 
-/// A number, which is told in words, too, if it is large.
+/// Formats a number, with its magnitude in words if it is large.
 fn readable(number: u64) -> String {
     let words = |unit: f64, name: &str| format!("{number} ({:.1} {name})", number as f64 / unit);
     match number {

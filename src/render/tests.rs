@@ -1,4 +1,4 @@
-//! Tests the frame loop with devices that do next to nothing.
+//! Tests of the frame loop with fake devices.
 
 use super::*;
 use crate::device::fake::{FakeDevice, Step, settings};

@@ -1,9 +1,9 @@
 //! A folder that keeps trees from one run to the next.
 //!
-//! A file's name is the key of its tree. So files of other meshes, layouts and versions of the builder are never read, and a
-//! file that is not a whole tree of its key is replaced. Files appear under their names only when they are complete ([`Part`]),
-//! so several processes may use a folder at once, and two that build the same tree write the same file. Nothing is ever removed:
-//! files, or the folder, may be deleted at any time to get the space back.
+//! The name of a file is the key of its tree, which covers the mesh, the node layout and the version of the builder. A file that is not a
+//! complete tree of its key is replaced. Files appear under their names only when they are complete ([`Part`]). Several processes may
+//! therefore use one folder, and two that build the same tree write identical files. Files are never removed. Users may delete files or the
+//! folder at any time.
 
 use crate::{
     accel::{Blas, NodeLayout, Quality, Surface, TreeKey},
@@ -22,10 +22,10 @@ use std::{
 };
 
 const ENDING: &str = ".blas";
-/// Triangles below which trees are not kept: they build in a millisecond, and the support map makes their files large.
+/// Number of triangles below which trees are not cached: they build in a millisecond, and the support map makes their files large.
 const FEWEST_TRIANGLES: usize = 64;
 
-/// Why trees cannot be kept.
+/// Reason why trees cannot be cached.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     #[error("cannot keep trees in {}: {}", .path.display(), explain(.error))]
@@ -52,7 +52,7 @@ fn explain(error: &io::Error) -> String {
     format!("{known} (--cache or THRONG_CACHE)")
 }
 
-/// Reads trees from a folder, and writes those there that it had to build.
+/// Reads trees from a folder, and writes the trees that it had to build.
 #[derive(Debug)]
 pub struct TreeCache {
     folder: PathBuf,
@@ -61,12 +61,12 @@ pub struct TreeCache {
     failure: OnceLock<CacheError>,
 }
 
-/// Numbers of trees that a cache was asked for.
+/// Numbers of trees requested from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TreeCounts {
-    /// Trees that were read from files.
+    /// Number of trees read from files.
     pub read: u32,
-    /// Trees that were built, since there was no file of them.
+    /// Number of trees built because no file had them.
     pub built: u32,
 }
 
@@ -77,10 +77,10 @@ impl fmt::Display for TreeCounts {
 }
 
 impl TreeCache {
-    /// Opens the folder, and makes it if there is none.
+    /// Opens the folder, and creates it if it does not exist.
     ///
     /// # Errors
-    /// If the folder, or a file in it, cannot be made: whoever asks for a cache shall not learn afterwards that there was none.
+    /// If the folder, or a file in it, cannot be created: a missing cache must be reported at the start, not after the render.
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
         output::prepare_folder(folder, ENDING)
             .map_err(|error| CacheError::Folder { path: folder.to_owned(), error })?;
@@ -92,7 +92,7 @@ impl TreeCache {
         })
     }
 
-    /// Returns the tree that [`Blas::of_surface`] builds, to the bit. An error in writing it is kept for [`Self::failure`].
+    /// Returns the tree that [`Blas::of_surface`] builds, bit for bit. A write error is stored for [`Self::failure`].
     pub(crate) fn tree(&self, surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Blas {
         let start = Instant::now();
         if surface.triangles.len() < FEWEST_TRIANGLES {
@@ -113,22 +113,22 @@ impl TreeCache {
         blas
     }
 
-    /// Writes a tree. After one failure nothing more is written: each of a thousand trees would fill a full disk to the brim.
+    /// Writes a tree. After the first failure no more trees are written, so that a full disk is not filled again and again.
     fn keep(&self, path: PathBuf, blas: &Blas, key: TreeKey) {
         if self.failure.get().is_none()
             && let Err(error) = write(&path, blas, key)
         {
-            // Another thread may have been first.
+            // Another thread may have stored an error already.
             let _ = self.failure.set(CacheError::File { path, error });
         }
     }
 
-    /// Counts of trees so far, without those of meshes so small that they are always built.
+    /// Counts of trees so far. Meshes with fewer triangles than [`FEWEST_TRIANGLES`] are not counted.
     pub(crate) fn counts(&self) -> TreeCounts {
         TreeCounts { read: self.read.load(Ordering::Relaxed), built: self.built.load(Ordering::Relaxed) }
     }
 
-    /// The first tree that could not be written; none is written after it.
+    /// Error of the first tree that could not be written. No tree is written after it.
     pub(crate) fn failure(&self) -> Option<&CacheError> {
         self.failure.get()
     }

@@ -1,4 +1,4 @@
-//! The source of the trees of meshes: built, or read from a cache.
+//! The source of the trees of meshes: trees are built, or read from a cache.
 
 use super::{CacheError, TreeCache, TreeCounts, kept_trees::KeptTrees};
 use crate::{
@@ -13,25 +13,25 @@ use std::{
     },
 };
 
-/// How carefully trees are built, and the folder in which they are kept. By default they are built with [`Quality::High`], every
-/// time. Where memory does not suffice for a build, the tree gets less quality.
+/// Quality at which trees are built, and the folder in which they are cached. The default is [`Quality::High`] without a cache. If memory
+/// does not suffice for a build, the tree gets a lower quality.
 #[derive(Clone, Debug, Default)]
 pub struct TreeSource {
     quality: Quality,
     cache: Option<Arc<TreeCache>>,
     kept: Option<Arc<KeptTrees>>,
-    /// Number of trees so far that nobody held.
+    /// Number of trees so far that were built or read from files.
     made: Arc<AtomicU32>,
     lowered: Arc<OnceLock<Lowered>>,
 }
 
-/// A tree that has less quality than was asked for, as memory did not suffice.
+/// A tree whose quality was lowered because memory did not suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lowered {
     pub triangles: usize,
     pub asked: Quality,
     pub built: Quality,
-    /// Bytes that the build would have taken at the quality asked for, and bytes that were free.
+    /// Bytes that the build needed at the requested quality, and bytes that were free.
     pub needed: u64,
     pub free: u64,
 }
@@ -51,19 +51,18 @@ impl fmt::Display for Lowered {
 }
 
 impl TreeSource {
-    /// A source of trees that are built at this quality, or taken from the cache.
+    /// A source of trees that are built at this quality, or read from the cache.
     pub fn new(quality: Quality, cache: Option<TreeCache>) -> Self {
         Self { quality, cache: cache.map(Arc::new), ..Self::default() }
     }
 
-    /// A source that gives out trees again for as long as somebody holds them, such as the poser of the scene before. Its clones
-    /// share what they remember.
+    /// A source that returns a tree again while it is still held, for example by the poser of the previous scene. Clones share this memory.
     #[must_use]
     pub fn remembering(self) -> Self {
         Self { kept: Some(Arc::default()), ..self }
     }
 
-    /// The tree of a mesh that keeps its shape; one that is held already, where this source remembers them and the mesh has not changed.
+    /// The tree of a rigid mesh. If this source remembers trees and the mesh has not changed, the existing tree is returned.
     pub(crate) fn shared_tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Arc<Blas> {
         match &self.kept {
             Some(kept) => {
@@ -80,7 +79,7 @@ impl TreeSource {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// Returns the tree that [`Blas::of_surface`] builds, to the bit.
+    /// Returns the tree that [`Blas::of_surface`] builds, bit for bit.
     pub(crate) fn tree(&self, surface: Surface<'_>, layout: NodeLayout) -> Blas {
         self.made.fetch_add(1, Ordering::Relaxed);
         let triangles = surface.triangles.len();
@@ -95,8 +94,8 @@ impl TreeSource {
         }
     }
 
-    /// The best quality, up to the one asked for, whose build takes no more than `free` bytes; fast if none does. `boxes` are the
-    /// most that a build of high quality makes.
+    /// The best quality, up to the requested one, whose build fits into `free` bytes. [`Quality::Fast`] if none fits; the requested quality
+    /// if `free` is none. `boxes` is the maximum number of boxes in a build of high quality.
     fn affordable(&self, triangles: usize, boxes: usize, layout: NodeLayout, free: Option<u64>) -> Quality {
         let needed = |quality| match quality {
             Quality::High => build_bytes(boxes, layout, quality),
@@ -112,30 +111,30 @@ impl TreeSource {
         let fits = less.iter().find(|&&quality| needed(quality) <= free);
         let built = *fits.unwrap_or(&Quality::Fast);
         if built != self.quality {
-            // Another thread may have been first.
+            // Another thread may have stored a tree already.
             let _ =
                 self.lowered.set(Lowered { triangles, asked: self.quality, built, needed: needed(self.quality), free });
         }
         built
     }
 
-    /// The first tree that got less quality than was asked for.
+    /// The first tree whose quality was lowered.
     pub(crate) fn lowered(&self) -> Option<&Lowered> {
         self.lowered.get()
     }
 
-    /// Counts of trees read and built so far, if there is a cache.
+    /// Counts of trees read and built so far; none without a cache.
     pub(crate) fn counts(&self) -> Option<TreeCounts> {
         self.cache.as_ref().map(|cache| cache.counts())
     }
 
-    /// The first tree that could not be written to the cache.
+    /// Error of the first tree that could not be written to the cache.
     pub(crate) fn failure(&self) -> Option<&CacheError> {
         self.cache.as_ref().and_then(|cache| cache.failure())
     }
 }
 
-/// Bytes of memory that this process may still take.
+/// Memory of the machine minus the memory of this process, in bytes; none if unknown.
 fn free_bytes() -> Option<u64> {
     Some(total_bytes()?.saturating_sub(resident_bytes()?))
 }

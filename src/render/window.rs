@@ -1,4 +1,4 @@
-//! Frames that are denoised with their neighbours: the order in which they are traced and written.
+//! The order in which frames are traced and written if they are denoised with their neighbours.
 //!
 //! For each traced frame, the window keeps the data that neighbouring frames need, and drops them once the run has moved out of reach. A
 //! device with its own memory keeps these data there (`Rendered::film`) and denoises its own frames.
@@ -24,23 +24,23 @@ use std::{
     time::Duration,
 };
 
-/// How far around a frame those are that it is made of.
+/// The range of frames that contribute to a denoised frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// Number of frames before, and of those after.
+    /// Number of contributing frames on each side.
     pub frames: u32,
-    /// The first and the last frame that there are.
+    /// First and last frame that may contribute.
     pub all: (u32, u32),
 }
 
 impl Reach {
-    /// The frames that `frame` is made of.
+    /// The frames that contribute to `frame`, itself included.
     fn around(self, frame: u32) -> RangeInclusive<u32> {
         let (first, last) = self.all;
         frame.saturating_sub(self.frames).max(first)..=frame.saturating_add(self.frames).min(last).max(frame)
     }
 
-    /// The frames that `frames` are made of, in ascending order.
+    /// The frames that contribute to any of `frames`, in ascending order.
     pub fn all(self, frames: &[u32]) -> BTreeSet<u32> {
         frames.iter().flat_map(|&frame| self.around(frame)).collect()
     }
@@ -49,26 +49,26 @@ impl Reach {
 /// A step of the frame loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The frame that is written after the last step to it.
+    /// The frame that is written after its last step.
     pub frame: u32,
-    /// The frame that is traced; none if all that `frame` is made of have been.
+    /// The frame that is traced in this step; none if all contributing frames are traced already.
     pub trace: Option<u32>,
-    /// Which of the steps to `frame` this is, from 0, and how many there are.
+    /// Index of this step among the steps to `frame`, from 0, and their number.
     pub part: (u32, u32),
 }
 
 impl Step {
-    /// Whether `frame` can be written then.
+    /// Whether this is the last step to `frame`.
     pub fn is_last(self) -> bool {
         self.part.0 + 1 == self.part.1
     }
 }
 
-/// Finds the steps to frames, given those before.
+/// Computes the steps to each frame from the frames traced before.
 pub struct Steps {
     reach: Reach,
     traced: BTreeSet<u32>,
-    /// Frames that have been complete, of which [`Window`] keeps only what others need.
+    /// Frames that were completed. [`Window`] keeps only the data of these that their neighbours need.
     complete: BTreeSet<u32>,
 }
 
@@ -77,7 +77,7 @@ impl Steps {
         Self { reach, traced: BTreeSet::new(), complete: BTreeSet::new() }
     }
 
-    /// The steps to `frame`. What [`Window`] has kept by then is not traced again.
+    /// The steps to `frame`. Frames that [`Window`] still keeps are not traced again.
     pub fn to(&mut self, frame: u32) -> VecDeque<Step> {
         let around = self.reach.around(frame);
         self.traced.retain(|other| around.contains(other));
@@ -94,29 +94,29 @@ impl Steps {
     }
 }
 
-/// A frame as the device made it.
+/// A frame as the device returned it.
 pub struct Traced {
     pub number: u32,
-    /// The frame's own.
+    /// The frame's own settings.
     pub settings: FrameSettings,
     pub rendered: Rendered,
     pub pose_time: Duration,
     pub trees: TreeWork,
-    /// Its samples, if it may get more where it is noisy when it is denoised.
+    /// The film of the initial samples; none unless the frame may get more samples after denoising.
     pub begun: Option<Begun>,
 }
 
-/// A frame that has all it is made of.
+/// A frame whose contributing frames are all traced.
 pub struct Complete {
-    /// With the work of all frames that were traced for it.
+    /// The frame. Its times and counts include all frames that were traced for it.
     pub traced: Traced,
-    /// The frames that it is denoised with, itself in the middle; empty if it is not.
+    /// The frames that it is denoised with, itself in the middle; empty without denoising.
     pub around: Vec<Option<Arc<FilmFrame>>>,
-    /// What it was denoised to, if it has got samples for that.
+    /// The denoised frame, if it got additional samples.
     pub refined: Option<Refined>,
 }
 
-/// The frames that were traced, as far as others need them.
+/// The traced frames whose data are still needed.
 pub struct Window<'a> {
     job: &'a RenderJob,
     reach: Reach,
@@ -126,11 +126,11 @@ pub struct Window<'a> {
 
 struct Kept {
     film: Arc<FilmFrame>,
-    /// The rest, until it is written.
+    /// Data that only the frame itself needs; none once the frame is complete.
     own: Option<Traced>,
 }
 
-/// Work of frames that were traced since one was complete.
+/// Work on the frames that were traced since the last complete frame.
 #[derive(Default)]
 struct Work {
     rays: RayCounts,
@@ -144,10 +144,10 @@ impl<'a> Window<'a> {
         Self { job, reach: job.reach(), kept: BTreeMap::new(), work: Work::default() }
     }
 
-    /// Takes what was traced in a step, and returns the step's frame if it is the last one to it.
+    /// Stores the frame that was traced in a step, and returns the step's frame after its last step.
     ///
     /// # Errors
-    /// When a frame lacks what the denoiser needs.
+    /// If a frame lacks a layer that the denoiser needs, or was not traced.
     pub fn take(&mut self, step: Step, traced: Option<Traced>) -> Result<Option<Complete>, RenderError> {
         let around = self.reach.around(step.frame);
         self.kept.retain(|number, _| around.contains(number));
@@ -179,14 +179,14 @@ impl<'a> Window<'a> {
     }
 }
 
-/// AOVs that frames still need when they are denoised.
+/// AOVs of a frame that are needed after denoising.
 fn needed(job: &RenderJob) -> AovSet {
     let edges = job.wireframe_color.map(|_| Aov::Wireframe);
     job.aovs.with(job.background.as_ref().map(|_| Aov::Alpha)).with(edges)
 }
 
-/// How frames are wanted for the denoiser, if there is one. A single sample tells no variance, which takes a look at the whole picture, and
-/// transparent frames are denoised with their alpha on the CPU.
+/// The film data that a device should keep for its own denoiser. None if frames are not denoised, or are denoised on the CPU: frames with a
+/// single sample, whose variance has to be estimated from the whole picture, and transparent frames, which are denoised with their alpha.
 pub fn film_wanted(job: &RenderJob) -> Option<FilmWanted> {
     let denoising = job.denoising.as_ref().filter(|_| job.settings.samples > 1 && !job.settings.transparent)?;
     let frames = 2 * denoising.reach as usize + 1 + writer_count(job);
@@ -202,10 +202,10 @@ impl Work {
     }
 }
 
-/// The frame as those around it see it.
+/// The data of a frame that its neighbours need for denoising.
 ///
 /// # Errors
-/// When a layer is missing that denoising takes.
+/// If a layer that the denoiser needs is missing.
 pub fn film_frame(
     settings: &FrameSettings,
     denoising: &Denoising,
@@ -221,7 +221,7 @@ pub fn film_frame(
     };
     let layers = FilmLayers {
         radiance: &radiance,
-        // A single sample tells none.
+        // A single sample gives no variance.
         variance: if settings.samples > 1 { layer(Aov::Variance) } else { &[] },
         albedo: layer(Aov::Albedo),
         normal: layer(Aov::Normal),
@@ -239,7 +239,7 @@ pub fn film_frame(
 mod tests {
     use super::*;
 
-    /// The frames that are traced on the way to each.
+    /// The frames that are traced in the steps to each frame.
     fn traced(reach: u32, last: u32, frames: &[u32]) -> Vec<Vec<u32>> {
         let mut steps = Steps::new(Reach { frames: reach, all: (1, last) });
         let to = |&frame: &u32| {

@@ -23,32 +23,32 @@ use std::{
     time::Instant,
 };
 
-/// Bytes of pixels and AOVs that frames in the writers' hands may take on every machine, and the part of a machine's memory
-/// that they may take if that is more. A single larger frame is written alone.
+/// Bytes of pixels and AOVs that the writers may hold: the greater of a fixed size and a share (1/32) of the machine's memory. A single
+/// larger frame is written alone.
 const BYTES_IN_MEMORY: u64 = 256 << 20;
 const PART_OF_MEMORY: u64 = 32;
 
 /// A rendered frame on its way to disk.
 pub struct Finished {
-    /// Index of the frame among those of the run, from 0 and without gaps.
+    /// Index of the frame in the run, from 0 and without gaps.
     pub index: usize,
     pub complete: Complete,
 }
 
-/// Greatest number of files written at a time where several threads encode each, so that serial parts do not hold up the rest.
+/// Maximum number of files written at a time if several threads encode each file. Their serial parts then overlap.
 const SHARED_FILES: usize = 4;
-/// The same where frames are denoised before, which takes all threads, or those of a GPU.
+/// Maximum number of files written at a time if frames are denoised first, which uses all threads or a GPU.
 const DENOISED_FILES: usize = 8;
 
-/// How many threads write the frames of `job`: as many as trace on the CPU, if there are that many frames and they fit into
-/// memory, or few if each has other threads to help it. Those that a slow device gives nothing to do sleep.
+/// Number of threads that write the frames of `job`. It is at most the number of frames, the number of threads of the CPU, and the number
+/// of frames that fit into memory. It is small if each writer is helped by other threads. Idle writers sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
     let pixel_bytes = match &job.settings.file_rows {
-        // Compressed blocks are rarely more than half as large as their contents.
+        // Compressed blocks are rarely larger than half of their contents.
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
-    // A frame that is denoised holds those around it, which it has in common with the next ones but for one.
+    // A frame that is being denoised also holds its neighbours, most of which it shares with the next frame.
     let (own, around) = job
         .denoising
         .as_ref()
@@ -65,13 +65,13 @@ pub fn writer_count(job: &RenderJob) -> usize {
     usize::try_from(fit).unwrap_or(usize::MAX).min(most).min(rayon::current_num_threads()).min(job.frames.len()).max(1)
 }
 
-/// Threads that encode one frame: all writers together use as many as there are, even if few frames fit into memory.
+/// Number of threads that encode one frame. All writers together use all threads, even if few frames fit into memory.
 pub fn encoder_threads(job: &RenderJob) -> usize {
     rayon::current_num_threads().div_ceil(writer_count(job))
 }
 
-/// Runs one writer, which takes frames from `finished` until the channel is closed. After an error it takes no more and returns
-/// true. The writers share the receiver, which is dropped when the last of them returns.
+/// Runs one writer, which takes frames from `finished` until the channel is closed. Returns true after an error. The writers share the
+/// receiver, which is dropped when the last writer returns.
 pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, ledger: &Mutex<Ledger<'_>>) -> bool {
     loop {
         let next = lock(&finished).recv();
@@ -87,7 +87,10 @@ pub fn write_frames(job: &RenderJob, finished: Arc<Mutex<Receiver<Finished>>>, l
     }
 }
 
-/// Encodes and writes one frame.
+/// Encodes and writes one frame. The frame is denoised first if the job has a denoiser.
+///
+/// # Errors
+/// If the frame cannot be denoised, developed or written.
 pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, RenderError> {
     let start = Instant::now();
     let Finished { index, mut complete } = finished;
@@ -113,7 +116,7 @@ pub fn write_frame(job: &RenderJob, finished: Finished) -> Result<FrameReport, R
     })
 }
 
-/// The report of a part of a frame, which is in its film. `work` is the time of posing it and what its trees took.
+/// The report of a part of a frame that was written as a film. `work` is the milliseconds of posing and the work on trees.
 pub fn report_of_part(
     (frame, path): (u32, &Path),
     rendered: &Rendered,
@@ -135,7 +138,8 @@ pub fn report_of_part(
     }
 }
 
-/// Makes the pixels and AOVs of a frame's file from those of the device, and returns the noise of a frame that was denoised, if that is told.
+/// Computes the pixels and AOVs of a frame's file: denoises, develops and completes the frame. Returns the noise of a denoised frame, or
+/// none if it was not estimated.
 pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<FilmError>, RenderError> {
     let Complete { traced: Traced { number, settings, rendered, .. }, around, refined } = complete;
     let mut error = None;
@@ -147,7 +151,7 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
         };
         let Filtered { radiance, alpha, errors } =
             denoised.map_err(|source| RenderError::Denoise { frame: *number, source })?;
-        // Neighbours may need their memory.
+        // Frees the neighbours' memory before the next allocation.
         around.clear();
         replace_alpha(&mut rendered.aovs, &alpha);
         develop(job, denoising, (*number, settings), &radiance, rendered)?;
@@ -159,14 +163,14 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
     Ok(error)
 }
 
-/// Takes the alpha of a transparent frame that was denoised; of opaque ones, it is empty.
+/// Replaces the alpha of a frame by its denoised alpha. Does nothing if `alpha` is empty, as for opaque frames.
 pub fn replace_alpha(aovs: &mut [AovImage], alpha: &[f32]) {
     if let Some(image) = aovs.iter_mut().find(|image| image.aov == Aov::Alpha && !alpha.is_empty()) {
         image.values = alpha.to_vec().into();
     }
 }
 
-/// Makes the pixels of a frame's file from its radiance. `settings` are the frame's own.
+/// Converts radiance to the pixels of a frame's file. `settings` are the frame's own.
 pub fn develop(
     job: &RenderJob,
     denoising: &Denoising,
@@ -180,7 +184,7 @@ pub fn develop(
     Ok(())
 }
 
-/// Lays a frame over its background and draws edges of a colour over it, if there are any, and keeps only those AOVs that were asked for.
+/// Composites a frame over its background, draws wireframe edges if they have a colour, and removes AOVs that were not requested.
 pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
     let alpha = rendered.alpha();
     let under = job.background.as_ref().zip(alpha);
@@ -189,7 +193,7 @@ pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
     if under.is_some() || edges.is_some() {
         let mut pixels = Pixels::from_bytes(job.pixels, &rendered.pixels);
         if let Some((background, alpha)) = under {
-            // A drawing is on paper, of which surfaces are as well.
+            // In wireframe pictures, surfaces also have the colour of the paper.
             if let (Integrator::Wireframe, Some(paper)) = (job.settings.integrator, background.backdrop.color()) {
                 tint(&mut pixels, paper);
             }
@@ -204,19 +208,19 @@ pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
     rendered.aovs.retain(|image| job.aovs.contains(image.aov));
 }
 
-/// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
+/// Locks a mutex. A poisoned lock is accepted: the data are consistent between any two statements, and the panic is reported elsewhere.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The record of what was written. Reports to the observer in the order of the frames, whichever writer finishes first.
+/// Record of the written frames. Reports them to the observer in order, whichever writer finishes first.
 pub struct Ledger<'a> {
     observer: &'a mut dyn FrameObserver,
     summary: Summary,
     next: usize,
-    /// Reports of frames that were written before an earlier one.
+    /// Reports of frames that were written before an earlier frame.
     early: BTreeMap<usize, FrameReport>,
-    /// The error of the earliest frame that failed, with its index.
+    /// The error of the earliest frame that failed, with the frame's index.
     error: Option<(usize, RenderError)>,
 }
 
@@ -233,7 +237,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Tells that nothing is left but so many frames of other runs.
+    /// Reports that only `count` frames of other runs are left.
     pub fn awaited(&mut self, count: usize) {
         self.observer.frames_awaited(count);
     }
@@ -249,7 +253,10 @@ impl<'a> Ledger<'a> {
         self.observer.frame_done(report);
     }
 
-    /// Ends the record after the last writer. Frames behind one that failed are reported now, as they are on the disk.
+    /// Ends the record after the last writer. Frames after a failed one are reported now, since their files exist.
+    ///
+    /// # Errors
+    /// The error of the earliest frame that failed.
     pub fn close(mut self) -> Result<Summary, RenderError> {
         for report in mem::take(&mut self.early).into_values() {
             self.tell(&report);

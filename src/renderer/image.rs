@@ -75,46 +75,46 @@ impl<T: Channel> Image<T> {
         Self { width, height, transparent, pixels, metadata }
     }
 
-    /// Pixels from left to right.
+    /// Width in pixels.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// Number of values per pixel: 4 with alpha if the picture is transparent, else 3.
+    /// Number of values per pixel: 4 if the picture is transparent, otherwise 3.
     pub fn channels(&self) -> usize {
         if self.transparent { 4 } else { 3 }
     }
 
-    /// RGB or RGBA, row-major, the top row first.
+    /// RGB or RGBA values, row-major from the top left.
     ///
-    /// Bytes are sRGB-encoded and not multiplied by alpha. Floats are linear radiance, without exposure and tone curve, in Rec.709
-    /// primaries, and multiplied by alpha; of debugging views they are the values shown.
+    /// Bytes are sRGB-encoded and not multiplied by alpha. Floats are linear radiance in Rec.709 primaries, multiplied by alpha, without
+    /// exposure and tone curve. For debugging views, floats are the displayed values.
     pub fn pixels(&self) -> &[T] {
         &self.pixels
     }
 
-    /// The values of [`Self::pixels`] without a copy.
+    /// Returns the values of [`Self::pixels`] without copying them.
     pub fn into_pixels(self) -> Vec<T> {
         self.pixels
     }
 
-    /// The channels of one pixel, from the left and from the top. None outside of the picture.
+    /// The values of the pixel in column `x` and row `y`, counted from the top left. None outside the picture.
     pub fn pixel(&self, x: u32, y: u32) -> Option<&[T]> {
         let index = y as usize * self.width as usize + x as usize;
         let inside = x < self.width && y < self.height;
         inside.then(|| &self.pixels[index * self.channels()..][..self.channels()])
     }
 
-    /// Writes the file that the command line writes of this frame: bytes to .png, .jpg or .webp, floats to .exr. Its folder is made if there
-    /// is none. Nobody ever sees half a file.
+    /// Writes the picture as the command line would write this frame: bytes to .png, .jpg or .webp, floats to .exr. Missing folders are
+    /// created. The file appears only when it is complete.
     ///
     /// # Errors
-    /// If the format is unknown, takes no such pixels or no alpha, or if the file cannot be written or is an input of this process.
+    /// If the format is unknown or does not support these pixels or alpha, or if the file cannot be written or is an input of this process.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let encoding = Encoding::default();
@@ -143,7 +143,7 @@ impl<T: Channel> Image<T> {
         Ok(format.write(path, &picture, &encoding)?)
     }
 
-    /// The colours, and alpha if there is any.
+    /// The colours, and the alpha of a transparent picture.
     fn planes(&self) -> (Vec<T>, Option<AovImage>) {
         if !self.transparent {
             return (self.pixels.clone(), None);

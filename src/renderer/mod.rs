@@ -1,7 +1,7 @@
-//! The library's short way: a scene, a few choices, and frames in memory or in files.
+//! The simple interface of the library: a scene, some settings, and frames in memory or in files.
 //!
-//! A [`Renderer`] owns no logic of its own. It keeps a device and a loaded scene for [`PictureOptions`] and [`Run`], which are what the
-//! command line uses, too.
+//! A [`Renderer`] has no rendering logic of its own. It keeps a device and a loaded scene for [`PictureOptions`] and [`Run`], which the
+//! command line also uses.
 
 mod image;
 mod rays;
@@ -36,9 +36,9 @@ use std::{
 
 /// Renders frames of one scene.
 ///
-/// Choices that are not made are those of the scene, as on the command line: a model stands in a studio, seen from a turntable of 72
-/// frames, and has the samples that it needs. The device is opened and the scene loaded when they are first needed, and both are kept for
-/// further frames.
+/// Settings that are not set have the scene's values, as on the command line. Models have defaults: they stand in a studio on a turntable
+/// of 72 frames, with a sample count that suits them. The device is opened and the scene loaded on first use, and both are kept for later
+/// frames.
 ///
 /// ```
 /// use throng::Renderer;
@@ -64,7 +64,7 @@ pub struct Renderer {
     threads: usize,
     opened: Option<Box<dyn Device>>,
     scene: Option<Arc<Scene>>,
-    /// The scene on the device.
+    /// The scene as loaded on the device.
     ready: Option<LoadedScene>,
 }
 
@@ -74,29 +74,29 @@ enum Source {
 }
 
 impl Renderer {
-    /// A renderer of a scene file, a model or a raw scene, whatever [`loader::load`] takes. The file is loaded for the first frame, since a
-    /// model is framed for the shape of its pictures.
+    /// Creates a renderer for a scene file, a model or a raw scene; see [`loader::load`] for supported files. The file is loaded on first
+    /// use, since the framing of a model depends on the aspect ratio of its pictures.
     ///
     /// # Errors
-    /// If there is no such file, or its extension tells that it is of no kind that can be loaded.
+    /// If the file does not exist, or if its extension belongs to no supported format.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         loader::check_kind(path)?;
         Ok(Self::of(Source::File(path.to_owned())))
     }
 
-    /// A renderer of a scene that was loaded before, or put together by hand.
+    /// Creates a renderer for a scene that was loaded before or built in code.
     ///
     /// # Errors
-    /// If an index of the scene leads nowhere.
+    /// If the scene contains an index that is out of range.
     pub fn from_scene(scene: impl Into<Arc<Scene>>) -> Result<Self, Error> {
         let scene = scene.into();
         scene.check_references()?;
         Ok(Self::of(Source::Scene(scene)))
     }
 
-    /// A renderer of a scene that is described in code, with everything that scene files have: materials, groups, motions, cameras and
-    /// skies. Meshes can be triangles that are in no file.
+    /// Creates a renderer for a scene described in code, with all features of scene files: materials, groups, motions, cameras and skies.
+    /// Meshes may also be triangles in memory. `name` is the name of the scene.
     ///
     /// ```
     /// use throng::{
@@ -122,7 +122,7 @@ impl Renderer {
     /// ```
     ///
     /// # Errors
-    /// The first thing in the description that cannot be rendered.
+    /// The first error in the description.
     pub fn from_desc(name: &str, scene: &SceneFile) -> Result<Self, Error> {
         let scene = Arc::new(loader::build(name, scene)?);
         Ok(Self::of(Source::Scene(scene)))
@@ -145,65 +145,65 @@ impl Renderer {
         self.with(|options| options.picture.size = Some(Size { width, height }))
     }
 
-    /// Sets the number of samples per pixel. All pixels then get as many.
+    /// Sets the number of samples per pixel. This turns off adaptive sampling, unless a noise threshold is set by [`Self::with`].
     pub fn samples(mut self, samples: u32) -> Self {
         self.options.picture.samples = Some(samples);
         self
     }
 
-    /// Sets the seed of the noise. The same seed gives the same pixels.
+    /// Sets the seed of the noise. Pixels are reproducible for a given seed.
     pub fn seed(mut self, seed: u32) -> Self {
         self.options.picture.seed = Some(seed);
         self
     }
 
-    /// Sets how light is computed, or which view is shown.
+    /// Sets the integrator: the method of computing light, or a debugging view.
     pub fn integrator(self, integrator: Integrator) -> Self {
         self.with(|options| options.picture.integrator = Some(integrator))
     }
 
-    /// Leaves out the background, and the ground of models: pictures get alpha.
+    /// Removes the background, and the ground of models. Pictures then have an alpha channel.
     pub fn transparent(self) -> Self {
         self.with(|options| options.aovs.transparent = true)
     }
 
-    /// Takes the noise out of frames, each with the help of those around it, which are traced for that.
+    /// Denoises frames with the help of their neighbours, which are traced for this purpose.
     pub fn denoise(mut self) -> Self {
         self.options.aovs.denoise = Some(Denoise::Film);
         self
     }
 
-    /// Leaves frames as they are traced, of scenes as well that ask for [denoising](Self::denoise).
+    /// Turns [denoising](Self::denoise) off, even if the scene enables it.
     pub fn as_traced(mut self) -> Self {
         self.options.aovs.denoise = Some(Denoise::Off);
         self
     }
 
-    /// Sets the device: all GPUs or else the processor, if this is not called.
+    /// Sets the device. The default is all GPUs, or the CPU if there are none.
     pub fn device(mut self, device: DeviceChoice) -> Self {
         self.device = device;
         (self.opened, self.ready) = (None, None);
         self
     }
 
-    /// Sets the number of CPU threads; 0 for one per core. They belong to the process, so the first renderer's number counts.
+    /// Sets the number of CPU threads; 0 for one per core. Threads are shared by the process: the number set by the first renderer applies.
     pub fn threads(mut self, threads: u16) -> Self {
         self.threads = threads.into();
         self
     }
 
-    /// Makes any choice that the command line has: how files are loaded and seen, exposure and film, backgrounds, trees. What was loaded is
-    /// loaded again.
+    /// Changes any setting of the command line: loading and framing of files, exposure and film, backgrounds, trees. The scene is loaded
+    /// again on next use.
     pub fn with(mut self, choose: impl FnOnce(&mut PictureOptions)) -> Self {
         choose(&mut self.options);
         (self.scene, self.ready) = (None, None);
         self
     }
 
-    /// The scene, which is loaded now if it was not before. It tells how many frames there are, and warnings.
+    /// The scene, loaded now if needed. It provides the number of frames and the warnings.
     ///
     /// # Errors
-    /// Those of [`loader::load_with`].
+    /// If the file, or a file that it refers to, cannot be loaded, or if CPU threads cannot be started.
     pub fn scene(&mut self) -> Result<&Arc<Scene>, Error> {
         let scene = match (self.scene.take(), &self.source) {
             (Some(scene), _) => scene,
@@ -216,15 +216,16 @@ impl Renderer {
         Ok(self.scene.insert(scene))
     }
 
-    /// Renders a frame, from 1, to display colours of 8 bits: the pixels that the command line writes.
+    /// Renders frame `number`, counted from 1, to display colours of 8 bits. The pixels equal those written by the command line.
     ///
     /// # Errors
-    /// Everything that can be wrong with the file, the choices and the device, and a frame that the scene does not have.
+    /// If the scene or another input cannot be loaded, if settings are invalid or contradict one another, if the scene has no such frame,
+    /// or if the device cannot be opened or fails.
     pub fn frame(&mut self, number: u32) -> Result<Image, Error> {
         self.image(number)
     }
 
-    /// Renders a frame, from 1, to linear radiance.
+    /// Renders frame `number`, counted from 1, to linear radiance.
     ///
     /// # Errors
     /// As [`Self::frame`].
@@ -232,9 +233,9 @@ impl Renderer {
         self.image(number)
     }
 
-    /// Renders frames, from 1, in this order, and gives each to `each`: display colours as [`Self::frame`], or linear radiance if it takes
-    /// `Image<f32>`. Frames that are [denoised](Self::denoise) take those around them; here these are traced once, while calls of
-    /// [`Self::frame`] trace them again each time.
+    /// Renders the frames `numbers`, counted from 1, in this order, and passes each to `each`: as display colours, or as linear radiance if
+    /// `each` takes `Image<f32>`. [Denoised](Self::denoise) frames need their neighbours. This function traces each neighbour once, while
+    /// repeated calls of [`Self::frame`] trace it each time.
     ///
     /// ```
     /// use throng::{Image, Renderer};
@@ -250,7 +251,7 @@ impl Renderer {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::frame`], before the first if a frame does not exist, and the first of `each`, which ends it.
+    /// As [`Self::frame`]; a missing frame is reported before the first is rendered. An error of `each` ends the call and is returned.
     pub fn frames<T: Channel, E: From<Error>>(
         &mut self,
         numbers: impl IntoIterator<Item = u32>,
@@ -268,10 +269,10 @@ impl Renderer {
         })?
     }
 
-    /// The nearest hit of each ray with the scene as it is in a frame, from 1; None where there is nothing.
+    /// Traces rays against the scene in frame `number`, counted from 1. Returns the nearest hit of each ray; None for a miss.
     ///
-    /// Things are where they are at the frame's time, whatever the shutter does. Materials do not count: glass is hit, and so is what a
-    /// texture cuts out. A call poses the frame and copies all rays to the device, so one with many rays is faster than many with one.
+    /// The scene is posed at the frame's time, without motion blur. Materials are ignored: rays hit glass, and parts that a texture cuts
+    /// out. Each call poses the frame and copies all rays to the device, so one call with many rays is faster than many calls with one ray.
     ///
     /// ```
     /// use throng::{Ray, Renderer};
@@ -286,15 +287,15 @@ impl Renderer {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::frame`], and rays that have no direction, or numbers that are not finite.
+    /// As [`Self::frame`]. Also if a ray has a direction of length zero or numbers that are not finite.
     pub fn trace(&mut self, number: u32, rays: &[Ray]) -> Result<Vec<Option<Hit>>, Error> {
         let (scene, frame, hits) = self.query(number, RayKind::Closest, rays)?;
         let surfaces = Surfaces::new(&scene, &frame);
         Ok(rays.par_iter().zip(&hits).map(|(ray, hit)| surfaces.hit(ray, hit)).collect())
     }
 
-    /// Whether each ray meets anything from its `t_min` to its `t_max`, in less time than [`Self::trace`] takes to find what. What is true of
-    /// its rays is true of these.
+    /// Whether each ray hits anything between its `t_min` and `t_max`. This is faster than [`Self::trace`], whose description of rays
+    /// applies here.
     ///
     /// # Errors
     /// As [`Self::trace`].
@@ -303,18 +304,18 @@ impl Renderer {
         Ok(hits.iter().map(|hit| hit.t >= 0.0).collect())
     }
 
-    /// Writes frames where the command line would with this `--output`, such as `out/####.png` or `turn.mp4`: one picture where the name has
-    /// no place for a number, else all frames. `observer` hears of each; `&mut ()` is one.
+    /// Writes frames as the command line does with this `--output`, for example `out/####.png` or `turn.mp4`. A name without a frame number
+    /// gets one picture, all others get every frame. `observer` receives a report of each frame; pass `&mut ()` to ignore them.
     ///
     /// # Errors
-    /// As [`Self::frame`], and files that cannot be written.
+    /// As [`Self::frame`]. Also if `output` is invalid or a file cannot be written.
     pub fn write(&mut self, output: impl AsRef<OsStr>, observer: &mut dyn FrameObserver) -> Result<Summary, Error> {
         let frames = FrameOptions { output: Some(Destination::parse(output)?), ..FrameOptions::default() };
         self.write_with(&frames, observer, &AtomicBool::new(false))
     }
 
-    /// Writes frames as `frames` says: which ones, to what files, and whether those that exist are kept. Once `stop` is set, the run ends
-    /// with what it has.
+    /// Writes the frames that `frames` selects, to its files, and with its treatment of existing frames. After `stop` is set, the run ends
+    /// early and keeps the frames that are finished.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -330,7 +331,7 @@ impl Renderer {
         let ongoing = OngoingOptions::default();
         let mut run = Run::plan(&self.options, scene, (frames, &ongoing), device.as_ref(), &never)?;
         run.open()?;
-        // The run loads the scene anew, and an error may leave the device without any.
+        // The run loads the scene again, and after an error the device may have none.
         self.ready = None;
         let summary = run.render(device.as_mut(), observer, stop)?;
         self.opened = Some(device);
@@ -343,7 +344,7 @@ impl Renderer {
         })
     }
 
-    /// Traces rays, and returns the hits with the scene and the posed frame that they are in.
+    /// Traces rays. Returns the hits, the scene, and the posed frame to which they refer.
     fn query(&mut self, number: u32, kind: RayKind, rays: &[Ray]) -> Result<(Arc<Scene>, Frame, Vec<abi::Hit>), Error> {
         check_rays(rays)?;
         self.on_device(vec![number], PixelType::U8, |job, ready, device| {
@@ -355,7 +356,8 @@ impl Renderer {
         })
     }
 
-    /// Does `work` for frames with the scene on the device, and keeps both if it went well.
+    /// Calls `work` with a job for the frames and the scene loaded on the device. Keeps device and scene for the next call if there is no
+    /// error.
     fn on_device<T>(
         &mut self,
         numbers: Vec<u32>,
@@ -377,7 +379,7 @@ impl Renderer {
         Ok(done)
     }
 
-    /// The device, which is opened now if it was not before. It comes back when all went well: after an error it may have lost its scene.
+    /// The device, opened now if needed. The caller returns it after success; after an error, the device may have lost its scene.
     fn take_device(&mut self) -> Result<Box<dyn Device>, Error> {
         match self.opened.take() {
             Some(device) => Ok(device),

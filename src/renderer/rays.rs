@@ -1,4 +1,4 @@
-//! Rays of one's own: what they hit, told in terms of the scene.
+//! Ray queries by users of the library. Hits are described in terms of the scene.
 
 use crate::{
     abi::{self, Ray},
@@ -7,43 +7,44 @@ use crate::{
 };
 use glam::{DMat3, DVec3, Vec3};
 
-/// The nearest thing that a ray meets.
+/// The nearest hit of a ray.
 ///
-/// Indices are those of the [`Scene`], which has the names: [`Scene::instance_name`], [`Mesh::name`], [`Scene::material_name`].
+/// Indices refer to the [`Scene`], which has the names: [`Scene::instance_name`], [`Mesh::name`], [`Scene::material_name`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Distance in lengths of the ray's direction, so in scene units if that is a unit vector. The ray meets the surface at
+    /// Distance in multiples of the direction's length; in scene units if the direction is a unit vector. The ray meets the surface at
     /// `origin + distance * direction`.
     pub distance: f32,
-    /// Unit normal of the triangle or the sphere in world space. It points to the side from which the triangle's corners are
-    /// counter-clockwise, and out of spheres, whichever side the ray came from.
+    /// Unit geometric normal in world space. For triangles, it points to the side from which the corners are counter-clockwise; for
+    /// spheres, it points outwards. It does not depend on the ray's direction.
     pub normal: [f32; 3],
-    /// Weights of the triangle's second and third corner; the first corner has the rest of 1. Both are 0 on spheres.
+    /// Barycentric weights of the triangle's second and third corner. The weight of the first corner is 1 minus their sum. Both are 0 on
+    /// spheres.
     pub barycentrics: [f32; 2],
     /// Index of the triangle in its mesh; 0 for spheres.
     pub primitive: u32,
-    /// Index into [`Scene::meshes`]: the one that the instance shows in this frame.
+    /// Index into [`Scene::meshes`] of the mesh that the instance shows in this frame.
     pub mesh: u32,
     /// Index into [`Scene::instances`].
     pub instance: u32,
-    /// Which of its copies that is, if the instance is in an assembly: [`Scene::way_to`] leads to it.
+    /// Number of the copy, for an instance in an assembly; see [`Scene::way_to`].
     pub number: u32,
     /// Index into [`Scene::materials`].
     pub material: u32,
 }
 
 impl Ray {
-    /// A ray without an end. Both vectors are in world space; the direction may have any length from 1e-15 to 1e15.
+    /// A ray of infinite length. Both vectors are in world space. The length of the direction may be from 1e-15 to 1e15.
     pub fn new(origin: impl Into<[f32; 3]>, direction: impl Into<[f32; 3]>) -> Self {
         Self { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY }
     }
 }
 
-/// A posed scene in which hits are looked up.
+/// A posed scene that resolves hits.
 pub(super) struct Surfaces<'a> {
     scene: &'a Scene,
     frame: &'a Frame,
-    /// Corners of each mesh as posed; empty for spheres.
+    /// Posed vertex positions of each mesh; empty for spheres.
     positions: Vec<&'a [[f32; 3]]>,
 }
 
@@ -57,7 +58,7 @@ impl<'a> Surfaces<'a> {
         Self { scene, frame, positions }
     }
 
-    /// Looks up the hit of `ray`; None for a miss.
+    /// Resolves a hit of `ray`; None for a miss.
     pub fn hit(&self, ray: &Ray, hit: &abi::Hit) -> Option<Hit> {
         if hit.t < 0.0 {
             return None;
@@ -89,7 +90,7 @@ impl<'a> Surfaces<'a> {
     }
 }
 
-/// A unit normal in world space. Doubles hold the normals of the smallest triangles, too.
+/// Unit normal in world space. Double precision is needed for the normals of tiny triangles.
 fn world_normal(object_from_world: DMat3, normal: DVec3) -> Vec3 {
     (object_from_world.transpose() * normal.normalize_or_zero()).normalize_or_zero().as_vec3()
 }

@@ -1,4 +1,4 @@
-//! Tests that need more than one call.
+//! Tests that combine several calls.
 
 use super::*;
 use crate::{
@@ -40,7 +40,7 @@ fn pictures_in_memory_are_those_in_files() {
 #[test]
 fn frames_are_told_and_do_not_depend_on_what_was_rendered_before() {
     let folder = tempfile::tempdir().unwrap();
-    // Denoised frames of models depend on which others are asked for.
+    // Denoised frames of models depend on which other frames are requested.
     let mut renderer = link().as_traced();
     let third = renderer.frame(3).unwrap();
     let frames = FrameOptions {

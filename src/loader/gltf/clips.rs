@@ -1,4 +1,4 @@
-//! Animations to clips (glTF 2.0, 3.11): channels of the rig's nodes, and tracks of other values, with valid keys.
+//! Conversion of animations to clips (glTF 2.0, 3.11): channels of the rig's nodes, and tracks of other values, with validated keys.
 
 use super::{
     fault::{Fault, fault},
@@ -23,11 +23,11 @@ use gltf::json::{
 use rayon::prelude::*;
 use std::collections::HashSet;
 
-/// One clip for each animation of the file. Channels of nodes outside of the rig are dropped. An animation whose indices are out of
-/// range, or whose keys do not fit, becomes a clip with a fault, with a warning.
+/// Reads one clip per animation of the file. Channels of nodes outside the rig are dropped. An animation with indices out of range, or with
+/// invalid keys, becomes a clip marked as faulty, with a warning.
 ///
 /// # Errors
-/// When keys exceed the memory.
+/// If keys exceed the memory budget.
 pub fn read(document: &Document, hierarchy: &Hierarchy, nodes: &[RigNode]) -> Result<Vec<Clip>, Fault> {
     let reader = Reader { document, hierarchy, nodes };
     (0..document.root.animations.len()).into_par_iter().map(|index| reader.clip_or_fault(index)).collect()
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Ok(clip)
     }
 
-    /// The target of a channel; None when the channel has no effect.
+    /// The target of a channel; None if the channel has no effect.
     fn target(&self, channel: &animation::Channel, path: &str) -> Result<Option<Drive>, Fault> {
         let warn = |message: &str| {
             self.document.warnings.add(path, message);
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value that a pointer names. None, with a warning, if it cannot be animated.
+    /// The value to which a pointer refers. None, with a warning, if it cannot be animated.
     fn pointed_at(&self, pointer: &str, path: &str) -> Result<Option<Drive>, Fault> {
         let place = || format!("{path}/target/extensions/{}/pointer", ANIMATION_POINTER);
         if let Some(node) = pointers::visibility(pointer) {
@@ -195,7 +195,7 @@ impl Reader<'_> {
         Ok(keys)
     }
 
-    /// Makes truth values of the keys' numbers. Between them, there is nothing (KHR_animation_pointer).
+    /// Converts the keys' numbers to booleans, which change only in steps (KHR_animation_pointer).
     fn step(&self, keys: &mut Keys) {
         keys.values.iter_mut().for_each(|value| *value = f32::from(*value != 0.0));
         if keys.interpolation != Interpolation::Step {
@@ -269,7 +269,7 @@ impl Keys {
         }
     }
 
-    /// Drops keys that are not later than all before them; returns whether there were any.
+    /// Drops keys that are not later than all previous ones. Returns whether there were any.
     fn remove_unordered(&mut self, per_key: usize) -> bool {
         let mut kept = 0;
         let mut latest = -1.0;
@@ -289,7 +289,7 @@ impl Keys {
         removed
     }
 
-    /// Makes rotations unit quaternions, but not the tangents of splines; one without direction becomes the identity.
+    /// Normalises rotations, but not the tangents of splines. A quaternion of length zero becomes the identity.
     fn normalise_rotations(&mut self, per_key: usize) {
         let value_at = if per_key == 12 { 4 } else { 0 };
         for key in self.values.chunks_exact_mut(per_key) {

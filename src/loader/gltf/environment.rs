@@ -1,5 +1,4 @@
-//! Light from all around a scene (EXT_lights_image_based): a cube map, or spherical harmonics in place of one, as a
-//! latitude-longitude picture.
+//! Image-based lighting of a scene (EXT_lights_image_based): a cube map or spherical harmonics, converted to a latitude-longitude image.
 
 use super::{
     fault::{Fault, fault},
@@ -21,7 +20,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use std::f32::consts::{PI, TAU};
 
-/// Rows of a picture of spherical harmonics, which are smooth.
+/// Number of rows of an image of spherical harmonics, which are smooth.
 const HARMONIC_ROWS: u32 = 32;
 
 #[derive(Deserialize)]
@@ -36,7 +35,7 @@ struct Light {
     rotation: Option<[f32; 4]>,
     intensity: Option<f32>,
     irradiance_coefficients: Option<[[f32; 3]; 9]>,
-    /// Images of the faces: sharp at first, then ever more blurred, for renderers that do not trace rays.
+    /// Images of the faces. The first set is sharp; the others are increasingly blurred, for renderers without ray tracing.
     #[serde(default)]
     specular_images: Vec<[usize; 6]>,
 }
@@ -46,10 +45,10 @@ struct LightIndex {
     light: usize,
 }
 
-/// The light around `scene`, rotated as its nodes are by `rotation`; none if the file has none.
+/// The image-based light of `scene`, rotated by `rotation` as its nodes are. None if the scene has none.
 ///
 /// # Errors
-/// When there is no such light, its numbers are not finite, or its pictures are missing, damaged, not square or too large.
+/// If the light does not exist, if its numbers are not finite, or if its images are missing, damaged, not square or too large.
 pub fn read(document: &Document, scene: Option<usize>, rotation: Quat) -> Result<Option<FloatImage>, Fault> {
     let Some(scene) = scene else { return Ok(None) };
     let others = document.root.scenes[scene].extensions.as_ref().map(|e| &e.others);
@@ -92,7 +91,7 @@ fn picture(document: &Document, light: &Light, rotation: Quat, path: &str) -> Re
     }
 }
 
-/// The picture of `radiance` from all directions, as of [`crate::scene::Environment::Image`] that is not rotated.
+/// The image of `radiance` over all directions, in the layout of an unrotated [`crate::scene::Environment::Image`].
 fn panorama(
     document: &Document,
     rows: u32,
@@ -114,9 +113,9 @@ fn panorama(
 
 /// A cube map of linear radiance.
 struct Cube {
-    /// Width and height of a face.
+    /// Width and height of a face, in pixels.
     size: u32,
-    /// The faces towards +X, -X, +Y, -Y, +Z and -Z, as they are seen from within: first row at the top, +Y up in those at the sides.
+    /// The faces towards +X, -X, +Y, -Y, +Z and -Z, as seen from inside. The first row is at the top; for the side faces, +Y is up.
     faces: Vec<Rgba32FImage>,
 }
 
@@ -164,9 +163,9 @@ impl Cube {
     }
 }
 
-/// The face that a direction goes through, and the place in its picture, from (0, 0) at the top left to (1, 1). Faces have the
-/// orientations of OpenGL's cube maps (OpenGL 4.6, 8.13), each "flipped about its vertical axis", as the extension has it: pictures are
-/// seen from within, without mirroring, in the right-handed space of glTF.
+/// The face hit by a direction, and the position in its image, from (0, 0) at the top left to (1, 1). Faces have the orientations of
+/// OpenGL's cube maps (OpenGL 4.6, 8.13), each "flipped about its vertical axis", as the extension specifies. Images are therefore seen
+/// from inside, without mirroring, in glTF's right-handed space.
 fn on_face(d: Vec3) -> (usize, Vec2) {
     let size = d.abs();
     let (face, right, down, depth) = match size.max_element() {
@@ -180,8 +179,8 @@ fn on_face(d: Vec3) -> (usize, Vec2) {
     (face, (Vec2::new(right, down) / depth + 1.0) * 0.5)
 }
 
-/// Linear radiance of a face. Eight-bit colours are sRGB, and where there is alpha, to be divided by it (RGBD): so the makers of the
-/// extension write and read them.
+/// Linear radiance of a face. Eight-bit colours are sRGB, and are divided by alpha if there is any (RGBD), following the software of the
+/// extension's authors.
 fn linear(image: DynamicImage) -> Rgba32FImage {
     if matches!(image, DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_)) {
         return image.into_rgba32f();
@@ -194,8 +193,8 @@ fn linear(image: DynamicImage) -> Rgba32FImage {
     texels
 }
 
-/// Radiance of spherical harmonics in the order and with the signs of Ramamoorthi and Hanrahan 2001, which the extension refers to:
-/// irradiance is what their formula makes of the coefficients.
+/// Radiance of spherical harmonics, with the order and signs of Ramamoorthi and Hanrahan 2001, to which the extension refers. Their formula
+/// then gives irradiance.
 fn harmonics(coefficients: &[[f32; 3]; 9], d: Vec3) -> Vec3 {
     let basis = [
         0.282_095,

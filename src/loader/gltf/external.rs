@@ -1,7 +1,7 @@
-//! Files placed in files: the external assets of the draft of glTF 2.1 (`files`, `externalAssets` and a node's `externalAsset`).
+//! Files that contain other files: the external assets of the draft of glTF 2.1 (`files`, `externalAssets` and a node's `externalAsset`).
 //!
-//! The root nodes of the other file's scene become children of the node. Meshes, materials and textures are read once, however many
-//! nodes place the file. Its animations and its light from all around are left out, with a warning.
+//! The root nodes of the other file's scene become children of the node. Meshes, materials and textures are read once, even if several
+//! nodes place the file. Its animations and its image-based light are ignored, with a warning.
 
 use super::{
     GltfOptions, Input, Model,
@@ -27,12 +27,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Greatest number of files within each other.
+/// Maximum depth of nested files.
 const MOST_DEEP: usize = 16;
-/// Bytes of a node of the rig, with its name and pose.
+/// Bytes per node of the rig, with its name and pose.
 const NODE: u64 = 512;
 
-/// The members of a file that the `gltf` crate does not know.
+/// The members of a file that the `gltf` crate does not support.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct External {
@@ -61,10 +61,10 @@ struct Placed {
 }
 
 impl External {
-    /// Reads the members, if the text has any.
+    /// Reads the members; None if the text has none.
     ///
     /// # Errors
-    /// When one has the wrong type.
+    /// If a member has the wrong type.
     pub fn read(json: &[u8]) -> Result<Option<Self>, Fault> {
         const NAME: &[u8] = b"\"externalAssets\"";
         if !json.windows(NAME.len()).any(|bytes| bytes == NAME) {
@@ -76,10 +76,10 @@ impl External {
     }
 }
 
-/// Places other files at the visible nodes that name them.
+/// Adds the external files of visible nodes to the model.
 ///
 /// # Errors
-/// When a file does not exist, is faulty, contains itself, or exceeds the memory.
+/// If a file does not exist, is faulty, contains itself, or exceeds the memory budget.
 pub fn attach(
     document: &Document,
     hierarchy: &Hierarchy,
@@ -113,7 +113,7 @@ pub fn attach(
 }
 
 impl External {
-    /// The model of external asset `asset`, which the node at `at` names.
+    /// The model of external asset `asset`, to which the node at `at` refers.
     fn model(&self, document: &Document, options: &GltfOptions, asset: usize, at: &str) -> Result<Model, Fault> {
         let count = self.external_assets.len();
         let missing = || fault(at, out_of_range("external asset", asset, count));
@@ -160,14 +160,14 @@ fn read_file(document: &Document, options: &GltfOptions, file: PathBuf, path: &s
     load(&input, &options, document.budget).map_err(|inner| fault(path, inner.line()))
 }
 
-/// Files that the inner one names are looked for where those of the outer one are.
+/// Files that the inner file refers to are searched in the folders of the outer one.
 fn read_bytes(document: &Document, options: &GltfOptions, bytes: &[u8], path: &str) -> Result<Model, Fault> {
     let options = nested(document, options, None, path)?;
     let input = Input { bytes, path: Path::new(""), home: document.folders.home() };
     load(&input, &options, document.budget).map_err(|inner| fault(path, inner.line()))
 }
 
-/// The options for a file within this one.
+/// The options for a file inside this one.
 fn nested(document: &Document, outer: &GltfOptions, file: Option<PathBuf>, path: &str) -> Result<GltfOptions, Fault> {
     if outer.within.len() >= MOST_DEEP {
         return Err(fault(path, format!("files within files are more than {MOST_DEEP} deep")));
@@ -179,7 +179,7 @@ fn nested(document: &Document, outer: &GltfOptions, file: Option<PathBuf>, path:
     Ok(options)
 }
 
-/// A file within the file, of which meshes, materials and textures have moved into the outer model.
+/// An external file whose meshes, materials and textures were moved to the outer model.
 struct Guest {
     model: Model,
     first_mesh: u32,
@@ -207,14 +207,14 @@ impl Guest {
         Self { model, first_mesh }
     }
 
-    /// Bytes that another placement takes.
+    /// Bytes of another placement.
     fn bytes(&self) -> u64 {
         let instances: usize = self.model.parts.iter().map(|part| part.placements.len()).sum();
         let joints: usize = self.model.rig.skins.iter().map(|skin| skin.joints.len()).sum();
         budget::INSTANCE * instances as u64 + NODE * self.model.rig.nodes.len() as u64 + 64 * joints as u64
     }
 
-    /// Hangs a copy of the hierarchy from a node of the outer rig.
+    /// Adds a copy of the hierarchy below a node of the outer rig.
     fn place(&self, node: u32, host: &mut Model) {
         let (first_node, first_skin) = (host.rig.nodes.len() as u32, host.rig.skins.len() as u32);
         let parent = |own: u32| if own == NONE { node } else { first_node + own };
@@ -232,7 +232,7 @@ impl Guest {
             }
             host.parts.push(part);
         }
-        // The outer file's animations name its own lights and cameras by index.
+        // The outer file's animations refer to its own lights and cameras by index.
         for light in &self.model.lights {
             host.lights.push(super::ModelLight { node: first_node + light.node, light: NONE, ..light.clone() });
         }

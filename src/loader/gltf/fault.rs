@@ -1,4 +1,4 @@
-//! Faults and warnings of a file: a JSON pointer to the place and one sentence each.
+//! Errors and warnings about a file: each has a JSON pointer and one sentence.
 
 use crate::loader::budget::Budget;
 use std::sync::{
@@ -6,13 +6,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// A reason why the file, or the part of it at `path`, cannot be loaded.
+/// Reason why the file, or the part of it at `path`, cannot be loaded.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// A JSON pointer such as `/meshes/0/primitives/2`, or empty for the file as a whole.
+    /// A JSON pointer such as `/meshes/0/primitives/2`; empty for the file as a whole.
     pub path: String,
     pub message: String,
-    /// Whether it is only the consequence of another fault, in something that this place refers to.
+    /// Whether this is only the consequence of another fault, in a part to which this one refers.
     follows: bool,
 }
 
@@ -22,24 +22,24 @@ pub fn fault(path: impl Into<String>, message: impl Into<String>) -> Fault {
 }
 
 impl Fault {
-    /// Marks this fault as the consequence of one that is known already, so that a check does not report it.
+    /// Marks this fault as the consequence of a reported one, so that a check does not report it.
     pub fn following(self) -> Self {
         Self { follows: true, ..self }
     }
 
-    /// `path: message`.
+    /// Formats the fault as `path: message`.
     pub fn line(&self) -> String {
         if self.path.is_empty() { self.message.clone() } else { format!("{}: {}", self.path, self.message) }
     }
 }
 
-/// How faults are handled: a load ends at the first one, a check goes on without the faulty part.
+/// Handling of faults: a load ends at the first one, a check continues without the faulty part.
 pub struct Faults<'a>(Option<Found<'a>>);
 
 /// The faults of a check.
 struct Found<'a> {
     faults: Mutex<Vec<Fault>>,
-    /// Once this is exceeded, the check ends, too: all else would not fit either.
+    /// If this is exceeded, the check also ends, since nothing else would fit.
     budget: &'a Budget,
     ended: AtomicBool,
 }
@@ -56,7 +56,7 @@ impl<'a> Faults<'a> {
     /// In a check, records a fault and returns `None`.
     ///
     /// # Errors
-    /// In a load, the fault itself; in a check, only what ends it.
+    /// In a load, the fault itself. In a check, only a fault that ends it.
     pub fn keep<T>(&self, result: Result<T, Fault>) -> Result<Option<T>, Fault> {
         match (result, &self.0) {
             (Ok(value), _) => Ok(Some(value)),
@@ -65,7 +65,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// The faults of a check as lines, each once and in order.
+    /// The faults of a check as lines, in order and without repetitions.
     pub fn into_lines(self) -> Vec<String> {
         let found = self.0.and_then(|found| found.faults.into_inner().ok());
         in_order(found.iter().flatten().map(Fault::line).collect(), "errors")
@@ -86,11 +86,11 @@ impl Found<'_> {
     }
 }
 
-/// Warnings about what was replaced or left out. Threads add in any order; the result is sorted.
+/// Warnings about replaced or omitted data. Threads may add them in any order; the result is sorted.
 #[derive(Default)]
 pub struct Warnings(Mutex<Vec<String>>);
 
-/// Most lines of errors or warnings: a file with a mistake in every node must not fill the screen.
+/// Maximum number of lines of errors or warnings, so that a file with a fault in every node does not fill the screen.
 const MOST_LINES: usize = 100;
 
 fn in_order(mut lines: Vec<String>, what: &str) -> Vec<String> {

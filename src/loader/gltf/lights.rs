@@ -1,7 +1,7 @@
 //! Punctual lights (KHR_lights_punctual) at the nodes of a scene. Values out of range are clamped, with a warning.
 //!
-//! Candela and lux count as radiant intensity and irradiance one to one, as in most viewers. The photometric factor of 683 would make most
-//! files black next to their own emission.
+//! Candela and lux are used directly as radiant intensity and irradiance, as in most viewers. With the photometric factor of 683, most
+//! files would be black relative to their own emission.
 
 use super::{
     fault::{Fault, fault},
@@ -19,10 +19,10 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// A light that ends sharply, as Blender's spots without blend, has the same angle twice. The specification wants a narrower inner one:
-/// it is less by this share.
+/// Difference between inner and outer angle of a spot with a sharp edge, relative to the outer angle. Such spots have equal angles in
+/// files, for example spots from Blender without blend, but the specification requires a smaller inner angle.
 const SHARP: f32 = 1e-4;
-/// The least outer angle of a cone in radians.
+/// Minimum outer angle of a cone in radians.
 const LEAST_ANGLE: f32 = 1e-3;
 
 #[derive(Deserialize)]
@@ -36,11 +36,11 @@ struct LightIndex {
     light: usize,
 }
 
-/// The lights of the scene's visible nodes, in the order of the nodes. Those that do not exist or are of an unknown type are left out,
-/// with a warning.
+/// The lights of the scene's visible nodes, in the order of the nodes. Missing lights and lights of unknown types are ignored with a
+/// warning.
 ///
 /// # Errors
-/// Those of [`Document::or_warn`].
+/// If the memory budget is exceeded.
 pub fn read(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLight>, Fault> {
     let others = document.root.extensions.as_ref().map(|e| &e.others);
     let read = extensions::read::<Lights>(others, extensions::LIGHTS, "");
@@ -54,7 +54,7 @@ pub fn read(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLight
     Ok(found)
 }
 
-/// The light of a node, which is `rig_node` in the rig and `index` in the file.
+/// The light of a node, which has the index `rig_node` in the rig and `index` in the file.
 fn light_at(
     document: &Document,
     (node, rig_node, index): (&Node, u32, u32),
@@ -91,7 +91,7 @@ struct Light<'a> {
 }
 
 impl Light<'_> {
-    /// A member, if it is there and of the right type.
+    /// A member; None if it is missing or, with a warning, has the wrong type.
     fn member<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>, Fault> {
         let Some(json) = self.json.pointer(&format!("/{pointer}")) else {
             return Ok(None);
@@ -126,8 +126,10 @@ impl Light<'_> {
         Ok(used)
     }
 
+    /// The type of the light, with its parameters.
+    ///
     /// # Errors
-    /// When the type is unknown or missing.
+    /// If the type is unknown or missing.
     fn shape(&self) -> Result<LightShape, Fault> {
         match self.json.get("type").and_then(Value::as_str) {
             Some("directional") => Ok(LightShape::Directional),
@@ -140,7 +142,7 @@ impl Light<'_> {
 
     fn spot(&self) -> Result<LightShape, Fault> {
         let outer: f32 = self.member("spot/outerConeAngle")?.unwrap_or(FRAC_PI_4);
-        // A quarter turn may be rounded up when it is written as a float.
+        // A quarter turn may have been rounded up when it was written.
         let wide = if outer <= FRAC_PI_2 + 1e-5 { outer } else { FRAC_PI_2 };
         let used = wide.max(LEAST_ANGLE);
         replace(self.document, &format!("{}/spot/outerConeAngle", self.path), outer, used);

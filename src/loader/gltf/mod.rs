@@ -1,10 +1,11 @@
-//! glTF 2.0 files to a [`Model`]: geometry, hierarchy, skins, clips, materials, cameras and lights of one scene.
+//! Loading of glTF 2.0 files as a [`Model`]: geometry, hierarchy, skins, clips, materials, cameras and lights of one scene.
 //!
-//! The JSON is parsed with the `gltf` crate's model; everything it points at is validated here before it is read.
-//! A file can cause errors and warnings, but no panic, no reading beyond its folder, and no allocation beyond a limit.
+//! The JSON is parsed into the data model of the `gltf` crate. All references are validated here before they are followed. A file can cause
+//! errors and warnings, but no panic, no reading outside its folder, and no allocation beyond a limit.
 //!
-//! The way of a file: `file` (`container` → `json` → `document`, with `uri` and `meshopt`) → `nodes`, `skins`, `material` →
-//! `parts` (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`, `lights`, `environment` → `external`. All numbers come through `file::accessor`.
+//! The order of modules is: `file` (`container` → `json` → `document`, with `uri` and `meshopt`) → `nodes`, `skins`, `material` → `parts`
+//! (`geometry`, `tangents`) → `clips` (`pointers`) → `viewpoints`, `lights`, `environment` → `external`. All numbers are read through
+//! `file::accessor`.
 
 mod clips;
 mod environment;
@@ -40,35 +41,36 @@ use std::path::{Path, PathBuf};
 /// Options for loading a glTF file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GltfOptions {
-    /// Name or index of the scene; None for the file's own choice.
+    /// Name or index of the scene; None for the file's default.
     pub scene: Option<String>,
     /// Name of the material variant.
     pub variant: Option<String>,
-    /// Folders beside the file's own that it may refer to.
+    /// Folders, in addition to the file's own, that it may refer to.
     pub allow_dirs: Vec<PathBuf>,
-    /// Makes no tangents for normal maps whose meshes have none, which takes half a second for a million triangles on one core.
+    /// Whether to skip the generation of missing tangents for normal maps, which takes half a second per million triangles on one core.
     pub skip_tangents: bool,
-    /// Leaves out the picture of the light from all around, for scenes that have other surroundings.
+    /// Whether to skip the image-based light, for scenes with another environment.
     pub skip_environment: bool,
-    /// Rotation of all that is in the scene.
+    /// Rotation of the whole scene.
     pub rotation: Quat,
-    /// The files that this one is placed in, the outermost first.
+    /// The files that contain this one, outermost first.
     pub within: Vec<PathBuf>,
-    /// Greatest number of bytes that loading may take, the file's own included; None for what the system has left.
+    /// Maximum number of bytes for loading, including the file itself; None for the memory that the system has left.
     pub memory_limit: Option<u64>,
 }
 
-/// Loads a .gltf or .glb file (told apart by content) with the buffers and pictures it names.
+/// Loads a .gltf or .glb file, which are distinguished by content, with its buffers and pictures.
 ///
-/// The file is read once and only the results are kept; accessors are converted and pictures decoded in parallel.
+/// The file is read once, and only the results are kept. Accessors are converted and pictures decoded in parallel.
 ///
 /// # Errors
-/// One line that names the file, a JSON pointer to what is wrong, and the fix.
+/// If the file, or a file that it refers to, cannot be read or is invalid, or if the memory limit is exceeded. The error is one line with a
+/// JSON pointer and a remedy.
 pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError> {
     load_within(path, options, &Budget::new(options.memory_limit))
 }
 
-/// As [`load_model`], for a model that is part of a larger load and shares its budget.
+/// As [`load_model`], for a model that shares the budget of a larger load.
 ///
 /// # Errors
 /// As [`load_model`].
@@ -79,7 +81,7 @@ pub(super) fn load_within(path: &Path, options: &GltfOptions, budget: &Budget) -
     load(&input, options, budget).map_err(|fault| LoadError::file(path, fault.line()))
 }
 
-/// Loads a model in memory. URIs are resolved in `folder`; without one, the model cannot refer to files.
+/// Loads a model from memory. URIs are resolved in `folder`; without one, the model cannot refer to files.
 ///
 /// # Errors
 /// As [`load_model`].
@@ -89,19 +91,19 @@ pub fn load_model_bytes(bytes: &[u8], folder: Option<&Path>, options: &GltfOptio
     load(&input, options, &Budget::new(options.memory_limit)).map_err(|fault| LoadError::file(input.path, fault.line()))
 }
 
-/// Errors and warnings about a file: one line each, with a JSON pointer.
+/// Errors and warnings about a file, each on one line with a JSON pointer.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Errors that prevent loading it; empty if there are none.
+    /// Errors that prevent loading; empty if there are none.
     pub errors: Vec<LoadError>,
-    /// Warnings about what a load repairs or ignores.
+    /// Warnings about data that a load repairs or ignores.
     pub warnings: Vec<String>,
 }
 
-/// Loads a file as [`load_model`] does, but goes on after errors where it can, and returns all that it found.
+/// Checks a file. Unlike [`load_model`], it continues after errors where possible, and returns all findings.
 ///
 /// # Errors
-/// When the file cannot be read at all.
+/// If the file cannot be read.
 pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadError> {
     let bytes = files::read(path)?;
     let options = &GltfOptions { within: path.canonicalize().into_iter().collect(), ..options.clone() };
@@ -110,11 +112,11 @@ pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadE
     Ok(Findings { errors: errors.collect(), warnings })
 }
 
-/// The bytes of a whole file, and where it comes from.
+/// The bytes of a file, and its location.
 struct Input<'a> {
     bytes: &'a [u8],
     path: &'a Path,
-    /// The folder that URIs are resolved in.
+    /// The folder in which URIs are resolved.
     home: Option<&'a Path>,
 }
 
@@ -148,7 +150,7 @@ fn check(input: &Input, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
         let mut document = Document::open(&container, input.home, &budget, &faults, options)?;
         nodes::drop_missing(&mut document);
         let rest = read_model(&document, options);
-        // A fault that ends even a check is recorded like the others.
+        // A fault that ends the check is also recorded.
         let _ = faults.keep(rest);
         document.warn_of_unused();
         Ok(document.warnings.into_lines())
@@ -215,7 +217,7 @@ fn read_materials_and_meshes(
     (variant_count, variant, skip_tangents): (usize, Option<u32>, bool),
 ) -> Result<(Materials, parts::Meshes), Fault> {
     let (mut materials, textures) = material::read(document)?;
-    // Pictures and meshes are independent, and decoding is what takes longest.
+    // Pictures and meshes are independent, and decoding pictures takes most of the time.
     let (textures, meshes) = rayon::join(
         || textures.decode(),
         || {
@@ -228,7 +230,7 @@ fn read_materials_and_meshes(
     Ok(((materials, textures), meshes))
 }
 
-/// Moves what the document still holds into the model.
+/// Moves the remaining content of the document into the model.
 fn finish(document: Document, model: Model) -> Model {
     document.warn_of_unused();
     Model {

@@ -1,4 +1,4 @@
-//! A glTF file as the rest of the program sees it: validated, indices resolved, bytes decoded.
+//! A glTF file after loading: validated, with resolved indices and decoded data.
 
 use super::material::pbr::PbrMaterial;
 use crate::scene::{
@@ -9,15 +9,15 @@ use crate::scene::{
 use glam::Affine3;
 use rayon::prelude::*;
 
-/// The chosen scene of a file. All indices are valid and all numbers finite. "None" is [`crate::scene::NONE`].
+/// The selected scene of a file. All indices are valid and all numbers finite. An index of [`crate::scene::NONE`] stands for none.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// All nodes of the scene, with skins and clips. Joints that a skin has outside of the scene follow its nodes.
-    /// There is a clip for each animation of the file; channels of nodes that are not in the rig are dropped.
+    /// All nodes of the scene, with skins and clips. Joints outside the scene follow its nodes. There is one clip per animation of the
+    /// file; channels of nodes outside the rig are dropped.
     pub rig: Rig,
-    /// The mesh primitives that the scene uses, however often.
+    /// The mesh primitives that the scene uses, each once.
     pub meshes: Vec<ModelMesh>,
-    /// Number of meshes of the file that these primitives belong to.
+    /// Number of the file's meshes to which these primitives belong.
     pub mesh_count: u32,
     pub parts: Vec<Part>,
     /// All materials of the file, in its order.
@@ -27,32 +27,32 @@ pub struct Model {
     pub textures: Vec<ModelTexture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
-    /// Light from all around the scene (EXT_lights_image_based), as in [`crate::scene::Environment::Image`].
+    /// Image-based light of the scene (EXT_lights_image_based), as in [`crate::scene::Environment::Image`].
     pub environment: Option<FloatImage>,
     /// Names of the file's scenes.
     pub scenes: Vec<String>,
-    /// Index of the loaded scene in `scenes`, or none if the file has no scenes.
+    /// Index of the loaded scene in `scenes`; none if the file has no scenes.
     pub scene: u32,
     /// Names of the material variants (KHR_materials_variants).
     pub variants: Vec<String>,
     pub extensions_used: Vec<String>,
-    /// The extensions of `extensions_used` that were ignored.
+    /// The extensions in `extensions_used` that were ignored.
     pub extensions_unsupported: Vec<String>,
-    /// Warnings about what was replaced or left out: one line each, with a JSON pointer.
+    /// Warnings about replaced or omitted data: one line each, with a JSON pointer.
     pub warnings: Vec<String>,
-    /// Warnings about what is drawn, but may be meant otherwise.
+    /// Warnings about data that are rendered but probably intended differently.
     pub doubts: Vec<String>,
-    /// Bytes of memory that later steps may still take for the model, such as copies of meshes that joints move.
+    /// Bytes of memory that later steps may still take for the model, for example for copies of skinned meshes.
     pub room: u64,
 }
 
-/// One mesh primitive, in its bind pose. Texture coordinates have v = 0 at the bottom, as everywhere in the renderer.
+/// One mesh primitive in its bind pose. Texture coordinates have v = 0 at the bottom, as everywhere in the renderer.
 #[derive(Clone, Debug)]
 pub struct ModelMesh {
     pub name: String,
     pub mesh: TriangleMesh,
     pub deformers: Deformers,
-    /// Index into [`Model::materials`], or none for the default material. The chosen variant is applied.
+    /// Index into [`Model::materials`]; none for the default material. The selected variant is applied.
     pub material: u32,
     /// The materials of variants: (index into [`Model::variants`], index into [`Model::materials`]).
     pub variants: Vec<(u32, u32)>,
@@ -65,24 +65,24 @@ pub struct Part {
     pub node: u32,
     /// Index into [`Model::meshes`].
     pub mesh: u32,
-    /// Index into the rig's skins, or none. A skinned mesh is placed by its joints alone, not by its node.
+    /// Index into the rig's skins; none without a skin. A skinned mesh is placed by its joints only, not by its node.
     pub skin: u32,
-    /// `node_from_object`, one per copy: many with EXT_mesh_gpu_instancing, else one identity.
+    /// `node_from_object` of each copy: several with EXT_mesh_gpu_instancing, otherwise one identity.
     pub placements: Vec<Affine3>,
 }
 
-/// A decoded picture: one per distinct picture, sampling and colour space.
+/// A decoded picture. There is one per combination of picture, sampling and colour space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelTexture {
     pub name: String,
     pub width: u32,
     pub height: u32,
-    /// First row at the top; 8 bits per channel.
+    /// Row-major from the top, with 8 bits per channel.
     pub texels: Vec<[u8; 4]>,
     pub space: ColorSpace,
     pub wrap_s: Wrap,
     pub wrap_t: Wrap,
-    /// Whether magnified texels stay square.
+    /// Whether magnification uses the nearest texel.
     pub nearest: bool,
 }
 
@@ -94,12 +94,12 @@ pub enum ColorSpace {
 }
 
 impl ModelTexture {
-    /// Whether red, green and blue are the same in all of its texels.
+    /// Whether red, green and blue are equal in all texels.
     pub fn is_grey(&self) -> bool {
         self.texels.par_iter().all(|&[r, g, b, _]| r == g && g == b)
     }
 
-    /// Converts it to a texture of the renderer.
+    /// Converts the picture to a texture of the renderer.
     pub fn into_texture(self) -> Texture {
         let texels = match self.space {
             ColorSpace::Srgb => Texels::Srgb8(self.texels),
@@ -121,7 +121,7 @@ impl ModelTexture {
 pub struct ModelCamera {
     /// Index of the camera in the file.
     pub camera: u32,
-    /// The camera's name, else its node's.
+    /// The camera's name, or else its node's.
     pub name: String,
     /// Index into the rig's nodes.
     pub node: u32,
@@ -133,7 +133,7 @@ pub enum Projection {
     Perspective {
         /// Vertical field of view in radians.
         fov_y: f32,
-        /// Width by height; None for that of the picture.
+        /// Width divided by height; None for the aspect ratio of the picture.
         aspect: Option<f32>,
         near: f32,
         /// None for infinity.
@@ -160,14 +160,14 @@ pub struct ModelLight {
     pub color: [f32; 3],
     /// Candela for points and spots, lux for directional lights.
     pub intensity: f32,
-    /// Distance at which the light ends, if the file gives one.
+    /// Distance at which the light ends, if the file specifies one.
     pub range: Option<f32>,
     pub shape: LightShape,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LightShape {
-    /// Light from infinitely far away, along -Z of the node.
+    /// Light from infinity, along -Z of the node.
     Directional,
     Point,
     /// A cone along -Z of the node; angles from the axis in radians, 0 <= inner < outer <= π/2.

@@ -1,6 +1,6 @@
-//! The node hierarchy: which nodes the chosen scene has, in which order, and their transforms at rest.
+//! The node hierarchy: the nodes of the selected scene, their order, and their transforms at rest.
 //!
-//! Nothing here recurses, so 100,000 nodes may be one chain.
+//! This module uses no recursion, so a chain may have 100,000 nodes.
 
 use super::{
     GltfOptions,
@@ -39,28 +39,27 @@ fn shown() -> bool {
 
 /// The nodes of the rig and their indices in the file.
 pub struct Hierarchy {
-    /// For each node of the rig, its index in the file: parents before children, level by level.
+    /// For each node of the rig, its index in the file. Parents come before children, level by level.
     pub file_index: Vec<u32>,
-    /// For each node of the file, its index in the rig or none.
+    /// For each node of the file, its index in the rig, or none.
     pub rig_index: Vec<u32>,
-    /// Number of nodes, the first of `file_index`, that are the scene's own; the others only carry joints.
+    /// Number of nodes that belong to the scene; they come first in `file_index`. The others only carry joints.
     pub in_scene: usize,
-    /// The scene's nodes, as their indices in the rig and in the file, that neither they nor their ancestors hide for good
-    /// (KHR_node_visibility): animations may show those that are hidden at rest. Hidden nodes still have cameras and move what hangs
-    /// from them.
+    /// The scene's nodes, as indices in the rig and in the file, that are not permanently hidden by themselves or an ancestor
+    /// (KHR_node_visibility). Animations may show nodes that are hidden at rest. Hidden nodes still have cameras and move their children.
     pub visible: Vec<(u32, u32)>,
-    /// For each node of the rig, whether it is visible at rest, if its parents are.
+    /// For each node of the rig, whether it is visible at rest, provided that its parents are.
     visible_at_rest: Vec<bool>,
-    /// For each node of the file, the node above all its ancestors.
+    /// For each node of the file, its topmost ancestor.
     tops: Vec<u32>,
     /// For each node of the rig, its parent in the rig.
     parents: Vec<u32>,
 }
 
-/// Index of the scene to load, which is wanted by name, else by index.
+/// Index of the scene to load. `wanted` is its name or else its index.
 ///
 /// # Errors
-/// When there is no such scene, with a hint.
+/// If there is no such scene: a sentence with a suggestion.
 pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<usize>, Fault> {
     let scenes = &document.root.scenes;
     let Some(wanted) = wanted else {
@@ -83,7 +82,7 @@ pub fn choose_scene(document: &Document, wanted: Option<&str>) -> Result<Option<
     })
 }
 
-/// Takes nodes that do not exist out of the lists of children and of scenes, and those that a scene lists twice, with warnings.
+/// Removes missing nodes from the lists of children and scenes, and nodes that a scene lists twice, with warnings.
 pub fn drop_missing(document: &mut Document) {
     let Document { root, warnings, .. } = document;
     let count = root.nodes.len();
@@ -118,7 +117,7 @@ pub fn drop_missing(document: &mut Document) {
     }
 }
 
-/// Hangs the nodes of the chosen scene from a new one that rotates them. Faulty scenes stay as they are, to be reported as such.
+/// Adds a node above the nodes of the selected scene, which rotates them. Faulty scenes stay unchanged; their faults are reported later.
 pub fn rotate(document: &mut Document, options: &GltfOptions) {
     if options.rotation == Quat::IDENTITY {
         return;
@@ -135,7 +134,7 @@ pub fn scene_names(document: &Document) -> Vec<String> {
     scenes.map(|(i, s)| name(s.name.as_deref(), "scene", i)).collect()
 }
 
-/// The name that the file gives, else `kind index`. Long names are cut, since many things may share one.
+/// The name from the file, or else `kind index`. Long names are cut, because many objects may share one.
 pub fn name(given: Option<&str>, kind: &str, index: usize) -> String {
     match given {
         Some(name) if !name.is_empty() => cut(name).to_owned(),
@@ -147,7 +146,7 @@ impl Hierarchy {
     /// The nodes of `scene`, or of the whole file if it has no scenes.
     ///
     /// # Errors
-    /// When a node of the scene has two parents there or is its own ancestor. Faults of nodes elsewhere are warned of.
+    /// If a node of the scene has two parents there or is its own ancestor. Faults of other nodes cause warnings.
     pub fn new(document: &Document, scene: Option<usize>) -> Result<Self, Fault> {
         let nodes = &document.root.nodes;
         let (parents, conflicts) = parents_in_file(nodes);
@@ -184,7 +183,7 @@ impl Hierarchy {
         Ok(hierarchy)
     }
 
-    /// A hierarchy without nodes, for a check to go on with.
+    /// A hierarchy without nodes, with which a check continues.
     pub fn empty(document: &Document) -> Self {
         let count = document.root.nodes.len();
         Self {
@@ -198,7 +197,7 @@ impl Hierarchy {
         }
     }
 
-    /// Adds a node to the rig; false when it is there already.
+    /// Adds a node to the rig; returns false if it is part of the rig already.
     fn push(&mut self, node: u32, parent: u32) -> bool {
         let slot = &mut self.rig_index[node as usize];
         if *slot != NONE {
@@ -210,7 +209,8 @@ impl Hierarchy {
         true
     }
 
-    /// Adds all descendants of the nodes from `first` on. Returns the first child that was there already, with its JSON pointer.
+    /// Adds all descendants of the nodes from index `first`. Returns the first child that was part of the rig already, with its JSON
+    /// pointer.
     fn add_descendants(&mut self, nodes: &[Node], first: usize) -> Option<(String, u32)> {
         let mut known = None;
         let mut next = first;
@@ -225,8 +225,10 @@ impl Hierarchy {
         known
     }
 
+    /// Determines the visible nodes.
+    ///
     /// # Errors
-    /// Those of [`Document::or_warn`].
+    /// If the memory budget is exceeded.
     fn read_visibility(&mut self, document: &Document) -> Result<(), Fault> {
         let animated = animated_visibility(document);
         let mut shown: Vec<bool> = Vec::with_capacity(self.in_scene);
@@ -243,20 +245,20 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Adds the tree of a joint that is not in the scene, for its transform.
+    /// Adds the tree of a joint outside the scene, which is needed for the joint's transform.
     pub fn add_joint(&mut self, nodes: &[Node], joint: u32) {
         let first = self.file_index.len();
         if !self.push(self.tops[joint as usize], NONE) {
             self.push(joint, NONE);
         }
-        // A scene may have begun in the midst of this tree: that part stays where it is.
+        // If the scene starts inside this tree, that part keeps its place.
         self.add_descendants(nodes, first);
     }
 
-    /// The rig's nodes. Their morph weights are set later, once the meshes are known.
+    /// The rig's nodes. Their morph weights are set later, once the meshes are read.
     ///
     /// # Errors
-    /// When a transform is not finite.
+    /// If a transform is not finite.
     pub fn rig_nodes(&self, document: &Document) -> Result<Vec<RigNode>, Fault> {
         let each = self.file_index.iter().zip(&self.parents).enumerate();
         each.map(|(place, (&index, &parent))| {
@@ -274,7 +276,7 @@ impl Hierarchy {
     }
 }
 
-/// The file's nodes whose visibility some animation drives.
+/// The file's nodes whose visibility is animated.
 fn animated_visibility(document: &Document) -> HashSet<usize> {
     let channels = document.root.animations.iter().flat_map(|animation| &animation.channels);
     channels.filter_map(|channel| pointers::visibility(&json::pointer_of(&channel.target)?)).collect()
@@ -294,7 +296,7 @@ struct Conflict {
     parents: [u32; 2],
 }
 
-/// The first parent of each node, and the nodes that have a second one.
+/// The first parent of each node, and the nodes that have a second parent.
 fn parents_in_file(nodes: &[Node]) -> (Vec<u32>, Vec<Conflict>) {
     let (mut parents, mut conflicts) = (vec![NONE; nodes.len()], Vec::new());
     for (i, node) in nodes.iter().enumerate() {
@@ -324,10 +326,10 @@ fn reached(nodes: &[Node], roots: &[u32]) -> Vec<bool> {
     reached
 }
 
-/// The top of each node's tree. Nodes that no tree has are in a cycle or below one; such nodes are their own tops, with a warning.
+/// The top of each node's tree. Nodes in a cycle or below one are their own tops, with a warning.
 ///
 /// # Errors
-/// When one of them is `reached` from the scene.
+/// If such a node is `reached` from the scene.
 fn tops(document: &Document, parents: &[u32], reached: &[bool]) -> Result<Vec<u32>, Fault> {
     let nodes = &document.root.nodes;
     let mut tops = vec![NONE; nodes.len()];
@@ -337,7 +339,7 @@ fn tops(document: &Document, parents: &[u32], reached: &[bool]) -> Result<Vec<u3
     while let Some(node) = open.pop() {
         let top = tops[node as usize];
         for child in children(&nodes[node as usize]) {
-            // A second parent is no way to the top.
+            // Only the first parent leads to the top.
             if std::mem::replace(&mut tops[child as usize], top) == NONE {
                 open.push(child);
             }
@@ -358,7 +360,7 @@ fn tops(document: &Document, parents: &[u32], reached: &[bool]) -> Result<Vec<u3
     Ok(own.collect())
 }
 
-/// A node of the cycle above `start`: after as many steps up as there are nodes, we are on the cycle itself.
+/// A node of the cycle above `start`. After as many steps up as there are nodes, the current node is part of the cycle.
 fn on_cycle(parents: &[u32], start: usize) -> usize {
     (0..parents.len()).fold(start, |node, _| parents[node] as usize)
 }
@@ -392,7 +394,7 @@ fn local(document: &Document, node: &Node, index: u32) -> Result<Local, Fault> {
     Ok(Local::Parts(Trs { translation: Vec3::from(translation), rotation, scale: Vec3::from(scale) }))
 }
 
-/// The unit quaternion along `xyzw`; None for zero and for numbers that are not finite.
+/// The unit quaternion in the direction of `xyzw`; None for zero and for numbers that are not finite.
 pub fn unit_quaternion(xyzw: [f32; 4]) -> Option<Quat> {
     let q = glam::DVec4::from(xyzw.map(f64::from)).try_normalize()?;
     Some(Quat::from_vec4(q.as_vec4()))

@@ -1,4 +1,4 @@
-//! The parts of a scene: its nodes with a mesh, their copies (EXT_mesh_gpu_instancing) and skins, and morph weights at rest.
+//! The parts of a scene: nodes with a mesh, their copies (EXT_mesh_gpu_instancing), skins, and morph weights at rest.
 
 use super::{
     fault::{Fault, fault},
@@ -26,26 +26,26 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The meshes that visible nodes of the scene have, read in parallel.
+/// The meshes of the scene's visible nodes.
 pub struct Meshes {
     pub meshes: Vec<ModelMesh>,
     /// For each mesh of the file, the indices of its primitives in `meshes`.
     by_file_mesh: Vec<Vec<u32>>,
 }
 
-/// How visible nodes of the scene use a mesh.
+/// Use of a mesh by visible nodes of the scene.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     None,
     Plain,
-    /// A node has it with a skin.
+    /// At least one node uses it with a skin.
     Skinned,
 }
 
-/// Reads every primitive of every mesh that a visible node of the scene has, once.
+/// Reads every primitive of every mesh that visible nodes of the scene use, each once and in parallel.
 ///
 /// # Errors
-/// When a mesh does not exist or is invalid.
+/// If a mesh does not exist or is invalid.
 pub fn read_meshes(document: &Document, hierarchy: &Hierarchy, choice: &Choice) -> Result<Meshes, Fault> {
     let count = document.root.meshes.len();
     let mut used = vec![Use::None; count];
@@ -84,17 +84,17 @@ pub fn read_meshes(document: &Document, hierarchy: &Hierarchy, choice: &Choice) 
 }
 
 impl Meshes {
-    /// Number of meshes of the file that have something to render.
+    /// Number of meshes in the file that have anything to render.
     pub fn mesh_count(&self) -> u32 {
         let used = self.by_file_mesh.iter().filter(|p| !p.is_empty());
         used.count() as u32
     }
 }
 
-/// Sets the nodes' morph weights at rest and returns the parts of the scene.
+/// Sets the nodes' morph weights at rest, and returns the parts of the scene.
 ///
 /// # Errors
-/// When weights, joints or instances do not fit.
+/// If weights, joints or instances are inconsistent.
 pub fn place(
     document: &Document,
     hierarchy: &Hierarchy,
@@ -130,12 +130,12 @@ pub fn place(
     Ok(parts)
 }
 
-/// The greatest index of a joint that a mesh refers to; [`NONE`] without joints.
+/// The greatest joint index that a mesh uses; [`NONE`] without joints.
 fn greatest_joint(mesh: &ModelMesh) -> u32 {
     mesh.deformers.joints.par_iter().max().map_or(NONE, |&j| j.into())
 }
 
-/// Whether the mesh moves with the skin.
+/// Whether the mesh is moved by the skin.
 fn check_skin(document: &Document, skin: Option<&Skin>, greatest_joint: u32, path: &str) -> Result<bool, Fault> {
     let Some(skin) = skin else {
         return Ok(false);
@@ -153,7 +153,7 @@ fn check_skin(document: &Document, skin: Option<&Skin>, greatest_joint: u32, pat
     Err(fault(format!("{path}/skin"), message))
 }
 
-/// The node's weights, else the mesh's, else zeros.
+/// The node's weights, or else the mesh's, or else zeros.
 fn rest_weights(document: &Document, meshes: &Meshes, node: &Node, path: &str) -> Result<Vec<f32>, Fault> {
     let Some(index) = node.mesh.map(|m| m.value()) else {
         return Ok(Vec::new());
@@ -187,7 +187,7 @@ struct Instancing {
     attributes: Map<String, Value>,
 }
 
-/// The number of instances: that of the attributes which place them, else that of the first of the others, which nothing reads.
+/// The number of instances, from the attributes that place them, or else from the first of the other attributes, which are ignored.
 fn instance_count(
     document: &Document,
     placing: [Option<usize>; 3],

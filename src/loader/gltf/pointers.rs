@@ -1,4 +1,4 @@
-//! Values beside those of nodes that animation pointers name (KHR_animation_pointer), and what they are at rest.
+//! Targets of animation pointers other than properties of nodes (KHR_animation_pointer), and their values at rest.
 
 use super::{
     file::{
@@ -28,10 +28,10 @@ const LIGHT_VALUES: [(&str, LightValue); 5] = [
 const CAMERA_VALUES: [(&str, CameraValue); 2] =
     [("perspective/yfov", CameraValue::FovY), ("orthographic/ymag", CameraValue::HalfHeight)];
 
-/// The value that `pointer` names; None if it cannot be animated.
+/// The value to which `pointer` refers; None if it cannot be animated.
 ///
 /// # Errors
-/// When the file does not have so many materials, lights or cameras.
+/// If the index of a material, light or camera is out of range.
 pub fn target(document: &Document, pointer: &str) -> Result<Option<Target>, String> {
     let root = &document.root;
     let pointer = pointer.strip_prefix('/').unwrap_or_default();
@@ -53,7 +53,7 @@ pub fn target(document: &Document, pointer: &str) -> Result<Option<Target>, Stri
     Ok(None)
 }
 
-/// The node whose visibility `pointer` names, if it is such a pointer (KHR_node_visibility).
+/// The node to whose visibility `pointer` refers; None for other pointers (KHR_node_visibility).
 pub fn visibility(pointer: &str) -> Option<usize> {
     let (node, member) = element(pointer.strip_prefix('/')?, "nodes/")?;
     let visible = member.strip_prefix("extensions/")?.strip_prefix(extensions::VISIBILITY)?;
@@ -94,7 +94,7 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     entry.map(|&(_, value)| value)
 }
 
-/// Base values of those of the file's `materials` that `clips` animate, in the file's order.
+/// Base values of the materials that `clips` animate, in the file's order.
 pub fn bases(materials: &[PbrMaterial], clips: &[Clip]) -> Vec<MaterialBase> {
     let mut maps: BTreeMap<u32, BTreeSet<MapUse>> = BTreeMap::new();
     for track in clips.iter().flat_map(|clip| &clip.tracks) {

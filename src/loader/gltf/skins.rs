@@ -1,4 +1,4 @@
-//! Skins: which nodes are joints, and their inverse bind matrices (glTF 2.0, 3.7.3).
+//! Skins: their joint nodes and inverse bind matrices (glTF 2.0, 3.7.3).
 
 use super::{
     fault::{Fault, fault},
@@ -14,14 +14,14 @@ use glam::{Affine3, Mat4};
 /// The skins that the scene uses.
 pub struct Skins {
     pub skins: Vec<Skin>,
-    /// For each skin of the file, its index in `skins` or none.
+    /// For each skin of the file, its index in `skins`, or none.
     pub rig_index: Vec<u32>,
 }
 
-/// Reads the skins of the scene's visible nodes that have a mesh; joints outside of the scene are added to the hierarchy.
+/// Reads the skins of the scene's visible nodes with a mesh. Joints outside the scene are added to the hierarchy.
 ///
 /// # Errors
-/// When a skin or joint does not exist, or its matrices do not fit.
+/// If a skin or joint does not exist, or if its matrices are invalid.
 pub fn read(document: &Document, hierarchy: &mut Hierarchy) -> Result<Skins, Fault> {
     let count = document.root.skins.len();
     let mut read = Skins { skins: Vec::new(), rig_index: vec![NONE; count] };

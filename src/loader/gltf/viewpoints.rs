@@ -1,6 +1,6 @@
 //! Cameras (glTF 2.0, 3.10) at the nodes of a scene.
 //!
-//! Values out of range are clamped, with a warning. Clipping planes are read, but nothing is clipped.
+//! Values out of range are clamped, with a warning. Clipping planes are read but not applied.
 
 use super::{
     fault::{Fault, fault},
@@ -14,14 +14,14 @@ use gltf::json::{
 };
 use std::f32::consts::PI;
 
-/// The least vertical field of view in radians, and how far the greatest is from a half turn.
+/// Minimum vertical field of view, and minimum difference from a half turn, in radians.
 const LEAST_FOV: f32 = 1e-3;
 
-/// The cameras of the scene's nodes, in the order of the file's cameras; a camera of several nodes, in the order of the nodes. Those that
-/// do not exist or have no projection are left out, with a warning.
+/// The cameras of the scene's nodes, in the order of the file's cameras; a camera with several nodes, in the order of the nodes. Missing
+/// cameras, and cameras without a projection, are ignored with a warning.
 ///
 /// # Errors
-/// Those of [`Document::or_warn`].
+/// If the memory budget is exceeded.
 pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCamera>, Fault> {
     let nodes = &document.root.nodes;
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
     Ok(found.into_iter().map(|(_, camera)| camera).collect())
 }
 
-/// Camera `at` of a node, which is `rig_node` in the rig and `index` in the file.
+/// Camera `at` of a node, which has the index `rig_node` in the rig and `index` in the file.
 fn camera(document: &Document, (node, rig_node, index): (&Node, u32, u32), at: usize) -> Result<ModelCamera, Fault> {
     let cameras = &document.root.cameras;
     let camera = cameras
@@ -70,7 +70,7 @@ fn perspective(document: &Document, p: &Perspective, path: &str) -> Projection {
     Projection::Perspective { fov_y, aspect, near: finite(p.znear), far }
 }
 
-/// Negative magnifications mirror the picture, which the specification advises against.
+/// Negative magnifications, which would mirror the picture, are made positive; the specification discourages them.
 fn orthographic(document: &Document, o: &Orthographic, path: &str) -> Projection {
     let [half_width, half_height] = [(o.xmag, "xmag"), (o.ymag, "ymag")].map(|(given, member)| {
         let half = if given.is_finite() && given != 0.0 { given.abs() } else { 1.0 };
@@ -86,7 +86,7 @@ fn finite(x: f32) -> f32 {
     if x.is_finite() { x } else { 0.0 }
 }
 
-/// Warns of a value that was replaced, if it was.
+/// Adds a warning if a value was replaced.
 pub fn replace(document: &Document, path: &str, given: f32, used: f32) {
     if given != used {
         document.warnings.add(path, format!("{given} is out of range; {used} is used"));

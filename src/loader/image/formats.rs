@@ -1,13 +1,13 @@
-//! Formats of pictures by their first bytes, whatever their files are called.
+//! Picture formats, detected by the first bytes of a file. Extensions are ignored.
 
 use image::ImageFormat;
 
-/// The format of a file that the crate `image` reads; `magic` is what it says about it.
+/// The format of a file that the crate `image` can read; `magic` is that crate's own detection.
 pub fn known(bytes: &[u8], magic: Option<ImageFormat>) -> Option<ImageFormat> {
     magic.or_else(|| is_tga(bytes).then_some(ImageFormat::Tga))
 }
 
-/// The name of a format that is not read.
+/// The name of a format that is not supported.
 pub fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let brand = bytes.get(4..12).unwrap_or_default();
     Some(match bytes {
@@ -23,7 +23,8 @@ pub fn foreign(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Whether bytes are a Targa picture, which has no magic number in front: its header has to make sense, and uncompressed pixels to be there.
+/// Whether bytes are a Targa picture. The format has no magic number, so the header has to be consistent, and uncompressed pixels have to
+/// be complete.
 fn is_tga(bytes: &[u8]) -> bool {
     let Some(&[id, map, kind, _, _, map_low, map_high, map_bits, _, _, _, _, w0, w1, h0, h1, bits, flags]) =
         bytes.first_chunk::<18>()

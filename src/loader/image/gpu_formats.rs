@@ -1,18 +1,19 @@
-//! Texels in formats of GPUs, and DDS files. Of several pictures in a file, the first and largest is read.
+//! Texels in GPU formats, and DDS files. If a file contains several pictures, the first and largest is read.
 
 use dds::{ColorFormat, Format, ImageViewMut, Precision, Size};
 use image::{DynamicImage, Rgba32FImage, RgbaImage};
 use std::{fmt::Display, io::Cursor};
 
-/// How every DDS file begins.
+/// First bytes of every DDS file.
 pub const DDS_MAGIC: &[u8] = b"DDS ";
 
-/// Agrees to a picture's width, height, and bytes beside those of eight-bit texels, or says why there is no room for it.
+/// A check of a picture's size: receives width, height, and the bytes needed in addition to 8-bit texels. Returns an error if memory does
+/// not suffice.
 pub trait Room: FnOnce(u32, u32, u64) -> Result<(), String> {}
 
 impl<F: FnOnce(u32, u32, u64) -> Result<(), String>> Room for F {}
 
-/// Bytes of a texel of floats beyond those of eight-bit channels, in the picture and in what is made of it.
+/// Bytes of a float texel in addition to 8-bit channels, in the decoded picture and in the final one.
 pub const FLOATS_EXTRA: u64 = 2 * (16 - 4);
 
 /// The end of a sentence about a picture that cannot be decoded.
@@ -20,10 +21,10 @@ pub fn damaged(error: impl Display) -> String {
     format!("the picture is damaged: {error}")
 }
 
-/// Decodes a DDS file, once `room` has agreed to its size.
+/// Decodes a DDS file after `room` has accepted its size.
 ///
 /// # Errors
-/// The end of a sentence about the picture.
+/// If the file is damaged or `room` rejects it. The text is the end of a sentence about the picture.
 pub fn dds(bytes: &[u8], room: impl Room) -> Result<DynamicImage, String> {
     // Many programs write wrong lengths into headers.
     let options = dds::header::ParseOptions::new_permissive(Some(bytes.len() as u64));
@@ -31,11 +32,11 @@ pub fn dds(bytes: &[u8], room: impl Room) -> Result<DynamicImage, String> {
     texels(decoder.format(), decoder.main_size(), 0, room, |view| decoder.read_surface(view).map_err(damaged))
 }
 
-/// The picture of texels in `format` that `decode` writes: of floats if the format is, else with eight bits per channel. `more` are the
-/// bytes that this takes beside the picture.
+/// The picture of texels in `format`, which `decode` writes: floats for float formats, otherwise eight bits per channel. `more` is the
+/// number of bytes needed in addition to the picture.
 ///
 /// # Errors
-/// The end of a sentence about the picture.
+/// If `decode` fails or `room` rejects the size. The text is the end of a sentence about the picture.
 pub fn texels(
     format: Format,
     size: Size,
@@ -64,7 +65,7 @@ pub mod tests {
     /// A block of 4x4 red texels, compressed as BC1.
     pub fn dds_file() -> Vec<u8> {
         let mut words = [0u32; 31];
-        // Size, flags, height, width and bytes; size, flags and name of the format; a texture.
+        // Size, flags, height, width and bytes; size, flags and name of the format; the flag of textures.
         for (at, word) in [(0, 124), (1, 0x81007), (2, 4), (3, 4), (4, 8), (18, 32), (19, 4), (26, 0x1000)] {
             words[at] = word;
         }

@@ -1,5 +1,5 @@
-//! KTX 2 files (KTX File Format Specification 2.0): the container, unpacked level by level, and textures in formats of Vulkan. Those with
-//! Basis Universal are decoded by `basisu`. Of several pictures in a file, the first and largest is read.
+//! KTX 2 files (KTX File Format Specification 2.0): the container, decompression level by level, and textures in Vulkan formats. Textures
+//! with Basis Universal are decoded by `basisu`. If a file contains several pictures, the first and largest is read.
 
 #[cfg(feature = "ktx2")]
 use super::gpu_formats::FLOATS_EXTRA;
@@ -13,31 +13,31 @@ use std::io::Read;
 /// First bytes of every KTX 2 file.
 pub const MAGIC: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
 
-/// The key of a picture's orientation. Its value is a letter for each axis.
+/// Key of a picture's orientation. Its value has one letter per axis.
 const ORIENTATION: &[u8] = b"KTXorientation\0";
 
-/// Greatest window of zstd that is accepted where the level itself is smaller (RFC 8878, 3.1.1.1.2).
+/// Greatest zstd window that is accepted for smaller levels (RFC 8878, 3.1.1.1.2).
 const USUAL_WINDOW: u64 = 8 << 20;
 
-/// Places in a file: the number of levels, the scheme by which they are packed, and the index of levels.
+/// Offsets in a file: the number of levels, the compression scheme, and the index of levels.
 #[cfg(feature = "ktx2")]
 const LEVEL_COUNT: usize = 40;
 const SCHEME: usize = 44;
 const LEVELS: usize = 80;
 
-/// The fields of the header, and the first entry of the index of levels.
+/// The fields of the header, and the first entry of the level index.
 struct Header {
     /// A VkFormat; 0 for Basis Universal.
     format: u32,
     width: u32,
     height: u32,
     scheme: u32,
-    /// Where the level begins, and its length in the file.
+    /// Offset of the level, and its length in the file.
     offset: u64,
     length: u64,
-    /// Length of the unpacked level; 0 with BasisLZ.
+    /// Length of the decompressed level; 0 with BasisLZ.
     whole: u64,
-    /// Where keys and values begin, and their length.
+    /// Offset and length of the keys and values.
     values: [u32; 2],
 }
 
@@ -48,7 +48,7 @@ impl Header {
         Some(Self {
             format: word(12)?,
             width: word(20)?,
-            // A line of texels has none.
+            // The height is 0 for one-dimensional textures.
             height: word(24)?.max(1),
             scheme: word(SCHEME)?,
             offset: long(LEVELS)?,
@@ -58,13 +58,13 @@ impl Header {
         })
     }
 
-    /// Bytes of the first level, as packed as they are.
+    /// Bytes of the first level, still compressed.
     fn level<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let (first, end) = (usize::try_from(self.offset).ok()?, self.offset.checked_add(self.length)?);
         bytes.get(first..usize::try_from(end).ok()?)
     }
 
-    /// The first level's bytes, unpacked as they are read. Takes the memory of [`Self::unpacking`] at once.
+    /// The bytes of the first level, decompressed while they are read. Takes the memory of [`Self::unpacking`] at once.
     fn unpacked<'a>(&self, bytes: &'a [u8]) -> Result<Box<dyn Read + 'a>, String> {
         let level = self.level(bytes).ok_or("the picture is damaged: the file ends before its texels")?;
         Ok(match self.scheme {
@@ -78,7 +78,7 @@ impl Header {
         })
     }
 
-    /// Whether the first row is the lowest: the second letter of the orientation.
+    /// Whether the first row is the lowest one, which the second letter of the orientation specifies.
     fn grows_upwards(&self, bytes: &[u8]) -> bool {
         let [first, length] = self.values.map(|x| x as usize);
         let values = first.checked_add(length).and_then(|end| bytes.get(first..end)).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Header {
         self.whole.max(USUAL_WINDOW)
     }
 
-    /// Bytes that unpacking takes beside its result.
+    /// Bytes that decompression needs in addition to its result.
     fn unpacking(&self) -> u64 {
         match self.scheme {
             // The buffer grows to a power of two.
@@ -102,15 +102,15 @@ impl Header {
 
 const FIX: &str = "convert it to PNG, JPEG or WebP";
 
-/// Decodes a KTX 2 file, once `room` has agreed to its size.
+/// Decodes a KTX 2 file after `room` has accepted its size.
 ///
 /// # Errors
-/// The end of a sentence about the picture.
+/// If the file is damaged, its format is not supported, or `room` rejects it. The text is the end of a sentence about the picture.
 pub fn decode(bytes: &[u8], room: impl Room) -> Result<DynamicImage, String> {
     let header = Header::read(bytes).ok_or("the picture is damaged: the file ends within its header")?;
     let mut image = decode_as_stored(bytes, &header, room)?;
     if header.grows_upwards(bytes) {
-        // As a `DynamicImage`, it would become eight-bit.
+        // Flipping a `DynamicImage` would convert it to eight bits.
         match &mut image {
             DynamicImage::ImageRgba32F(image) => flip_vertical_in_place(image),
             image => flip_vertical_in_place(image),
@@ -127,8 +127,8 @@ fn decode_as_stored(bytes: &[u8], header: &Header, room: impl Room) -> Result<Dy
     }
 }
 
-/// The format of texels whose number in Vulkan is `vk`, and whether its alpha means nothing. Colour spaces are left to the user of the
-/// picture, as for all others.
+/// The texel format with the Vulkan number `vk`, and whether its alpha is meaningless. The colour space is left to the user of the picture,
+/// as for all other formats.
 fn format(vk: u32) -> Option<(Format, bool)> {
     let opaque = matches!(vk, 131 | 132);
     Some((
@@ -199,7 +199,7 @@ fn plain(
     Ok(image)
 }
 
-/// Whether `basisu` may know what has this format: Basis Universal itself, or ASTC.
+/// Whether `basisu` may support this format: Basis Universal itself, or ASTC.
 fn is_for_basisu(vk: u32) -> bool {
     matches!(vk, 0 | 157..=184 | 1_000_066_000..=1_000_066_013)
 }
@@ -213,7 +213,7 @@ fn basis(bytes: &[u8], header: &Header, room: impl Room) -> Result<DynamicImage,
     let packed = matches!(header.scheme, 2 | 3);
     let again = if packed { header.whole.saturating_add(bytes.len() as u64) } else { 0 };
     let pixels = u64::from(header.width) * u64::from(header.height);
-    // Halves, and floats in place of bytes.
+    // Half floats, and floats instead of bytes.
     let floats = if is_hdr(header) { pixels.saturating_mul(8 + FLOATS_EXTRA) } else { 0 };
     room(header.width, header.height, again.saturating_add(header.unpacking()).saturating_add(floats))?;
     let file = if packed { Cow::Owned(unpacked_file(bytes, header)?) } else { Cow::Borrowed(bytes) };
@@ -232,13 +232,14 @@ fn basis(bytes: &[u8], header: &Header, room: impl Room) -> Result<DynamicImage,
     image.ok_or_else(|| "the picture is damaged: it has another size".to_owned())
 }
 
-/// Whether a picture for `basisu` has floats: ASTC of floats, or the scheme of UASTC HDR with blocks of 6x6.
+/// Whether a picture for `basisu` has floats: float ASTC, or the UASTC HDR scheme with 6x6 blocks.
 #[cfg(feature = "ktx2")]
 fn is_hdr(header: &Header) -> bool {
     header.format >= 1_000_066_000 || header.scheme == 4
 }
 
-/// The file with its first level unpacked at its end, and no other. `basisu` does not unpack zlib, and zstd without a limit of memory.
+/// The file with only its first level, decompressed and placed at the end. `basisu` does not support zlib, and decompresses zstd without a
+/// memory limit.
 #[cfg(feature = "ktx2")]
 fn unpacked_file(bytes: &[u8], header: &Header) -> Result<Vec<u8>, String> {
     let first = bytes.len().next_multiple_of(16);
@@ -255,7 +256,7 @@ fn unpacked_file(bytes: &[u8], header: &Header) -> Result<Vec<u8>, String> {
     Ok(file)
 }
 
-/// Says how to get a program that reads Basis Universal.
+/// The error for builds without Basis Universal, with a remedy.
 ///
 /// # Errors
 /// Always.
@@ -272,19 +273,19 @@ pub mod tests {
     use flate2::{Compression, read::ZlibEncoder};
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-    /// A block of 4x4 texels of one colour, compressed as UASTC.
+    /// A block of 4x4 texels with one colour, compressed as UASTC.
     pub fn uastc_file([r, g, b, a]: [u8; 4]) -> Vec<u8> {
-        // The mode of a single colour, and the colour.
+        // The mode for a single colour, and the colour.
         let color = u128::from(u32::from_le_bytes([r, g, b, a]));
         file(0, (4, 4), 0, &(0x17 | color << 5).to_le_bytes())
     }
 
-    /// 4x4 texels of four bytes, packed by zstd.
+    /// 4x4 texels of four bytes, compressed with zstd.
     pub fn zstd_file() -> Vec<u8> {
         file(37, (4, 4), 2, &[1, 2, 3, 4].repeat(16))
     }
 
-    /// A file whose texels have Vulkan's `format` and are packed by `scheme`. Its descriptor is that of UASTC.
+    /// A file whose texels have Vulkan's `format` and are compressed with `scheme`. It always has the descriptor of UASTC.
     fn file(format: u32, (width, height): (u32, u32), scheme: u32, texels: &[u8]) -> Vec<u8> {
         let packed = match scheme {
             2 => compress_to_vec(texels, CompressionLevel::Fastest),
@@ -296,9 +297,9 @@ pub mod tests {
             _ => texels.to_vec(),
         };
         let mut file = MAGIC.to_vec();
-        // Format and its size, width, height, depth, layers, faces, levels, scheme; where descriptors and values are.
+        // Format and its size, width, height, depth, layers, faces, levels, scheme; offsets of descriptors and values.
         let header = [format, 1, width, height, 0, 0, 1, 1, scheme, 104, 44, 0, 0, 0, 0, 0, 0];
-        // Where the level is.
+        // Offset and lengths of the level.
         let level = [160, 0, packed.len() as u32, 0, texels.len() as u32, 0];
         let descriptor =
             [44, 0, 2 | 40 << 16, 166 | 1 << 8 | 2 << 16, 3 | 3 << 8, 16, 0, 127 << 16 | 3 << 24, 0, 0, u32::MAX];
@@ -323,7 +324,7 @@ pub mod tests {
     fn texels_in_formats_of_vulkan_are_read() {
         let each = |texel: &[u8]| texel.repeat(16);
         for (format, texels, expected) in [
-            // Packed numbers have their first channel in the highest bits.
+            // Packed formats have their first channel in the highest bits.
             (2, each(&[0x0f, 0x80]), [136, 0, 0, 255]),
             (1_000_340_000, each(&[0x0f, 0x80]), [0, 0, 255, 136]),
             (4, each(&[0x1f, 0x80]), [132, 0, 255, 255]),
@@ -335,7 +336,7 @@ pub mod tests {
             (50, each(&[1, 2, 3, 4]), [3, 2, 1, 4]),
             (91, each(&[0, 0, 0, 128, 255, 255, 255, 255]), [0, 128, 255, 255]),
             (134, vec![0, 0xf8, 0, 0, 0, 0, 0, 0], [255, 0, 0, 255]),
-            // The fourth colour of a block with three is transparent black, or just black.
+            // The fourth colour of a block with three colours is transparent black, or opaque black without alpha.
             (133, vec![0, 0, 0, 0xf8, 255, 255, 255, 255], [0; 4]),
             (131, vec![0, 0, 0, 0xf8, 255, 255, 255, 255], [0, 0, 0, 255]),
             (138, vec![77, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0, 0, 0, 0, 0, 0], [255, 0, 0, 77]),
@@ -436,7 +437,7 @@ pub mod tests {
         assert_eq!(error(&wide).as_deref(), Some("260x4 and 0 are too many"));
         let mut forged = file(37, (4, 4), 2, &[0; 64]);
         forged[LEVELS + 16 + 7] = 255;
-        // A frame whose window is of two terabytes.
+        // A frame with a window of two terabytes.
         forged[164..166].copy_from_slice(&[0, 0xf8]);
         let window = 2 * (255 << 56 | 64u128);
         assert_eq!(error(&forged), Some(format!("4x4 and {} are too many", window.min(u64::MAX.into()))));

@@ -1,5 +1,5 @@
-//! Pictures: PNG, JPEG, WebP, GIF, TGA, BMP, TIFF, OpenEXR, Radiance HDR, DDS and KTX 2, told apart by their content, refused when too
-//! large to be meant.
+//! Pictures in the formats PNG, JPEG, WebP, GIF, TGA, BMP, TIFF, OpenEXR, Radiance HDR, DDS and KTX 2. Formats are detected by content.
+//! Pictures with implausibly large sizes are rejected.
 
 mod formats;
 pub mod gpu_formats;
@@ -16,16 +16,16 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use rayon::prelude::*;
 use std::{io::Cursor, path::Path};
 
-/// Greatest width and height.
+/// Greatest width and height, in pixels.
 pub const MAX_SIDE: u32 = 16384;
-/// Formats that are read.
+/// Names of the supported formats, for messages.
 const FORMATS: &str = "PNG, JPEG, WebP, GIF, TGA, BMP, TIFF, OpenEXR, HDR, DDS or KTX 2";
-/// Number of pixels of the largest picture that a terrain has a cell for each of, and most bytes that decoding takes for one.
+/// Number of pixels of the largest height map of a terrain, and maximum number of bytes per pixel for decoding it.
 const LARGEST_MAP: u64 = 8193 * 8193;
 const MAP_BYTES_PER_PIXEL: u64 = 12;
-/// Greatest size of data beside pixels, such as colour profiles, in bytes.
+/// Maximum number of bytes of data other than pixels, such as colour profiles.
 const MAX_EXTRAS: u64 = 64 << 20;
-/// Greatest radiance that is kept; more would overflow once it is summed.
+/// Greatest radiance; larger values are clamped, because their sums would overflow.
 pub const MAX_RADIANCE: f32 = 1e9;
 
 /// A decoded picture, first row at the top.
@@ -35,10 +35,10 @@ pub struct Picture {
     pub texels: Texels,
 }
 
-/// Reads and decodes a picture; costs 4 bytes per pixel, 16 for floats.
+/// Reads and decodes a picture; takes 4 bytes per pixel, 16 for floats.
 ///
 /// # Errors
-/// When the file is missing, damaged, of another format, or too large.
+/// If the file is missing, damaged, not in a supported format, or too large.
 pub fn load(path: &Path) -> Result<Picture, LoadError> {
     let bytes = files::read(path)?;
     let reserve = |needed| budget::fits(needed, bytes.len() as u64);
@@ -51,7 +51,7 @@ pub fn load(path: &Path) -> Result<Picture, LoadError> {
     Ok(Picture { width, height, texels })
 }
 
-/// Reads an environment map, multiplied by `intensity`; 8-bit pictures are taken as sRGB.
+/// Reads an environment map and multiplies it by `intensity`. 8-bit pictures are assumed to be sRGB.
 ///
 /// # Errors
 /// As [`load`].
@@ -67,8 +67,9 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
     Ok(FloatImage { width: picture.width, height: picture.height, data })
 }
 
-/// Reads the brightness of a picture, row by row from the top: 0 to 1 as the file has it, with 8 or 16 bits, or any value of an HDR picture.
-/// Returns the width, too. Pictures of up to [`LARGEST_MAP`] pixels may be out of proportion to their files: smooth heights compress well.
+/// Reads the brightness of a picture, row-major from the top, and its width. Values of pictures with 8 or 16 bits are from 0 to 1 without
+/// conversion; HDR pictures may have any value. Pictures with up to [`LARGEST_MAP`] pixels may be out of proportion to their files, because
+/// smooth heights compress well.
 ///
 /// # Errors
 /// As [`load`].
@@ -84,7 +85,7 @@ pub fn load_brightness(path: &Path) -> Result<(usize, Vec<f32>), LoadError> {
     Ok((decoded.width() as usize, brightness(decoded)))
 }
 
-/// The brightness of each pixel. Grey pictures need no colours in between.
+/// The brightness of each pixel. Grey pictures are not converted to colours.
 fn brightness(image: DynamicImage) -> Vec<f32> {
     match image {
         DynamicImage::ImageLuma8(grey) => grey.into_raw().into_par_iter().map(|g| f32::from(g) / 255.0).collect(),
@@ -93,11 +94,12 @@ fn brightness(image: DynamicImage) -> Vec<f32> {
     }
 }
 
-/// Decodes a picture in memory. Once the size is known and before anything of that size is allocated, `reserve` is asked for the
-/// greatest number of bytes that this and [`rgba8`] can take.
+/// Decodes a picture in memory. Once the size is known, and before any allocation of that size, `reserve` receives the maximum number of
+/// bytes that this function and [`rgba8`] may take.
 ///
 /// # Errors
-/// The end of a sentence about the picture: it is damaged, of another format, or too large.
+/// If the picture is damaged, not in a supported format, or too large, or if `reserve` fails. The text is the end of a sentence about the
+/// picture.
 pub fn decode(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<DynamicImage, String> {
     let panicked = |words: &str| format!("the picture is damaged: {words}");
     guarded(|| decode_unguarded(bytes, reserve), panicked)
@@ -115,12 +117,12 @@ fn decode_unguarded(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String
     }
 }
 
-/// Asks for the room of a picture with so many bytes beside those of its texels.
+/// The check of a picture's size, for 8-bit texels.
 fn room(reserve: impl FnOnce(u64) -> Result<(), String>) -> impl gpu_formats::Room {
     room_of(reserve, 4)
 }
 
-/// The same for texels of so many bytes.
+/// The check of a picture's size, for texels of `texel` bytes.
 fn room_of(reserve: impl FnOnce(u64) -> Result<(), String>, texel: u64) -> impl gpu_formats::Room {
     move |width, height, more| {
         check_size(width, height)?;
@@ -140,7 +142,7 @@ fn decode_usual(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -
         reader.set_format(format);
     }
     let mut limits = Limits::no_limits();
-    // Decoders of TIFF count the pixels, too, for which there is room.
+    // TIFF decoders also count the pixels, which are covered by `reserve`.
     limits.max_alloc = Some(MAX_EXTRAS).filter(|_| format != Some(ImageFormat::Tiff));
     reader.limits(limits);
     let per_pixel: fn(u64) -> u64 = match format {
@@ -148,12 +150,12 @@ fn decode_usual(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -
         Some(ImageFormat::Png) => |own| own + 4,
         // Coefficients of progressive pictures have two bytes.
         Some(ImageFormat::Jpeg) => |own| own + 2 * own + 4,
-        // A canvas and a frame of an animation have four bytes each.
+        // Canvas and frame of an animation have four bytes per pixel each.
         Some(ImageFormat::WebP | ImageFormat::Gif) => |own| own + 3 * 4,
         Some(ImageFormat::Bmp | ImageFormat::Tga) => |own| 2 * own + 4,
-        // Samples of a strip, and floats as texels.
+        // Samples of a strip, and float texels.
         Some(ImageFormat::Tiff) => |own| 2 * own + 2 * 16,
-        // The result is there twice for a moment.
+        // The result temporarily exists twice.
         Some(ImageFormat::Hdr) => |own| own + 2 * 16,
         _ => {
             return Err(match formats::foreign(bytes) {
@@ -182,7 +184,7 @@ fn check_size(width: u32, height: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// Eight bits per channel; the usual formats are converted row by row without a lookup per pixel.
+/// Converts a picture to eight bits per channel. Common formats are converted row by row without a lookup per pixel.
 pub fn rgba8(image: DynamicImage) -> Vec<[u8; 4]> {
     let opaque = |p: &[u8; 3]| [p[0], p[1], p[2], 255];
     match image {
@@ -193,7 +195,7 @@ pub fn rgba8(image: DynamicImage) -> Vec<[u8; 4]> {
     }
 }
 
-/// Colours of a float picture that are not multiplied by alpha, from those of one that has them so.
+/// Converts a float picture from premultiplied to straight alpha.
 fn straight(image: DynamicImage) -> DynamicImage {
     let mut image = image.into_rgba32f();
     for pixel in image.pixels_mut().filter(|pixel| pixel[3] > 0.0 && pixel[3] < 1.0) {

@@ -1,4 +1,4 @@
-//! OpenEXR pictures: half or full floats, in one or several parts, of which the first colours are read.
+//! OpenEXR pictures with half or full floats, in one or several parts. The first colours are read.
 
 use super::gpu_formats::Room;
 use exr::{
@@ -11,7 +11,7 @@ use std::io::{BufRead, Seek};
 /// First bytes of a file.
 pub const MAGIC: &[u8] = &[0x76, 0x2f, 0x31, 0x01];
 
-/// A rectangle of pixels: its first column and row, and its width and height.
+/// A rectangle of pixels: its first column and row, its width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Window {
     left: i64,
@@ -33,19 +33,20 @@ impl Window {
     }
 }
 
-/// Which pixels of a file make up a picture.
+/// The pixels of a file that become the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The whole frame; what the file lacks of it is black and transparent.
+    /// The whole frame; missing pixels are black and transparent.
     Frame,
-    /// The pixels of the frame that the file has, such as a region's.
+    /// The pixels of the frame that the file contains, for example a region.
     Stored,
 }
 
-/// Reads linear red, green, blue and alpha. Colours are multiplied by alpha, as files have them.
+/// Reads linear red, green, blue and alpha. Colours are multiplied by alpha, as in the file.
 ///
 /// # Errors
-/// The end of a sentence about the picture: it is damaged, has no colours, or there is no room.
+/// If the picture is damaged, has deep pixels or no colours, or if `room` rejects its size. The text is the end of a sentence about the
+/// picture.
 pub fn decode(mut file: impl BufRead + Seek, extent: Extent, room: impl Room) -> Result<DynamicImage, String> {
     let damaged = |error: exr::error::Error| format!("the picture is damaged: {error}");
     let meta = MetaData::read_from_buffered(&mut file, false).map_err(damaged)?;
@@ -66,7 +67,7 @@ pub fn decode(mut file: impl BufRead + Seek, extent: Extent, room: impl Room) ->
         Extent::Stored => stored.intersection(frame),
     };
     let side = |length: i64| u32::try_from(length).unwrap_or(u32::MAX);
-    // The pixels of the file, and of what is shown.
+    // The pixels of the file, and of the result.
     let more = 16u64.saturating_mul(stored.width as u64).saturating_mul(stored.height as u64);
     room(side(shown.width), side(shown.height), more)?;
     file.rewind().map_err(|error| error.to_string())?;
@@ -83,7 +84,7 @@ pub fn decode(mut file: impl BufRead + Seek, extent: Extent, room: impl Room) ->
     Ok(picture.into())
 }
 
-/// Names of the channels that are red, green, blue and alpha: of the layer without a name, or of the first that has colours.
+/// Names of the channels for red, green, blue and alpha, from the layer without a name, or from the first layer with colours.
 type Names = [Text; 4];
 
 fn color_names(header: &Header) -> Option<Names> {
@@ -98,7 +99,7 @@ fn color_names(header: &Header) -> Option<Names> {
         name.strip_suffix('R').filter(|layer| layer.is_empty() || layer.ends_with('.')).map(String::from)
     });
     let mut layers: Vec<String> = layers.collect();
-    // Of several layers with colours, the picture itself is Combined.
+    // If several layers have colours, the picture itself is Combined.
     layers.sort_by_key(|layer| (!layer.is_empty(), !layer.ends_with("Combined.")));
     let colors = layers.iter().find_map(|layer| names(layer, ["R", "G", "B"]));
     colors.or_else(|| names("", ["Y", "Y", "Y"]))
@@ -137,7 +138,8 @@ pub(super) mod tests {
     };
     use std::io::Cursor;
 
-    /// A file of parts, each with its name and channels of 3x2 pixels, of which each has one value, at (`left`, 1) in a frame of 8x4 pixels.
+    /// A file of parts, each given by its name and channels. Channels have 3x2 pixels with a constant value, at (`left`, 1) in a frame of
+    /// 8x4 pixels.
     pub fn file(parts: &[(&str, &[(&str, f32)])], left: i32) -> Vec<u8> {
         let half = |value: f32| FlatSamples::F16(vec![f16::from_f32(value); 6]);
         let layer = |(part, channels): &(&str, &[(&str, f32)])| {
@@ -169,7 +171,7 @@ pub(super) mod tests {
             assert_eq!(pixel.0, if is_inside { [2.0, 0.5, 0.25, 1.0] } else { [0.0; 4] }, "{x} {y}");
         }
         assert_eq!(read_as(&bytes, Extent::Stored).unwrap().dimensions(), (3, 2));
-        // What lies outside of the frame is not seen.
+        // Pixels outside the frame are not part of the picture.
         let beyond = file(&[("", &[("R", 2.0), ("G", 0.5), ("B", 0.25)])], -2);
         assert_eq!(read_as(&beyond, Extent::Stored).unwrap().dimensions(), (1, 2));
         assert_eq!(read_as(&beyond, Extent::Frame).unwrap().get_pixel(0, 1).0, [2.0, 0.5, 0.25, 1.0]);

@@ -1,15 +1,15 @@
-//! A grid of square cells over the XZ plane that lists, for each cell, the boxes that reach into it.
+//! A grid of square cells over the XZ plane that lists, for each cell, the boxes that overlap it.
 
 use glam::{UVec2, Vec2};
 
-/// Greatest number of cells for each box.
+/// Maximum number of cells per box.
 const CELLS_PER_BOX: f32 = 2.0;
-/// Greatest number of entries for each box, on average, before cells are made larger.
+/// Maximum average number of entries per box; above it, cells become larger.
 const ENTRIES_PER_BOX: usize = 12;
-/// Greatest number of cells along a side.
+/// Maximum number of cells along a side.
 const MOST_CELLS: f32 = 4096.0;
 
-/// Numbers of boxes, sorted by cell. Lists are in rising order.
+/// Indices of boxes, grouped by cell. Lists are in ascending order.
 #[derive(Debug, Default)]
 pub struct Cells {
     min: Vec2,
@@ -20,7 +20,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Sorts boxes, given as their corners (least, greatest).
+    /// Builds the grid for boxes, given by their corners (minimum, maximum).
     pub fn new(boxes: &[[Vec2; 2]]) -> Self {
         let start = [Vec2::INFINITY, Vec2::NEG_INFINITY];
         let [min, max] = boxes.iter().fold(start, |all, b| [all[0].min(b[0]), all[1].max(b[1])]);
@@ -67,7 +67,7 @@ impl Cells {
         CellRange { from, to }
     }
 
-    /// Numbers of the boxes that may contain a point.
+    /// Indices of the boxes that may contain a point.
     pub fn at(&self, point: Vec2) -> &[u32] {
         let position = (point - self.min) / self.side;
         if self.starts.is_empty() || position.min_element() < 0.0 || !position.cmplt(self.size.as_vec2()).all() {

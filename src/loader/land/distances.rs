@@ -1,9 +1,9 @@
-//! What is near in the XZ plane: convex outlines and lines, each with its own reach.
+//! Distance queries in the XZ plane against convex outlines and lines.
 
 use super::cells::Cells;
 use glam::{Affine3, Vec2, Vec3, Vec3Swizzles};
 
-/// Convex outlines, points and lines between two points, in the XZ plane.
+/// Convex outlines, points and line segments in the XZ plane.
 #[derive(Debug, Default)]
 pub struct Outlines {
     points: Vec<Vec2>,
@@ -12,7 +12,7 @@ pub struct Outlines {
 }
 
 impl Outlines {
-    /// Adds the lines from point to point.
+    /// Adds a line through the points.
     pub fn add_line(&mut self, points: &[Vec3]) {
         for pair in points.windows(2) {
             self.points.extend([pair[0].xz(), pair[1].xz()]);
@@ -20,7 +20,7 @@ impl Outlines {
         }
     }
 
-    /// Adds the outline of a box that `transform` places, as it is seen from above.
+    /// Adds the outline, seen from above, of a box placed by `transform`.
     pub fn add_box(&mut self, [min, max]: [Vec3; 2], transform: &Affine3) {
         let corner = |i: usize| {
             let pick = |axis: usize| if i >> axis & 1 == 0 { min[axis] } else { max[axis] };
@@ -35,7 +35,7 @@ impl Outlines {
         &self.points[start..self.ends[number]]
     }
 
-    /// Prepares these outlines to be asked about points within `reach` of them.
+    /// Prepares queries with the distance `reach`.
     pub fn within(self, reach: f32) -> Within {
         let grown = |number: usize| {
             let start = [Vec2::INFINITY, Vec2::NEG_INFINITY];
@@ -47,7 +47,7 @@ impl Outlines {
     }
 }
 
-/// Outlines, and the distance to them that is asked about.
+/// Outlines, and the distance for queries.
 #[derive(Debug)]
 pub struct Within {
     outlines: Outlines,
@@ -56,7 +56,7 @@ pub struct Within {
 }
 
 impl Within {
-    /// Whether a point is in an outline or nearer to one than the reach, in the XZ plane.
+    /// Whether a point is inside an outline, or closer to one than the reach, in the XZ plane.
     pub fn contains(&self, point: Vec3) -> bool {
         let point = point.xz();
         let near = |&number: &u32| distance(self.outlines.outline(number as usize), point) < self.reach;
@@ -64,7 +64,7 @@ impl Within {
     }
 }
 
-/// Distance of a point to a line or a convex outline in counter-clockwise order; 0 inside.
+/// Distance of a point from a line or from a convex outline in counter-clockwise order; 0 inside.
 fn distance(outline: &[Vec2], point: Vec2) -> f32 {
     let edges = || outline.iter().zip(outline.iter().cycle().skip(1));
     if outline.len() > 2 && edges().all(|(a, b)| (b - a).perp_dot(point - a) >= 0.0) {
@@ -73,14 +73,14 @@ fn distance(outline: &[Vec2], point: Vec2) -> f32 {
     edges().map(|(&a, &b)| point.distance(a + (b - a) * along([a, b], point))).fold(f32::INFINITY, f32::min)
 }
 
-/// Position on a line, from 0 at its start to 1 at its end, that is nearest to a point.
+/// Position on a line segment closest to a point, from 0 at its start to 1 at its end.
 pub fn along([a, b]: [Vec2; 2], point: Vec2) -> f32 {
     let line = b - a;
     let share = (point - a).dot(line) / line.length_squared();
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The hull of points in counter-clockwise order, without those on its edges (Andrew's monotone chain).
+/// The convex hull of points in counter-clockwise order, without points on its edges (Andrew's monotone chain).
 fn convex_hull(mut points: Vec<Vec2>) -> Vec<Vec2> {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     points.dedup();

@@ -1,4 +1,4 @@
-//! Meshes that are height fields over a grid of the XZ plane, such as large terrains: neighbours are known without a search.
+//! Meshes that are height fields over a grid of the XZ plane, such as large terrains. Triangles are found without a search structure.
 
 use super::lattice;
 use glam::{Affine3, Mat2, Vec2, Vec3, Vec3Swizzles};
@@ -7,21 +7,21 @@ use rayon::prelude::*;
 /// Vertices or triangles per task.
 const TASK: usize = 1 << 16;
 
-/// Heights over a grid, as they are placed. What is at the place of a vertex is found by two searches.
+/// Heights over a grid, with its placement. The cell of a point is found by two binary searches.
 #[derive(Debug)]
 pub struct Grid {
-    /// Coordinates of columns and of rows, increasing.
+    /// Coordinates of columns and rows, ascending.
     xs: Vec<f32>,
     zs: Vec<f32>,
-    /// Row by row.
+    /// Heights, row by row.
     heights: Vec<f32>,
     transform: Affine3,
-    /// From the placed XZ plane to that of the mesh, about the translation of `transform`.
+    /// From the placed XZ plane to the plane of the mesh, relative to the translation of `transform`.
     inverse: Mat2,
 }
 
 impl Grid {
-    /// The grid of a mesh whose vertices are in rows and columns as those of terrains are, placed upright; otherwise none. Takes one pass over
+    /// The grid of a mesh whose vertices are in rows and columns as in terrains, placed upright. None for other meshes. Takes one pass over
     /// the mesh.
     pub fn of(positions: &[[f32; 3]], triangles: &[[u32; 3]], transform: &Affine3) -> Option<Self> {
         let m = transform.matrix3;
@@ -47,11 +47,11 @@ impl Grid {
         (is_grid && inverse.is_finite()).then(|| Self { heights: heights(), xs, zs, transform: *transform, inverse })
     }
 
-    /// The triangles, as placed, that may be above or below a point of the XZ plane.
+    /// The placed triangles that may be above or below a point of the XZ plane.
     pub fn around(&self, point: Vec2) -> impl Iterator<Item = [Vec3; 3]> {
         let [columns, rows] = [self.xs.len(), self.zs.len()];
         let local = self.inverse * (point - self.transform.translation.xz());
-        // Rounding may lead to the cell beside the right one.
+        // Rounding may lead to a neighbouring cell.
         let cells = |value: f32, lines: &[f32]| {
             let cell = lines.partition_point(|line| *line <= value);
             cell.saturating_sub(2)..(cell + 1).min(lines.len() - 1)
@@ -93,7 +93,7 @@ mod tests {
             found += u32::from(a.is_some());
         }
         assert!((1000..3000).contains(&found), "{found}");
-        // Its corners are on it.
+        // The corners belong to the grid.
         let corner = place.transform_point3(Vec3::from(mesh.positions[0])) + Vec3::new(1e-4, 0.0, 1e-4);
         assert!(grid.at(corner.xz()).is_some());
     }

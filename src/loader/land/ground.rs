@@ -1,16 +1,16 @@
-//! The height of triangles above each point of the XZ plane.
+//! Heights of triangles above points of the XZ plane.
 
 use super::{cells::Cells, grid::Grid};
 use crate::loader::files;
 use glam::{Affine3, DVec3, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 
-/// Bytes of memory that a ground takes for each triangle that is no part of a grid.
+/// Bytes of memory per triangle that is not part of a grid.
 const BYTES_PER_TRIANGLE: u64 = 120;
-/// Least number of triangles of a mesh that is looked at as a grid if it is one, which takes less memory.
+/// Minimum number of triangles for which a mesh is stored as a grid, if it is one. A grid takes less memory.
 const LARGE: usize = 1 << 21;
 
-/// Triangles that are looked at from above.
+/// Triangles for height queries from above.
 #[derive(Debug, Default)]
 pub struct Ground {
     triangles: Vec<[Vec3; 3]>,
@@ -18,20 +18,19 @@ pub struct Ground {
     grids: Vec<Grid>,
 }
 
-/// The place where a vertical line meets the ground.
+/// The intersection of a vertical line with the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroundPoint {
     pub height: f32,
-    /// Unit normal of the triangle, turned upwards.
+    /// Unit normal of the triangle, flipped to point upwards.
     pub normal: Vec3,
 }
 
 impl Ground {
-    /// The triangles of all meshes, each given as its positions, its triangles and its transform. Those that stand upright have no
-    /// height and are left out.
+    /// The ground of all meshes, each given by its positions, triangles and transform. Vertical triangles have no height and are omitted.
     ///
     /// # Errors
-    /// The end of a sentence about too little memory.
+    /// If memory does not suffice. The text is the end of a sentence.
     pub fn new<'a>(meshes: impl Iterator<Item = (&'a [[f32; 3]], &'a [[u32; 3]], Affine3)>) -> Result<Self, String> {
         let (mut grids, mut others) = (Vec::new(), Vec::new());
         for (positions, indices, transform) in meshes {
@@ -46,7 +45,7 @@ impl Ground {
         Ok(Self { grids, ..Self::of_triangles(others.into_iter()) })
     }
 
-    /// The triangles of all meshes, as those of [`Self::new`].
+    /// The triangles of all meshes, given as in [`Self::new`].
     pub(super) fn of_triangles<'a>(meshes: impl Iterator<Item = (&'a [[f32; 3]], &'a [[u32; 3]], Affine3)>) -> Self {
         let mut triangles = Vec::new();
         for (positions, indices, transform) in meshes {
@@ -67,7 +66,7 @@ impl Ground {
         Self { grids: vec![grid], ..Self::default() }
     }
 
-    /// The highest point above or below a point of the XZ plane; none beside the ground.
+    /// The highest point above or below a point of the XZ plane; none outside the ground.
     pub fn at(&self, point: Vec2) -> Option<GroundPoint> {
         let listed = self.cells.at(point).iter().map(|&number| self.triangles[number as usize]);
         let all = listed.chain(self.grids.iter().flat_map(|grid| grid.around(point)));
@@ -80,7 +79,7 @@ impl Ground {
     }
 }
 
-/// Height of a triangle, its edges included, at a point of the XZ plane.
+/// Height of a triangle, including its edges, at a point of the XZ plane.
 fn height(triangle: &[Vec3; 3], point: Vec2) -> Option<f32> {
     let [a, b, c] = triangle.map(|p| p.xz().as_dvec2() - point.as_dvec2());
     let weights = [b.perp_dot(c), c.perp_dot(a), a.perp_dot(b)];

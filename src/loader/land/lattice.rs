@@ -4,19 +4,20 @@ use crate::scene::TriangleMesh;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Points in rows, and how they become a mesh. Its front is where rows, columns and the normal are a right-handed system in this order.
+/// Points in rows, from which a mesh is created. The direction along rows, the direction along columns and the normal form a right-handed
+/// system.
 pub struct Lattice<P> {
-    /// The point of a row and a column.
+    /// Returns the point of a row and a column.
     pub point: P,
     /// Number of rows, at least two.
     pub rows: usize,
     /// Number of points in each row, at least two.
     pub columns: usize,
-    /// Whether the last row is where the first one is.
+    /// Whether the last row coincides with the first one.
     pub closed: bool,
 }
 
-/// The triangle of this number between points in rows of `columns`: two for each cell, row by row.
+/// Triangle `number` between points in rows of `columns`; there are two triangles per cell, row by row.
 pub fn triangle(number: usize, columns: usize) -> [u32; 3] {
     let (cell, next) = (number / 2, columns as u32);
     let corner = (cell / (columns - 1) * columns + cell % (columns - 1)) as u32;
@@ -27,7 +28,7 @@ pub fn triangle(number: usize, columns: usize) -> [u32; 3] {
 }
 
 impl<P: Fn(usize, usize) -> Vec3 + Sync> Lattice<P> {
-    /// The mesh with smooth normals, and a UV for each row and column. Needs no memory beside the mesh.
+    /// The mesh with smooth normals; `uv` returns the UV of a row and column. Needs no temporary memory.
     pub fn mesh(&self, uv: impl Fn(usize, usize) -> [f32; 2] + Sync) -> TriangleMesh {
         TriangleMesh {
             positions: self.vertices(|row, column| (self.point)(row, column).to_array()),
@@ -43,7 +44,7 @@ impl<P: Fn(usize, usize) -> Vec3 + Sync> Lattice<P> {
         (0..self.rows * columns).into_par_iter().map(|i| of(i / columns, i % columns)).collect()
     }
 
-    /// Two triangles for each cell. Their number is known, so that they are written where they stay.
+    /// Two triangles per cell. Their number is known, so they are written directly to their final place.
     fn triangles(&self) -> Vec<[u32; 3]> {
         let count = 2 * (self.columns - 1) * (self.rows - 1);
         (0..count).into_par_iter().map(|i| triangle(i, self.columns)).collect()
@@ -53,7 +54,7 @@ impl<P: Fn(usize, usize) -> Vec3 + Sync> Lattice<P> {
         (self.point)(row, column).as_dvec3()
     }
 
-    /// Normal of the neighbours' differences.
+    /// Normal from the differences of the neighbouring points.
     fn normal(&self, row: usize, column: usize) -> [f32; 3] {
         let last = self.rows - 1;
         let across = self.at(row, (column + 1).min(self.columns - 1)) - self.at(row, column.saturating_sub(1));

@@ -1,6 +1,6 @@
-//! Land seen from above: height fields, strips along curves, the height of meshes and distances in the XZ plane.
+//! Terrain geometry: height fields, strips along curves, heights of meshes, and distances in the XZ plane.
 //!
-//! All of it is plain geometry; the loader of scene files looks up names and makes errors.
+//! This module is pure geometry. The loader of scene files resolves names and reports errors.
 
 mod cells;
 pub mod distances;

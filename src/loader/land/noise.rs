@@ -4,11 +4,11 @@ use crate::math::hash_u32;
 use glam::{IVec2, Vec2};
 use std::f32::consts::TAU;
 
-/// Sums of gradient noise in ever smaller and lower waves.
+/// A sum of gradient noise with decreasing wavelengths and amplitudes.
 pub struct Noise {
     seed: u32,
     octaves: u32,
-    /// Size of the largest waves.
+    /// Wavelength of the first octave.
     scale: f32,
     gradients: Vec<Vec2>,
 }
@@ -19,7 +19,7 @@ impl Noise {
         Self { seed, octaves, scale, gradients }
     }
 
-    /// A value from 0 to 1, in the middle on average. Each octave has half the size and half the height of the one before.
+    /// A value from 0 to 1, 0.5 on average. Each octave has half the wavelength and half the amplitude of the previous one.
     pub fn at(&self, point: Vec2) -> f32 {
         let (mut sum, mut total, mut weight, mut p) = (0.0, 0.0, 1.0, point / self.scale);
         for octave in 0..self.octaves {
@@ -30,7 +30,7 @@ impl Noise {
         (0.5 + sum / total).clamp(0.0, 1.0)
     }
 
-    /// From -0.71 to 0.71.
+    /// One octave, from -0.71 to 0.71.
     fn octave(&self, seed: u32, p: Vec2) -> f32 {
         let cell = p.floor();
         let (f, cell) = (p - cell, cell.as_ivec2());

@@ -5,7 +5,7 @@ use crate::scene::{TriangleMesh, curve::Curve};
 use glam::{Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 
-/// Greatest number of steps along a ribbon.
+/// Maximum number of steps along a ribbon.
 pub const MOST_STEPS: f32 = 1_000_000.0;
 
 /// The shape of a ribbon, in scene units.
@@ -14,18 +14,18 @@ pub struct Ribbon {
     pub width: f32,
     /// Height above the curve or the ground.
     pub lift: f32,
-    /// Greatest length of its parts, along and across.
+    /// Maximum length of its segments, along and across.
     pub step: f32,
-    /// Where it begins and ends along the curve.
+    /// Start and end along the curve.
     pub range: [f32; 2],
 }
 
 impl Ribbon {
-    /// Makes a strip that is level from side to side, or follows `ground`. Seen along the curve, u runs from 0 at the left to 1 at
-    /// the right, and v along the curve in units of the width.
+    /// Creates a strip that is level across, or follows `ground`. Seen along the curve, u is 0 at the left and 1 at the right; v increases
+    /// along the curve, in units of the width.
     ///
     /// # Errors
-    /// The first point that is not above or below the ground.
+    /// The first point that is outside the ground.
     pub fn mesh(&self, curve: &Curve, ground: Option<&Ground>) -> Result<TriangleMesh, Vec3> {
         let [from, to] = self.range;
         let rows = ((to - from) / self.step).ceil().clamp(1.0, MOST_STEPS) as usize;
@@ -46,10 +46,10 @@ impl Ribbon {
         Ok(Lattice { point, rows: rows + 1, columns, closed }.mesh(uv))
     }
 
-    /// The first bend that is too tight for the ribbon's width, so that it lies on itself: its radius, and where it is.
+    /// The radius and position of the first bend that is too tight for the ribbon's width, so that the ribbon overlaps itself.
     pub fn too_tight(&self, curve: &Curve) -> Option<(f32, Vec3)> {
         let [from, to] = self.range;
-        // Closer looks would take the rounding of directions for bends.
+        // With smaller steps, rounding errors of directions would look like bends.
         let looks = (16.0 * (to - from) / self.width).clamp(64.0, 4096.0) as usize;
         let step = (to - from) / looks as f32;
         let at = |look: usize| curve.at(from + step * look as f32);

@@ -1,38 +1,38 @@
-//! Height fields: from a picture or from noise, with valleys and beds along curves.
+//! Height fields from a picture or noise, with valleys and beds along curves.
 
 use super::{cells::Cells, distances::along, lattice::Lattice, noise::Noise};
 use crate::scene::{TriangleMesh, curve::Curve};
 use glam::{Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 
-/// Heights at the corners of even cells over a rectangle of the XZ plane about the origin.
+/// Heights at the corners of equal cells over a rectangle of the XZ plane, centred at the origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terrain {
     /// Extent along X and Z.
     extent: Vec2,
     /// Number of cells along X and Z.
     cells: [usize; 2],
-    /// Row by row along X, beginning at the least x and z.
+    /// Heights, row by row along X, starting at the minimum of x and z.
     heights: Vec<f32>,
 }
 
-/// A strip along a curve in which a terrain is level from side to side.
+/// A strip along a curve in which a terrain is level across.
 #[derive(Clone, Copy, Debug)]
 pub struct Bed {
-    /// Width that is wholly level.
+    /// Width of the level part.
     pub width: f32,
-    /// Distance from there to where the terrain is as it was.
+    /// Distance from the level part to the unchanged terrain.
     pub blend: f32,
-    /// How far the bed is below its line.
+    /// Depth of the bed below its line.
     pub depth: f32,
-    /// Whether its line is the curve itself, instead of the terrain below or above it.
+    /// Whether its line is the curve itself, rather than the terrain below or above it.
     pub on_curve: bool,
     /// Length along the curve over which heights are averaged.
     pub smooth: f32,
 }
 
 impl Terrain {
-    /// Makes a terrain of heights by position: (0, 0) is the least x and z, (1, 1) the greatest.
+    /// Creates a terrain from a function of the position: (0, 0) is the minimum of x and z, (1, 1) the maximum.
     pub fn new(extent: Vec2, cells: [usize; 2], height: impl Fn(Vec2) -> f32 + Sync) -> Self {
         let row = cells[0] + 1;
         let share = |i: usize| Vec2::new((i % row) as f32 / cells[0] as f32, (i / row) as f32 / cells[1] as f32);
@@ -40,13 +40,13 @@ impl Terrain {
         Self { extent, cells, heights }
     }
 
-    /// A terrain of noise with waves of this size, from 0 to `height`.
+    /// A terrain of noise with heights from 0 to `size.y`. `scale` is the wavelength of the first octave.
     pub fn of_noise([seed, octaves]: [u32; 2], scale: f32, size: Vec3, cells: [usize; 2]) -> Self {
         let noise = Noise::new(seed, octaves, scale);
         Self::new(size.xz(), cells, |share| noise.at((share - 0.5) * size.xz()) * size.y)
     }
 
-    /// Lowers the terrain towards 0 near a curve: all of it up to half of `width` from it, and less and less over `blend`.
+    /// Lowers the terrain towards 0 near a curve: completely up to half of `width` from it, and decreasingly over the distance `blend`.
     pub fn open_valley(&mut self, curve: &Curve, width: f32, blend: f32) {
         let track = Track::new(curve, self.step(), width * 0.5 + blend);
         self.change(|point, height| match track.nearest(point) {
@@ -73,7 +73,7 @@ impl Terrain {
         });
     }
 
-    /// Side of the smaller cells.
+    /// The smaller side of a cell.
     fn step(&self) -> f32 {
         (self.extent.x / self.cells[0] as f32).min(self.extent.y / self.cells[1] as f32)
     }
@@ -86,13 +86,13 @@ impl Terrain {
         });
     }
 
-    /// The height at a point of the XZ plane; beyond the edge, as it is there.
+    /// The height at a point of the XZ plane; outside the terrain, the height of its edge.
     fn height(&self, point: Vec2) -> f32 {
         let share = (point / self.extent + 0.5).clamp(Vec2::ZERO, Vec2::ONE);
         bilinear(&self.heights, [self.cells[0] + 1, self.cells[1] + 1], share)
     }
 
-    /// The mesh, with UVs from 0 to 1: u along X, v against Z.
+    /// The mesh, with UVs from 0 to 1: u increases along X, v against Z.
     pub fn mesh(&self) -> TriangleMesh {
         let [columns, rows] = self.cells.map(|cells| cells + 1);
         let share = |row: usize, column: usize| {
@@ -110,7 +110,7 @@ impl Terrain {
     }
 }
 
-/// A value between those of a table in rows, at a position from (0, 0), its first entry, to (1, 1), its last.
+/// Interpolates bilinearly in a row-major table. The position (0, 0) is its first entry, (1, 1) its last.
 pub fn bilinear(values: &[f32], [columns, rows]: [usize; 2], share: Vec2) -> f32 {
     let position = share * Vec2::new((columns - 1) as f32, (rows - 1) as f32);
     let (x, y) = ((position.x as usize).min(columns.max(2) - 2), (position.y as usize).min(rows.max(2) - 2));
@@ -120,17 +120,17 @@ pub fn bilinear(values: &[f32], [columns, rows]: [usize; 2], share: Vec2) -> f32
     mix(mix(at(x, y), at(x + 1, y), t.x), mix(at(x, y + 1), at(x + 1, y + 1), t.x), t.y)
 }
 
-/// 0 up to 0, 1 from 1 on, and smooth in between. A division of 0 by 0 counts as 0.
+/// 0 for negative values, 1 from 1 upwards, and smooth in between. NaN counts as 0.
 fn smooth_step(x: f32) -> f32 {
     let x = if x > 0.0 { x.min(1.0) } else { 0.0 };
     x * x * (3.0 - 2.0 * x)
 }
 
-/// Means over `window` values before and behind each, fewer at the ends of what is not closed.
+/// The mean of up to `window` values before and after each value; fewer at the ends of an open line.
 fn averaged(values: &[f32], window: usize, closed: bool) -> Vec<f32> {
     let count = values.len();
     let window = window.min(count / 2);
-    // The last value of a closed line is the first one again.
+    // The last value of a closed line repeats the first.
     let round = count.max(2) - 1;
     let value = |i: isize| f64::from(values[if closed { i.rem_euclid(round as isize) as usize } else { i as usize }]);
     let mean = |i: usize| {
@@ -141,7 +141,7 @@ fn averaged(values: &[f32], window: usize, closed: bool) -> Vec<f32> {
     (0..count).into_par_iter().map(mean).collect()
 }
 
-/// A curve at even steps, of which the nearest place within a reach is looked up in the XZ plane.
+/// A curve at equal steps. Its closest point within a distance can be looked up in the XZ plane.
 struct Track {
     points: Vec<Vec3>,
     step: f32,
@@ -162,7 +162,8 @@ impl Track {
         Self { cells: Cells::new(&boxes), points, step, reach }
     }
 
-    /// Distance to the nearest place, and its position: the number of the point before it and the share of the way to the next.
+    /// Distance to the closest point, and its position: the index of the previous point plus the share of the distance to the next one.
+    /// None if nothing is within reach.
     fn nearest(&self, point: Vec2) -> Option<(f32, f32)> {
         let place = |&number: &u32| {
             let i = number as usize;

@@ -1,4 +1,4 @@
-//! Table rows of materials that clips animate, which materials that stay constant must not share.
+//! Rows of the material table for materials that clips animate. Constant materials must not share them.
 
 use crate::{
     loader::materials::Materials,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// The materials that are animated, and the rows that they have got so far.
+/// The animated materials, and their rows so far.
 #[derive(Default)]
 pub struct AnimatedRows {
     /// Base values, in the order of the file's materials.
@@ -25,7 +25,7 @@ pub fn played_tracks<'a>(clips: &'a [Clip], playbacks: &'a [Playback]) -> impl I
 }
 
 impl AnimatedRows {
-    /// Selects those of `bases`, which are in the order of the file's materials, that `tracks` animate.
+    /// Selects the materials that `tracks` animate. `bases` must be in the order of the file's materials.
     pub fn new<'a>(bases: &[MaterialBase], tracks: impl Iterator<Item = &'a Track>) -> Self {
         let mut animated = vec![false; bases.len()];
         for track in tracks {
@@ -40,7 +40,7 @@ impl AnimatedRows {
         Self { bases: own.map(|(base, _)| base.clone()).collect(), rows: Vec::new() }
     }
 
-    /// Row of the file's material `index`, called `name`, that looks like `material`: one of its own if it is animated.
+    /// Row of the file's material `index`, called `name`, that equals `material`. An animated material gets its own row.
     pub fn enter(&mut self, table: &mut Materials, (index, name): (u32, &str), material: Material) -> u32 {
         let Ok(base) = self.bases.binary_search_by_key(&index, |b| b.material) else {
             return table.add(name, material);
@@ -54,8 +54,8 @@ impl AnimatedRows {
         })
     }
 
-    /// The rows, in the order of the file's materials. Maps whose transforms are animated are no longer shared. To be called once, when
-    /// all materials are in the table.
+    /// The rows, in the order of the file's materials. Maps with animated transforms are no longer shared afterwards. Must be called once,
+    /// after all materials were added to the table.
     pub fn finish(mut self, table: &mut Materials) -> Vec<AnimatedMaterial> {
         self.rows.sort_by_key(|r| r.base.material);
         for AnimatedMaterial { row, base } in &self.rows {

@@ -1,4 +1,4 @@
-//! A model as one mesh: its parts one after the other, each with its deformers.
+//! A model as one mesh, in which its parts follow one another, each with its deformers.
 
 use super::{ModelMaterials, unweld::unweld};
 use crate::{
@@ -23,19 +23,19 @@ pub struct FlatModel {
     pub materials: Vec<u32>,
     slot_of: HashMap<u32, u32>,
     pub rig: Arc<Rig>,
-    /// The vertices, piece by piece; indices of mesh and actor are 0.
+    /// The vertices, piece by piece. The indices of mesh and actor are 0.
     pub deforming: DeformingMesh,
 }
 
-/// The materials that a model gets.
+/// The materials of a model.
 pub enum FlatMaterials<'a> {
     Own(ModelMaterials<'a>),
-    /// One table row for all of it.
+    /// One table row for the whole model.
     Replaced(u32),
 }
 
 impl FlatMaterials<'_> {
-    /// Row of a model's material in `table`. `mesh`, which has the material, loses tangents that it does not use.
+    /// Row of a model's material in `table`. Removes tangents from `mesh` that the material does not use.
     pub fn row(&mut self, table: &mut Materials, material: u32, mesh: &mut TriangleMesh) -> u32 {
         match self {
             Self::Own(materials) => materials.material(table, material, mesh),
@@ -44,8 +44,8 @@ impl FlatMaterials<'_> {
     }
 }
 
-/// Joins the parts of a model, whose rig is passed separately, into one mesh. Parts without normals are shaded flat; if no part has
-/// normals, neither has the mesh. Every copy of a mesh is written out: [`flat_bytes`] tells beforehand how much memory that takes.
+/// Joins the parts of a model into one mesh. The model's rig is passed separately. Parts without normals are shaded flat; if no part has
+/// normals, neither has the mesh. Every copy of a mesh is expanded; [`flat_bytes`] returns the memory for this.
 pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, table: &mut Materials) -> FlatModel {
     let mut rest = RigPose::default();
     rest.evaluate(&rig, &[], 0.0);
@@ -75,7 +75,7 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
     flat
 }
 
-/// Bytes of memory that a model takes as one mesh.
+/// Bytes of memory of a model as one mesh.
 pub fn flat_bytes(model: &Model) -> u64 {
     let of_part = |part: &Part| {
         let ModelMesh { mesh, deformers, .. } = &model.meshes[part.mesh as usize];
@@ -107,7 +107,7 @@ impl FlatModel {
             NONE => Affine3::from(rest.world(part.node)),
             _ => Affine3::IDENTITY,
         };
-        // A mirror image shows its back, unless its triangles run the other way round.
+        // The winding of mirrored triangles is reversed; otherwise they would show their backs.
         let mirrored = (node * *placement).matrix3.determinant() < 0.0;
         let triangle = |&[a, b, c]: &[u32; 3]| match mirrored {
             true => [first + a, first + c, first + b],
@@ -128,7 +128,7 @@ impl FlatModel {
     }
 }
 
-/// Appends vertices to the `first` that are there. Attributes that one of the meshes lacks are filled in with default values.
+/// Appends vertices to the `first` existing ones. Attributes that one of the meshes lacks are filled with default values.
 fn append_vertices(to: &mut TriangleMesh, from: &TriangleMesh, first: usize) {
     let end = first + from.positions.len();
     to.positions.extend_from_slice(&from.positions);
@@ -161,7 +161,7 @@ fn placed(mesh: &TriangleMesh, placement: &Affine3) -> TriangleMesh {
         let turned = (turn * Vec3::from(*normal)).normalize_or(Vec3::from(*normal));
         *normal = turned.into();
     }
-    // A mirror image's bitangent is on the other side of normal and tangent.
+    // Mirroring flips the side of the bitangent.
     let side = placement.matrix3.determinant().signum();
     for [x, y, z, sign] in &mut placed.tangents {
         let tangent = Vec3::new(*x, *y, *z);
@@ -171,7 +171,7 @@ fn placed(mesh: &TriangleMesh, placement: &Affine3) -> TriangleMesh {
     placed
 }
 
-/// Deformers with their offsets transformed by the placement of the mesh.
+/// Deformers with offsets transformed by the placement of the mesh.
 fn placed_deformers(deformers: &Arc<Deformers>, placement: &Affine3) -> Arc<Deformers> {
     let turn = |offsets: &Vec<[f32; 3]>| {
         let offset = |o: &[f32; 3]| (placement.matrix3 * Vec3::from(*o)).into();
@@ -205,7 +205,7 @@ mod tests {
             let placed = placed(&mesh, &placement);
             let [x, y, z, side] = placed.tangents[0];
             let bitangent = Vec3::from(placed.normals[0]).cross(Vec3::new(x, y, z)) * side;
-            // Along -Z before, and the scale changes nothing about that.
+            // It was along -Z before, and the scale does not change that.
             assert!(bitangent.abs_diff_eq(Vec3::NEG_Z, 1e-6), "{scale}");
         }
     }

@@ -1,4 +1,4 @@
-//! A model's materials and textures, entered into the scene's tables as they are used.
+//! Adds a model's materials and textures to the scene's tables when they are used.
 
 use super::AnimatedRows;
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Enters a model's materials and textures into the scene's tables.
+/// Adds a model's materials and textures to the scene's tables.
 pub struct ModelMaterials<'a> {
     materials: &'a [PbrMaterial],
-    /// The model's textures; None in place of those that are in the table already.
+    /// The model's textures; None for textures that are already in the table.
     textures: Vec<Option<ModelTexture>>,
     index_of: HashMap<u32, u32>,
     /// Row of each material that is in the table.
@@ -23,7 +23,7 @@ pub struct ModelMaterials<'a> {
 }
 
 impl<'a> ModelMaterials<'a> {
-    /// Prepares to enter `materials`, and takes the model's textures.
+    /// Prepares to add `materials`, and takes ownership of the model's textures.
     pub fn new(materials: &'a [PbrMaterial], textures: Vec<ModelTexture>) -> Self {
         Self {
             materials,
@@ -34,7 +34,7 @@ impl<'a> ModelMaterials<'a> {
         }
     }
 
-    /// Row of a material in `table`. `mesh`, which has the material, loses tangents that it does not use.
+    /// Row of a material in `table`. Removes tangents from `mesh` that the material does not use.
     pub fn material(&mut self, table: &mut Materials, index: u32, mesh: &mut TriangleMesh) -> u32 {
         let row = match self.row_of.get(&index) {
             Some(&row) => row,
@@ -56,7 +56,7 @@ impl<'a> ModelMaterials<'a> {
         row
     }
 
-    /// Index of a map in the table.
+    /// Index of a map in the table; [`NONE`] without a reference.
     fn map(&mut self, table: &mut Materials, reference: Option<&TextureRef>) -> u32 {
         let Some(reference) = reference else {
             return NONE;

@@ -8,7 +8,7 @@ use crate::{
 use glam::{Affine2, Vec2, Vec3};
 use serde_json::{Value, json};
 
-/// A material of the scene with the maps and textures that it leads to.
+/// A material of the scene, with its maps and textures.
 struct Loaded {
     material: Material,
     maps: Vec<TextureMap>,
@@ -17,7 +17,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// The material `json` of a file with one texture, on a mesh that has tangents.
+    /// The material `json` of a file with one texture, on a mesh with tangents.
     fn of(json: Value) -> Self {
         let mut b = Builder::new();
         b.texture(&png(1, 1, [10, 20, 30]));
@@ -34,7 +34,7 @@ impl Loaded {
         }
     }
 
-    /// The mark of a map (see [`info`]), and whether its texture holds data.
+    /// The mark of a map (see [`info`]), and whether its texture has data rather than colours.
     fn read(&self, map: u32) -> (u32, bool) {
         let map = self.maps[map as usize];
         let mark = map.transform.translation.x as u32;
@@ -44,7 +44,7 @@ impl Loaded {
     }
 }
 
-/// A reference to the texture with a mark that tells it from others.
+/// A reference to the texture, with a mark that distinguishes it from others.
 fn info(mark: u32) -> Value {
     json!({"index": 0, "texCoord": mark % 2, "scale": 0.5,
         "extensions": {"KHR_texture_transform": {"offset": [mark, 0]}}})
@@ -198,7 +198,7 @@ fn a_texture_keeps_its_transform_and_the_mesh_its_coordinates() {
     let texture = json!({"index": 0, "extensions": {"KHR_texture_transform": transform}});
     let loaded = Loaded::of(json!({"pbrMetallicRoughness": {"baseColorTexture": texture}}));
     let map = loaded.maps[loaded.material.color_map as usize];
-    // v counts from the bottom here, and from the top in the file.
+    // Here, v increases from the bottom; in the file, from the top.
     let expected = Affine2::from_scale_angle_translation(Vec2::new(2.0, 4.0), 0.0, Vec2::new(0.25, -3.5));
     assert!(map.transform.abs_diff_eq(expected, 1e-6), "{map:?}");
     assert!(loaded.mesh.uvs.is_empty());

@@ -1,4 +1,5 @@
-//! glTF models in scene files: a whole model as one mesh, at rest, in a palette of poses, or alive; or at rest as a group of its meshes.
+//! glTF models in scene files. A model becomes one mesh (at rest, with a palette of poses, or deformed in each frame), or a group of its
+//! meshes at rest.
 
 mod animated;
 mod flat;
@@ -33,19 +34,20 @@ use std::{path::Path, sync::Arc};
 
 const NOTHING_TO_SEE: &str = "there is nothing to see: no mesh with triangles is in the scene";
 
-/// How a model moves, if it does.
+/// The motion of a model.
 #[derive(Clone, Debug, Default)]
 pub enum MeshMotion {
     #[default]
     Still,
-    /// Instances choose from several poses, of which the mesh itself is the first; the others follow it.
+    /// Instances choose from several poses. The mesh itself is the first one, and the others follow it.
     Palette { others: Vec<Mesh>, poses: PoseBuckets },
-    /// The mesh, in its bind pose, follows an actor, which may animate its materials. Indices of mesh and actor are not known yet.
+    /// The mesh, in its bind pose, is deformed by an actor, which may also animate its materials. The indices of mesh and actor are
+    /// assigned later.
     Alive { actor: Actor, deforming: DeformingMesh, animated: Animated },
 }
 
 impl MeshMotion {
-    /// Number of meshes in the scene that the model takes.
+    /// Number of meshes that the model adds to the scene.
     pub fn mesh_count(&self) -> u32 {
         match self {
             Self::Palette { others, .. } => 1 + others.len() as u32,
@@ -53,7 +55,7 @@ impl MeshMotion {
         }
     }
 
-    /// The poses that instances choose from.
+    /// The poses from which instances choose; none without a palette.
     pub fn poses(&self) -> Option<PoseBuckets> {
         match self {
             Self::Palette { poses, .. } => Some(*poses),
@@ -62,7 +64,7 @@ impl MeshMotion {
     }
 }
 
-/// How a model is shown: at rest, by a palette of poses, or deformed anew for each frame.
+/// The mode in which a model is shown: at rest, with a palette of poses, or deformed in each frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Performance {
     AtRest,
@@ -70,7 +72,7 @@ pub enum Performance {
     Alive { playback: Playback, refit: RefitPolicy },
 }
 
-/// Leaves out the parts of a model that are hidden while it is shown like this.
+/// Removes the parts of a model that are never visible in this mode.
 pub fn drop_hidden(model: &mut Model, performance: Performance) {
     let mut pose = RigPose::default();
     pose.evaluate(&model.rig, &[], 0.0);
@@ -79,15 +81,15 @@ pub fn drop_hidden(model: &mut Model, performance: Performance) {
         Performance::Palette { clip, .. } => model.rig.clips.get(clip as usize),
         Performance::Alive { playback, .. } => model.rig.clips.get(playback.clip as usize),
     };
-    // What a clip shows or hides is left to the poses.
+    // A clip that animates visibility is handled by the poses.
     let hides = clip.is_some_and(|c| c.channels.iter().any(|channel| channel.property == Property::Visibility));
     model.parts.retain(|part| hides || pose.is_shown(part.node));
 }
 
-/// Makes a mesh of a model. If it is alive, its clip animates the materials `animated`.
+/// Converts a model to a mesh. In the mode [`Performance::Alive`], its clip animates the materials `animated`.
 ///
 /// # Errors
-/// When there is nothing to see in it, or too little memory for its poses.
+/// If nothing is visible, or if memory does not suffice for the poses.
 pub fn into_source(
     path: &Path,
     name: &str,
@@ -146,7 +148,7 @@ fn mesh(name: &str, triangles: TriangleMesh, slots: usize) -> Mesh {
 }
 
 impl FlatModel {
-    /// The model as `playbacks` have it at time 0.
+    /// The model's mesh in the pose of `playbacks` at time 0.
     fn posed(&self, playbacks: &[Playback]) -> TriangleMesh {
         let (mut pose, mut shape) = (RigPose::default(), Deformed::default());
         pose.evaluate(&self.rig, playbacks, 0.0);
@@ -160,7 +162,7 @@ impl FlatModel {
         Aabb::of_points(at_rest.positions.iter().copied().map(Vec3::from))
     }
 
-    /// Scales the model, however it moves.
+    /// Scales the model, including its animation.
     pub fn fit(&mut self, fit: &Fit) {
         fit.rig(Arc::make_mut(&mut self.rig));
         for piece in &mut self.deforming.pieces {
@@ -168,7 +170,7 @@ impl FlatModel {
         }
     }
 
-    /// Bytes of memory that a pose takes.
+    /// Bytes of memory of a pose.
     fn bytes_per_pose(&self) -> u64 {
         budget::of_mesh(self.mesh.positions.len(), self.mesh.triangles.len())
     }

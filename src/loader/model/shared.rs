@@ -1,4 +1,4 @@
-//! A model at rest as a group: each of its meshes once, and where its copies are.
+//! A static model as a group: each of its meshes once, with the transforms of its copies.
 
 use super::{FlatMaterials, flat_bytes};
 use crate::{
@@ -13,20 +13,20 @@ use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Bytes that copies of meshes have to save for a model to be a group.
+/// Bytes that sharing must save for a model to become a group.
 const WORTH_IT: u64 = 64 << 20;
 
 /// A mesh of a model.
 pub struct SharedMesh {
     pub source: MeshSource,
-    /// Transforms from the mesh's space to the model's, one per copy.
+    /// Transforms from mesh space to model space, one per copy.
     pub places: Vec<Affine3>,
 }
 
-/// Bytes of memory that a model at rest takes as a group; `None` if it is to be one mesh. `wanted` is what the scene file says about that.
+/// Bytes of memory of a static model as a group; `None` if it should be one mesh. `wanted` is the setting in the scene file.
 ///
 /// # Errors
-/// The rest of a sentence about the model, when it can't be the group that it is wanted to be.
+/// If a group is requested but not possible. The text is the end of a sentence about the model.
 pub fn shared_bytes(model: &Model, wanted: Option<bool>) -> Result<Option<u64>, String> {
     let deforms = model
         .parts
@@ -45,10 +45,11 @@ pub fn shared_bytes(model: &Model, wanted: Option<bool>) -> Result<Option<u64>, 
     Ok((pays || wanted == Some(true)).then_some(bytes))
 }
 
-/// The meshes of a model, whose rig is passed separately, with their copies at rest. Copies without an extent are left out.
+/// The meshes of a model with the transforms of their copies at rest. The model's rig is passed separately. Copies without an extent are
+/// omitted.
 ///
 /// # Errors
-/// When there is nothing to see in it.
+/// If nothing is visible.
 pub fn shared_meshes(
     path: &Path,
     model: &Model,

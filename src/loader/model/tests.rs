@@ -1,4 +1,4 @@
-//! Models as scene files place them.
+//! Tests of models that scene files place.
 
 use crate::{
     accel::NodeLayout,
@@ -10,7 +10,7 @@ use crate::{
 use serde_json::json;
 use std::{fs, sync::Arc};
 
-/// A triangle that moves by 4 along X within a second, in a clip "Go", and one that stands at z = 9 and has a normal.
+/// A triangle that moves by 4 along X within a second in a clip "Go", and a static triangle with a normal at z = 9.
 fn walker() -> Builder {
     let mut b = Builder::triangle();
     let positions = b.floats(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
@@ -36,12 +36,12 @@ fn walker() -> Builder {
     b
 }
 
-/// Loads a scene file beside `walker.glb`.
+/// Loads a scene file in the folder of `walker.glb`.
 fn load(meshes: &str, rest: &str) -> Result<Scene, String> {
     load_with(&walker(), meshes, rest)
 }
 
-/// Loads a scene file beside `walker.glb`, which is this model.
+/// Loads a scene file in the folder of `walker.glb`, whose content is `model`.
 fn load_with(model: &Builder, meshes: &str, rest: &str) -> Result<Scene, String> {
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("walker.glb"), model.glb()).expect("written");
@@ -85,7 +85,7 @@ fn a_model_that_shares_its_meshes_is_a_group() {
     let flat = load(r#""w": Gltf(file: "walker.glb", fit: 3)"#, r#"instances: [Single(of: "w")]"#).expect("loads");
     let bounds = scene.bounds_at_rest();
     let wanted = flat.bounds_at_rest();
-    // The row of copies is 36 longer.
+    // The row of copies is longer by 36.
     assert!(bounds.min.abs_diff_eq(wanted.min - glam::Vec3::X * 18.0, 1e-5), "{bounds:?} {wanted:?}");
     assert!(bounds.max.abs_diff_eq(wanted.max + glam::Vec3::X * 18.0, 1e-5), "{bounds:?} {wanted:?}");
 }
@@ -141,7 +141,7 @@ fn instances_choose_from_a_palette_of_poses() {
     assert!(matches!(scene.motions[1].parts[..], [MotionPart::Clip { .. }]));
     assert!(scene.is_animated() && scene.deforming.is_empty());
     let mut shown = Vec::new();
-    // Half a round later. The grid stands at -1.5, -0.5, 0.5 and 1.5.
+    // Half a cycle later. The grid is at -1.5, -0.5, 0.5 and 1.5.
     let moment = Moment::of(&scene, scene.time_of(3));
     crate::anim::shown_meshes(&scene, &scene.instances, &[], &moment, &mut shown);
     assert_eq!(shown[4..], [2, 4]);
@@ -229,7 +229,7 @@ fn a_model_of_a_size_moves_as_large_as_it_is() {
         let Shape::Triangles(mesh) = &scene.meshes[mesh].shape else { panic!("a mesh of triangles") };
         mesh.positions.clone()
     };
-    // From -1 to 1 along X and from 0 to 9 along Z at rest, so that all is doubled.
+    // At rest, the model extends from -1 to 1 along X and from 0 to 9 along Z, so everything is doubled.
     assert_eq!(positions("", 0)[..3], [[0.0, 0.0, -9.0], [2.0, 0.0, -9.0], [0.0, 2.0, -9.0]]);
     assert_eq!(positions("", 0)[4], [-2.0, 0.0, 9.0]);
     let moved = positions(r#", clip: "Go", poses: 2"#, 1);

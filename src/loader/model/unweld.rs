@@ -1,4 +1,4 @@
-//! Flat shading for meshes that are joined with smooth ones: triangles get vertices of their own.
+//! Flat shading for meshes that are joined with smooth ones: vertices are no longer shared by triangles.
 
 use crate::scene::{
     TriangleMesh,
@@ -6,8 +6,8 @@ use crate::scene::{
 };
 use glam::Vec3;
 
-/// Gives each triangle three vertices of its own, with its plane's normal. Morph targets lose their normals, which a flat mesh
-/// has no use for.
+/// Gives each triangle three separate vertices with the normal of its plane. Morph targets lose their normals, which a flat mesh does not
+/// need.
 pub fn unweld(mesh: &TriangleMesh, deformers: &Deformers) -> (TriangleMesh, Deformers) {
     let corners: Vec<usize> = mesh.triangles.as_flattened().iter().map(|&v| v as usize).collect();
     let triangles = (0..mesh.triangles.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
@@ -36,7 +36,7 @@ pub fn unweld(mesh: &TriangleMesh, deformers: &Deformers) -> (TriangleMesh, Defo
     (flat, moved)
 }
 
-/// The runs of `size` elements that belong to each of `vertices`; empty where there are none.
+/// The runs of `size` elements that belong to each of `vertices`; empty if `of` is empty.
 fn pick<T: Copy>(of: &[T], vertices: &[usize], size: usize) -> Vec<T> {
     let run = |&vertex: &usize| of.get(vertex * size..(vertex + 1) * size);
     vertices.iter().filter_map(run).flatten().copied().collect()

@@ -1,19 +1,19 @@
-//! Colours of vertices, which programs write behind the coordinates: `v x y z r g b` or `v x y z r g b a`.
+//! Vertex colours, which some programs write after the coordinates: `v x y z r g b` or `v x y z r g b a`.
 
 use crate::math::linear_from_srgb;
 
-/// The colour of a vertex without one, as read.
+/// The raw value of a vertex without a colour.
 const NONE: [f32; 4] = [f32::NAN; 4];
 
-/// The colours of a file's vertices, as written.
+/// The raw colours of a file's vertices.
 #[derive(Debug, Default)]
 pub struct VertexColors {
-    /// Those of all vertices up to the last one that has a colour. An alpha that is not written is NaN.
+    /// Colours up to the last vertex that has one. A missing alpha is NaN.
     written: Vec<[f32; 4]>,
 }
 
 impl VertexColors {
-    /// Reads what follows the coordinates of vertex `index`. A single number is a weight.
+    /// Reads the values after the coordinates of vertex `index`. A single number is a weight and is ignored.
     pub fn read<'a>(&mut self, index: usize, words: impl Iterator<Item = &'a str>) {
         let mut color = NONE;
         for (value, word) in color.iter_mut().zip(words) {
@@ -28,7 +28,7 @@ impl VertexColors {
         }
     }
 
-    /// Linear colours of all `count` vertices; none if no vertex has one. Files hold sRGB from 0 to 1, or whole numbers up to 255.
+    /// Linear colours of all `count` vertices; empty if no vertex has one. Files have sRGB values from 0 to 1, or integers up to 255.
     pub fn linear(mut self, count: usize) -> Vec<[f32; 4]> {
         if self.written.is_empty() {
             return Vec::new();

@@ -1,9 +1,9 @@
-//! The syntax that OBJ and MTL files share: numbered lines, and names of materials.
+//! Shared syntax of OBJ and MTL files: numbered lines, and names of materials.
 
 use crate::loader::text;
 use std::borrow::Cow;
 
-/// Numbered lines; one that ends in a backslash goes on in the next, unless it is a comment.
+/// Numbered lines. A line that ends in a backslash continues on the next one, unless it is a comment.
 pub struct Lines<'a> {
     rest: &'a [u8],
     next: usize,
@@ -43,7 +43,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The material name in what follows `newmtl` or `usemtl`; never empty.
+/// The material name after `newmtl` or `usemtl`; never empty.
 pub fn material_name(rest: &str) -> &str {
     match rest.trim() {
         "" => "unnamed",

@@ -1,4 +1,4 @@
-//! Files that a model names: where it says, or where they are when the model has moved from another machine.
+//! Lookup of files that a model refers to, including files that moved when the model was copied from another machine.
 
 use crate::loader::folders::{Folders, Refusal};
 use std::{
@@ -8,19 +8,19 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Finds the files of a model within the folders that it may read.
+/// Finds the files of a model in the folders from which it may read.
 #[derive(Debug, Default)]
 pub struct Lookup {
     folders: Folders,
-    /// What is in each folder that was searched: names by what they are in lower case.
+    /// Content of each searched folder: names by their lower-case form.
     listings: RefCell<HashMap<PathBuf, HashMap<String, String>>>,
 }
 
 /// A file that was found.
 pub struct Found {
-    /// Without links.
+    /// Path without links.
     pub path: PathBuf,
-    /// Where it is, if not where the model says.
+    /// The path that was found, if it differs from the path in the model.
     pub instead: Option<PathBuf>,
 }
 
@@ -29,11 +29,11 @@ impl Lookup {
         Self { folders, ..Self::default() }
     }
 
-    /// The file `name` of a model in `folder`. If it is not there or out of reach, one with other capitals, or else one of the same name
-    /// beside the model.
+    /// Finds the file `name` of a model in `folder`. If it is missing or not allowed, a file whose name differs only in case is used, or
+    /// else a file with this name in the model's own folder.
     ///
     /// # Errors
-    /// Why the named file is not read, if there is no other.
+    /// If there is no such file: the reason why the named file is not read.
     pub fn find(&self, folder: &Path, name: &str) -> Result<Found, Refusal> {
         let name = name.replace('\\', "/");
         let refusal = match self.folders.find(&folder.join(&name)) {
@@ -48,7 +48,7 @@ impl Lookup {
         found.map(|(path, other)| Found { path, instead: Some(other) }).ok_or(refusal)
     }
 
-    /// The path whose parts differ from those of `name` in capitals only.
+    /// The path whose components match `name` if case is ignored.
     fn in_any_case(&self, folder: &Path, name: &str) -> Option<PathBuf> {
         let mut path = folder.to_owned();
         for part in Path::new(name).components() {
@@ -65,7 +65,7 @@ impl Lookup {
         Some(path)
     }
 
-    /// The name in a folder that is `name`, or the first that differs from it in capitals only.
+    /// The entry of a folder called `name`, or else the first one that differs only in case.
     fn like(&self, folder: &Path, name: &str) -> Option<String> {
         let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real = self.folders.find(here).ok()?;
@@ -81,7 +81,7 @@ impl Lookup {
 fn listing(folder: &Path) -> HashMap<String, String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    // Of names that differ in capitals only, the first one stays.
+    // Of several names that differ only in case, the first one is kept.
     names.sort_by(|a, b| b.cmp(a));
     names.into_iter().map(|name| (name.to_lowercase(), name)).collect()
 }

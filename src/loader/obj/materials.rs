@@ -1,4 +1,4 @@
-//! The materials of an OBJ file: found by name in its MTL files, and made rows of the table.
+//! The materials of an OBJ file: looked up by name in its MTL files, and converted to rows of the table.
 
 use super::{
     ObjData,
@@ -21,24 +21,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The MTL files of an OBJ file, not yet in any table.
+/// The MTL files of an OBJ file, before their materials are in the table.
 pub struct MtlMaterials {
     path: PathBuf,
     libraries: Vec<MtlData>,
     lookup: Lookup,
-    /// Library and entry of each material name; the first one counts.
+    /// Library and entry of each material name. Later entries with the name are ignored.
     entries: HashMap<String, (usize, usize)>,
 }
 
 impl MtlMaterials {
-    /// Reads the MTL files that `data` names. Those that are missing or elsewhere are warned of.
+    /// Reads the MTL files of `data`. Adds a warning for each file that is missing or found elsewhere.
     pub fn read(data: &ObjData, lookup: Lookup, warnings: &mut Vec<String>) -> Self {
         let libraries = read_libraries(data, &lookup, warnings);
         Self { path: data.path.clone(), entries: entries_of(&libraries), libraries, lookup }
     }
 
-    /// Table row of the material `name`; of the default one without a name, or if no file has it. That is white if vertices have colours,
-    /// which shows these as they are. Warns of textures that are missing.
+    /// Table row of the material `name`; the default material without a name, or if no file has it. The default is white if vertices have
+    /// colours, so that these are shown unchanged. Adds warnings about missing textures.
     pub fn enter(
         &self,
         name: Option<&String>,
@@ -77,7 +77,7 @@ fn entries_of(libraries: &[MtlData]) -> HashMap<String, (usize, usize)> {
     entries
 }
 
-/// Reads each file once, however often it is named.
+/// Reads each file once, even if it is named repeatedly.
 fn read_libraries(data: &ObjData, lookup: &Lookup, warnings: &mut Vec<String>) -> Vec<MtlData> {
     let (mut names, mut read) = (HashSet::new(), HashSet::new());
     let mut parsed = Vec::new();
@@ -120,14 +120,14 @@ fn read_libraries(data: &ObjData, lookup: &Lookup, warnings: &mut Vec<String>) -
     parsed
 }
 
-/// A file after `mtllib`.
+/// A file named after `mtllib`.
 struct Library<'a> {
     name: &'a str,
     path: PathBuf,
     found: Result<Found, Refusal>,
 }
 
-/// The files that a line names: one file with spaces in its name, or else a file for each word.
+/// The files that a line names: one file if its name may contain spaces, or else one file per word.
 fn libraries<'a>(data: &ObjData, lookup: &Lookup, text: &'a str) -> Vec<Library<'a>> {
     let folder = data.path.parent().unwrap_or(Path::new(""));
     let library = |name: &'a str| {
@@ -146,7 +146,7 @@ fn libraries<'a>(data: &ObjData, lookup: &Lookup, text: &'a str) -> Vec<Library<
     vec![whole]
 }
 
-/// What materials of one MTL file are made with.
+/// State for converting the materials of one MTL file.
 struct Conversion<'a> {
     /// Path of the MTL file.
     library: &'a Path,
@@ -157,18 +157,18 @@ struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
-    /// The material that an entry describes; `plain` is the colour of one without any.
+    /// Converts an entry. `plain` is the colour of a material that specifies none.
     fn material(&mut self, m: &MtlMaterial, plain: Vec3) -> Material {
         let (color_map, has_holes) = self.color_map(m);
         let emission_map = self.map(m.emission_texture.as_ref(), ColorSpace::Srgb);
-        // Exporters write black under a texture and mean "as the texture is".
+        // Exporters write a black colour with a texture and mean the texture's own colour.
         let under_texture = |c: Option<Vec3>, is_textured: bool, default: Vec3| match c {
             Some(c) if !is_textured || c != Vec3::ZERO => c,
             _ if is_textured => Vec3::ONE,
             _ => default,
         };
         let emission = match (&m.emission_texture, emission_map) {
-            // All of it would glow.
+            // Without its texture, the whole surface would emit light.
             (Some(_), NONE) => Vec3::ZERO,
             (texture, _) => under_texture(m.emission, texture.is_some(), Vec3::ZERO),
         };
@@ -198,7 +198,7 @@ impl Conversion<'_> {
 
     fn opacity(&mut self, m: &MtlMaterial) -> f32 {
         let stated = m.transparency.opacity();
-        // With a texture of opacity, it is that which counts.
+        // If there is an opacity texture, it determines the opacity.
         if stated.is_none() && m.transparency.texture.is_none() {
             let message = format!("the material `{}` would be invisible, which is rarely meant: it is opaque", m.name);
             self.warn(m.transparency.line, &message);
@@ -206,7 +206,7 @@ impl Conversion<'_> {
         stated.unwrap_or(1.0)
     }
 
-    /// The map of the colour, which holds the opacity, too, and whether it does.
+    /// The map of the colour, combined with the opacity if there is an opacity texture, and whether that is the case.
     fn color_map(&mut self, m: &MtlMaterial) -> (u32, bool) {
         let color = m.diffuse_texture.as_ref();
         let Some((holes, opacity)) = self.picture(m.transparency.texture.as_ref(), ColorSpace::Linear) else {
@@ -222,7 +222,7 @@ impl Conversion<'_> {
         (self.table.map(TextureMap { texture, uv_set: 0, transform: place.transform() }), true)
     }
 
-    /// Index of a map; [`NONE`] without a texture, or if there is no such picture.
+    /// Index of a map; [`NONE`] without a texture, or if the picture is missing.
     fn map(&mut self, texture: Option<&MtlTexture>, space: ColorSpace) -> u32 {
         let Some((texture, picture)) = self.picture(texture, space) else {
             return NONE;
@@ -232,7 +232,7 @@ impl Conversion<'_> {
         self.table.map(TextureMap { texture, uv_set: 0, transform })
     }
 
-    /// The picture of a texture, if it is there. Warns if not.
+    /// The picture of a texture. None, with a warning, if it is missing.
     fn picture<'t>(&mut self, texture: Option<&'t MtlTexture>, space: ColorSpace) -> Option<(&'t MtlTexture, Picture)> {
         let texture = texture?;
         let folder = self.library.parent().unwrap_or(Path::new(""));
@@ -254,7 +254,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The material with the surface that its file states.
+/// A layered material with the surface properties from the file.
 fn layered(diffuse: Material, surface: &MtlSurface, normal_map: u32) -> Material {
     let default = Lobes::default();
     Material {

@@ -1,4 +1,4 @@
-//! From an OBJ file's separate lists to one mesh: one vertex per distinct (position, UV, normal), one slot per material.
+//! Converts the separate lists of an OBJ file to one mesh, with one vertex per distinct (position, UV, normal) and one slot per material.
 
 use super::{Corner, ObjData};
 use crate::loader::normals::{Fans, face_normal};
@@ -10,15 +10,15 @@ use std::collections::HashMap;
 /// A renderable mesh and the materials of its slots.
 pub struct ObjMesh {
     pub mesh: TriangleMesh,
-    /// Index into the file's materials of each slot, or [`NONE`](crate::scene::NONE).
+    /// For each slot, the index into the file's materials, or [`NONE`](crate::scene::NONE).
     pub slot_materials: Vec<u32>,
-    /// Number of triangles without area, which are left out.
+    /// Number of triangles without area, which are omitted.
     pub dropped: usize,
 }
 
-/// Makes one mesh of the whole file; faces without normals are smoothed up to `smooth_angle` radians.
+/// Creates one mesh from the whole file. Faces without normals are smoothed up to `smooth_angle` radians.
 ///
-/// The result has no triangles when the file has none with an area.
+/// The result is empty if no triangle has an area.
 pub fn build(data: &ObjData, smooth_angle: f32) -> ObjMesh {
     let kept: Vec<u32> = (0..data.triangles.len() as u32).into_par_iter().filter(|&t| has_area(data, t)).collect();
     let normals = corner_normals(data, &kept, smooth_angle);
@@ -42,7 +42,7 @@ pub fn build(data: &ObjData, smooth_angle: f32) -> ObjMesh {
     ObjMesh { mesh, slot_materials, dropped: data.triangles.len() - kept.len() }
 }
 
-/// The file's own triangles by position alone, for points on its vertices.
+/// The file's triangles as indices of positions, for scattering points on vertices.
 pub fn position_triangles(data: &ObjData) -> Vec<[u32; 3]> {
     data.triangles.iter().map(|t| t.map(|c| c.v)).collect()
 }
@@ -57,7 +57,7 @@ fn corner_normals(data: &ObjData, kept: &[u32], smooth_angle: f32) -> Vec<[[f32;
     let complete = kept.iter().all(|&t| data.triangles[t as usize].iter().all(|c| given(c).is_some()));
     let positions: Vec<[u32; 3]> = kept.iter().map(|&t| data.triangles[t as usize].map(|c| c.v)).collect();
     let fans = (!complete).then(|| Fans::new(&data.positions, &positions));
-    // Faces that are exactly coplanar stay together at 0 degrees in spite of rounding.
+    // The margin keeps exactly coplanar faces smooth at 0 degrees despite rounding.
     let limit = f64::from(smooth_angle).cos() - 1e-9;
     kept.par_iter()
         .enumerate()
@@ -71,7 +71,7 @@ fn corner_normals(data: &ObjData, kept: &[u32], smooth_angle: f32) -> Vec<[[f32;
         .collect()
 }
 
-/// The direction of a normal, if it has one.
+/// The unit vector of a normal; none if it has no direction.
 pub fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
     let n = DVec3::from(n.map(f64::from)).try_normalize()?;
     Some(Vec3::to_array(&n.as_vec3()))
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(colors[1..], [[1., 1., 1., 0.25], [1.; 4], [0., 0., 1., 1.], [1.; 4]]);
         let bytes = mesh("v 0 0 0 255 0 0\nv 0 0 1 0 255 0\nv 1 0 1 0 0 128\nf 1 2 3\n").mesh.colors;
         assert!(bytes[0] == [1., 0., 0., 1.] && (bytes[2][2] - 0.216).abs() < 0.001, "{bytes:?}");
-        // A weight alone, or what follows the coordinates in a comment, is no colour.
+        // A single weight, or numbers in a comment after the coordinates, are no colour.
         assert!(mesh("v 0 0 0 1\nv 0 0 1 # 1 1 1\nv 1 0 1\nf 1 2 3\n").mesh.colors.is_empty());
     }
 

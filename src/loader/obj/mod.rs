@@ -1,5 +1,5 @@
-//! Wavefront OBJ: lists and triangles in file order (`scan`), made a renderable mesh (`mesh`) with the materials of its MTL files
-//! (`materials`, `mtl`).
+//! Wavefront OBJ. `scan` reads lists and triangles in file order, `mesh` converts them to a renderable mesh, and `materials` and `mtl` read
+//! the materials of its MTL files.
 
 mod colors;
 mod lines;
@@ -32,49 +32,49 @@ use std::{
 /// One corner of a face: indices into [`ObjData`]'s lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corner {
-    /// The first of the positions with the same bits.
+    /// Index of the first position with identical bits.
     pub v: u32,
-    /// [`NONE`] when the whole file has no UVs; a zero UV where only this corner has none.
+    /// [`NONE`] if the whole file has no UVs; a zero UV if only this corner has none.
     pub vt: u32,
-    /// [`NONE`] when the whole file has no normals; a zero normal where only this corner has none.
+    /// [`NONE`] if the whole file has no normals; a zero normal if only this corner has none.
     pub vn: u32,
 }
 
-/// The content of an OBJ file. All indices are valid, and positions, texture coordinates and colours in use are finite.
+/// The content of an OBJ file. All indices are valid, and all used positions, texture coordinates and colours are finite.
 #[derive(Debug, Default)]
 pub struct ObjData {
     pub path: PathBuf,
-    /// Every `v` in file order, except those that are not finite.
+    /// All `v` lines in file order, except positions that are not finite.
     pub positions: Vec<[f32; 3]>,
     /// Linear colour and alpha of each position, or empty.
     pub colors: Vec<[f32; 4]>,
-    /// The file's UVs and, if there are any, a zero at the end.
+    /// The file's UVs. If there are any, a zero follows at the end.
     pub uvs: Vec<[f32; 2]>,
-    /// The file's normals and, if there are any, a zero at the end.
+    /// The file's normals. If there are any, a zero follows at the end.
     pub normals: Vec<[f32; 3]>,
     /// The triangles of the file's faces, in file order.
     pub triangles: Vec<[Corner; 3]>,
-    /// The triangles of faces with more than three corners, as long as each is a fan.
+    /// Ranges of triangles that form the fan of a face with more than three corners.
     polygons: Vec<Range<u32>>,
     /// Index into `materials` of each triangle, or [`NONE`].
     pub triangle_materials: Vec<u32>,
     /// Names after `usemtl`, each once, in order of first use.
     pub materials: Vec<String>,
-    /// Files after `mtllib`, as written, with the line that names them.
+    /// Files after `mtllib`, as written, with their line numbers.
     pub libraries: Vec<(usize, String)>,
-    /// Number of `p` and `l` elements and of faces with fewer than 3 corners, all left out.
+    /// Number of omitted elements: `p`, `l`, and faces with fewer than 3 corners.
     pub ignored: usize,
-    /// Number of faces that are left out since a corner is not finite.
+    /// Number of faces that were omitted because a corner is not finite.
     pub not_finite: usize,
     /// Lines of the first position and texture coordinate that are not finite, and of the first normal without a direction.
     first_faulty: [Option<usize>; 3],
-    /// What was left out or replaced.
+    /// Warnings about omitted or replaced data.
     pub warnings: Vec<String>,
 }
 
 impl ObjData {
-    /// Splits and leaves out faces that cannot be fans, makes positions with the same bits and colour one, and gives corners without UV
-    /// or normal a zero one if others have them.
+    /// Splits faces that are not valid fans, and omits faces that cannot be drawn. Merges positions with identical bits and colours. If
+    /// some corners have a UV or normal, the others get zeros.
     fn complete(&mut self) {
         self.mend_faces();
         let colors = |i: u32| self.colors.get(i as usize).map(|c| c.map(f32::to_bits));
@@ -111,7 +111,7 @@ impl ObjData {
         });
     }
 
-    /// Gives corners whose UV is not finite a zero one.
+    /// Replaces UVs that are not finite by zero.
     fn replace_uvs(&mut self, zero: u32) {
         let finite: Vec<bool> = match self.first_faulty[1] {
             Some(_) => self.uvs.iter().map(|uv| uv.iter().all(|x| x.is_finite())).collect(),
@@ -126,7 +126,7 @@ impl ObjData {
         if self.first_faulty[2].is_some() {
             let lost: Vec<bool> = self.normals.iter().map(|&n| mesh::unit(n).is_none()).collect();
             let corners = self.triangles.as_flattened().iter();
-            // The last one stands for those that the file does not give.
+            // The last normal represents missing ones.
             let count = corners.filter(|c| c.vn as usize + 1 < lost.len() && lost[c.vn as usize]).count();
             self.warn(2, count, |n| {
                 format!("this normal has no direction: {n} corners with such ones get one of their faces")
@@ -134,7 +134,7 @@ impl ObjData {
         }
     }
 
-    /// Drops positions that are not finite. No face uses them by now.
+    /// Drops positions that are not finite. They are no longer used by faces.
     fn drop_positions(&mut self) {
         if self.first_faulty[0].is_some() {
             let kept: Vec<bool> = self.positions.iter().map(is_finite).collect();
@@ -145,7 +145,7 @@ impl ObjData {
         }
     }
 
-    /// Warns of `count` uses, if there are any, of what the first faulty line of a list begins.
+    /// Adds a warning about `count` uses of faulty entries of a list, with the line of the first one. Does nothing if `count` is 0.
     fn warn(&mut self, list: usize, count: usize, message: impl Fn(usize) -> String) {
         if let (Some(line), 1..) = (self.first_faulty[list], count) {
             let path = self.path.display();
@@ -154,7 +154,7 @@ impl ObjData {
     }
 }
 
-/// Index of a zero that is added to the list, or [`NONE`] if the list is empty.
+/// Adds a zero to the list and returns its index; [`NONE`] if the list is empty.
 fn zero_at_the_end<const N: usize>(list: &mut Vec<[f32; N]>) -> u32 {
     if list.is_empty() {
         return NONE;
@@ -171,7 +171,7 @@ impl MeshFormat for Obj {
         "obj"
     }
 
-    /// A missing MTL file or picture is only a warning.
+    /// Missing MTL files or pictures only cause warnings.
     fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
         let mut data = scan::scan(path, &files::read(path)?)?;
         let built = mesh::build(&data, options.smooth_angle);

@@ -1,5 +1,5 @@
-//! Wavefront MTL: diffuse and emitted colours, opacity and their textures, and the extension for physically based materials. The rest
-//! is for other renderers. A line that cannot be read is left out with a warning.
+//! Wavefront MTL: diffuse and emitted colours, opacity, their textures, and the extension for physically based materials. All other
+//! statements are ignored. A line that cannot be parsed is skipped with a warning.
 
 use super::{
     lines::{Lines, material_name},
@@ -17,26 +17,26 @@ pub struct MtlMaterial {
     pub emission: Option<Vec3>,
     pub emission_texture: Option<MtlTexture>,
     pub transparency: Transparency,
-    /// Properties that count only if roughness or metalness is stated.
+    /// Properties that apply only if roughness or metalness is specified.
     pub surface: MtlSurface,
 }
 
-/// What a file says of a material's opacity. All numbers are 0 to 1.
+/// Opacity of a material as specified in the file. All numbers are from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transparency {
     /// `d`
     pub opacity: Option<f32>,
     /// `Tr`
     pub transparency: Option<f32>,
-    /// Line of the last of the two.
+    /// Line of the last of both statements.
     pub line: usize,
     /// `map_d`
     pub texture: Option<MtlTexture>,
 }
 
 impl Transparency {
-    /// The opacity that is meant; None if one is stated that would make the material invisible, which writers mostly do not mean: some
-    /// swap `d` and `Tr`, and others write 0 in both.
+    /// The intended opacity. None if the specified values would make the material invisible, which is rarely intended: some programs swap
+    /// `d` and `Tr`, and others write 0 for both.
     pub fn opacity(&self) -> Option<f32> {
         match (self.opacity, self.transparency) {
             (Some(0.0), Some(1.0)) => Some(0.0),
@@ -57,8 +57,8 @@ impl Transparency {
     }
 }
 
-/// The extension for physically based materials, and statements that count only with it, since exporters write them elsewhere
-/// without meaning them. All numbers are 0 to 1, except the refractive index.
+/// The extension for physically based materials, and statements that only apply together with it, because exporters otherwise write
+/// arbitrary values. All numbers are from 0 to 1, except the refractive index.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MtlSurface {
     /// `Pr`
@@ -78,7 +78,7 @@ pub struct MtlSurface {
 }
 
 impl MtlSurface {
-    /// Whether the file states a physically based material.
+    /// Whether the file specifies a physically based material.
     pub fn is_stated(&self) -> bool {
         self.roughness.is_some() || self.metallic.is_some()
     }
@@ -92,7 +92,7 @@ pub struct MtlData {
     pub warnings: Vec<String>,
 }
 
-/// Reads a whole MTL file from its bytes; `path` is for messages.
+/// Parses an MTL file; `path` is for messages.
 pub fn parse(path: &Path, bytes: &[u8]) -> MtlData {
     let mut data = MtlData { path: path.into(), ..MtlData::default() };
     for (line, text) in Lines::new(bytes) {
@@ -113,10 +113,10 @@ pub fn parse(path: &Path, bytes: &[u8]) -> MtlData {
 }
 
 impl MtlMaterial {
-    /// Reads a line, if its keyword, here in lower case, is one of those that matter. Returns warnings.
+    /// Parses a line whose keyword, in lower case, is supported; ignores others. Returns warnings.
     ///
     /// # Errors
-    /// Why the line is left out.
+    /// The reason why the line is skipped.
     fn read(&mut self, line: usize, keyword: &str, rest: &str) -> Result<Vec<String>, String> {
         let mut warnings = Vec::new();
         let surface = &mut self.surface;
@@ -139,7 +139,7 @@ impl MtlMaterial {
                     "pcr" => surface.clearcoat_roughness = share(rest)?,
                     "aniso" => surface.anisotropy = share(rest)?,
                     "anisor" => surface.rotation = share(rest)?,
-                    // Programs that know nothing of the extension write it, too, and all sorts of things.
+                    // Programs that do not support the extension also write this statement, with arbitrary values.
                     "ni" => surface.ior = rest.parse().ok().filter(|ior| (1.0..=10.0).contains(ior)),
                     _ => {}
                 }
@@ -153,7 +153,7 @@ impl MtlMaterial {
     }
 }
 
-/// `r g b`, or one number for all three. Negative ones become 0, with a warning.
+/// Parses `r g b`, or one number for all three. Negative numbers become 0, with a warning.
 fn color(text: &str, warnings: &mut Vec<String>) -> Result<Vec3, String> {
     let parse = |w: &str| w.parse::<f32>().ok().filter(|x| x.is_finite());
     let values: Option<Vec<f32>> = text.split_whitespace().take(3).map(parse).collect();
@@ -168,7 +168,7 @@ fn color(text: &str, warnings: &mut Vec<String>) -> Result<Vec3, String> {
     Ok(color.max(Vec3::ZERO))
 }
 
-/// The number at the beginning of a text, clamped to 0 to 1.
+/// Parses the number at the start of a text, and clamps it to 0 to 1.
 fn share(text: &str) -> Result<f32, String> {
     let word = text.split_whitespace().next();
     let number = word.and_then(|word| word.parse::<f32>().ok()).filter(|x| x.is_finite());

@@ -11,15 +11,15 @@ use std::path::Path;
 /// A line of an OBJ file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polyline {
-    /// The last names after `o` and `g` before it; empty if there are none.
+    /// The last names after `o` and `g` before the line; empty if there are none.
     pub names: [String; 2],
     pub points: Vec<Vec3>,
 }
 
-/// Reads the lines of a file. Elements that begin where the one before them ends, in the same object and group, are one line.
+/// Reads the polylines of a file. Elements that start where the previous one ends, in one object and group, form one polyline.
 ///
 /// # Errors
-/// When the file is unreadable, or a line is malformed or uses a vertex that the file does not have.
+/// If the file cannot be read, or if a line is malformed or uses a vertex that the file does not have.
 pub fn polylines(path: &Path) -> Result<Vec<Polyline>, LoadError> {
     let bytes = files::read(path)?;
     let mut scan = Scan::default();
@@ -36,7 +36,7 @@ struct Scan {
     elements: Vec<Element>,
 }
 
-/// The vertices of a line, by index from 0, and the line of the file where it begins.
+/// Indices of a polyline's vertices, from 0, and the line of the file where it starts.
 struct Element {
     line: usize,
     names: [String; 2],

@@ -1,4 +1,4 @@
-//! The lines of an OBJ file, checked and put together to lists and triangles.
+//! Parses the lines of an OBJ file into lists and triangles, and validates them.
 
 use super::{
     Corner, ObjData,
@@ -10,32 +10,32 @@ use crate::loader::{LoadError, polygons::is_finite, text::number as parse_number
 use crate::scene::NONE;
 use std::{collections::HashMap, path::Path};
 
-/// The part of a file that has been read.
+/// The part of a file that has been parsed.
 #[derive(Default)]
 struct Scan {
     data: ObjData,
     /// Index of each name after `usemtl`.
     materials: HashMap<String, u32>,
-    /// Corners of the current face: indices from 0 of position, UV and normal; the last two may be [`NONE`].
+    /// Corners of the current face: zero-based indices of position, UV and normal. UV and normal may be [`NONE`].
     face: Vec<[u32; 3]>,
     ahead: Vec<Ahead>,
     colors: VertexColors,
 }
 
-/// An index that points past what the file had so far.
+/// An index of an entry that has not been read yet.
 struct Ahead {
     line: usize,
     list: usize,
     index: u32,
 }
 
-/// In place of an index that no list can have.
+/// Placeholder for an index that no list can have.
 const NOWHERE: u32 = NONE - 1;
 
-/// Reads a whole file; `path` is for messages.
+/// Parses a file; `path` is for messages.
 ///
 /// # Errors
-/// When a line is malformed, or a face uses a vertex that the file does not have.
+/// If a line is malformed, or if a face uses a vertex that the file does not have.
 pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     let mut scan = Scan::default();
     let mut material = NONE;
@@ -50,7 +50,7 @@ pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
 }
 
 impl Scan {
-    /// Reads a line; `material` is the index of the material of faces that follow, or [`NONE`].
+    /// Parses a line. `material` is the index of the material for the following faces, or [`NONE`].
     fn line(&mut self, line: usize, text: &str, material: &mut u32) -> Result<(), String> {
         let text = text.trim_start();
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -64,7 +64,7 @@ impl Scan {
                 self.data.positions.push(position);
             }
             "vt" => {
-                // The second coordinate may be left out.
+                // The second coordinate may be missing.
                 let uv: [f32; 2] = numbers(words.chain(["0"]), "vt u v")?;
                 note(&mut first[1], line, uv.iter().all(|x| x.is_finite()));
                 self.data.uvs.push(uv);
@@ -96,7 +96,7 @@ impl Scan {
         next
     }
 
-    /// Length so far of the three lists.
+    /// Current lengths of the three lists.
     fn counts(&self) -> [usize; 3] {
         let d = &self.data;
         [d.positions.len(), d.uvs.len(), d.normals.len()]
@@ -136,7 +136,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Refuses faces whose vertices did not come, and warns of other attributes that did not.
+    /// Checks references to later entries: missing vertices are an error, other missing attributes cause a warning.
     fn check_ahead(&mut self, path: &Path) -> Result<(), LoadError> {
         let counts = self.counts();
         let lacking =
@@ -159,14 +159,14 @@ impl Scan {
     }
 }
 
-/// Keeps the first line that is not sound.
+/// Records the first line that is not sound.
 fn note(first: &mut Option<usize>, line: usize, is_sound: bool) {
     if !is_sound {
         first.get_or_insert(line);
     }
 }
 
-/// Reads as many numbers as `shape` has; they need not be finite.
+/// Parses as many numbers as `N`; they need not be finite. `shape` describes them in messages.
 pub fn numbers<'a, const N: usize>(mut words: impl Iterator<Item = &'a str>, shape: &str) -> Result<[f32; N], String> {
     let mut values = [0.0; N];
     for x in &mut values {
@@ -181,7 +181,7 @@ fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
     let mut parts = word.split('/');
     for (list, ((slot, part), count)) in indices.iter_mut().zip(&mut parts).zip(counts).enumerate() {
         if !part.is_empty() {
-            // Faces can do without what no list has, but for vertices.
+            // Unlike a vertex, a missing UV or normal is acceptable.
             let nowhere = || part.parse::<i64>().ok().filter(|_| list > 0).map(|_| NOWHERE);
             *slot = index(part, count).or_else(nowhere).ok_or_else(|| {
                 format!("`{word}` is not a face corner: write v, v/vt, v//vn or v/vt/vn, counting from 1")
@@ -194,7 +194,7 @@ fn corner(word: &str, counts: [usize; 3]) -> Result<[u32; 3], String> {
     Ok(indices)
 }
 
-/// 1 is the first of the file, -1 the last one so far.
+/// Parses an index: 1 is the first entry of the file, -1 the last one so far.
 pub fn index(text: &str, count: usize) -> Option<u32> {
     let i: i64 = text.parse().ok()?;
     let from_zero = if i < 0 { i.checked_add(i64::try_from(count).ok()?)? } else { i.checked_sub(1)? };

@@ -1,4 +1,4 @@
-//! OBJ files as lists, with the faults that files of others have.
+//! Tests of OBJ files as lists, including files with faults.
 
 use super::*;
 use proptest::prelude::*;
@@ -163,7 +163,7 @@ fn concave_faces_keep_their_material_and_attributes() {
     assert!(!tips.is_empty() && tips.iter().all(|&u| u == 5.0));
 }
 
-/// Every fault has a line number.
+/// Every error has a line number.
 fn assert_sound_or_one_line(bytes: &[u8]) {
     match scan::scan(Path::new("a.obj"), bytes) {
         Ok(d) => {

@@ -1,12 +1,12 @@
-//! Textures as MTL files name them: options, then a file name that may contain spaces.
+//! Textures in MTL files: options, followed by a file name that may contain spaces.
 
 use crate::{loader::cutout::Channel, scene::Wrap};
 use glam::{Affine2, Vec2};
 
-/// A texture as an MTL file names it.
+/// A texture as specified in an MTL file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MtlTexture {
-    /// With `/` between folders.
+    /// The file name, with `/` as separator.
     pub file: String,
     pub line: usize,
     /// `-clamp on`
@@ -20,17 +20,17 @@ pub struct MtlTexture {
 }
 
 impl MtlTexture {
-    /// How it wraps: as the file says, or else `default`.
+    /// The wrap mode: as specified in the file, or else `default`.
     pub fn wrap(&self, default: Wrap) -> Wrap {
         if self.clamp { Wrap::Clamp } else { default }
     }
 
-    /// Texture coordinates from those of the mesh.
+    /// The transform from the mesh's texture coordinates to the picture's.
     pub fn transform(&self) -> Affine2 {
         Affine2::from_scale_angle_translation(self.scale, 0.0, self.offset)
     }
 
-    /// Sets what an option says. Returns whether it has an effect.
+    /// Applies an option. Returns whether it is supported.
     fn set(&mut self, keyword: &str, option: &str, arguments: &[&str]) -> bool {
         let vector = |default: f32| {
             let number = |i: usize| arguments.get(i).map_or(Some(default), |word| word.parse().ok());
@@ -51,7 +51,7 @@ impl MtlTexture {
                 Some(channel) => self.channel = channel,
                 None => return false,
             },
-            // What they say is so anyway.
+            // These are the defaults, so they need no support.
             "-blendu" | "-blendv" => return arguments == ["on"],
             "-cc" => return arguments == ["off"],
             "-mm" => return arguments == ["0", "1"],
@@ -72,10 +72,10 @@ fn channel(name: &str) -> Option<Channel> {
     })
 }
 
-/// Parses what follows `keyword`. Also returns a warning for each option that has no effect.
+/// Parses the text after `keyword`. Also returns a warning for each option without effect.
 ///
 /// # Errors
-/// When there is no file name.
+/// If the file name is missing.
 pub fn parse(line: usize, keyword: &str, text: &str) -> Result<(MtlTexture, Vec<String>), String> {
     let mut texture = MtlTexture {
         file: String::new(),
@@ -107,7 +107,7 @@ pub fn parse(line: usize, keyword: &str, text: &str) -> Result<(MtlTexture, Vec<
     Ok((texture, warnings))
 }
 
-/// Parts a text before options that some programs write behind the file name.
+/// Splits a text before the options that some programs write after the file name.
 fn name_before_options(text: &str) -> (&str, &str) {
     let ends = text.match_indices(" -").map(|(at, _)| at);
     let is_end = |&at: &usize| {
@@ -118,16 +118,16 @@ fn name_before_options(text: &str) -> (&str, &str) {
     ends.into_iter().find(is_end).map_or((text, ""), |at| text.split_at(at))
 }
 
-/// The options at the beginning of a text with their arguments, and what follows them.
+/// Splits a text into the options at its start, with their arguments, and the rest.
 fn options(text: &str) -> (Vec<(&str, Vec<&str>)>, &str) {
     let (mut options, mut rest) = (Vec::new(), text.trim());
     while rest.starts_with('-') {
         let (option, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let count = match (argument_count(option), after.split_whitespace().count()) {
             (Some(count), _) => count,
-            // A file name may begin so.
+            // A file name may start with a dash.
             (None, 0) => break,
-            // The file name comes last.
+            // The last word is the file name.
             (None, 1) => (0, 0),
             (None, more) => (1, more - 1),
         };
@@ -138,7 +138,7 @@ fn options(text: &str) -> (Vec<(&str, Vec<&str>)>, &str) {
     (options, rest)
 }
 
-/// Fewest and most arguments of a texture option.
+/// Minimum and maximum number of arguments of a texture option.
 fn argument_count(option: &str) -> Option<(usize, usize)> {
     match option {
         "-o" | "-s" | "-t" => Some((1, 3)),

@@ -1,4 +1,4 @@
-//! Projection and lens from the command line, in place of those of a scene's camera.
+//! Projection and lens from the command line, which override a scene's camera.
 
 use super::{Focusing, LensOptions, Projecting};
 use crate::loader::{LoadError, framing, subjects};
@@ -9,13 +9,13 @@ use crate::{
 };
 use glam::Vec2;
 
-/// Vertical field of view, in degrees, of a camera that had none.
+/// Vertical field of view, in degrees, of a camera that has none.
 const DEFAULT_FOV: f32 = 40.0;
 
-/// Replaces those optics of `scene`'s camera that `options` give. Pictures are `aspect` times as wide as high.
+/// Replaces the optics of `scene`'s camera that `options` specify. `aspect` is the pictures' width divided by their height.
 ///
 /// # Errors
-/// Names that nothing in the scene has, and flags about a lens that the camera does not have.
+/// If nothing in the scene has the given name, or if a flag does not apply to the camera.
 pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<(), LoadError> {
     if let Some(projection) = options.projection {
         project(scene, projection);
@@ -40,7 +40,7 @@ pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<()
         scene.camera.tracks.focus.clear();
     }
     if let (Focus::Target, CameraPath::Node { .. }) = (&lens.focus, &scene.camera.path) {
-        // A camera on a node has no target of its own.
+        // A camera on a node has no target.
         lens.focus = Focus::Point(framing::swept_bounds(scene).center());
     }
     lens.iris.blades = options.blades.unwrap_or(lens.iris.blades);
@@ -51,7 +51,7 @@ pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<()
     Ok(())
 }
 
-/// The camera's own lens or a new one, with the aperture that was asked for; none for a pinhole.
+/// The camera's own lens or a new one, with the requested aperture; none for a pinhole camera.
 fn chosen(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<Option<Lens>, LoadError> {
     let own = scene.camera.lens.take();
     let aperture = match (options.f_stop, options.radius) {
@@ -113,7 +113,7 @@ fn project(scene: &mut Scene, wanted: Projecting) {
     scene.camera.tracks.span.clear();
 }
 
-/// Height of the view at the target at the first frame, which parallel rays are to show as well.
+/// Height of the view at the target in the first frame, which the orthographic projection then also shows.
 fn seen_height(scene: &Scene) -> f32 {
     let moment = Moment::of(scene, scene.settings.start);
     let pose = anim::camera_at(scene, &moment);

@@ -1,4 +1,4 @@
-//! Options from the user for loading a file, as plain values.
+//! Options of the user for loading a file, as plain values.
 
 mod lens;
 pub(super) mod view;
@@ -15,30 +15,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Options from the user for loading a file.
+/// Options of the user for loading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadOptions {
-    /// `--set key=value` for a `.ron` scene, applied in order: a dotted path into the file (`render.samples`,
-    /// `materials.stone.color`, `instances.0.count`) and the RON text to put there.
+    /// `--set key=value` for a `.ron` scene, applied in order. The key is a dotted path into the file (`render.samples`,
+    /// `materials.stone.color`, `instances.0.count`), the value a text in RON.
     pub overrides: Vec<(String, String)>,
     /// Time of the first frame in seconds.
     pub start: Option<f64>,
-    /// The view that pictures show.
+    /// Overrides of the camera.
     pub view: ViewOptions,
-    /// How standalone models are presented.
+    /// Presentation of standalone models.
     pub model: ModelOptions,
-    /// Whether loading ends with an error where it would replace or leave out something, with a warning.
+    /// Whether a warning about replaced or omitted data is an error.
     pub strict: bool,
 }
 
-/// A view that replaces that of the file; for all kinds of scenes.
+/// Overrides of the file's camera, for scenes of all formats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewOptions {
-    /// Position of the camera, which stands still there.
+    /// Position of a fixed camera.
     pub eye: Option<Vec3>,
-    /// Point that the camera looks at; None for the middle of the scene.
+    /// Point at which the camera looks; None for the centre of the scene.
     pub target: Option<Vec3>,
-    /// Direction that is up in the picture.
+    /// Direction that points up in the picture.
     pub up: Option<Vec3>,
     /// Vertical field of view in degrees.
     pub fov: Option<f32>,
@@ -46,42 +46,43 @@ pub struct ViewOptions {
     pub lens: LensOptions,
 }
 
-/// Optics that replace those of the file's camera.
+/// Overrides of the optics of the file's camera.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LensOptions {
-    /// How the scene is projected.
+    /// The projection.
     pub projection: Option<Projecting>,
-    /// From the axis to the middle of the picture, to the right and upwards, in longer sides of the picture.
+    /// Offset from the optical axis to the picture's centre, to the right and upwards, in units of the picture's longer side.
     pub shift: Option<Vec2>,
-    /// Height of what an orthographic picture shows, in scene units; None for as much as is seen without.
+    /// Height of the view of an orthographic camera, in scene units; None for the height visible without this option.
     pub height: Option<f32>,
-    /// Focal length over diameter of the aperture, of a 35 mm camera unless the scene's lens has another sensor; 0 for a pinhole. At most one of this and `radius` is given.
+    /// F-number: focal length divided by the diameter of the aperture. It refers to a 35 mm camera unless the scene's lens has another
+    /// sensor; 0 for a pinhole. Only one of this and `radius` may be given.
     pub f_stop: Option<f32>,
     /// Radius of the aperture in scene units; 0 for a pinhole.
     pub radius: Option<f32>,
-    /// Where pictures are sharp.
+    /// Distance or object in focus.
     pub focus: Option<Focusing>,
-    /// Corners of the aperture; 0 for a round one.
+    /// Number of aperture blades; 0 for a round aperture.
     pub blades: Option<u32>,
     /// Rotation of the blades in degrees.
     pub blade_rotation: Option<f32>,
 }
 
-/// The focus of the lens, as the user names it.
+/// The focus of the lens, as specified by the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focusing {
     /// A distance along the camera's axis, in scene units.
     Distance(f32),
     /// A point in world space.
     Point(Vec3),
-    /// The mesh, group or node of this name.
+    /// The mesh, group or node with this name.
     On(String),
 }
 
 impl std::str::FromStr for Focusing {
     type Err = String;
 
-    /// A distance above 0, or `x,y,z`.
+    /// Parses a positive distance, or `x,y,z`.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(point) = parse_triple(text) {
             return Ok(Self::Point(point));
@@ -105,45 +106,45 @@ choice! {
     }
 }
 
-/// Options for standalone models, and for models in scene files where it says so.
+/// Options for standalone models. Some also apply to models in scene files, where noted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// Clips that play.
+    /// Clips that are played.
     pub animation: AnimationOptions,
     /// The camera that shows the model.
     pub camera: CameraChoice,
-    /// None for the file's own, else a studio; or for hardly any light where the file has lights.
+    /// The environment. None for the file's own, or else a studio; if the file has lights, a very dim environment instead.
     pub environment: Option<EnvironmentChoice>,
-    /// Degrees by which the environment is turned about +Y.
+    /// Rotation of the environment about +Y, in degrees.
     pub environment_rotation: Option<f32>,
-    /// Leaves out the ground that models stand on.
+    /// Whether to omit the ground below models.
     pub no_ground: bool,
-    /// Does the same, because nothing but the model is to be in the picture; for all kinds of files.
+    /// Whether pictures show only the model, which also omits the ground. Applies to all formats.
     pub cut_out: bool,
-    /// Keeps the ground all the same, but shows nothing of it except for shadows.
+    /// Whether to add a ground that shows only shadows, even if the ground is otherwise omitted.
     pub shadow_catcher: bool,
     /// Name or index of the file's scene.
     pub scene: Option<String>,
     /// Name of the material variant.
     pub variant: Option<String>,
-    /// Folders beside their own that models may refer to. Also for models in scene files.
+    /// Folders, in addition to their own, that models may refer to. Also applies to models in scene files.
     pub allow_dirs: Vec<PathBuf>,
     /// Size, place and time.
     pub stage: StageOptions,
 }
 
-/// How a standalone model is presented: the camera's way around it, its size in the picture, and time.
+/// Presentation of a standalone model: the camera's path, the size in the picture, and time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageOptions {
-    /// Width and height of the pictures; None for the usual size.
+    /// Width and height of the pictures; None for the default.
     pub size: Option<(u32, u32)>,
-    /// Empty space on each side, as a share of the picture's smaller side.
+    /// Empty space on each side, relative to the picture's smaller side.
     pub margin: Option<f32>,
-    /// Factor by which the model, or what a scene file shows, is larger in the picture than it would be.
+    /// Factor by which the model, or the view of a scene file, is enlarged.
     pub zoom: Option<f32>,
-    /// Rounds of a turntable; negative ones go the other way.
+    /// Turns of a turntable; negative numbers reverse the direction.
     pub turns: Option<f32>,
-    /// Seconds that the film lasts; None for one round of the animation, or the usual turntable.
+    /// Duration in seconds; None for one cycle of the animation, or for the default turntable.
     pub duration: Option<f32>,
     /// Frames per second.
     pub fps: Option<f64>,
@@ -151,12 +152,12 @@ pub struct StageOptions {
     pub up: Option<Vec3>,
     /// Rotations of the model in degrees: about X, then Y, then Z.
     pub rotate: Option<Vec3>,
-    /// How much time pictures may take.
+    /// Trade-off between time and quality.
     pub preset: Option<Preset>,
 }
 
 choice! {
-    /// How much time the pictures of a standalone model may take.
+    /// Trade-off between time and quality for a standalone model.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Preset {
         /// For a look: few samples, visible noise.
@@ -169,7 +170,7 @@ choice! {
 }
 
 impl StageOptions {
-    /// The rotation of the model: what points up comes to point to +Y, then it is rotated.
+    /// The rotation of the model: first its up axis is rotated to +Y, then the user's rotations are applied.
     pub(crate) fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
@@ -178,7 +179,7 @@ impl StageOptions {
 }
 
 impl ModelOptions {
-    /// Flags that scene files do not take, whether they are given, and what to write instead.
+    /// Flags that do not apply to scene files: name, whether it is given, and the alternative.
     fn not_of_scenes(&self) -> [(&'static str, bool, &'static str); 10] {
         let stage = &self.stage;
         [
@@ -212,16 +213,16 @@ impl ModelOptions {
     }
 }
 
-/// Which clips of a file are played, and how.
+/// The clips of a file that are played, and their playback.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnimationOptions {
-    /// Names or indices of clips, or lists of them with commas in between; `all` for all. Empty for the model at rest.
+    /// Names or indices of clips, or comma-separated lists of them; `all` for all clips. Empty for the model at rest.
     pub clips: Vec<String>,
-    /// Seconds of the clip per second.
+    /// Playback speed: seconds of the clip per second.
     pub speed: f64,
-    /// Time of the clip at time 0, in seconds; None for its start, or its end if it is played backwards once.
+    /// Time of the clip at time 0, in seconds. None for its start, or its end if it is played backwards once.
     pub offset: Option<f64>,
-    /// Whether the clip begins anew when it is over.
+    /// Whether the clip repeats.
     pub looped: bool,
 }
 
@@ -232,15 +233,15 @@ impl Default for AnimationOptions {
     }
 }
 
-/// The camera that a model is seen through.
+/// The camera for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CameraChoice {
-    /// A turntable around a model at rest, or a still camera in front of a model that moves.
+    /// A turntable for static models, a still camera for animated ones.
     #[default]
     Automatic,
-    /// A turntable in any case.
+    /// Always a turntable.
     Turntable,
-    /// A camera at rest in any case.
+    /// Always a still camera.
     Still,
     /// Name or index of one of the file's cameras.
     Of(String),
@@ -256,24 +257,24 @@ impl From<&str> for CameraChoice {
     }
 }
 
-/// The environment that lights a model.
+/// The environment that illuminates a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentChoice {
-    /// A clear sky and its sun.
+    /// A clear sky with its sun.
     Sky,
-    /// The soft light of a photographer's studio.
+    /// The soft light of a photo studio.
     Studio,
-    /// The same radiance from everywhere.
+    /// Uniform radiance from all directions.
     Color(Vec3),
     /// A latitude-longitude picture.
     File(PathBuf),
 }
 
 impl EnvironmentChoice {
-    /// `sky`, `studio`, a colour (see [`parse_color`]), else a file.
+    /// Parses `sky`, `studio`, a colour (see [`parse_color`]) or the path of a file.
     ///
     /// # Errors
-    /// A sentence about what may be written, if the text is none of these.
+    /// If the text is none of these: a sentence that lists the valid forms.
     pub fn parse(text: OsString) -> Result<Self, String> {
         let Some(text) = text.to_str() else {
             return Ok(Self::File(text.into()));
@@ -298,13 +299,13 @@ impl EnvironmentChoice {
 }
 
 impl EnvironmentChoice {
-    /// The environment as a scene file would have it, turned by `rotation` degrees about +Y.
+    /// The environment in the notation of scene files, rotated by `rotation` degrees about +Y.
     ///
     /// # Errors
-    /// A sentence about what to write instead, if scene files have no such environment.
+    /// If scene files do not support the environment: a sentence with an alternative.
     pub(crate) fn in_scene_file(&self, rotation: f32) -> Result<String, String> {
         Ok(match self {
-            // Azimuths go from +X to +Z, against rotations about +Y.
+            // Azimuths increase from +X to +Z, opposite to rotations about +Y.
             Self::Sky => format!("SunSky(azimuth: {:?})", SunSky::default().azimuth.0 - rotation),
             Self::Studio => return Err("scene files have no studio: write sky, a colour or a picture".to_owned()),
             Self::Color(Vec3 { x, y, z }) => format!("Constant(radiance: ({x:?}, {y:?}, {z:?}))"),
@@ -317,10 +318,10 @@ impl EnvironmentChoice {
     }
 }
 
-/// A colour of CSS, such as `white` or `#c8b090`, or a linear `r,g,b`; none if the text does not look like one.
+/// Parses a CSS colour, such as `white` or `#c8b090`, or a linear `r,g,b`. None if the text is not a colour.
 ///
 /// # Errors
-/// A sentence about what may be written, if it is a wrong one.
+/// If the colour is invalid: a sentence about valid forms.
 pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
     match (css::parse(text), parse_triple(text)) {
         (Some((color, u8::MAX)), _) => Ok(Some(color)),
@@ -331,14 +332,14 @@ pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
     }
 }
 
-/// Parses a flag that takes a colour and nothing else.
+/// Parses a flag whose value must be a colour.
 #[cfg(feature = "cli")]
 pub(crate) fn parse_only_color(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("`{text}` is no colour: write one like white, #c8b090 or 0.5,0.5,0.5");
     parse_color(text)?.ok_or_else(wrong)
 }
 
-/// Three finite numbers with commas between, in parentheses or without.
+/// Parses three finite numbers separated by commas, with or without parentheses.
 pub fn parse_triple(text: &str) -> Option<Vec3> {
     let text = text.trim();
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
@@ -347,7 +348,7 @@ pub fn parse_triple(text: &str) -> Option<Vec3> {
     <[f32; 3]>::try_from(numbers?).ok().map(Vec3::from)
 }
 
-/// The kinds of files, as far as options tell them apart.
+/// Kinds of files that options distinguish.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// `.ron`
@@ -361,10 +362,10 @@ pub enum Kind {
 }
 
 impl LoadOptions {
-    /// Refuses options that do not apply to files of this kind.
+    /// Checks that all options apply to files of this kind.
     ///
     /// # Errors
-    /// The first such flag, and what to do instead.
+    /// The first flag that does not apply, with an alternative.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), LoadError> {
         let model = &self.model;
         let gltf = "only .gltf and .glb models have";
@@ -405,10 +406,10 @@ impl LoadOptions {
     }
 }
 
-/// Position of `wanted` among `names`: an exact name, else an index from 0.
+/// Position of `wanted` among `names`. An exact name takes precedence over an index, which counts from 0.
 ///
 /// # Errors
-/// A sentence with the nearest name, or all of them.
+/// If there is no such name or index: a sentence with the closest name, or with all names.
 pub fn choose<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str> + Clone,
@@ -423,7 +424,7 @@ pub fn choose<'a>(
     {
         return Ok(index);
     }
-    // No other index is suggested for a wrong one.
+    // For a wrong index, no other index is suggested.
     let nearest = suggest::nearest(wanted, names.clone()).filter(|_| index.is_err());
     let hint = nearest.map_or(String::new(), |name| format!("did you mean `{name}`? "));
     let list = suggest::list(names, many);

@@ -1,4 +1,4 @@
-//! A view from the command line, in place of a scene's own.
+//! A view from the command line, which replaces a scene's own.
 
 use super::{Projecting, ViewOptions, lens};
 use crate::loader::{LoadError, framing};
@@ -8,11 +8,11 @@ use crate::{
 };
 use glam::Vec3;
 
-/// Replaces those properties of `scene`'s cameras that `view` gives. They have no keys then. `size` is that of the pictures, where it is not the
-/// scene's own.
+/// Replaces the properties of `scene`'s cameras that `view` specifies. Cameras then have no keys. `size` is the size of the pictures, if it
+/// differs from the scene's.
 ///
 /// # Errors
-/// Views without a direction, a field of view for a camera that has none, and flags about a lens that do not fit the camera.
+/// If the view has no direction, or if a flag for the field of view or the lens does not apply to the camera.
 pub fn apply(scene: &mut Scene, view: &ViewOptions, size: Option<(u32, u32)>) -> Result<(), LoadError> {
     let (width, height) = size.unwrap_or((scene.settings.width, scene.settings.height));
     let aspect = width as f32 / height as f32;
@@ -49,7 +49,8 @@ fn apply_optics(scene: &mut Scene, view: &ViewOptions, aspect: f32) -> Result<()
     lens::apply(scene, &view.lens, aspect)
 }
 
-/// Sets the field of view of a camera that is perspective or is to become so. An orthographic view made of it shows as much.
+/// Sets the field of view of a camera that is perspective, or is converted to perspective. An orthographic view derived from it has the
+/// corresponding height.
 fn field_of_view(scene: &mut Scene, degrees: f32, wanted: Option<Projecting>) -> Result<(), LoadError> {
     let own = scene.camera.projection;
     let fits = matches!(own, Projection::Perspective { .. }) && wanted != Some(Projecting::Equirectangular);
@@ -63,10 +64,10 @@ fn field_of_view(scene: &mut Scene, degrees: f32, wanted: Option<Projecting>) ->
     Ok(())
 }
 
-/// Enlarges the picture by `factor`, as a lens of another focal length does.
+/// Enlarges the picture by `factor`, like a longer focal length.
 ///
 /// # Errors
-/// For cameras that see all around, and for those that have keys.
+/// If a camera is equirectangular or has keys.
 pub fn zoom(scene: &mut Scene, factor: f32) -> Result<(), LoadError> {
     if scene.camera_has_keys {
         let message = "the camera of this scene has keys: change its `fov` in the file, or give --eye and --target";
@@ -87,13 +88,13 @@ pub fn zoom(scene: &mut Scene, factor: f32) -> Result<(), LoadError> {
         };
         camera.projection = camera.projection.with_span(enlarged(span, factor));
         camera.tracks.span.iter_mut().for_each(|(_, span)| *span = enlarged(*span, factor));
-        // An animated lens of a model would undo it.
+        // The animated lens of a model would override the zoom.
         camera.driver = None;
     }
     Ok(())
 }
 
-/// Checks a view and returns the unit vector along `up`.
+/// Checks a view, and returns the unit vector along `up`.
 fn checked(eye: Vec3, target: Vec3, up: Vec3) -> Result<Vec3, LoadError> {
     let reach = eye.abs().max(target.abs()).max_element();
     if reach.is_nan() || reach > LARGEST_COORDINATE {

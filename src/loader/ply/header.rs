@@ -2,7 +2,7 @@
 
 use super::Fault;
 
-/// How values are written.
+/// The encoding of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Ascii,
@@ -27,7 +27,7 @@ pub enum Number {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Scalar(Number),
-    /// So many items as a number says.
+    /// A list of items after its length.
     List {
         count: Number,
         item: Number,
@@ -51,7 +51,7 @@ pub struct Element {
 pub struct Header {
     pub encoding: Encoding,
     pub elements: Vec<Element>,
-    /// Number of bytes and of lines of the header.
+    /// Length of the header in bytes and lines.
     pub bytes: usize,
     pub lines: usize,
 }
@@ -71,7 +71,7 @@ impl Number {
         })
     }
 
-    /// Bytes in a binary file.
+    /// Size in bytes in a binary file.
     pub fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -100,7 +100,7 @@ impl Number {
 }
 
 impl Kind {
-    /// The least number of bytes that a value takes.
+    /// Minimum number of bytes of a value.
     fn least(self, encoding: Encoding) -> usize {
         match (encoding, self) {
             // The number may be followed by a space or by the end of the file.
@@ -111,16 +111,16 @@ impl Kind {
 }
 
 impl Element {
-    /// The least number of bytes that one of them takes.
+    /// Minimum number of bytes of one element.
     pub fn least(&self, encoding: Encoding) -> usize {
         self.properties.iter().map(|property| property.kind.least(encoding)).sum()
     }
 }
 
-/// Reads the header of a whole file.
+/// Reads the header of a file.
 ///
 /// # Errors
-/// When the file is no PLY file, or a line of the header is not known.
+/// If the file is not a PLY file, or if a line of the header is unknown.
 pub fn read(file: &[u8]) -> Result<Header, Fault> {
     if !file.starts_with(b"ply") {
         return Err(Fault::line(1, "not a PLY file: it does not begin with `ply`"));
@@ -128,7 +128,7 @@ pub fn read(file: &[u8]) -> Result<Header, Fault> {
     let mut bytes = 0;
     let mut encoding = None;
     let mut elements = Vec::new();
-    // Old files end lines as the Macintosh did.
+    // Old files have Macintosh line ends.
     let end = if file.starts_with(b"ply\r") && file.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };
     for line in 1.. {
         let rest = &file[bytes..];

@@ -1,5 +1,5 @@
-//! PLY, the format of scanned models (Turk 1994): vertices with their attributes, and polygons or strips of triangles between them.
-//! What else a file has is left out. `header` declares what follows, `values` reads it number by number.
+//! PLY, the format of scanned models (Turk 1994): vertices with attributes, and polygons or triangle strips. Other elements are ignored.
+//! `header` reads the declarations, `values` reads numbers.
 
 mod header;
 #[cfg(test)]
@@ -33,7 +33,7 @@ impl MeshFormat for Ply {
     }
 }
 
-/// A fault and its place.
+/// An error, and its location in the file.
 #[derive(Debug)]
 pub struct Fault {
     place: FilePlace,
@@ -73,7 +73,7 @@ fn read(file: &[u8]) -> Result<Indexed, Fault> {
     Ok(mesh)
 }
 
-/// Refuses more elements than the rest of the file has bytes for.
+/// Checks that the rest of the file has enough bytes for an element's count.
 fn check_count(element: &Element, header: &Header, values: &Values) -> Result<(), Fault> {
     let Element { name, count, properties } = element;
     let least = element.least(header.encoding);
@@ -96,7 +96,7 @@ fn skip(values: &mut Values, kind: Kind) -> Result<(), Fault> {
     }
 }
 
-/// The place of a property's value in the row of a vertex or face: position, normal, texture coordinates and colour.
+/// Position of a property's value in the row of a vertex or face, which has position, normal, texture coordinates and colour.
 fn column(name: &str) -> Option<usize> {
     Some(match name {
         "x" => 0,
@@ -156,7 +156,7 @@ fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> 
     Ok(())
 }
 
-/// The row of a vertex or face whose properties say nothing.
+/// Default row of a vertex or face.
 const BLANK: [f32; 12] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 fn column_of(property: &Property) -> Option<usize> {
@@ -166,7 +166,7 @@ fn column_of(property: &Property) -> Option<usize> {
     }
 }
 
-/// A number as vertices have it. Colours are within 0 and 1; those of integers are in sRGB, as pictures of scanners are.
+/// Converts a number to a vertex value. Colours are clamped to 0 to 1; integer colours are sRGB, as scanners write them.
 fn value(x: f64, number: Number, column: usize) -> f32 {
     let share = || (x / number.greatest()).clamp(0.0, 1.0) as f32;
     match column {
@@ -177,7 +177,7 @@ fn value(x: f64, number: Number, column: usize) -> f32 {
     }
 }
 
-/// Whether a property is the list of indices of a face.
+/// Whether a property is the index list of a face.
 fn is_list(property: &Property) -> bool {
     matches!(property.kind, Kind::List { .. }) && matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
 }
@@ -189,7 +189,7 @@ fn need_list(element: &Element, values: &Values) -> Result<(), Fault> {
     }
 }
 
-/// Reads polygons, which become fans for now.
+/// Reads polygons as fans. Concave ones are split later.
 fn read_faces(element: &Element, values: &mut Values, vertices: usize, mesh: &mut Indexed) -> Result<(), Fault> {
     need_list(element, values)?;
     let columns: Vec<Option<usize>> = element.properties.iter().map(column_of).collect();
@@ -239,7 +239,7 @@ fn read_strips(element: &Element, values: &mut Values, vertices: usize, mesh: &m
     Ok(())
 }
 
-/// Reads a list of indices into `corners`; those of -1, if they may be there, are None.
+/// Reads a list of indices into `corners`. An index of -1, where it is allowed, becomes None.
 fn read_indices(
     (count, item): (Number, Number),
     values: &mut Values,
@@ -271,7 +271,7 @@ fn add_polygon(corners: &[Option<u32>], triangles: &mut Vec<[u32; 3]>) {
     }
 }
 
-/// Adds strips of triangles, between which there is no index. Every second triangle runs the other way round.
+/// Adds triangle strips, which are separated by None. Every second triangle has reversed winding.
 fn add_strips(corners: &[Option<u32>], triangles: &mut Vec<[u32; 3]>) {
     for strip in corners.split(Option::is_none) {
         for (i, corners) in strip.windows(3).enumerate() {

@@ -26,7 +26,7 @@ fn error(file: &[u8]) -> String {
     built.err().map(|e| e.to_string()).unwrap_or_default()
 }
 
-/// A quad with everything that a file can have, whose numbers `write` writes with their type.
+/// A quad with all supported attributes. `write` writes a number with its type.
 fn rich(encoding: &str, write: impl Fn(&str, f64) -> Vec<u8>) -> Vec<u8> {
     let header = format!(
         "ply\r\nformat {encoding} 1.0\r\nelement camera 1\r\nproperty double view\r\nproperty list ushort short samples\r\n\
@@ -208,7 +208,7 @@ fn errors_name_the_line_or_the_byte() {
 #[test]
 fn a_cut_file_is_an_error_wherever_it_is_cut() {
     for file in rich_files() {
-        // The last number of text may be cut without a trace.
+        // In text, the last number may be cut without detection.
         for length in 0..file.len() - 8 {
             assert!(!error(&file[..length]).is_empty(), "{length}");
         }

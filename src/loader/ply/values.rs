@@ -1,4 +1,4 @@
-//! The numbers after the header of a PLY file, one by one.
+//! Reads the numbers after the header of a PLY file.
 
 use super::{
     Fault,
@@ -10,9 +10,9 @@ use crate::loader::{meshes::FilePlace, text};
 pub struct Values<'a> {
     file: &'a [u8],
     encoding: Encoding,
-    /// Number of bytes that were read.
+    /// Number of bytes read so far.
     at: usize,
-    /// Line of `at` in a file of text.
+    /// Line number of `at` in a text file.
     line: usize,
 }
 
@@ -21,12 +21,12 @@ impl<'a> Values<'a> {
         Self { file, encoding: header.encoding, at: header.bytes, line: header.lines + 1 }
     }
 
-    /// Number of bytes that were not read yet.
+    /// Number of unread bytes.
     pub fn left(&self) -> usize {
         self.file.len() - self.at
     }
 
-    /// The place of what was read last.
+    /// Location of the value read last.
     pub fn place(&self) -> FilePlace {
         match self.encoding {
             Encoding::Ascii => FilePlace::Line(self.line),
@@ -34,15 +34,15 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// A fault of what was read last.
+    /// An error at the value read last.
     pub fn fault(&self, message: impl Into<String>) -> Fault {
         Fault { place: self.place(), message: message.into() }
     }
 
-    /// The next number, which a `f64` holds exactly.
+    /// The next number, which a `f64` represents exactly.
     ///
     /// # Errors
-    /// When the file ends, or what follows is no number.
+    /// If the file ends, or if the next word is not a number.
     pub fn next(&mut self, number: Number) -> Result<f64, Fault> {
         match self.encoding {
             Encoding::Ascii => self.word(),
@@ -50,10 +50,10 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The next number, as the length of a list whose items are of this kind.
+    /// The next number, as the length of a list with items of type `item`.
     ///
     /// # Errors
-    /// As [`Values::next`], and when the file is too short for so many items.
+    /// As [`Values::next`]. Also if the rest of the file is too short for the list.
     pub fn length(&mut self, count: Number, item: Number) -> Result<usize, Fault> {
         let length = self.next(count)?;
         let least = if self.encoding == Encoding::Ascii { 1 } else { item.size() };
@@ -64,10 +64,10 @@ impl<'a> Values<'a> {
         Ok(length as usize)
     }
 
-    /// Leaves out so many numbers.
+    /// Skips `count` numbers.
     ///
     /// # Errors
-    /// When the file ends.
+    /// If the file ends.
     pub fn skip(&mut self, count: usize, item: Number) -> Result<(), Fault> {
         if self.encoding == Encoding::Ascii {
             return (0..count).try_for_each(|_| self.word().map(drop));

@@ -1,4 +1,4 @@
-//! The `air` section, checked.
+//! Validation and conversion of the `air` section.
 
 use super::{environment::within, file::Source, source::Place};
 use crate::loader::LoadError;
@@ -7,10 +7,10 @@ use crate::scene::{
     desc::{AirDesc, FogDesc},
 };
 
-/// Converts `air:`.
+/// Converts `air:`; None without fog.
 ///
 /// # Errors
-/// Numbers out of range, and heights that contradict each other.
+/// If a number is out of range, or if heights contradict one another.
 pub fn convert(source: &Source, air: Option<&AirDesc>) -> Result<Option<Fog>, LoadError> {
     let Some(AirDesc::Fog(desc)) = air else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The poses of meshes that bend, as meshes of the scene.
+//! Poses of bending meshes, as meshes of the scene.
 
 use super::{
     file::Source,
@@ -15,10 +15,10 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Refuses more poses of a bent mesh than there is memory for.
+/// Checks that memory suffices for the poses of all bending meshes.
 ///
 /// # Errors
-/// When there is too little memory.
+/// If it does not.
 pub fn check_room(
     source: &Source,
     file: &SceneFile,
@@ -41,10 +41,10 @@ pub fn check_room(
     })
 }
 
-/// Number of levels of vertices that a mesh has at least when it bends.
+/// Minimum number of levels of vertices in a bending mesh.
 const LEVELS_OF_BENT: f32 = 16.0;
 
-/// Adds the poses of a mesh that bends.
+/// Adds the poses of a bending mesh.
 pub fn add(scene: &mut Scene, mesh: &Mesh, bend: &Bend) {
     let Some(triangles) = mesh.triangles() else { return };
     let triangles = &lowered(triangles, mesh.bounds().extent().y / LEVELS_OF_BENT);

@@ -1,4 +1,4 @@
-//! The `camera`, `cameras` and `cuts` sections, checked.
+//! Validation and conversion of the `camera`, `cameras` and `cuts` sections.
 
 use super::{clearance, file::Source, lens, motions, names::Names, placements::direction, source::Place};
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
 };
 use glam::{DVec3, Vec2, Vec3};
 
-/// Steps of equal length into which a flight at a pace is cut.
+/// Number of steps of equal length into which a flight with a pace is divided.
 const PACE_STEPS: usize = 1024;
 
-/// The camera that the film begins with, those that take over, and the number of each of these among the file's `cameras`. Everything
-/// is in the scene already. `chosen` is the name of the only one that is used.
+/// Returns the first camera, the cameras after each cut, and their numbers among the file's `cameras`. The scene must be complete. `chosen`
+/// is the name of a single camera to use instead.
 ///
 /// # Errors
-/// Views without a direction, numbers out of range, keys and cuts out of order, names that nothing has.
+/// If a view has no direction, if a number is out of range, if keys or cuts are out of order, or if nothing has a given name.
 pub fn convert(
     source: &Source,
     file: &SceneFile,
@@ -67,7 +67,7 @@ pub fn convert(
     }
 }
 
-/// All of the file's `cameras`.
+/// All of the file's `cameras`, with their names.
 ///
 /// # Errors
 /// As [`convert`].
@@ -82,7 +82,7 @@ pub fn all(
     named.map(|(name, (_, desc))| Ok((name.to_owned(), one(source, desc, &all.key(name), scene, names)?))).collect()
 }
 
-/// The camera at `place`. Only the settings of `scene` count; everything else that cameras need of it is in `names`.
+/// The camera at `place`. Only the settings of `scene` are read; `names` provides everything else that cameras refer to.
 ///
 /// # Errors
 /// As [`convert`].
@@ -134,7 +134,7 @@ impl Checks<'_> {
         Ok(())
     }
 
-    /// A point that stands still, or else what to follow.
+    /// A fixed point, or the object to follow.
     fn aim(&self, aim: &Aim, field: &str) -> Result<(Vec3, Option<Follow>), LoadError> {
         let place = self.place.key(field);
         let follow = |name: &str, place: &Place| {
@@ -299,10 +299,10 @@ impl Checks<'_> {
     }
 }
 
-/// The pace of a flight, as scene files write it: `constant`, `smooth` or `bezier(0.4, 0, 0.2, 1)`.
+/// Parses the pace of a flight in the notation of scene files: `constant`, `smooth` or `bezier(0.4, 0, 0.2, 1)`.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A sentence about the fault in the text.
 pub fn pace_of(text: &str, flight: &Flight) -> Result<Pace, String> {
     let desc = ::ron::from_str(text).map_err(|error| format!("the pace: {}", error.code))?;
     paced(desc, flight)
@@ -322,7 +322,7 @@ fn paced(pace: PaceDesc, flight: &Flight) -> Result<Pace, String> {
     Ok(Pace { ease, times: even_times(flight).into() })
 }
 
-/// The times at which the eye of a flight without a pace has passed each of [`PACE_STEPS`] even parts of its path.
+/// The times at which the eye of a flight without a pace has passed each of [`PACE_STEPS`] equal parts of its path.
 fn even_times(flight: &Flight) -> Vec<f64> {
     let (first, last) = flight.span();
     let fine = PACE_STEPS * 16;
@@ -364,7 +364,7 @@ mod tests {
             let at = |i: usize| flight.at(first + (last - first) * i as f64 / 200.0, Vec3::ZERO, Vec3::Y).0;
             let steps: Vec<f32> = (0..200).map(|i| at(i).distance(at(i + 1))).collect();
             let mean = steps.iter().sum::<f32>() / 200.0;
-            // Chords are shorter than arcs where the path turns sharply, which is not the pace's fault.
+            // Chords are shorter than arcs at sharp turns, which is independent of the pace.
             let even = steps.iter().filter(|&&step| (step / mean - 1.0).abs() < 0.02).count();
             prop_assert!(even >= 180, "{even}");
         }

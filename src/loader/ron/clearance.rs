@@ -1,4 +1,4 @@
-//! Keeps the path of a camera out of a solid.
+//! Keeps the path of a camera outside a solid.
 
 use crate::{
     math::Aabb,
@@ -7,21 +7,21 @@ use crate::{
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Places that are looked at between two keys, which become keys of the new path.
+/// Number of samples between two keys. They become the keys of the new path.
 const BETWEEN: usize = 16;
-/// Space that is left around the solid, as a share of the diagonal of its bounds.
+/// Clearance around the solid, relative to the diagonal of its bounds.
 const SPACE: f64 = 0.02;
-/// Half of the number of places over which the way out is spread.
+/// Half of the number of samples over which an offset is smoothed.
 const SPREAD: usize = 8;
 
-/// Where the eye is in the solid of these triangles, moves it out, away from the middle of the solid, and smoothly in and out of that.
-/// A path that stays outside keeps its keys.
+/// Moves the eye out of the solid formed by these triangles, away from the solid's centre, with smooth transitions. A path that stays
+/// outside keeps its keys.
 pub fn keep_out(keys: &mut Vec<CameraKey>, parametrisation: Parametrisation, triangles: &[[Vec3; 3]]) {
     let bounds = Aabb::of_points(triangles.as_flattened().iter().copied());
     if bounds.is_empty() {
         return;
     }
-    // Off the middle by a little, so that rays miss the edges of symmetric meshes.
+    // Slightly off the centre, so that rays miss the edges of symmetric meshes.
     let middle = bounds.center().as_dvec3() + bounds.extent().as_dvec3() * DVec3::new(1.1e-4, -1.7e-4, 2.3e-4);
     let space = SPACE * f64::from(bounds.diagonal());
     let time = |i: usize| {
@@ -58,20 +58,22 @@ pub fn keep_out(keys: &mut Vec<CameraKey>, parametrisation: Parametrisation, tri
     *keys = moved.collect();
 }
 
-/// The least distance from `distance` on that is outside of the solid, with `space` around; `crossings` are those of its surface.
+/// The least distance from `distance` upwards that is outside the solid with a clearance of `space`. `crossings` are the distances of its
+/// surface.
 fn outside(crossings: &[f64], distance: f64, space: f64) -> f64 {
     let beyond = crossings.partition_point(|&t| t <= distance);
     if (crossings.len() - beyond).is_multiple_of(2) {
         return distance;
     }
-    // The way leaves the solid at every other crossing; a gap that is too narrow counts as solid.
+    // The ray leaves the solid at every other crossing. A gap that is too narrow counts as solid.
     let exits = crossings[beyond..].iter().step_by(2);
     let entries = crossings[beyond..].iter().skip(1).step_by(2).copied().chain([f64::INFINITY]);
     let exit = exits.zip(entries).find(|(exit, entry)| entry - **exit > 2.0 * space);
     exit.map_or(distance, |(exit, _)| exit + space)
 }
 
-/// Directions from a point among which are all those to a triangle: rays have a common origin, and most pass most triangles by far.
+/// A cone of directions that contains all directions from a point to a triangle. All rays have one origin, and most miss most triangles
+/// clearly.
 struct Cone {
     axis: DVec3,
     /// Least cosine of an angle to the axis.
@@ -83,18 +85,19 @@ impl Cone {
         let to = triangle.map(|corner| (corner.as_dvec3() - point).normalize());
         let axis = (to[0] + to[1] + to[2]).normalize();
         let cos = to.map(|to| to.dot(axis)).into_iter().fold(1.0, f64::min);
-        // A cone beyond 90 degrees is not convex, so the middle of a triangle need not be in it. Rounding is far less than 1e-9.
+        // A cone wider than 90 degrees is not convex, so it need not contain the inside of the triangle. Rounding errors are far below
+        // 1e-9.
         let cos = if cos > 1e-3 && axis.is_finite() { cos - 1e-9 } else { -1.0 };
         Self { axis, cos }
     }
 
-    /// Whether a direction may meet the triangle.
+    /// Whether a ray in this direction may hit the triangle.
     fn has(&self, direction: DVec3) -> bool {
         direction.dot(self.axis) >= self.cos || self.cos == -1.0
     }
 }
 
-/// Distances along a ray at which it crosses triangles, ascending (Möller and Trumbore 1997).
+/// Distances at which a ray crosses triangles, ascending (Möller and Trumbore 1997).
 fn crossings<'a>(origin: DVec3, direction: DVec3, triangles: impl Iterator<Item = &'a [Vec3; 3]>) -> Vec<f64> {
     let crossing = |triangle: &[Vec3; 3]| {
         let [a, b, c] = triangle.map(|p| p.as_dvec3());
@@ -115,7 +118,7 @@ fn crossings<'a>(origin: DVec3, direction: DVec3, triangles: impl Iterator<Item 
 mod tests {
     use super::*;
 
-    /// The cube of side 2 about the origin.
+    /// A cube with side 2, centred at the origin.
     fn cube() -> Vec<[Vec3; 3]> {
         let mut triangles = Vec::new();
         for axis in 0..3 {

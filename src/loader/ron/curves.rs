@@ -1,4 +1,4 @@
-//! The `curves` section: curves of points, of the lines of OBJ files and of animations of glTF nodes.
+//! The `curves` section: curves from points, from lines in OBJ files, and from animations of glTF nodes.
 
 use super::{file::Source, source::Place};
 use crate::{
@@ -26,10 +26,10 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 pub struct Curves(Vec<(String, Arc<Curve>)>);
 
 impl Curves {
-    /// Makes all curves of a file. Files that models refer to may also be in the folders of `allow`.
+    /// Creates all curves of a file. Files that models refer to may also be in the folders `allow`.
     ///
     /// # Errors
-    /// Points that make no curve, files that are missing or damaged, lines and nodes that they lack.
+    /// If points form no valid curve, if a file is missing or damaged, or if it lacks the given line or node.
     pub fn read(source: &Source, file: &SceneFile, allow: &[PathBuf], budget: &Budget) -> Result<Self, LoadError> {
         let all = Place::ROOT.key("curves");
         let reader = Reader { source, allow, budget };
@@ -38,10 +38,10 @@ impl Curves {
         file.curves.0.iter().map(named).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The curve of this name, which is written at `place`.
+    /// The curve with this name, which is written at `place`.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn get(&self, source: &Source, name: &str, place: &Place) -> Result<&Arc<Curve>, LoadError> {
         self.find(name).ok_or_else(|| {
             let hint = suggest::hint(name, self.names(), "curves");
@@ -49,7 +49,7 @@ impl Curves {
         })
     }
 
-    /// The curve of this name.
+    /// The curve with this name, if there is one.
     pub fn find(&self, name: &str) -> Option<&Arc<Curve>> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, curve)| curve)
     }
@@ -82,7 +82,7 @@ impl Reader<'_> {
         curve.map_err(|e| self.source.error(place, e.to_string()))
     }
 
-    /// The path of a file with one of these extensions.
+    /// The path of a file, which must have one of these extensions.
     fn path(&self, file: &str, extensions: &[&str], place: &Place) -> Result<PathBuf, LoadError> {
         let path = self.source.resolve(file);
         let message = match crate::loader::extension(&path) {
@@ -121,7 +121,7 @@ impl Reader<'_> {
         self.through(line.points.iter().map(|p| *p * scale), place)
     }
 
-    /// Straight lines through points from a file, which may repeat some. Closed if they end where they start.
+    /// Straight lines through points from a file; repeated points are merged. The curve is closed if it ends at its start.
     fn through(&self, points: impl Iterator<Item = Vec3>, place: &Place) -> Result<Curve, LoadError> {
         let mut points: Vec<Vec3> = points.collect();
         points.dedup();
@@ -173,7 +173,7 @@ impl Reader<'_> {
     }
 }
 
-/// The Bézier control points of a cubic spline of glTF, whose keys have tangents per second. Segments that stand still are left out.
+/// The Bézier control points of a cubic glTF spline, whose tangents are per second. Segments without movement are omitted.
 fn spline_controls(channel: &Channel, at: impl Fn(&[f32]) -> Vec3) -> Vec<Vec3> {
     let keys: Vec<[Vec3; 3]> =
         channel.values.chunks_exact(9).map(|k| [0, 3, 6].map(|i| Vec3::from_slice(&k[i..]))).collect();

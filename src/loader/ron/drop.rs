@@ -8,7 +8,8 @@ use crate::{
 use glam::{Affine3, Quat, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 
-/// The copies of an item whose origins are above or below the ground, moved onto it. Alignment turns them about their origins.
+/// The copies of an item, moved vertically onto the ground. Copies whose origin is outside the ground are removed. Alignment rotates copies
+/// about their origins.
 pub fn onto(ground: &Ground, item: &Item, desc: &DropDesc) -> Vec<ChosenCopy> {
     let dropped = |i: u32| {
         let (number, copy) = item.copy(i);

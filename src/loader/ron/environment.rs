@@ -1,4 +1,4 @@
-//! The `environment` section, checked, images read.
+//! Validation and conversion of the `environment` section, including its images.
 
 use super::{file::Source, source::Place};
 use crate::loader::{LoadError, files, image, sky};
@@ -11,7 +11,7 @@ use std::{
     path::PathBuf,
 };
 
-/// Pictures of environments that were read before, at an intensity of 1.
+/// Cache of environment images, at an intensity of 1.
 #[derive(Default)]
 pub struct Pictures(HashMap<PathBuf, FloatImage>);
 
@@ -29,10 +29,10 @@ impl Pictures {
     }
 }
 
-/// Converts `environment:`, with the lights that belong to a sky.
+/// Converts `environment:`. Also returns the lights of a sky.
 ///
 /// # Errors
-/// Numbers out of range, image files that are missing or damaged.
+/// If a number is out of range, or if an image file is missing or damaged.
 pub fn convert(
     source: &Source,
     environment: Option<&EnvironmentDesc>,
@@ -54,7 +54,7 @@ pub fn convert(
     })
 }
 
-/// Checks all of `environment:` but for the content of its picture.
+/// Checks everything in `environment:` except the content of its image.
 ///
 /// # Errors
 /// As [`convert`].
@@ -103,8 +103,10 @@ fn check_moon(source: &Source, moon: &Moon, place: &Place) -> Result<(), LoadErr
     moon.phase.map_or(Ok(()), |phase| check(phase, "phase", (0.0, 1.0)))
 }
 
+/// Checks that a number is in a range, both ends included.
+///
 /// # Errors
-/// When the number at `place` is out of range.
+/// If the number, which is at `place`, is out of range.
 pub fn within(source: &Source, x: Finite, place: &Place, (least, most): (f32, f32)) -> Result<(), LoadError> {
     if (least..=most).contains(&x.0) {
         return Ok(());

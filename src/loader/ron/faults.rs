@@ -1,7 +1,7 @@
-//! Faults in the grammar of a scene file: where each is, and a sentence about what is accepted there.
+//! Syntax errors of scene files: their position, and a sentence about the accepted input.
 //!
-//! RON tells what it looked for, such as an identifier, but not which ones there are. They are found by parsing again with a name in the
-//! place of the fault that nothing has: the error then lists those that may stand there.
+//! RON reports the kind of token that it expected, for example an identifier, but not the valid ones. These are determined by parsing again
+//! with an unknown name at the position of the error: the new error lists the valid names.
 
 use super::{file::parse, source::Value};
 use crate::loader::suggest;
@@ -10,21 +10,21 @@ use ron::{
     error::{Position, SpannedError},
 };
 
-/// A fault in a text: its byte, and a sentence about it.
+/// An error in a text: its byte position, and a sentence about it.
 pub type Fault = (usize, String);
 
-/// The fault that `e` is in `text`.
+/// Converts the error `e` in `text`.
 pub fn fault(text: &str, e: &SpannedError) -> Fault {
     let at = start_of_fault(text, e);
     (at, describe(text, at, &e.code))
 }
 
-/// RON's spans begin at the token before the fault; the faulty token is the last one that they cover.
+/// Byte at which the faulty token starts. RON's spans start at the token before the fault and end after the faulty token.
 fn start_of_fault(text: &str, e: &SpannedError) -> usize {
     let (from, to) = (byte_of(text, &e.span.start), byte_of(text, &e.span.end));
     match e.code {
         E::Eof | E::MissingStructField { .. } => to,
-        // Found to be wrong only when they had been read.
+        // These faults are detected only after the value was read.
         E::InvalidValueForType { .. } if ends_with_word(text, from, to) => start_of_value(text, to),
         E::InvalidValueForType { .. } | E::Message(_) if ends_with_text(text, to) => start_of_value(text, to),
         E::IntegerOutOfBounds => start_of_value(text, last_token(text, from, to)),
@@ -43,17 +43,17 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_.-+".contains(c)
 }
 
-/// Whether the span ends behind a word, which it does not cover.
+/// Whether the span is empty and directly after a word.
 fn ends_with_word(text: &str, from: usize, to: usize) -> bool {
     from == to && text.get(..to).unwrap_or("").trim_end().ends_with(is_of_word)
 }
 
-/// Whether a text in quotes ends before `to`.
+/// Whether a quoted text ends before `to`.
 fn ends_with_text(text: &str, to: usize) -> bool {
     text.get(..to).unwrap_or("").trim_end().ends_with('"')
 }
 
-/// The start of the text in quotes or of the word that ends before `to`.
+/// The start of the quoted text or word that ends before `to`.
 fn start_of_value(text: &str, to: usize) -> usize {
     let before = text.get(..to).unwrap_or("").trim_end();
     match before.strip_suffix('"').and_then(|inner| inner.rfind('"')) {
@@ -68,7 +68,7 @@ fn byte_of(text: &str, p: &Position) -> usize {
     line_start + line.char_indices().nth(p.col.saturating_sub(1)).map_or(line.len(), |(i, _)| i)
 }
 
-/// The message of an error, in this program's words where RON's are not helpful.
+/// The message of an error, rewritten if RON's own message is not helpful.
 fn describe(text: &str, at: usize, e: &E) -> String {
     let place = |outer: &Option<String>| outer.as_ref().map_or_else(String::new, |o| format!(" in {o}"));
     match e {
@@ -99,7 +99,7 @@ fn describe(text: &str, at: usize, e: &E) -> String {
 
 const WHOLE: &str = "expected a whole number, such as 8";
 
-/// The message of an error that is the same wherever it is.
+/// The message of an error that does not depend on the position.
 fn plain(e: &E) -> String {
     let words = match e {
         E::Eof => "the file ends too early: close every bracket and quote",
@@ -123,7 +123,7 @@ fn lower_first(s: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
-/// A value that serde describes, such as ``the unsigned integer `3` ``, as people would.
+/// Simplifies serde's description of a value, for example ``the unsigned integer `3` ``.
 fn found_value(found: &str) -> &str {
     match found {
         "a unit value" => "a word without quotes",
@@ -133,7 +133,7 @@ fn found_value(found: &str) -> &str {
     }
 }
 
-/// Several values that serde describes, such as `a tuple of size 3`, as people would.
+/// Simplifies serde's description of several values, for example `a tuple of size 3`.
 fn several(expected: &str) -> String {
     let of_serde = ["a tuple of ", "an array of ", "tuple "].iter().any(|start| expected.starts_with(start));
     let count = expected.split(' ').find_map(|word| word.parse::<usize>().ok()).filter(|_| of_serde);
@@ -151,17 +151,17 @@ fn number_with_fraction(text: &str, at: usize) -> bool {
     rest.len() < text.len() - at && rest.starts_with('.')
 }
 
-/// A word that nothing in scene files is called.
+/// A word that is not a valid name in scene files.
 const UNKNOWN: &str = "unknown_";
 
-/// What is wrong when `with` stands in the place of the value at `at`.
+/// The error that results from replacing the value at `at` by `with`.
 fn with(text: &str, at: usize, with: &str) -> Option<E> {
     let end = Value::at(text, at)?.span.end;
     let changed = [&text[..at], with, &text[end..]].concat();
     parse(&changed).err().map(|e| e.code)
 }
 
-/// The names that may stand at `at`: those of choices or of fields.
+/// A sentence with the names that are valid at `at`: of choices or of fields.
 fn name(text: &str, at: usize) -> String {
     let found = Value::at(text, at).map_or("", |value| &text[value.span]).trim_matches('"');
     match with(text, at, UNKNOWN) {
@@ -180,7 +180,7 @@ fn name(text: &str, at: usize) -> String {
     }
 }
 
-/// The fields that the struct at `at` has.
+/// A sentence with the fields of the struct at `at`.
 fn fields(text: &str, at: usize) -> String {
     let list = match with(text, at, &format!("({UNKNOWN}: 0)")) {
         Some(E::NoSuchStructField { expected, .. }) => {
@@ -191,7 +191,7 @@ fn fields(text: &str, at: usize) -> String {
     format!("expected fields in parentheses, as in `(field: value)`{list}")
 }
 
-/// What has to be in parentheses at `at`: the fields of the name before it, or several values.
+/// A sentence about the expected content of the parentheses at `at`: the fields of the name before it, or several values.
 fn parentheses(text: &str, at: usize) -> String {
     let named = text[..at].trim_end().ends_with(is_of_word);
     match with(text, at, "()").filter(|_| !named) {

@@ -1,4 +1,4 @@
-//! The text of a `.ron` scene: read, overridden, parsed, and able to say where something stands in it.
+//! The text of a `.ron` scene: reading, overrides, parsing, and positions of values in it.
 
 use super::{
     faults::{Fault, fault},
@@ -18,19 +18,19 @@ use std::{
     str::FromStr,
 };
 
-/// A scene file's path and text, after overrides. Both are empty for a scene that was built in code.
+/// A scene file's path and text, after overrides. Both are empty for a scene built in code.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     pub path: PathBuf,
     pub text: String,
-    /// What changes over time.
+    /// Values that change over time.
     pub keys: Keys,
-    /// The keys of `--set`: what is wrong there is not the file's fault.
+    /// The keys of `--set`. Errors at these are attributed to the flag.
     pub set: Vec<String>,
 }
 
 impl Source {
-    /// An error at `place`, with its line and column, or with the way to it where there is no text.
+    /// An error at `place`, with its line and column, or with its path if there is no text.
     pub fn error(&self, place: &Place, message: impl AsRef<str>) -> LoadError {
         if self.text.is_empty() {
             return LoadError::built(&place.to_string(), message);
@@ -42,7 +42,7 @@ impl Source {
         LoadError::place(&self.path, source::position_of(&self.text, place), message)
     }
 
-    /// The key of `--set` that has changed the value at a place, or a part of it; the last one, if there are several.
+    /// The key of `--set` that has changed the value at a place or a part of it; the last of several.
     fn set_at(&self, place: &str) -> Option<&str> {
         let is_in = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -58,7 +58,7 @@ impl Source {
         }
     }
 
-    /// A path written in the file, relative to the file's folder.
+    /// Resolves a path in the file relative to the file's folder.
     pub fn resolve(&self, file: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(file)
     }
@@ -67,17 +67,17 @@ impl Source {
 /// Reads the text of a scene file.
 ///
 /// # Errors
-/// When it cannot be read or is no text.
+/// If it cannot be read or is not UTF-8.
 pub fn open(path: &Path) -> Result<Source, LoadError> {
     let bytes = files::read(path)?;
     let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
     Ok(Source { path: path.into(), text, keys: Keys::default(), set: Vec::new() })
 }
 
-/// Parses a scene file, applying `(key, value)` overrides in order. What has keys is as in the first frame.
+/// Parses a scene file, after applying `(key, value)` overrides in order. Animated values are taken at the first frame.
 ///
 /// # Errors
-/// When it does not follow the grammar of [`crate::scene::desc`].
+/// If the text does not follow the grammar of [`crate::scene::desc`], or if an override does not apply.
 pub fn read(mut source: Source, sets: &[(String, String)]) -> Result<(Source, SceneFile), LoadError> {
     let mut file = source.first().map_err(|(at, message)| source.at_byte(at, message))?;
     if let Some(changed) = set(&mut source, sets)? {
@@ -86,10 +86,10 @@ pub fn read(mut source: Source, sets: &[(String, String)]) -> Result<(Source, Sc
     Ok((source, file))
 }
 
-/// Changes the text of `source` and returns what it says then; None if nothing is set.
+/// Applies overrides to the text of `source`, and returns the parsed result; None without overrides.
 ///
 /// # Errors
-/// The first key or value that does not fit.
+/// The first key or value that does not apply.
 pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<SceneFile>, LoadError> {
     let mut file = None;
     for (key, value) in sets {
@@ -101,7 +101,7 @@ pub fn set(source: &mut Source, sets: &[(String, String)]) -> Result<Option<Scen
 }
 
 impl Source {
-    /// Finds the keys of the text and parses it as it is in the first frame.
+    /// Finds the keys in the text, and parses it at the time of the first frame.
     pub fn first(&mut self) -> Result<SceneFile, Fault> {
         self.keys = Keys::find(&self.text)?;
         let file = self.at(0.0)?;
@@ -111,7 +111,7 @@ impl Source {
         }
     }
 
-    /// Parses the text as it is at `time`, in seconds.
+    /// Parses the text at `time`, in seconds.
     fn at(&self, time: f64) -> Result<SceneFile, Fault> {
         if self.keys.is_empty() {
             return parse(&self.text).map_err(|e| fault(&self.text, &e));
@@ -123,7 +123,7 @@ impl Source {
         })
     }
 
-    /// The error of a text that cannot be parsed as it is at `time`, in seconds, with its place. `message` says why, unless the text does.
+    /// The error of a text that cannot be parsed at `time`, in seconds, with its position. `message` is used if parsing succeeds.
     pub fn error_at(&self, time: f64, message: &str) -> LoadError {
         let (at, message) = self.at(time).err().unwrap_or((0, message.to_owned()));
         self.at_byte(at, format!("at {time} s: {message}"))
@@ -137,7 +137,7 @@ impl Source {
 /// Parses a text without keys.
 ///
 /// # Errors
-/// RON's own.
+/// RON's own error.
 pub fn parse(text: &str) -> Result<SceneFile, SpannedError> {
     let options = Options::default().with_default_extension(
         Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
@@ -148,7 +148,7 @@ pub fn parse(text: &str) -> Result<SceneFile, SpannedError> {
         span: Span { start: start(), end: start() },
     };
     match text.strip_prefix(source::BOM) {
-        // A character for a character, so that columns stay what they are.
+        // A space replaces the mark, so that columns do not change.
         Some(rest) => guarded(|| options.from_str(&format!(" {rest}")), panicked),
         None => guarded(|| options.from_str(text), panicked),
     }
@@ -157,7 +157,7 @@ pub fn parse(text: &str) -> Result<SceneFile, SpannedError> {
 /// Parses a text without keys.
 ///
 /// # Errors
-/// A sentence about what is wrong.
+/// A sentence about the fault.
 pub fn parsed(text: &str) -> Result<SceneFile, String> {
     parse(text).map_err(|e| fault(text, &e).1)
 }
@@ -165,8 +165,8 @@ pub fn parsed(text: &str) -> Result<SceneFile, String> {
 impl FromStr for SceneFile {
     type Err = LoadError;
 
-    /// Parses the text of a scene that is in no file. What has keys is as in the first frame; [`crate::Renderer::open`] reads files
-    /// whose values change.
+    /// Parses the text of a scene that is not in a file. Animated values are taken at the first frame; [`crate::Renderer::open`] supports
+    /// animated values in files.
     fn from_str(text: &str) -> Result<Self, LoadError> {
         let mut source = Source { text: text.to_owned(), ..Source::default() };
         source.first().map_err(|(at, message)| {

@@ -1,5 +1,5 @@
-//! Unrolls placements into the scene's nodes and instances. Groups that never move leave no node behind, and those that are nested are
-//! unrolled once for all of their copies.
+//! Expands placements into the scene's nodes and instances. Groups that never move produce no node. Nested groups are expanded once for all
+//! of their copies.
 
 use super::{
     file::Source,
@@ -18,10 +18,10 @@ use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
 
-/// Mesh of an instance of an assembly until the number of meshes is known; the assembly is in the other bits.
+/// Marks the mesh index of an instance of an assembly until the number of meshes is known. The other bits are the index of the assembly.
 const ASSEMBLY: u32 = 1 << 31;
 
-/// The nodes and instances that the placements unroll to.
+/// The nodes and instances into which the placements expand.
 #[derive(Default)]
 pub struct Unrolled {
     pub nodes: Vec<Node>,
@@ -29,16 +29,16 @@ pub struct Unrolled {
     pub assemblies: Vec<Assembly>,
     pub stems: Stems,
     pub slots: Slots,
-    /// The file's meshes in the order in which instances number them; a palette of poses takes a number for each.
+    /// The file's meshes in the order in which instances number them. A palette of poses takes one number per pose.
     pub meshes: Used<UsedMesh>,
     /// The motions in the order in which instances and nodes number them.
     pub motions: Used<UsedMotion>,
-    /// The instances of the first copy of each named group; none of those that are not placed.
+    /// For each named group, the instances of its first copy; empty if it is not placed.
     pub groups: Vec<Range<u32>>,
     pub group_names: Vec<String>,
-    /// The instances that each entry of the file made.
+    /// The instances created by each entry of the file.
     pub placed: Vec<PlacedRun>,
-    /// Instances that are not always shown, in their order, and the switches that show them.
+    /// Instances that are not always visible, in their order, and the switches that control them.
     pub appearances: Vec<Appearance>,
     pub switches: Vec<Track<bool>>,
 }
@@ -50,20 +50,20 @@ pub struct UsedMesh {
     pub bent_by: u32,
 }
 
-/// How each motion of the file bends meshes, if it does, and to which sides the poses of a bent mesh go: all around if nothing is known.
+/// The bend of each motion of the file, if it has one, and the directions in which the poses of a bent mesh go; all directions if unknown.
 pub struct Bends<'a> {
     pub of: Vec<Option<&'a Bend>>,
     pub sides: HashMap<UsedMesh, BendSides>,
 }
 
 impl Bends<'_> {
-    /// The bend of a mesh; none of one at rest.
+    /// The bend of a mesh; none if it does not bend.
     pub fn of(&self, used: &UsedMesh) -> Option<Bend> {
         let bend = **self.of.get(used.bent_by as usize)?.as_ref()?;
         Some(Bend { sides: self.sides.get(used).copied().unwrap_or(BendSides::Around), ..bend })
     }
 
-    /// Learns which meshes are turned alike in all instances: poses to one side are enough for these. Returns whether there are some.
+    /// Finds meshes with equal rotations in all instances. For these, poses in one direction suffice. Returns whether there are any.
     pub fn find_sides(&mut self, unrolled: &Unrolled) -> bool {
         let mut known: HashMap<u32, Option<Vec3>> = HashMap::new();
         let bent: HashMap<u32, UsedMesh> = unrolled
@@ -85,30 +85,30 @@ impl Bends<'_> {
     }
 }
 
-/// Greatest difference of directions in meshes that are turned alike.
+/// Greatest difference of directions in meshes whose rotations count as equal.
 const ALIKE: f32 = 1e-3;
 
-/// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays, or that it bends, or [`NONE`].
+/// A motion of the file, or [`NONE`], and the mesh whose palette of poses it plays or that it bends, or [`NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UsedMotion {
     pub motion: u32,
     pub mesh: u32,
-    /// Number of the copy in its placement, for motions that keep gaps between copies; else 0.
+    /// Number of the copy in its placement, for motions with gaps between copies; otherwise 0.
     pub copy: u32,
 }
 
-/// Stems of the names of instances: the groups that they are in and their mesh, like `village/house`.
+/// Stems of the names of instances: the groups around them and their mesh, for example `village/house`.
 #[derive(Default)]
 pub struct Stems {
     pub texts: Vec<String>,
-    /// Index of each instance's stem in `texts`.
+    /// Index in `texts` of each instance's stem.
     pub of: Vec<u32>,
-    /// Index of each stem of the level, by the stem of the surroundings ([`NONE`] at the top) and the group or mesh in them.
+    /// Index of each stem of the level, by the stem around it ([`NONE`] at the top) and its group or mesh.
     known: HashMap<(u32, Target), u32>,
 }
 
 impl Stems {
-    /// Begins another level, which numbers what is in it by itself.
+    /// Starts another level, which has its own numbering.
     fn begin_level(&mut self) {
         self.known.clear();
     }
@@ -126,7 +126,7 @@ impl Stems {
     }
 }
 
-/// Numbers things in the order of their first use.
+/// Numbers items in the order of their first use.
 pub struct Used<T> {
     number: HashMap<T, u32>,
     next: u32,
@@ -150,10 +150,10 @@ impl<T: Copy + Eq + Hash> Used<T> {
     }
 }
 
-/// Unrolls `resolved`, after making sure that the result is not too large.
+/// Expands `resolved`, after checking that the result is not too large.
 ///
 /// # Errors
-/// Groups that contain themselves or nest too deep, too many instances, transforms without an inverse.
+/// If a group contains itself or is nested too deeply, if there are too many instances, or if a transform has no inverse.
 pub fn unroll(
     source: &Source,
     file: &SceneFile,
@@ -202,13 +202,13 @@ fn first_degenerate(out: &Unrolled) -> Option<usize> {
     out.instances.par_iter().position_first(degenerate)
 }
 
-/// The surroundings in which a list is unrolled: its node, transform, material and name.
+/// The context in which a list is expanded: its node, transform, material and name.
 #[derive(Clone, Copy)]
 struct Frame {
     node: u32,
     local: Affine3,
     material: u32,
-    /// Stem of the groups around, or [`NONE`].
+    /// Stem of the groups around it, or [`NONE`].
     stem: u32,
 }
 
@@ -216,7 +216,7 @@ struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
     bends: &'a Bends<'a>,
-    /// The node and the transform in it of the first copy of each list.
+    /// For the first copy of each list, its node and the transform relative to that node.
     carriers: HashMap<usize, (u32, Affine3)>,
     nesting: Nesting,
     /// The lists that are kept as assemblies, in the order of their first use, with the material around them.
@@ -227,7 +227,7 @@ struct Unroller<'a> {
 impl<'a> Unroller<'a> {
     fn item(&mut self, item: &Item, place: ItemPlace, frame: Frame) {
         let start = self.out.instances.len() as u32;
-        // Parents are placed above, so their first copy is known.
+        // Parents precede their children, so their first copy is known.
         let carrier = item.parent.and_then(|group| self.carriers.get(&group));
         let frame = carrier.map_or(frame, |&(node, local)| Frame { node, local, ..frame });
         for copy in 0..item.count() as u32 {
@@ -267,7 +267,7 @@ impl<'a> Unroller<'a> {
         }
     }
 
-    /// The item's motion, if it bends meshes.
+    /// The item's motion if it bends meshes; [`NONE`] otherwise.
     fn bent_by(&self, item: &Item) -> u32 {
         let bends = self.bends.of.get(item.motion as usize).is_some_and(Option::is_some);
         if bends { item.motion } else { NONE }
@@ -291,7 +291,7 @@ impl<'a> Unroller<'a> {
             frame.local = Affine3::IDENTITY;
         }
         self.carriers.entry(list).or_insert((frame.node, frame.local));
-        // Lists that are written in place have no name.
+        // Lists written in place have no name.
         if let Some(name) = self.resolved.names.get(list) {
             let target = Target::List(list);
             frame.stem = self.out.stems.stem(frame.stem, target, name);
@@ -311,7 +311,7 @@ impl<'a> Unroller<'a> {
         }
     }
 
-    /// Places a list that is unrolled by [`Self::assemblies`].
+    /// Places a list that [`Self::assemblies`] expands.
     fn assembly(&mut self, list: usize, frame: Frame, motion: u32) {
         let material = if self.nesting.takes_material(list) { frame.material } else { NONE };
         let mesh = ASSEMBLY | self.kept.number(Kept { list, material }, 1);
@@ -325,7 +325,7 @@ impl<'a> Unroller<'a> {
         self.resolved.names.get(list).map_or("group", String::as_str)
     }
 
-    /// Unrolls all lists that are kept as assemblies, each in its own space, and numbers them so that they come before what they place.
+    /// Expands all lists that are kept as assemblies, each in its own space. Assemblies are ordered before those that they place.
     fn assemblies(&mut self) {
         let (mut unrolled, mut places) = (Vec::new(), Vec::new());
         while let Some(&Kept { list, material }) = self.kept.order.get(unrolled.len()) {
@@ -350,7 +350,7 @@ impl<'a> Unroller<'a> {
     }
 }
 
-/// An order in which all come before those that they place.
+/// An order in which every assembly comes before those that it places.
 fn outermost_first(places: &[Vec<usize>]) -> Vec<usize> {
     fn visit(assembly: usize, places: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
         if !std::mem::replace(&mut seen[assembly], true) {

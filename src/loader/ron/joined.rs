@@ -1,4 +1,4 @@
-//! Groups as one mesh, where a motion bends them.
+//! Groups that a motion bends are joined into one mesh.
 
 use super::{
     instances::Bends,
@@ -15,17 +15,17 @@ use crate::{
 use glam::{Affine3, Vec3};
 use std::collections::BTreeMap;
 
-/// Greatest number of triangles of a group that bends.
+/// Maximum number of triangles of a bending group.
 const MOST_TRIANGLES: usize = 1 << 24;
-/// Groups in groups.
+/// Maximum depth of nested groups.
 const MOST_LEVELS: u32 = 16;
-/// Sides of spheres that become triangles.
+/// Number of sides of spheres that are converted to triangles.
 const SIDES: u32 = 32;
 
-/// Makes a mesh of each group that has a motion that bends, behind the file's meshes, and places it instead.
+/// Creates a mesh for each group with a bending motion, after the file's meshes, and places it instead of the group.
 ///
 /// # Errors
-/// The name of a group that cannot bend, and a sentence that says why.
+/// The name of a group that cannot bend, and a sentence with the reason.
 pub fn join_bent(
     resolved: &mut Resolved,
     sources: &mut Vec<MeshSource>,
@@ -36,7 +36,7 @@ pub fn join_bent(
         _ => None,
     };
     let all = resolved.lists.iter().flatten().chain(&resolved.top);
-    // In the order of the lists, so that meshes do not depend on the map.
+    // In the order of the lists, so that meshes do not depend on the order of the map.
     let mut joined: BTreeMap<usize, (usize, bool)> = all.filter_map(bent).map(|list| (list, (0, false))).collect();
     for (&list, mesh) in &mut joined {
         let name = resolved.names.get(list).map_or("group", String::as_str);
@@ -51,7 +51,7 @@ pub fn join_bent(
         let Some((mesh, is_whole)) = bent(item).and_then(|list| joined.get(&list)) else { continue };
         item.target = Target::Mesh(*mesh);
         if *is_whole {
-            // What is in the group has its own materials, which those around it do not replace.
+            // All parts of the group have their own materials, which the surroundings do not replace.
             item.materials.clear();
         }
     }
@@ -64,12 +64,12 @@ struct Join<'a> {
     out: TriangleMesh,
     /// Material row of each slot.
     rows: Vec<u32>,
-    /// Whether everything has a material of its own.
+    /// Whether every part has its own material.
     is_whole: bool,
 }
 
 impl Join<'_> {
-    /// Adds all that a list places; `at` leads to the space of the mesh.
+    /// Adds everything that a list places; `at` is the transform to the space of the mesh.
     fn list(&mut self, list: usize, at: &Affine3, material: u32, level: u32) -> Result<(), String> {
         if level > MOST_LEVELS {
             return Err("it has groups in groups without end, or too many: flatten them".to_owned());
@@ -113,7 +113,7 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// The slot of a material of a mesh, which `around` takes the place of if there is one.
+    /// The slot for a mesh's own material, which `around` replaces unless it is [`NONE`].
     fn slot(&mut self, own: u32, around: u32) -> u32 {
         self.is_whole &= around != NONE;
         let row = if around == NONE { own } else { around };
@@ -134,7 +134,7 @@ impl Join<'_> {
         out.positions.extend(mesh.positions.iter().map(|&p| at.transform_point3(p.into()).to_array()));
         let turn = at.matrix3.inverse().transpose();
         out.normals.extend(mesh.normals.iter().map(|&n| (turn * Vec3::from(n)).normalize_or(Vec3::Y).to_array()));
-        // Mirror images keep their fronts.
+        // The winding of mirrored triangles is reversed.
         let is_mirrored = at.matrix3.determinant() < 0.0;
         let triangle = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| v + first as u32);
@@ -146,7 +146,7 @@ impl Join<'_> {
     }
 }
 
-/// Adds attributes of the vertices from `first` to `end`. Where only some meshes have them, the others get `default`.
+/// Adds attributes of the vertices `first..end`. If only some meshes have them, the others get `default`.
 fn append<T: Copy>(to: &mut Vec<T>, from: &[T], default: T, first: usize, end: usize) {
     if !(to.is_empty() && from.is_empty()) {
         to.resize(first, default);

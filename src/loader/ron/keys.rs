@@ -1,8 +1,8 @@
-//! `keys([(0, 0.5), (4, -1, ease: smooth)], ends: loop)`: values that change over time, in the text of a scene file.
+//! Values that change over time, in the text of a scene file: `keys([(0, 0.5), (4, -1, ease: smooth)], ends: loop)`.
 //!
-//! The file at a time is its text with the value at that time in place of each `keys(..)`, so whatever a value may be, its keys may be,
-//! and every value is checked by the same code. What must be known for all times at once, such as when instances are visible, is
-//! written out as a [`TrackDesc`](crate::scene::desc::TrackDesc) instead.
+//! The file at a given time is its text, with each `keys(..)` replaced by its value at that time. Any kind of value may therefore have
+//! keys, and every value is checked by one code path. Tracks that must be known for all times at once, for example visibility, are replaced
+//! by a [`TrackDesc`](crate::scene::desc::TrackDesc) instead.
 
 use super::source::{Items, Step, Value};
 use crate::scene::{Ease, Ends, Key, Position, Track, desc::Color};
@@ -16,7 +16,7 @@ const SETTINGS: [&str; 2] = ["exposure", "white_balance"];
 /// Fields of motions and placements that may have keys.
 const TRACKS: [&str; 3] = ["visible", "distance", "amount"];
 
-/// All `keys(..)` of a text, in its order.
+/// All `keys(..)` of a text, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Keys(Vec<Keyed>);
 
@@ -24,47 +24,47 @@ pub struct Keys(Vec<Keyed>);
 #[derive(Clone, Debug)]
 struct Keyed {
     span: Range<usize>,
-    /// The section that it is in, and the field of it for `render`.
+    /// The section that contains the value; for `render`, the field.
     section: String,
     values: Values,
-    /// Whether the whole track is written out.
+    /// Whether the value is replaced by its whole track.
     whole: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Values {
-    /// Numbers, colours and points of so many components; 0 for plain numbers.
+    /// Numbers, colours and points with this number of components; 0 for plain numbers.
     Numbers(Track<Vec4>, usize),
     /// Names and other words.
     Words(Track<()>, Vec<Word>),
 }
 
-/// A word as a key has it, and where.
+/// A word in a key, and its position.
 #[derive(Clone, Debug)]
 struct Word {
     at: usize,
     text: String,
 }
 
-/// How values between keys are found.
+/// Interpolation between keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Course {
-    /// As the keys say.
+    /// As specified by the keys.
     Exact,
-    /// The same, but every component stays within the range that it has at the keys, and so is valid as they are.
+    /// As specified, but each component is clamped to its range at the keys. It is then as valid as the keys are.
     Bounded,
-    /// As at the last key before.
+    /// The value of the previous key.
     Stepped,
 }
 
-/// A fault in `keys(..)`: where it is in the text, and a sentence about it.
+/// An error in `keys(..)`: its byte position in the text, and a sentence about it.
 pub type Fault = (usize, String);
 
 impl Keys {
-    /// Finds them in the text of a scene file.
+    /// Finds all `keys(..)` in the text of a scene file.
     ///
     /// # Errors
-    /// The first that is not well formed, or stands where values cannot change.
+    /// The first that is malformed, or at a position where values cannot change.
     pub fn find(text: &str) -> Result<Self, Fault> {
         let mut found = Self::default();
         if text.contains("keys")
@@ -79,12 +79,12 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Whether a value of `section` changes.
+    /// Whether a value of `section` has keys.
     pub fn has(&self, section: &str) -> bool {
         self.0.iter().any(|keyed| !keyed.whole && keyed.section == section)
     }
 
-    /// The times of all keys of values that change the tables, ascending.
+    /// The times of all keys of values that change the scene's tables, ascending.
     pub fn times(&self) -> Vec<f64> {
         let of = |keyed: &Keyed| match &keyed.values {
             Values::Numbers(track, _) => track.keys.iter().map(|key| key.time).collect::<Vec<_>>(),
@@ -96,7 +96,7 @@ impl Keys {
         times
     }
 
-    /// The text with the values that it has at `time`, in seconds.
+    /// The text with all values at `time`, in seconds.
     pub fn text_at(&self, text: &str, time: f64, course: Course) -> String {
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
@@ -109,7 +109,7 @@ impl Keys {
         out
     }
 
-    /// The byte of `text` that became the byte `at` of [`Self::text_at`]. For the value of a track of numbers, that is where the track begins.
+    /// Maps a byte of [`Self::text_at`] back to `text`. A byte in the value of a track of numbers is mapped to the start of the track.
     pub fn origin(&self, time: f64, at: usize) -> usize {
         let (mut from, mut to) = (0, 0);
         for keyed in &self.0 {
@@ -127,7 +127,7 @@ impl Keys {
         from + (at - to)
     }
 
-    /// The sections of `text` that change, as a scene file of their own, and the keys in it.
+    /// The sections of `text` that have keys, as a separate scene file, and their keys.
     pub fn extract(&self, text: &str) -> (String, Self) {
         let root = Value::of_file(text);
         let sections = match root.as_ref().map(|root| &root.items) {
@@ -142,7 +142,7 @@ impl Keys {
             if own.is_empty() {
                 continue;
             }
-            // Writing into memory does not fail.
+            // Writing to memory does not fail.
             let _ = write!(out, "{name}: ");
             let moved = |at: usize| at - value.span.start + out.len();
             keys.extend(own.iter().map(|keyed| Keyed {
@@ -187,7 +187,7 @@ fn is_keys(text: &str, value: &Value) -> bool {
     head.is_some_and(|rest| rest.trim_start().starts_with('('))
 }
 
-/// Reads the value at `way`.
+/// Reads the `keys(..)` at the end of `way`.
 fn read(text: &str, value: &Value, way: &[Step]) -> Result<Keyed, Fault> {
     let fail = |at: &Value, message: &str| Err((at.span.start, message.to_owned()));
     let key = |step: Option<&Step>| match step {
@@ -285,7 +285,7 @@ fn ease_of(text: &str, value: &Value) -> Result<Ease, Fault> {
     })
 }
 
-/// Makes a track of values that are all of the same form.
+/// Creates a track from values, which must all be of one kind.
 fn gather(text: &str, times: &[(f64, Option<Ease>)], values: &[&Value], ends: Ends) -> Result<Values, Fault> {
     let mut numbers: Vec<(Vec4, usize)> = Vec::new();
     for value in values {
@@ -317,7 +317,7 @@ fn gather(text: &str, times: &[(f64, Option<Ease>)], values: &[&Value], ends: En
     Ok(Values::Words(Track { keys: keys.collect(), ends }, words.collect()))
 }
 
-/// The value, or the part of a tuple, that is written as NaN or infinity, in whatever language.
+/// The value, or the part of a tuple, that is NaN or infinite in any notation.
 fn not_finite<'a>(text: &str, value: &'a Value) -> Option<&'a Value> {
     let is_wrong = |value: &Value| text[value.span.clone()].parse::<f32>().is_ok_and(|number| !number.is_finite());
     match &value.items {
@@ -326,7 +326,7 @@ fn not_finite<'a>(text: &str, value: &'a Value) -> Option<&'a Value> {
     }
 }
 
-/// A number, a tuple of two to four numbers or a colour, with the number of its components: 0 for a plain number.
+/// Parses a number, a tuple of two to four numbers or a colour. Also returns the number of components; 0 for a plain number.
 fn numbers_of(text: &str, value: &Value) -> Option<(Vec4, usize)> {
     let own = &text[value.span.clone()];
     if let Items::Plain(parts) = &value.items {
@@ -347,7 +347,7 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str, value: &Value) -> Option<T
 }
 
 impl Values {
-    /// The same values at other places of a text.
+    /// The values with their positions mapped to another text.
     fn moved(&self, moved: impl Fn(usize) -> usize) -> Self {
         match self {
             Self::Words(track, words) => {
@@ -360,7 +360,7 @@ impl Values {
 }
 
 impl Keyed {
-    /// The word that stands for this value at `time`; none if the value is a number, or its whole track is written out.
+    /// The word for this value at `time`; none if the value is a number, or is replaced by its whole track.
     fn word_at(&self, time: f64) -> Option<&Word> {
         match &self.values {
             Values::Words(track, words) if !self.whole => {
@@ -381,7 +381,7 @@ impl Keyed {
         }
     }
 
-    /// Writes `(keys: [(0.0, true, step), ..], ends: hold)`.
+    /// Writes the whole track: `(keys: [(0.0, true, step), ..], ends: hold)`.
     fn write_whole(&self, out: &mut String) {
         let ends = match &self.values {
             Values::Numbers(track, count) => {
@@ -423,7 +423,7 @@ fn value_at(track: &Track<Vec4>, seconds: f64, course: Course) -> Vec4 {
 fn write_numbers(value: Vec4, count: usize, out: &mut String) {
     let parts = &value.to_array()[..count.max(1)];
     let parts: Vec<String> = parts.iter().map(|x| format!("{x:?}")).collect();
-    // Writing into memory does not fail.
+    // Writing to memory does not fail.
     let _ = match count {
         0 => write!(out, "{}", parts[0]),
         _ => write!(out, "({})", parts.join(", ")),

@@ -1,4 +1,4 @@
-//! Entries of `meshes` that are terrains and ribbons.
+//! Entries of `meshes` that are terrains or ribbons.
 
 use super::{curves::Curves, file::Source, placements::ModelGroup, shapes::Fields, source::Place};
 use crate::{
@@ -22,30 +22,30 @@ use crate::{
 };
 use glam::{Affine3, Vec3, Vec3Swizzles};
 
-/// Greatest number of cells along a side.
+/// Maximum number of cells along a side.
 const MOST_CELLS: u32 = 8192;
-/// Bytes of a terrain's vertex: its position, normal and UV in the mesh, its height, and its attributes for shading.
+/// Bytes per vertex of a terrain: its position, normal and UV in the mesh, its height, and its attributes for shading.
 const BYTES_PER_VERTEX: u64 = 12 + 12 + 8 + 4 + 20;
-/// Bytes of a terrain's triangle: its indices and its share of a fast tree while that is built, as measured. A tree of high quality takes up
-/// to 400 while it is built.
+/// Bytes per triangle of a terrain: its indices, and its measured share of a fast tree build. A build of high quality takes up to 400
+/// bytes.
 const BYTES_PER_TRIANGLE: u64 = 12 + 130;
-/// Cells along X, unless the file says otherwise.
+/// Default number of cells along X.
 const DEFAULT_CELLS: u32 = 256;
-/// Most waves from one end of a terrain to the other: cells of the noise are numbered by integers of 32 bits.
+/// Maximum number of wavelengths across a terrain, since cells of the noise have 32-bit integer coordinates.
 const MOST_WAVES: f32 = 1e9;
 
-/// Bytes of memory of a terrain of so many cells, from loading to rendering.
+/// Bytes of memory of a terrain with this number of cells, from loading to rendering.
 fn bytes_of([columns, rows]: [usize; 2]) -> u64 {
     let (vertices, triangles) = ((columns + 1) as u64 * (rows + 1) as u64, 2 * columns as u64 * rows as u64);
     vertices * BYTES_PER_VERTEX + triangles * BYTES_PER_TRIANGLE
 }
 
-/// Makes terrains and ribbons.
+/// Creates terrains and ribbons.
 pub struct Land<'a> {
     pub source: &'a Source,
     pub curves: &'a Curves,
     pub budget: &'a Budget,
-    /// The models above that are groups.
+    /// The earlier models that are groups.
     pub groups: &'a [ModelGroup],
 }
 
@@ -61,7 +61,7 @@ impl Land<'_> {
     /// The mesh of a terrain.
     ///
     /// # Errors
-    /// Unknown curves, numbers out of range, pictures that are missing or damaged.
+    /// If a curve is unknown, if a number is out of range, or if a picture is missing or damaged.
     pub fn terrain(&self, desc: &TerrainDesc, place: &Place) -> Result<TriangleMesh, LoadError> {
         let size = desc.size.0;
         let mut terrain = match (&desc.file, &desc.noise) {
@@ -118,7 +118,8 @@ impl Land<'_> {
         Ok(Terrain::new(desc.size.0.xz(), cells, |share| desc.size.0.y * bilinear(&heights, [columns, rows], share)))
     }
 
-    /// Cells along X and Z. `own` is what a picture has, or the default along X; cells other than a picture's are made square.
+    /// Number of cells along X and Z. `own` is the size of the picture, or the default along X. Cells that do not come from a picture are
+    /// made square.
     fn cells(&self, desc: &TerrainDesc, own: [u32; 2], place: &Place) -> Result<[usize; 2], LoadError> {
         let fields = Fields { source: self.source, place };
         let is_picture = desc.file.is_some() && desc.cells.is_none();
@@ -160,10 +161,10 @@ impl Land<'_> {
         Ok(())
     }
 
-    /// The mesh of a ribbon, and a warning if it lies on itself; `above` are the meshes above it in the file.
+    /// The mesh of a ribbon, and a warning if it overlaps itself. `above` are the earlier meshes of the file.
     ///
     /// # Errors
-    /// Unknown curves and meshes, numbers out of range, curves that leave the mesh they should lie on.
+    /// If a curve or mesh is unknown, if a number is out of range, or if the curve leaves the mesh on which the ribbon lies.
     pub fn ribbon(
         &self,
         desc: &RibbonDesc,

@@ -1,4 +1,4 @@
-//! Projection and lens of the `camera` section, checked.
+//! Validation and conversion of the projection and the lens in the `camera` section.
 
 use super::{file::Source, names::Names, source::Place};
 use crate::{
@@ -12,13 +12,13 @@ use crate::{
 use glam::Vec2;
 use std::ops::RangeInclusive;
 
-/// Least field of view in degrees; smaller ones are raised to it.
+/// Minimum field of view in degrees; smaller values are raised to it.
 const LEAST_FOV: f32 = 1e-3;
 
 /// The projection of a camera, without the values of its keys.
 ///
 /// # Errors
-/// Fields of view outside (0, 180), heights that are not above 0.
+/// If the field of view is outside (0, 180) degrees, or if the height is not positive.
 pub fn projection(source: &Source, optics: &CommonOptics, place: &Place) -> Result<Projection, LoadError> {
     let at = Checks { source };
     let fov_y = at.fov(optics.fov, &place.key("fov"))?;
@@ -35,7 +35,7 @@ pub fn projection(source: &Source, optics: &CommonOptics, place: &Place) -> Resu
 /// The shift of a camera's lens.
 ///
 /// # Errors
-/// Shifts out of range, and those of panoramas.
+/// If the shift is out of range, or if the camera is equirectangular.
 pub fn shift(source: &Source, optics: &CommonOptics, place: &Place) -> Result<Vec2, LoadError> {
     let shift = Vec2::new(optics.shift.0.0, optics.shift.1.0);
     let place = place.key("shift");
@@ -51,7 +51,7 @@ pub fn shift(source: &Source, optics: &CommonOptics, place: &Place) -> Result<Ve
 /// Adds the lens, and the optics of a spline's keys, to a camera.
 ///
 /// # Errors
-/// Numbers out of range, names that nothing has, and keys about what the camera does not have.
+/// If a number is out of range, if nothing has a given name, or if keys specify a property that the camera does not have.
 pub fn add(
     source: &Source,
     desc: &CameraDesc,
@@ -65,7 +65,7 @@ pub fn add(
     if let CameraDesc::Spline(spline) = desc {
         let CameraPath::Spline(flight) = &camera.path else { return Ok(()) };
         let keys = flight.keys();
-        // A path that keeps out of something has more keys than the file.
+        // A path that avoids a solid has more keys than the file.
         let times: Vec<f64> = match keys.len() == spline.keys.len() {
             true => keys.iter().map(|key| key.time).collect(),
             false => keys.iter().step_by((keys.len() - 1) / (spline.keys.len() - 1)).map(|key| key.time).collect(),
@@ -95,7 +95,7 @@ impl Checks<'_> {
         }
     }
 
-    /// Checks a field of view in degrees and converts it to radians.
+    /// Checks a field of view in degrees, and converts it to radians.
     fn fov(&self, fov: Finite, place: &Place) -> Result<f32, LoadError> {
         if fov.0 > 0.0 && fov.0 < 180.0 {
             return Ok(fov.0.max(LEAST_FOV).to_radians());
@@ -232,7 +232,7 @@ impl Checks<'_> {
     }
 }
 
-/// Where only some keys have a value, gives the others the camera's.
+/// If only some keys have a value, the others get the camera's.
 fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f64]) {
     let own_span = match camera.projection {
         Projection::Perspective { fov_y } => Some(fov_y),
@@ -246,7 +246,7 @@ fn fill_in(tracks: &mut LensTracks, camera: &Camera, times: &[f64]) {
     fill(&mut tracks.focus, focus, times);
 }
 
-/// The rolls of a flight in radians; empty if no key has one.
+/// The rolls of a flight in radians; empty if no key specifies one.
 fn rolls(keys: &[SplineKey], times: &[f64], own: f32) -> Vec<(f64, f32)> {
     let given = keys.iter().zip(times).filter_map(|(key, &time)| Some((time, key.roll?.0.to_radians())));
     let mut rolls = given.collect();

@@ -1,4 +1,4 @@
-//! The `lights` section, checked. Lights with an extent are instances that emit light, placed after all others.
+//! Validation and conversion of the `lights` section. Lights with an extent are emissive instances, placed after all others.
 
 use super::{environment::within, file::Source, placements::direction, source::Place};
 use crate::loader::{LoadError, shapes};
@@ -12,15 +12,15 @@ use std::{
     f32::consts::{PI, TAU},
 };
 
-/// The least size of a light that is seen, and the greatest size of any.
+/// The least size of a visible light, and the greatest size of any light.
 const SIZES: (f32, f32) = (1e-6, 1e6);
 
-/// A light that is seen.
+/// A visible light.
 #[derive(Clone)]
 pub struct Lamp {
     name: String,
     form: Form,
-    /// Places the form, whose size is 1.
+    /// Transform of the form, whose size is 1.
     world_from_object: Affine3,
     radiance: Vec3,
 }
@@ -32,10 +32,10 @@ enum Form {
     Disc,
 }
 
-/// Converts `lights:`; those that are seen are lamps as well.
+/// Converts `lights:`. Visible lights are also returned as lamps.
 ///
 /// # Errors
-/// Lights without a direction or of an impossible size, names that are empty or not unique.
+/// If a light has no direction or an invalid size, or if names are empty or not unique.
 pub fn convert(source: &Source, lights: &[LightDesc]) -> Result<(Vec<Light>, Vec<Lamp>), LoadError> {
     let all = Place::ROOT.key("lights");
     check_names(source, lights, &all)?;
@@ -72,10 +72,10 @@ fn check_names(source: &Source, lights: &[LightDesc], all: &Place) -> Result<(),
     Ok(())
 }
 
-/// A light, and the lamp that it is if it is seen.
+/// A light, and its lamp if it is visible.
 type Converted = Result<(Light, Option<Lamp>), LoadError>;
 
-/// The light at `place`.
+/// Checks the light at `place`.
 struct Checks<'a> {
     source: &'a Source,
     place: &'a Place<'a>,
@@ -135,7 +135,7 @@ impl Checks<'_> {
             None => upright(direction, Vec3::Y).or_else(|| upright(direction, Vec3::NEG_Z)).unwrap_or(Vec3::X),
         };
         let area = width * height;
-        // A square's height is measured along its own -Z.
+        // A square's height is along its -Z axis.
         let matrix3 = Mat3::from_cols(up.cross(direction) * width, direction * area.sqrt(), up * -height);
         let (position, intensity) = (l.position.0, l.intensity.0);
         let lamp = Lamp {
@@ -169,7 +169,7 @@ impl Checks<'_> {
         direction(desc.0, "the direction").map_err(|message| self.source.error(&self.place.key("direction"), message))
     }
 
-    /// The unit vector across `direction` that is nearest to `up`.
+    /// The unit vector orthogonal to `direction` that is closest to `up`.
     fn up(&self, up: Point, direction: Vec3) -> Result<Vec3, LoadError> {
         upright(direction, up.0).ok_or_else(|| {
             let message = "`up` is (0, 0, 0) or along the direction: write one that is across it";
@@ -189,7 +189,7 @@ impl Checks<'_> {
     }
 }
 
-/// The unit vector across `direction` that is nearest to `up`; none if that is along the direction.
+/// The unit vector orthogonal to `direction` that is closest to `up`; none if they are parallel.
 fn upright(direction: Vec3, up: Vec3) -> Option<Vec3> {
     let up = up.try_normalize()?;
     let across = up - direction * up.dot(direction);
@@ -202,13 +202,13 @@ impl Lamp {
         self.radiance
     }
 
-    /// Whether it is of the same form, at the same place.
+    /// Whether the other lamp has an equal form and transform.
     pub fn stands_like(&self, other: &Self) -> bool {
         (self.form, self.world_from_object) == (other.form, other.world_from_object)
     }
 }
 
-/// Adds `lamps` to the instances of a scene that has all others. Each gets the next row of the scene's materials.
+/// Adds `lamps` to the instances of an otherwise complete scene. Each lamp gets the next row of the material table.
 pub fn place(scene: &mut Scene, lamps: Vec<Lamp>) {
     let mut meshes = HashMap::new();
     for lamp in lamps {
@@ -228,7 +228,7 @@ pub fn place(scene: &mut Scene, lamps: Vec<Lamp>) {
     }
 }
 
-/// A polygon that faces +Y with the area of the disc of radius 1.
+/// A polygon that faces +Y and has the area of a unit disc.
 fn disc() -> TriangleMesh {
     const CORNERS: u32 = 64;
     let turn = TAU / CORNERS as f32;

@@ -1,4 +1,4 @@
-//! The `materials` section: entries checked and made rows of the table.
+//! Validation of the `materials` section, and conversion to rows of the table.
 
 use super::{environment::within, file::Source, source::Place};
 use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
@@ -12,10 +12,10 @@ use crate::scene::{
 };
 use glam::Vec3;
 
-/// Converts the entry at `place`; its textures enter `table`.
+/// Converts the entry at `place`, and adds its textures to `table`.
 ///
 /// # Errors
-/// Numbers and colours out of range, fields that exclude each other, textures that do not exist.
+/// If a number or colour is out of range, if fields exclude one another, or if a texture does not exist.
 pub fn convert(
     source: &Source,
     desc: &MaterialDesc,
@@ -172,7 +172,7 @@ impl Entry<'_> {
         self.milky(lobes, d.scatter, d.scatter_anisotropy)
     }
 
-    /// `lobes` whose volume scatters, if there is a colour.
+    /// Adds scattering to the volume of `lobes`, if a colour is given.
     fn milky(&self, lobes: Lobes, scatter: Option<Color>, anisotropy: Finite) -> Result<Lobes, LoadError> {
         let scatter_anisotropy = self.number(anisotropy, "scatter_anisotropy", (-0.99, 0.99))?;
         let Some(color) = scatter else { return Ok(lobes) };
@@ -184,7 +184,7 @@ impl Entry<'_> {
         Ok(Lobes { scatter_albedo, scatter_anisotropy, ..lobes })
     }
 
-    /// `material` with a colour, or white under a texture.
+    /// Gives `material` a colour; white if there is only a texture.
     fn colored(
         &mut self,
         color: Option<Color>,
@@ -199,7 +199,7 @@ impl Entry<'_> {
         Ok(Material { color: under(color, color_map, Material::default().color), color_map, ..material })
     }
 
-    /// Absorption coefficient, from either of the two fields that can give it.
+    /// Absorption coefficient, from one of the two fields that specify it.
     fn absorption(&self, absorption: Option<Color>, attenuation: Option<(Color, Finite)>) -> Result<Vec3, LoadError> {
         let place = self.place.key("attenuation");
         match (absorption, attenuation) {
@@ -220,15 +220,19 @@ impl Entry<'_> {
         }
     }
 
+    /// Checks that a number is in a range, both ends included.
+    ///
     /// # Errors
-    /// When `x` is out of range.
+    /// If `x` is out of range.
     fn number(&self, x: Finite, field: &str, range: (f32, f32)) -> Result<f32, LoadError> {
         within(self.source, x, &self.place.key(field), range)?;
         Ok(x.0)
     }
 
+    /// Checks a reflectance.
+    ///
     /// # Errors
-    /// When a component exceeds 1: more light would leave than arrives.
+    /// If a component exceeds 1, as the surface would reflect more light than it receives.
     fn color(&self, color: Color, field: &str) -> Result<Vec3, LoadError> {
         match color.0.max_element() <= 1.0 {
             true => Ok(color.0),
@@ -247,7 +251,7 @@ impl Entry<'_> {
         self.map(file, field, wrap, ColorSpace::Linear)
     }
 
-    /// Index of a map that reads the picture `file` as it is; [`NONE`] without one.
+    /// Index of a map that reads the picture `file` without a transform; [`NONE`] without a file.
     fn map(&mut self, file: &Option<String>, field: &str, wrap: Wrap, space: ColorSpace) -> Result<u32, LoadError> {
         let Some(file) = file else { return Ok(NONE) };
         let path = self.source.resolve(file);
@@ -261,7 +265,7 @@ fn layered(lobes: Lobes) -> Material {
     Material { kind: MaterialKind::Layered, lobes, ..Material::default() }
 }
 
-/// A colour that was given, else white under a texture, else `plain`.
+/// The given colour; otherwise white if there is a texture, or else `plain`.
 fn under(color: Option<Color>, map: u32, plain: Vec3) -> Vec3 {
     let default = if map == NONE { plain } else { Vec3::ONE };
     color.map_or(default, |color| color.0)

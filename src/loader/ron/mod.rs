@@ -1,4 +1,4 @@
-//! From a parsed scene file to a `Scene`: every section in turn, each by its own module.
+//! Converts a parsed scene file to a `Scene`. Each section has a module.
 
 mod air;
 mod bent;
@@ -78,11 +78,11 @@ use std::{
     },
 };
 
-/// Loads the text of a `.ron` file with `--set` overrides. It may name any files; files that models among them refer to must be in the models'
-/// own folders or in those of `allow`. `camera` is the name of the only one of its cameras that is used.
+/// Loads the text of a `.ron` file with `--set` overrides. The file may refer to any files. Files that its models refer to must be in the
+/// model's own folder or in a folder of `allow`. `camera` is the name of the only camera to use, if given.
 ///
 /// # Errors
-/// Everything in the file, or in a file that it names, that cannot be rendered.
+/// If the text or an override is invalid, or if a file that it refers to cannot be read or is invalid.
 pub fn load(
     source: Source,
     sets: &[(String, String)],
@@ -93,10 +93,10 @@ pub fn load(
     convert(&source, &file, allow, camera)
 }
 
-/// Makes a scene of a description that no file has.
+/// Creates a scene from a description that is not in a file.
 ///
 /// # Errors
-/// Everything in it that cannot be rendered.
+/// If the description is invalid, or if a file that it refers to cannot be read or is invalid.
 pub fn build(desc: &SceneFile) -> Result<Scene, LoadError> {
     convert(&Source::default(), desc, &[], None)
 }
@@ -168,7 +168,7 @@ fn convert(
         }
         scene.timeline = Some(Arc::new(script));
     }
-    // After the camera, which is not to step back for them.
+    // After the camera, whose framing must not include them.
     lights::place(&mut scene, lamps);
     Ok(scene)
 }
@@ -296,7 +296,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
         seed: r.seed,
         frames: r.frames,
         first_frame: r.first_frame,
-        // The nearest number to the rate that is meant, however it was written.
+        // The exact rate that the number approximates.
         fps: FrameRate::of(r.fps.0).fps(),
         start: r.start.0,
         integrator: r.integrator.unwrap_or(RenderDefaults::default().integrator),
@@ -311,7 +311,7 @@ fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError
     })
 }
 
-/// Refuses a setting that no command could render with.
+/// Checks a setting against the range of the command line.
 fn in_range<T: PartialOrd + Display>(
     value: T,
     range: &RangeInclusive<T>,
@@ -330,7 +330,7 @@ fn in_range<T: PartialOrd + Display>(
 struct Loader<'a> {
     source: &'a Source,
     file: &'a SceneFile,
-    /// Folders that models may refer to beside their own.
+    /// Folders, in addition to their own, that models may refer to.
     allow: &'a [PathBuf],
     curves: Curves,
     /// Memory budget of all meshes together.
@@ -361,7 +361,7 @@ impl Loader<'_> {
             _ => (name, desc.clone()),
         });
         let entries: Vec<(&String, MeshDesc)> = entries.collect();
-        // Only the first error is reported, so files after one that failed need not be read.
+        // Only the first error is reported, so files after a failed one need not be read.
         let failed = AtomicUsize::new(usize::MAX);
         let parse = |(index, (name, desc)): (usize, &(&String, MeshDesc))| {
             if index > failed.load(Ordering::Relaxed) {
@@ -385,7 +385,7 @@ impl Loader<'_> {
                 Some(mesh) => {
                     let material = self.table.add("default", Material::default());
                     match desc {
-                        // Welding takes seconds and gigabytes where a terrain has millions of vertices, and changes nothing.
+                        // Merging equal points takes seconds and gigabytes for a terrain with millions of vertices, and has no effect.
                         MeshDesc::Terrain(_) => MeshSource::of_unsplit_shape(name, mesh, material),
                         _ => MeshSource::of_shape(name, mesh, material),
                     }
@@ -401,7 +401,7 @@ impl Loader<'_> {
         Ok(sources)
     }
 
-    /// The triangles of an entry that needs no file of a mesh; `above` are the meshes above it.
+    /// The triangles of an entry without a mesh file; `above` are the earlier meshes.
     fn made(
         &mut self,
         desc: &MeshDesc,
@@ -482,7 +482,7 @@ impl Loader<'_> {
         })
     }
 
-    /// Refuses triangles from code that no file could have.
+    /// Checks triangles built in code for faults that no file can have.
     fn check_triangles(&self, mesh: &TriangleMesh, place: &Place) -> Result<(), LoadError> {
         let count = mesh.positions.len();
         let fits = |attributes: usize| attributes == 0 || attributes == count;
@@ -539,7 +539,7 @@ impl Loader<'_> {
                 model::fit(&mut meshes, &fit);
             }
             self.groups.push(ModelGroup::new(name, meshes));
-            // Nothing places the entry itself.
+            // The entry itself is never placed.
             return Ok(MeshSource::sphere(name, NONE));
         }
         match (performance, &mut materials) {
@@ -567,13 +567,13 @@ impl Loader<'_> {
         model::into_source(&path, name, flat, performance, animated)
     }
 
-    /// The scale of a mesh whose entry at `place` has a field `fit`.
+    /// The scale of a mesh whose entry at `place` has the field `fit`.
     fn fit(&self, bounds: &Aabb, size: BoxSize, place: &Place) -> Result<Fit, LoadError> {
         let fail = |lack| self.source.error(&place.key("fit"), format!("the mesh {lack}"));
         Fit::new(bounds, size.0).map_err(fail)
     }
 
-    /// Table row of the material that replaces all of a mesh's.
+    /// Table row of the material that replaces all materials of a mesh.
     fn replacement(&self, material: Option<&str>, rows: &[u32], place: &Place) -> Result<Option<u32>, LoadError> {
         let row = material.map(|m| self.row_of(m, rows, &place.key("material")));
         row.transpose()
@@ -585,7 +585,7 @@ impl Loader<'_> {
     }
 }
 
-/// A doubt about animated values of a clip that a palette of poses does not show.
+/// A warning about animated values of a clip that a palette of poses does not show.
 fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     (!clip.tracks.is_empty()).then(|| {
         format!(
@@ -597,10 +597,10 @@ fn about_tracks(path: &Path, clip: &Clip) -> Option<String> {
     })
 }
 
-/// Bytes that parsing takes from the budget for each byte of a mesh's file, so that naming a file a thousand times exceeds it.
+/// Bytes that parsing takes from the budget per byte of a mesh's file. Naming a file a thousand times therefore exceeds it.
 const PARSING: u64 = 32;
 
-/// A mesh's file, read and parsed but not yet in any table.
+/// A mesh's file after parsing, before its materials are in the tables.
 enum Parsed {
     Nothing,
     Mesh(Box<dyn ParsedMesh>),

@@ -1,4 +1,4 @@
-//! An entry of a scene file's `meshes` that names a model.
+//! Entries of a scene file's `meshes` that are models.
 
 use super::{file::Source, source::Place};
 use crate::loader::model::Performance;
@@ -14,14 +14,14 @@ use crate::{
 };
 use std::path::PathBuf;
 
-/// Poses of a palette, unless the file says otherwise.
+/// Default number of poses in a palette, and the maximum.
 const DEFAULT_POSES: u32 = 64;
 const MOST_POSES: u32 = 4096;
 
-/// Reads the file that an entry names. Files that it refers to may also be in the folders of `allow`.
+/// Reads the file of an entry. Files that it refers to may also be in the folders of `allow`.
 ///
 /// # Errors
-/// As [`gltf::load_model`], and when there is no such file.
+/// As [`gltf::load_model`]. Also if there is no such file.
 pub fn parse(
     source: &Source,
     desc: &GltfFile,
@@ -48,10 +48,10 @@ pub fn parse(
     Err(source.error(&place.key("file"), message))
 }
 
-/// How a model is shown, as its entry says.
+/// The mode in which a model is shown, from its entry.
 ///
 /// # Errors
-/// Unknown clips, and fields that do not go together.
+/// If a clip is unknown, or if fields exclude one another.
 pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Place) -> Result<Performance, LoadError> {
     let fail = |field: &str, message: &str| Err(source.error(&place.key(field), message));
     if desc.shared == Some(true) && (desc.alive || desc.clip.is_some()) {

@@ -1,4 +1,4 @@
-//! `--set` for standalone models: a scene file of the sections that they have, which is changed and read like any other.
+//! `--set` for standalone models. The overrides are applied to a generated scene file with the sections that models support.
 
 use super::{
     environment::{self, Pictures},
@@ -12,10 +12,10 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Sections that models have.
+/// Sections that models support.
 const SECTIONS: [&str; 3] = ["render", "environment", "materials"];
 
-/// Values that are set.
+/// The overridden values.
 pub struct ModelSets {
     keys: Vec<String>,
     source: Source,
@@ -23,11 +23,10 @@ pub struct ModelSets {
 }
 
 impl ModelSets {
-    /// Makes the overrides of `options` in a model with these settings and materials. Files that are named are looked for in the working
-    /// directory.
+    /// Applies the overrides of `options` to a model with these settings and materials. Relative paths refer to the working folder.
     ///
     /// # Errors
-    /// Keys that models do not have, and values that scene files may not have either.
+    /// If models do not support a key, or if a value is invalid.
     pub fn read(
         options: &LoadOptions,
         model: &RenderDefaults,
@@ -54,15 +53,15 @@ impl ModelSets {
         Ok(file::set(&mut source, sets)?.map(|file| Self { keys, source, file }))
     }
 
-    /// The settings of a model whose own are `model`.
+    /// The settings of a model with the overrides; `model` has its own settings.
     ///
     /// # Errors
-    /// Numbers out of range.
+    /// If a number is out of range.
     pub fn settings(&self, model: RenderDefaults) -> Result<RenderDefaults, LoadError> {
         let set = settings(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
         let is_set = |key: &str| self.keys.iter().any(|set| set == key || set == "render");
         Ok(RenderDefaults {
-            // Who sets a number of samples or an exposure wants these.
+            // An explicit sample count turns off adaptive sampling, an explicit exposure turns off metering.
             noise: model.noise.filter(|_| !is_set("render.samples")),
             metering: if is_set("render.exposure") { Metering::Off } else { model.metering },
             clamp_indirect: set.clamp_indirect.or(model.clamp_indirect),
@@ -72,10 +71,10 @@ impl ModelSets {
         })
     }
 
-    /// The environment, if it is set, and the sun that belongs to it.
+    /// The overridden environment and its sun; None without an override.
     ///
     /// # Errors
-    /// Numbers out of range, pictures that are missing or damaged.
+    /// If a number is out of range, or if a picture is missing or damaged.
     pub fn environment(&self) -> Result<Option<(Environment, Vec<Light>)>, LoadError> {
         let convert = |_| environment::convert(&self.source, self.file.environment.as_ref(), &mut Pictures::default());
         let is_set = self.keys.iter().any(|key| is_within(key, "environment"));
@@ -83,10 +82,10 @@ impl ModelSets {
         set.map_err(|error| self.fault("environment", &error))
     }
 
-    /// Replaces the materials that are set.
+    /// Replaces the overridden materials.
     ///
     /// # Errors
-    /// Numbers out of range, textures that are missing.
+    /// If a number is out of range, or if a texture is missing.
     pub fn replace(&self, table: &mut Materials) -> Result<(), LoadError> {
         let all = Place::ROOT.key("materials");
         for (name, desc) in &self.file.materials.0 {
@@ -105,17 +104,17 @@ impl ModelSets {
         Ok(())
     }
 
-    /// The error of the first key in `section`.
+    /// Attributes an error in `section` to the first key that overrides it.
     fn fault(&self, section: &str, error: &LoadError) -> LoadError {
         let key = self.keys.iter().find(|key| is_within(key, section));
         LoadError::set(key.map_or(section, |key| key), error.message())
     }
 }
 
-/// The environment that `--environment` gave, as a field of a scene file, if `--set` changes it; else nothing.
+/// The environment of `--environment` as a field of a scene file, if `--set` changes it; otherwise an empty text.
 ///
 /// # Errors
-/// For values of an environment that no flag gave, and of one that scene files do not have.
+/// If `--set` changes an environment that no flag specifies, or that scene files do not support.
 fn environment_text(options: &LoadOptions) -> Result<String, LoadError> {
     let sets = options.overrides.iter().map(|(key, _)| key.as_str());
     let first = sets.take_while(|key| *key != "environment").find(|key| is_within(key, "environment"));
@@ -132,7 +131,7 @@ fn environment_text(options: &LoadOptions) -> Result<String, LoadError> {
     }
 }
 
-/// Whether a key names a section or something in it. A name may begin like another one.
+/// Whether a key is a section or a value in it. A common prefix of the names is not enough.
 fn is_within(key: &str, section: &str) -> bool {
     key.strip_prefix(section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

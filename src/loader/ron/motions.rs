@@ -1,4 +1,4 @@
-//! The `motions` section, checked.
+//! Validation and conversion of the `motions` section.
 
 use super::{curves::Curves, file::Source, names::Names, placements::direction, source::Place};
 use crate::loader::LoadError;
@@ -13,15 +13,15 @@ use crate::scene::{
 use glam::{EulerRot, Vec3};
 use std::f32::consts::PI;
 
-/// Greatest angle in degrees to which something bends.
+/// Greatest bending angle in degrees.
 const MOST_BENT: f32 = 120.0;
 
-/// No movement.
+/// A motion without movement.
 pub fn still() -> Motion {
     Motion { parts: Vec::new(), phase: Phase::Same }
 }
 
-/// A motion for instances that choose from `poses`: as `motion` says, or else at speed 1, all in step.
+/// A motion for instances that choose from `poses`. Without a clip in `motion`, they play at speed 1 and in step.
 pub fn with_poses(motion: Option<&Motion>, poses: PoseBuckets) -> Motion {
     let mut motion = motion.cloned().unwrap_or_else(still);
     let is_clip = |part: &MotionPart| matches!(part, MotionPart::Clip { .. });
@@ -45,7 +45,7 @@ pub fn bend_of(motion: &Motion) -> Option<&Bend> {
     })
 }
 
-/// A motion whose bend has poses to these sides.
+/// A motion whose bend has poses in these directions.
 pub fn with_sides(mut motion: Motion, sides: BendSides) -> Motion {
     for part in &mut motion.parts {
         if let MotionPart::Bend(bend) = part {
@@ -55,7 +55,7 @@ pub fn with_sides(mut motion: Motion, sides: BendSides) -> Motion {
     motion
 }
 
-/// The motion of a copy of a placement, of which each is a gap behind the one before: as converted, it is that of copy 1.
+/// The motion of a copy of a placement with gaps, in which each copy follows the previous one. The converted motion belongs to copy 1.
 pub fn of_copy(mut motion: Motion, copy: u32) -> Motion {
     for part in &mut motion.parts {
         if let MotionPart::Follow(follower) = part {
@@ -65,7 +65,7 @@ pub fn of_copy(mut motion: Motion, copy: u32) -> Motion {
     motion
 }
 
-/// All motions of a file, used or not.
+/// All motions of a file, including unused ones.
 ///
 /// # Errors
 /// As [`convert`].
@@ -74,10 +74,10 @@ pub fn all(source: &Source, curves: &Curves, file: &SceneFile) -> Result<Vec<Mot
     file.motions.0.iter().map(|(name, motion)| convert(source, curves, motion, &all.key(name))).collect()
 }
 
-/// Converts one entry; `place` is where it stands. What it turns to is set later, once everything is placed (see [`aim`]).
+/// Converts the entry at `place`. Objects that it faces are set later by [`aim`], once everything is placed.
 ///
 /// # Errors
-/// Zero axes, zero periods, key times that do not increase, curves that are not there.
+/// If an axis or period is zero, if key times do not increase, or if a curve does not exist.
 pub fn convert(source: &Source, curves: &Curves, motion: &MotionDesc, place: &Place) -> Result<Motion, LoadError> {
     let at = Fields { source, curves };
     let parts_place = place.key("parts");
@@ -97,10 +97,10 @@ pub fn convert(source: &Source, curves: &Curves, motion: &MotionDesc, place: &Pl
     Ok(Motion { parts, phase: at.phase(&motion.phase, &place.key("phase"))? })
 }
 
-/// Sets what the parts of a converted motion turn to.
+/// Sets the objects that the parts of a converted motion face.
 ///
 /// # Errors
-/// Names that nothing has.
+/// If nothing has a given name.
 pub fn aim(
     source: &Source,
     names: &Names,
@@ -128,7 +128,7 @@ pub fn aim(
 /// Converts a `Noise`.
 ///
 /// # Errors
-/// Periods that are not above 0.
+/// If the period is not positive.
 pub fn noise(source: &Source, desc: &Shake, place: &Place) -> Result<Noise, LoadError> {
     if desc.period.0 <= 0.0 {
         return Err(source.error(&place.key("period"), "the period must be above 0"));
@@ -141,7 +141,7 @@ pub fn noise(source: &Source, desc: &Shake, place: &Place) -> Result<Noise, Load
     })
 }
 
-/// Angles count on where some key is more than half a turn from the one before.
+/// The default interpolation of rotations: angles, if two consecutive keys differ by more than half a turn.
 fn usual_rotations(track: &Track<Keyframe>) -> Rotations {
     let far = |pair: &[Key<Keyframe>]| (pair[1].value.angles - pair[0].value.angles).abs().max_element() > 1.0001 * PI;
     match track.keys.windows(2).any(far) {
@@ -194,7 +194,7 @@ impl Fields<'_> {
         let angle = p.degrees.0.to_radians();
         let axis = match (p.axis, p.direction) {
             (Some(axis), None) => self.unit(axis, place, "axis")?,
-            // The top of what turns about this axis goes along the direction.
+            // A rotation about this axis moves the top along the direction.
             (None, Some(direction)) => Vec3::Y.cross(self.level(direction.0, &place.key("direction"))?),
             (Some(_), Some(_)) => {
                 return Err(self.source.error(&place.key("direction"), "both `axis` and `direction`: remove one"));
@@ -235,7 +235,7 @@ impl Fields<'_> {
         }))
     }
 
-    /// The level part of a direction, of length 1.
+    /// The horizontal part of a direction, with length 1.
     fn level(&self, direction: Vec3, place: &Place) -> Result<Vec3, LoadError> {
         let level = direction.with_y(0.0).try_normalize();
         level.ok_or_else(|| self.source.error(place, "it must not be upright: write a level direction, as (1, 0, 0)"))
@@ -266,7 +266,7 @@ impl Fields<'_> {
         }))
     }
 
-    /// Converts a clip. Its poses are set later, from the mesh that it is used with (see [`with_poses`]).
+    /// Converts a clip. Its poses are set later from its mesh (see [`with_poses`]).
     fn clip(&self, clip: &desc::Clip, place: &Place) -> Result<MotionPart, LoadError> {
         let speeds = [clip.speeds.0.0, clip.speeds.1.0];
         if speeds[0] > speeds[1] {

@@ -1,4 +1,4 @@
-//! The things of a scene by their names, for cameras that follow, fit or avoid them.
+//! Lookup of a scene's objects by name, for cameras that follow, frame or avoid them.
 
 mod grounds;
 mod outlines;
@@ -11,7 +11,7 @@ use crate::{
 use glam::Vec3;
 use std::{cell::RefCell, collections::HashMap, fmt, sync::Arc};
 
-/// What was found in a scene by names, kept for later times at which the scene is not at hand.
+/// Results of lookups, kept for later times at which the scene is not available.
 #[derive(Clone, Default)]
 pub struct Known {
     anchors: HashMap<String, Arc<[Anchor]>>,
@@ -21,25 +21,25 @@ pub struct Known {
 }
 
 impl fmt::Debug for Known {
-    /// Names follow from the scene, and say nothing about it that it does not say itself.
+    /// Prints no content, since the results are derived from the scene.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Known")
     }
 }
 
-/// Finds things by name, in a scene or among those that were found in it before.
+/// Finds objects by name, in a scene or among the results of earlier lookups.
 pub enum Names<'a> {
     In(&'a Scene, RefCell<Known>),
     Found(&'a Known),
 }
 
 impl<'a> Names<'a> {
-    /// Names in a scene, in which everything is placed already.
+    /// Lookup in a scene, which must be complete.
     pub fn of(scene: &'a Scene) -> Self {
         Self::In(scene, RefCell::default())
     }
 
-    /// Everything that was found.
+    /// The results of all lookups.
     pub fn known(self) -> Known {
         match self {
             Self::In(_, known) => known.into_inner(),
@@ -47,10 +47,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Points of the thing that move with it.
+    /// Points of the object that move with it.
     ///
     /// # Errors
-    /// A sentence about a name that nothing has.
+    /// If nothing has this name: a sentence with a suggestion.
     pub fn anchors(&self, name: &str) -> Result<Arc<[Anchor]>, String> {
         match self {
             Self::Found(known) => known.anchors.get(name).cloned().ok_or_else(unknown),
@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Points at the first frame whose convex hull is about that of the thing, or of everything; never empty.
+    /// Points at the first frame whose convex hull approximates the object's, or the scene's if `name` is none; never empty.
     ///
     /// # Errors
     /// As [`Self::anchors`].
@@ -80,10 +80,10 @@ impl<'a> Names<'a> {
         Ok(found)
     }
 
-    /// The triangles of the first copy of the thing, in world space at the first frame.
+    /// The triangles of the object's first copy, in world space at the first frame.
     ///
     /// # Errors
-    /// As [`Self::anchors`].
+    /// As [`Self::anchors`]. Also if memory does not suffice.
     pub fn solid(&self, name: &str) -> Result<Arc<[[Vec3; 3]]>, String> {
         let (scene, known) = match self {
             Self::Found(known) => return known.solids.get(name).cloned().ok_or_else(unknown),
@@ -96,10 +96,10 @@ impl<'a> Names<'a> {
         Ok(found)
     }
 
-    /// The heights of the first copy of the thing, in world space at the first frame.
+    /// The heights of the object's first copy, in world space at the first frame.
     ///
     /// # Errors
-    /// As [`Self::anchors`].
+    /// As [`Self::anchors`]. Also if the object has no triangles, or if memory does not suffice.
     pub fn ground(&self, name: &str) -> Result<Relief, String> {
         let (scene, known) = match self {
             Self::Found(known) => return known.grounds.get(name).cloned().ok_or_else(unknown),

@@ -1,4 +1,4 @@
-//! Counts of what placements unroll to, made before they are, and which groups are kept as assemblies rather than copied.
+//! Counts the instances into which placements will expand, and decides which groups are kept as assemblies rather than copied.
 
 use super::{
     file::Source,
@@ -12,13 +12,13 @@ use crate::scene::{
 };
 use std::collections::HashSet;
 
-/// Greatest depth to which groups may be nested.
+/// Maximum depth of nested groups.
 const MAX_DEPTH: usize = 64;
-/// Number of records that a placement's copies have to save for its group to be kept as an assembly: 128 MB. Below that, the level that
-/// every ray has to pass is the greater cost.
+/// Number of records that must be saved for a group to be kept as an assembly: 128 MB. Below that, the additional level costs every ray
+/// more than it saves.
 const WORTH_IT: u64 = 1 << 20;
 
-/// The place of an item: its list, or none at the top, and its number there.
+/// The position of an item: its list (`usize::MAX` at the top), and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub list: usize,
@@ -26,12 +26,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of an item of `instances`.
+    /// The position of an item of `instances`.
     pub fn top(number: usize) -> Self {
         Self { list: usize::MAX, number }
     }
 
-    /// The list that the item there places.
+    /// The list that the item places, if it does not place a mesh.
     fn list_in(self, resolved: &Resolved) -> Option<usize> {
         let item = resolved.lists.get(self.list).unwrap_or(&resolved.top).get(self.number)?;
         match item.target {
@@ -41,14 +41,14 @@ impl Place {
     }
 }
 
-/// A list that is kept, with the material around it.
+/// A list that is kept as an assembly, with the material around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kept {
     pub list: usize,
     pub material: u32,
 }
 
-/// Which items place assemblies.
+/// The items that place assemblies.
 pub struct Nesting {
     kept: HashSet<Place>,
     totals: Vec<Total>,
@@ -62,16 +62,16 @@ impl Nesting {
         self.kept.contains(&place)
     }
 
-    /// Whether something in the list gets its material from what is around it.
+    /// Whether an item in the list gets its material from the surroundings.
     pub fn takes_material(&self, list: usize) -> bool {
         self.totals[list].takes_material
     }
 }
 
-/// Counts what the file's placements unroll to, each list once, and decides what is kept.
+/// Counts the instances into which the file's placements will expand, each list once, and decides which lists are kept.
 ///
 /// # Errors
-/// Groups that contain themselves or nest too deep, and too many instances.
+/// If a group contains itself or is nested too deeply, or if there are too many instances.
 pub fn plan(source: &Source, file: &SceneFile, resolved: &Resolved, top: &FilePlace) -> Result<Nesting, LoadError> {
     let carriers = resolved.top.iter().filter_map(|item| item.parent).collect();
     let lists = resolved.lists.len();
@@ -84,26 +84,26 @@ struct Totals<'a> {
     source: &'a Source,
     file: &'a SceneFile,
     resolved: &'a Resolved,
-    /// Groups that carry placements, which is a matter of their first copy alone.
+    /// Groups that are parents of placements. Only their first copy has this role.
     carriers: HashSet<usize>,
-    /// The total of each list, once known.
+    /// The total of each list, once computed.
     known: Vec<Option<Total>>,
     open: Vec<usize>,
     kept: HashSet<Place>,
 }
 
-/// Counts of what a list or a placement unrolls to.
+/// Counts for the expansion of a list or a placement.
 #[derive(Clone, Copy, Default)]
 struct Total {
     /// Instances of meshes and assemblies.
     instances: u64,
-    /// Groups with a motion of their own, which cost no less than instances.
+    /// Groups that have their own motion; each costs at least as much as an instance.
     nodes: u64,
-    /// How deep lists are nested, and how deep assemblies are.
+    /// Depth of nested lists, and depth of assemblies.
     depth: usize,
     levels: usize,
     takes_material: bool,
-    /// Whether copies would move differently, so that an assembly is not the same.
+    /// Whether copies would move differently, so that an assembly cannot represent them.
     differs: bool,
 }
 
@@ -188,7 +188,7 @@ impl Totals<'_> {
         }
     }
 
-    /// Whether an item's motion depends on which copy it is, or on where that is in the world.
+    /// Whether an item's motion depends on the number of its copy or on its position in the world.
     fn differs(&self, item: &Item) -> bool {
         self.file.motions.0.get(item.motion as usize).is_some_and(|(_, motion)| is_own(motion))
     }
@@ -237,7 +237,7 @@ impl Totals<'_> {
     }
 }
 
-/// Whether each copy of what has the motion moves in its own way, by its number or by where it is in the world.
+/// Whether each copy with this motion moves differently, depending on its number or its position in the world.
 fn is_own(motion: &MotionDesc) -> bool {
     let differs = |part: &PartDesc| match part {
         PartDesc::LookAt(_) => true,

@@ -1,13 +1,17 @@
-//! `--set key=value`: replaces or adds values in a scene file's text, before it is read.
+//! `--set key=value`: replaces or adds values in a scene file's text before it is parsed.
 
 use super::source::{Items, Step, Value};
 use crate::loader::{LoadError, suggest};
 use std::borrow::Cow;
 
-/// `text` with the value at the dotted path `key` replaced by `value`, which is RON.
+/// Replaces the value at the dotted path `key` in `text` by `value`, which is RON.
 ///
-/// Fractions (`24000/1001`) are taken without the quotes that RON needs around them. A path names fields (`render.samples`), map entries (`materials.stone.color`) and list elements
-/// (`instances.0.count`). A field that the file leaves out is added; whether it exists is checked when the text is parsed.
+/// Fractions (`24000/1001`) do not need the quotes that RON requires. A path names fields (`render.samples`), map entries
+/// (`materials.stone.color`) and list elements (`instances.0.count`). A missing field is added; whether it is valid is checked by the
+/// parser.
+///
+/// # Errors
+/// If `value` is not a single RON value, or if the path does not exist and cannot be added.
 pub fn apply(text: &str, key: &str, value: &str) -> Result<String, LoadError> {
     let fail = |message: String| LoadError::set(key, message);
     let value = &*quoted_fraction(value);
@@ -45,7 +49,7 @@ fn step<'a>(at: &Value, name: &'a str) -> Step<'a> {
     }
 }
 
-/// Writes the missing end of a path into the struct it is missing from.
+/// Adds the missing end of a path to the struct that lacks it.
 fn add(text: &str, at: &Value, missing: &[&str], value: &str, top: bool) -> Result<String, String> {
     let name = missing[0];
     let unknown = || {
@@ -68,7 +72,7 @@ fn add(text: &str, at: &Value, missing: &[&str], value: &str, top: bool) -> Resu
     Ok(splice(text, open, open, &field))
 }
 
-/// Byte just behind the `(` of the struct that a new field of `at` belongs to.
+/// Byte after the `(` of the struct to which a new field of `at` belongs.
 fn innermost_struct(text: &str, at: &Value) -> Option<usize> {
     if let Items::Plain(list) = &at.items {
         return innermost_struct(text, list.first()?);

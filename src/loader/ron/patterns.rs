@@ -1,4 +1,4 @@
-//! The transforms of the copies of a placement, computed on demand.
+//! The transforms of a placement's copies, computed on demand.
 
 use super::{random, scatter::SurfacePoint};
 use crate::math::thicken;
@@ -24,16 +24,16 @@ pub struct Along {
     pub count: u32,
     /// Distance of the first copy from the start of the curve.
     pub start: f64,
-    /// Distance from each copy to the next.
+    /// Distance between consecutive copies.
     pub step: f64,
-    /// Offset to the right, up, and ahead along the curve.
+    /// Offset to the right, up, and forward along the curve.
     pub offset: Vec3,
     pub face: Face,
     pub each: Affine3,
     pub jitter: Jitter,
 }
 
-/// Copies on points of a surface.
+/// Copies at points of a surface.
 pub struct Scatter {
     pub points: Vec<SurfacePoint>,
     pub spread: Vec3,
@@ -43,7 +43,7 @@ pub struct Scatter {
     pub jitter: Jitter,
 }
 
-/// Copies at random in a box.
+/// Copies at random positions in a box.
 pub struct RandomBox {
     pub count: u32,
     pub seed: u32,
@@ -85,7 +85,7 @@ impl Pattern {
 impl Scatter {
     fn copy(&self, index: u32) -> Affine3 {
         let (point, normal) = self.points[index as usize];
-        // Normals go through the inverse transpose of the spread.
+        // Normals are transformed by the inverse transpose of the spread.
         let normal = (normal / self.spread).normalize_or(Vec3::Y);
         let origin = point * self.spread + normal * self.lift;
         let rotation = if self.align { Quat::from_rotation_arc(Vec3::Y, normal) } else { Quat::IDENTITY };
@@ -113,7 +113,7 @@ impl Along {
         let place = self.curve.at(distance as f32);
         let right = place.right();
         let origin = place.position + right * self.offset.x + Vec3::Y * self.offset.y;
-        // A copy faces its +X, and its +Z is to the right.
+        // A copy faces along its +X axis; its +Z axis points to the right.
         let rotation = match self.face {
             Face::None => Mat3::IDENTITY,
             Face::Level => Mat3::from_cols(Vec3::Y.cross(right), Vec3::Y, right),
@@ -123,7 +123,7 @@ impl Along {
     }
 }
 
-/// The transform that scales, rotates and then translates. Flat scales get a thickness.
+/// The transform that scales, rotates and then translates. A scale of 0 is replaced by a small thickness.
 pub fn affine_of(each: &Each) -> Affine3 {
     Affine3::from_scale_rotation_translation(thicken(each.scale.0), each.rotate.0, each.translate.0)
 }

@@ -1,33 +1,35 @@
-//! The copies of a mesh or group that placements make, at rest, before anything is unrolled.
+//! The copies of a mesh or group that placements create, at rest, before expansion.
 
 use super::placements::{Item, Target};
 use glam::Affine3;
 use std::collections::HashMap;
 
-/// Greatest number of copies that are collected.
+/// Maximum number of collected copies.
 pub const MOST_PLACED: usize = 4_000_000;
 
-/// A mesh of the file, and the transform from its space to that of the list.
+/// A mesh of the file, and the transform from its space to the list's.
 pub type Placed = (usize, Affine3);
 
-/// Finds the meshes that are, or are in, the copies of a target. Lists in themselves are searched once; they are refused later.
+/// Finds the meshes that are, or are part of, copies of a target. Lists that contain themselves are visited once; a later check reports
+/// them.
 pub struct Search<'a> {
     lists: &'a [Vec<Item>],
     wanted: Target,
-    /// Whether each list that was seen has the target in it.
+    /// For each visited list, whether it contains the target.
     known: HashMap<usize, bool>,
     open: Vec<usize>,
     found: Vec<Placed>,
 }
 
 impl<'a> Search<'a> {
-    /// The meshes of all copies of `wanted` in a list of placements. None if they are more than [`MOST_PLACED`].
+    /// The meshes of all copies of `wanted` in a list of placements. None if there are more than [`MOST_PLACED`].
     pub fn run(lists: &'a [Vec<Item>], items: &[Item], wanted: Target) -> Option<Vec<Placed>> {
         let mut search = Self { lists, wanted, known: HashMap::new(), open: Vec::new(), found: Vec::new() };
         items.iter().all(|item| search.item(item, Affine3::IDENTITY, false)).then_some(search.found)
     }
 
-    /// Adds what an item places; `inside` says whether it is in a copy of the target. False when there is too much.
+    /// Adds everything that an item places. `inside` states whether it is in a copy of the target. Returns false if there are too many
+    /// meshes.
     fn item(&mut self, item: &Item, outer: Affine3, inside: bool) -> bool {
         let inside = inside || item.target == self.wanted;
         if !inside && !self.has(item.target) {

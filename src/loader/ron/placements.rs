@@ -1,4 +1,4 @@
-//! `instances` and `groups` with every name looked up and every number checked, each entry once.
+//! `instances` and `groups` with all names resolved and all numbers checked, each entry once.
 
 use super::{
     curves::Curves,
@@ -26,10 +26,10 @@ use crate::scene::{
 use glam::{Affine3, UVec3, Vec3};
 use std::{collections::HashMap, sync::Arc};
 
-/// The dimension of the random numbers that choose among things by weight.
+/// Dimension of the random numbers for choosing among targets by weight.
 const MIX: u32 = 10;
 
-/// Greatest number of instances.
+/// Maximum number of instances.
 pub const MAX_INSTANCES: u64 = 1 << 31;
 
 /// The mesh or list that a placement places.
@@ -41,7 +41,7 @@ pub enum Target {
     List(usize),
 }
 
-/// A placement ready to be repeated. One that chooses among several things by weight is an item for each of them.
+/// A resolved placement. A placement that chooses among several targets by weight has one item per target.
 pub struct Item {
     /// Number of the placement in its list.
     pub entry: usize,
@@ -49,27 +49,27 @@ pub struct Item {
     /// Transform from the placement's space to its parent's.
     pub whole: Affine3,
     pub pattern: Arc<Pattern>,
-    /// The copies of the pattern that there are, if not all of them are where the pattern has them.
+    /// The copies and their transforms, if they differ from the pattern's.
     pub chosen: Option<Vec<ChosenCopy>>,
-    /// Material rows to choose from; if empty, the surroundings or the mesh decide.
+    /// Material rows to choose from. If empty, the surroundings or the mesh determine the material.
     pub materials: Vec<u32>,
     pub choose: Choose,
-    /// Index into the file's motions or [`NONE`].
+    /// Index into the file's motions, or [`NONE`].
     pub motion: u32,
-    /// Whether the motion sets each copy back behind the one before it.
+    /// Whether the motion keeps a gap between each copy and the previous one.
     pub keeps_gaps: bool,
-    /// Index of the group whose first copy carries it.
+    /// Index of the group whose first copy is the parent.
     pub parent: Option<usize>,
-    /// When it is shown, if it is not always.
+    /// Visibility over time; none if always visible.
     pub visible: Option<Track<bool>>,
-    /// Whether copies of a list are kept as an assembly; none: where that pays.
+    /// Whether copies of a list are kept as an assembly; none to decide by the memory saved.
     pub nest: Option<bool>,
 }
 
-/// A copy of a pattern, by its number in it, and the transform from its space to the parent's.
+/// Number of a copy in its pattern, and the transform from its space to the parent's.
 pub type ChosenCopy = (u32, Affine3);
 
-/// A model of the file's meshes that is a group: of meshes behind those of the file, each with the places of its copies.
+/// A model that is a group. Its meshes follow the file's meshes, and each has the transforms of its copies.
 pub struct ModelGroup {
     name: String,
     /// The meshes, until they are numbered.
@@ -84,7 +84,7 @@ impl ModelGroup {
         Self { name: name.to_owned(), sources, first_mesh: 0, places }
     }
 
-    /// The triangles of its meshes and where they are, one after the other for each copy, while it has its meshes.
+    /// The triangles and transform of each copy of its meshes. Empty after the meshes were taken.
     pub fn copies(&self) -> impl Iterator<Item = (&TriangleMesh, Affine3)> {
         let meshes = self.sources.iter().zip(&self.places);
         let triangles = meshes.filter_map(|(source, places)| Some((source.mesh.triangles()?, places)));
@@ -114,7 +114,7 @@ impl ModelGroup {
     }
 }
 
-/// All lists of placements: the named groups first, in file order, then models that are groups, then lists written in place.
+/// All lists of placements: first the named groups in file order, then models that are groups, then lists written in place.
 pub struct Resolved {
     pub lists: Vec<Vec<Item>>,
     /// Names of the groups and models among them.
@@ -122,7 +122,7 @@ pub struct Resolved {
     pub top: Vec<Item>,
 }
 
-/// Looks up names and checks numbers.
+/// Resolves names and checks numbers.
 pub struct Resolver<'a> {
     pub source: &'a Source,
     pub file: &'a SceneFile,
@@ -135,12 +135,12 @@ pub struct Resolver<'a> {
     models: &'a [ModelGroup],
     /// Number of points of all scatters so far.
     pub points: u64,
-    /// The latest ground onto which copies were dropped, and what it is made of.
+    /// The ground onto which copies were dropped last, and the meshes of which it consists.
     ground: Option<(Vec<Placed>, Arc<Ground>)>,
 }
 
 impl<'a> Resolver<'a> {
-    /// `material_rows` holds the table row of each of the file's materials.
+    /// Prepares to resolve a file. `material_rows` must contain the table row of each of the file's materials.
     pub fn new(
         (source, file): (&'a Source, &'a SceneFile),
         (meshes, curves): (&'a [MeshSource], &'a Curves),
@@ -169,7 +169,7 @@ impl<'a> Resolver<'a> {
     /// Resolves the whole file.
     ///
     /// # Errors
-    /// The first thing in it that is unknown or out of range.
+    /// The first unknown name or number out of range.
     pub fn resolve(mut self) -> Result<Resolved, LoadError> {
         let file = self.file;
         let (groups, instances) = (Place::ROOT.key("groups"), Place::ROOT.key("instances"));
@@ -208,7 +208,7 @@ impl<'a> Resolver<'a> {
         Ok(items)
     }
 
-    /// The items of a placement; `above` are those of the placements above it in its list.
+    /// The items of a placement; `above` are the earlier items of its list.
     fn items(
         &mut self,
         placement: &'a Placement,
@@ -258,7 +258,7 @@ impl<'a> Resolver<'a> {
         Ok(item.shared(&targets, common.mix_seed))
     }
 
-    /// The things that copies are made of, with their weights.
+    /// The targets of a placement, with their weights.
     fn targets(&mut self, of: &'a Of, place: &Place) -> Result<Vec<(Target, f32)>, LoadError> {
         let place = place.key("of");
         match of {
@@ -300,10 +300,10 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// The meshes that are, or are in, the copies of a mesh or group that placements above make.
+    /// The meshes that are, or are part of, the copies of a mesh or group that earlier placements create.
     ///
     /// # Errors
-    /// When there are none or too many.
+    /// If there are none or too many.
     pub fn placed(&self, name: &str, above: &[Item], place: &Place) -> Result<Vec<Placed>, LoadError> {
         let target = self.target(name, place)?;
         let message = match Search::run(&self.lists, above, target) {
@@ -318,7 +318,7 @@ impl<'a> Resolver<'a> {
         Err(self.fail(place, message))
     }
 
-    /// A mesh or group as the placements above place it, to be looked at from above.
+    /// A mesh or group as placed by earlier placements, for height queries.
     fn ground(&mut self, name: &str, above: &[Item], place: &Place) -> Result<Arc<Ground>, LoadError> {
         let placed = self.placed(name, above, place)?;
         if let Some((known, ground)) = &self.ground
@@ -362,7 +362,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// The group that carries a placement.
+    /// The group that is the parent of a placement.
     fn parent(&self, common: &Common, above: &[Item], place: &Place) -> Result<Option<usize>, LoadError> {
         let Some(name) = common.parent else { return Ok(None) };
         let field = place.key("parent");
@@ -382,14 +382,14 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Whether the motion sets each copy back behind the one before it.
+    /// Whether the motion keeps a gap between each copy and the previous one.
     fn keeps_gaps(&self, common: &Common) -> bool {
         let motion = common.motion.and_then(|name| self.file.motions.index(name));
         let has_gap = |part: &PartDesc| matches!(part, PartDesc::Follow(follow) if follow.gap.0 != 0.0);
         motion.is_some_and(|motion| self.file.motions.0[motion].1.parts.iter().any(has_gap))
     }
 
-    /// Refuses a motion that plays a clip where there is none, or bends what does not bend.
+    /// Checks that the target of a motion with a clip has one, and that the target of a bending motion can bend.
     fn check_clip(&self, common: &Common, target: Target, place: &Place) -> Result<(), LoadError> {
         let Some((_, motion)) = common.motion.and_then(|name| {
             let named = |(own, _): &&(String, MotionDesc)| own == name;
@@ -413,7 +413,7 @@ impl<'a> Resolver<'a> {
         Err(self.fail(&place.key("motion"), message))
     }
 
-    /// Refuses to bend what is no mesh of triangles at rest.
+    /// Checks that a target can bend: it must be a static mesh of triangles, or a group.
     fn check_bend(&self, target: Target, place: &Place) -> Result<(), LoadError> {
         let message = match target {
             Target::Mesh(mesh) if !matches!(self.meshes[mesh].motion, MeshMotion::Still) => {
@@ -422,7 +422,7 @@ impl<'a> Resolver<'a> {
             Target::Mesh(mesh) if self.meshes[mesh].mesh.triangles().is_none() => {
                 "the motion bends triangles, and a sphere has none: use another mesh"
             }
-            // Groups become one mesh.
+            // Groups are joined into one mesh.
             Target::Mesh(_) | Target::List(_) => return Ok(()),
         };
         Err(self.fail(place, message))
@@ -474,7 +474,7 @@ impl<'a> Resolver<'a> {
             }
             (None, Some(spacing)) => {
                 let spacing = f64::from(fields.above_0(spacing, "spacing")?);
-                // A distance that fits exactly may be rounded.
+                // The tolerance handles rounding of a spacing that fits exactly.
                 let steps = ((to - from) / spacing + 1e-4).floor();
                 match is_round {
                     true => (steps.max(1.0) as u64, (to - from) / steps.max(1.0)),
@@ -509,7 +509,10 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Checks that so many instances can be numbered and held in memory.
+/// Checks that this number of instances can be numbered and fits into memory.
+///
+/// # Errors
+/// If not. The text is a sentence.
 pub fn check_count(count: u64) -> Result<(), String> {
     match count {
         0 => Err("nothing to place: the count must be at least 1".to_owned()),
@@ -550,7 +553,7 @@ impl Item {
         }
     }
 
-    /// This item for each of several targets, each with its share of the copies by weight.
+    /// One item per target, each with its share of the copies by weight.
     fn shared(self, targets: &[(Target, f32)], seed: u32) -> Vec<Self> {
         if targets.len() == 1 {
             return vec![self];
@@ -577,7 +580,10 @@ impl Item {
     }
 }
 
-/// Unit vector along `v`, or an error message when there is none.
+/// Unit vector along `v`.
+///
+/// # Errors
+/// If `v` has no direction: a message in which `what` names it.
 pub fn direction(v: Vec3, what: &str) -> Result<Vec3, String> {
     v.as_dvec3().try_normalize().map(|d| d.as_vec3()).ok_or_else(|| format!("{what} must not be (0, 0, 0)"))
 }

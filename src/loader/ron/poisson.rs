@@ -1,5 +1,5 @@
-//! Poisson-disk samples of surfaces by dart throwing (Cook, "Stochastic sampling in computer graphics", 1986), with a hash grid that tells
-//! which places are taken.
+//! Poisson-disk samples of surfaces by dart throwing (Cook, "Stochastic sampling in computer graphics", 1986), with a hash grid of the
+//! occupied positions.
 
 use super::{
     random,
@@ -9,20 +9,20 @@ use crate::{math::hash_u32, scene::NONE};
 use glam::{Affine3, IVec3, Vec3};
 use rayon::prelude::*;
 
-/// Rounds of darts. In each, about as many are thrown as there are squares of the least distance on the surface.
+/// Maximum number of rounds. Each throws about as many darts as there are squares with the least distance as side on the surface.
 const ROUNDS: u32 = 40;
-/// The rounds end when one adds less than this share of the points.
+/// Share of new points below which the rounds end.
 const LEAST_GAIN: f64 = 0.002;
-/// A prime above all counts: steps of this size visit all numbers below a count, in an order without rows.
+/// A prime above all counts. Steps of this size visit all numbers below a count, in an order without visible rows.
 const STRIDE: u64 = 2_654_435_761;
 
-/// Number of darts in a round, which is more than the number of points: 0.7 points fit in a square of the least distance.
+/// Number of darts in a round. It exceeds the number of points, since about 0.7 points fit in a square of the least distance.
 pub fn darts(surface: &Surface, distance: f32) -> u64 {
     (surface.area() / f64::from(distance).powi(2)).ceil().max(16.0) as u64
 }
 
-/// As many points of a surface as 40 rounds of darts find, of which none is nearer to another than `distance` once `transform` has placed
-/// them. `is_kept` says whether a dart at a site counts; darts are numbered.
+/// Points of a surface, none of which is closer to another than `distance` after `transform`. `is_kept` decides whether a dart at a site,
+/// with its number, counts.
 pub fn sample(
     surface: &Surface,
     transform: &Affine3,
@@ -36,7 +36,7 @@ pub fn sample(
         let throw = |i: u64| {
             let number = (u64::from(round) * count + i) as u32;
             let u = random::unit3(hash_u32(seed ^ hash_u32(round)), 0, i as u32).to_array().map(f64::from);
-            // One dart in each of so many parts of equal area.
+            // One dart in each of `count` parts of equal area.
             let site = surface.sample([(i as f64 + u[0]) / count as f64, u[1], u[2]]);
             let position = transform.transform_point3(site.point);
             (taken.is_free(position) && is_kept(&site, number)).then_some((site, position))
@@ -57,14 +57,14 @@ pub fn sample(
     sites
 }
 
-/// Offsets of cells along an axis, beginning with the point's own, in which most darts hit another point.
+/// Offsets of cells along an axis. The point's own cell comes first, since most darts hit another point there.
 const NEIGHBOURS: [i32; 3] = [0, -1, 1];
 
-/// Points in a hash grid with cells as large as the least distance.
+/// Points in a hash grid whose cells have the least distance as side.
 struct Taken {
     distance: f32,
     points: Vec<Vec3>,
-    /// The point before each in the list of its bucket, or [`NONE`].
+    /// For each point, the previous point of its bucket, or [`NONE`].
     before: Vec<u32>,
     /// The latest point of each bucket, or [`NONE`].
     latest: Vec<u32>,
@@ -96,7 +96,7 @@ impl Taken {
     }
 
     fn is_free(&self, point: Vec3) -> bool {
-        // Copies are placed by other roundings than these.
+        // Allows for the different rounding of the final transforms.
         let least = self.distance * (1.0 + 1e-6) + point.abs().max_element() * 4e-7;
         let center = self.cell(point);
         let offsets = (0..27).map(|i| IVec3::new(NEIGHBOURS[i % 3], NEIGHBOURS[i / 3 % 3], NEIGHBOURS[i / 9]));
@@ -151,7 +151,7 @@ mod tests {
     fn points_are_packed_nearly_as_densely_as_darts_can() {
         let plane = MeshSource::of_shape("plane", Terrain::new(glam::Vec2::splat(50.0), [2, 2], |_| 0.0).mesh(), 0);
         let points = positions(&plane, &Affine3::IDENTITY, 1.0, 7);
-        // Random packing of discs covers 0.547 of the plane: 0.696 points for each square of the distance.
+        // Random packing of discs covers 0.547 of the plane: 0.696 points per square of the distance.
         let density = points.len() as f64 / 2500.0;
         assert!((0.62..0.7).contains(&density), "{density}");
         assert_eq!(points, positions(&plane, &Affine3::IDENTITY, 1.0, 7));

@@ -1,4 +1,4 @@
-//! Reproducible variation: numbers that are a pure function of (seed, dimension, index).
+//! Reproducible variation: random numbers as a pure function of (seed, dimension, index).
 
 use crate::math::{hash_u32, hash_unit};
 use glam::{Quat, Vec3};
@@ -14,7 +14,7 @@ pub fn signed(seed: u32, dimension: u32, index: u32) -> f32 {
     unit(seed, dimension, index) * 2.0 - 1.0
 }
 
-/// Three numbers as of [`unit`], in the dimensions from `dimension` on.
+/// Three numbers as returned by [`unit`], in consecutive dimensions that start at `dimension`.
 pub fn unit3(seed: u32, dimension: u32, index: u32) -> Vec3 {
     Vec3::from(std::array::from_fn(|i| unit(seed, dimension + i as u32, index)))
 }

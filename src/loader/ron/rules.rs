@@ -1,4 +1,4 @@
-//! The rules of a scatter: which points of a mesh are kept.
+//! The rules of a scatter, which decide which points of a mesh are kept.
 
 use super::{random, scatter::Site};
 use crate::{
@@ -11,7 +11,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// First dimension of the random numbers that rules use.
+/// First dimension of the random numbers for rules.
 const DIMENSION: u32 = 20;
 
 /// One condition, with its name for messages.
@@ -20,39 +20,39 @@ pub struct Rule {
     pub test: Test,
 }
 
-/// What a rule demands of a point.
+/// The condition of a rule for a point.
 pub enum Test {
-    /// Cosine of the angle between the normal and +Y.
+    /// Range for the cosine of the angle between the normal and +Y.
     Slope(RangeInclusive<f32>),
     Height(RangeInclusive<f32>),
-    /// A probability over the mesh.
+    /// A probability from a picture over the mesh.
     Mask(Mask),
-    /// A probability: this channel of the vertex colours.
+    /// A probability from this channel of the vertex colours.
     Color(usize),
     AwayFrom(Within),
     Near(Within),
     Share(f32),
 }
 
-/// A picture of probabilities that lies over a mesh.
+/// A picture of probabilities over a mesh.
 pub struct Mask {
     pub columns: usize,
-    /// From the top row on.
+    /// Values, row by row from the top.
     pub values: Vec<f32>,
-    /// The rectangle of the XZ plane that it covers, if the mesh has no UVs.
+    /// The rectangle of the XZ plane that it covers if the mesh has no UVs.
     pub bounds: [Vec2; 2],
 }
 
-/// The rules of a scatter, ready to be asked.
+/// The prepared rules of a scatter.
 pub struct Rules<'a> {
     rules: Vec<Rule>,
     shape: &'a Shape,
-    /// From the mesh's space to that in which rules are measured.
+    /// Transform from the mesh's space to the space in which rules are measured.
     transform: Affine3,
-    /// The same for normals.
+    /// The corresponding transform for normals.
     normal_transform: Mat3,
     seed: u32,
-    /// Number of the rules that some point has met, counted from the first until one was broken.
+    /// Greatest number of rules, in order, that any point has met before failing one.
     met: AtomicUsize,
 }
 
@@ -66,19 +66,19 @@ impl<'a> Rules<'a> {
         self.rules.is_empty()
     }
 
-    /// Whether all rules hold at a site; `number` tells sites apart.
+    /// Whether a site meets all rules. `number` identifies the site.
     pub fn hold(&self, site: &Site, number: u32) -> bool {
         let position = self.transform.transform_point3(site.point);
         let broken = (0..).zip(&self.rules).find(|(i, rule)| !self.holds(&rule.test, site, position, [*i, number]));
         let met = broken.map_or(self.rules.len(), |(i, _)| i as usize);
-        // Most sites get no further than others: reading costs less than writing.
+        // Most sites do not increase the number, and reading is cheaper than writing.
         if met > self.met.load(Ordering::Relaxed) {
             self.met.fetch_max(met, Ordering::Relaxed);
         }
         met == self.rules.len()
     }
 
-    /// The rule after which nothing was left; none if a point met all of them.
+    /// The first rule that no point has met; none if a point met all rules.
     pub fn culprit(&self) -> Option<&str> {
         self.rules.get(self.met.load(Ordering::Relaxed)).map(|rule| rule.name.as_str())
     }
@@ -122,7 +122,7 @@ impl<'a> Rules<'a> {
 }
 
 impl Mask {
-    /// The value at a UV, or else below a point.
+    /// The value at a UV, or else at the position of a point.
     fn at(&self, uv: Option<Vec2>, point: Vec3) -> f32 {
         let [min, max] = self.bounds;
         let share = match uv {

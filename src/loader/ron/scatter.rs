@@ -1,4 +1,4 @@
-//! Points on meshes: the vertices as the file lists them, or samples spread evenly over the surface.
+//! Points on meshes: vertices as listed in the file, or samples on the surface.
 
 use super::random;
 use crate::loader::{
@@ -9,16 +9,16 @@ use crate::scene::{NONE, Shape, TriangleMesh};
 use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 
-/// A point and the unit normal there, in the mesh's object space.
+/// A point and its unit normal, in the mesh's object space.
 pub type SurfacePoint = (Vec3, Vec3);
 
-/// A point of a mesh, and where it is among its triangles.
+/// A point of a mesh, and its position in a triangle.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     pub point: Vec3,
     /// Unit length.
     pub normal: Vec3,
-    /// Index of its triangle; [`NONE`] for a vertex and on a sphere.
+    /// Index of its triangle; [`NONE`] for a vertex or a sphere.
     pub triangle: u32,
     /// Barycentric weights of the triangle's corners.
     pub weights: [f32; 3],
@@ -30,7 +30,7 @@ impl Site {
     }
 }
 
-/// Every `every`-th position of the mesh in file order, with normals weighted over the faces there.
+/// Every `every`-th position of the mesh in file order. Normals are averaged over the adjacent faces.
 pub fn vertices(mesh: &MeshSource, every: u32) -> Vec<Site> {
     let (points, triangles) = mesh.points();
     let normals = Fans::new(points, triangles).position_normals(points.len());
@@ -38,24 +38,24 @@ pub fn vertices(mesh: &MeshSource, every: u32) -> Vec<Site> {
     points.map(|(&p, &n)| Site::without_triangle((p.into(), n.into()))).collect()
 }
 
-/// The surface of a mesh, to be sampled.
+/// The surface of a mesh, prepared for sampling.
 pub struct Surface<'a> {
     shape: &'a Shape,
-    /// Sum of the areas up to and including each triangle; empty for a sphere.
+    /// Cumulative areas of the triangles; empty for a sphere.
     areas: Vec<f64>,
     area: f64,
 }
 
 impl<'a> Surface<'a> {
-    /// The surface as it is in object space.
+    /// The surface in object space.
     pub fn new(mesh: &'a MeshSource) -> Self {
         Self::transformed(mesh, |p| p)
     }
 
-    /// The surface as it is in the space that `transform` leads to. A sphere is sampled as if it were not deformed.
+    /// The surface in the space after `transform`. A sphere is sampled as if it were not deformed.
     pub fn placed(mesh: &'a MeshSource, transform: &Affine3) -> Self {
         match &mesh.mesh.shape {
-            // Thomsen's formula for the surface of an ellipsoid, off by at most a hundredth.
+            // Thomsen's formula for the surface of an ellipsoid, with an error of about one percent.
             Shape::Sphere => {
                 let m = transform.matrix3;
                 let [a, b, c] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| f64::from(axis.length()).powf(1.6075));
@@ -75,12 +75,13 @@ impl<'a> Surface<'a> {
         Self { shape, area: areas.last().copied().unwrap_or(2.0 * std::f64::consts::TAU), areas }
     }
 
-    /// Area in squared units of the space that was asked for.
+    /// Area in squared units of the surface's space.
     pub fn area(&self) -> f64 {
         self.area
     }
 
-    /// A point that is uniform over the area if `u` is uniform in [0, 1)³. Near `u.x` are near one another in the mesh's order.
+    /// A sample that is uniform over the area if `u` is uniform in [0, 1)³. Similar values of `u.x` give triangles that are close in the
+    /// mesh's order.
     pub fn sample(&self, u: [f64; 3]) -> Site {
         let [x, y, z] = u;
         match self.shape {
@@ -93,7 +94,7 @@ impl<'a> Surface<'a> {
     }
 }
 
-/// Points spread uniformly over the area, every `every`-th of `count`.
+/// Every `every`-th of `count` points distributed uniformly over the area, with its number.
 pub fn on_surface(surface: &Surface, count: u32, seed: u32, every: u32) -> Vec<(u32, Site)> {
     let indices = (0..count).into_par_iter().step_by(every.max(1) as usize);
     indices.map(|i| (i, surface.sample(random::unit3(seed, 0, i).to_array().map(f64::from)))).collect()
@@ -120,7 +121,7 @@ fn sample(mesh: &TriangleMesh, areas: &[f64], share: f64, u: [f32; 2]) -> Site {
     let index = areas.partition_point(|&a| a <= wanted).min(areas.len().saturating_sub(1));
     let corners = mesh.triangles[index].map(|v| mesh.positions[v as usize]);
     let [a, b, c] = corners.map(Vec3::from);
-    // Square root warping: uniform over the triangle (Turk 1990).
+    // Square root warping, which is uniform over the triangle (Turk 1990).
     let s = u[0].sqrt();
     let weights = [1.0 - s, s * (1.0 - u[1]), s * u[1]];
     let point = a * weights[0] + b * weights[1] + c * weights[2];

@@ -1,4 +1,4 @@
-//! The sections of a scene file whose values have keys, converted anew at any time.
+//! Conversion, at any time, of the sections of a scene file whose values have keys.
 
 use super::{
     air, camera,
@@ -20,30 +20,30 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What changes in a scene file. Every time is checked by the code that reads files without keys.
+/// The animated sections of a scene file. Values at each time are checked by the code for files without keys.
 pub struct Script {
     path: PathBuf,
-    /// A scene file of the sections that change.
+    /// A scene file with the animated sections only.
     text: String,
     keys: Keys,
-    /// The settings of the scene, which is all that cameras need of it besides `known`.
+    /// The settings of the scene. Together with `known`, they are everything that cameras need.
     scene: Scene,
     known: Known,
     /// Row of each of the file's materials.
     rows: Vec<u32>,
-    /// The lights that are seen, as in the first frame.
+    /// The visible lights at the first frame.
     lamps: Vec<Lamp>,
-    /// Row of the first light that is seen; the others follow.
+    /// Row of the first visible light; the others follow.
     first_lamp: u32,
-    /// Numbers of the cameras of the film, into the file's, in the order of their cuts.
+    /// Indices into the file's cameras, in the order of their cuts.
     shots: Vec<usize>,
-    /// Textures and maps that materials have.
+    /// Textures and maps of materials.
     table: Mutex<Materials>,
     pictures: Mutex<Pictures>,
     last_sky: Mutex<Option<LastSky>>,
 }
 
-/// An environment with the lights that belong to it, and the text that it was made of.
+/// An environment with its lights, and the text from which it was created.
 struct LastSky {
     text: String,
     environment: Arc<Environment>,
@@ -57,10 +57,11 @@ impl fmt::Debug for Script {
 }
 
 impl Script {
-    /// The script of a file, once its scene is there; None if nothing changes. Names are those that cameras have at any time.
+    /// The script of a file, given its complete scene. None if nothing is animated. `names` must contain all names that cameras use at any
+    /// time.
     ///
     /// # Errors
-    /// Values that are not valid at the time of some key.
+    /// If a value is invalid at the time of a key.
     pub fn new(
         source: &Source,
         scene: &Scene,
@@ -95,17 +96,17 @@ impl Script {
         Ok(Some(script))
     }
 
-    /// Whether cameras change.
+    /// Whether cameras are animated.
     pub fn has_cameras(&self) -> bool {
         self.keys.has("camera") || self.keys.has("cameras")
     }
 
-    /// Whether the exposure changes.
+    /// Whether the exposure is animated.
     pub fn has_exposure(&self) -> bool {
         self.keys.has("exposure")
     }
 
-    /// Converts everything at the time of a key, for its errors.
+    /// Converts everything at the time of a key to detect errors.
     fn check(&self, source: &Source, time: f64, names: &Names) -> Result<(), LoadError> {
         let file = self.file(time, Course::Exact).map_err(|message| source.error_at(time, &message))?;
         super::settings(source, &file.render)?;
@@ -135,8 +136,8 @@ impl Script {
         file::parsed(&self.keys.text_at(&self.text, time, course))
     }
 
-    /// `convert` of the file at `time`. Between keys, values may leave the range in which they are valid; then they are kept within that
-    /// of the keys or, where even that does not do, as at the key before.
+    /// Applies `convert` to the file at `time`. Between keys, values may become invalid; they are then clamped to the range of the keys, or
+    /// else the values of the previous key are used.
     fn converted<T>(&self, time: f64, convert: impl Fn(&Source, &SceneFile) -> Result<T, LoadError>) -> Option<T> {
         let source = Source { path: self.path.clone(), ..Source::default() };
         let courses = [Course::Exact, Course::Bounded, Course::Stepped];

@@ -9,13 +9,13 @@ use crate::{
     },
 };
 
-/// Greatest number of parts around a shape.
+/// Maximum number of segments around a shape.
 const MOST_SEGMENTS: u32 = 4096;
 
-/// The triangles of an entry that is a simple shape with round sides; None for others.
+/// The triangles of an entry that is a round shape; None for other entries.
 ///
 /// # Errors
-/// Sizes and numbers out of range.
+/// If a size or number is out of range.
 pub fn round(source: &Source, desc: &MeshDesc, place: &Place) -> Result<Option<TriangleMesh>, LoadError> {
     let fields = Fields { source, place };
     Ok(Some(match desc {
@@ -40,14 +40,14 @@ pub fn round(source: &Source, desc: &MeshDesc, place: &Place) -> Result<Option<T
     }))
 }
 
-/// Checks of fields, which are named in errors.
+/// Checks of fields, whose names appear in errors.
 pub struct Fields<'a> {
     pub source: &'a Source,
     pub place: &'a Place<'a>,
 }
 
 impl Fields<'_> {
-    /// A number above 0.
+    /// A positive number.
     pub fn above_0(&self, x: Finite, field: &str) -> Result<f32, LoadError> {
         match x.0 > 0.0 {
             true => Ok(x.0),
@@ -55,7 +55,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A number that is 0 or more.
+    /// A non-negative number.
     pub fn not_below_0(&self, x: Finite, field: &str) -> Result<f32, LoadError> {
         match x.0 >= 0.0 {
             true => Ok(x.0),
@@ -67,7 +67,7 @@ impl Fields<'_> {
         self.within(segments, 3, MOST_SEGMENTS, "segments")
     }
 
-    /// A number of things in a range, both ends included.
+    /// An integer in a range, both ends included.
     pub fn within(&self, x: u32, least: u32, most: u32, field: &str) -> Result<u32, LoadError> {
         match (least..=most).contains(&x) {
             true => Ok(x),
@@ -78,11 +78,11 @@ impl Fields<'_> {
         }
     }
 
-    /// The part of a curve of this length that the fields `from` and `to` say.
+    /// The part of a curve with this length that the fields `from` and `to` select.
     pub fn range(&self, from: Finite, to: Option<Finite>, length: f32) -> Result<[f32; 2], LoadError> {
         let from = self.not_below_0(from, "from")?;
         let to = to.map_or(length, |to| to.0);
-        // A length that is copied from elsewhere may be rounded.
+        // The tolerance allows for a rounded length.
         if to > length * 1.0001 {
             let message = format!("`to` is {to}, but the curve is only {length} long");
             return Err(self.source.error(&self.place.key("to"), message));

@@ -1,17 +1,17 @@
 //! A scanner that finds the span of every value in a scene file's text.
 //!
-//! It runs when an error needs its line and column, and for `--set`. It does not validate values; serde does.
+//! It is used to determine the line and column of an error, and for `--set`. Values are validated by serde, not here.
 
 use crate::guard::guarded;
 use std::{fmt, ops::Range};
 
-/// The mark with which editors on Windows begin a text. It means nothing.
+/// The byte order mark, which some Windows editors write at the start of a text. It is ignored.
 pub const BOM: char = '\u{feff}';
 
-/// Depth of nested values at which the scanner gives up (RON itself gives up earlier).
+/// Maximum depth of nested values. RON itself has a lower limit.
 const MAX_DEPTH: usize = 200;
 
-/// One step from a value to a value in it.
+/// A step from a value to a value in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     /// A field of a struct or an entry of a map.
@@ -20,7 +20,7 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// The way to a value, as a chain on the stack from the innermost step outwards.
+/// The path to a value, as a linked list on the stack. The innermost step is first.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     parent: Option<&'a Place<'a>>,
@@ -49,7 +49,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Writes the way from the root, like `instances.0.material`.
+/// Writes the path from the root, for example `instances.0.material`.
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let steps = self.steps().into_iter().map(|step| match step {
@@ -60,7 +60,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// A value's place in the text and the values in it.
+/// The span of a value, and the values in it.
 #[derive(Debug)]
 pub struct Value {
     /// Byte range of the whole value.
@@ -77,12 +77,12 @@ pub enum Items {
     Keyed(Vec<(String, Value)>),
     /// Elements of a list or tuple, or the content of a newtype variant.
     Plain(Vec<Value>),
-    /// Elements, and fields among them, which only [`super::keys`] have.
+    /// Elements and fields, which only [`super::keys`] can have.
     Mixed(Vec<Value>, Vec<(String, Value)>),
 }
 
 impl Value {
-    /// Scans a whole file; `None` when the brackets do not match up.
+    /// Scans a whole file; `None` if its brackets are not balanced.
     pub fn of_file(text: &str) -> Option<Self> {
         let mut s = Scanner { text, at: if text.starts_with(BOM) { BOM.len_utf8() } else { 0 } };
         s.skip_attributes()?;
@@ -91,12 +91,12 @@ impl Value {
         (s.at == text.len()).then_some(value)
     }
 
-    /// Scans the value that starts at a byte; `None` when its brackets do not match up.
+    /// Scans the value that starts at a byte; `None` if its brackets are not balanced.
     pub fn at(text: &str, at: usize) -> Option<Self> {
         text.is_char_boundary(at).then_some(Scanner { text, at })?.value(0)
     }
 
-    /// The value one step inwards; enum variants around a struct are looked through.
+    /// The value at one step. Enum variants around a struct are skipped.
     pub fn child(&self, step: Step) -> Option<&Self> {
         match (&self.items, step) {
             (Items::Keyed(all), Step::Key(key)) => all.iter().find(|(k, _)| k == key).map(|(_, v)| v),
@@ -106,7 +106,7 @@ impl Value {
         }
     }
 
-    /// The names that [`Step::Key`] could take here.
+    /// The names that are valid as [`Step::Key`] here.
     pub fn keys(&self) -> Vec<&str> {
         match &self.items {
             Items::Keyed(all) => all.iter().map(|(k, _)| k.as_str()).collect(),
@@ -116,14 +116,14 @@ impl Value {
     }
 }
 
-/// The first byte at or behind `at` that is neither white space nor in a comment.
+/// The first byte from `at` that is neither white space nor in a comment.
 pub fn skip_space(text: &str, at: usize) -> usize {
     let mut scanner = Scanner { text, at };
     scanner.skip_space();
     scanner.at
 }
 
-/// Line and column of the value at `place`, or of the innermost value around it that the text has.
+/// Line and column of the value at `place`, or of the innermost existing value around it.
 pub fn position_of(text: &str, place: &Place) -> (usize, usize) {
     let Some(root) = Value::of_file(text) else {
         return (1, 1);
@@ -138,7 +138,7 @@ pub fn position_of(text: &str, place: &Place) -> (usize, usize) {
     line_and_column(text, value.span.start)
 }
 
-/// Both counted from 1; the column in characters.
+/// Line and column of a byte, both counted from 1; the column in characters.
 pub fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..byte.min(text.len())];
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
@@ -173,7 +173,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Passes over `#![enable(..)]` lines.
+    /// Skips `#![enable(..)]` lines.
     fn skip_attributes(&mut self) -> Option<()> {
         self.skip_space();
         while self.rest().starts_with("#!") {
@@ -204,7 +204,7 @@ impl Scanner<'_> {
         Some(Value { span: start..self.at, items })
     }
 
-    /// A string, a number, or an identifier that may have a bracket behind it.
+    /// A string, a number, or an identifier that may be followed by brackets.
     fn named_or_leaf(&mut self, depth: usize) -> Option<Items> {
         self.at += leaf_length(self.rest())?;
         let end = self.at;
@@ -244,7 +244,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// A key without its quotes; escapes are decoded by RON itself.
+    /// A key without its quotes. RON decodes escapes.
     fn key_text(&self, value: &Value) -> String {
         let text = &self.text[value.span.clone()];
         let plain = || text.strip_prefix("r#").unwrap_or(text).to_owned();

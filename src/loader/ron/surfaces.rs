@@ -1,4 +1,4 @@
-//! Copies that are scattered over meshes: which points they get.
+//! Points of scattered copies on meshes.
 
 use super::{
     patterns::{Scatter, affine_of},
@@ -19,10 +19,10 @@ use glam::{Affine3, Vec3Swizzles};
 use std::collections::HashMap;
 
 impl<'a> Resolver<'a> {
-    /// The points of a scatter, whose `whole` leads to the space of its list; `above` are the items above it there.
+    /// The points of a scatter. `whole` is the transform to the space of its list; `above` are the earlier items there.
     ///
     /// # Errors
-    /// Unknown names, numbers out of range, rules that no point meets.
+    /// If a name is unknown, if a number is out of range, or if no point meets the rules.
     pub fn scatter(
         &mut self,
         p: &desc::Scatter,
@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// The surface of a mesh and the number of points on it.
+    /// The surface of a mesh, and the number of points on it.
     fn surface<'m>(
         &self,
         s: desc::Surface,
@@ -132,7 +132,7 @@ impl<'a> Resolver<'a> {
             if least < 0.0 || most > 180.0 {
                 return Err(self.fail(&place.key("slope"), "angles must be 0 to 180 degrees"));
             }
-            // Rounding must not leave out what is exactly at the ends.
+            // The margin prevents rounding from excluding values exactly at the ends.
             let cosine = |degrees: f32| degrees.to_radians().cos();
             add("`slope`", Test::Slope(cosine(most) - 1e-6..=cosine(least) + 1e-6));
         }
@@ -211,7 +211,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Refuses rules that read what vertices of files do not have.
+    /// Checks that a rule does not require data that vertices of files lack.
     fn check_surface(&self, at: Sample, rule: &str, place: &Place) -> Result<(), LoadError> {
         match at {
             Sample::Vertices => {
@@ -222,7 +222,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A curve, or else the copies of a mesh or group that placements above make, as seen from above.
+    /// A curve, or else the copies of a mesh or group that earlier placements create, as seen from above.
     fn outlines(&self, name: &str, above: &[Item], place: &Place) -> Result<Outlines, LoadError> {
         let mut outlines = Outlines::default();
         let curve = self.curves.find(name);

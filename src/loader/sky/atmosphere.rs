@@ -1,7 +1,7 @@
-//! The Earth's atmosphere: how much light it scatters, absorbs and lets through. Lengths in km.
+//! The Earth's atmosphere: scattering, absorption and transmittance. Lengths are in km.
 //!
-//! Air and ozone as in Bruneton and Neyret 2008; haze grows with turbidity. Transmittance and multiple scattering
-//! are tabulated once (Hillaire, "A scalable and production ready sky and atmosphere rendering technique", 2020).
+//! Air and ozone follow Bruneton and Neyret 2008; haze increases with turbidity. Transmittance and multiple scattering are tabulated once
+//! (Hillaire, "A scalable and production ready sky and atmosphere rendering technique", 2020).
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// One value per channel: at 680, 550 and 440 nm.
+/// One value per channel, at 680, 550 and 440 nm.
 pub type Rgb = DVec3;
 
 pub const GROUND_RADIUS: f64 = 6360.0;
@@ -18,18 +18,18 @@ const TOP_RADIUS: f64 = 6460.0;
 const AIR_SCATTERING: Rgb = Rgb::new(5.802e-3, 13.558e-3, 33.1e-3);
 const AIR_HEIGHT: f64 = 8.0;
 const HAZE_HEIGHT: f64 = 1.2;
-/// Haze scatters short wavelengths a little more (Ångström exponent about 1).
+/// Haze scatters short wavelengths slightly more (Ångström exponent about 1).
 const HAZE_TINT: Rgb = Rgb::new(0.85, 1.0, 1.18);
-/// Optical depth of the haze at the zenith for each unit of turbidity above 1.
+/// Optical depth of the haze at the zenith, per unit of turbidity above 1.
 const HAZE_DEPTH: f64 = 0.045;
 const HAZE_ALBEDO: f64 = 0.96;
 const HAZE_FORWARD: f64 = 0.76;
 const OZONE_ABSORPTION: Rgb = Rgb::new(0.65e-3, 1.881e-3, 0.085e-3);
 
-/// Optical depth and scattering tables of one kind of air.
+/// Transmittance and scattering tables of one atmosphere.
 pub struct Atmosphere {
     turbidity: f64,
-    /// The ground's.
+    /// Albedo of the ground.
     pub albedo: Rgb,
     /// Extinction of the haze at the ground.
     haze: Rgb,
@@ -37,7 +37,7 @@ pub struct Atmosphere {
     multiple: Table,
 }
 
-/// Light lost and gained per km at some height.
+/// Scattering and extinction per km at some height.
 struct Medium {
     air: Rgb,
     haze: Rgb,
@@ -45,21 +45,21 @@ struct Medium {
 }
 
 impl Atmosphere {
-    /// As [`Self::new`]; if air and ground are those of the last call, as in the frames of a film, it returns the same again.
+    /// As [`Self::new`]. Returns the result of the last call if its parameters were equal, as for the frames of an animation.
     pub fn shared(turbidity: f64, albedo: Rgb) -> Arc<Self> {
         static LAST: Mutex<Option<Arc<Atmosphere>>> = Mutex::new(None);
         let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |air: &Arc<Self>| air.turbidity == turbidity && air.albedo == albedo;
         let known = last().clone();
         known.filter(same).unwrap_or_else(|| {
-            // Without the lock: other work that this thread takes up meanwhile may ask, too.
+            // The lock is not held here, because other work that this thread takes up meanwhile may need it.
             let air = Arc::new(Self::new(turbidity, albedo));
             *last() = Some(air.clone());
             air
         })
     }
 
-    /// `turbidity` 1 is air without haze; `albedo` is the ground's.
+    /// Computes the tables. A `turbidity` of 1 is air without haze; `albedo` is the ground's.
     pub fn new(turbidity: f64, albedo: Rgb) -> Self {
         let haze = HAZE_TINT * (HAZE_DEPTH * (turbidity - 1.0).max(0.0) / HAZE_HEIGHT);
         let empty = Table { width: 1, data: vec![Rgb::ZERO] };
@@ -77,20 +77,20 @@ impl Atmosphere {
         Medium { air, haze: haze * HAZE_ALBEDO, extinction: air + haze + ozone }
     }
 
-    /// Where a ray meets the ground, if it does.
+    /// Distance at which a ray meets the ground; none if it does not.
     pub fn distance_to_ground(&self, from: DVec3, direction: DVec3) -> Option<f64> {
         let b = from.dot(direction);
         let discriminant = b * b - from.length_squared() + GROUND_RADIUS * GROUND_RADIUS;
         (b < 0.0 && discriminant >= 0.0).then(|| (-b - discriminant.sqrt()).max(0.0))
     }
 
-    /// Where a ray leaves the atmosphere, the ground disregarded.
+    /// Distance at which a ray leaves the atmosphere; the ground is ignored.
     pub fn distance_to_space(&self, from: DVec3, direction: DVec3) -> f64 {
         let b = from.dot(direction);
         (b * b - from.length_squared() + TOP_RADIUS * TOP_RADIUS).max(0.0).sqrt() - b
     }
 
-    /// Share of the sun's light that arrives at `radius` when the sun is at `cos` from straight up.
+    /// Transmittance of sunlight to `radius`. `cos` is the cosine of the angle between the sun and the zenith.
     pub fn sunlight(&self, radius: f64, cos: f64) -> Rgb {
         let horizon = -(1.0 - (GROUND_RADIUS / radius).powi(2)).max(0.0).sqrt();
         // The sun's disc sets over its own diameter.
@@ -101,7 +101,7 @@ impl Atmosphere {
         self.transmittance.read(transmittance_uv(radius, cos.max(horizon))) * (risen * risen * (3.0 - 2.0 * risen))
     }
 
-    /// Light scattered towards a viewer per km, for sunlight of irradiance 1, and the extinction per km. `phases` are those of the angle
+    /// Light scattered towards a viewer per km, for sunlight with irradiance 1, and the extinction per km. `phases` belongs to the angle
     /// between view and sun.
     pub fn scattered(&self, at: DVec3, sun: DVec3, phases: &Phases) -> (Rgb, Rgb) {
         let radius = at.length();
@@ -125,7 +125,7 @@ impl Atmosphere {
         (-(0..STEPS).map(depth).sum::<Rgb>()).exp()
     }
 
-    /// All orders of scattering beyond the first, for sunlight of irradiance 1, as if from everywhere alike.
+    /// All orders of scattering after the first, for sunlight with irradiance 1, assumed to be isotropic.
     fn multiple_at(&self, uv: DVec2, albedo: Rgb) -> Rgb {
         const SIDE: usize = 6;
         let cos = uv.x * 2.0 - 1.0;
@@ -144,7 +144,7 @@ impl Atmosphere {
         second / directions / (Rgb::ONE - kept / directions)
     }
 
-    /// Light from one direction scattered once and evenly, and the share that would be scattered of any light.
+    /// Light from one direction after one isotropic scattering, and the share of light that is scattered again.
     fn isotropic(&self, at: DVec3, direction: DVec3, sun: DVec3, albedo: Rgb) -> (Rgb, Rgb) {
         const STEPS: usize = 16;
         let ground = self.distance_to_ground(at, direction);
@@ -170,14 +170,14 @@ impl Atmosphere {
     }
 }
 
-/// Middle and length of the `i`-th of `steps` steps over `length`, the shorter the nearer: the haze lies low.
+/// Centre and length of step `i` of `steps` over `length`. Closer steps are shorter, since haze is near the ground.
 pub fn step(i: usize, steps: usize, length: f64) -> (f64, f64) {
     let edge = |i: usize| length * (i as f64 / steps as f64).powi(2);
     let (near, far) = (edge(i), edge(i + 1));
     (0.5 * (near + far), far - near)
 }
 
-/// Shares of light that are scattered by an angle.
+/// Phase functions of air and haze for one angle.
 pub struct Phases {
     air: f64,
     haze: f64,
@@ -204,7 +204,7 @@ fn horizon_length(radius: f64) -> f64 {
     (radius * radius - GROUND_RADIUS * GROUND_RADIUS).max(0.0).sqrt()
 }
 
-/// Bruneton's mapping, which gives the horizon its share of the table.
+/// Bruneton's mapping, which gives the region near the horizon more of the table's resolution.
 fn transmittance_uv(radius: f64, cos: f64) -> DVec2 {
     let (full, rho) = (horizon_length(TOP_RADIUS), horizon_length(radius));
     let d = (radius * radius * (cos * cos - 1.0) + TOP_RADIUS * TOP_RADIUS).max(0.0).sqrt() - radius * cos;

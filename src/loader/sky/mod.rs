@@ -1,9 +1,8 @@
-//! Daylight: the sky as a latitude-longitude image, and the sun as a light of its own.
+//! Daylight: the sky as a latitude-longitude image, and the sun as a separate light.
 //!
-//! Scattering of sunlight once in a spherical atmosphere of air, haze and ozone (Nishita et al. 1993, with the
-//! constants of Bruneton and Neyret 2008), with all further scattering by the closed form of Hillaire 2020. Three
-//! wavelengths stand for linear Rec.709. The sun's disc is not in the image; `Light::Sun` is the disc. The moon lights the air in the
-//! same way.
+//! Single scattering of sunlight is computed in a spherical atmosphere of air, haze and ozone (Nishita et al. 1993, with the constants of
+//! Bruneton and Neyret 2008). Further scattering uses the closed form of Hillaire 2020. Three wavelengths represent linear Rec.709. The
+//! sun's disc is not part of the image; it is a `Light::Sun`. Moonlight is scattered in the same way.
 
 mod atmosphere;
 mod night;
@@ -17,24 +16,24 @@ use std::f64::consts::{PI, TAU};
 
 const WIDTH: usize = 512;
 const HEIGHT: usize = 256;
-/// Columns that are computed, from the sun's azimuth to the opposite; the sky mirrors in that plane.
+/// Number of computed columns, from the sun's azimuth to the opposite one. The sky is symmetric about this plane.
 const COLUMNS: usize = 129;
 /// Steps along a view ray.
 const STEPS: usize = 32;
 /// Height of the viewer in km.
 const VIEWER: f64 = 0.2;
-/// Irradiance of the sun above the atmosphere, so that daylight suits exposure 0. Its tint is a camera's daylight
-/// white balance: sun and sky together come down white when the sun is high, and the low sun stays golden.
+/// Irradiance of the sun above the atmosphere, scaled so that daylight suits exposure 0. Its tint is a camera's daylight white balance: sun
+/// and sky together are white for a high sun, and a low sun stays golden.
 const SUN_IRRADIANCE: Rgb = Rgb::new(8.6, 9.4, 10.9);
 
-/// Elevation in degrees below which a sun lights no air that is seen.
+/// Elevation in degrees below which the sun illuminates no visible air.
 const LOWEST: f32 = -18.0;
 
-/// The sky of `sky` as an environment, and the lights in it: the sun and the moon, if they are wanted and up.
+/// The environment of `sky`, and its lights: the sun and the moon, if they are enabled and above the horizon.
 ///
-/// A pure function of `sky`. Takes about 60 ms of two cores for the sun and again for the moon, while they light the air, and
-/// 20 ms more where turbidity or ground are not those of the last call. With intensity 1 and the sun high, surfaces that face the sun
-/// receive an irradiance of about 7, and the sky's radiance is about 0.3 to 1.
+/// A pure function of `sky`. Takes about 60 ms on two cores for the sun, and again for the moon, while they illuminate the air. Takes 20 ms
+/// more if turbidity or ground differ from the last call. With intensity 1 and a high sun, surfaces that face the sun receive an irradiance
+/// of about 7, and the sky's radiance is about 0.3 to 1.
 pub fn daylight(sky: &SunSky) -> (Environment, Vec<Light>) {
     let air = Atmosphere::shared(f64::from(sky.turbidity.0), sky.ground.0.as_dvec3());
     let intensity = f64::from(sky.intensity.0);
@@ -57,7 +56,7 @@ pub fn daylight(sky: &SunSky) -> (Environment, Vec<Light>) {
     (Environment::Image { pixels, rotation: 0.0, stars: night::stars(sky) }, lights)
 }
 
-/// The picture of the light of all models, and of the night sky.
+/// The image of the light of all models and of the night sky.
 fn image(models: &[Model], glow: &Glow) -> FloatImage {
     let halves: Vec<Vec<Rgb>> = models.iter().map(Model::half).collect();
     let row = |y: usize| {
@@ -72,15 +71,15 @@ fn image(models: &[Model], glow: &Glow) -> FloatImage {
     FloatImage { width: WIDTH as u32, height: HEIGHT as u32, data }
 }
 
-/// Height of the unit directions of a row of the picture.
+/// Vertical component of the unit directions in a row of the image.
 fn height_of(row: usize) -> f64 {
     ((row as f64 + 0.5) * PI / HEIGHT as f64).cos()
 }
 
-/// The air in the light of a sun, or of the moon.
+/// The atmosphere in the light of the sun or the moon.
 struct Model<'a> {
     air: &'a Atmosphere,
-    /// Direction towards the sun, which stands in the XY plane here.
+    /// Direction towards the sun, which is in the XY plane here.
     sun: DVec3,
     azimuth: f64,
     /// Irradiance of the sun above the atmosphere.
@@ -88,7 +87,7 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Angles in degrees.
+    /// Angles are in degrees.
     fn new(air: &'a Atmosphere, elevation: f32, azimuth: f32, irradiance: Rgb) -> Self {
         let elevation = f64::from(elevation).to_radians();
         Self {
@@ -99,13 +98,13 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Direction towards the sun in the world.
+    /// World-space direction towards the sun.
     fn direction(&self) -> DVec3 {
         let (z, x) = self.azimuth.sin_cos();
         DVec3::new(x * self.sun.x, self.sun.y, z * self.sun.x)
     }
 
-    /// Irradiance of the sun on the ground.
+    /// Irradiance of the sun at the ground.
     fn arriving(&self) -> Rgb {
         self.air.sunlight(GROUND_RADIUS + VIEWER, self.sun.y) * self.irradiance
     }
@@ -147,7 +146,7 @@ impl<'a> Model<'a> {
         rows.into_par_iter().flat_map_iter(|y| (0..COLUMNS).map(move |x| pixel(y, x))).collect()
     }
 
-    /// A pixel of the whole image from the columns on one side of the sun.
+    /// A pixel of the whole image, given the columns on one side of the sun.
     fn unfold(&self, row: &[Rgb], x: usize) -> Rgb {
         let azimuth = ((x as f64 + 0.5) / WIDTH as f64 - 0.5) * TAU;
         let from_sun = (azimuth - self.azimuth + PI).rem_euclid(TAU) - PI;
@@ -156,7 +155,7 @@ impl<'a> Model<'a> {
         row[left].lerp(row[left + 1], at - left as f64)
     }
 
-    /// Radiance that arrives from `direction`; `skylight` is what lights the ground besides the sun.
+    /// Radiance from `direction`. `skylight` is the irradiance of the ground without the sun.
     fn radiance(&self, direction: DVec3, skylight: Rgb) -> Rgb {
         let eye = DVec3::Y * (GROUND_RADIUS + VIEWER);
         let ground = self.air.distance_to_ground(eye, direction);
@@ -185,7 +184,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Irradiance on the ground from the upper half of the sky.
+/// Irradiance at the ground from the upper half of the sky.
 fn irradiance_below(upper: &[Rgb]) -> Rgb {
     let cell = (PI / HEIGHT as f64) * (TAU / (2 * (COLUMNS - 1)) as f64);
     let mut sum = Rgb::ZERO;
@@ -258,7 +257,7 @@ mod tests {
     fn the_sun_stands_where_the_sky_is_brightest() {
         let (image, light) = sky(30.0, 2.5);
         let Some(Light::Sun { direction, .. }) = light else { panic!("no sun") };
-        // Haze makes the horizon bright as well, and pulls the brightest point down a little.
+        // Haze also brightens the horizon, which moves the brightest point down slightly.
         let brightest = (0..512 * 115).max_by(|a, b| luminance(image.data[*a]).total_cmp(&luminance(image.data[*b])));
         let (x, y) = brightest.map(|i| (i % 512, i / 512)).unwrap_or_default();
         let (u, v) = ((x as f32 + 0.5) / 512.0, (y as f32 + 0.5) / 256.0);

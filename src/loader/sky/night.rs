@@ -1,24 +1,24 @@
-//! The night sky: its glow, its stars and the moon. All are brighter beside daylight than they really are, so that nights suit an exposure
-//! of about 7 stops.
+//! The night sky: airglow, stars and the moon. All are brighter relative to daylight than in reality, so that nights suit an exposure of
+//! about 7 stops.
 
 use super::{Rgb, SUN_IRRADIANCE};
 use crate::scene::{Stars, desc::SunSky};
 use glam::DVec3;
 
-/// Radiance of the night sky straight up and at the horizon.
+/// Radiance of the night sky at the zenith and at the horizon.
 const ZENITH_GLOW: Rgb = Rgb::new(1.3e-4, 1.9e-4, 3.3e-4);
 const HORIZON_GLOW: Rgb = Rgb::new(3.6e-4, 3.9e-4, 4.6e-4);
 /// Irradiance of a star of magnitude 0 above the atmosphere.
 const BRIGHT_STAR: f64 = 5e-7;
 /// Magnitude of the faintest stars.
 const FAINTEST: f64 = 8.0;
-/// Elevations of the sun, in degrees, at which the first stars come out and from which on all are there.
+/// Elevations of the sun, in degrees, at which the first stars appear and at which all stars are visible.
 const DUSK: f64 = -6.0;
 const NIGHT: f64 = -18.0;
-/// Irradiance of the full moon above the atmosphere, as a share of the sun's.
+/// Irradiance of the full moon above the atmosphere, relative to the sun's.
 const FULL_MOON: f64 = 2e-3;
 
-/// Radiance of the night sky, alike in all azimuths.
+/// Radiance of the night sky, independent of the azimuth.
 pub struct Glow {
     brightness: f64,
     albedo: Rgb,
@@ -29,11 +29,11 @@ impl Glow {
         Self { brightness: brightness(sky), albedo: sky.ground.0.as_dvec3() }
     }
 
-    /// Radiance from where the unit direction's height is `up`; below the horizon, that of the ground in it.
+    /// Radiance from a unit direction with the vertical component `up`. Below the horizon, the radiance of the ground.
     pub fn radiance(&self, up: f64) -> Rgb {
         let radiance = match up > 0.0 {
             true => ZENITH_GLOW.lerp(HORIZON_GLOW, (1.0 - up).powi(5)),
-            // The mean of the above over the half space, weighed by the cosine.
+            // The cosine-weighted mean of the radiance above, over the hemisphere.
             false => self.albedo * ZENITH_GLOW.lerp(HORIZON_GLOW, 1.0 / 21.0),
         };
         radiance * self.brightness
@@ -44,14 +44,14 @@ fn brightness(sky: &SunSky) -> f64 {
     f64::from(sky.stars.0) * f64::from(sky.intensity.0)
 }
 
-/// The stars that are out: as the sun sinks, ever fainter ones appear.
+/// The visible stars. Fainter ones appear as the sun sinks.
 pub fn stars(sky: &SunSky) -> Stars {
     let night = ((DUSK - f64::from(sky.elevation.0)) / (DUSK - NIGHT)).clamp(0.0, 1.0);
     if night == 0.0 || brightness(sky) == 0.0 {
         return Stars::default();
     }
     let irradiance = |magnitude: f64| (BRIGHT_STAR * brightness(sky) * 10f64.powf(-0.4 * magnitude)) as f32;
-    // From magnitude -1 on. At night, next to nothing is taken from any star.
+    // The limit starts at magnitude -1. At night, stars are practically not dimmed.
     let limit = -1.0 + night * (FAINTEST + 4.0);
     Stars { faintest: irradiance(FAINTEST), dimming: irradiance(limit), turn: sky.azimuth.0.to_radians() }
 }
@@ -62,12 +62,12 @@ pub struct Phase {
     pub irradiance: Rgb,
     /// Cosine of the angle at the moon between the sun and the viewer.
     pub cosine: f64,
-    /// Unit vector across the direction to the moon, towards its lit side.
+    /// Unit vector orthogonal to the direction of the moon, towards its lit side.
     pub bright_limb: DVec3,
 }
 
 impl Phase {
-    /// The phase of a moon in the direction `moon`, as the sun lights it unless `lit` tells which share of its disc is lit.
+    /// The phase of a moon in the direction `moon`. `lit` is the lit share of its disc; if None, the position of the sun determines it.
     pub fn new(moon: DVec3, sun: DVec3, lit: Option<f64>, brightness: f64) -> Self {
         let cosine = lit.map_or(-moon.dot(sun), |lit| 2.0 * lit - 1.0).clamp(-1.0, 1.0);
         let across = (sun - moon * moon.dot(sun)).try_normalize();

@@ -1,4 +1,4 @@
-//! Standalone models whose materials, lights and cameras are animated, down to their pictures.
+//! Tests of standalone models with animated materials, lights and cameras, including their pictures.
 
 use super::gltf::{Choices, scene_of};
 use crate::{
@@ -11,8 +11,8 @@ use glam::Vec3;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 
-/// Two squares side by side, that look the same but have materials of their own, seen from the front by a camera that sees
-/// nothing else. Their texture is red on the left and green on the right.
+/// Two squares side by side with equal but separate materials, seen from the front by a camera that shows nothing else. Their texture is
+/// red on the left and green on the right.
 fn squares() -> Builder {
     let mut b = Builder::new();
     let mut picture = image::RgbImage::from_pixel(2, 1, image::Rgb([255, 0, 0]));
@@ -21,7 +21,7 @@ fn squares() -> Builder {
     picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encodes");
     let texture = b.texture(&bytes.into_inner());
     let positions = b.floats(&[[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]);
-    // Every point of a square shows the middle of the red texel.
+    // Every point of a square shows the centre of the red texel.
     let coordinates = b.floats(&[[0.25, 0.5]; 4]);
     let indices = b.accessor(U16, "SCALAR", &[0u16, 1, 2, 0, 2, 3]);
     for _ in 0..2 {
@@ -41,7 +41,7 @@ fn squares() -> Builder {
     b
 }
 
-/// A clip of a second that takes what `pointer` names from the first value to the second.
+/// A clip of one second that changes the value at `pointer` from the first to the second one.
 fn animate<const N: usize>(b: &mut Builder, pointer: &str, values: [[f32; N]; 2])
 where
     [f32; N]: bytemuck::NoUninit,
@@ -62,7 +62,7 @@ fn scene(b: &Builder) -> Scene {
     scene.expect("there is something to see")
 }
 
-/// The colours in the middle of the left and the right square, at the first frame and a second later.
+/// The colours at the centres of the left and right squares, at the first frame and one second later.
 fn colors(scene: Scene, integrator: Integrator) -> [[Vec3; 2]; 2] {
     let scene = Arc::new(scene);
     let mut device = CpuDevice::new().expect("a CPU");

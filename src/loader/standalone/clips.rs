@@ -1,4 +1,4 @@
-//! Chooses the clips of a model that are played, and counts the frames that this takes.
+//! Selects the clips of a model that are played, and computes the number of frames.
 
 use super::live::varies;
 use crate::{
@@ -8,15 +8,15 @@ use crate::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// The name by which all clips of a file are played at once.
+/// The name that selects all clips of a file.
 const ALL: &str = "all";
-/// Most frames of a film; a clip that lasts longer is cut.
+/// Maximum number of frames; longer clips are cut.
 pub const MOST_FRAMES: f64 = 100_000.0;
 
 /// The clips that `options` name, each once, in that order.
 ///
 /// # Errors
-/// A sentence about a name that no clip has, or about a clip that cannot be played.
+/// If no clip has a given name, or if a named clip cannot be played. The text is a sentence.
 pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playback>, String> {
     let (mut chosen, mut known) = (Vec::new(), HashSet::new());
     for text in &options.clips {
@@ -26,7 +26,7 @@ pub fn playbacks(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<Playb
     Ok(chosen.iter().map(|&c| playback(options, clips, c)).collect())
 }
 
-/// The clips that `text` names: all are those that can be played. A name may have commas in it, and a clip may be called `all`.
+/// The clips that `text` names. `all` selects all playable clips. A name may contain commas, and a clip may itself be called `all`.
 fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
     let names = clips.iter().map(|clip| clip.name.as_str());
     let find = |name: &str| {
@@ -56,16 +56,16 @@ fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback
     }
 }
 
-/// A clip that is played by itself.
+/// A clip that is played separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SingleClip {
-    /// A text of [`AnimationOptions::clips`] that names it and no other.
+    /// A text for [`AnimationOptions::clips`] that selects only this clip.
     pub choice: String,
-    /// Its name for files, which no other clip has.
+    /// Its unique name for files.
     pub name: String,
 }
 
-/// The clips that `options` name, each by itself.
+/// The clips that `options` name, to be played separately.
 ///
 /// # Errors
 /// As [`playbacks`].
@@ -84,7 +84,7 @@ pub fn singles(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<SingleC
     Ok(playbacks(options, clips)?.into_iter().map(single).collect())
 }
 
-/// A warning about clips that move the same things at once, of which only the last one is seen.
+/// A warning about clips that animate the same property, of which only the last one has an effect.
 pub fn overridden(playbacks: &[Playback], clips: &[Clip]) -> Option<String> {
     let mut drivers: HashMap<(u32, Property), Vec<(usize, bool)>> = HashMap::new();
     for clip in playbacks.iter().map(|playback| playback.clip as usize) {
@@ -114,8 +114,8 @@ pub fn overridden(playbacks: &[Playback], clips: &[Clip]) -> Option<String> {
     ))
 }
 
-/// Frames of one round of the longest of `playbacks`, without its first pose at the end again; or up to the last pose, where
-/// clips are played once.
+/// Number of frames of one cycle of the longest of `playbacks`, without a repeated first pose. If clips are played once, the number up to
+/// the last pose.
 pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
     let frames = playbacks.iter().filter_map(|playback| {
         let duration = f64::from(clips.get(playback.clip as usize)?.duration);
@@ -128,7 +128,7 @@ pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
         let frames = left / speed.abs() * fps;
         Some(match playback.looped {
             true => frames.round(),
-            // Sums of seconds are not exact: a thousandth of a frame is no frame.
+            // The tolerance of a thousandth of a frame allows for rounding of times.
             false => (frames - 1e-3).ceil() + 1.0,
         })
     });

@@ -1,4 +1,4 @@
-//! A glTF file on its own: its parts at rest or playing clips, its lights, and the camera that was chosen.
+//! Standalone glTF files: their parts at rest or playing clips, their lights, and the selected camera.
 
 use super::{
     Stage,
@@ -25,10 +25,10 @@ use crate::{
 use glam::Vec3;
 use std::{path::Path, sync::Arc};
 
-/// Loads a glTF file as a finished scene, and shows the model to `inspect` first.
+/// Loads a glTF file as a complete scene. Passes the model to `inspect` first.
 ///
 /// # Errors
-/// As [`gltf::load_model`], when the file lacks what was chosen, and when there is nothing to see.
+/// As [`gltf::load_model`]. Also if the file lacks a selected clip or camera, or if nothing is visible.
 pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
     let model = gltf::load_model(path, &options.model.gltf())?;
     inspect(&model);
@@ -40,26 +40,28 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) ->
     })
 }
 
-/// The clips of a glTF file that the user has chosen, each by itself.
+/// The clips of a glTF file that the user has selected, to be played separately.
 ///
 /// # Errors
-/// As [`gltf::load_model`], and for names that no clip has.
+/// As [`gltf::load_model`]. Also if no clip has a given name.
 pub fn singles(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
     let model = gltf::load_model(path, &options.model.gltf())?;
     clips::singles(&options.model.animation, &model.rig.clips).map_err(|message| LoadError::file(path, message))
 }
 
-/// The clips and the camera that the user has chosen from the file.
+/// The clips and the camera that the user has selected from the file.
 pub struct Choices {
     playbacks: Vec<Playback>,
-    /// The playbacks whose speed is not 0.
+    /// The playbacks with a non-zero speed.
     moving: Vec<Playback>,
     camera: Option<ModelCamera>,
 }
 
 impl Choices {
+    /// Resolves the user's selection.
+    ///
     /// # Errors
-    /// A sentence about a name that nothing in the file has.
+    /// If nothing in the file has a given name. The text is a sentence.
     pub fn new(model: &Model, options: &LoadOptions) -> Result<Self, String> {
         let camera = match &options.model.camera {
             CameraChoice::Of(wanted) => {
@@ -75,10 +77,10 @@ impl Choices {
     }
 }
 
-/// Makes a scene of a model; None if there is nothing to see. `path` is for messages.
+/// Creates a scene from a model; None if nothing is visible. `path` is for messages.
 ///
 /// # Errors
-/// As [`Stage::set`], and when copies of meshes would take too much memory.
+/// As [`Stage::set`]. Also if copies of meshes need too much memory.
 pub fn scene_of(
     path: &Path,
     model: Model,
@@ -133,7 +135,7 @@ pub fn scene_of(
     Ok(Some(scene))
 }
 
-/// The chosen camera's index in the file, if `tracks` animate it.
+/// The selected camera's index in the file, if `tracks` animate it.
 fn animated_camera<'a>(choices: &Choices, mut tracks: impl Iterator<Item = &'a Track>) -> Option<u32> {
     let own = choices.camera.as_ref()?.camera;
     let drives = |t: &Track| matches!(t.target, Target::Camera { camera, .. } if camera == own);
@@ -155,7 +157,7 @@ fn camera(camera: &ModelCamera, build: &mut Build) -> Camera {
     }
 }
 
-/// Hints at animations and cameras that the file has and the user did not ask for.
+/// Hints about animations and cameras of the file that were not selected.
 fn notes(model: &Model, choices: &Choices) -> Vec<String> {
     let mut notes = Vec::new();
     let clips: Vec<&Clip> = model.rig.clips.iter().filter(|clip| clip.fault.is_none()).collect();
@@ -174,7 +176,7 @@ fn described(clip: &Clip) -> String {
     format!("{} ({:.2} s)", clip.name, clip.duration)
 }
 
-/// The first few names, and how many more there are.
+/// The first few names, and the number of further ones.
 fn list(names: impl ExactSizeIterator<Item = String>) -> String {
     const SHOWN: usize = 12;
     let more = names.len().saturating_sub(SHOWN);

@@ -1,4 +1,4 @@
-//! Scenes made of small glTF files.
+//! Tests of scenes from small glTF files.
 
 use super::gltf::{Choices, scene_of};
 use crate::{
@@ -84,7 +84,7 @@ fn base_colours_and_emission_become_materials() {
     let map = scene.maps[material.color_map as usize];
     assert_eq!((map.texture, scene.textures.len()), (0, 1));
     let Shape::Triangles(triangles) = &scene.meshes[0].shape else { panic!("a mesh of triangles") };
-    // v counts from the bottom here, and from the top in the file.
+    // Here, v increases from the bottom; in the file, from the top.
     assert_eq!(triangles.uvs, [[0.0, 1.0], [1.0, 1.0], [0.0, 0.75]]);
 }
 
@@ -141,8 +141,7 @@ fn an_empty_file_is_nothing() {
     assert!(load(&Builder::new(), &LoadOptions::default()).unwrap().is_none());
 }
 
-/// Two nodes with the same triangle, the second under the first, and one that stands aside. `Rise` lifts the first by 4 in two
-/// seconds.
+/// Two nodes with one triangle, the second below the first, and a separate node. `Rise` lifts the first by 4 within two seconds.
 fn rising() -> Builder {
     let mut b = Builder::triangle();
     b.json["nodes"] = json!([
@@ -246,13 +245,13 @@ fn weights_and_joints_that_a_clip_drives_deform_meshes_of_their_own() {
     b.animation(target, times, weights, "LINEAR");
     b.json["animations"][1]["name"] = json!("Swell");
     let scene = scene_with(&b, &playing("Swell"));
-    // Two at rest share a mesh; the other has its own; the ground is the last.
+    // The two static parts share a mesh, the other has its own, and the ground is last.
     assert_eq!((scene.meshes.len(), scene.deforming.len()), (3, 1));
     let deforming = &scene.deforming[0];
     assert_eq!(deforming.mesh, scene.instances[1].mesh);
     let piece = &deforming.pieces[0];
     assert_eq!((piece.node, piece.placed, piece.vertex_count), (1, false, 3));
-    // It grows to almost 4 towards +Z at the last frame, beyond the 3 of what is at rest; the ground knows.
+    // At the last frame it extends to almost 4 towards +Z, beyond the 3 of the static parts; the ground takes this into account.
     let ground = scene.instances[3].local.translation;
     assert!((1.9..2.0).contains(&ground.z), "{ground}");
 }
@@ -357,7 +356,7 @@ fn the_ground_can_be_left_out() {
     assert_eq!((scene.meshes.len(), scene.instances.len()), (1, 3));
 }
 
-/// All vertices of what moves, at the time of a frame.
+/// All vertices of moving parts, at the time of a frame.
 fn moving_vertices(scene: &Scene, frame: u32) -> Vec<Vec3> {
     let moment = Moment::of(scene, scene.time_of(frame));
     let (mut vertices, mut out) = (Vec::new(), Deformed::default());
@@ -376,7 +375,7 @@ fn moving_vertices(scene: &Scene, frame: u32) -> Vec<Vec3> {
     vertices
 }
 
-/// Uses the files of the folder that `THRONG_DATA` names.
+/// Uses the files of the folder in `THRONG_DATA`.
 #[test]
 fn real_models_stay_in_the_picture_and_above_the_ground_in_all_frames() {
     let data = std::env::var_os("THRONG_DATA").unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The lights of a glTF file (KHR_lights_punctual) as the renderer's.
+//! Conversion of the lights of a glTF file (KHR_lights_punctual) to the renderer's.
 //!
-//! Candela and lux are taken as radiant intensity and irradiance, one to one: as viewers do, and as emissive factors are
-//! taken as radiance, so the parts of a file agree with each other. Lights that Blender exports with its standard units are
-//! 683 times as bright; they get a warning, and `--exposure` corrects it.
+//! Candela and lux are used directly as radiant intensity and irradiance, as in other viewers. Emissive factors are likewise used as
+//! radiance, so the parts of a file are consistent. Lights exported by Blender with its standard units are 683 times brighter. They cause a
+//! warning, and `--exposure` corrects them.
 
 use super::parts::Posed;
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 use glam::Vec3;
 use std::collections::HashSet;
 
-/// Intensity in candela or lux from which on a file was probably not made to be seen at exposure 0.
+/// Intensity in candela or lux above which a file is probably not intended for exposure 0.
 const DAZZLING: f32 = 2000.0;
 
 /// A model's lights as lights of the scene.
@@ -23,13 +23,13 @@ const DAZZLING: f32 = 2000.0;
 pub struct Lights {
     /// All lights at the first frame, before tracks are applied.
     pub all: Vec<Light>,
-    /// Lights that nodes or tracks change, in the order of the file's lights.
+    /// Lights that nodes or tracks animate, in the order of the file's lights.
     pub animated: Vec<AnimatedLight>,
-    /// Doubts about lights that are very bright.
+    /// Warnings about very bright lights.
     pub doubts: Vec<String>,
 }
 
-/// Converts those of a model's lights that are ever shown; `tracks` are those that are played.
+/// Converts the lights that are visible at any time; `tracks` are the played ones.
 pub fn convert<'a>(lights: &[ModelLight], posed: &Posed, tracks: impl Iterator<Item = &'a Track>) -> Lights {
     let animated = tracks.filter_map(|track| match track.target {
         Target::Light { light, .. } => Some(light),

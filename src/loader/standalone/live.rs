@@ -1,4 +1,4 @@
-//! Finds what really changes while clips are played: all else can stay as it is from frame to frame.
+//! Determines the parts of a model that change while clips are played. Everything else stays constant over all frames.
 
 use crate::scene::{
     NONE,
@@ -6,7 +6,7 @@ use crate::scene::{
     rig::{Channel, Interpolation, Local, Playback, Property, Rig},
 };
 
-/// Which nodes of a rig, whose morph weights and whose visibility have different values at different times.
+/// For each node of a rig, whether its transform, its morph weights and its visibility change over time.
 #[derive(Debug, Default)]
 pub struct Live {
     worlds: Vec<bool>,
@@ -15,7 +15,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Finds what changes of `rig` while `playbacks` are played. O(nodes + keys).
+    /// Determines the changing properties of `rig` while `playbacks` are played. O(nodes + keys).
     pub fn new(rig: &Rig, playbacks: &[Playback]) -> Self {
         let none = vec![false; rig.nodes.len()];
         let mut live = Self { worlds: none.clone(), weights: none.clone(), visibility: none };
@@ -49,17 +49,17 @@ impl Live {
         }
     }
 
-    /// Whether anything moves or appears.
+    /// Whether any node moves, deforms or changes visibility.
     pub fn any(&self) -> bool {
         self.worlds.iter().chain(&self.weights).chain(&self.visibility).any(|&changes| changes)
     }
 
-    /// Whether a node may be shown at some times and not at others, by itself or with its parents.
+    /// Whether a node's visibility changes, by itself or through its parents.
     pub fn appears(&self, node: u32) -> bool {
         self.visibility.get(node as usize).copied().unwrap_or(false)
     }
 
-    /// Whether a node moves, by itself or with its parents.
+    /// Whether a node moves, by itself or through its parents.
     pub fn moves(&self, node: u32) -> bool {
         self.worlds.get(node as usize).copied().unwrap_or(false)
     }
@@ -75,12 +75,12 @@ impl Live {
     }
 }
 
-/// Whether any of `tracks` has different values at different times.
+/// Whether any of `tracks` changes over time.
 pub fn any_varies<'a>(mut tracks: impl Iterator<Item = &'a Track>) -> bool {
     tracks.any(|t| varies(t.interpolation, &t.times, &t.values))
 }
 
-/// Whether keys give different values at different times.
+/// Whether keys give a value that changes over time.
 pub fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bool {
     let keys = times.len();
     if keys < 2 {
@@ -115,7 +115,7 @@ mod tests {
         Channel { node, property, interpolation: Interpolation::Linear, times: vec![0.0, 1.0], values: values.to_vec() }
     }
 
-    /// A chain of two nodes, one beside it and one that is a matrix.
+    /// A chain of two nodes, a separate node, and a node with a matrix.
     fn rig(channels: Vec<Channel>) -> Rig {
         let parts = Local::Parts(Trs { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE });
         let matrix = Local::Matrix(Affine3::IDENTITY);

@@ -1,4 +1,4 @@
-//! A file of one mesh on its own.
+//! Standalone files with one mesh.
 
 use super::Stage;
 use crate::{
@@ -14,10 +14,10 @@ use std::path::Path;
 
 const OPTIONS: MeshOptions = MeshOptions { smooth_angle: std::f32::consts::FRAC_PI_3 };
 
-/// Loads a file of `format` as a finished scene.
+/// Loads a file of `format` as a complete scene.
 ///
 /// # Errors
-/// As [`MeshFormat::parse`], and for textures that are missing or damaged.
+/// As [`MeshFormat::parse`]. Also if a texture is missing or damaged.
 pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Result<Scene, LoadError> {
     let mut table = Materials::default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -31,7 +31,7 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     Ok(scene)
 }
 
-/// Gives clay's colour to materials of which the file says nothing, unless its vertices have colours. White would hardly show its form.
+/// Gives materials without any properties the colour of clay, unless vertices have colours. White would hardly show the shape.
 fn color_like_clay(table: &mut Materials, mesh: &Mesh) {
     let has_colors = matches!(&mesh.shape, Shape::Triangles(triangles) if !triangles.colors.is_empty());
     let plain = Material::default();

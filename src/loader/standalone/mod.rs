@@ -1,7 +1,7 @@
-//! Standalone models: the ground that they stand on, the light around them, and the camera in front of or around them.
+//! Standalone models: their ground, their environment, and the camera in front of or around them.
 //!
-//! A model that plays clips becomes one actor. Only nodes that its clips really move are evaluated per frame (`live`): parts on them hang
-//! from a scene node that follows the rig's node, deforming parts get their own mesh, and everything else is placed and shaped once. A
+//! A model that plays clips becomes one actor. Only nodes that its clips move are evaluated per frame (`live`). Parts on these nodes are
+//! attached to a scene node that follows the rig's node. Deforming parts get a separate mesh. Everything else is placed and shaped once. A
 //! model is turned upright by a node above its scene, so skins, animation and lights need no special case.
 
 #[cfg(test)]
@@ -40,16 +40,17 @@ const TURN_SECONDS: f64 = 3.0;
 const GROUND: f32 = 30.0;
 /// Albedo of the ground around the model.
 const GROUND_COLOR: Vec3 = Vec3::new(0.46, 0.45, 0.43);
-/// Distances in diagonals of the model at which the colour of the ground begins to fade into that of its far end, and at which it has.
+/// Distances, in diagonals of the model, between which the colour of the ground fades into the colour of its far end.
 const FADING: [f32; 2] = [0.6, 6.0];
 /// Rings and sectors of the ground.
 const RINGS: u32 = 24;
 const SECTORS: u32 = 64;
 
-/// Pixels of a small picture.
+/// Number of pixels below which a picture counts as small.
 const SMALL: f32 = 65_536.0;
 
-/// Settings of a model's pictures. Noise stops where it is hard to see in a still picture; small ones are made in crowds, and faster.
+/// Settings of a model's pictures. Adaptive sampling stops where noise is hard to see in a still picture. Small pictures are usually
+/// rendered in large numbers, so they get faster settings.
 fn settings(options: &LoadOptions) -> RenderDefaults {
     let stage = &options.model.stage;
     let usual = RenderDefaults::default();
@@ -67,11 +68,11 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
 /// The surroundings of a standalone model.
 pub struct Stage<'a> {
     options: &'a LoadOptions,
-    /// Number of frames of one round of the animation, if anything moves.
+    /// Number of frames of one cycle of the animation; None for a static model.
     pub round: Option<u32>,
-    /// The chosen camera of the file.
+    /// The selected camera of the file.
     pub camera: Option<Camera>,
-    /// The light around the file's scene, which is used unless the user has chosen another.
+    /// The image-based light of the file's scene, which is used unless the user has chosen an environment.
     pub environment: Option<FloatImage>,
 }
 
@@ -80,10 +81,10 @@ impl<'a> Stage<'a> {
         Self { options, round: None, camera: None, environment: None }
     }
 
-    /// Puts what is in the scene on a ground, with light around it and a camera, and fills in the settings and tables.
+    /// Adds a ground, an environment and a camera to the scene, and completes its settings and tables.
     ///
     /// # Errors
-    /// When textures or the picture of an environment are missing or damaged, and for values of `--set` that do not fit.
+    /// If a texture or the picture of an environment is missing or damaged, or if a value of `--set` is invalid.
     pub fn set(mut self, scene: &mut Scene, mut table: Materials, mut slots: Slots) -> Result<(), LoadError> {
         let model = &self.options.model;
         scene.settings.start = self.options.start.unwrap_or_default();
@@ -124,7 +125,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The ground as the camera sees it; none without one. A picture of the surroundings is to be seen, and has a ground of its own.
+    /// Visibility of the ground to the camera; None without a ground. A picture as environment should be visible and has its own ground.
     fn ground(&self) -> Option<ToCamera> {
         let model = &self.options.model;
         let pictured = match &model.environment {
@@ -138,7 +139,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Number of frames. On a turntable, as many whole rounds of the animation as it needs.
+    /// Number of frames. A turntable has as many whole cycles of the animation as it needs.
     fn frames(&self, fps: f64) -> u32 {
         if let Some(seconds) = self.options.model.stage.duration {
             return (f64::from(seconds) * fps).round().clamp(1.0, clips::MOST_FRAMES) as u32;
@@ -171,7 +172,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Adds a round ground whose far end, if cameras see it, is as bright as the horizon.
+/// Adds a round ground. If cameras see it, its far end is as bright as the horizon.
 fn add_ground(scene: &mut Scene, bounds: &Aabb, to_camera: ToCamera, (table, slots): (&mut Materials, &mut Slots)) {
     let row = table.add("ground", Material { color: Vec3::ONE, to_camera, ..Material::default() });
     let local = ground_transform(bounds);
@@ -186,10 +187,10 @@ fn add_ground(scene: &mut Scene, bounds: &Aabb, to_camera: ToCamera, (table, slo
     }
 }
 
-/// The ground about the origin, in diagonals of the model. Its vertices have its colours, which become those of `far`, one per sector.
+/// The ground around the origin, in units of the model's diagonal. Vertex colours fade to `far`, which has one colour per sector.
 fn ground(far: &[Vec3]) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
-    // Rings are close together where the colour fades.
+    // Rings are closer together where the colour fades.
     for ring in 0..=RINGS {
         let radius = GROUND * (ring as f32 / RINGS as f32).powi(3);
         let [begin, end] = FADING;
@@ -224,11 +225,11 @@ fn add(scene: &mut Scene, slots: &mut Slots, source: MeshSource, local: Affine3)
     scene.instances.push(Instance { local, node: NONE, mesh, slot_base, motion: NONE });
 }
 
-/// Transform of the ground: just beneath the model, so that flat bottoms do not touch it.
+/// Transform of the ground, which is slightly below the model so that flat bottoms do not touch it.
 fn ground_transform(bounds: &Aabb) -> Affine3 {
     let size = bounds.diagonal().clamp(1e-6, 1e30);
     let center = bounds.center();
-    // Far from the origin, positions are rounded.
+    // Positions far from the origin are rounded.
     let rounding = 4.0 * f32::EPSILON * bounds.min.abs().max(bounds.max.abs()).max_element();
     let origin = Vec3::new(center.x, bounds.min.y - (1e-3 * size).max(rounding), center.z);
     Affine3::from_translation(origin) * Affine3::from_scale(Vec3::splat(size))

@@ -1,4 +1,4 @@
-//! A model's parts as instances: at rest where they stand, on nodes that follow its rig, or as meshes that deform.
+//! A model's parts as instances: static, attached to nodes that follow its rig, or as deforming meshes.
 
 use super::live::Live;
 use crate::{
@@ -22,18 +22,18 @@ use std::{
     sync::Arc,
 };
 
-/// The one actor of a standalone model.
+/// The only actor of a standalone model.
 const ACTOR: u32 = 0;
 
-/// The rig that parts hang from, and its pose.
+/// The rig of the parts, and its pose.
 pub struct Posed<'a> {
     pub rig: &'a Rig,
-    /// The pose at the first frame; parts that do not move stay like this.
+    /// The pose at the first frame, which static parts keep.
     pub pose: &'a RigPose,
     pub live: &'a Live,
 }
 
-/// The scene that a model's parts become.
+/// The scene under construction.
 pub struct Build<'a> {
     posed: &'a Posed<'a>,
     meshes: Vec<Source>,
@@ -41,40 +41,41 @@ pub struct Build<'a> {
     pub materials: ModelMaterials<'a>,
     pub table: Materials,
     pub slots: Slots,
-    /// Mesh and first slot of the meshes that do not deform.
+    /// Mesh and first slot of each mesh that does not deform.
     shared: HashMap<u32, (u32, u32)>,
-    /// The node of the scene that follows a node of the rig.
+    /// The scene node that follows each node of the rig.
     followers: HashMap<u32, u32>,
-    /// Stems of instances' names by node of the rig, and the names that are taken.
+    /// Stems of instances' names by node of the rig, and the names in use.
     stems: HashMap<u32, u32>,
     taken: HashSet<String>,
-    /// The node of the rig that each instance belongs to, or none for instances that joints place.
+    /// For each instance, its node of the rig; none if joints place the instance.
     homes: Vec<u32>,
 }
 
-/// A mesh of the model, until the last mesh of the scene has been made from it.
+/// A mesh of the model, kept until the last mesh of the scene was created from it.
 struct Source {
     mesh: ModelMesh,
     deformers: Arc<Deformers>,
     needed: u32,
 }
 
-/// How a part's mesh gets into the scene.
+/// The form in which a part's mesh is added to the scene.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// As it is, shared with other parts.
+    /// Unchanged, shared with other parts.
     Plain,
-    /// Deformed once and for all.
+    /// Deformed once.
     Shaped,
     /// Deformed in every frame.
     Deforming,
 }
 
 impl<'a> Build<'a> {
-    /// Builds a scene of those of `parts` that are ever shown, in their order, if the copies of meshes that deform fit into `room` bytes.
+    /// Builds a scene from the parts that are visible at any time, in their order. `room` is the memory in bytes for copies of deforming
+    /// meshes.
     ///
     /// # Errors
-    /// A sentence about what they need.
+    /// If the copies need more memory. The text is a sentence.
     pub fn new(
         posed: &'a Posed<'a>,
         meshes: Vec<ModelMesh>,
@@ -145,7 +146,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Adds instances of a part, where its node or its joints put it.
+    /// Adds the instances of a part, placed by its node or its joints.
     fn place(&mut self, part: &Part) {
         let (mesh, slot_base) = self.mesh(part);
         let skinned = part.skin != NONE;
@@ -168,7 +169,7 @@ impl<'a> Build<'a> {
                     .push(Appearance { instance: self.scene.instances.len() as u32, by: ShownBy::Node(node) });
             }
             self.scene.instances.push(instance);
-            // All primitives of a node are one object to people.
+            // All primitives of a node form one object for the user.
             let number = match part.placements.len() {
                 1 => NONE,
                 _ => copy as u32,
@@ -179,7 +180,7 @@ impl<'a> Build<'a> {
         self.homes.resize(self.scene.instances.len(), home);
     }
 
-    /// The name of a node, with its number where an earlier one has the same.
+    /// The name of a node. A number is added if an earlier node has this name.
     fn stem(&mut self, node: u32) -> u32 {
         if let Some(&stem) = self.stems.get(&node) {
             return stem;
@@ -194,8 +195,8 @@ impl<'a> Build<'a> {
         stem
     }
 
-    /// Makes the first node of that name, if there is one, a subject of the scene: the middle of the instances that it carries; if there
-    /// are none, as at a joint, its origin.
+    /// Makes the first node with that name, if any, a subject of the scene: the centre of the instances below it or, without instances (as
+    /// for joints), its origin.
     pub fn name_node(&mut self, name: &str) {
         let nodes = &self.posed.rig.nodes;
         let Some(node) = nodes.iter().position(|node| node.name == name) else {
@@ -211,7 +212,7 @@ impl<'a> Build<'a> {
         self.scene.subjects.push(Subject { name: name.to_owned(), anchors, instances: carried });
     }
 
-    /// The node of the scene that something at a node of the rig hangs from, and its transform there.
+    /// The scene node to which an object at a node of the rig is attached, and its transform relative to that.
     pub fn frame(&mut self, node: u32) -> (u32, Affine3) {
         if !self.posed.live.moves(node) {
             return (NONE, self.posed.pose.world(node).into());
@@ -219,7 +220,7 @@ impl<'a> Build<'a> {
         (self.follower(node), Affine3::IDENTITY)
     }
 
-    /// The node of the scene that goes with a node of the rig.
+    /// The scene node that follows a node of the rig.
     pub fn follower(&mut self, node: u32) -> u32 {
         let nodes = &mut self.scene.nodes;
         let posed = self.posed;
@@ -238,7 +239,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// The mesh of a part and its first material slot.
+    /// The mesh of a part, and its first material slot.
     fn mesh(&mut self, part: &Part) -> (u32, u32) {
         match self.form(part) {
             Form::Plain => {
@@ -258,7 +259,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The triangles in bind pose: the model's own when nothing needs them afterwards.
+    /// The triangles in bind pose. The model's own are moved out if they are not needed any more.
     fn take(&mut self, mesh: u32) -> TriangleMesh {
         let source = &mut self.meshes[mesh as usize];
         source.needed = source.needed.saturating_sub(1);
@@ -268,7 +269,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The triangles as joints and morph targets move them at the first frame.
+    /// The triangles as deformed by joints and morph targets at the first frame.
     fn shaped(&mut self, part: &Part) -> TriangleMesh {
         let Posed { rig, pose, .. } = self.posed;
         let source = self.take(part.mesh);

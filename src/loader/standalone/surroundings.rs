@@ -1,4 +1,4 @@
-//! The environment and the lights around a standalone model.
+//! The environment and the lights of a standalone model.
 //!
 //! The studio light consists of three large discs, stored as suns so that they are sampled like lights, and a gradient whose horizon is as
 //! bright as the far ground. The ground therefore has no visible end. It darkens with distance, so that the model stands in a pool of
@@ -14,18 +14,18 @@ use std::{
     path::Path,
 };
 
-/// Radiance from all around for files that have their own lights: enough to tell shapes apart in their shadows.
+/// Uniform radiance for files with their own lights. It is just enough to distinguish shapes in their shadows.
 const DIM: f32 = 0.05;
 
-/// Radiance that a light may bring to models after a bounce: more makes white specks where shiny things throw light.
+/// Maximum radiance of indirect light on models. Higher values cause white specks from glossy surfaces.
 const CLAMP: f32 = 2.0;
 
-/// Lights `scene` as it is `set` or as chosen; by default by the picture that its file has of the light around it (`own`), else as in a
-/// studio, or dimly if there are lights in the file. Light of the file may have any brightness, so the exposure is measured; in the light of
-/// this program, it goes a little with the model.
+/// Sets the light of `scene`: as overridden (`set`), or as chosen. The default is the file's image-based light (`own`), or else a studio,
+/// or dim light if the file has lights. The brightness of a file's own light is arbitrary, so the exposure is measured; with this program's
+/// light, it is adapted slightly to the model.
 ///
 /// # Errors
-/// When the picture of an environment is missing or damaged.
+/// If the picture of an environment is missing or damaged.
 pub fn light(
     scene: &mut Scene,
     (choice, rotation): (Option<&EnvironmentChoice>, Option<f32>),
@@ -36,7 +36,7 @@ pub fn light(
     let is_shown = set.is_some() || matches!(choice, Some(EnvironmentChoice::Color(_) | EnvironmentChoice::File(_)));
     (scene.settings.metering, scene.settings.clamp_indirect) = match (is_own, is_shown) {
         (true, _) => (Metering::Full, None),
-        // Who names a colour or a picture wants to see it.
+        // The exposure does not change for a colour or picture that the user has chosen.
         (false, true) => (Metering::Off, Some(CLAMP)),
         (false, false) => (Metering::Gentle, Some(CLAMP)),
     };
@@ -60,7 +60,7 @@ pub fn light(
     Ok(())
 }
 
-/// Turns the environment and its suns, which are the lights from `first` on, about +Y.
+/// Rotates the environment and its suns, which are the lights from index `first`, about +Y.
 fn turn(scene: &mut Scene, first: usize, angle: f32) {
     if let Environment::Image { rotation, .. } = &mut scene.environment {
         *rotation += angle;
@@ -80,8 +80,10 @@ fn constant(radiance: Vec3) -> Environment {
     Environment::Constant { radiance }
 }
 
+/// Checks that a picture exists.
+///
 /// # Errors
-/// When there is no file of this name.
+/// If there is no such file.
 pub fn check_picture(path: &Path) -> Result<(), LoadError> {
     match files::exists(path) && path.is_file() {
         true => Ok(()),
@@ -95,15 +97,14 @@ fn picture(path: &Path) -> Result<Environment, LoadError> {
     Ok(still_picture(pixels))
 }
 
-/// A clear sky with the sun behind the camera's left shoulder.
+/// Sets a clear sky, with the sun behind the camera's left shoulder.
 pub fn set_daylight(scene: &mut Scene) {
     let (environment, suns) = sky::daylight(&SunSky::default());
     scene.environment = environment;
     scene.lights.extend(suns);
 }
 
-/// A round soft light: azimuth (0 is +X, 90 is +Z), elevation and angular radius in degrees, and the irradiance on what
-/// faces it.
+/// A round soft light: azimuth (0 is +X, 90 is +Z), elevation and angular radius in degrees, and the irradiance on surfaces that face it.
 struct Softbox {
     azimuth: f32,
     elevation: f32,
@@ -111,7 +112,7 @@ struct Softbox {
     irradiance: Vec3,
 }
 
-/// Key from the left of the camera at its first frame, fill from the right, rim from behind.
+/// Key light from the left of the camera at its first frame, fill light from the right, rim light from behind.
 const SOFTBOXES: [Softbox; 3] = [
     Softbox { azimuth: 112.0, elevation: 48.0, radius: 14.0, irradiance: Vec3::new(3.6, 3.45, 3.25) },
     Softbox { azimuth: 0.0, elevation: 28.0, radius: 20.0, irradiance: Vec3::new(0.8, 0.86, 0.95) },
@@ -122,7 +123,7 @@ const FAR_GROUND: Vec3 = Vec3::new(0.28, 0.275, 0.27);
 /// Radiance of the studio's ceiling.
 const CEILING: Vec3 = Vec3::new(0.7, 0.73, 0.76);
 
-/// Soft neutral light. The horizon is as bright as the end of the ground, so that the two meet without an edge.
+/// Sets soft neutral light. The horizon is as bright as the end of the ground, so that both meet without an edge.
 fn set_studio(scene: &mut Scene) {
     let lights = SOFTBOXES.map(|softbox| {
         let [azimuth, elevation] = [softbox.azimuth, softbox.elevation].map(f32::to_radians);
@@ -138,12 +139,12 @@ fn set_studio(scene: &mut Scene) {
     scene.lights.extend(lights);
 }
 
-/// Radiance `h` of the horizon that equals that of a ground of `albedo`, see [`skylight`].
+/// Radiance `h` of the horizon that equals the radiance of a ground with `albedo`, see [`skylight`].
 fn backdrop(lights: &[Light], albedo: Vec3) -> Vec3 {
     albedo * (sunlight(lights) / PI + CEILING * (2.0 / 3.0)) / (Vec3::ONE - albedo / 3.0)
 }
 
-/// Irradiance on level ground from suns.
+/// Irradiance of horizontal ground from suns.
 fn sunlight(lights: &[Light]) -> Vec3 {
     let direct = lights.iter().map(|light| match light {
         Light::Sun { direction, irradiance, .. } | Light::Moon { direction, irradiance, .. } => {
@@ -154,7 +155,7 @@ fn sunlight(lights: &[Light]) -> Vec3 {
     direct.sum()
 }
 
-/// Irradiance on level ground from an environment. A gradient from `h` to `z` lights it by `∫ (h + (z - h) y) y dω = π h / 3 + 2π z / 3`.
+/// Irradiance of horizontal ground from an environment. A gradient from `h` to `z` gives `∫ (h + (z - h) y) y dω = π h / 3 + 2π z / 3`.
 fn skylight(environment: &Environment) -> Vec3 {
     match environment {
         Environment::Constant { radiance } => *radiance * PI,
@@ -172,8 +173,8 @@ fn skylight(environment: &Environment) -> Vec3 {
     }
 }
 
-/// The colours of ground in `sectors` directions, from +X towards +Z, that make it as bright as the horizon there. A picture of the
-/// sky shows the horizon below it, too, as ground ends before it gets there.
+/// The colours of the ground in `sectors` directions, from +X towards +Z, for which it is as bright as the horizon there. An image of the
+/// sky is extended below the horizon, because the ground ends before reaching it.
 pub fn meet_ground(scene: &mut Scene, sectors: u32) -> Vec<Vec3> {
     let irradiance = sunlight(&scene.lights) + skylight(&scene.environment);
     let horizon: Vec<Vec3> = match &mut scene.environment {

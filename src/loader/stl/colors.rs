@@ -1,14 +1,14 @@
-//! Colours in the attributes of binary STL files, 5 bits per channel, as VisCAM and Materialise Magics write them.
+//! Colours in the attributes of binary STL files, with 5 bits per channel, as written by VisCAM and Materialise Magics.
 
 use super::TRIANGLE;
 use crate::{math::linear_from_srgb, scene::Material};
 
-/// The bit of an attribute that says whether it is a colour.
+/// The bit of an attribute that marks it as a colour.
 const FLAG: u16 = 1 << 15;
-/// What Magics writes into the header, before the colour of the whole object.
+/// Text that Magics writes into the header before the colour of the whole object.
 const MAGICS: &[u8] = b"COLOR=";
 
-/// Linear colours of all triangles, or none. Attributes that can be anything else are no colours.
+/// Linear colours of all triangles; empty if there are none. Attributes that may have another meaning are not treated as colours.
 pub fn of_triangles(header: &[u8], triangles: &[[u8; TRIANGLE]]) -> Vec<[f32; 4]> {
     let attributes = || triangles.iter().map(|t| u16::from_le_bytes([t[TRIANGLE - 2], t[TRIANGLE - 1]]));
     if let Some(at) = header.windows(MAGICS.len()).position(|bytes| bytes == MAGICS)
@@ -19,7 +19,7 @@ pub fn of_triangles(header: &[u8], triangles: &[[u8; TRIANGLE]]) -> Vec<[f32; 4]
         let of = |a: u16| if is_own && a & FLAG == 0 { color(channels(a)) } else { whole };
         return attributes().map(of).collect();
     }
-    // Some programs write other things than colours, numbers of parts for one.
+    // Some programs write other data than colours, for example part numbers.
     let are_colors = attributes().all(|a| a == 0 || a & FLAG != 0) && attributes().any(|a| !matches!(a, 0 | u16::MAX));
     if !are_colors {
         return Vec::new();
@@ -32,7 +32,7 @@ pub fn of_triangles(header: &[u8], triangles: &[[u8; TRIANGLE]]) -> Vec<[f32; 4]
     attributes().map(of).collect()
 }
 
-/// The three channels from 0 to 1, the lowest bits first.
+/// The three channels from 0 to 1, lowest bits first.
 fn channels(attribute: u16) -> [f32; 3] {
     [0, 5, 10].map(|shift| f32::from(attribute >> shift & 31) / 31.0)
 }

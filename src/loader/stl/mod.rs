@@ -1,5 +1,5 @@
-//! STL, the format of CAD programs and 3D printers: triangles by themselves, as text (`text`) or in 50 bytes each. Corners at the same
-//! place are one. Normals of the file are left out: many programs write zeros. Attributes may be colours (`colors`).
+//! STL, the format of CAD programs and 3D printers: independent triangles, as text (`text`) or in 50 bytes each. Corners with equal
+//! positions are merged. Normals of the file are ignored, since many programs write zeros. Attributes may be colours (`colors`).
 
 mod colors;
 #[cfg(test)]
@@ -31,14 +31,14 @@ impl MeshFormat for Stl {
     }
 }
 
-/// Bytes before the triangles of a binary file, the last four of which count them.
+/// Bytes before the triangles of a binary file; the last four are the number of triangles.
 const HEADER: usize = 84;
-/// Bytes of a triangle of a binary file: normal, corners and two of attributes.
+/// Bytes of a triangle in a binary file: normal, corners, and two bytes of attributes.
 const TRIANGLE: usize = 50;
-/// Bytes of a file that are looked at to tell text from numbers.
+/// Number of bytes that are inspected to distinguish text from binary files.
 const GLANCE: usize = 1024;
 
-/// Reads a whole file; `path` is for messages.
+/// Reads a file; `path` is for messages.
 fn read(path: &Path, file: &[u8]) -> Result<Indexed, LoadError> {
     let mut corners = Welded::default();
     match is_text(without_mark(file)) {
@@ -49,7 +49,7 @@ fn read(path: &Path, file: &[u8]) -> Result<Indexed, LoadError> {
     Ok(corners.mesh)
 }
 
-/// Whether a file is text. Some binary files begin with `solid`, too, but have the length that their count says.
+/// Whether a file is text. Some binary files also start with `solid`, but have exactly the length that their count implies.
 fn is_text(file: &[u8]) -> bool {
     let glance = &file[..file.len().min(GLANCE)];
     let solid = glance.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
@@ -57,7 +57,7 @@ fn is_text(file: &[u8]) -> bool {
     solid && !exact && !glance.contains(&0)
 }
 
-/// The number of triangles that a binary file says to have.
+/// The number of triangles according to a binary file's header.
 fn count(file: &[u8]) -> Option<u64> {
     let bytes = file.get(HEADER - 4..)?.first_chunk()?;
     Some(u32::from_le_bytes(*bytes).into())
@@ -83,7 +83,7 @@ fn binary(file: &[u8], corners: &mut Welded) -> Result<(), String> {
     Ok(())
 }
 
-/// A mesh with one vertex for each place.
+/// A mesh with one vertex per distinct position.
 #[derive(Default)]
 struct Welded {
     mesh: Indexed,
@@ -91,13 +91,13 @@ struct Welded {
 }
 
 impl Welded {
-    /// Index of the vertex at a position that the file has at `place`.
+    /// Index of the vertex at a position, which the file has at `place`.
     fn index(&mut self, position: [f32; 3], place: FilePlace) -> u32 {
         if !is_finite(&position) {
             self.mesh.first_not_finite.get_or_insert(place);
         }
         let next = self.mesh.positions.len() as u32;
-        // Adding 0 makes -0 and 0 the same.
+        // Adding 0 turns -0 into 0.
         let index = *self.vertex_of.entry(position.map(|x| (x + 0.0).to_bits())).or_insert(next);
         if index == next {
             self.mesh.positions.push(position);

@@ -2,7 +2,7 @@ use super::*;
 use crate::scene::Wrap;
 use proptest::prelude::*;
 
-/// The corners of a unit square in two triangles.
+/// A unit square of two triangles.
 const SQUARE: [[[f32; 3]; 3]; 2] =
     [[[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]], [[-0.0; 3], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]];
 

@@ -1,19 +1,19 @@
-//! STL files of text: words, however they are spread over lines. Only corners and the ends of loops matter.
+//! Text STL files: a sequence of words with arbitrary line breaks. Only corners and the ends of loops are used.
 
 use super::Welded;
 use crate::loader::{meshes::FilePlace, text};
 
-/// Reads a whole file. A loop with more than three corners becomes a fan for now.
+/// Reads a file. A loop with more than three corners becomes a fan, which may be split later.
 ///
 /// # Errors
-/// The line and what is wrong with it.
+/// The line, and a message about its fault.
 pub fn read(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
     let mut words = Words { rest: file, line: 1 };
     let mut polygon: Vec<u32> = Vec::new();
     while let Some(word) = words.next() {
         let line = words.line;
         let keyword = match word.as_str() {
-            // `end solid` is found for `endsolid`.
+            // Some files have `end solid` instead of `endsolid`.
             "end" => word + &words.next().unwrap_or_default(),
             _ => word,
         };
@@ -77,7 +77,7 @@ impl Iterator for Words<'_> {
 }
 
 impl Words<'_> {
-    /// Skips the name of a solid, which ends with its line, or before the next keyword if all is in one line.
+    /// Skips the name of a solid. It ends with its line, or before the next keyword if everything is on one line.
     fn skip_name(&mut self) {
         let line = self.line;
         loop {

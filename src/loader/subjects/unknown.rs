@@ -1,4 +1,4 @@
-//! Sentences about names that nothing has.
+//! Error messages for unknown names.
 
 use crate::{
     loader::suggest,
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::{collections::HashMap, ops::Range};
 
-/// A sentence about a name that nothing has, with a hint at what there is.
+/// A sentence about an unknown name, with a suggestion.
 pub fn sentence(scene: &Scene, name: &str, lost: &LostPath) -> String {
     let Some(&last) = lost.way.last() else {
         let known = names(scene);
@@ -29,7 +29,7 @@ pub fn sentence(scene: &Scene, name: &str, lost: &LostPath) -> String {
     }
 }
 
-/// The names of subjects, and of what the world places.
+/// The names of subjects and of the meshes and assemblies that the world places.
 fn names(scene: &Scene) -> Vec<&str> {
     let mut placed: Vec<u32> = scene.instances[scene.world()].iter().map(|i| i.mesh).collect();
     placed.sort_unstable();
@@ -44,13 +44,13 @@ fn names(scene: &Scene) -> Vec<&str> {
     names
 }
 
-/// The path of something of that name in an assembly.
+/// The path of an object with that name in an assembly.
 fn example(scene: &Scene, name: &str) -> Option<String> {
     let inner = scene.world().end..scene.instances.len();
     let is_named = |&index: &usize| scene.name_parts(index).0 == name;
     let mut index = inner.into_iter().find(is_named)?;
     let mut way = vec![index];
-    // Assemblies place only those behind them, so this ends.
+    // An assembly only places later assemblies, so this ends.
     while let Some(assembly) = scene.assemblies.iter().position(|assembly| assembly.range().contains(&index)) {
         let placing = |instance: &_| scene.placed_by(instance) == Placed::Assembly(assembly);
         index = scene.instances.iter().position(placing)?;
@@ -78,7 +78,7 @@ impl<'a> Labels<'a> {
         Self(labels)
     }
 
-    /// A question whether the nearest of them is what a path begins with.
+    /// A suggestion of the closest name for the start of a path.
     fn near(&self, path: &str) -> Option<String> {
         let name = path.split('/').next()?;
         let wanted = match name.rsplit_once('.') {

@@ -129,7 +129,7 @@ fn the_longest_names_are_written_and_their_leftovers_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a".repeat(251) + ".png");
     let (_, part) = create_part(dir.path(), path.file_name().unwrap()).unwrap();
-    // As if its process had been killed.
+    // As if the process had been killed.
     let left = std::mem::ManuallyDrop::new(part).0.clone();
     assert!(left.exists());
     prepare(std::slice::from_ref(&path)).unwrap();

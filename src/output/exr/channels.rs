@@ -1,4 +1,4 @@
-//! The channels of a picture, with the places of their values in memory.
+//! The channels of a picture, and the location of their values in memory.
 
 use crate::{
     aov::channels::{ChannelPlace, FileRows},
@@ -8,11 +8,14 @@ use crate::{
 /// One channel of the file.
 pub struct Channel<'a> {
     pub place: ChannelPlace,
-    /// Values of all channels of the AOV, pixel by pixel.
+    /// Values of all channels of the AOV, interleaved by pixel.
     pub values: &'a [f32],
 }
 
 /// Returns all channels of `picture`, in the order of the file.
+///
+/// # Errors
+/// If pixels are not floats, or if the number of values of an AOV does not match the picture's size.
 pub fn of<'a>(picture: &'a Picture, rows: &FileRows) -> Result<Vec<Channel<'a>>, EncodeError> {
     let Pixels::F32(beauty) = &picture.pixels else {
         return Err(EncodeError::Kind(picture.pixels.kind()));

@@ -1,4 +1,4 @@
-//! Checks that a file is complete, and reads its texts about its picture.
+//! Checks that a file is complete, and reads its metadata.
 
 use super::header::MAGIC;
 use crate::{files::open_regular, output::Texts};
@@ -7,13 +7,13 @@ use std::{
     path::Path,
 };
 
-/// Flag in the version: the picture is stored in tiles.
+/// Version flag of tiled pictures.
 const TILED: u32 = 0x200;
 
-/// Most bytes of an attribute that is read; all that matter here are shorter.
+/// Maximum number of bytes of an attribute that is read. All relevant attributes are shorter.
 const LONGEST: u32 = 1 << 16;
 
-/// Whether `path` is an OpenEXR file of one part that was written to its end: its table of blocks leads to the end of the file.
+/// Whether `path` is a complete single-part OpenEXR file: the last block in its offset table ends at the end of the file.
 pub fn is_complete_exr(path: &Path) -> bool {
     let ends_there = || {
         let (file, length) = open_regular(path)?;
@@ -26,22 +26,22 @@ pub fn is_complete_exr(path: &Path) -> bool {
     ends_there().unwrap_or(false)
 }
 
-/// Reads the size of the picture, and the texts about it.
+/// Reads the size of the picture, and its metadata; none if this is not an OpenEXR file.
 pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
     let (file, _) = open_regular(path).ok()?;
     let header = header(&mut BufReader::new(file)).ok()??;
     Some((header.size, header.texts))
 }
 
-/// The parts of a file's header that are used here.
+/// The attributes of a file's header that are used here.
 struct Header {
-    /// Whether blocks are tiles, which begin with their place and their level; blocks of rows begin with the number of the first row.
+    /// Whether blocks are tiles. A tile starts with its position and level, a block of rows with the number of its first row.
     tiled: bool,
     size: (u32, u32),
     texts: Texts,
 }
 
-/// Reads magic, version, and attributes up to an empty name (OpenEXR File Layout). None if this is no such file.
+/// Reads the magic number, the version, and attributes up to an empty name (OpenEXR File Layout). None if this is not an OpenEXR file.
 fn header(file: &mut (impl BufRead + Seek)) -> io::Result<Option<Header>> {
     if bytes(file)? != MAGIC {
         return Ok(None);
@@ -82,7 +82,7 @@ impl Header {
     }
 }
 
-/// Size of a window from its first and last column and row.
+/// Size of a window, given its first and last column and row.
 fn window_size(value: &[u8]) -> (u32, u32) {
     let numbers = value.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes));
     let &[left, top, right, bottom] = &numbers.collect::<Vec<_>>()[..] else {
@@ -91,11 +91,11 @@ fn window_size(value: &[u8]) -> (u32, u32) {
     (right.abs_diff(left).saturating_add(1), bottom.abs_diff(top).saturating_add(1))
 }
 
-/// Returns where the last block ends, from a table of offsets, and blocks that begin with their place in the picture and their size.
+/// Returns the end of the last block. Reads the offset table, and the block's header, which has its position and size.
 fn blocks_end(file: &mut (impl BufRead + Seek), tiled: bool) -> io::Result<u64> {
     let place = if tiled { 16 } else { 4 };
     let (mut first, mut last) = (u64::MAX, 0);
-    // The table ends where the first block begins.
+    // The table ends where the first block starts.
     while file.stream_position()? < first {
         let offset = u64::from_le_bytes(bytes(file)?);
         (first, last) = (first.min(offset), last.max(offset));
@@ -105,7 +105,7 @@ fn blocks_end(file: &mut (impl BufRead + Seek), tiled: bool) -> io::Result<u64> 
     Ok(last.saturating_add(place + 4 + u64::from(size)))
 }
 
-/// Reads a text up to a zero byte; names have at most 255 bytes.
+/// Reads a zero-terminated text of at most 255 bytes.
 fn text(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     file.take(256).read_until(0, &mut text)?;

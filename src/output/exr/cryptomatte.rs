@@ -1,4 +1,4 @@
-//! Attributes of a file about its Cryptomatte AOVs (Psyop's Cryptomatte specification 1.2, "Metadata").
+//! Attributes that describe Cryptomatte AOVs (Psyop's Cryptomatte specification 1.2, "Metadata").
 
 use crate::{
     aov::{

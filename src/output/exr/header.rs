@@ -11,13 +11,13 @@ use crate::{
 
 /// First bytes of every OpenEXR file.
 pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
-/// Version of the format, without flags: rows in one part, and no name of an attribute or a channel has more than 31 bytes.
+/// Version of the format, without flags: a single part with rows, in which names of attributes and channels have at most 31 bytes.
 const VERSION: u32 = 2;
 
-/// Chromaticities of red, green, blue and white, x and y each: those of BT.709, which all pictures have.
+/// Chromaticities of red, green, blue and white, as x and y: BT.709 for all pictures.
 const REC_709: [f32; 8] = [0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329];
 
-/// Makes everything before the table of blocks: magic, version and attributes.
+/// Creates everything before the offset table: magic number, version and attributes.
 pub fn write<'a>(
     picture: &Picture,
     aovs: AovSet,
@@ -78,7 +78,7 @@ impl Header {
         self.0.extend(value);
     }
 
-    /// Adds an attribute of text, unless it is empty.
+    /// Adds a text attribute, unless the text is empty.
     fn text(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
             self.attribute(name, "string", value.as_bytes());
@@ -86,7 +86,7 @@ impl Header {
     }
 }
 
-/// Makes the list of channels: the name of each, its type, whether it is perceptually linear, and the distance of samples (every pixel).
+/// Creates the channel list. Each entry has a name, a type, the flag for perceptual linearity, and the sampling distance (every pixel).
 fn channel_list<'a>(channels: impl Iterator<Item = &'a ChannelPlace>) -> Vec<u8> {
     let mut list = Vec::new();
     for channel in channels {

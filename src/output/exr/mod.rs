@@ -1,6 +1,7 @@
-//! OpenEXR frames: linear radiance and AOVs as channels of one part (OpenEXR File Layout, version 2), without loss.
+//! OpenEXR frames: linear radiance and AOVs as channels of one part (OpenEXR File Layout, version 2), compressed without loss.
 //!
-//! This is our own writer, since a frame with all AOVs has hundreds of megabytes, and general ones take seconds for it (docs/own-code.md).
+//! This is a separate implementation because a frame with all AOVs has hundreds of megabytes, and general writers need seconds for it
+//! (docs/own-code.md).
 
 mod channels;
 mod complete;
@@ -32,7 +33,7 @@ use std::{
 };
 
 impl ExrCompression {
-    /// The number that stands for it in files.
+    /// Code of the compression method in files.
     fn code(self) -> u8 {
         match self {
             Self::None => 0,
@@ -51,15 +52,19 @@ impl ExrCompression {
     }
 }
 
-/// Encodes the beauty as `R`, `G`, `B`, with `A` if it is transparent, and each AOV as channels behind its name: `albedo.R`, `depth.Z`, `CryptoObject00.r`.
-/// Colours, normals and motion are half floats unless 32 bits are asked for; other AOVs need more and are always floats.
+/// Encodes a picture as the bytes of a file. The picture becomes the channels `R`, `G`, `B`, with `A` if it is transparent. Each AOV
+/// becomes channels with its name as prefix: `albedo.R`, `depth.Z`, `CryptoObject00.r`. Colours, normals and motion vectors are half floats
+/// unless 32 bits are requested. Other AOVs need more precision and are always 32-bit floats.
+///
+/// # Errors
+/// If pixels are not floats, or if the number of values of an AOV does not match the picture's size.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
     Plan::new(picture, encoding)?.write(encoding.threads, &file).map_err(EncodeError::encoder)?;
     Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Writes a file whose blocks the device has made.
+/// Writes a file from blocks that the device has encoded.
 pub fn write_blocks(
     picture: &Picture,
     blocks: &FileBlocks,
@@ -77,7 +82,7 @@ pub fn write_blocks(
     if top == 0 {
         return file.write_at(start, &blocks.bytes);
     }
-    // Blocks begin with the number of their first row, which devices count from the first of the region.
+    // Each block starts with the number of its first row. Devices count rows from the start of the region.
     let mut bytes = blocks.bytes.to_vec();
     for &offset in &blocks.offsets {
         let number = bytes.get_mut(offset as usize..).and_then(|block| block.first_chunk_mut::<4>());
@@ -88,7 +93,7 @@ pub fn write_blocks(
     file.write_at(start, &bytes)
 }
 
-/// The file of a picture that is to be written: its rows, channels and blocks.
+/// A picture to be encoded, divided into channels and blocks of rows.
 pub struct Plan<'a> {
     picture: &'a Picture<'a>,
     rows: FileRows,
@@ -98,21 +103,21 @@ pub struct Plan<'a> {
     count: usize,
 }
 
-/// State that the threads which make blocks share.
+/// State shared by the threads that encode blocks.
 struct Blocks {
-    /// The first block that no thread has begun.
+    /// Index of the first block that no thread has started.
     next: AtomicUsize,
     placed: Mutex<Placed>,
-    /// Notified when a block has its place.
+    /// Notified when a block has its offset.
     moved: Condvar,
 }
 
 struct Placed {
-    /// Where each block begins.
+    /// Offset of each block in the file.
     offsets: Vec<u64>,
-    /// Where the last of these blocks ends.
+    /// End of the last of these blocks.
     end: u64,
-    /// Whether waiting for a place is no use, as there will be no file.
+    /// Set after an error: threads must not wait for offsets any more.
     failed: bool,
 }
 
@@ -129,7 +134,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Writes the whole file on `threads` threads: the blocks in the order of their rows, and then what comes before them.
+    /// Writes the whole file on `threads` threads: first the blocks in row order, then everything before them.
     pub fn write(&self, threads: usize, file: &(impl WriteAt + Sync)) -> io::Result<()> {
         let places = self.channels.iter().map(|channel| &channel.place);
         let mut head = header::write(self.picture, self.rows.aovs, places, self.compression);
@@ -144,7 +149,7 @@ impl<'a> Plan<'a> {
         };
         thread::scope(|scope| {
             let share = || self.share(&blocks, file);
-            // As many threads as can be started.
+            // Uses as many threads as can be started.
             let helpers: Vec<_> = (1..threads.min(self.count))
                 .map_while(|_| thread::Builder::new().spawn_scoped(scope, share).ok())
                 .collect();
@@ -158,7 +163,7 @@ impl<'a> Plan<'a> {
         file.write_at(0, &head)
     }
 
-    /// Makes and writes blocks until there are no more.
+    /// Encodes and writes blocks until none is left.
     fn share(&self, blocks: &Blocks, file: &impl WriteAt) -> io::Result<()> {
         let mut memory = Memory::take();
         let mut failing = Failing(Some(blocks));
@@ -185,16 +190,16 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A file that is made of bands of rows, each by itself.
+/// A file whose bands of rows are encoded independently.
 pub struct BandFile {
     head: Vec<u8>,
-    /// Where each block begins that was written, and where the last one ends.
+    /// Offset of each written block, and the end of the last one.
     offsets: Vec<u64>,
     end: u64,
 }
 
 impl BandFile {
-    /// The file of a picture that has this size and metadata, and `aovs`; its pixels come band by band.
+    /// Starts the file of a picture with this size, metadata and `aovs`. Its pixels are added as bands.
     pub fn new(picture: &Picture, aovs: AovSet, encoding: &Encoding) -> Self {
         let rows = encoding.exr_rows(aovs, picture.transparent);
         let head = header::write(picture, aovs, rows.channels().iter(), encoding.compression);
@@ -203,7 +208,7 @@ impl BandFile {
         Self { head, offsets: Vec::new(), end }
     }
 
-    /// Makes the blocks of a band, which begins with row `first` of the file's, a multiple of the rows of a block.
+    /// Encodes the blocks of a band. `first` is the file row at which the band starts, which must be a multiple of the rows per block.
     pub fn blocks(band: &Picture, first: u32, encoding: &Encoding) -> Result<Vec<Vec<u8>>, EncodeError> {
         let aovs = band.aovs.iter().map(|image| image.aov);
         let rows = encoding.exr_rows(aovs.collect(), band.transparent);
@@ -229,15 +234,15 @@ impl BandFile {
         Ok(())
     }
 
-    /// Writes what comes before the blocks.
+    /// Writes everything that comes before the blocks.
     pub fn finish(mut self, file: &impl WriteAt) -> io::Result<()> {
         self.head.extend(self.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
         file.write_at(0, &self.head)
     }
 }
 
-/// Makes a block of rows of a picture: the number that the first one has in the file, the size of what follows, and the rows, plain if
-/// compression does not make them smaller.
+/// Encodes a block of rows: the file row of its first row, its size, and the rows. Rows are stored without compression if compression does
+/// not make them smaller.
 fn make_block(
     channels: &[Channel],
     width: usize,
@@ -264,10 +269,10 @@ fn make_block(
     out[body - 4..body].copy_from_slice(&size.to_le_bytes());
 }
 
-/// Appends `data` as a zlib stream. More effort than the least saves a twentieth of the size in more than twice the time.
+/// Appends `data` as a zlib stream at the fastest level. The next level saves a twentieth of the size in more than twice the time.
 fn deflate(data: &[u8], out: &mut Vec<u8>) {
     let mut encoder = ZlibEncoder::new(out, Compression::fast());
-    // Memory takes everything.
+    // Writing to memory does not fail.
     let _ = encoder.write_all(data).and_then(|()| encoder.finish());
 }
 
@@ -276,8 +281,8 @@ impl Blocks {
         self.placed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the blocks before this one, which has `length` bytes, have their places, and returns where it begins; none if one of
-    /// them failed. They were begun before and take about as long, so no thread waits for long.
+    /// Waits until all earlier blocks have their offsets, then returns the offset of this block, which has `length` bytes. None after an
+    /// error in another block. The earlier blocks were started before this one and take about as long, so the wait is short.
     fn place(&self, index: usize, length: usize) -> Option<u64> {
         let waits = |placed: &mut Placed| placed.offsets.len() < index && !placed.failed;
         let mut placed = self.moved.wait_while(self.placed(), waits).unwrap_or_else(PoisonError::into_inner);
@@ -293,7 +298,7 @@ impl Blocks {
     }
 }
 
-/// A guard that tells threads which wait for a place if it is dropped while it has blocks: after an error, or a panic.
+/// A guard that ends the wait of other threads if it is dropped while armed, after an error or panic.
 struct Failing<'a>(Option<&'a Blocks>);
 
 impl Drop for Failing<'_> {
@@ -305,7 +310,7 @@ impl Drop for Failing<'_> {
     }
 }
 
-/// A file of which several threads write different parts.
+/// A file to which several threads write different parts.
 pub trait WriteAt {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 }
@@ -343,15 +348,15 @@ impl WriteAt for Mutex<Vec<u8>> {
     }
 }
 
-/// Memory in which a thread makes blocks. It is reused for other pictures: with many frames a second, new memory would take longer
-/// than the work itself.
+/// Buffers in which a thread encodes blocks. They are reused for other pictures: at many frames per second, allocation would take longer
+/// than encoding.
 #[derive(Default)]
 struct Memory {
     packer: RowPacker,
     block: Vec<u8>,
 }
 
-/// Memory that no thread uses at the moment, for no more threads than rayon has.
+/// Unused buffers, at most one per thread of rayon.
 static SPARE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 impl Memory {

@@ -1,14 +1,15 @@
 //! OpenEXR's run-length encoding.
 
-/// A run has at least three equal bytes, and at most this many.
+/// Maximum length of a run, in bytes. The minimum is three equal bytes.
 const LONGEST: usize = 128;
 
-/// Appends compressed data: runs as their length less one and the byte, and other bytes as their negated number and themselves.
+/// Appends compressed data. A run is stored as its length minus one, then the byte. Other bytes are stored as their negated count, then the
+/// bytes.
 pub fn compress(data: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     let mut literals = 0;
     while at < data.len() {
-        // Most bytes begin no run, and two comparisons tell.
+        // Most bytes start no run, which two comparisons detect.
         if !matches!(data[at..], [a, b, c, ..] if a == b && b == c) {
             at += 1;
             continue;

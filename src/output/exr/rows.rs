@@ -1,11 +1,11 @@
-//! Rows of pixels as they are in files: channel after channel; for compression, with the bytes of values separated and predicted.
+//! Rows of pixels in the layout of files: one channel after the other. For compression, bytes are separated and predicted.
 
 use super::channels::Channel;
 use crate::aov::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
 
-/// Memory for a block of rows, reused for the next. The data of a row of a channel fits the core's nearest cache over all passes.
+/// Buffers for a block of rows, reused for the next block. The data of one channel's row fit into the first-level cache.
 #[derive(Default)]
 pub struct RowPacker {
     planes: Planes,
@@ -16,8 +16,8 @@ pub struct RowPacker {
 }
 
 impl RowPacker {
-    /// Returns rows as OpenEXR passes them to RLE and deflate: all bytes at even places before those at odd ones, each as its
-    /// difference from the last one, plus 128.
+    /// Returns rows in the form that OpenEXR compresses with RLE and deflate. All bytes at even positions come before all bytes at odd
+    /// positions. Each byte is stored as its difference from the previous byte, plus 128.
     pub fn predict(&mut self, channels: &[Channel], width: usize, rows: Range<usize>) -> &[u8] {
         let half = rows.len() * width * bytes_of(channels) / 2;
         self.predicted.resize(2 * half, 0);
@@ -38,7 +38,7 @@ impl RowPacker {
             }
         }
         let (first, even_last, odd_first) = (even.first, even.last, odd.first);
-        // The first byte of the first half has none before it; that of the second half follows the last byte of the first.
+        // The first byte of the first half has no predecessor. The first byte of the second half follows the last byte of the first half.
         if let [start, ..] = &mut self.predicted[..] {
             *start = first;
         }
@@ -71,7 +71,7 @@ impl RowPacker {
     }
 }
 
-/// Number of bytes that all channels of a pixel take.
+/// Number of bytes of a pixel, summed over channels.
 pub fn bytes_of(channels: &[Channel]) -> usize {
     pixel_bytes(channels.iter().map(|channel| &channel.place))
 }
@@ -85,18 +85,18 @@ fn to_halves<'a>(values: &[f32], halves: &'a mut Vec<f16>) -> &'a [f16] {
 /// A row of an AOV, one channel after the other.
 #[derive(Default)]
 struct Planes {
-    /// Address of the values that this row is of, and the row's number plus 1.
+    /// Address of the values of the AOV, and the number of the row plus 1.
     of: (usize, usize),
     values: Vec<f32>,
-    /// Whether each channel has anything but zeros.
+    /// For each channel, whether it has non-zero values.
     used: Vec<bool>,
     row: Vec<f32>,
 }
 
 impl Planes {
-    /// Returns one channel of a row, clamped to its type; none if all values are 0, as in most ranks of Cryptomatte AOVs.
+    /// Returns one channel of a row, clamped to the range of its type. None if all values are 0, as for most ranks of Cryptomatte AOVs.
     fn row(&mut self, channel: &Channel, width: usize, row: usize) -> Option<&[f32]> {
-        // Channels of an AOV come one after the other, so that most rows are transposed only once.
+        // Channels of an AOV are adjacent in the file, so most rows are transposed only once.
         let of = (channel.values.as_ptr() as usize, row + 1);
         if self.of != of {
             let stride = channel.place.stride;
@@ -124,9 +124,9 @@ impl Planes {
     }
 }
 
-/// Transposes `N` values per pixel to `N` rows. Returns which of them have anything but zeros; the others are left as they were.
+/// Transposes `N` values per pixel to `N` rows. Returns, for each row, whether it has non-zero values; rows without any are not written.
 fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> Vec<bool> {
-    // This many pixels stay in the nearest cache while each of their channels is extracted.
+    // This many pixels stay in the first-level cache while their channels are extracted.
     const PIXELS: usize = 64;
     let pixels = pixels.as_chunks::<N>().0;
     let mut bits = [0u32; N];
@@ -144,7 +144,7 @@ fn transpose<const N: usize>(pixels: &[f32], width: usize, rows: &mut [f32]) -> 
     bits.map(|bits| bits != 0).into()
 }
 
-/// Splits values, in their type in the file, into the bytes at even and at odd places.
+/// Converts values to their type in the file, and splits them into bytes at even and at odd positions.
 fn split(values: &[f32], kind: ChannelKind, halves: &mut Vec<f16>, (even, odd): (&mut Vec<u8>, &mut Vec<u8>)) {
     let bytes = values.len() * kind.bytes() / 2;
     even.resize(bytes, 0);
@@ -163,10 +163,10 @@ fn split(values: &[f32], kind: ChannelKind, halves: &mut Vec<f16>, (even, odd): 
     }
 }
 
-/// Fills a half with the difference of each byte from the last, plus 128; the first is 128.
+/// Fills a half with the difference of each byte from its predecessor, plus 128; the first byte is 128.
 struct Differences<'a> {
     left: &'a mut [u8],
-    /// The very first and the very last byte so far.
+    /// First and last byte of the half so far.
     first: u8,
     last: u8,
     begun: bool,
@@ -177,7 +177,7 @@ impl<'a> Differences<'a> {
         Self { left, first: 0, last: 0, begun: false }
     }
 
-    /// Appends bytes, which must not be more than there is room for.
+    /// Appends bytes, at most as many as fit.
     fn append(&mut self, bytes: &[u8]) {
         let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
             return;
@@ -191,7 +191,7 @@ impl<'a> Differences<'a> {
         self.last = last;
     }
 
-    /// Appends zeros, at least one and no more than there is room for.
+    /// Appends zeros, at least one and at most as many as fit.
     fn append_zeros(&mut self, count: usize) {
         let before = self.before(0);
         let out = self.take(count);
@@ -202,7 +202,7 @@ impl<'a> Differences<'a> {
         self.last = 0;
     }
 
-    /// Returns the byte before `next`; `next` itself if it is the very first.
+    /// Returns the predecessor of `next`; `next` itself if it is the first byte.
     fn before(&mut self, next: u8) -> u8 {
         if !self.begun {
             (self.first, self.last, self.begun) = (next, next, true);

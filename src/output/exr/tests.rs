@@ -10,7 +10,7 @@ const SIZE: (u32, u32) = (61, 37);
 const COMPRESSIONS: [ExrCompression; 4] =
     [ExrCompression::None, ExrCompression::Rle, ExrCompression::Zips, ExrCompression::Zip];
 
-/// A frame with all AOVs: smooth, constant and noisy values, and a miss here and there.
+/// A frame with all AOVs: smooth, constant and noisy values, with a few misses.
 struct Example {
     beauty: Vec<f32>,
     aovs: Vec<AovImage>,
@@ -64,7 +64,7 @@ impl Example {
 
 type Channels = Vec<(String, FlatSamples)>;
 
-/// Reads a file with another implementation: channels by name, and attributes that are texts.
+/// Reads a file with another implementation. Returns channels by name, and text attributes.
 fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
     let image = reference::read()
         .no_deep_data()
@@ -89,7 +89,7 @@ fn read(file: Vec<u8>) -> (Channels, Vec<(String, String)>) {
     (channels, texts)
 }
 
-/// Decodes a text as UTF-8, as OpenEXR's own implementation does; the other one takes texts for Latin-1.
+/// Decodes a text as UTF-8, as OpenEXR's own implementation does. The other implementation decodes texts as Latin-1.
 fn utf8(text: &Text) -> String {
     String::from_utf8(text.bytes().to_vec()).unwrap()
 }

@@ -1,8 +1,8 @@
-//! Films in files: the sums of a picture's samples, or of a part of them, with everything that a picture is made of them by.
+//! Film files: the sums of a picture's samples, or of a part of its samples, with all settings needed to develop the picture.
 //!
-//! A file has a line that names its kind, the length of a JSON header (u32), the header and its checksum (u64); then the place behind each row
-//! (u64, from the start of the file), and the rows (`packing`), each with a checksum. All numbers are little-endian. It is written like frames:
-//! there is a whole file or none. Rows can be read in any order, and little memory is taken for them.
+//! A file starts with a line that names its kind, the length of a JSON header (u32), the header, and a checksum (u64). The end offset of
+//! each row (u64, from the start of the file) follows, then the rows (`packing`), each with a checksum. All numbers are little-endian.
+//! Files are written atomically. Rows can be read in any order, with little memory.
 
 mod packing;
 
@@ -26,48 +26,48 @@ use std::{
 };
 
 const MAGIC: &[u8] = b"throng film 2\n";
-/// Films of earlier versions.
+/// Film files of earlier versions.
 const OLD_MAGIC: &[u8] = b"throng film 1\n";
-/// Most bytes of the header: far more than the tiles of the largest picture take, or the names of a million instances.
+/// Maximum number of bytes of the header. It is far more than the tiles of the largest picture need, or the names of a million instances.
 const MAX_HEADER: usize = 256 << 20;
-/// Rows that are packed at once.
+/// Number of rows that are packed at a time.
 const ROWS_AT_ONCE: usize = 64;
 
-/// Everything about a film but its sums.
+/// All data of a film except its sums.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilmHeader {
     pub of: CheckpointIdentity,
     pub picture: FilmPicture,
     pub state: AccumulationState,
-    /// The samples that all pixels have, as ascending ranges apart from each other.
+    /// The samples that all pixels have, as ascending, non-adjacent ranges.
     pub samples: Vec<Range<u32>>,
-    /// Whether it has all samples that its run was to take.
+    /// Whether the film has all samples that its run was to render.
     pub finished: bool,
-    /// Whether there are the sums of layers.
+    /// Whether the film has sums of layers.
     pub has_layers: bool,
 }
 
-/// The picture that a film is to become.
+/// The picture for which a film collects samples.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilmPicture {
-    /// The frame's own settings. Pixels are of the type that the file of the picture takes.
+    /// The frame's own settings, with the pixel type of the picture's file.
     pub settings: FrameSettings,
-    /// AOVs that go to the picture's file, of those that the settings ask for.
+    /// AOVs that are written to the picture's file. The settings may request more.
     pub aovs: AovSet,
     pub metadata: Metadata,
     pub manifests: Manifests,
 }
 
 impl FilmHeader {
-    /// The pixels of the film.
+    /// The region of the picture that the film covers.
     pub fn region(&self) -> Region {
         let settings = &self.picture.settings;
         settings.region.unwrap_or(Region::of_picture((settings.width, settings.height)))
     }
 
-    /// The words of its pixels.
+    /// The columns of the film's sums.
     pub fn columns(&self) -> Columns {
         let settings = &self.picture.settings;
         let sums = vec![3, 3, 3, 1];
@@ -77,7 +77,7 @@ impl FilmHeader {
     }
 }
 
-/// A film that is being written, row by row.
+/// Writes a film row by row.
 pub struct FilmWriter<'a> {
     file: &'a File,
     table: u64,
@@ -109,7 +109,7 @@ impl<'a> FilmWriter<'a> {
         Ok(())
     }
 
-    /// Writes the table, after the last row.
+    /// Writes the offset table, after the last row.
     pub fn finish(mut self) -> io::Result<()> {
         let table: Vec<u8> = self.ends.iter().flat_map(|end| end.to_le_bytes()).collect();
         self.file.seek(SeekFrom::Start(self.table))?;
@@ -117,16 +117,16 @@ impl<'a> FilmWriter<'a> {
     }
 }
 
-/// Rows as they are in files.
+/// Rows as they are stored in files.
 #[derive(Default)]
 pub struct PackedRows {
     bytes: Vec<u8>,
-    /// The end of each.
+    /// End of each row in `bytes`.
     ends: Vec<usize>,
 }
 
 impl PackedRows {
-    /// Packs the rows `rows` of a film, whose sums begin with row `rows.start`: all parts of its columns.
+    /// Packs the rows `rows` of a film. The slices in `parts` start with row `rows.start`.
     pub fn new(columns: &Columns, rows: Range<usize>, width: usize, parts: [&[u32]; 3]) -> Self {
         let mut packed = Self::default();
         for row in rows.clone() {
@@ -142,7 +142,7 @@ impl PackedRows {
 /// Writes `film` to `path`.
 ///
 /// # Errors
-/// When the file cannot be written; an earlier one is left as it is.
+/// If the file cannot be written. An existing file is then unchanged.
 pub fn write_film(path: &Path, header: &FilmHeader, film: &Accumulation) -> Result<(), OutputError> {
     let (columns, region) = (header.columns(), header.region());
     let (width, height) = (region.width as usize, region.height as usize);
@@ -163,28 +163,28 @@ pub fn write_film(path: &Path, header: &FilmHeader, film: &Accumulation) -> Resu
     })
 }
 
-/// Whether a file that begins like this was a film, even if some bytes are damaged or missing. People are told to delete damaged films, and
-/// must not be told to delete anything else.
+/// Whether a file with this start was a film, even if some bytes are damaged or missing. Messages advise users to delete damaged films, so
+/// nothing else must be called a film.
 fn resembles_film(head: &[u8]) -> bool {
     const MOST_DAMAGED: usize = 2;
     head.iter().zip(MAGIC).filter(|(byte, expected)| byte != expected).count() <= MOST_DAMAGED
 }
 
-/// A film in a file.
+/// A film file, opened for reading.
 pub struct FilmFile {
     pub path: PathBuf,
     pub header: FilmHeader,
     columns: Columns,
     file: File,
-    /// Where each row begins, and where the last one ends.
+    /// Offset of each row, and the end of the last row.
     places: Vec<u64>,
 }
 
 impl FilmFile {
-    /// Opens a film and checks all but its rows.
+    /// Opens a film and checks everything except its rows.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or is not a film of this version.
+    /// If the file cannot be read, is damaged, is not a film, or is a film of an earlier version.
     pub fn open(path: &Path) -> Result<Self, CheckpointError> {
         let failed = |error| CheckpointError::Read { path: path.to_owned(), error };
         let damaged = || CheckpointError::Damaged { path: path.to_owned() };
@@ -242,17 +242,17 @@ impl FilmFile {
         Ok(Self { path: path.to_owned(), header, columns, file, places })
     }
 
-    /// Reads some of its rows, counted from its first.
+    /// Reads the rows `rows`, counted from the film's first row.
     ///
     /// # Errors
-    /// When they cannot be read or are damaged.
+    /// If the rows cannot be read or are damaged.
     pub fn read(&self, rows: Range<usize>) -> Result<Accumulation, CheckpointError> {
         let mut read = Accumulation { state: self.header.state.clone(), ..Accumulation::default() };
         self.read_into(rows, &mut read)?;
         Ok(read)
     }
 
-    /// Reads the sums of some rows into memory that is there.
+    /// Reads rows as [`Self::read`] does, into existing memory.
     ///
     /// # Errors
     /// As [`Self::read`].

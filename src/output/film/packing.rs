@@ -1,15 +1,15 @@
-//! Rows of exact sums as they are in files: column after column, each number in no more bytes than the row's differences take.
+//! Packing of exact sums: each row is stored column by column, with as few bytes per number as the differences in the row need.
 
 use std::ops::Range;
 
-/// The words of a pixel's sums, in parts by where they are in memory.
+/// The layout of a pixel's sums, in parts by their location in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// Words of each number, part by part.
+    /// For each part, the number of words of each number.
     parts: [Vec<u8>; 3],
 }
 
-/// A checksum of pieces of bytes, which depends on their order and on how they are cut.
+/// Incremental checksum. It depends on the order of the pieces and on how bytes are divided into pieces.
 pub struct Checksum(pub u64);
 
 impl Default for Checksum {
@@ -19,7 +19,7 @@ impl Default for Checksum {
 }
 
 impl Checksum {
-    /// The checksum of the `number`th row.
+    /// Checksum of row `number`.
     fn of_row(number: u32, bytes: &[u8]) -> u64 {
         let mut sum = Self::default();
         sum.add(&number.to_le_bytes());
@@ -39,30 +39,30 @@ impl Checksum {
 }
 
 impl Columns {
-    /// The columns of films whose pixels have numbers of so many words in each of the three parts: sums, those of samples with odd numbers,
-    /// and those of layers.
+    /// Creates a layout from the number of words of each number in the three parts: the sums, the sums of odd-numbered samples, and the
+    /// sums of layers.
     pub fn new(parts: [Vec<u8>; 3]) -> Self {
         Self { parts }
     }
 
-    /// Words of a pixel in each of the parts.
+    /// Number of words per pixel in each part.
     pub fn words(&self) -> [usize; 3] {
         self.parts.each_ref().map(|part| part.iter().map(|&words| usize::from(words)).sum())
     }
 
-    /// Most bytes that a row of `width` pixels takes.
+    /// Maximum number of bytes of a packed row of `width` pixels.
     pub fn most_bytes(&self, width: usize) -> usize {
         let column = |&words: &u8| 1 + 4 * usize::from(words) * (width + 1);
         self.parts.iter().flatten().map(column).sum::<usize>() + 8
     }
 
-    /// The words of `rows` in a part of films of `width` pixels.
+    /// Range of words in a part that the `rows` of a film of `width` pixels occupy.
     pub fn range(&self, part: usize, width: usize, rows: &Range<usize>) -> Range<usize> {
         let row = width * self.words()[part];
         row * rows.start..row * rows.end
     }
 
-    /// Appends the `number`th row, whose words these are, part by part.
+    /// Appends row `number`, given as its words in each part.
     pub fn pack(&self, number: u32, row: [&[u32]; 3], width: usize, out: &mut Vec<u8>) {
         let start = out.len();
         let mut values = Vec::with_capacity(width);
@@ -81,7 +81,7 @@ impl Columns {
         out.extend(sum.to_le_bytes());
     }
 
-    /// Reads the `number`th row of `width` pixels into words, part by part. None if it is damaged.
+    /// Unpacks row `number` of `width` pixels into words in each part. None if the row is damaged.
     pub fn unpack(&self, number: u32, bytes: &[u8], width: usize, mut row: [&mut [u32]; 3]) -> Option<()> {
         let (mut left, sum) = bytes.split_last_chunk::<8>()?;
         if Checksum::of_row(number, left) != u64::from_le_bytes(*sum) {
@@ -100,7 +100,7 @@ impl Columns {
     }
 }
 
-/// The signed number in one to three words, the lowest first.
+/// The signed number stored in one to three words, lowest word first.
 fn number_of(words: &[u32]) -> i128 {
     match *words {
         [low] => i128::from(low as i32),
@@ -110,7 +110,7 @@ fn number_of(words: &[u32]) -> i128 {
     }
 }
 
-/// Appends a column: the bytes of each number, the least number, and how much greater each one is.
+/// Appends a column: the number of bytes per value, the least value, and the difference of each value from it.
 fn pack_column(values: &[i128], bytes: usize, out: &mut Vec<u8>) {
     let least = values.iter().copied().min().unwrap_or_default();
     let greatest = values.iter().copied().max().unwrap_or_default();
@@ -118,7 +118,7 @@ fn pack_column(values: &[i128], bytes: usize, out: &mut Vec<u8>) {
     out.push(size as u8);
     out.extend(&least.to_le_bytes()[..bytes]);
     let start = out.len();
-    // With room to write whole numbers, of which the next one overwrites what is too much.
+    // Each number is written with 16 bytes; the next one overwrites the excess.
     out.resize(start + size * values.len() + 16, 0);
     for (i, value) in values.iter().enumerate() {
         let at = start + size * i;
@@ -127,7 +127,7 @@ fn pack_column(values: &[i128], bytes: usize, out: &mut Vec<u8>) {
     out.truncate(start + size * values.len());
 }
 
-/// Reads a column into words, and returns what follows it. None if it is cut short.
+/// Unpacks a column into words, and returns the bytes after it. None if the column is cut short.
 fn unpack_column<'a, 'b>(
     bytes: &'a [u8],
     width: usize,
@@ -156,7 +156,8 @@ fn unpack_column<'a, 'b>(
         column.for_each(|to| put(0, 0, to));
         return Some(rest);
     }
-    // All but the last few are read as whole words, of which the upper bytes belong to the next number.
+    // Numbers of up to 8 bytes are read as whole words; the upper bytes belong to the next number and are masked. The last few are read
+    // bytewise.
     let mask = if size < 8 { (1u64 << (8 * size)) - 1 } else { u64::MAX };
     for (i, to) in column.enumerate() {
         let bytes = &values[size * i..];

@@ -44,7 +44,7 @@ fn film() -> Accumulation {
     }
 }
 
-/// A folder with a film in it.
+/// A folder with a film.
 fn written() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = checkpoint_path(&dir.path().join("0001.png"));
@@ -96,7 +96,7 @@ fn films_of_pictures_that_are_too_wide_are_damaged() {
     let mut sum = Checksum::default();
     sum.add(&bytes);
     bytes.extend(sum.0.to_le_bytes());
-    // Rows of no bytes.
+    // Empty rows.
     let end = (bytes.len() + 8 * header.picture.settings.height as usize) as u64;
     bytes.extend((0..header.picture.settings.height).flat_map(|_| end.to_le_bytes()));
     fs::write(&path, bytes).unwrap();

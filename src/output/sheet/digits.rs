@@ -1,6 +1,6 @@
-//! A canvas to paste pictures into and to write numbers on.
+//! A canvas for pictures and numbers.
 
-/// Shape of each digit in five rows of three bits, the leftmost bit highest.
+/// Shape of each digit: five rows of three bits, the leftmost bit highest.
 const DIGITS: [[u8; 5]; 10] = [
     [7, 5, 5, 5, 7],
     [2, 6, 2, 2, 7],
@@ -13,12 +13,12 @@ const DIGITS: [[u8; 5]; 10] = [
     [7, 5, 7, 5, 7],
     [7, 5, 7, 1, 7],
 ];
-/// Side of a digit's dots, in pixels.
+/// Size of a digit's dots, in pixels.
 const DOT: u32 = 3;
 const INK: u8 = 255;
 const PAPER: u8 = 0;
 
-/// A picture of 8-bit RGB.
+/// An 8-bit RGB picture.
 pub struct Canvas {
     width: u32,
     height: u32,
@@ -34,7 +34,7 @@ impl Canvas {
         &self.pixels
     }
 
-    /// Pastes a picture of the given size, with its corner at `place`.
+    /// Pastes a picture of the given size, with its top left corner at `place`.
     pub fn paste(&mut self, rgb: &[u8], size: (u32, u32), place: (u32, u32)) {
         for (y, row) in rgb.chunks_exact(3 * size.0 as usize).enumerate() {
             let start = 3 * ((place.1 as usize + y) * self.width as usize + place.0 as usize);
@@ -44,7 +44,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a number, light on dark, with its corner at `place`; pixels that do not fit are left out.
+    /// Writes a number, light on dark, with its top left corner at `place`. Pixels outside the canvas are ignored.
     pub fn write_number(&mut self, number: u32, place: (u32, u32)) {
         let digits: Vec<usize> = number.to_string().bytes().map(|b| usize::from(b - b'0')).collect();
         let (columns, rows) = (digits.len() as u32 * 4 + 1, 7);

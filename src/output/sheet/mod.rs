@@ -1,4 +1,4 @@
-//! Contact sheets: some of the frames side by side on one picture, with their numbers.
+//! Contact sheets: a selection of frames side by side in one picture, with their numbers.
 
 mod digits;
 mod rows;
@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Greatest width of a sheet in pixels, which frames are shrunk to fit.
+/// Maximum width of a sheet in pixels. Frames are scaled down to fit.
 const WIDEST: u32 = 3840;
 /// Pixels between frames and around them.
 const GAP: u32 = 8;
@@ -33,23 +33,23 @@ pub struct SheetLayout {
     pub frames: Vec<u32>,
     pub columns: u32,
     pub rows: u32,
-    /// The row that the first frame is in.
+    /// Index of the row in which the first frame is placed.
     pub first_row: u32,
     /// Size of one frame on the sheet, in pixels.
     pub tile: (u32, u32),
 }
 
 impl SheetLayout {
-    /// Lays out `count` of `frames`, chosen by [`choose`], of pictures of the given size.
+    /// Lays out `count` of `frames`, selected by [`choose`], for pictures of the given size.
     pub fn new(frames: &[u32], count: usize, width: u32, height: u32) -> Self {
         let chosen = choose(frames, count);
-        // There are as many columns as rows, or nearly, so that the sheet has the shape of a frame.
+        // The numbers of columns and rows are nearly equal, so that the sheet has about the aspect ratio of a frame.
         let columns = (chosen.len() as f64).sqrt().ceil().max(1.0) as u32;
         let rows = (chosen.len() as u32).div_ceil(columns);
         Self { frames: chosen, columns, rows, first_row: 0, tile: tile(columns, width, height) }
     }
 
-    /// Lays out `columns` of `frames` as one of several rows, each of which has frames of its own.
+    /// Lays out `columns` of `frames` as one of several rows. Other rows have their own frames.
     pub fn in_row(frames: &[u32], columns: usize, (width, height): (u32, u32), (first_row, rows): (u32, u32)) -> Self {
         let (chosen, columns) = (choose(frames, columns), columns.max(1) as u32);
         Self { frames: chosen, columns, rows, first_row, tile: tile(columns, width, height) }
@@ -67,7 +67,7 @@ impl SheetLayout {
     }
 }
 
-/// Size of one of `columns` frames side by side, in pixels.
+/// Size in pixels of one of `columns` frames side by side.
 fn tile(columns: u32, width: u32, height: u32) -> (u32, u32) {
     let widest = (WIDEST.saturating_sub(GAP * (columns + 1)) / columns).max(1);
     let tile_width = width.min(widest);
@@ -75,7 +75,7 @@ fn tile(columns: u32, width: u32, height: u32) -> (u32, u32) {
     (tile_width, (tile_height as u32).max(1))
 }
 
-/// Chooses `count` of `frames` at even distances, the first and the last among them.
+/// Selects `count` of `frames` at even distances, including the first and the last.
 pub fn choose(frames: &[u32], count: usize) -> Vec<u32> {
     let count = count.clamp(1, frames.len().max(1));
     let gaps = count.saturating_sub(1).max(1);
@@ -83,7 +83,10 @@ pub fn choose(frames: &[u32], count: usize) -> Vec<u32> {
     (0..count).filter_map(|index| frames.get(at(index)).copied()).collect()
 }
 
-/// Opens the sheet at `path`, whose format takes 8-bit pixels.
+/// Opens the sheet at `path`. The format must support 8-bit pixels.
+///
+/// # Errors
+/// If the file cannot be created.
 pub fn open_sheet(
     path: PathBuf,
     format: FileFormat,
@@ -96,7 +99,7 @@ pub fn open_sheet(
     Ok(InOrder::new(path, prepare, Box::new(WholeSheet { sheet, layout })))
 }
 
-/// Shrinks the frames of a layout, and no others.
+/// Scales the frames of a layout down; other frames become empty.
 fn preparation(layout: &SheetLayout) -> Prepare {
     let wanted: HashSet<u32> = layout.frames.iter().copied().collect();
     let tile = layout.tile;
@@ -106,7 +109,7 @@ fn preparation(layout: &SheetLayout) -> Prepare {
     })
 }
 
-/// The picture of a sheet, and the file that it becomes.
+/// The picture of a sheet, and its file.
 struct Sheet {
     part: Part,
     format: FileFormat,
@@ -133,7 +136,7 @@ impl Sheet {
         }
     }
 
-    /// Writes the file.
+    /// Encodes the sheet and writes the file.
     fn write(&mut self) -> io::Result<()> {
         let (width, height) = self.size;
         let picture = Picture {
@@ -152,7 +155,7 @@ impl Sheet {
     }
 }
 
-/// A sheet of one run.
+/// A sheet with the frames of one run.
 struct WholeSheet {
     sheet: Sheet,
     layout: SheetLayout,
@@ -169,7 +172,8 @@ impl Sink for WholeSheet {
     }
 }
 
-/// Shrinks a picture to `size`, over the colour of the sheet where it is transparent. Each pixel is the mean of those that fall onto it, in linear light, which keeps specks as bright.
+/// Scales a picture down to `size`, over the colour of the sheet if it is transparent. Each pixel is the mean, in linear light, of the
+/// pixels that it covers. This keeps the brightness of small details.
 fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
     let mut rgb = picture.pixels.bytes()?;
     if let Some(alpha) = picture.alpha() {
@@ -202,13 +206,16 @@ fn shrink(picture: &Picture, size: (u32, u32)) -> Result<Vec<u8>, EncodeError> {
     Ok(small)
 }
 
-/// Range of the `of` pixels that pixel `index` of `count` stands for; at least one.
+/// Range of the `of` pixels that pixel `index` of `count` covers; at least one pixel.
 fn span(index: usize, count: usize, of: usize) -> (usize, usize) {
     let start = (index * of / count).min(of - 1);
     (start, ((index + 1) * of / count).clamp(start + 1, of))
 }
 
 /// Parses the argument of `--sheet`: the name of one picture.
+///
+/// # Errors
+/// As [`Pattern::parse`]; also if the name has a placeholder for the frame number.
 pub fn parse_sheet(text: impl AsRef<OsStr>) -> Result<Pattern, PatternError> {
     Pattern::parse(text)?.without_frame()
 }

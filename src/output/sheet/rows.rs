@@ -1,4 +1,4 @@
-//! Contact sheets whose rows are made by runs of their own, such as those of several animations.
+//! Contact sheets whose rows come from separate runs, for example one row per animation.
 
 use super::{Sheet, SheetLayout, preparation};
 use crate::output::{Encoding, FileFormat, InOrder, Metadata, OutputError, Sink};
@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A sheet that gets its rows one after the other. It appears under its name with [`SheetRows::finish`].
+/// A sheet that receives its rows one after the other. [`SheetRows::finish`] writes it.
 #[derive(Clone)]
 pub struct SheetRows {
     count: u32,
@@ -24,17 +24,20 @@ pub struct SheetRow {
 }
 
 impl SheetRows {
-    /// A sheet of so many rows.
+    /// A sheet with `count` rows.
     pub fn new(count: usize) -> Self {
         Self { count: count as u32, sheet: Arc::default() }
     }
 
-    /// One of the rows, counted from 0.
+    /// The row with this index, counted from 0.
     pub fn row(&self, index: usize) -> SheetRow {
         SheetRow { rows: self.clone(), index: index as u32 }
     }
 
-    /// Writes the sheet if any of its rows was begun, and returns its path.
+    /// Writes the sheet if any of its rows was opened, and returns its path.
+    ///
+    /// # Errors
+    /// If the sheet cannot be written.
     pub fn finish(&self) -> Result<Option<PathBuf>, OutputError> {
         let Some((path, mut sheet)) = self.lock().take() else { return Ok(None) };
         match sheet.write() {
@@ -43,7 +46,7 @@ impl SheetRows {
         }
     }
 
-    /// Locks in spite of panics elsewhere, which are reported there.
+    /// Locks the sheet. A poisoned lock is accepted, since the panic is reported elsewhere.
     fn lock(&self) -> MutexGuard<'_, Option<(PathBuf, Sheet)>> {
         self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -56,12 +59,15 @@ impl fmt::Debug for SheetRows {
 }
 
 impl SheetRow {
-    /// The layout of the row: `columns` of `frames`, of pictures of this size.
+    /// The layout of the row: `columns` of `frames`, for pictures of this size.
     pub fn layout(&self, frames: &[u32], columns: usize, size: (u32, u32)) -> SheetLayout {
         SheetLayout::in_row(frames, columns, size, (self.index, self.rows.count))
     }
 
-    /// Opens the row in the sheet at `path`. All rows have the same path, format and encoding, and layouts of the same size.
+    /// Opens the row in the sheet at `path`. All rows must have equal paths, formats and encodings, and layouts of equal size.
+    ///
+    /// # Errors
+    /// If the file of the sheet cannot be created.
     pub fn open(
         &self,
         path: PathBuf,
@@ -95,7 +101,7 @@ impl Sink for Row {
         Ok(())
     }
 
-    /// The sheet goes on.
+    /// The sheet is written after its last row.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }

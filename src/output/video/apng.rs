@@ -1,5 +1,5 @@
-//! Animated PNG files (PNG specification, third edition): frames without loss, each encoded like a picture of its own and put
-//! together here.
+//! Animated PNG files (PNG specification, third edition). Frames are lossless. Each is encoded as a separate picture, and this module joins
+//! them.
 
 use super::{VideoSettings, duration};
 use crate::output::{InOrder, Metadata, OutputError, Part, Sink, png::encode};
@@ -9,7 +9,7 @@ use std::{
 };
 
 const SIGNATURE: usize = 8;
-/// Number of units of duration in a second.
+/// Units of duration per second.
 const PER_SECOND: u16 = 10_000;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
@@ -22,7 +22,7 @@ struct Animation {
     file: Part,
     settings: VideoSettings,
     frames: usize,
-    /// Sequence number of the next chunk that has one.
+    /// Sequence number of the next chunk that requires one.
     sequence: u32,
 }
 
@@ -37,14 +37,14 @@ impl Animation {
         number.to_be_bytes()
     }
 
-    /// Makes everything before the pixels of the first picture, with a chunk that says that there are more.
+    /// Returns everything before the pixels of the first picture, with a chunk that marks the file as an animation.
     fn start(&self, picture: &[u8]) -> Vec<u8> {
         let mut start = picture[..SIGNATURE].to_vec();
         let chunks = Chunks(&picture[SIGNATURE..]);
         for chunk in chunks.take_while(|chunk| chunk.name != *b"IDAT") {
             append_chunk(&mut start, chunk.name, &[chunk.data]);
             if chunk.name == *b"IHDR" {
-                // Played without end.
+                // Zero: the animation repeats forever.
                 let count = (self.settings.frames as u32).to_be_bytes();
                 append_chunk(&mut start, *b"acTL", &[&count, &[0; 4]]);
             }
@@ -52,11 +52,11 @@ impl Animation {
         start
     }
 
-    /// Makes the chunk that says where a frame is and how long it is shown.
+    /// Returns the chunk with a frame's position and duration.
     fn control(&mut self) -> Vec<u8> {
         let settings = &self.settings;
         let (shown, per_second) = match settings.rate.parts() {
-            // Exactly, where the numbers have room.
+            // The exact fraction, if both numbers fit.
             (frames, seconds) if frames.max(seconds) <= u16::MAX.into() => (seconds, frames as u16),
             _ => (duration(self.frames, settings.rate, PER_SECOND.into()), PER_SECOND),
         };
@@ -64,7 +64,7 @@ impl Animation {
         let (width, height) = (settings.width.to_be_bytes(), settings.height.to_be_bytes());
         let number = self.next_number();
         let mut control = Vec::new();
-        // The frame is at the corner, and is kept until the next one replaces it.
+        // The frame is at the top left corner and stays until the next one replaces it.
         let parts: [&[u8]; 7] = [&number, &width, &height, &[0; 8], &shown, &per_second.to_be_bytes(), &[0, 0]];
         append_chunk(&mut control, *b"fcTL", &parts);
         control
@@ -76,7 +76,7 @@ struct Chunk<'a> {
     data: &'a [u8],
 }
 
-/// The chunks of a file that was just made.
+/// The chunks of a file that this program has encoded.
 struct Chunks<'a>(&'a [u8]);
 
 impl<'a> Iterator for Chunks<'a> {

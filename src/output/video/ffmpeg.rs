@@ -1,4 +1,4 @@
-//! Videos: frames go to ffmpeg through a pipe as they are finished.
+//! Videos: finished frames are piped to ffmpeg.
 
 use super::{
     VideoFormat, VideoSettings,
@@ -16,18 +16,21 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Name of the program on the PATH.
+/// Name of the program in the PATH.
 const PROGRAM: &str = "ffmpeg";
-/// Most bytes of ffmpeg's messages that are kept.
+/// Maximum number of bytes of ffmpeg's messages that are kept.
 const LONGEST_MESSAGE: u64 = 1 << 16;
 
-/// An encoder of ffmpeg and its arguments.
+/// An encoder of ffmpeg, and its arguments.
 struct Encoder {
     name: String,
     arguments: Vec<String>,
 }
 
-/// Opens a video. Fails at once if there is no ffmpeg or none of its encoders works.
+/// Opens a video.
+///
+/// # Errors
+/// If there is no ffmpeg, if none of the candidate encoders works, or if the file cannot be created.
 pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let failed = |error| OutputError::File { path: path.clone(), error };
     let encoder = choose_encoder(format, settings).map_err(failed)?;
@@ -40,16 +43,16 @@ pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Res
     Ok(InOrder::new(path, Box::new(convert), Box::new(video)))
 }
 
-/// Encoders by preference; those of the hardware come first and work where the driver and ffmpeg's build agree.
+/// Encoders in order of preference. Hardware encoders come first; they work if the driver and ffmpeg's build support them.
 fn candidates(format: VideoFormat, settings: &VideoSettings) -> Vec<Encoder> {
     let quality = settings.quality;
-    // Constant quality: 90 of 100 is 18, which few can tell from the original.
+    // Constant quality: 90 of 100 is CRF 18, which is visually almost lossless.
     let crf = (12.0 + 0.6 * f64::from(100 - quality.min(100))).min(51.0).round();
     let encoder = |name: &str, arguments: &str| Encoder {
         name: name.into(),
         arguments: arguments.split_whitespace().map(String::from).collect(),
     };
-    // Frames that are not shown cannot have alpha.
+    // Alternate reference frames are not displayed and cannot have alpha.
     let hidden = if settings.transparent { "-auto-alt-ref 0" } else { "" };
     let vp9 = encoder(
         "libvpx-vp9",
@@ -91,17 +94,17 @@ fn choose_encoder(format: VideoFormat, settings: &VideoSettings) -> io::Result<E
     Ok(encoder)
 }
 
-/// An encoder that is none of the usual ones.
+/// An encoder that is not among the candidates.
 fn other_encoder(name: &str, quality: u8) -> Encoder {
     let arguments = match name {
-        // Its own default is a bit rate that suits no size. 2 is the best quality, 31 the worst.
+        // The default of ffmpeg is a fixed bit rate, which suits no picture size. 2 is the best quality, 31 the worst.
         "mjpeg" => vec!["-q:v".to_owned(), (2 + 29 * u32::from(100 - quality.min(100)) / 100).to_string()],
         _ => Vec::new(),
     };
     Encoder { name: name.to_owned(), arguments }
 }
 
-/// Checks that an encoder works, by encoding a frame of the video's size and discarding it.
+/// Checks that an encoder works, by encoding one frame of the video's size and discarding it.
 fn try_encoder(encoder: &Encoder, format: VideoFormat, settings: &VideoSettings) -> io::Result<()> {
     let (width, height) = even_size(settings.width, settings.height);
     let mut command = ffmpeg();
@@ -125,14 +128,14 @@ fn ffmpeg() -> Command {
     command.args(["-hide_banner", "-loglevel", "error", "-y"]);
     #[cfg(unix)]
     {
-        // Ctrl-C is for us: a process group of its own keeps the terminal's signal from ffmpeg.
+        // Ctrl-C is handled by this program. A process group of its own keeps the terminal's signal from ffmpeg.
         use std::os::unix::process::CommandExt;
         command.process_group(0);
     }
     command
 }
 
-/// Kind of the error that there is no ffmpeg, which no other encoder changes. It is not the kind that stands for a missing folder.
+/// Error kind for a missing ffmpeg, after which no other encoder is tried. It must differ from the kind for a missing folder.
 const NO_PROGRAM: ErrorKind = ErrorKind::Unsupported;
 
 fn no_ffmpeg(error: io::Error) -> io::Error {
@@ -145,7 +148,7 @@ fn no_ffmpeg(error: io::Error) -> io::Error {
     io::Error::new(NO_PROGRAM, message)
 }
 
-/// Makes an error of the last line that ffmpeg wrote.
+/// An error with the last line of ffmpeg's messages.
 fn complaint(stderr: &[u8], encoder: &str) -> io::Error {
     let text = String::from_utf8_lossy(stderr);
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
@@ -153,13 +156,13 @@ fn complaint(stderr: &[u8], encoder: &str) -> io::Error {
     io::Error::other(format!("ffmpeg failed with the encoder {encoder}: {}", line.trim()))
 }
 
-/// A running ffmpeg that writes to a temporary file.
+/// A running ffmpeg process that writes to a temporary file.
 struct Video {
     encoder: String,
     child: Child,
-    /// None once everything was sent.
+    /// None once all frames were sent.
     pipe: Option<ChildStdin>,
-    /// Thread that reads ffmpeg's messages while it runs, as it would wait for a full pipe.
+    /// Thread that reads ffmpeg's messages while it runs. Otherwise ffmpeg would block on a full pipe.
     messages: Option<JoinHandle<Vec<u8>>>,
     part: Part,
 }
@@ -185,7 +188,10 @@ impl Video {
         Ok(Self { encoder: encoder.name.clone(), child, pipe, messages, part })
     }
 
-    /// Waits for ffmpeg to end; returns an error unless it succeeded.
+    /// Waits for ffmpeg to end.
+    ///
+    /// # Errors
+    /// If ffmpeg failed, with its last message.
     fn wait(&mut self) -> io::Result<()> {
         drop(self.pipe.take());
         let status = self.child.wait()?;
@@ -197,11 +203,11 @@ impl Video {
     }
 }
 
-/// The standard output of ffmpeg and the file that it is told to write. An ffmpeg whose parent was killed goes on to create its file
-/// by name, which a later run may have removed by then. By descriptor it writes the removed file, which vanishes when it ends. The
-/// file is opened again for it, as a shared descriptor would keep the lock of [`Part`] after our death.
+/// The standard output of ffmpeg, and the path of the file that it writes. If this process is killed, ffmpeg continues, and would create
+/// its file by name after a later run has removed it. Writing to a descriptor avoids this: the removed file vanishes when ffmpeg ends. The
+/// file is opened a second time for ffmpeg, because a shared descriptor would keep the lock of [`Part`] after this process has died.
 fn output(part: &Path) -> io::Result<(Stdio, PathBuf)> {
-    // Ours may be closed, that of ffmpeg will be open.
+    // Only the folder is checked: descriptor 1 may be closed in this process, but is open in ffmpeg.
     match Path::new("/proc/self/fd").is_dir() {
         true => Ok((OpenOptions::new().write(true).open(part)?.into(), "/proc/self/fd/1".into())),
         false => Ok((Stdio::null(), part.to_owned())),
@@ -230,7 +236,7 @@ fn command(file: &Path, format: VideoFormat, encoder: &Encoder, settings: &Video
     command.args(["-c:v", &encoder.name]).args(&encoder.arguments).args(tags);
     command.args(["-pix_fmt", stored.pixels]);
     if matches!(format, VideoFormat::Mp4 | VideoFormat::Mov) && is_hevc(&encoder.name) {
-        // Players of Apple take no other tag.
+        // Apple's players accept no other tag.
         command.args(["-tag:v", "hvc1"]);
     }
     for (key, text) in ["title", "comment"].iter().zip(&settings.texts) {
@@ -240,10 +246,10 @@ fn command(file: &Path, format: VideoFormat, encoder: &Encoder, settings: &Video
         VideoFormat::WebM => &["-f", "webm"],
         VideoFormat::Mkv => &["-f", "matroska"],
         VideoFormat::Mov => &["-f", "mov", "-movflags", "+faststart"],
-        // The index goes to the front, so that browsers play the file while they load it.
+        // The index is at the start of the file, so that browsers can play it while loading.
         _ => &["-f", "mp4", "-movflags", "+faststart"],
     };
-    // With this prefix, a name with a colon, or with a dash in front, is still a file's.
+    // With this prefix, names that contain a colon or start with a dash are still treated as file names.
     let mut url = OsString::from("file:");
     url.push(file);
     command.args(muxer).arg(url);
@@ -257,18 +263,17 @@ fn is_hevc(encoder: &str) -> bool {
 fn read_messages(stderr: impl Read) -> Vec<u8> {
     let mut start = Vec::new();
     let mut stderr = stderr.take(LONGEST_MESSAGE);
-    // Messages that cannot be read are left out.
+    // Messages that cannot be read are ignored.
     let _ = stderr.read_to_end(&mut start);
     let _ = io::copy(&mut stderr.into_inner(), &mut io::sink());
     start
 }
 
-/// Enlarges the pipe: frames are many megabytes, and the usual pipe takes 64 KB at a time.
+/// Enlarges the pipe: frames have many megabytes, and a pipe takes 64 KB by default.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &ChildStdin) {
     use std::os::fd::AsRawFd;
-    // SAFETY: the descriptor is open for as long as `pipe` is borrowed, and the call takes no pointers. Where it fails, the
-    // pipe stays as it is.
+    // SAFETY: the descriptor is open while `pipe` is borrowed, and the call takes no pointers. If it fails, the pipe keeps its size.
     unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
 }
 
@@ -282,7 +287,7 @@ impl Sink for Video {
         };
         match pipe.write_all(&planes) {
             Ok(()) => Ok(()),
-            // ffmpeg has ended and says why.
+            // ffmpeg has ended, and its messages have the reason.
             Err(error) => Err(self.wait().err().unwrap_or(error)),
         }
     }
@@ -295,7 +300,7 @@ impl Sink for Video {
 
 impl Drop for Video {
     fn drop(&mut self) {
-        // After an error or Ctrl-C nobody wants the video. If it has ended, there is nothing to kill.
+        // After an error or Ctrl-C the video is not needed. If ffmpeg has ended, killing it has no effect.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -318,7 +323,7 @@ mod orphan_tests {
         let part = Part::create(&dir.path().join("film.mp4")).unwrap();
         let encoder = Encoder { name: "mpeg4".into(), arguments: Vec::new() };
         let mut video = Video::start(part, VideoFormat::Mp4, &encoder, &settings()).unwrap();
-        // As the next run removes it, before ffmpeg has seen a frame or the end of its pipe.
+        // Simulates the next run, which removes the file before ffmpeg has read a frame or the end of its pipe.
         fs::remove_file(video.part.path()).unwrap();
         let _ = video.wait();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

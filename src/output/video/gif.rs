@@ -1,4 +1,4 @@
-//! Animated GIF files (GIF89a): each frame has the 256 colours that suit it best.
+//! Animated GIF files (GIF89a). Each frame has its own palette of 256 colours.
 
 use super::{VideoSettings, duration};
 use crate::output::{EncodeError, InOrder, Metadata, OutputError, Part, Picture, Sink};
@@ -7,13 +7,13 @@ use std::{
     path::PathBuf,
 };
 
-/// Speed of the search for colours, from 1 (best) to 30.
+/// Speed of the palette search, from 1 (best quality) to 30 (fastest).
 const SPEED: i32 = 10;
-/// Bytes of the signature and the description of the screen.
+/// Bytes of the signature and the screen descriptor.
 const HEADER: usize = 13;
-/// Place of the duration in a frame: behind introducer, label, size and flags of its control block.
+/// Position of the duration in a frame, after introducer, label, size and flags of its control block.
 const DURATION: std::ops::Range<usize> = 4..6;
-/// The application extension by which browsers know that the animation repeats without end.
+/// The application extension that makes browsers repeat the animation forever.
 const FOREVER: &[u8] = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0";
 const TRAILER: u8 = 0x3b;
 
@@ -30,7 +30,7 @@ struct Animation {
     frames: usize,
 }
 
-/// Encodes a file with this frame alone.
+/// Encodes a file with only this frame.
 fn encode(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let too_large = |_| EncodeError::TooLarge { format: "GIF", limit: u16::MAX.into() };
     let width = u16::try_from(picture.width).map_err(too_large)?;

@@ -1,4 +1,4 @@
-//! Files with all frames: videos through ffmpeg, and animated pictures.
+//! Files with all frames: videos encoded by ffmpeg, and animated pictures.
 
 mod apng;
 mod ffmpeg;
@@ -11,23 +11,23 @@ use super::{FileFormat, InOrder, OutputError, Pattern, PatternError};
 use crate::scene::FrameRate;
 use std::{ffi::OsStr, path::PathBuf};
 
-/// The kind of video that an extension stands for.
+/// Video format, selected by the extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VideoFormat {
     Mp4,
-    /// With alpha, ProRes 4444.
+    /// Supports alpha, which is stored as ProRes 4444.
     Mov,
     WebM,
     Mkv,
-    /// 256 colours in each frame.
+    /// 256 colours per frame.
     Gif,
-    /// Without loss, as is [`Self::WebP`].
+    /// Lossless, as is [`Self::WebP`].
     Apng,
     WebP,
 }
 
 impl VideoFormat {
-    /// The format that an extension stands for, whatever its case. Still pictures' extensions stand for their animated kind.
+    /// The format of an extension in any case; none if it is unknown. Extensions of still pictures select the animated format.
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "mp4" | "m4v" => Some(Self::Mp4),
@@ -41,7 +41,7 @@ impl VideoFormat {
         }
     }
 
-    /// The greatest width and height of frames that the format itself has numbers for.
+    /// The greatest width and height of frames, in pixels, that the format itself can store.
     pub fn longest_side(self) -> u32 {
         match self {
             Self::WebP => FileFormat::WebP.longest_side(),
@@ -50,7 +50,7 @@ impl VideoFormat {
         }
     }
 
-    /// Whether files can have alpha.
+    /// Whether the format supports alpha.
     pub fn has_alpha(self) -> bool {
         match self {
             Self::Mov | Self::WebM | Self::Apng | Self::WebP => true,
@@ -58,7 +58,7 @@ impl VideoFormat {
         }
     }
 
-    /// The extension of new files.
+    /// The extension of new files, in lower case and without a dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Mp4 => "mp4",
@@ -77,18 +77,21 @@ pub type VideoName = Pattern<VideoFormat>;
 
 impl VideoName {
     /// Parses the argument of `--video`.
+    ///
+    /// # Errors
+    /// If the name is empty, or has an invalid placeholder, a placeholder for the frame number, or an unknown extension.
     pub fn parse_video(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let usual = VideoFormat::Mp4;
         Self::parse_known(text, usual, VideoFormat::from_extension, "mp4")?.without_frame()
     }
 
-    /// The file, for a scene of this name.
+    /// Path of the file for a scene with this name.
     pub fn path(&self, scene: &str) -> PathBuf {
         self.path_for(0, scene)
     }
 }
 
-/// Settings of a video that are needed before its first frame.
+/// Settings of a video that must be known before its first frame.
 #[derive(Clone, Debug)]
 pub struct VideoSettings {
     pub width: u32,
@@ -97,17 +100,20 @@ pub struct VideoSettings {
     pub transparent: bool,
     /// Frames per second.
     pub rate: FrameRate,
-    /// Number of frames that will come.
+    /// Total number of frames.
     pub frames: usize,
-    /// Quality from 1 to 100; for videos.
+    /// Quality from 1 to 100; only for videos encoded by ffmpeg.
     pub quality: u8,
-    /// ffmpeg's name of the encoder; none for the best that works.
+    /// ffmpeg's name of the encoder; none for the first candidate that works.
     pub codec: Option<String>,
     /// Title and comment.
     pub texts: [String; 2],
 }
 
 /// Opens the video at `path`. It appears under that name when it is finished.
+///
+/// # Errors
+/// If the file cannot be created, or if ffmpeg is missing or has no working encoder.
 pub fn open_video(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     match format {
         VideoFormat::Mp4 | VideoFormat::Mov | VideoFormat::WebM | VideoFormat::Mkv => {
@@ -119,7 +125,7 @@ pub fn open_video(path: PathBuf, format: VideoFormat, settings: &VideoSettings) 
     }
 }
 
-/// Time for which frame `index` is shown, in units of which `per_second` make a second. Rounding errors never add up.
+/// Duration of frame `index`, in units of 1/`per_second` seconds. Rounding errors do not accumulate.
 fn duration(index: usize, rate: FrameRate, per_second: f64) -> u32 {
     let (numerator, denominator) = rate.parts();
     let frame = per_second * f64::from(denominator) / f64::from(numerator);

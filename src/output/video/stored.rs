@@ -1,28 +1,28 @@
-//! How encoders of ffmpeg store colours, and the tags by which players know it.
+//! Pixel formats and colour spaces of ffmpeg's encoders, and the tags by which players recognise them.
 //!
-//! Colours are those of BT.709 in limited range, unless the codec has no place to say so. Their tagged transfer function is that of BT.709 as
-//! well: players show such videos as they do sRGB pictures.
+//! Colours are BT.709 in limited range, unless the codec cannot store that. The tagged transfer function is also BT.709, since players then
+//! show videos like sRGB pictures.
 
 use super::{VideoFormat, yuv::even_size};
 
-/// Flags of ffmpeg's filter `scale` without which it rounds down and takes the colours of every second pixel.
+/// Flags for ffmpeg's `scale` filter. Without them it rounds down and uses the chroma of every second pixel.
 const EXACT: &str = "bicubic+accurate_rnd+full_chroma_int+full_chroma_inp";
 
-/// The pixels in a file, by ffmpeg's names.
+/// The pixel format of a video, by ffmpeg's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     pub pixels: &'static str,
-    /// The matrix from red, green and blue to luma and colour differences.
+    /// The matrix from RGB to luma and chroma.
     matrix: &'static str,
     range: &'static str,
 }
 
 impl Stored {
-    /// The pixels that an encoder gets.
+    /// The pixel format for an encoder.
     pub fn by(encoder: &str, format: VideoFormat, transparent: bool) -> Self {
         let bt709 = |pixels| Self { pixels, matrix: "bt709", range: "tv" };
         match (encoder, format, transparent) {
-            // VP8 and Motion JPEG have the matrix of BT.601, and JPEG the full range.
+            // VP8 and Motion JPEG use the BT.601 matrix; JPEG also uses the full range.
             ("libvpx", _, transparent) => {
                 Self { pixels: if transparent { "yuva420p" } else { "yuv420p" }, matrix: "smpte170m", range: "tv" }
             }
@@ -31,7 +31,7 @@ impl Stored {
             ("libx264rgb", ..) | ("qtrle" | "png", _, false) => Self { pixels: "rgb24", matrix: "gbr", range: "pc" },
             ("qtrle", _, true) => Self { pixels: "argb", matrix: "gbr", range: "pc" },
             ("png", _, true) => Self { pixels: "rgba", matrix: "gbr", range: "pc" },
-            // With the colours of two pixels in one, as in ProRes 422, edges differ from pictures by a tenth.
+            // With one chroma value per two pixels, as in ProRes 422, edges would differ from pictures by a tenth.
             (name, _, false) if name.starts_with("prores") => bt709("yuv444p10le"),
             ("dnxhd", _, false) => bt709("yuv422p"),
             (_, _, false) => bt709("yuv420p"),
@@ -45,16 +45,17 @@ impl Stored {
         self == Self { pixels: "yuv420p", matrix: "bt709", range: "tv" }
     }
 
-    /// The tags of a stream.
+    /// The colour tags of a stream.
     pub fn tags(self) -> [&'static str; 8] {
         let range = self.range;
-        // Options and filters have different names for it.
+        // Options and filters use different names for this matrix.
         let matrix = if self.matrix == "gbr" { "rgb" } else { self.matrix };
         ["-color_range", range, "-colorspace", matrix, "-color_primaries", "bt709", "-color_trc", "bt709"]
     }
 
-    /// The filter that makes these pixels of RGB or, for `transparent` frames, RGBA. Some encoders take tags from frames alone. Sizes
-    /// become even: what is added is transparent, or repeats the last column and row.
+    /// The filter that converts RGB frames, or RGBA if `transparent` is set, to this pixel format. It also sets colour tags, because some
+    /// encoders read them only from frames. Sizes are padded to even numbers: transparent frames get transparent pixels, opaque ones repeat
+    /// the last column and row.
     pub fn filter(self, (width, height): (u32, u32), transparent: bool) -> String {
         let Self { pixels, matrix, range } = self;
         let (even_width, even_height) = even_size(width, height);

@@ -23,7 +23,7 @@ pub(super) fn settings() -> VideoSettings {
     }
 }
 
-/// A frame of few colours, different for each index.
+/// A frame with few colours, different for each index.
 fn rgb(index: usize) -> Vec<u8> {
     let pixel = |i: u32| [(i % SIZE.0 / 8) as u8 * 60, (index * 50) as u8, (i / SIZE.0 / 8) as u8 * 80];
     (0..SIZE.0 * SIZE.1).flat_map(pixel).collect()
@@ -121,7 +121,7 @@ fn videos_have_one_name() {
     assert!(VideoName::parse_video("a.avi").is_err());
 }
 
-/// Whether there is an ffmpeg to test with.
+/// Whether ffmpeg is available for tests.
 pub(super) fn has_ffmpeg() -> bool {
     let found = output(command("sh").args(["-c", "ffprobe -version"])).status;
     if !found.success() {
@@ -161,7 +161,7 @@ fn videos_have_all_frames_and_their_colours() {
     }
 }
 
-/// Blocks of colours are as large as those of codecs, so that nothing but fewer colours than pixels could blur their edges.
+/// Blocks of colours are as large as the codec's blocks, so only chroma subsampling could blur their edges.
 #[test]
 fn codecs_that_can_have_a_colour_for_each_pixel_do() {
     if !has_ffmpeg() {

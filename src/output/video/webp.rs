@@ -1,4 +1,4 @@
-//! Animated WebP files (WebP Container Specification): frames without loss, put together here.
+//! Animated WebP files (WebP Container Specification). Frames are lossless, and this module joins them.
 
 use super::{VideoSettings, duration};
 use crate::output::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp_frame};
@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of the header of a file, and of a picture that is encoded for it: `RIFF`, its size, `WEBP`.
+/// Bytes of the header of a file, and of each encoded picture: `RIFF`, its size, `WEBP`.
 const HEADER: usize = 12;
 /// Flag: the file contains an animation.
 const ANIMATION: u8 = 1 << 1;
 /// Flag: frames have alpha.
 const ALPHA: u8 = 1 << 4;
-/// Flag: a frame replaces the last one, instead of being blended with it.
+/// Flag: a frame replaces the previous one instead of being blended with it.
 const REPLACE: u8 = 1 << 1;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
@@ -37,7 +37,7 @@ impl Animation {
         start.extend([if settings.transparent { ANIMATION | ALPHA } else { ANIMATION }, 0, 0, 0]);
         start.extend(three_bytes(settings.width - 1));
         start.extend(three_bytes(settings.height - 1));
-        // A black background, and repetition without end.
+        // A black background, and endless repetition.
         start.extend(b"ANIM\x06\0\0\0\0\0\0\xff\0\0");
         file.file().write_all(&start)?;
         Ok(Self { file, settings: settings.clone(), frames: 0, size: start.len() as u64 })
@@ -55,7 +55,7 @@ impl Sink for Animation {
         let size = u32::try_from(16 + data.len()).map_err(|_| ErrorKind::FileTooLarge)?;
         let mut frame = b"ANMF".to_vec();
         frame.extend(size.to_le_bytes());
-        // Position of the frame.
+        // Position of the frame: the top left corner.
         frame.extend([0; 6]);
         frame.extend(three_bytes(self.settings.width - 1));
         frame.extend(three_bytes(self.settings.height - 1));

@@ -1,6 +1,6 @@
-//! Colours as videos store them: BT.709 in limited range, one pair of colour differences per 2x2 pixels.
+//! Conversion to the colours of videos: BT.709 in limited range, with one pair of chroma values per 2x2 pixels.
 //!
-//! The conversion is done here, by many threads, rather than by ffmpeg, which has one for it and would get twice the bytes.
+//! Frames are converted here on many threads. ffmpeg would use one thread, and would have to receive twice the bytes.
 
 use crate::output::{EncodeError, Picture};
 
@@ -8,12 +8,12 @@ use crate::output::{EncodeError, Picture};
 const LUMA: [f64; 3] = [0.2126, 0.7152, 0.0722];
 /// Fractional bits of weights.
 const SHIFT: u32 = 16;
-/// Fractional bits of weighted sums of eight values, from which colour differences are made.
+/// Fractional bits of weighted sums of eight values, which give the chroma.
 const CHROMA_SHIFT: u32 = SHIFT + 3;
 
-/// Weights of red, green and blue in luma, which goes from 16 to 235.
+/// Weights of red, green and blue in luma, whose range is 16 to 235.
 const Y: [i32; 3] = weights([LUMA[0], LUMA[1], LUMA[2]], 219.0 / 255.0);
-/// Weights of red, green and blue in the blue colour difference. Colour differences go from 16 to 240, about 128.
+/// Weights of red, green and blue in the blue chroma. Chroma has the range 16 to 240, with its zero at 128.
 const CB: [i32; 3] = weights([-LUMA[0], -LUMA[1], 1.0 - LUMA[2]], 224.0 / 255.0 / (2.0 - 2.0 * LUMA[2]));
 const CR: [i32; 3] = weights([1.0 - LUMA[0], -LUMA[1], -LUMA[2]], 224.0 / 255.0 / (2.0 - 2.0 * LUMA[0]));
 
@@ -26,13 +26,16 @@ const fn rounded(value: f64) -> i32 {
     if value < 0.0 { -((0.5 - value) as i32) } else { (value + 0.5) as i32 }
 }
 
-/// Rounds width and height up to even numbers, as videos need them.
+/// Rounds width and height up to even numbers, which videos require.
 pub fn even_size(width: u32, height: u32) -> (u32, u32) {
     (width.next_multiple_of(2), height.next_multiple_of(2))
 }
 
-/// Converts `picture` to planes, one behind the other. The last column or row is repeated if their number is odd. Colour differences
-/// are located between the rows and on the even columns, where decoders expect them.
+/// Converts `picture` to consecutive planes of luma, blue and red chroma. The last column or row is repeated if their number is odd. Chroma
+/// samples are located between the rows and on the even columns, where decoders expect them.
+///
+/// # Errors
+/// If the pixels are floats.
 pub fn convert(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
     let rgb = picture.pixels.bytes()?;
     let (width, height) = even_size(picture.width, picture.height);
@@ -84,7 +87,7 @@ fn add_rows(upper: &[u8], lower: &[u8], sums: &mut [[u16; 3]]) {
     }
 }
 
-/// Writes colour differences, in which a column counts twice and its neighbours once.
+/// Writes chroma values. Each column counts twice, its neighbours once.
 fn write_chroma(sums: &[[u16; 3]], blue: &mut [u8], red: &mut [u8]) {
     let Some(&first) = sums.first() else { return };
     let mut left = first;

@@ -1,5 +1,5 @@
-//! Pictures of what moves, without noise: each with the help of those that were shown before it, where there is time. A slow device makes
-//! them of a quarter of the pixels.
+//! Denoised pictures of moving views. Each is denoised with the pictures shown before it, if time allows. On slow devices it has a quarter
+//! of the pixels.
 
 use crate::{
     anim::{CameraPose, Moment},
@@ -12,33 +12,34 @@ use crate::{
 use glam::Vec3;
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 
-/// Number of pictures that help one.
+/// Number of earlier pictures that contribute to a picture.
 const REACH: usize = 4;
-/// How many times as long as a picture with its noise one without may take, and seconds that it may take in any case: to begin with,
-/// and to go on, when layers are traced as well. Pictures with noise and without are not to alternate.
+/// Limits for denoised pictures, first for starting and second for continuing to denoise: greatest duration relative to the noisy picture,
+/// and a duration in seconds that is always accepted. The limits for continuing are higher, so that noisy and denoised pictures do not
+/// alternate.
 const MOST_TIMES: [f64; 2] = [1.5, 1.75];
 const ENOUGH: [f64; 2] = [1.0 / 60.0, 1.0 / 30.0];
-/// Number of pictures that are denoised to find out how long that takes: the first ones may find no memory prepared.
+/// Number of pictures that are denoised to measure the duration. The first ones may be slower, as memory has to be allocated.
 const TRIES: u32 = 3;
-/// Shares of the sides that are tried, one after the other.
+/// Scales of the picture's sides, tried in this order.
 const SHARES: [f64; 2] = [1.0, 0.5];
-/// Pixels below which a smaller picture shows less than a noisy one.
+/// Pixels below which a smaller picture would show less than a noisy one.
 const LEAST_PIXELS: f64 = 8192.0;
-/// A single sample tells no variance.
+/// A single sample gives no variance.
 const LEAST_SAMPLES: u32 = 2;
 
-/// The pictures that were shown last, and what it takes to make use of them.
+/// The most recent pictures, and the data to denoise with them.
 pub struct Clean {
     denoising: Denoising,
-    /// The newest is the last.
+    /// Oldest first.
     past: VecDeque<Past>,
-    /// Everything in which they are the same.
+    /// Generation of the scene, and settings, which all pictures in `past` share.
     of: Option<(u32, FrameSettings)>,
-    /// The least time that a pixel has taken, in seconds.
+    /// Least duration of denoising per pixel so far, in seconds.
     cost: f64,
-    /// The share of the sides that there was time for in the last picture.
+    /// Scale of the last denoised picture; None if time did not suffice.
     share: Option<f64>,
-    /// Number of pictures so far, so that each has noise of its own.
+    /// Number of pictures so far, which varies their noise.
     count: u32,
 }
 
@@ -51,15 +52,17 @@ struct Past {
 }
 
 impl Clean {
+    /// Creates an empty history.
+    ///
     /// # Errors
-    /// When `THRONG_CPU` asks for kernels that are not there.
+    /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new() -> Result<Self, DeviceError> {
         let denoising = Denoising::new(None, REACH as u32)?;
         Ok(Self { denoising, past: VecDeque::new(), of: None, cost: f64::INFINITY, share: None, count: 0 })
     }
 
-    /// The size and the samples of a picture in place of one with these settings, if there is time to take out its noise, and noise that can
-    /// be told. A sample of a pixel takes `traced` seconds.
+    /// Size and sample count of a denoised picture that can replace one with these settings. None if time does not suffice, or if pictures
+    /// of this kind are not denoised. `traced` is the duration of one sample of one pixel, in seconds.
     pub fn plan(&mut self, frame: &Frame, settings: &FrameSettings, traced: f64) -> Option<((u32, u32), u32)> {
         let size = (settings.width, settings.height);
         let noisy = traced * settings.film_pixels() as f64 * f64::from(settings.samples);
@@ -79,7 +82,7 @@ impl Clean {
         let is_light = settings.integrator.shows() == Shows::Radiance && !settings.transparent;
         let is_still = frame.camera_keys.is_empty() && settings.shutter.is_none();
         let suits = is_light && is_still && settings.wireframe.is_none();
-        // Views without indirect light have little noise, and would only be coarser.
+        // Views without indirect light have little noise; a smaller size would only make them coarser.
         let shares = if settings.integrator.samples_lights() { &SHARES[..] } else { &SHARES[..1] };
         if !suits {
             return None;
@@ -92,8 +95,8 @@ impl Clean {
         found.map(|(_, plan)| plan)
     }
 
-    /// The frame with what is known about the picture before it, and its settings. Pictures of another scene (`generation`) or with other
-    /// settings are of no use.
+    /// Adds motion data from the previous picture to a frame, and returns it with its settings. Earlier pictures are dropped if they show
+    /// another scene (`generation`) or have other settings.
     pub fn prepare(&mut self, generation: u32, frame: &Frame, settings: &FrameSettings) -> (Frame, FrameSettings) {
         let of = (generation, sampling(settings));
         if self.of.as_ref() != Some(&of) {
@@ -114,10 +117,10 @@ impl Clean {
         (Frame { others, ..frame.clone() }, settings)
     }
 
-    /// Takes the noise out of a picture that was prepared, and makes its pixels.
+    /// Denoises a picture rendered from a prepared frame, and computes its display pixels.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails, or if a layer for denoising is missing.
     pub fn finish(
         &mut self,
         frame: &Frame,
@@ -142,7 +145,7 @@ impl Clean {
 }
 
 impl Past {
-    /// The scene as it was then, for a picture of what is shown at the time of `frame`.
+    /// The pose of the scene in this earlier picture, for motion vectors of `frame`.
     fn pose(&self, frame: &Frame) -> OtherPose {
         let origin = frame.tlas.origin;
         let camera = self.camera.moved(self.origin - origin);
@@ -181,7 +184,7 @@ mod tests {
         camera: LookAt(eye: (0, 4, 12), target: (0, 0, 0)),
     )"#;
 
-    /// The root mean square of the differences between pixels.
+    /// Root mean square of the differences between pixels.
     fn rms(a: &[u8], b: &[u8]) -> f64 {
         let squares = a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
         (squares.sum::<f64>() / a.len() as f64).sqrt()
@@ -204,7 +207,7 @@ mod tests {
         let mut measuring = CpuDevice::new().unwrap();
         let mut clean = Clean::new().unwrap();
         let mut errors = Vec::new();
-        // The camera moves on while the scene stands still, then both do.
+        // First only the camera moves, then the scene as well.
         for (step, number) in [1, 1, 1, 2, 3, 4, 5, 6].into_iter().enumerate() {
             job.frames = vec![number];
             let (posed, settings) =

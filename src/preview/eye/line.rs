@@ -1,4 +1,4 @@
-//! The command line that makes what a viewer sees.
+//! The command line for a viewer's current picture or animation.
 
 use super::{Eye, Follow};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Eye {
-    /// The command line that makes the picture that is seen, or the film of the path that is followed.
+    /// The command line that renders the current picture, or the animation along the current path.
     pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
         let name = crate::loader::name_of(&source.path);
         let mut flags = self.choices.flags();
@@ -33,20 +33,20 @@ impl Eye {
         }
         flags.push(format!("--size {}x{}", settings.width, settings.height));
         flags.push(format!("-f {}", frame.number));
-        // The picture that stands still is made as those are that may get more samples.
+        // The final picture is rendered like pictures that may get more samples.
         flags.push("--checkpoint".to_owned());
         flags.push(format!("-o {}", quote(&format!("{name}.png"))));
         command_line::render(&source.path, &source.flags, &flags)
     }
 
-    /// The flag of the scene's camera that is looked through, if that is one of several.
+    /// The flag that selects the scene's camera, if the view is through one of several.
     fn named_camera(&self, stage: &Stage) -> Option<String> {
         let Follow::Through(index) = self.follow else { return None };
         let (name, _) = stage.shown.scene.viewpoints.get(index)?;
         Some(format!("--camera {}", quote(name)))
     }
 
-    /// The flags of the camera that the picture is seen through, to the bit.
+    /// Flags that reproduce the current camera bit for bit.
     fn camera_flags(&self, frame: &Frame, stage: &Stage) -> Vec<String> {
         if self.follow == Follow::Scene {
             return Vec::new();

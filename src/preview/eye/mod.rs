@@ -1,8 +1,8 @@
 //! The picture of one viewer: camera, clock, settings and film.
 //!
-//! A change is shown first, in a picture whose size and samples take about 45 ms, denoised with earlier pictures if there is time
-//! (`clean`). After 80 ms without a change, samples are added in slices of up to 200 ms (`pace`). A new camera interrupts a slice without
-//! loss, because the film is copied before.
+//! After a change, a quick picture is shown first. Its size and sample count are chosen to take about 45 ms, and it is denoised with
+//! earlier pictures if time allows (`clean`). After 80 ms without a change, samples are added in slices of up to 200 ms (`pace`). A new
+//! camera interrupts a slice without loss, because the film is copied before each slice.
 
 mod clean;
 mod line;
@@ -40,49 +40,49 @@ use std::{
 
 /// Time without a change after which a picture counts as still.
 const SETTLING: Duration = Duration::from_millis(80);
-/// Time between two pictures of what stands still, and between two reports.
+/// Interval between two pictures of an unchanged view, and between two reports.
 const SHOWING: Duration = Duration::from_millis(80);
 const REPORTING: Duration = Duration::from_millis(250);
-/// Greatest side of pictures, in pixels.
+/// Maximum side of pictures, in pixels.
 const LARGEST_SIDE: u32 = 8192;
 
-/// The way of a viewer's camera as time goes on.
+/// The source of a viewer's camera over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follow {
-    /// It is that of the scene.
+    /// The scene's camera.
     Scene,
-    /// It is another camera of the scene, by its index.
+    /// Another camera of the scene, by index.
     Through(usize),
     Waypoints,
-    /// It stands where the viewer put it.
+    /// The position set by the viewer.
     Free,
 }
 
-/// The stage of a picture.
+/// The progress of a picture.
 enum Progress {
-    /// Something changed.
+    /// Something has changed since the last picture.
     Changed,
     /// A quick picture of this size was shown at this time.
     Quick { size: (u32, u32), at: Instant },
-    /// On the way to all samples.
+    /// Samples are being added.
     Filming(Box<Film>),
     /// Nothing can be done before something changes.
     Ended,
 }
 
-/// When there is something to do for a viewer.
+/// Time at which a viewer needs work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
-    /// A picture of something that moves.
+    /// Now: a picture of a moving view.
     Moving,
-    /// Samples of something that stands still.
+    /// Now: samples of an unchanged view.
     Still,
-    /// Not before.
+    /// At this time.
     At(Instant),
     Never,
 }
 
-/// A posed frame and what it was posed for.
+/// A posed frame, and the state for which it was posed.
 struct Posed {
     number: u32,
     generation: u32,
@@ -91,7 +91,7 @@ struct Posed {
     settings: FrameSettings,
 }
 
-/// Everything that samples depend on.
+/// All values that affect samples.
 #[derive(PartialEq)]
 struct Sampled {
     number: u32,
@@ -111,36 +111,36 @@ pub struct Eye {
     waypoints: (Vec<super::Waypoint>, Option<String>),
     clock: Clock,
     pub choices: Choices,
-    /// Made of the choices; None after they changed.
+    /// The job for the current settings; None after they have changed.
     job: Option<RenderJob>,
     measured: Measured,
     posed: Option<Posed>,
     sampled: Option<Sampled>,
     progress: Progress,
-    /// The frame through the viewer's camera, with the picture's settings.
+    /// The frame seen by the viewer's camera, with the settings of the picture.
     current: Option<(Frame, FrameSettings)>,
     pace: Pace,
     shown: Option<Instant>,
-    /// Samples that are worth as much as the quick picture that is on screen at full size: fewer are not shown in its place.
+    /// Number of samples at which the film looks as good as the quick picture on screen. Pictures with fewer samples are not shown.
     least: u32,
-    /// Takes the noise out of quick pictures. None before the first, and where there is no denoiser.
+    /// Denoises quick pictures; None if the denoiser is not available.
     clean: Option<Clean>,
     /// Whether the last quick picture was denoised.
     is_clean: bool,
     reported: Option<Instant>,
     /// The last report.
     state: State,
-    /// Whether nothing is tried again before something changes.
+    /// Set after an error: nothing is tried again before something changes.
     is_broken: bool,
     pub presents: bool,
     pub watches: bool,
-    /// What the viewer has changed in the scene and not saved.
+    /// Unsaved changes of the viewer to the scene.
     pub edits: Edits,
-    /// The text of the scene file whose paths the viewer was told.
+    /// Text of the scene file to which the paths known to the viewer refer.
     pub paths_of: Option<Arc<str>>,
-    /// Whether the scene with its changes could not be loaded.
+    /// Whether the scene with the viewer's changes could not be loaded.
     pub has_failed: bool,
-    /// Commands that wait until its changes were saved.
+    /// Commands that wait until the viewer's changes are saved.
     pub waiting: VecDeque<Command>,
 }
 
@@ -180,7 +180,7 @@ impl Eye {
         }
     }
 
-    /// Goes on with another scene.
+    /// Switches to another scene.
     pub fn adopt(&mut self, stage: &Stage) {
         let settings = &stage.shown.scene.settings;
         self.clock = self.clock.fitted(settings.frames, settings.fps);
@@ -190,7 +190,7 @@ impl Eye {
         self.tell_path(stage);
     }
 
-    /// Goes on with another text of the scene file, and tells which changes have no place in it.
+    /// Switches to another text of the scene file, and reports changes whose entries it no longer has.
     pub fn edit_on(&mut self, text: Option<Arc<str>>, is_own: bool) {
         let lost = self.edits.move_to(text, is_own);
         if !lost.is_empty() {
@@ -201,7 +201,7 @@ impl Eye {
         }
     }
 
-    /// Carries out a command that concerns this viewer alone.
+    /// Executes a command that concerns only this viewer.
     pub fn obey(&mut self, command: Command, stage: &mut Stage) {
         self.is_broken = false;
         let done = match command {
@@ -302,7 +302,7 @@ impl Eye {
         Ok(())
     }
 
-    /// Makes the flight through the waypoints in the scene that is shown.
+    /// Computes the flight through the waypoints in the shown scene.
     fn fly(&mut self, stage: &Stage) {
         let (keys, pace) = &self.waypoints;
         self.flight = match Flight::new(&stage.shown.scene, keys, pace.as_deref()) {
@@ -333,18 +333,18 @@ impl Eye {
         });
     }
 
-    /// Tells the path of the scene's camera.
+    /// Sends the path of the scene's camera.
     pub fn tell_path(&self, stage: &Stage) {
         self.link.answer(own_path(&stage.shown.scene));
     }
 
-    /// The camera, for whoever watches this viewer.
+    /// The camera and the frame, for viewers that follow this one.
     pub fn presented(&self) -> Option<(View, u32)> {
         let (frame, _) = self.current.as_ref()?;
         Some((View { key: 0, ..camera::view(&frame.camera()) }, frame.number))
     }
 
-    /// Takes the camera and the time of another viewer.
+    /// Adopts the camera and the frame of another viewer.
     pub fn watch(&mut self, (view, frame): (View, u32)) {
         if self.clock.at(Instant::now()) != frame {
             self.clock.show(frame);
@@ -357,10 +357,10 @@ impl Eye {
         }
     }
 
-    /// Finds out what is to be seen now, and begins anew if samples depend on what changed.
+    /// Determines the current picture, and restarts it if a value that affects samples has changed.
     ///
     /// # Errors
-    /// Those of making and posing a frame.
+    /// If the settings are invalid, if the device cannot load the scene, or if it fails while measuring the exposure.
     pub fn update(&mut self, stage: &mut Stage) -> Result<(), Error> {
         let Some(size) = self.size.filter(|_| !self.is_broken) else {
             return Ok(());
@@ -437,17 +437,18 @@ impl Eye {
         Ok(())
     }
 
-    /// Nothing is tried again before something changes.
+    /// Reports an error, and stops trying until something changes.
     pub fn give_up(&mut self, error: &Error) {
         (self.progress, self.is_broken) = (Progress::Changed, true);
         self.link.answer(Answer::error(error));
     }
 
-    /// A picture of what is seen, or of a frame through the scene's own camera, for a file. Sizes and samples that are not given are those
-    /// of the viewer's picture.
+    /// A still for a file: the current picture, or a frame through the scene's own camera. Omitted sizes and sample counts are those of the
+    /// viewer's picture. None before the first picture.
     ///
     /// # Errors
-    /// Settings that are out of range, and those of posing a frame.
+    /// If the settings are out of range or need too much memory, if the device cannot load the scene, or if it fails while measuring the
+    /// exposure.
     pub fn still(
         &mut self,
         (number, size, samples): (Option<u32>, Option<[u32; 2]>, Option<u32>),
@@ -472,7 +473,7 @@ impl Eye {
             return Err(SettingsError::Memory { width, height, needed: bytes, available: memory / 2 }.into());
         }
         stage.make_ready()?;
-        // The exposure of other shapes of pictures is another one.
+        // The automatic exposure depends on the picture's aspect ratio.
         let known = (number, &mut Measured::default());
         let (frame, settings) = stage.shown.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
         job.settings = settings;
@@ -483,7 +484,7 @@ impl Eye {
         Ok(Some(Still::new(self.link.clone(), of, job, frame)))
     }
 
-    /// The flight that is to be saved as the scene's camera.
+    /// The flight to be saved as the scene's camera.
     pub fn flight(&self, stage: &Stage) -> crate::edit::Flight {
         let seen = self.current.as_ref().map(|(frame, _)| camera::view(&frame.camera())).unwrap_or_default();
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);

@@ -1,4 +1,4 @@
-//! Work on a viewer's picture: quick ones while something moves, then coarse ones of more and more pixels, then one sample after the other.
+//! Work on a viewer's picture: quick pictures of moving views, then coarse pictures with increasing size, then samples at full size.
 
 use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING};
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
 };
 use std::time::Instant;
 
-/// How many times the samples a picture without help needs to look like one that was denoised.
+/// Factor by which a noisy picture needs more samples than a denoised one to look as good.
 const CLEAN_WORTH: u32 = 8;
 
 impl Eye {
-    /// When there is something to do after [`Self::update`].
+    /// Time at which work is due after [`Self::update`].
     pub fn due(&self, now: Instant) -> Due {
         if self.size.is_none() || self.is_broken {
             return Due::Never;
@@ -33,10 +33,10 @@ impl Eye {
         }
     }
 
-    /// Does what is due.
+    /// Does the work that is due.
     ///
     /// # Errors
-    /// Those of rendering.
+    /// If the device cannot load the scene or fails, or if a picture cannot be denoised.
     pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
         let (Some(size), Some((frame, settings))) = (self.size, self.current.clone()) else {
             return Ok(());
@@ -73,7 +73,7 @@ impl Eye {
         Ok(())
     }
 
-    /// Renders and shows a picture that is not gone on with. Returns whether it was not interrupted.
+    /// Renders and shows a picture that will not be refined. Returns false if it was interrupted.
     fn quick(
         &mut self,
         stage: &mut Stage,
@@ -95,7 +95,7 @@ impl Eye {
         let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
         let size = (settings.width, settings.height);
         let device = stage.device.as_mut();
-        // A frame that is not gone on with leaves its sums on the device.
+        // The sums of a frame without refinement stay on the device.
         let mut rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
             Err(DeviceError::Stopped) => return Ok(false),
             other => other.map_err(|source| RenderError::Device { frame: number, source })?,
@@ -115,7 +115,7 @@ impl Eye {
         Ok(true)
     }
 
-    /// Takes the next samples of the whole picture, and shows it if that is due.
+    /// Adds a slice of samples to the full-size picture, and shows it if that is due.
     fn film(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
         let size = (film.settings.width, film.settings.height);
         let (before, start) = (film.samples(), Instant::now());
@@ -162,7 +162,7 @@ impl Eye {
         self.shown = Some(Instant::now());
     }
 
-    /// Tells how far the picture is, if that is due.
+    /// Sends a report of the progress, if one is due or `now` is set.
     pub(super) fn report(&mut self, now: bool) {
         let due = self.reported.is_none_or(|at| at.elapsed() >= REPORTING);
         if !now && !due {

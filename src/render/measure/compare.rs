@@ -1,4 +1,4 @@
-//! Compares devices by rays: traces the same rays on each, and compares their hits with the first one's.
+//! Compares devices by rays: traces the same rays on each device, and compares the hits with the first device's.
 
 use super::{MeasureError, TraceOptions, TraceReport, pose, time_rays};
 use crate::{
@@ -13,20 +13,20 @@ use crate::{
 use glam::Vec3;
 use std::{fmt, sync::Arc};
 
-/// Distances may differ by this share of the distance, …
+/// Tolerance of distances, relative to the distance.
 const RELATIVE: f32 = 1e-3;
-/// … plus this share of the scene's diagonal.
+/// Tolerance of distances, relative to the scene's diagonal. Both tolerances are added.
 const ABSOLUTE: f32 = 1e-5;
 
 /// The result of `throng trace --compare`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TraceComparison {
     pub devices: Vec<TraceReport>,
-    /// Differences of each device but the first.
+    /// Differences of each device after the first.
     pub differences: Vec<RayDifference>,
 }
 
-/// How the hits of one device differ from the first device's. A ray counts once, for the first of the three reasons.
+/// Differences between the hits of one device and the first device's. A ray is counted once, by the first of the three reasons.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RayDifference {
     pub device: String,
@@ -36,11 +36,11 @@ pub struct RayDifference {
     pub share: f64,
     /// Rays that hit on one device and miss on the other.
     pub hit_or_miss: u64,
-    /// Rays that hit on both, with distances farther apart than a thousandth plus 1e-5 of the scene's diagonal.
+    /// Rays that hit on both, but whose distances differ by more than a thousandth of the distance plus 1e-5 of the scene's diagonal.
     pub distance: u64,
-    /// Rays that hit at one distance on both, but different primitives or instances.
+    /// Rays that hit at the same distance on both, but different primitives or instances.
     pub target: u64,
-    /// Index of the first ray that differs.
+    /// Index of the first ray that differs; none if all agree.
     pub first: Option<usize>,
     pub agrees: bool,
 }
@@ -58,7 +58,10 @@ impl fmt::Display for TraceComparison {
     }
 }
 
-/// Traces a file of rays on every device, as [`super::trace_file`] does on one. Writes the hits of the first one.
+/// Traces a file of rays on every device, as [`super::trace_file`] does on one device. Writes the hits of the first device.
+///
+/// # Errors
+/// If the file of rays cannot be read, if a device fails, or if hits cannot be written. Errors of devices name the device.
 pub fn compare_traces(
     scene: &Arc<Scene>,
     devices: &mut [Box<dyn Device>],
@@ -121,7 +124,7 @@ fn difference(kind: RayKind, rays: &[Ray], a: &[Hit], b: &[Hit], diagonal: f32) 
     found
 }
 
-/// Whether two distances along a ray agree. They are in multiples of its direction's length; the diagonal is not.
+/// Whether two distances along a ray agree. Distances are in multiples of the direction's length; the diagonal is in world units.
 fn is_near(ray: &Ray, a: f32, b: f32, diagonal: f32) -> bool {
     let length = Vec3::from(ray.direction).length();
     (a - b).abs() <= RELATIVE * a.abs() + ABSOLUTE * diagonal / length

@@ -1,4 +1,4 @@
-//! The file that `--report` writes: measurements, the machine, and what explains them, as Markdown or as JSON.
+//! The file that `--report` writes: measurements, the machine, and statistics that explain the measurements. Formats are Markdown and JSON.
 
 use super::{BenchReport, MeasureError, Spread, TraceReport, TreeStatistics, processor::processor, trees::TreeBytes};
 use crate::output::write_atomically;
@@ -7,10 +7,10 @@ use std::{
     path::PathBuf,
 };
 
-/// Most meshes that a Markdown table lists; JSON has all.
+/// Maximum number of meshes in a Markdown table. JSON lists all meshes.
 const LISTED_MESHES: usize = 16;
 
-/// The path of a report, and the format that it is written in.
+/// Path and format of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportPath {
     pub path: PathBuf,
@@ -28,7 +28,10 @@ enum Format {
 pub struct ReportPathError(String);
 
 impl ReportPath {
-    /// Chooses the format by the ending of the name.
+    /// Parses a path. Its extension, `.md` or `.json`, selects the format.
+    ///
+    /// # Errors
+    /// If the path has another extension.
     pub fn parse(path: impl Into<PathBuf>) -> Result<Self, ReportPathError> {
         let path = path.into();
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -41,19 +44,19 @@ impl ReportPath {
     }
 }
 
-/// A report, and statistics of the trees if they were asked for.
+/// A report, with statistics of the trees if they were requested.
 pub struct Measured<R> {
     pub report: R,
     pub trees: Option<TreeStatistics>,
 }
 
-/// The report with some more keys; serialized, it is the JSON document.
+/// The report with additional keys. Serialised, this is the JSON document.
 #[derive(serde::Serialize)]
 struct Document<'a, R> {
     version: &'static str,
     scene_file: String,
     processor: String,
-    /// Number of timed passes, which follow one to warm up.
+    /// Number of timed passes, which follow one warm-up pass.
     passes: u32,
     #[serde(flatten)]
     report: &'a R,
@@ -61,11 +64,11 @@ struct Document<'a, R> {
 }
 
 impl<R: Tables + serde::Serialize> Measured<R> {
-    /// Writes the report atomically. `scene_file` is the scene that was measured, and `passes` the number of timed passes.
+    /// Writes the report atomically. `scene_file` is the measured scene, `passes` the number of timed passes.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written. Then its former contents remain.
+    /// If the file cannot be written. Its former contents then remain.
     pub fn write(&self, to: &ReportPath, scene_file: String, passes: u32) -> Result<(), MeasureError> {
         let document = Document {
             version: env!("CARGO_PKG_VERSION"),
@@ -86,13 +89,13 @@ impl<R: Tables + serde::Serialize> Measured<R> {
     }
 }
 
-/// A report that tables can be made from.
+/// A report that can be written as tables.
 pub trait Tables {
     fn command(&self) -> &'static str;
     fn device(&self) -> &str;
-    /// The reports of each kind of rays that was traced, with its name.
+    /// Name and report of each kind of rays that was traced.
     fn rays(&self) -> Vec<(&'static str, &TraceReport)>;
-    /// Build times in milliseconds.
+    /// Names and times of builds, in milliseconds.
     fn builds(&self) -> Vec<(&'static str, Spread)>;
 }
 
@@ -165,7 +168,7 @@ impl<R: Tables> Document<'_, R> {
     }
 }
 
-/// Writes a heading and the head of a table whose first column is text and whose others are numbers.
+/// Writes a heading and the header of a table. The first column is text, the others are numbers.
 fn write_head(out: &mut String, heading: &str, columns: &[&str]) -> fmt::Result {
     writeln!(out, "\n## {heading}\n\n| {} |", columns.join(" | "))?;
     writeln!(out, "|---|{}", "---:|".repeat(columns.len() - 1))
@@ -238,7 +241,7 @@ fn write_bytes(out: &mut String, bytes: &TreeBytes) -> fmt::Result {
     kinds.iter().try_for_each(|(kind, bytes)| writeln!(out, "| {kind} | {bytes} |"))
 }
 
-/// A name from a file, without characters that would end the table's cell.
+/// A name from a file, without characters that would end a table cell.
 fn cell(name: &str) -> String {
     name.replace(['|', '\n', '\r'], " ")
 }

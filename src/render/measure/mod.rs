@@ -1,5 +1,5 @@
-//! Timed ray queries outside of a renderer: files of rays that other ray tracers trace too, rays of a scene's own camera, and
-//! the rays that a rendered frame casts.
+//! Timed ray queries outside of a renderer: rays from files shared with other ray tracers, rays of a scene's own camera, and the rays that
+//! a rendered frame casts.
 
 use super::{
     Poser, TreeSource, milliseconds,
@@ -35,45 +35,45 @@ pub use report::{BenchReport, Builds, TraceReport, WorkPerRay};
 pub use spread::Spread;
 pub use trees::TreeStatistics;
 
-/// Picture size of the bench's primary rays.
+/// Picture size for the bench's primary rays, in pixels.
 pub const BENCH_SIZE: (u32, u32) = (1280, 720);
-/// Picture size of the frame that the bench renders.
+/// Size of the frame that the bench renders, in pixels.
 pub const BENCH_FRAME: (u32, u32) = (1920, 1080);
-/// Samples per pixel of that frame.
+/// Samples per pixel of the frame that the bench renders.
 pub const BENCH_SAMPLES: u32 = 4;
-/// Number of camera positions along the animation that the bench traces rays from.
+/// Number of camera positions along the animation from which the bench traces rays.
 const BENCH_VIEWS: u32 = 4;
 
 /// Options of [`trace_file`].
 pub struct TraceOptions {
-    /// A `.ray` file.
+    /// Path of a `.ray` file.
     pub rays: PathBuf,
-    /// Whether to find the closest hits, or any.
+    /// Kind of query: closest hit or any hit.
     pub kind: RayKind,
-    /// Where to write the hits, as a `.hit` file.
+    /// Path of the `.hit` file to write; none to discard the hits.
     pub hits: Option<PathBuf>,
-    /// Number of timed passes, which follow one to warm up.
+    /// Number of timed passes, which follow one warm-up pass. 0 counts as 1.
     pub repeat: u32,
-    /// Whether to measure what explains the speed: the work per ray, and the quality of the trees.
+    /// Whether to measure what determines the speed: the work per ray, and the quality of the trees.
     pub explain: bool,
     pub trees: TreeSource,
 }
 
 /// Options of [`bench`].
 pub struct BenchOptions {
-    /// Folder for the scene, rays and hits ([`dump_paths`]), which has to exist.
+    /// Existing folder for the scene, rays and hits (see [`dump_paths`]); none to write nothing.
     pub dump: Option<PathBuf>,
-    /// Number of timed passes, which follow one to warm up.
+    /// Number of timed passes, which follow one warm-up pass. 0 counts as 1.
     pub repeat: u32,
     /// Settings of the frame that is rendered.
     pub render: FrameSettings,
     /// See [`TraceOptions::explain`].
     pub explain: bool,
-    /// Source of the trees that rays are traced against. Builds of every quality are measured all the same.
+    /// Source of the trees against which rays are traced. Build times of all qualities are measured in any case.
     pub trees: TreeSource,
 }
 
-/// Why nothing was measured or written.
+/// Reason why a measurement or its output failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     #[error(transparent)]
@@ -107,7 +107,7 @@ pub fn trace_file(
     Ok(Measured { report, trees })
 }
 
-/// Counts the work of tracing rays. None if the device does not count, or there are no rays.
+/// Counts the work of tracing rays. None if the device does not support counting, or without rays.
 fn work_per_ray(
     device: &mut dyn Device,
     posed: &Posed,
@@ -118,11 +118,11 @@ fn work_per_ray(
     Ok(counts.as_ref().and_then(WorkPerRay::of))
 }
 
-/// A frame, and the time that its trees took to build.
+/// A posed frame, and the build times of its trees.
 struct Posed {
     frame: Frame,
     scene: Arc<Scene>,
-    /// The scene as the frame shows it: see [`shown`].
+    /// The scene in the frame's pose, see [`shown`].
     shown: Arc<Scene>,
     blas_build_ms: f64,
     tlas_build_ms: f64,
@@ -137,7 +137,7 @@ fn pose(scene: &Arc<Scene>, device: &mut dyn Device, number: u32, trees: &TreeSo
     Ok(Posed { shown: shown(scene, &frame), frame, scene: scene.clone(), blas_build_ms, tlas_build_ms })
 }
 
-/// `scene` with the deformed shapes, the tables and the mesh of each instance that `frame` has.
+/// A copy of `scene` with the deformed shapes, the tables and the mesh of each instance in `frame`.
 fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
     if frame.shapes.is_empty() && scene.palettes.is_empty() && frame.tables.is_none() {
         return scene.clone();
@@ -153,7 +153,7 @@ fn shown(scene: &Arc<Scene>, frame: &Frame) -> Arc<Scene> {
             mesh.positions.clone_from(&posed.shape.positions);
         }
     }
-    // With assemblies, numbers are not indices, and instances keep their first pose.
+    // With assemblies, the numbers of instances are not indices. Instances then keep the mesh of their first pose.
     let records = if scene.assemblies.is_empty() { &frame.tlas.records[..] } else { &[] };
     for record in records {
         if let Some(instance) = shown.instances.get_mut(record.instance as usize) {
@@ -205,7 +205,7 @@ struct Queries<'a> {
 }
 
 impl Queries<'_> {
-    /// Times a query. None if there are no rays.
+    /// Times a query. None without rays.
     fn time(
         &mut self,
         device: &mut dyn Device,
@@ -231,9 +231,9 @@ impl Queries<'_> {
     }
 }
 
-/// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation, against the
-/// scene half-way through. Where the device can tell, also measures the rays of that frame, as it renders it and as queries.
-/// Each kind of these is held in memory until it is traced or, with its hits, until it is dumped.
+/// Measures builds, and the speed of primary, bounce and shadow rays from [`BENCH_VIEWS`] views along the animation. All rays are traced
+/// against the scene's middle frame. If the device times its stages, the rays of that frame are also measured, as it renders them and as
+/// queries. Each kind of rays stays in memory until it is traced; if rays are dumped, it stays with its hits until it is written.
 ///
 /// # Errors
 ///
@@ -289,7 +289,7 @@ pub fn bench(
     Ok(Measured { report, trees })
 }
 
-/// Rays through pixel centres in 8×8 tiles, the order in which renderers trace them.
+/// Rays through pixel centres, in 8×8 tiles, which is the order in which renderers trace them.
 fn camera_rays(scene: &Scene) -> Vec<Ray> {
     let views = BENCH_VIEWS.min(scene.settings.frames.max(1));
     let passed = |view: u32| scene.duration() * f64::from(view) / f64::from(BENCH_VIEWS);
@@ -309,7 +309,7 @@ fn measure_builds(posed: &Posed, device: &dyn Device, repeat: u32, number: u32) 
         })
     };
     let mut poser = Poser::new(posed.scene.clone(), layout);
-    // Two TLASes are filled in turn, and in a renderer both soon have their full size.
+    // The poser fills two TLASes in turn. In a renderer, both soon have their full size.
     (0..2).for_each(|_| drop(poser.repose(number)));
     let tlas_ms = spread_of(repeat, || milliseconds(poser.repose(number).tlas.build_time));
     Builds {
@@ -324,10 +324,10 @@ fn spread_of(repeat: u32, mut sample: impl FnMut() -> f64) -> Spread {
     Spread::of((0..repeat.max(1)).map(|_| sample()).collect())
 }
 
-/// Kinds of rays that may be dumped. Those of a frame itself (`own_…`) exist on devices that gather them.
+/// Kinds of rays that may be dumped. Rays of a rendered frame (`own_…`) are only available on some devices.
 const DUMPED_KINDS: [&str; 6] = ["primary", "bounce", "shadow", "own_primary", "own_bounce", "own_shadow"];
 
-/// All files that a dump of the scene named `scene` may have.
+/// Paths of all files that a dump of the scene named `scene` may write.
 pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
     let kinds = DUMPED_KINDS.iter();
     let files = kinds.flat_map(|kind| [format!("{kind}.ray"), format!("{kind}.hit")]);
@@ -336,8 +336,8 @@ pub fn dump_paths(folder: &Path, scene: &str) -> Vec<PathBuf> {
     files.map(|suffix| folder.join(format!("{scene}.{suffix}"))).collect()
 }
 
-/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` of each kind, to a folder that exists. Returns the number of
-/// spheres left out.
+/// Writes `NAME.scn`, and `NAME.KIND.ray` and `NAME.KIND.hit` for each kind of rays, to an existing folder. Returns the number of sphere
+/// instances, which are left out.
 fn dump(
     folder: &Path,
     posed: &Posed,

@@ -2,7 +2,7 @@
 
 use std::{env::consts::ARCH, fs};
 
-/// The system's name for the processor, else its architecture.
+/// The processor's model name from `/proc/cpuinfo`, or the architecture if there is none.
 pub fn processor() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     model_name(&cpuinfo).unwrap_or(ARCH).to_owned()

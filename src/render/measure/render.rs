@@ -1,5 +1,5 @@
-//! How fast a device traces the rays of its own frames while it renders them, and the same rays in the same order as mere queries.
-//! The ratio tells what rendering costs the tracing, and nothing about the rays, which are the same on both sides.
+//! Speed of tracing while a device renders a frame, compared with queries of the same rays in the same order. Their ratio is the cost of
+//! rendering relative to plain queries, independent of the rays.
 
 use super::{Queries, spread::median};
 use crate::{
@@ -8,22 +8,22 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// Times of rendering a frame on an otherwise idle device: medians over the passes.
+/// Times of rendering a frame on an otherwise idle device, as medians over the passes.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RenderReport {
     pub width: u32,
     pub height: u32,
     pub samples: u32,
     pub rays: RayCounts,
-    /// Millions of rays per second of the time spent on tracing that kind; none without such rays.
+    /// Millions of rays per second of the time spent on tracing each kind; none without rays of that kind.
     pub primary_mrays_per_s: Option<f64>,
     pub bounce_mrays_per_s: Option<f64>,
     pub shadow_mrays_per_s: Option<f64>,
-    /// The same rates for these very rays, with one query per kind; none where the device does not hand them out.
+    /// Rates of the same rays in queries, one query per kind; none if the device cannot return its rays.
     pub primary_bare_mrays_per_s: Option<f64>,
     pub bounce_bare_mrays_per_s: Option<f64>,
     pub shadow_bare_mrays_per_s: Option<f64>,
-    /// Ratios of the rates in the frame to those of the queries.
+    /// Ratios of the rates while rendering to the rates of queries.
     pub primary_ratio: Option<f64>,
     pub bounce_ratio: Option<f64>,
     pub shadow_ratio: Option<f64>,
@@ -32,15 +32,15 @@ pub struct RenderReport {
     pub shadow_ms: f64,
     pub shade_ms: f64,
     pub other_ms: f64,
-    /// The device's time for the whole frame.
+    /// Device time of the whole frame.
     pub frame_ms: f64,
 }
 
-/// Millions of the frame's own rays per second in queries: primary, bounce, shadow.
+/// Rates of the frame's own rays in queries, in millions per second: primary, bounce, shadow.
 type BareRates = [Option<f64>; 3];
 
-/// Renders the frame of the queries once to warm up, and then `queries.repeat` times. It renders one at a time, as stages of frames
-/// that overlap would overlap, too. Then traces the frame's own rays as queries. None if the device does not time its stages.
+/// Renders the frame of the queries once as a warm-up, and then `queries.repeat` times. Frames are rendered one at a time, so that their
+/// stages do not overlap. Afterwards, the frame's own rays are traced as queries. None if the device does not time its stages.
 pub fn measure(
     device: &mut dyn Device,
     settings: &FrameSettings,
@@ -108,7 +108,7 @@ fn report(frames: &[Rendered], settings: &FrameSettings, bare: BareRates) -> Opt
     })
 }
 
-/// Median in milliseconds of at least one time.
+/// Median of one or more times, in milliseconds.
 fn middle(times: impl Iterator<Item = Duration>) -> f64 {
     let mut times: Vec<f64> = times.map(milliseconds).collect();
     times.sort_by(f64::total_cmp);
@@ -207,7 +207,7 @@ mod tests {
         };
         let mut queries = Queries { posed: &posed, repeat: 3, explain: false, dumped: true, traced: Vec::new() };
         let found = measure(&mut device, &settings(), &mut queries).unwrap().unwrap();
-        // There is one ray in the frame, and a query takes a millisecond.
+        // The frame has one ray, and a query takes a millisecond.
         assert_eq!(found.primary_mrays_per_s, Some(0.25));
         let bare = [found.primary_bare_mrays_per_s, found.bounce_bare_mrays_per_s, found.shadow_bare_mrays_per_s];
         assert_eq!(bare, [Some(0.5), None, Some(2.0)]);

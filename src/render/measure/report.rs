@@ -1,4 +1,4 @@
-//! Measurements, as text for people and as JSON documents.
+//! Results of measurements, as readable text and as JSON documents.
 
 use super::{RenderReport, Spread};
 use crate::device::{RayKind, WorkCounts};
@@ -14,22 +14,22 @@ pub struct TraceReport {
     pub hits: u64,
     /// Median of the timed passes, in millions of rays per second.
     pub mrays_per_s: f64,
-    /// Speeds of the slowest and the fastest pass.
+    /// Rates of the slowest and the fastest pass, in millions of rays per second.
     pub mrays_per_s_min: f64,
     pub mrays_per_s_max: f64,
-    /// Median absolute deviation of the passes from the median.
+    /// Median absolute deviation of the rates, in millions of rays per second.
     pub mrays_per_s_mad: f64,
-    /// Time to build all BLASes, by default at high quality; with a cache of trees, the time to read them.
+    /// Time to build all BLASes, by default at high quality. With a cache of trees, the time to read them.
     pub blas_build_ms: f64,
     pub tlas_build_ms: f64,
-    /// Memory of trees and instance records.
+    /// Memory of trees and instance records, in bytes.
     pub bytes: u64,
-    /// Work per ray, if it was asked for and the device counts it.
+    /// Work per ray; none unless it was requested and the device can count it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkPerRay>,
 }
 
-/// [`WorkCounts`] divided by the rays.
+/// [`WorkCounts`] divided by the number of rays.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct WorkPerRay {
     pub tlas_nodes: f64,
@@ -56,11 +56,11 @@ impl WorkPerRay {
 /// Times of repeated builds, in milliseconds.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Builds {
-    /// Time to build all BLASes, one after the other.
+    /// Times to build all BLASes one after the other, at each quality.
     pub blas_fast_ms: Spread,
     pub blas_balanced_ms: Spread,
     pub blas_high_ms: Spread,
-    /// Time to build the TLAS, with the instances' boxes.
+    /// Time to build the TLAS, including the instances' boxes.
     pub tlas_ms: Spread,
 }
 
@@ -85,25 +85,26 @@ pub struct BenchReport {
     pub device: String,
     pub threads: usize,
     pub instances: u64,
-    /// Primitives of all instances together.
+    /// Number of primitives with all instances expanded.
     pub instanced_primitives: u64,
-    /// Median time to build all BLASes, one after the other.
+    /// Median times to build all BLASes one after the other, at each quality.
     pub blas_fast_ms: f64,
     pub blas_balanced_ms: f64,
     pub blas_high_ms: f64,
-    /// Median time to build the TLAS, with the instances' boxes.
+    /// Median time to build the TLAS, including the instances' boxes.
     pub tlas_ms: f64,
     /// Medians and spreads of the build times.
     pub builds: Builds,
-    /// Memory of trees and instance records.
+    /// Memory of trees and instance records, in bytes.
     pub bytes: u64,
-    /// Rays of the scene's camera. Bounce rays are cosine-weighted and start at their hits, as do shadow rays, which go to a light outside.
+    /// Rays of the scene's camera. Bounce and shadow rays start at their hits: bounce rays are cosine-weighted, shadow rays go to a light
+    /// outside the scene.
     pub primary: TraceReport,
     pub bounce: Option<TraceReport>,
     pub shadow: Option<TraceReport>,
-    /// Rays of a frame as the device renders it, and as queries; none if the device does not time its stages.
+    /// Rays of a frame, as the device renders it and as queries; none if the device does not time its stages.
     pub render: Option<RenderReport>,
-    /// Number of instances of spheres, which a dumped `.scn` cannot hold.
+    /// Number of sphere instances, which a dumped `.scn` file cannot store.
     pub not_dumped: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Rays for benchmarks: the primary rays of a view, and bounce and shadow rays from their hits.
+//! Rays for benchmarks: the primary rays of a view, and bounce and shadow rays that start at their hits.
 
 use crate::{
     abi::{Hit, Ray},
@@ -9,7 +9,7 @@ use crate::{
 };
 use glam::{DVec3, Vec3};
 
-/// Rays through the pixel centres of a view, in 8×8 tiles.
+/// Rays through the pixel centres of a view, in 8×8 tiles. Pixels beyond the last whole tile are left out.
 pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
     let aspect = width as f32 / height as f32;
     let pixels = (0..height / 8)
@@ -24,8 +24,8 @@ pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
     pixels.map(ray).collect()
 }
 
-/// Makes two rays per hit, in the order of the hits: a cosine-weighted one about the geometric normal, and one to a point light
-/// at centre + diagonal · (0.75, 1.5, 0.375).
+/// Creates two rays per hit, in the order of the hits: a bounce ray, cosine-weighted about the geometric normal, and a shadow ray to a
+/// point light at centre + diagonal · (0.75, 1.5, 0.375).
 pub fn make(scene: &Scene, frame: &Frame, rays: &[Ray], hits: &[Hit]) -> (Vec<Ray>, Vec<Ray>) {
     let bounds = frame.tlas.bounds();
     let diagonal = f64::from(bounds.diagonal());

@@ -1,17 +1,20 @@
 //! The median and the spread of repeated measurements.
 
-/// Statistics of at least one measurement, in its unit.
+/// Statistics of one or more measurements, in the unit of the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub median: f64,
     pub min: f64,
     pub max: f64,
-    /// Median absolute deviation from the median: unlike `min` and `max`, no single disturbed measurement moves it.
+    /// Median absolute deviation from the median. Unlike `min` and `max`, it is robust against a single disturbed measurement.
     pub mad: f64,
 }
 
 impl Spread {
-    /// Computes the statistics of `samples`, which may be in any order but not empty.
+    /// Computes the statistics of `samples`, in any order.
+    ///
+    /// # Panics
+    /// If `samples` is empty.
     pub fn of(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         let (min, max) = (samples[0], samples[samples.len() - 1]);
@@ -24,7 +27,7 @@ impl Spread {
     }
 }
 
-/// The median of a sorted list that is not empty.
+/// The median of a sorted, non-empty list.
 pub fn median(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0

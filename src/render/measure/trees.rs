@@ -1,4 +1,4 @@
-//! The quality and the memory of a frame's trees.
+//! Quality and memory of a frame's trees.
 
 use super::Posed;
 use crate::accel::{Blas, blas_overlap, tlas_overlap};
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TreeStatistics {
     pub tlas: TlasStatistics,
-    /// One for each mesh that instances show.
+    /// Statistics of each mesh that is shown by an instance.
     pub blas: Vec<BlasStatistics>,
     pub bytes: TreeBytes,
 }
@@ -17,9 +17,9 @@ pub struct TreeStatistics {
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct TlasStatistics {
     pub instances: u64,
-    /// Node levels on the longest path.
+    /// Number of node levels on the longest path.
     pub depth: u32,
-    /// Nodes and instances that a ray through the scene's bounds is expected to visit, by the surface area heuristic.
+    /// Expected number of nodes and instances that a ray through the scene's bounds visits, by the surface area heuristic.
     pub sah_cost: f32,
     /// See [`tlas_overlap`].
     pub overlap: f32,
@@ -32,11 +32,11 @@ pub struct BlasStatistics {
     pub mesh: String,
     /// Number of instances that show the mesh.
     pub instances: u64,
-    /// Triangles, or 1 for a sphere.
+    /// Number of triangles; 1 for a sphere.
     pub primitives: u64,
-    /// Node levels on the longest path.
+    /// Number of node levels on the longest path.
     pub depth: u32,
-    /// Nodes and packs that a ray through the mesh's bounds is expected to visit, by the surface area heuristic.
+    /// Expected number of nodes and packs that a ray through the mesh's bounds visits, by the surface area heuristic.
     pub sah_cost: f32,
     /// See [`blas_overlap`]; none for compressed trees.
     pub overlap: Option<f32>,
@@ -49,10 +49,10 @@ pub struct TreeBytes {
     pub blas_nodes: u64,
     /// Packs of triangles.
     pub blas_leaves: u64,
-    /// Data that only builds, refits and boxes of instances read.
+    /// Data that are read only by builds, refits and the computation of instance boxes.
     pub blas_builds: u64,
     pub tlas_nodes: u64,
-    /// Instance records, and the shutter keys of instances that move while the shutter is open.
+    /// Instance records, and the shutter keys of instances that move during the exposure.
     pub instance_records: u64,
 }
 

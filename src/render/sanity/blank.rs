@@ -1,17 +1,17 @@
-//! Finished pictures that show nothing.
+//! Detection of finished pictures that show a single colour.
 
 use crate::pixels::PixelType;
 use std::{array, fmt};
 
-/// The only colour of a picture.
+/// Colour of a picture that shows nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blank {
-    /// Nothing but black.
+    /// All pixels are black.
     Black,
-    /// Nothing but white.
+    /// All pixels are white.
     White,
-    /// Nothing but another colour.
+    /// All pixels have one other colour.
     OneColor,
 }
 
@@ -25,14 +25,15 @@ impl fmt::Display for Blank {
     }
 }
 
-/// Number of pixels that may well have one colour.
+/// Number of pixels below which a picture may well have a single colour.
 const FEW: usize = 256;
-/// How far colours are apart at most that count as one: what dithering adds.
+/// Greatest difference of display values that count as one colour. Dithering can add this much.
 const STEP: f32 = 1.5 / 255.0;
-/// The same of radiance, as a share of it.
+/// Greatest difference of radiance that counts as one colour, relative to the radiance.
 const SHARE: f32 = 1e-3;
 
-/// The colour of a picture whose RGB pixels all have one; none for pictures of few pixels. Takes next to no time for other pictures.
+/// Classifies a picture if all of its RGB pixels have one colour. None for pictures with few pixels (`FEW`). The scan stops at the first
+/// different pixel, so it is fast for most pictures.
 pub fn blank(pixels: &[u8], kind: PixelType) -> Option<Blank> {
     let bytes = kind.bytes();
     let channel = |b: &[u8]| match (kind, b) {

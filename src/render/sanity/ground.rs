@@ -1,4 +1,4 @@
-//! Cameras below a ground with hills: rays up and down from the eye.
+//! Detects cameras below hilly ground, with vertical rays from the eye.
 
 use super::view::Posed;
 use crate::{
@@ -8,23 +8,23 @@ use crate::{
 use glam::{Affine3, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 
-/// Greatest number of instances above or below the eye. Where there are more, nothing is told.
+/// Maximum number of instances above or below the eye. With more instances, no warning is given.
 const MOST_IN_COLUMN: usize = 4096;
-/// Number of things of which it is known whether they stand on the ground.
+/// Number of objects that are tested for standing on the ground.
 const MOST_THINGS: usize = 16;
-/// Greatest height of a floor, as a share of its width. A floor with something below it may be that of an upper storey.
+/// Greatest height of a floor, relative to its width. A floor with something below it may belong to an upper storey.
 const FLOOR: f32 = 1e-2;
-/// How far below a ground a camera may be, as a share of the ground's width, for which it is a mistake.
+/// Greatest depth of a camera below a ground that counts as a mistake, relative to the ground's width.
 const DEEP: f32 = 0.1;
 
-/// A ground above an eye.
+/// A ground above the eye.
 pub struct GroundAbove {
     pub instance: usize,
-    /// Its height above the eye.
+    /// Height of the ground above the eye.
     pub height: f32,
 }
 
-/// Where a vertical line through the eye meets a surface.
+/// Intersection of the vertical line through the eye with a surface.
 #[derive(Clone, Copy)]
 struct Hit {
     instance: usize,
@@ -33,8 +33,8 @@ struct Hit {
     faces_up: bool,
 }
 
-/// The ground that `eye` is below: what is met first above it is the underside of an opaque surface that faces up, on which most things stand.
-/// None if more than `most` triangles would have to be looked at.
+/// The ground that `eye` is below. The first surface above the eye must be the underside of an opaque surface that faces up and on which
+/// most objects stand. None if more than `most` triangles would have to be tested.
 pub fn above(posed: &Posed, eye: Vec3, most: usize) -> Option<GroundAbove> {
     let is_in_column = |bounds: &Option<Aabb>| bounds.is_some_and(|b| b.contains_point(eye.with_y(b.min.y)));
     let column = (0..posed.bounds.len()).into_par_iter().filter(|&i| is_in_column(&posed.bounds[i]));
@@ -71,8 +71,9 @@ fn hits(posed: &Posed, instance: usize, eye: Vec3) -> [Option<Hit>; 2] {
     all.reduce(|| [None; 2], |a, b| [nearer(a[0], b[0]), nearer(a[1], b[1])])
 }
 
-/// Whether an instance is a ground for most other things, with the eye in it or not far below. One with something at the height `below` under
-/// the eye has hills, and most things are above its surface; where there are none, it dips below that, as land does in a sea.
+/// Whether an instance is the ground for most other objects, and the eye is within its height or not far below. `below` is the height of a
+/// surface under the eye. If there is one, the ground must be hilly and most objects must be above it. If no objects are on it, it must
+/// reach below that surface, as land reaches below the sea.
 fn is_ground(posed: &Posed, instance: usize, eye: Vec3, below: Option<f32>) -> bool {
     let Some(ground) = posed.bounds[instance] else { return false };
     let extent = ground.extent();
@@ -81,7 +82,7 @@ fn is_ground(posed: &Posed, instance: usize, eye: Vec3, below: Option<f32>) -> b
     {
         return false;
     }
-    // What is larger, such as a sea, stands on nothing.
+    // Larger objects, for example a sea, do not stand on the ground.
     let stands =
         |bounds: &Aabb| !(bounds.min.xz().cmple(ground.min.xz()) & bounds.max.xz().cmpge(ground.max.xz())).all();
     let others = (0..posed.bounds.len()).filter(|&other| other != instance);
@@ -104,7 +105,7 @@ fn is_ground(posed: &Posed, instance: usize, eye: Vec3, below: Option<f32>) -> b
     2 * within.iter().zip(heights).filter(is_above).count() > within.len()
 }
 
-/// The greatest height of a placed mesh at each point; infinitely low beside it.
+/// Greatest height of a placed mesh at each point; negative infinity beside the mesh.
 fn heights(mesh: &TriangleMesh, world: &Affine3, points: &[Vec2]) -> Vec<f32> {
     let lines: Vec<Line> = points.iter().map(|p| Line::through(world, Vec3::new(p.x, 0.0, p.y))).collect();
     let none = || vec![f32::NEG_INFINITY; points.len()];
@@ -118,7 +119,7 @@ fn heights(mesh: &TriangleMesh, world: &Affine3, points: &[Vec2]) -> Vec<f32> {
     mesh.triangles.par_iter().with_min_len(1 << 14).fold(none, with).reduce(none, higher)
 }
 
-/// A vertical line of the world in the space of an object, by the height above its origin.
+/// A vertical world-space line in object space. Its parameter is the height above the origin, in world units.
 struct Line {
     origin: Vec3,
     up: Vec3,
@@ -130,7 +131,7 @@ impl Line {
         Self { origin: object_from_world.transform_point3(point), up: object_from_world.transform_vector3(Vec3::Y) }
     }
 
-    /// The height at which the line meets a triangle, and whether that faces up (Möller and Trumbore 1997).
+    /// Height at which the line meets a triangle, and whether the triangle faces up (Möller and Trumbore 1997).
     fn meets(&self, mesh: &TriangleMesh, triangle: &[u32; 3]) -> Option<(f32, bool)> {
         let corner = |vertex: u32| mesh.positions.get(vertex as usize).map(|&p| Vec3::from(p) - self.origin);
         let [Some(a), Some(b), Some(c)] = triangle.map(corner) else { return None };
@@ -139,7 +140,7 @@ impl Line {
         let det = e1.dot(p);
         let q = a.cross(e1);
         let (u, v, height) = (-a.dot(p) / det, -self.up.dot(q) / det, -e2.dot(q) / det);
-        // The determinant is negative where the line and the normal go the same way.
+        // The determinant is negative if the line and the normal point to the same side.
         (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && height.is_finite()).then_some((height, det < 0.0))
     }
 }

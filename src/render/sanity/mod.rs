@@ -1,5 +1,5 @@
-//! Warnings before a wrong picture: of scenes that can be rendered but show nothing, or not what their author wanted. What is not certain
-//! is not told.
+//! Warnings before a render about scenes that are valid but probably show nothing, or not the intended picture. Uncertain cases give no
+//! warning.
 
 mod blank;
 mod ground;
@@ -14,7 +14,7 @@ use crate::{
     scene::{Integrator, Light, LightSource, Scene, Shows},
 };
 
-/// Number of materials that a warning names.
+/// Maximum number of materials that a warning names.
 const NAMED: usize = 3;
 
 /// Warnings about pictures of `frames` with these settings, one line each.
@@ -50,7 +50,7 @@ fn about_light(scene: &Scene) -> Option<String> {
     })
 }
 
-/// Even fog without an end lets nothing through from infinitely far away.
+/// Warns about homogeneous fog without bounds, which absorbs all light from infinitely far away.
 fn about_fog(scene: &Scene) -> Option<String> {
     let is_sun = |light: &Light| matches!(light, Light::Sun { .. });
     let is_lost = scene.environment.shines() || scene.lights.iter().any(is_sun);
@@ -59,7 +59,7 @@ fn about_fog(scene: &Scene) -> Option<String> {
     (is_lost && scene.fog.is_some_and(|fog| fog.hides_the_sky())).then(|| warning.into())
 }
 
-/// The names of some materials, as part of a sentence.
+/// The names of some materials, joined for a sentence.
 fn named(scene: &Scene, rows: Vec<usize>) -> String {
     let names = rows.iter().take(NAMED).map(|&row| format!("`{}`", scene.material_name(row)));
     let names: Vec<String> = names.collect();

@@ -1,4 +1,4 @@
-//! Cameras that turn within a part of a frame: where a target passes the eye, and where a flight leads straight over its target.
+//! Detects cameras that turn abruptly within a frame: if a target passes the eye, or if a flight leads straight over its target.
 
 use crate::{
     anim::{self, CameraPose, Moment},
@@ -6,18 +6,18 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Most frames that are looked at; most where the camera is made anew for each by keys; and most where rigs have to be posed.
+/// Maximum numbers of frames that are tested: in general, if keys change the camera in each frame, and if rigs have to be posed.
 const MOST_FRAMES: usize = 20_000;
 const MOST_KEYED: usize = 1_000;
 const MOST_POSED: usize = 64;
-/// Angle between the cameras of two frames from which on it is looked at what is in between, in radians.
+/// Angle between the cameras of two frames above which the time between them is examined, in radians.
 const SUSPECT: f32 = 1.0;
-/// Parts of a frame that are looked at.
+/// Number of moments into which the time between two frames is divided.
 const PARTS: u32 = 16;
-/// Share of a turn from one frame to the next that makes a jump of it, if it is made in one of the parts.
+/// Share of the turn between two frames above which the turn within one part counts as a jump.
 const JUMP: f32 = 0.25;
 
-/// A warning about the first two of `frames` that follow each other and between which the camera jumps from one direction to another.
+/// A warning about the first two consecutive frames between which the camera jumps from one direction to another.
 pub fn warning(scene: &Scene, frames: &[u32]) -> Option<String> {
     let cameras = std::iter::once(&scene.camera).chain(scene.cuts.iter().map(|cut| &cut.camera));
     let follows = |camera: &Camera| camera.eye.is_some() || camera.target.is_some();
@@ -48,11 +48,11 @@ pub fn warning(scene: &Scene, frames: &[u32]) -> Option<String> {
 
 struct Jump {
     degrees: f32,
-    /// Whether it looks into another direction afterwards, and not just to another side.
+    /// Whether the viewing direction jumps; otherwise the camera only rolls.
     passes_eye: bool,
 }
 
-/// The jump between a frame and the next, if there is one.
+/// The jump between a frame and the next one; none if the camera turns steadily.
 fn jump(scene: &Scene, frame: u32) -> Option<Jump> {
     let (start, length) = (scene.time_of(frame), 1.0 / scene.settings.fps);
     let pose = |part: u32| {
@@ -71,7 +71,7 @@ fn jump(scene: &Scene, frame: u32) -> Option<Jump> {
     (most > JUMP * turned).then_some(Jump { degrees: turned.to_degrees(), passes_eye })
 }
 
-/// The angle by which a camera is turned relative to another.
+/// Angle of the rotation between two cameras, in radians.
 fn angle(a: &CameraPose, b: &CameraPose) -> f32 {
     let (a, b) = (a.basis(), b.basis());
     let trace = a.0.dot(b.0) + a.1.dot(b.1) + a.2.dot(b.2);
@@ -106,7 +106,7 @@ mod tests {
             ),
             "{told}"
         );
-        // A flight of today turns instead.
+        // A centripetal flight turns steadily instead.
         assert_eq!(warned(keys, Parametrisation::Centripetal, 9), None);
     }
 

@@ -1,4 +1,4 @@
-//! Cameras that see nothing: past everything, below the ground, inside of something.
+//! Detects cameras that see nothing: they look past everything, are below the ground, or are inside an object.
 
 use super::ground;
 use crate::{
@@ -10,25 +10,25 @@ use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
-/// How much wider than the picture a view is taken for, as filters reach beyond it.
+/// Factor by which a view is widened for the test, since pixel filters reach beyond the picture.
 const WIDER: f32 = 1.05;
-/// Greatest height of a ground, as a share of its width.
+/// Greatest height of a flat ground, relative to its width.
 const FLAT: f32 = 1e-3;
-/// How deep things may be sunk into a ground, as a share of the height of all that is on it.
+/// Greatest depth of objects sunk into a ground, relative to the height of all objects on it.
 const SUNK: f32 = 0.05;
-/// Greatest size of something that a camera is inside of by mistake, as a share of all other things: what is larger may be a room.
+/// Greatest size of an object that a camera is inside of by mistake, relative to all other objects. A larger object may be a room.
 const SOLID: f32 = 0.5;
-/// Greatest number of instances, and of their triangles, that are looked into. Where boxes of more surround the camera, nothing is told.
+/// Maximum number of instances around the camera that are tested, and of their triangles. With more, no warning is given.
 const MOST_AROUND: usize = 64;
 const MOST_TRIANGLES: usize = 1 << 22;
-/// Greatest number of triangles in which a ground is looked for.
+/// Maximum number of triangles that are tested for a hilly ground.
 const MOST_IN_GROUND: usize = 1 << 28;
-/// Number of frames in which it is looked for where only the camera moves.
+/// Number of frames that are tested for a ground if only the camera moves.
 const GROUND_FRAMES: usize = 32;
-/// Share of all directions that a surface has to close off for something to be inside of it.
+/// Share of all directions that a surface has to cover to count as enclosing.
 const CLOSED: f64 = 0.95;
 
-/// A warning about the camera in some of `frames`, if there is one. `all` are all frames of the film.
+/// A warning about the camera in some of `frames`, if there is a problem. `all` lists all frames of the run.
 pub fn warning(scene: &Scene, aspect: f32, frames: &[u32], all: &[u32]) -> Option<String> {
     let boxes = scene.boxes_at_rest();
     let mut sees_nothing = !frames.is_empty();
@@ -56,15 +56,14 @@ pub fn warning(scene: &Scene, aspect: f32, frames: &[u32], all: &[u32]) -> Optio
     })
 }
 
-/// The scene in a frame.
+/// The scene, posed in a frame.
 pub(super) struct Posed<'a> {
     scene: &'a Scene,
     camera: CameraPose,
     pub(super) world_from_object: Vec<Affine3>,
-    /// The mesh that each instance shows.
+    /// Index of the mesh that each instance shows.
     shown: Vec<u32>,
-    /// Bounds of each instance of the world; none for meshes that deform, which may be anywhere, and for hidden instances, which
-    /// hide nothing.
+    /// Bounds of each instance of the world. None for deforming meshes, whose bounds are unknown, and for hidden instances.
     pub(super) bounds: Vec<Option<Aabb>>,
 }
 
@@ -94,7 +93,7 @@ impl<'a> Posed<'a> {
         !self.bounds.par_iter().any(may_see)
     }
 
-    /// The place of a camera from which nothing but a single thing can be seen.
+    /// Describes the camera's position if a ground or an object hides everything else.
     fn hidden_by(&self) -> Option<String> {
         if let Some(ground) = self.ground_above() {
             let height = self.bounds[ground].map_or(0.0, |bounds| bounds.max.y);
@@ -106,7 +105,7 @@ impl<'a> Posed<'a> {
         self.below_hills(self.camera.eye, MOST_IN_GROUND)
     }
 
-    /// The place of a camera below a ground that is at `height` above or below it.
+    /// Describes a camera below a ground, whose surface has the given `height` there.
     fn below(&self, ground: usize, height: f32, eye: Vec3) -> Option<String> {
         let name = &self.mesh(ground)?.name;
         Some(format!(
@@ -120,7 +119,7 @@ impl<'a> Posed<'a> {
         self.below(found.instance, eye.y + found.height, eye)
     }
 
-    /// The first of some frames in which a camera that alone moves is below a ground, and its place there.
+    /// The first of some frames in which the camera is below a ground, and a description. For scenes in which only the camera moves.
     fn flies_below(&self, frames: &[u32]) -> Option<(u32, String)> {
         let mut frames = frames.iter().step_by(frames.len().div_ceil(GROUND_FRAMES).max(1));
         frames.find_map(|&frame| {
@@ -134,7 +133,7 @@ impl<'a> Posed<'a> {
         self.scene.meshes.get(self.shown[instance] as usize)
     }
 
-    /// The ground that the camera is below: a flat opaque instance that reaches under everything else, which is all above it.
+    /// The ground that the camera is below: a flat opaque instance that extends under all other instances.
     fn ground_above(&self) -> Option<usize> {
         let all: Option<Vec<Aabb>> = self.bounds.iter().copied().collect();
         let all = all.filter(|all| all.len() > 1)?;
@@ -151,7 +150,7 @@ impl<'a> Posed<'a> {
         (is_ground && eye.y < bounds.min.y && reaches(eye) && self.is_opaque(ground)).then_some(ground)
     }
 
-    /// A closed opaque instance that the camera is inside of, and nothing else is.
+    /// A closed opaque instance that encloses the camera, but no other instance.
     fn solid_around(&self) -> Option<usize> {
         let eye = self.camera.eye;
         let contains = |bounds: &Option<Aabb>| bounds.is_some_and(|bounds| bounds.contains_point(eye));
@@ -180,7 +179,7 @@ impl<'a> Posed<'a> {
         !rows.is_empty() && rows.iter().all(is_opaque)
     }
 
-    /// Whether the instance's surface is all around `eye` and has its back to it.
+    /// Whether the instance's surface surrounds `eye` and faces away from it.
     fn encloses(&self, instance: usize, eye: Vec3) -> bool {
         let eye = self.world_from_object[instance].inverse().transform_point3(eye);
         match &self.scene.meshes[self.shown[instance] as usize].shape {
@@ -189,7 +188,7 @@ impl<'a> Posed<'a> {
         }
     }
 
-    /// Whether the instance is large, or has other things in it.
+    /// Whether the instance is large, or contains other instances.
     fn is_room(&self, instance: usize) -> bool {
         let Some(room) = self.bounds[instance] else { return true };
         let others = || self.bounds.iter().enumerate().filter(|(index, _)| *index != instance);
@@ -199,7 +198,7 @@ impl<'a> Posed<'a> {
     }
 }
 
-/// How often a surface encloses a point: 1 inside of a closed one that is seen from behind, 0 outside (van Oosterom and Strackee 1983).
+/// Winding number of a surface around a point: 1 inside a closed surface, 0 outside (van Oosterom and Strackee 1983).
 fn winding_number(mesh: &TriangleMesh, point: Vec3) -> f64 {
     let corner =
         |vertex: u32| mesh.positions.get(vertex as usize).map(|&p| Vec3::from(p).as_dvec3() - point.as_dvec3());
@@ -214,7 +213,7 @@ fn winding_number(mesh: &TriangleMesh, point: Vec3) -> f64 {
     mesh.triangles.iter().map(half_angle).sum::<f64>() / TAU
 }
 
-/// Whether a box may be in view. True where that is not certain.
+/// Whether a box may be in view. True if uncertain.
 fn may_see(camera: &CameraPose, aspect: f32, bounds: &Aabb) -> bool {
     let (forward, right, up) = camera.basis();
     let corners = bounds.corners().map(|corner| {
@@ -222,7 +221,7 @@ fn may_see(camera: &CameraPose, aspect: f32, bounds: &Aabb) -> bool {
         Vec3::new(way.dot(right), way.dot(up), way.dot(forward))
     });
     let (radius, focus) = camera.lens.map_or((0.0, 1.0), |lens| (lens.radius, lens.focus));
-    // Half the height of what is seen is `near + slope * z`.
+    // Half the height of the view is `near + slope * z`.
     let (near, slope) = match camera.projection {
         Projection::Perspective { fov_y } => (0.0, (0.5 * fov_y).tan()),
         Projection::Orthographic { height } => (0.5 * height, 0.0),
@@ -232,7 +231,7 @@ fn may_see(camera: &CameraPose, aspect: f32, bounds: &Aabb) -> bool {
         return true;
     }
     let blur = (radius, radius / focus);
-    // Places relative to the axis that a shifted lens moves into the middle of the picture.
+    // Positions relative to the optical axis, which a shifted lens moves to the centre of the picture.
     let shift = camera.half_shift(aspect);
     let middle = |shift: f32, z: f32, aspect: f32| shift * (near + slope * z) * aspect;
     let beyond =
@@ -285,7 +284,7 @@ mod tests {
         let seen = |camera: &CameraPose, x, y, z| may_see(camera, 2.0, &at(Vec3::new(x, y, z)));
         assert!(seen(&camera, 0.0, 0.0, -5.0) && seen(&camera, 5.0, 0.0, -5.0) && seen(&camera, 0.0, 0.0, 0.0));
         assert!(!seen(&camera, 0.0, 0.0, 5.0) && !seen(&camera, 9.0, 0.0, -5.0) && !seen(&camera, 0.0, 5.0, -5.0));
-        // Half a width to the right, what is in the middle is at the left edge.
+        // With a shift of half a width, points on the axis are at the left edge.
         camera.shift = Vec2::new(0.5, 0.0);
         assert!(seen(&camera, 9.0, 0.0, -5.0) && !seen(&camera, -2.0, 0.0, -5.0));
         camera.shift = Vec2::ZERO;

@@ -1,18 +1,18 @@
-//! The limits of the integrator `whitted`, as far as a scene certainly meets them.
+//! Warnings about scenes that the integrator `whitted` cannot show correctly.
 
 use super::named;
 use crate::scene::{Environment, FloatImage, Light, LightSource, Scene};
 use glam::Vec3;
 use std::f32::consts::PI;
 
-/// Radiance from which on a surface is a lamp, whatever else lights the scene.
+/// Radiance above which a surface counts as a lamp, whatever else lights the scene.
 const LAMP: f32 = 4.0;
-/// How many times as bright as the mean of its picture an environment is where it has a sun or a lamp, and the share of all light
-/// that comes from there if that is noticed.
+/// Brightness, relative to the mean of the picture, above which a part of an environment counts as a sun or a lamp; and the share of all
+/// light from these parts above which a warning is given.
 const SUN: f32 = 200.0;
 const SUN_SHARE: f32 = 0.25;
 
-/// Warnings about what `whitted` leaves out of the scene's pictures.
+/// Warnings about features of the scene that `whitted` leaves out.
 pub fn warnings(scene: &Scene) -> Vec<String> {
     let has_fog = scene.is_foggy() || scene.timeline.as_ref().is_some_and(|timeline| timeline.changes_fog());
     let fog = has_fog.then(|| "whitted shows no fog; use --integrator path".into());
@@ -22,14 +22,14 @@ pub fn warnings(scene: &Scene) -> Vec<String> {
 fn about_emission(scene: &Scene) -> Option<String> {
     let source = scene.light_source();
     let others = other_light(scene);
-    // Lights with an extent are lights for `whitted`, too. Their materials come after all others.
+    // `whitted` supports lights with an extent. Their materials follow all others in the table.
     let own = scene.lights.iter().filter(|light| matches!(light, Light::Lamp { .. })).count();
     let first_own = scene.materials.len().saturating_sub(own);
     let lights = |row: &usize| {
         let material = &scene.materials[*row];
         let radiance = material.emission.max_element();
         let is_lamp = radiance >= LAMP || radiance > others;
-        // Unlit surfaces light nothing, whatever the integrator.
+        // Unlit surfaces illuminate nothing with any integrator.
         radiance > 0.0 && (source == LightSource::Materials || is_lamp && !material.unlit && *row < first_own)
     };
     let rows: Vec<usize> = scene.used_materials().into_iter().filter(lights).collect();
@@ -44,7 +44,7 @@ fn about_emission(scene: &Scene) -> Option<String> {
     })
 }
 
-/// Bound of the irradiance by lights and the environment; infinite where lamps may be close by.
+/// Upper bound of the irradiance from lights and the environment; infinite if lamps may be close.
 fn other_light(scene: &Scene) -> f32 {
     let sky = match &scene.environment {
         Environment::Constant { radiance } => radiance.max_element(),
@@ -85,13 +85,13 @@ fn about_sun(scene: &Scene) -> Option<String> {
     })
 }
 
-/// Solid angle of the pixels of each row, up to a factor.
+/// Solid angle of the pixels in each row, up to a constant factor.
 fn row_weights(image: &FloatImage) -> impl Iterator<Item = f32> {
     let height = image.height.max(1) as f32;
     (0..image.height).map(move |row| (PI * (row as f32 + 0.5) / height).sin())
 }
 
-/// Brightness of each pixel with the solid angle that it covers.
+/// Brightness of each pixel, and its solid angle up to a constant factor.
 fn brightness(image: &FloatImage) -> impl Iterator<Item = (f32, f32)> {
     let rows = image.data.chunks(image.width.max(1) as usize).zip(row_weights(image));
     rows.flat_map(|(row, weight)| row.iter().map(move |&pixel| (Vec3::from(pixel).max_element(), weight)))
@@ -104,7 +104,7 @@ fn mean_brightness(image: &FloatImage) -> f32 {
     if area > 0.0 { (light / area) as f32 } else { 0.0 }
 }
 
-/// Share of an environment's light that comes from what is far brighter than the rest of it.
+/// Share of an environment's light that comes from parts far brighter than the mean.
 fn share_of_suns(image: &FloatImage) -> f32 {
     let bright = SUN * mean_brightness(image);
     let (all, suns) = brightness(image).fold((0.0f64, 0.0f64), |(all, suns), (pixel, weight)| {

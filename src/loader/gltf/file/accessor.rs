@@ -1,7 +1,7 @@
-//! Accessors (glTF 2.0, 3.6.2), validated before a byte is read.
+//! Accessors (glTF 2.0, 3.6.2), validated before they are read.
 //!
-//! The `gltf` crate's own readers are not used: they panic on malformed files and cannot read accessors without a
-//! buffer view. All arithmetic on what a file says is checked.
+//! The `gltf` crate's readers are not used: they panic on malformed files and do not support accessors without a buffer view. All
+//! arithmetic on numbers from a file is checked.
 
 use super::document::{Document, out_of_range};
 use crate::loader::budget::Budget;
@@ -13,10 +13,10 @@ use gltf::json::{
 };
 use rayon::prelude::*;
 
-/// The specification allows 252 for vertex attributes; nothing needs more than this.
+/// Maximum stride in bytes. The specification allows 252 for vertex attributes; nothing needs more than this limit.
 const MAX_STRIDE: usize = 1 << 16;
 
-/// The elements of an accessor, known to lie within its buffer.
+/// The elements of an accessor, validated to be inside its buffer.
 pub struct Elements<'a> {
     path: String,
     pub count: usize,
@@ -24,7 +24,7 @@ pub struct Elements<'a> {
     /// Components per element.
     pub width: usize,
     normalized: bool,
-    /// The bytes from the first element on; None stands for zeros.
+    /// The bytes from the first element onwards; None for zeros.
     base: Option<Strided<'a>>,
     sparse: Option<Sparse<'a>>,
 }
@@ -41,10 +41,10 @@ struct Sparse<'a> {
     values: &'a [u8],
 }
 
-/// Looks up and validates an accessor that `from` refers to.
+/// Looks up and validates an accessor; `from` is the JSON pointer of the reference.
 ///
 /// # Errors
-/// At `from` when there is no such accessor, else at the accessor.
+/// At `from` if there is no such accessor, otherwise at the accessor.
 pub fn elements<'a>(
     document: &'a Document,
     index: Index<accessor::Accessor>,
@@ -136,7 +136,7 @@ impl<'a> Elements<'a> {
         self.fault(format!("{what}{count} elements exceed their buffer view of {bytes} bytes: export the file again"))
     }
 
-    /// The component type, if components are normalised integers.
+    /// The component type, if components are normalised integers; None otherwise.
     pub fn normalized_type(&self) -> Option<ComponentType> {
         self.normalized.then_some(self.component)
     }
@@ -146,10 +146,10 @@ impl<'a> Elements<'a> {
         fault(&self.path, message)
     }
 
-    /// All elements as floats; integers are converted as 3.11 demands if they are normalised, else by value.
+    /// All elements as floats. Normalised integers are converted as specified in 3.11, other integers by value.
     ///
     /// # Errors
-    /// When elements do not have `N` components, or exceed the memory.
+    /// If elements do not have `N` components, if components are 32-bit integers, or if the memory budget is exceeded.
     pub fn floats<const N: usize>(&self, budget: &Budget) -> Result<Vec<[f32; N]>, Fault> {
         use ComponentType::*;
         match (self.component, self.normalized) {
@@ -169,7 +169,7 @@ impl<'a> Elements<'a> {
     /// All elements as unsigned integers.
     ///
     /// # Errors
-    /// As [`Elements::floats`], and when components are signed, floats or normalised.
+    /// As [`Elements::floats`]. Also if components are signed, floats or normalised.
     pub fn integers<const N: usize>(&self, budget: &Budget) -> Result<Vec<[u32; N]>, Fault> {
         match (self.component, self.normalized) {
             (ComponentType::U8, false) => self.read(budget, |[b]| u32::from(b)),
@@ -179,7 +179,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The same numbers with three to an element, if they lie packed; one or two at the end may be left over.
+    /// Regroups tightly packed scalars into elements of three; one or two remaining scalars are dropped. None for other accessors.
     pub fn as_triples(&self) -> Option<Elements<'a>> {
         let base = self.base.as_ref()?;
         let packed = base.stride == self.component.size();
@@ -233,18 +233,18 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Converts bytes, given the stride of elements in them, to elements. It is no type parameter of [`fill`], so that the parallel loop is
-/// compiled once for all types of components.
+/// Converts bytes with a given stride to elements. This is not a type parameter of [`fill`], so that the parallel loop is compiled only
+/// once for all component types.
 type Convert<'a, E> = dyn Fn(&[u8], usize, &mut [E]) + Sync + 'a;
 
-/// Converts in parallel.
+/// Converts elements in parallel.
 fn fill<E: Send>(output: &mut [E], base: &Strided, run: &Convert<E>) {
     const PER_TASK: usize = 16 * 1024;
     let tasks = output.par_chunks_mut(PER_TASK).zip(base.bytes.par_chunks(PER_TASK * base.stride));
     tasks.for_each(|(output, bytes)| run(bytes, base.stride, output));
 }
 
-/// The bytes from `offset` on, if `count` elements fit in there.
+/// The bytes from `offset` onwards, if `count` elements fit.
 fn tail(bytes: &[u8], offset: u64, count: usize, stride: usize, size: usize) -> Option<&[u8]> {
     let bytes = bytes.get(usize::try_from(offset).ok()?..)?;
     let needed = match count.checked_sub(1) {

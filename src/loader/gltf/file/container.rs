@@ -1,6 +1,6 @@
 //! The GLB container (glTF 2.0, chapter 4): a header, a JSON chunk and at most one binary chunk.
 
-/// The parts of a file; a .gltf file is all JSON and has no binary chunk.
+/// The chunks of a file. A .gltf file has only JSON and no binary chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Container<'a> {
     pub json: &'a [u8],
@@ -12,11 +12,10 @@ const JSON: &[u8] = b"JSON";
 const BIN: &[u8] = b"BIN\0";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Tells the two formats apart by content and finds the chunks. Chunks of unknown types are skipped, as chapter 4.4.3
-/// demands.
+/// Detects the format by content, and finds the chunks. Chunks of unknown types are skipped, as 4.4.3 requires.
 ///
 /// # Errors
-/// One sentence, when the file ends early or is of another version.
+/// If the file is cut short or has another version. The text is one sentence.
 pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Container { json: text(bytes), bin: None });
@@ -34,7 +33,7 @@ pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
         return Err("the first chunk is not JSON: export the file again".to_owned());
     }
     let mut bin = None;
-    // Some writers pad the last chunk with zeros that they do not count.
+    // Some programs pad the last chunk with zeros that its length does not include.
     while bin.is_none() && rest.iter().any(|&byte| byte != 0) {
         let (kind, data, after) = chunk(rest)?;
         bin = (kind == BIN).then_some(data);
@@ -43,7 +42,7 @@ pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
     Ok(Container { json: text(json), bin })
 }
 
-/// JSON without a byte order mark before it and zeros after it, which some writers pad it with.
+/// The JSON text without a leading byte order mark and without trailing zeros, which some programs add as padding.
 fn text(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);

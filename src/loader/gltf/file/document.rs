@@ -1,4 +1,4 @@
-//! A parsed file with the bytes behind it: JSON, buffers, and buffer views (decompressed where need be).
+//! A parsed file with its data: JSON, buffers, and buffer views, which are decompressed if needed.
 
 use super::{
     container::Container,
@@ -21,29 +21,29 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Everything that the other modules read from. Bytes of the file are borrowed, not copied.
+/// The input of all other modules. Bytes of the file are borrowed, not copied.
 pub struct Document<'a> {
     pub root: Root,
     pub folders: Folders,
     pub budget: &'a Budget,
     pub warnings: Warnings,
     pub faults: &'a Faults<'a>,
-    /// The faults of parts that were replaced by empty ones, of which there are warnings.
+    /// Faults of parts that were replaced by empty ones, with a warning.
     pub replaced: Vec<Fault>,
-    /// Members about files within this one.
+    /// Members for external files.
     pub external: Option<External>,
     /// Used extensions that are not supported.
     pub unsupported: Vec<String>,
-    /// The bytes of each buffer; None for a buffer without data, such as the fallback of a compressed one.
+    /// The bytes of each buffer; None for a buffer without data, such as the fallback of a compressed buffer.
     buffers: Vec<Held<Option<Cow<'a, [u8]>>>>,
     /// The decompressed data of each buffer view; None if it is not compressed.
     decoded: Vec<Held<Option<Decoded>>>,
 }
 
-/// A part of the file. If it is faulty, that only matters to what needs it.
+/// A part of the file. A fault in it only affects parts that need it.
 struct Held<T> {
     content: Result<T, Fault>,
-    /// Whether something needed it and got the fault.
+    /// Whether another part needed this one and received its fault.
     missed: AtomicBool,
 }
 
@@ -55,24 +55,24 @@ impl<T> Held<T> {
         })
     }
 
-    /// The fault, if nothing met it.
+    /// The fault, if no other part has received it.
     fn unmet(&self) -> Option<&Fault> {
         let missed = self.missed.load(Ordering::Relaxed);
         self.content.as_ref().err().filter(|_| !missed)
     }
 }
 
-/// Part of a buffer.
+/// A section of a buffer.
 pub struct View<'a> {
     pub bytes: &'a [u8],
     pub stride: Option<usize>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses the JSON, checks version and extensions, reads all buffers and decompresses buffer views in parallel.
+    /// Parses the JSON, checks version and extensions, reads all buffers, and decompresses buffer views in parallel.
     ///
     /// # Errors
-    /// The first fault in any of these.
+    /// The first fault in any of these steps.
     pub fn open(
         container: &Container<'a>,
         home: Option<&Path>,
@@ -111,10 +111,10 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// Keeps a part with its fault, if it has one, for what needs it.
+    /// Stores a part or its fault.
     ///
     /// # Errors
-    /// Once memory is short: all else would lack it as well.
+    /// If the memory budget is exceeded, since nothing else would fit either.
     fn hold<T>(&self, content: Result<T, Fault>) -> Result<Held<T>, Fault> {
         match content {
             Err(fault) if self.budget.is_exceeded() => Err(fault),
@@ -122,10 +122,10 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What was read, if it is not faulty. Otherwise nothing, and a warning says so and what is done `instead`.
+    /// Returns a part, or None with a warning if it is faulty. `instead` describes the replacement in the warning.
     ///
     /// # Errors
-    /// Once memory is short: all else would lack it as well.
+    /// If the memory budget is exceeded, since nothing else would fit either.
     pub fn or_warn<T>(&self, read: Result<T, Fault>, instead: &str) -> Result<Option<T>, Fault> {
         match read {
             Err(fault) if !self.budget.is_exceeded() => {
@@ -136,7 +136,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Warns of buffers and buffer views that are faulty, but that nothing needed.
+    /// Adds warnings about faulty buffers and buffer views that no other part needed.
     pub fn warn_of_unused(&self) {
         let buffers = self.buffers.iter().filter_map(Held::unmet);
         let views = self.decoded.iter().filter_map(Held::unmet);
@@ -169,7 +169,7 @@ impl<'a> Document<'a> {
     /// `length` bytes of a buffer from `offset`.
     ///
     /// # Errors
-    /// At `path`, when there are fewer.
+    /// At `path`, if the buffer has fewer bytes.
     pub fn slice(&self, buffer: usize, offset: u64, length: u64, path: &str) -> Result<&[u8], Fault> {
         let declared = self.root.buffers.get(buffer).ok_or_else(|| {
             let count = self.root.buffers.len();
@@ -192,7 +192,7 @@ impl<'a> Document<'a> {
     /// A buffer view, decompressed.
     ///
     /// # Errors
-    /// At `path` when there is no such view; at the view when it exceeds its buffer.
+    /// At `path` if there is no such view; at the view if it exceeds its buffer.
     pub fn view(&self, index: Index<buffer::View>, path: &str) -> Result<View<'_>, Fault> {
         let index = index.value();
         let view = self.root.buffer_views.get(index).ok_or_else(|| {
@@ -200,7 +200,7 @@ impl<'a> Document<'a> {
             fault(path, out_of_range("buffer view", index, count))
         })?;
         let stride = view.byte_stride.map(|s| s.0);
-        // Those that are missing here are not compressed, or not decoded yet.
+        // Views that are missing here are not compressed, or not decoded yet.
         if let Some(decoded) = self.decoded.get(index).map(Held::get).transpose()?.and_then(Option::as_ref) {
             return Ok(View { bytes: decoded.bytes(), stride });
         }
@@ -211,7 +211,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The message of a fault, such as "there is no mesh 7: the file has 3".
+/// Message about an index out of range, for example "there is no mesh 7: the file has 3".
 pub fn out_of_range(what: &str, index: usize, count: usize) -> String {
     format!("there is no {what} {index}: the file has {count}")
 }

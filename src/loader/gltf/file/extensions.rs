@@ -1,4 +1,4 @@
-//! The extensions that the loader knows, and how their JSON is read.
+//! The supported extensions, and how their JSON is read.
 
 use crate::loader::gltf::fault::{Fault, Faults, Warnings, fault};
 use serde::de::DeserializeOwned;
@@ -18,8 +18,8 @@ pub const TEXTURE_DDS: &str = "MSFT_texture_dds";
 pub const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
 pub const ANIMATION_POINTER: &str = "KHR_animation_pointer";
 
-/// Extensions that are read. `KHR_mesh_quantization` only permits component types that are always read, and
-/// `KHR_xmp_json_ld` only describes the file.
+/// Supported extensions. `KHR_mesh_quantization` only permits component types that are always supported, and `KHR_xmp_json_ld` only
+/// describes the file.
 const SUPPORTED: [&str; 30] = [
     DRACO,
     MESHOPT[0],
@@ -57,8 +57,8 @@ pub fn is_supported(name: &str) -> bool {
     SUPPORTED.contains(&name)
 }
 
-/// Extensions that files may require all the same: without them, everything is drawn, or something else stands for what is not.
-/// They describe, add what has no picture, offer simpler versions of a node, or another format of pictures.
+/// Unsupported extensions that do not prevent rendering when required. They contain descriptions, invisible data, simpler versions of a
+/// node, or alternative picture formats.
 const HARMLESS: [&str; 16] = [
     "AGI_articulations",
     "AGI_stk_metadata",
@@ -78,15 +78,15 @@ const HARMLESS: [&str; 16] = [
     "MSFT_packing_occlusionRoughnessMetallic",
 ];
 
-/// Whether a model is recognised without the extension. Without one of materials, it has its colours and textures.
+/// Whether a model remains recognisable without the extension. Without a material extension, it still has its colours and textures.
 fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name) || name.contains("_materials_")
 }
 
-/// Refuses required extensions that are not supported, unless models are recognised without them: these are warned of.
+/// Checks the required extensions. An unsupported one that leaves models recognisable only causes a warning.
 ///
 /// # Errors
-/// When one is refused.
+/// If any other unsupported extension is required.
 pub fn check_required(required: &[String], faults: &Faults, warnings: &Warnings) -> Result<(), Fault> {
     for (i, name) in required.iter().enumerate().filter(|(_, name)| !is_supported(name)) {
         let path = format!("/extensionsRequired/{i}");
@@ -100,7 +100,7 @@ pub fn check_required(required: &[String], faults: &Faults, warnings: &Warnings)
     Ok(())
 }
 
-/// Returns the used extensions that are not supported, with a warning for each.
+/// Returns the used extensions that are not supported, and adds a warning for each.
 pub fn unsupported(used: &[String], warnings: &Warnings) -> Vec<String> {
     let unsupported: Vec<_> = used.iter().filter(|n| !is_supported(n)).cloned().collect();
     for name in &unsupported {
@@ -113,10 +113,10 @@ fn refusal(name: &str) -> String {
     format!("the extension `{name}` is required, but not supported: export the file without it")
 }
 
-/// Reads extension `name` of the object at `path`, where it is present.
+/// Reads extension `name` of the object at `path`; None if the object does not have it.
 ///
 /// # Errors
-/// When it lacks a member or has one of the wrong type.
+/// If a member is missing or has the wrong type.
 pub fn read<T: DeserializeOwned>(
     others: Option<&Map<String, Value>>,
     name: &str,

@@ -1,5 +1,5 @@
-//! The JSON of a file as the `gltf` crate models it. Optional members that the crate demands are filled in, and parts that can be
-//! replaced are, if they are faulty.
+//! The JSON of a file in the data model of the `gltf` crate. Optional members that the crate requires are added. Faulty parts are replaced
+//! where possible.
 
 use super::{extensions::ANIMATION_POINTER, numbers};
 use crate::loader::gltf::fault::{Fault, fault};
@@ -8,10 +8,10 @@ use gltf::json::{Index, Root, animation::Target};
 use serde_json::{Value, json};
 use serde_path_to_error::{Path, Segment};
 
-/// The crate demands a node of every animation channel; this stands for none.
+/// Index of a missing node. The crate requires a node in every animation channel.
 const NO_NODE: u32 = u32::MAX;
 
-/// Whether an index was made up by [`parse`].
+/// Whether an index was added by [`parse`].
 pub fn is_absent<T>(index: Index<T>) -> bool {
     index.value() == NO_NODE as usize
 }
@@ -28,10 +28,11 @@ pub struct Parsed {
     pub replaced: Vec<Fault>,
 }
 
-/// Parses the text; nesting is limited to 128 levels by `serde_json`.
+/// Parses the text. `serde_json` limits nesting to 128 levels.
 ///
 /// # Errors
-/// When the text is not JSON (by line and column), not glTF (by JSON pointer), or of an unsupported version.
+/// If the text is not JSON (with line and column), is not glTF (with a JSON pointer), has an unsupported version, or exceeds the memory
+/// budget.
 pub fn parse(text: &[u8], budget: &Budget) -> Result<Parsed, Fault> {
     budget.take(estimate(text)).map_err(|lack| fault("", format!("the JSON text {lack}")))?;
     let text = &numbers::integers_as_such(text);
@@ -46,7 +47,7 @@ pub fn parse(text: &[u8], budget: &Budget) -> Result<Parsed, Fault> {
     Ok(parsed)
 }
 
-/// Upper bound of the memory that the parsed text takes: an object has at most 1024 bytes, a value in a list 96.
+/// Upper bound of the memory of the parsed text: at most 1024 bytes per object and 96 per list element.
 fn estimate(text: &[u8]) -> u64 {
     let cost = |&b: &u8| match b {
         b'{' => 1025,
@@ -56,7 +57,7 @@ fn estimate(text: &[u8]) -> u64 {
     text.iter().map(cost).sum()
 }
 
-/// Parses the text with repairs, which is slower; most files do not need it.
+/// Parses the text with repairs. This is slower, and most files do not need it.
 fn parse_again(text: &[u8]) -> Result<Parsed, Fault> {
     let mut value: Value =
         serde_json::from_slice(text).map_err(|e| fault("", format!("not valid JSON: {e}: export the file again")))?;
@@ -85,10 +86,10 @@ fn parse_again(text: &[u8]) -> Result<Parsed, Fault> {
     }
 }
 
-/// Most parts of a file that are replaced before it counts as damaged. Each takes another look at the whole file.
+/// Maximum number of replaced parts; a file with more is rejected as damaged. Each replacement parses the whole file again.
 const MOST_REPLACED: usize = 16;
 
-/// Takes away the part at `path`, if it only describes something, or if something else can stand for it. False if it is needed.
+/// Removes the part at `path` if it is only a description or can be replaced. Returns false if it is needed.
 fn replace(value: &mut Value, path: &str) -> bool {
     if let Some((parent, "name" | "copyright" | "generator")) = path.rsplit_once('/') {
         let parent = value.pointer_mut(parent).and_then(Value::as_object_mut);
@@ -119,8 +120,9 @@ fn default(value: &mut Value, key: &str, content: Value) {
     }
 }
 
-/// A channel may lack its node, to no effect, or have a pointer instead (KHR_animation_pointer). Pointers to what a
-/// channel can name are replaced by it; others are kept as its `extras`, since the crate drops what it does not know.
+/// Repairs the target of a channel. It may lack its node, in which case the channel has no effect, or have a pointer instead
+/// (KHR_animation_pointer). Pointers to properties that a channel can address are converted to these. Other pointers are kept in `extras`,
+/// because the crate drops unknown members.
 fn repair_target(target: &mut Value) {
     if !target.is_object() {
         return;

@@ -1,14 +1,13 @@
 //! EXT_meshopt_compression and KHR_meshopt_compression: buffer views compressed by meshoptimizer.
 //!
-//! Its decoders are made for input that is not trusted, as long as counts and strides are what they expect; those are
-//! checked here.
+//! Its decoders accept untrusted data, provided that counts and strides are valid. This module checks them.
 
 use super::{document::Document, extensions};
 use crate::loader::gltf::fault::{Fault, fault};
 use ::meshopt::ffi;
 use serde::Deserialize;
 
-/// A decompressed buffer view. Words of eight bytes, because the decoders write aligned integers.
+/// A decompressed buffer view. It has words of eight bytes, because the decoders write aligned integers.
 pub struct Decoded {
     words: Vec<u64>,
     length: usize,
@@ -53,10 +52,10 @@ enum Filter {
     Color,
 }
 
-/// The content of buffer view `index` if it is compressed.
+/// The decompressed content of buffer view `index`; None if it is not compressed.
 ///
 /// # Errors
-/// When its parameters break the extension's rules, or its data does not decode.
+/// If its parameters violate the extension's rules, if its data are damaged, or if the memory budget is exceeded.
 pub fn decode_view(document: &Document, index: usize) -> Result<Option<Decoded>, Fault> {
     let view = &document.root.buffer_views[index];
     let others = view.extensions.as_ref().map(|e| &e.others);
@@ -69,7 +68,7 @@ pub fn decode_view(document: &Document, index: usize) -> Result<Option<Decoded>,
         let input = document.slice(compressed.buffer, compressed.byte_offset, compressed.byte_length, &path)?;
         let length = checked_length(&compressed, view.byte_length.0).map_err(|m| fault(&path, m))?;
         document.budget.take(length as u64).map_err(|lack| fault(&path, format!("the decompressed data {lack}")))?;
-        // SAFETY: that is the checked length.
+        // SAFETY: the length was checked above.
         return match unsafe { decode(&compressed, input, length) } {
             Some(decoded) => Ok(Some(decoded)),
             None => Err(fault(path, "the compressed data is damaged: compress the file again")),
@@ -78,7 +77,7 @@ pub fn decode_view(document: &Document, index: usize) -> Result<Option<Decoded>,
     Ok(None)
 }
 
-/// The number of bytes after decompression, which all decoders rely on.
+/// The number of bytes after decompression, on which all decoders rely.
 fn checked_length(c: &Compressed, declared: u64) -> Result<usize, String> {
     let (stride, count) = (c.byte_stride, c.count);
     let rules_of_mode = match c.mode {
@@ -102,17 +101,17 @@ fn checked_length(c: &Compressed, declared: u64) -> Result<usize, String> {
     })
 }
 
-/// Decompresses a buffer view; None when the data is damaged.
+/// Decompresses a buffer view; None if the data are damaged.
 ///
 /// # Safety
-/// `length` is what [`checked_length`] returned.
+/// `length` must be the result of [`checked_length`].
 unsafe fn decode(c: &Compressed, input: &[u8], length: usize) -> Option<Decoded> {
     let mut words = vec![0u64; length.div_ceil(8)];
     let output = words.as_mut_ptr().cast();
     let (count, stride) = (c.count, c.byte_stride);
     let (data, size) = (input.as_ptr(), input.len());
-    // SAFETY: `output` has room for `count * stride` bytes and is aligned for every integer type; `data` and `size`
-    // are those of a slice; the decoders check the data and were given the counts and strides that they demand.
+    // SAFETY: `output` has room for `count * stride` bytes and is aligned for every integer type; `data` and `size` describe a slice; the
+    // decoders validate the data and receive valid counts and strides.
     let code = unsafe {
         match c.mode {
             Mode::Attributes => ffi::meshopt_decodeVertexBuffer(output, count, stride, data, size),

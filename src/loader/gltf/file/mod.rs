@@ -1,4 +1,4 @@
-//! The bytes of a glTF file: its container, JSON, buffers and accessors, and the files that it refers to.
+//! The bytes of a glTF file: its container, JSON, buffers and accessors, and the files to which it refers.
 
 pub mod accessor;
 pub mod container;

@@ -1,15 +1,15 @@
-//! Integers that JSON writes as floats, such as `4.0` or `1e2`: JSON Schema takes them for integers, and so does glTF.
+//! Integers that JSON represents as floats, such as `4.0` or `1e2`. JSON Schema, and therefore glTF, treats them as integers.
 
 use std::borrow::Cow;
 
-/// Greatest integer up to which all integers are floats of 64 bits.
+/// Limit up to which a 64-bit float represents every integer.
 const GREATEST: f64 = 9_007_199_254_740_992.0;
 
-/// The text with all numbers that are integers written as such. Members that are floats read integers alike. Lines and columns stay
-/// as they are, but behind numbers that grow, such as `1e9`.
+/// The text with all integers written without fraction and exponent. Float members accept integers as well. Lines and columns stay the
+/// same, except after numbers that become longer, such as `1e9`.
 pub fn integers_as_such(text: &[u8]) -> Cow<'_, [u8]> {
     let mut changed: Vec<u8> = Vec::new();
-    // Up to here, the text is in `changed`.
+    // The text before this position is already in `changed`.
     let mut done = 0;
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -35,7 +35,7 @@ pub fn integers_as_such(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(changed)
 }
 
-/// The place behind the string whose first character is at `at`.
+/// The position after the string whose first character is at `at`.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = text[at.min(text.len())..].iter().position(|&byte| byte == b'"' || byte == b'\\') {
         match text[at + found] {
@@ -46,21 +46,21 @@ fn end_of_string(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
-/// The place behind the number that begins at `at`.
+/// The position after the number that starts at `at`.
 fn end_of_number(text: &[u8], at: usize) -> usize {
     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
     at + text[at..].iter().take_while(|byte| is_part(byte)).count()
 }
 
-/// The integer that a number is, if it is written as a float.
+/// The integer that a number represents, if it is written as a float.
 fn integer(number: &[u8]) -> Option<String> {
     let has_exponent = number.iter().any(|byte| matches!(byte, b'e' | b'E'));
     let mut fraction = number.iter().skip_while(|byte| **byte != b'.').skip(1).peekable();
-    // Most floats are told by their fraction.
+    // Most floats are recognised by their fraction.
     if !has_exponent && (fraction.peek().is_none() || fraction.any(|byte| *byte != b'0')) {
         return None;
     }
-    // What is no number in JSON is left to the parser: ".5", "01.0".
+    // Invalid JSON numbers, such as ".5" and "01.0", are left to the parser.
     serde_json::from_slice::<f64>(number).ok()?;
     let value: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
     let is_integer = value.fract() == 0.0 && value.abs() <= GREATEST && !(value == 0.0 && value.is_sign_negative());

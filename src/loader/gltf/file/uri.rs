@@ -1,4 +1,4 @@
-//! URIs of a glTF file: data in the URI itself (`data:`), or a file in one of the model's folders.
+//! URIs in a glTF file: data in the URI itself (`data:`), or a file in one of the model's folders.
 
 use crate::loader::{
     budget::Budget,
@@ -8,10 +8,10 @@ use crate::loader::{
 use base64::{Engine, alphabet, engine};
 use std::path::PathBuf;
 
-/// The bytes that `uri` stands for.
+/// The bytes to which `uri` refers.
 ///
 /// # Errors
-/// A sentence that names the URI (shortened).
+/// If the URI is invalid, or if its file is not allowed or cannot be read. The text is a sentence with the (shortened) URI.
 pub fn read(folders: &Folders, uri: &str, budget: &Budget) -> Result<Vec<u8>, String> {
     if let Some(rest) = strip_scheme(uri, "data") {
         return data(rest, budget);
@@ -22,15 +22,15 @@ pub fn read(folders: &Folders, uri: &str, budget: &Budget) -> Result<Vec<u8>, St
     files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
 }
 
-/// Whether the data are in the URI itself.
+/// Whether the URI contains its data.
 pub fn is_data(uri: &str) -> bool {
     strip_scheme(uri, "data").is_some()
 }
 
-/// The file that `uri` names, without links.
+/// The path of the file to which `uri` refers, with links resolved.
 ///
 /// # Errors
-/// A sentence that names the URI (shortened).
+/// If the URI has a scheme, or if the file does not exist or is not allowed. The text is a sentence with the (shortened) URI.
 pub fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
     if let Some(scheme) = scheme(uri) {
         return Err(format!(
@@ -48,7 +48,7 @@ pub fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// The scheme of a URI (RFC 3986): a letter, then letters, digits, `+`, `-` and `.`, up to a colon. Drive letters count, too.
+/// The scheme of a URI (RFC 3986): a letter, then letters, digits, `+`, `-` and `.`, up to a colon. Drive letters also match.
 fn scheme(uri: &str) -> Option<&str> {
     let (scheme, _) = uri.split_once(':')?;
     let mut chars = scheme.chars();
@@ -61,9 +61,9 @@ fn strip_scheme<'a>(uri: &'a str, name: &str) -> Option<&'a str> {
     scheme.eq_ignore_ascii_case(name).then(|| &uri[scheme.len() + 1..])
 }
 
-/// The bytes of a data URI, of which `rest` follows `data:` (RFC 2397).
+/// The bytes of a data URI; `rest` is the text after `data:` (RFC 2397).
 fn data(rest: &str, budget: &Budget) -> Result<Vec<u8>, String> {
-    /// Exporters differ in whether they pad.
+    /// Exporters differ in their use of padding.
     const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
         &alphabet::STANDARD,
         engine::GeneralPurposeConfig::new()
@@ -85,7 +85,7 @@ fn decode_percent(uri: &str) -> Result<String, String> {
         .map_err(|_| format!("`{}` is not UTF-8 once %-codes are decoded", short(uri)))
 }
 
-/// Decodes `%41` and the like; all other text stays as it is.
+/// Decodes percent codes such as `%41`.
 fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).and_then(|&b| char::from(b).to_digit(16));
@@ -106,7 +106,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// The beginning of a URI, for messages.
+/// The start of a URI, for messages.
 pub fn short(uri: &str) -> String {
     const LONGEST: usize = 80;
     match uri.char_indices().nth(LONGEST) {

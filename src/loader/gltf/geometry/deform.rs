@@ -6,11 +6,11 @@ use crate::scene::rig::{Deformers, MorphTarget};
 use gltf::json::{Index, accessor::Accessor, mesh::Semantic};
 use rayon::prelude::*;
 
-/// Reads all JOINTS and WEIGHTS sets and all morph targets. Targets that are faulty move nothing, with a warning; so do joints, unless the
-/// mesh is `skinned`.
+/// Reads all JOINTS and WEIGHTS sets and all morph targets. Faulty targets are replaced by empty ones, with a warning. Faulty joints are
+/// ignored with a warning, unless the mesh is `skinned`.
 ///
 /// # Errors
-/// When joints and weights do not fit the vertices or are not finite.
+/// If joints and weights of a skinned mesh do not match the vertices or are not finite, or if the memory budget is exceeded.
 pub fn read(vertices: &Vertices, skinned: bool) -> Result<Deformers, Fault> {
     let mut deformers = match skin(vertices) {
         Err(fault) if !skinned => vertices.document.or_warn(Err(fault), "no skin needs it")?.unwrap_or_default(),
@@ -28,7 +28,7 @@ pub fn read(vertices: &Vertices, skinned: bool) -> Result<Deformers, Fault> {
     Ok(deformers)
 }
 
-/// Joints and weights, and no targets yet.
+/// Reads joints and weights, without targets.
 fn skin(vertices: &Vertices) -> Result<Deformers, Fault> {
     let mut deformers = Deformers::default();
     let mut sets = Vec::new();
@@ -41,7 +41,7 @@ fn skin(vertices: &Vertices) -> Result<Deformers, Fault> {
     Ok(deformers)
 }
 
-/// Four joints and weights for each vertex.
+/// Four joints and weights per vertex.
 type Influences = (Vec<[u32; 4]>, Vec<[f32; 4]>);
 
 fn influences(vertices: &Vertices, set: u32) -> Result<Option<Influences>, Fault> {
@@ -58,8 +58,8 @@ fn influences(vertices: &Vertices, set: u32) -> Result<Option<Influences>, Fault
     }
 }
 
-/// Lays the sets of a vertex side by side and makes its weights sum to 1. Joints without weight become joint 0, whatever
-/// the exporter left there.
+/// Combines the sets of each vertex, and normalises its weights to a sum of 1. Joints without weight become joint 0, since exporters write
+/// arbitrary indices for them.
 fn merge(sets: &[Influences], vertices: &Vertices, to: &mut Deformers) -> Result<(), Fault> {
     let weights = || sets.iter().flat_map(|(_, weights)| weights.as_flattened());
     if weights().any(|w| !w.is_finite()) {
@@ -89,7 +89,7 @@ fn merge(sets: &[Influences], vertices: &Vertices, to: &mut Deformers) -> Result
     Ok(())
 }
 
-/// Makes weights sum to 1; where all are 0, the first joint gets the whole weight.
+/// Normalises weights to a sum of 1. If all are 0, the first joint gets the whole weight.
 fn normalise(weights: &mut [f32]) {
     let sum: f32 = weights.iter().sum();
     if sum > 0.0 && sum.is_finite() {

@@ -19,7 +19,7 @@ pub struct DracoMesh {
     path: String,
 }
 
-/// Bytes that decoding takes from the budget for each byte of its input.
+/// Bytes that decoding takes from the budget per byte of its input.
 const BYTES_PER_BYTE: usize = 16;
 
 #[derive(Deserialize)]
@@ -29,10 +29,10 @@ struct Compressed {
     attributes: BTreeMap<String, u32>,
 }
 
-/// Decodes the primitive at `path` if it is compressed.
+/// Decodes the primitive at `path`; None if it is not compressed.
 ///
 /// # Errors
-/// When its data is damaged, or would take more than the memory that is left.
+/// If its data are damaged, or if decoding exceeds the memory budget.
 pub fn decode(document: &Document, primitive: &Primitive, path: &str) -> Result<Option<DracoMesh>, Fault> {
     let others = primitive.extensions.as_ref().map(|e| &e.others);
     let Some(compressed) = extensions::read::<Compressed>(others, extensions::DRACO, path)? else {
@@ -41,7 +41,7 @@ pub fn decode(document: &Document, primitive: &Primitive, path: &str) -> Result<
     let path = format!("{path}/extensions/{}", extensions::DRACO);
     let view: Index<buffer::View> = Index::new(compressed.buffer_view);
     let view = document.view(view, &format!("{path}/bufferView"))?;
-    // Primitives may share their data, and each decodes it.
+    // Primitives may share their data, which each of them decodes.
     document
         .budget
         .take_array(view.bytes.len(), BYTES_PER_BYTE)
@@ -65,7 +65,7 @@ fn damaged(path: &str, why: &dyn Display) -> Fault {
     fault(path, message)
 }
 
-/// Decoding takes several times the memory of its result, and several primitives are decoded at once.
+/// Limits for decoding, which takes several times the memory of its result. Several primitives are decoded in parallel.
 fn limits(left: u64) -> DecodeLimits {
     DecodeLimits::default().with_max_decoded_bytes(left / 16).with_max_faces(left / 512).with_max_points(left / 512)
 }
@@ -80,10 +80,10 @@ impl DracoMesh {
         self.mesh.faces().iter().map(triangle).collect()
     }
 
-    /// An attribute as `width` numbers per vertex, if it is compressed; normalised integers are not scaled.
+    /// An attribute as `width` numbers per vertex; None if it is not compressed. Normalised integers are not scaled.
     ///
     /// # Errors
-    /// When its data is damaged.
+    /// If its data are damaged.
     pub fn attribute(&self, semantic: &str, width: usize) -> Result<Option<Vec<f32>>, Fault> {
         let read = || {
             let id = *self.ids.get(semantic)?;

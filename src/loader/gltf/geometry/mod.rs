@@ -1,4 +1,4 @@
-//! Mesh primitives to triangle meshes.
+//! Conversion of mesh primitives to triangle meshes.
 
 mod deform;
 mod draco;
@@ -32,7 +32,7 @@ use serde::Deserialize;
 use triangles::Indices;
 use vertices::Vertices;
 
-/// The materials that meshes may refer to, the variant that was chosen, and whether tangents are made.
+/// The materials for meshes, the selected variant, and whether tangents are generated.
 pub struct Choice<'a> {
     pub materials: &'a [PbrMaterial],
     pub variant_count: usize,
@@ -41,11 +41,11 @@ pub struct Choice<'a> {
     pub skip_tangents: bool,
 }
 
-/// Reads primitive `k` of mesh `index`; None where there is nothing to render, with a warning. Vertices that no triangle has are left out;
-/// so are triangles with corners that are not finite, with a warning. `skinned`: joints move the mesh somewhere.
+/// Reads primitive `k` of mesh `index`. None, with a warning, if nothing can be rendered. Unused vertices are omitted. Triangles with
+/// corners that are not finite are omitted with a warning. `skinned` states whether a skin moves the mesh.
 ///
 /// # Errors
-/// When its positions, indices, joints or morph targets are out of range or do not fit.
+/// If its positions, indices, joints or morph targets are out of range or inconsistent.
 pub fn read(
     document: &Document,
     choice: &Choice,
@@ -124,8 +124,8 @@ fn read_triangles(vertices: &Vertices, mode: Mode) -> Result<Vec<[u32; 3]>, Faul
     Ok(triangles)
 }
 
-/// The positions of the vertices that triangles have. Others are not read from `v` from then on, so that a stray vertex is not in the
-/// picture's frame, and triangles name those that are left. Triangles with a corner that is nowhere are left out, with a warning.
+/// Reads the positions of the vertices that triangles use, and renumbers the triangles accordingly. Unused vertices are also skipped in
+/// later reads from `v`, so that stray vertices do not affect the framing. Triangles with an invalid corner are omitted with a warning.
 fn read_positions(v: &mut Vertices, triangles: &mut Vec<[u32; 3]>) -> Result<Vec<[f32; 3]>, Fault> {
     let positions = v.floats::<3>(&Semantic::Positions)?.unwrap_or_default();
     let is_somewhere = |&corner: &u32| positions[corner as usize].iter().all(|x| x.abs() <= LARGEST_COORDINATE);
@@ -150,7 +150,7 @@ fn read_positions(v: &mut Vertices, triangles: &mut Vec<[u32; 3]>) -> Result<Vec
     Ok(positions)
 }
 
-/// Indices of the vertices that triangles have, in their order.
+/// Indices of the vertices that triangles use, in ascending order.
 fn used(triangles: &[[u32; 3]], count: usize) -> Vec<u32> {
     let mut used = vec![false; count];
     triangles.iter().flatten().for_each(|&corner| used[corner as usize] = true);
@@ -190,7 +190,7 @@ fn read_vertices(
     Ok(mesh)
 }
 
-/// glTF counts v from the top of a picture, the renderer from the bottom.
+/// In glTF, v increases from the top of a picture; in the renderer, from the bottom.
 fn flipped(uvs: Option<Vec<[f32; 2]>>) -> Vec<[f32; 2]> {
     let mut uvs = uvs.unwrap_or_default();
     uvs.par_iter_mut().for_each(|[u, v]| (*u, *v) = (finite_or_zero(*u), finite_or_zero(1.0 - *v)));
@@ -207,7 +207,7 @@ fn unit_tangent(tangent: &mut [f32; 4]) {
     *tangent = unit.extend(if w < 0.0 { -1.0 } else { 1.0 }).to_array();
 }
 
-/// Makes all normals unit vectors; true if some were not even directions.
+/// Normalises all normals. Returns true if some have no direction.
 fn repair_normals(mesh: &mut TriangleMesh) -> bool {
     let normalise = |n: &mut [f32; 3]| match Vec3::from(*n).try_normalize() {
         Some(unit) => {
@@ -281,7 +281,7 @@ fn variants(primitive: &Primitive, choice: &Choice, path: &str) -> Result<Vec<(u
     Ok(pairs)
 }
 
-/// The sets of texture coordinates that the mesh keeps, which are those of its material.
+/// The sets of texture coordinates that the mesh keeps, which its material determines.
 fn uv_sets(document: &Document, choice: &Choice, material: u32, variants: &[(u32, u32)], path: &str) -> [u32; 2] {
     let of = |m: u32| choice.materials.get(m as usize).map(|m| m.uv_sets);
     let chosen = of(material).unwrap_or([0, 1]);
@@ -293,7 +293,7 @@ fn uv_sets(document: &Document, choice: &Choice, material: u32, variants: &[(u32
     chosen
 }
 
-/// Adds tangents where a material that this primitive can have needs them and the file has none.
+/// Adds tangents if a material of this primitive needs them and the file has none.
 fn add_tangents(document: &Document, choice: &Choice, path: &str, model: &mut ModelMesh) -> Result<(), Fault> {
     let variants = model.variants.iter().map(|v| v.1);
     let mut materials = [model.material].into_iter().chain(variants);

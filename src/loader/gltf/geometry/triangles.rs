@@ -1,4 +1,4 @@
-//! Triangle lists from lists, strips and fans, indexed or not (glTF 2.0, 3.7.2.1).
+//! Triangle lists from lists, strips and fans, with or without indices (glTF 2.0, 3.7.2.1).
 
 use crate::loader::budget::Budget;
 use crate::loader::gltf::{
@@ -8,19 +8,19 @@ use crate::loader::gltf::{
 use gltf::json::mesh::Mode;
 use rayon::prelude::*;
 
-/// Where a primitive's vertex indices come from.
+/// The source of a primitive's vertex indices.
 pub enum Indices<'a> {
-    /// 0, 1, 2 and so on for this many vertices.
+    /// Consecutive indices from 0 for this number of vertices.
     Implicit(usize),
     Accessor(Elements<'a>),
     /// A triangle list.
     Decoded(Vec<[u32; 3]>),
 }
 
-/// The triangles of a primitive, counter-clockwise, and whether vertices were left over at the end of a list.
+/// The triangles of a primitive, counter-clockwise, and whether a list ends with an incomplete triangle.
 ///
 /// # Errors
-/// When an index is not below `vertices`.
+/// If an index is not below `vertices`, or if the memory budget is exceeded.
 pub fn read(
     indices: Indices,
     mode: Mode,
@@ -63,7 +63,7 @@ fn from_accessor(elements: &Elements, mode: Mode, budget: &Budget) -> Result<Vec
     Ok(assemble(mode, indices.len(), |i| indices[i]))
 }
 
-/// Assembles triangles from the indices `at(i)`, `i < count`. Strips are stitched by triangles without area, which are left out.
+/// Assembles triangles from the indices `at(i)`, `i < count`. The degenerate triangles that stitch strips are omitted.
 fn assemble(mode: Mode, count: usize, at: impl Fn(usize) -> u32) -> Vec<[u32; 3]> {
     let windows = 0..count.saturating_sub(2);
     let has_area = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];

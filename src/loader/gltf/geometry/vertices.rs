@@ -1,4 +1,4 @@
-//! The vertex attributes of a primitive, whether they lie in accessors or in Draco data.
+//! The vertex attributes of a primitive, from accessors or Draco data.
 
 use super::draco::DracoMesh;
 use crate::loader::gltf::{
@@ -12,7 +12,7 @@ use gltf::json::{
     validation::Checked,
 };
 
-/// Reads attributes that all have one element per vertex.
+/// Reads attributes with one element per vertex.
 pub struct Vertices<'a> {
     pub document: &'a Document<'a>,
     pub primitive: &'a Primitive,
@@ -21,24 +21,24 @@ pub struct Vertices<'a> {
     pub draco: Option<DracoMesh>,
     /// Number of vertices in the file.
     pub count: usize,
-    /// The vertices that are read, rising; None for all.
+    /// The vertices to read, ascending; None for all.
     pub kept: Option<Vec<u32>>,
 }
 
 /// The accessor of an attribute.
 pub fn attribute(primitive: &Primitive, semantic: &Semantic) -> Option<Index<Accessor>> {
-    // The keys cannot be looked up without a copy of the semantic.
+    // Lookup by key would require a copy of the semantic.
     let mut attributes = primitive.attributes.iter();
     attributes.find(|(key, _)| matches!(key, Checked::Valid(s) if s == semantic)).map(|(_, index)| *index)
 }
 
 impl Vertices<'_> {
-    /// Number of vertices that are read.
+    /// Number of vertices to read.
     pub fn len(&self) -> usize {
         self.kept.as_ref().map_or(self.count, Vec::len)
     }
 
-    /// Those of the values of all vertices that are of vertices which are read.
+    /// The values of the vertices to read.
     fn of_kept<T: Copy>(&self, all: Vec<T>) -> Vec<T> {
         match &self.kept {
             None => all,
@@ -46,10 +46,10 @@ impl Vertices<'_> {
         }
     }
 
-    /// An attribute with `N` components, if the primitive has it.
+    /// An attribute with `N` components; None if the primitive does not have it.
     ///
     /// # Errors
-    /// When it does not exist, has other components, or not one element for each vertex.
+    /// If its accessor does not exist, has other components, or does not have one element per vertex.
     pub fn floats<const N: usize>(&self, semantic: &Semantic) -> Result<Option<Vec<[f32; N]>>, Fault> {
         let Some(index) = attribute(self.primitive, semantic) else {
             return Ok(None);
@@ -70,7 +70,7 @@ impl Vertices<'_> {
         elements.floats(self.document.budget).map(|values| self.of_kept(values))
     }
 
-    /// A colour attribute; colours without alpha are opaque.
+    /// A colour attribute. Colours without alpha are opaque.
     ///
     /// # Errors
     /// As [`Vertices::floats`].
@@ -90,7 +90,7 @@ impl Vertices<'_> {
     /// Joint indices, four per vertex.
     ///
     /// # Errors
-    /// As [`Vertices::floats`], and when there are indices beyond 65535.
+    /// As [`Vertices::floats`]. Also if an index exceeds 65535.
     pub fn joints(&self, semantic: &Semantic) -> Result<Option<Vec<[u32; 4]>>, Fault> {
         let Some(index) = attribute(self.primitive, semantic) else {
             return Ok(None);
@@ -122,7 +122,7 @@ impl Vertices<'_> {
         Err(fault(path, message))
     }
 
-    /// An attribute from Draco data. The accessor still tells whether integers are normalised.
+    /// An attribute from Draco data. Its accessor specifies whether integers are normalised.
     fn decoded<const N: usize>(
         &self,
         index: Index<Accessor>,

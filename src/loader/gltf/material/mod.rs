@@ -1,5 +1,5 @@
-//! Materials: the core of glTF's material model (glTF 2.0, 3.9) and its extensions, read by the tables of [`MaterialValue`] and
-//! [`MapUse`].
+//! Materials: the core of glTF's material model (glTF 2.0, 3.9) and its extensions. Members are read according to the tables of
+//! [`MaterialValue`] and [`MapUse`].
 
 pub mod pbr;
 mod specular_glossiness;
@@ -23,11 +23,11 @@ use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use textures::{Content, Table};
 
-/// All materials of the file, and the textures that they use, still to be decoded. Of what is faulty in them, there are warnings, and
-/// the specification's defaults are taken.
+/// All materials of the file, and the textures that they use, not yet decoded. Faulty members are replaced by the specification's defaults,
+/// with a warning.
 ///
 /// # Errors
-/// Those of [`Document::or_warn`].
+/// If the memory budget is exceeded.
 pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'a>), Fault> {
     let mut textures = Table::new(document);
     let mut materials = Vec::with_capacity(document.root.materials.len());
@@ -38,7 +38,7 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
     Ok((materials, textures))
 }
 
-/// Leaves out of `materials` the textures that could not be decoded, and normal maps that are none. Returns the others.
+/// Removes from `materials` the textures that could not be decoded, and normal maps that are not valid. Returns the remaining textures.
 pub fn without_faulty(
     document: &Document,
     materials: &mut [PbrMaterial],
@@ -68,7 +68,7 @@ pub fn without_faulty(
     all
 }
 
-/// Extensions that describe more than a single number, in the order in which features are told.
+/// Extensions that consist of more than a number, in the order in which features are listed.
 const LAYERS: [&str; 9] = [
     "specular",
     "transmission",
@@ -81,7 +81,7 @@ const LAYERS: [&str; 9] = [
     "anisotropy",
 ];
 
-/// Textures that are not read: rays find what is occluded, and how far light goes through a volume.
+/// Textures that are ignored. Occlusion and the thickness of volumes are computed by tracing rays.
 const UNREAD: [&str; 2] = ["occlusionTexture", "extensions/KHR_materials_volume/thicknessTexture"];
 
 /// Reads one material.
@@ -91,12 +91,12 @@ struct Reader<'a, 'd> {
     /// JSON pointer to the material.
     path: String,
     json: Value,
-    /// Whether it has KHR_materials_pbrSpecularGlossiness, which takes the place of metal and roughness.
+    /// Whether the material has KHR_materials_pbrSpecularGlossiness, which replaces metalness and roughness.
     is_glossy: bool,
     read: PbrMaterial,
 }
 
-/// A texture as the JSON names it, wherever it occurs.
+/// A reference to a texture in JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TextureInfo {
@@ -130,8 +130,10 @@ impl Transform {
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
+    /// Prepares to read a material.
+    ///
     /// # Errors
-    /// When its JSON cannot be written again.
+    /// If it cannot be serialised.
     fn new(
         document: &'d Document<'d>,
         textures: &'a mut Table<'d>,
@@ -140,7 +142,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     ) -> Result<Self, Fault> {
         let path = format!("/materials/{index}");
         let alpha = alpha(document, material, &path);
-        // An unknown mode cannot be written.
+        // An unknown mode cannot be serialised.
         let known = match material.alpha_mode {
             Checked::Invalid => {
                 &material::Material { alpha_mode: Checked::Valid(material::AlphaMode::Opaque), ..material.clone() }
@@ -173,7 +175,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         }
         let glossiness = if self.is_glossy { specular_glossiness::convert(&mut self.read.material.lobes) } else { 1.0 };
-        // An unlit material reads no more than its base colour.
+        // An unlit material uses only its base colour.
         let count = if self.read.material.unlit { 1 } else { usize::MAX };
         for map in MapUse::all().take(count) {
             *map.of(&mut self.read.material) = self.texture(map, glossiness)?;
@@ -201,15 +203,15 @@ impl<'a, 'd> Reader<'a, 'd> {
         self.json.pointer(&format!("/{}", self.at(pointer))).is_some()
     }
 
-    /// Where the material has what others have at `pointer`.
+    /// The pointer at which this material has the member that other materials have at `pointer`.
     fn at<'p>(&self, pointer: &'p str) -> &'p str {
         if self.is_glossy { specular_glossiness::pointer(pointer) } else { pointer }
     }
 
-    /// The member at `pointer` within the material, if there is one of the right type.
+    /// The member at `pointer` in the material. None if it is missing or, with a warning, has the wrong type.
     ///
     /// # Errors
-    /// Those of [`Document::or_warn`].
+    /// If the memory budget is exceeded.
     fn member<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>, Fault> {
         let pointer = self.at(pointer);
         let read = match self.json.pointer(&format!("/{pointer}")) {
@@ -222,10 +224,10 @@ impl<'a, 'd> Reader<'a, 'd> {
         self.document.or_warn(read, "it is ignored")
     }
 
-    /// Reads the components of a value, clamped to what the specification permits, with a warning. What is not finite is ignored.
+    /// Reads the components of a value, clamped to the valid range with a warning. Values that are not finite are ignored.
     ///
     /// # Errors
-    /// Those of [`Document::or_warn`].
+    /// If the memory budget is exceeded.
     fn value(&self, value: MaterialValue) -> Result<Option<[f32; 4]>, Fault> {
         let pointer = self.at(value.pointer());
         let read = match value.components() {
@@ -256,11 +258,11 @@ impl<'a, 'd> Reader<'a, 'd> {
         fault(path, "the number must be finite")
     }
 
-    /// Enters the texture that is read for `map`, and returns its index in the material's list; [`NONE`] without one. Its `uv_set` is
-    /// still that of the file. `glossiness` multiplies that of a texture in whose place roughness is read.
+    /// Adds the texture for `map`, and returns its index in the material's list; [`NONE`] without a texture. Its `uv_set` is still the
+    /// file's. If roughness is read from glossiness, `glossiness` is the factor of the texture.
     ///
     /// # Errors
-    /// Those of [`Document::or_warn`].
+    /// If the memory budget is exceeded.
     fn texture(&mut self, map: MapUse, glossiness: f32) -> Result<u32, Fault> {
         let Some(info) = self.member::<TextureInfo>(map.pointer())? else {
             return Ok(NONE);
@@ -313,7 +315,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         facts.map(|(_, name)| name.to_owned()).chain(layers).collect()
     }
 
-    /// KHR_materials_unlit: the base colour shines and nothing is reflected.
+    /// Applies KHR_materials_unlit: the base colour is emitted and nothing is reflected.
     fn leave_out_shading(&mut self) {
         let m = &mut self.read.material;
         m.kind = MaterialKind::Diffuse;
@@ -325,8 +327,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// Chooses the two sets of texture coordinates that a mesh keeps for the material, and makes its textures refer to
-    /// these. 0 and 1 keep their places if they are used.
+    /// Chooses the two sets of texture coordinates that a mesh keeps for the material, and updates its textures accordingly. Sets 0 and 1
+    /// keep their indices if they are used.
     fn choose_uv_sets(&mut self) {
         let mut used: Vec<u32> = self.read.textures.iter().map(|t| t.uv_set).collect();
         used.sort_unstable();
@@ -355,7 +357,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 }
 
-/// The alpha mode, with the cutoff as the file has it.
+/// The alpha mode, with the cutoff from the file.
 fn alpha(document: &Document, m: &material::Material, path: &str) -> Alpha {
     match m.alpha_mode {
         Checked::Valid(material::AlphaMode::Opaque) => Alpha::Opaque,
@@ -377,7 +379,7 @@ mod tests {
     fn a_texture_transform_is_adapted_to_v_growing_upwards() {
         let transform = Transform { offset: [0.1, 0.2], rotation: 0.5, scale: [2.0, 3.0], tex_coord: None };
         let (u, v) = (0.3f32, 0.7f32);
-        // The extension's own words: translation * rotation * scale, with v growing downwards.
+        // As specified by the extension: translation * rotation * scale, with v increasing downwards.
         let (sin, cos) = 0.5f32.sin_cos();
         let (x, y) = (2.0 * u, 3.0 * v);
         let expected = Vec2::new(cos * x + sin * y + 0.1, -sin * x + cos * y + 0.2);

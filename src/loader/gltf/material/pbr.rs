@@ -1,4 +1,4 @@
-//! glTF's material model with its extensions, as plain validated numbers. Defaults are those of the specification.
+//! glTF's material model with its extensions, as validated numbers. Defaults are the specification's.
 
 use crate::scene::{
     Lobes, Material, MaterialKind, NONE,
@@ -6,22 +6,21 @@ use crate::scene::{
 };
 use glam::{Mat2, Vec3};
 
-/// A material: metallic-roughness (glTF 2.0, 3.9) and the KHR_materials extensions. Factors are within the bounds that the
-/// specification gives.
+/// A material: metallic-roughness (glTF 2.0, 3.9) and the KHR_materials extensions. Factors are in the ranges of the specification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PbrMaterial {
     pub name: String,
-    /// The scene's material, but that maps are indices into `textures`.
+    /// The scene's material, except that maps are indices into `textures`.
     pub material: Material,
-    /// Values of the file that cannot be told from `material`, for clips.
+    /// Values of the file that cannot be derived from `material`, for clips.
     pub base: MaterialBase,
-    /// The textures that the material reads, as often as it reads them.
+    /// The textures of the material, one entry per use.
     pub textures: Vec<TextureRef>,
-    /// Names of the features that the material uses beyond factors of colour, metal and roughness.
+    /// Names of the features that the material uses in addition to factors of colour, metalness and roughness.
     pub features: Vec<String>,
-    /// Whether it has KHR_materials_anisotropy, which needs tangents even where a clip begins without any.
+    /// Whether the material has KHR_materials_anisotropy. It then needs tangents even if the anisotropy is 0 at the start of a clip.
     pub is_brushed: bool,
-    /// Which of the file's sets of texture coordinates (TEXCOORD_n) a mesh of this material has as its `uvs` and `uvs1`.
+    /// The file's sets of texture coordinates (TEXCOORD_n) that become `uvs` and `uvs1` of a mesh with this material.
     pub uv_sets: [u32; 2],
 }
 
@@ -45,7 +44,7 @@ impl Default for PbrMaterial {
     }
 }
 
-/// How a material reads a texture.
+/// The use of a texture by a material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureRef {
     /// Index into [`crate::loader::gltf::Model::textures`].
@@ -57,7 +56,7 @@ pub struct TextureRef {
 }
 
 impl PbrMaterial {
-    /// Where the texture is that is read for `map`; where there is none, the default.
+    /// The transform of the texture for `map`; the default without a texture.
     pub fn place(&self, map: MapUse) -> TexturePlace {
         let mut own = self.material;
         let index = *map.of(&mut own);
@@ -65,14 +64,14 @@ impl PbrMaterial {
         texture.map_or_else(TexturePlace::default, |texture| texture.place)
     }
 
-    /// The maps that are read as normals, as indices into `textures`, and their JSON pointers.
+    /// Indices into `textures` of the maps that are used as normals, and their JSON pointers.
     pub fn normal_maps(&self) -> [(u32, &'static str); 2] {
         let lobes = &self.material.lobes;
         let clearcoat = "extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
         [(lobes.normal_map, "normalTexture"), (lobes.clearcoat_normal_map, clearcoat)]
     }
 
-    /// Reads nothing from the texture at this place in `textures` any more.
+    /// Removes all uses of the texture at this index of `textures`.
     pub fn drop_map(&mut self, dropped: u32) {
         self.material.for_each_map(|map| {
             if *map == dropped {
@@ -81,7 +80,7 @@ impl PbrMaterial {
         });
     }
 
-    /// Renames the textures that are kept, whose new indices are in `kept`, and drops the others.
+    /// Maps texture indices to the new indices in `kept`, and drops the other textures.
     pub fn keep_textures(&mut self, kept: &[Option<u32>]) {
         for place in 0..self.textures.len() {
             match kept.get(self.textures[place].texture as usize).copied().flatten() {
@@ -112,8 +111,8 @@ impl PbrMaterial {
         self.textures.retain(|_| place.next().unwrap_or_default());
     }
 
-    /// The uv set of a texture that needs tangents, if there is one, and what its transform makes of directions: tangents turn with the
-    /// picture.
+    /// UV set of a texture that needs tangents, and the effect of its transform on directions, since tangents rotate with the picture. None
+    /// if no texture needs them.
     pub fn tangent_space(&self) -> Option<(u32, Mat2)> {
         let lobes = &self.material.lobes;
         let space = |map: u32| self.textures.get(map as usize).map(|t| (t.uv_set, t.place.matrix().matrix2));

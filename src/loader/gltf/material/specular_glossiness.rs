@@ -1,9 +1,9 @@
-//! KHR_materials_pbrSpecularGlossiness, the material of older files: a diffuse colour under an interface of any reflectance. Lobes have it
-//! exactly, as a dielectric whose index of refraction is infinite (KHR_materials_ior), tinted by the reflectance.
+//! KHR_materials_pbrSpecularGlossiness, the material of older files: a diffuse colour below an interface of arbitrary reflectance. Lobes
+//! represent it exactly as a dielectric with infinite index of refraction (KHR_materials_ior), tinted by the reflectance.
 
 use crate::scene::{Lobes, animated::MapUse};
 
-/// Members of materials that have it, in the place of those that others have.
+/// Pairs of a standard member and the member of this extension that replaces it.
 #[rustfmt::skip]
 const MEMBERS: [(&str, &str); 6] = [
     ("pbrMetallicRoughness/baseColorFactor", "extensions/KHR_materials_pbrSpecularGlossiness/diffuseFactor"),
@@ -16,18 +16,18 @@ const MEMBERS: [(&str, &str); 6] = [
 const ROUGHNESS: &str = "pbrMetallicRoughness/roughnessFactor";
 const ROUGHNESS_TEXTURE: &str = "pbrMetallicRoughness/metallicRoughnessTexture";
 
-/// The JSON pointer of a member within a material.
+/// The JSON pointer of a member in a material with this extension.
 pub fn pointer(of_others: &str) -> &str {
     let member = MEMBERS.iter().find(|(other, _)| *other == of_others);
     member.map_or(of_others, |(_, own)| own)
 }
 
-/// Whether roughness is read from the texture.
+/// Whether the map is the source of roughness.
 pub fn is_roughness(map: MapUse) -> bool {
     map.pointer() == ROUGHNESS_TEXTURE
 }
 
-/// Makes lobes of the extension's values, which were read in the place of others', but for the glossiness, which is returned.
+/// Converts lobes, into which the extension's values were read as if they were standard members. Returns the glossiness.
 pub fn convert(lobes: &mut Lobes) -> f32 {
     let glossiness = lobes.roughness;
     lobes.metallic = 0.0;

@@ -1,4 +1,4 @@
-//! Textures: which pictures the materials need, how they are sampled, and decoding them in parallel.
+//! Textures: collects the required pictures and their sampling, and decodes them in parallel.
 
 use crate::loader::gltf::{
     fault::{Fault, fault},
@@ -19,21 +19,22 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use std::{borrow::Cow, collections::HashMap};
 
-/// Collects the textures that materials ask for; [`Table::decode`] then decodes them.
+/// Collects the textures of materials, which [`Table::decode`] then decodes.
 pub struct Table<'a> {
     document: &'a Document<'a>,
     requests: Vec<Request>,
     index_of: HashMap<Request, u32>,
 }
 
-/// The properties in which one texture differs from another.
+/// The properties that distinguish textures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Request {
     image: usize,
     space: ColorSpace,
-    /// Bits of what glossiness in the alpha channel is multiplied with before it becomes roughness, if it does.
+    /// Bits of the factor by which glossiness in the alpha channel is multiplied before it is converted to roughness; None for other
+    /// textures.
     glossiness: Option<u32>,
-    /// Wrapping along S and T.
+    /// Wrap modes along S and T.
     wraps: [WrapKey; 2],
     nearest: bool,
 }
@@ -44,7 +45,7 @@ pub enum Content {
     /// Colours in sRGB.
     Colors,
     Numbers,
-    /// Glossiness in alpha, to be multiplied with a factor and read as roughness.
+    /// Glossiness in alpha, to be multiplied by a factor and converted to roughness.
     Glossiness(f32),
 }
 
@@ -75,10 +76,10 @@ impl<'a> Table<'a> {
         Self { document, requests: Vec::new(), index_of: HashMap::new() }
     }
 
-    /// The index that texture `index` of the file will have; None where it has no picture, with a warning.
+    /// The future index of texture `index` of the file. None, with a warning, if it has no picture.
     ///
     /// # Errors
-    /// When there is no such texture or image.
+    /// If there is no such texture or image.
     pub fn intern(&mut self, index: usize, content: Content, path: &str) -> Result<Option<u32>, Fault> {
         let root = &self.document.root;
         let texture = self.texture(index, path)?;
@@ -130,8 +131,10 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Checks that a texture exists.
+    ///
     /// # Errors
-    /// When there is no texture `index`.
+    /// If there is no texture `index`.
     pub fn check(&self, index: usize, path: &str) -> Result<(), Fault> {
         self.texture(index, path).map(|_| ())
     }
@@ -141,7 +144,7 @@ impl<'a> Table<'a> {
         textures.get(index).ok_or_else(|| fault(path, out_of_range("texture", index, textures.len())))
     }
 
-    /// The index of a texture's picture, in a readable format if there is a choice.
+    /// The index of a texture's picture, in a supported format if there are alternatives.
     fn image_of(&self, index: usize, texture: &Texture) -> Result<Option<usize>, Fault> {
         let path = format!("/textures/{index}");
         let others = texture.extensions.as_ref().map(|e| &e.others);
@@ -153,7 +156,7 @@ impl<'a> Table<'a> {
         let webp = from(extensions::TEXTURE_WEBP)?;
         let basisu = from(extensions::TEXTURE_BASISU)?;
         let dds = from(extensions::TEXTURE_DDS)?;
-        // The crate puts this index in place of a missing source.
+        // The crate uses this index for a missing source.
         let plain = Some(texture.source.value()).filter(|&i| i != u32::MAX as usize);
         let Some(image) = webp.or(plain).or(basisu).or(dds) else {
             let message = "the texture has no picture that can be read and is ignored";
@@ -167,11 +170,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Decodes every picture that was asked for, in parallel. None, with a warning, for textures whose picture is missing, damaged or of
-    /// another format.
+    /// Decodes all collected pictures in parallel. None, with a warning, for textures whose picture is missing, damaged or in an
+    /// unsupported format.
     ///
     /// # Errors
-    /// When a picture exceeds the memory.
+    /// If a picture exceeds the memory budget.
     pub fn decode(self) -> Result<Vec<Option<ModelTexture>>, Fault> {
         let mut images: Vec<usize> = self.requests.iter().map(|r| r.image).collect();
         images.sort_unstable();
@@ -187,7 +190,7 @@ impl<'a> Table<'a> {
         self.share(pictures.into_iter().filter_map(|(image, picture)| Some((image, picture?))).collect())
     }
 
-    /// Moves each picture to its last user; others get copies.
+    /// Moves each picture to its last user; other users get copies.
     fn share(&self, mut pictures: HashMap<usize, Picture>) -> Result<Vec<Option<ModelTexture>>, Fault> {
         let mut users: HashMap<usize, usize> = HashMap::new();
         for request in &self.requests {
@@ -202,7 +205,7 @@ impl<'a> Table<'a> {
             } else {
                 self.copy(pictures.get(&request.image), request.image)?
             };
-            // Without its picture, a glossiness is still the factor that the texture would multiply.
+            // Without its picture, the glossiness is the factor alone.
             let picture = picture.or_else(|| request.glossiness.map(|_| Picture::white()));
             textures.push(picture.map(|picture| picture.into_texture(request)));
         }
@@ -248,7 +251,7 @@ impl Picture {
     fn into_texture(mut self, request: &Request) -> ModelTexture {
         if let Some(factor) = request.glossiness {
             let factor = f32::from_bits(factor);
-            // Roughness is in the channel of green.
+            // Roughness is stored in the green channel.
             let rough = |[.., alpha]: [u8; 4]| [0, 255 - (f32::from(alpha) * factor).round() as u8, 0, 255];
             self.texels.par_iter_mut().for_each(|texel| *texel = rough(*texel));
         }
@@ -273,10 +276,10 @@ fn wraps(sampler: &Sampler) -> [WrapKey; 2] {
     })
 }
 
-/// Decodes the file's image `index`, which must exist.
+/// Decodes image `index` of the file, which must exist.
 ///
 /// # Errors
-/// When it is missing, damaged, of another format, or exceeds the memory.
+/// If its data are missing, damaged, in an unsupported format, or exceed the memory budget.
 pub fn decode_image(document: &Document, index: usize) -> Result<DynamicImage, Fault> {
     let image = &document.root.images[index];
     let path = format!("/images/{index}");

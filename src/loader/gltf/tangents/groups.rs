@@ -1,5 +1,5 @@
-//! Groups of corners at a vertex that share a tangent in MikkTSpace: they are connected by edges, and their textures are mirrored
-//! alike.
+//! Groups of corners at a vertex that share a tangent in MikkTSpace. They are connected by edges, and their textures have equal
+//! orientation.
 
 use super::mesh::Welded;
 use rayon::prelude::*;
@@ -8,17 +8,17 @@ use std::collections::VecDeque;
 /// No neighbour, or no group.
 pub const NONE: u32 = u32::MAX;
 
-/// Up to this many corners, neighbours are found by comparing all pairs.
+/// Maximum number of corners for which neighbours are found by comparing all pairs.
 const FEW: usize = 32;
 
-/// The corners at one vertex. Keeps its memory from one vertex to the next.
+/// The corners at one vertex. Its memory is reused for the next vertex.
 #[derive(Default)]
 pub struct Fan {
     /// The corners in ascending order.
     pub corners: Vec<u32>,
     /// The vertices after and before each corner.
     ends: Vec<[u32; 2]>,
-    /// Places in `corners` of the neighbours across the edges to those vertices.
+    /// For these two edges, the index in `corners` of the neighbour across it.
     links: Vec<[u32; 2]>,
     /// Group of each corner, or [`NONE`].
     pub groups: Vec<u32>,
@@ -26,13 +26,13 @@ pub struct Fan {
 }
 
 impl Fan {
-    /// Gathers the corners at `vertex`.
+    /// Collects the corners at `vertex`.
     pub fn gather(&mut self, welded: &Welded, vertex: u32) {
         welded.around(vertex, &mut self.corners);
     }
 
-    /// Finds neighbours: two triangles that have an edge in opposite directions. Where more than two have it, the first one takes the
-    /// next free one that fits, and so on.
+    /// Finds neighbours: triangles that share an edge in opposite directions. If more than two share it, each takes the next free one that
+    /// fits, in order.
     fn link(&mut self, welded: &Welded) {
         let ends = self.corners.iter().map(|&corner| welded.ends(corner));
         self.ends.clear();
@@ -62,14 +62,14 @@ impl Fan {
         }
     }
 
-    /// The same in O(n log n).
+    /// As [`Self::link_few`], in O(n log n).
     fn link_many(&mut self) {
         let sides = self.ends.iter().zip(0u32..);
         let mut edges: Vec<(u32, u32, usize)> =
             sides.flat_map(|(ends, place)| [(ends[0], place, 0), (ends[1], place, 1)]).collect();
         edges.sort_unstable();
         for edge in edges.chunk_by(|a, b| a.0 == b.0) {
-            // All waiting edges go in the same direction: any other would have been paired.
+            // All waiting edges have one direction; otherwise they would have been paired.
             let mut waiting: VecDeque<(u32, usize)> = VecDeque::new();
             for &(_, place, side) in edge {
                 match waiting.front() {
@@ -84,7 +84,7 @@ impl Fan {
         }
     }
 
-    /// Groups the corners, none of whose triangles is flat.
+    /// Groups the corners. None of their triangles may be flat.
     pub fn group(&mut self, welded: &Welded) {
         self.link(welded);
         self.groups.clear();
@@ -111,8 +111,8 @@ impl Fan {
     }
 }
 
-/// The groups at vertices of flat triangles. Such a triangle joins the first group that reaches it, at any of its corners, and from
-/// then on is mirrored like that; so these are found one after the other, in the order of the corners that they begin with.
+/// The groups at vertices of flat triangles. Such a triangle joins the first group that reaches any of its corners, and then has that
+/// group's orientation. The groups are therefore found sequentially, in the order of their first corners.
 pub struct FlatGroups {
     is_touched: Vec<bool>,
     corners: Vec<LinkedCorner>,
@@ -157,7 +157,7 @@ impl FlatGroups {
         self.is_touched[vertex as usize]
     }
 
-    /// Groups the corners at a vertex that flat triangles touch.
+    /// Groups the corners at a vertex of a flat triangle.
     pub fn group(&self, fan: &mut Fan) {
         let group = |corner: &u32| place_of(&self.corners, *corner).map(|place| self.groups[place]);
         fan.groups.clear();

@@ -1,4 +1,4 @@
-//! A mesh as MikkTSpace sees it: vertices that are equal are one, and each triangle has the directions of its texture.
+//! A mesh in the form that MikkTSpace uses: equal vertices are merged, and each triangle has the directions of its texture.
 
 use crate::{loader::normals::face_normal, math::hash_u32, scene::TriangleMesh};
 use glam::{Vec2, Vec3};
@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// The elements that have position, normal and texture coordinates: the vertices of a mesh with normals; or the corners of one
+/// The elements with position, normal and texture coordinates. These are the vertices of a mesh with normals, or the corners of a mesh
 /// without, which have the normals of their faces.
 #[derive(Clone, Copy)]
 pub struct Elements<'a> {
@@ -59,7 +59,7 @@ impl Elements<'_> {
         self.uvs[self.vertex(element)].into()
     }
 
-    /// The bits in which one element differs from another.
+    /// The bits that distinguish elements.
     fn bits(&self, element: u32) -> [u32; 8] {
         let [px, py, pz] = self.position(element).to_array();
         let [nx, ny, nz] = self.normal(element).to_array();
@@ -67,7 +67,7 @@ impl Elements<'_> {
         [px, py, pz, nx, ny, nz, u, v].map(f32::to_bits)
     }
 
-    /// For each element the first one that is equal to it.
+    /// For each element, the first element that equals it.
     fn weld(&self) -> Vec<u32> {
         let keyed = |element: u32| {
             let hash = |key, bits| hash_u32(key ^ bits);
@@ -92,21 +92,21 @@ impl Elements<'_> {
     }
 }
 
-/// How the texture lies on a triangle.
+/// The orientation of the texture on a triangle.
 #[derive(Clone, Copy, Default)]
 pub struct Face {
-    /// Unit directions of growing u and v, or zero.
+    /// Unit directions of increasing u and v, or zero.
     pub along_u: Vec3,
     pub along_v: Vec3,
     /// Whether the texture is not mirrored.
     pub preserving: bool,
-    /// Whether the texture gives no directions, so that the triangle takes over those around it.
+    /// Whether the texture defines no directions, so that the triangle uses those around it.
     pub flat: bool,
-    /// Whether two corners coincide, so that the triangle is never seen.
+    /// Whether two corners coincide, so that the triangle is invisible.
     pub degenerate: bool,
 }
 
-/// The directions of a triangle's texture by equations 18 and 19 of MikkTSpace, term by term.
+/// The directions of a triangle's texture by equations 18 and 19 of MikkTSpace.
 fn face(positions: [Vec3; 3], uvs: [Vec2; 3]) -> Face {
     let [a, b, c] = positions;
     if a == b || b == c || c == a {
@@ -140,7 +140,7 @@ pub fn unit_or_zero(v: Vec3) -> Vec3 {
     }
 }
 
-/// A mesh with equal elements welded. Corner `3 t + k` is corner `k` of triangle `t`; a vertex is named by its first element.
+/// A mesh with equal elements merged. Corner `3 t + k` is corner `k` of triangle `t`. A vertex is identified by its first element.
 pub struct Welded<'a> {
     pub elements: Elements<'a>,
     /// The vertex of each element.
@@ -148,13 +148,13 @@ pub struct Welded<'a> {
     /// The vertices of each triangle.
     triangles: Vec<[u32; 3]>,
     pub faces: Vec<Face>,
-    /// Index into `corners` at which those of each vertex begin, and the end of the last one's.
+    /// For each vertex, the index of its first corner in `corners`; one extra entry marks the end.
     first: Vec<u32>,
     corners: Vec<u32>,
 }
 
 impl<'a> Welded<'a> {
-    /// None if there are too many corners to be numbered.
+    /// None if there are too many corners for 32-bit indices.
     pub fn new(elements: Elements<'a>) -> Option<Self> {
         let count = elements.mesh.triangles.len();
         u32::try_from(count.checked_mul(3)?).ok()?;
@@ -171,12 +171,12 @@ impl<'a> Welded<'a> {
         Some(Self { elements, vertex_of, triangles, faces, first, corners })
     }
 
-    /// Number of possible vertex indices, not all of which are used.
+    /// Upper bound of vertex indices, not all of which are used.
     pub fn vertex_count(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// The corners at a vertex, of triangles that are not degenerate, in ascending order.
+    /// The corners at a vertex, in ascending order, without corners of degenerate triangles.
     pub fn around(&self, vertex: u32, out: &mut Vec<u32>) {
         let vertex = vertex as usize;
         let range = self.first[vertex] as usize..self.first[vertex + 1] as usize;
@@ -204,7 +204,7 @@ impl<'a> Welded<'a> {
     }
 }
 
-/// The index at which each vertex's corners begin, and the corners, in no particular order.
+/// For each vertex, the index of its first corner, and the corners. The corners of a vertex have no particular order.
 fn corners_of_vertices(count: usize, triangles: &[[u32; 3]], faces: &[Face]) -> (Vec<u32>, Vec<u32>) {
     let counts: Vec<AtomicU32> = (0..=count).into_par_iter().map(|_| AtomicU32::new(0)).collect();
     let visit = |corner_at: &(dyn Fn(u32, u32) + Sync)| {

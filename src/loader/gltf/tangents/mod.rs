@@ -1,4 +1,4 @@
-//! Tangents by the MikkTSpace algorithm, as glTF 2.0 (3.7.2.1) asks for where a normal map needs them.
+//! Tangents by the MikkTSpace algorithm, as glTF 2.0 (3.7.2.1) requires for normal maps.
 
 mod groups;
 mod mesh;
@@ -11,21 +11,21 @@ use rayon::prelude::*;
 use space::{Tangent, Tangents};
 use std::collections::HashMap;
 
-/// The tangent of corners where neither the texture coordinates nor those of neighbours give a direction.
+/// The tangent of corners for which neither the texture coordinates nor the neighbours define a direction.
 const ANY: Tangent = [1.0, 0.0, 0.0, 1.0];
 
-/// Bytes that [`generate`] takes at most, with what splitting adds to the mesh.
+/// Maximum number of bytes for [`generate`], including the growth of the mesh by splitting.
 pub fn memory(mesh: &TriangleMesh, deformers: &Deformers) -> u64 {
     let corners = mesh.triangles.len() as u64 * 3;
     let deform = deformers.joints_per_vertex as u64 * 6 + deformers.targets.len() as u64 * 36;
     corners * (200 + deform)
 }
 
-/// Adds tangents for texture coordinates of `uv_set`; vertices with several tangents are split. Without normals, those of the
-/// faces are used. `texture_from_mesh` is what a texture transform makes of directions in texture space. False when there are no such
-/// coordinates. Parallel, and the same for any number of threads.
+/// Adds tangents for the texture coordinates of `uv_set`. Vertices with several tangents are split. Without normals, face normals are used.
+/// `texture_from_mesh` is the effect of a texture transform on directions in texture space. Returns false if the coordinates are missing.
+/// Parallel; the result does not depend on the number of threads.
 ///
-/// The algorithm wants v to grow upwards in the picture, as ours does; so its sign is that of glTF.
+/// The algorithm requires v to increase upwards, as in this renderer, so its sign equals glTF's.
 pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32, texture_from_mesh: Mat2) -> bool {
     let uvs = if uv_set == 1 { &mesh.uvs1 } else { &mesh.uvs };
     if uvs.is_empty() {
@@ -51,12 +51,12 @@ pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32,
     true
 }
 
-/// Gives each vertex the first tangent of its corners, and each further one a copy of the vertex.
+/// Assigns to each vertex the first tangent of its corners, and creates a copy of the vertex for each further one.
 fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[(u32, Tangent)]) {
     let first = mesh.positions.len();
     let mut settled = vec![false; if corners.is_empty() { 0 } else { first }];
     let mut copies = HashMap::with_capacity(corners.len().saturating_sub(first));
-    // Which vertex each new one is a copy of.
+    // For each new vertex, the vertex of which it is a copy.
     let mut originals = Vec::new();
     for &(corner, tangent) in corners {
         let vertex = &mut mesh.triangles[corner as usize / 3][corner as usize % 3];
@@ -88,7 +88,7 @@ fn split(mesh: &mut TriangleMesh, deformers: &mut Deformers, corners: &[(u32, Ta
     }
 }
 
-/// Copies the `width` values of each original to the end, if there are any.
+/// Appends copies of the `width` values of each original. Does nothing for an empty list.
 fn append<T: Copy + Send + Sync>(values: &mut Vec<T>, originals: &[usize], width: usize) {
     if values.is_empty() || originals.is_empty() {
         return;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use glam::Vec3;
 
-    /// Two triangles that share an edge, the second with mirrored texture coordinates.
+    /// Two triangles that share an edge; the second has mirrored texture coordinates.
     fn folded() -> TriangleMesh {
         TriangleMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]],
@@ -139,7 +139,7 @@ mod tests {
         let mut mesh = folded();
         let texture_from_mesh = Mat2::from_angle(-std::f32::consts::FRAC_PI_2);
         assert!(generate(&mut mesh, &mut Deformers::default(), 0, texture_from_mesh));
-        // The texture's u grows where the mesh's v does.
+        // The texture's u increases where the mesh's v does.
         assert_eq!(mesh.tangents[1][3], 1.0);
         assert!(Vec3::from_slice(&mesh.tangents[1]).abs_diff_eq(Vec3::Y, 1e-6), "{:?}", mesh.tangents[1]);
     }

@@ -1,8 +1,8 @@
-//! The tangents at each vertex, by the algorithm of MikkTSpace (Mikkelsen 2008, "Simulation of Wrinkled Surfaces Revisited").
+//! The tangents at each vertex, by the MikkTSpace algorithm (Mikkelsen 2008, "Simulation of Wrinkled Surfaces Revisited").
 //!
-//! A corner's tangent is the average of its group's directions of growing u, projected onto the plane of the normal and
-//! weighted by the angles of the triangles. It depends on nothing but the triangles around its vertex, so vertices are done
-//! side by side, with the result that the original has.
+//! A corner's tangent is the average of its group's directions of increasing u, projected onto the plane of the normal and weighted by the
+//! angles of the triangles. It only depends on the triangles around its vertex, so vertices are processed in parallel. The results equal
+//! those of the original implementation.
 
 use super::{
     groups::{Fan, FlatGroups, NONE},
@@ -14,9 +14,9 @@ use std::collections::HashSet;
 
 /// Vertices per task.
 const PER_TASK: usize = 2048;
-/// In larger groups, directions that are exactly opposite are averaged, too: telling them apart takes quadratic time.
+/// Group size above which opposite directions are also averaged, because distinguishing them takes quadratic time.
 const MOST_TOLD_APART: usize = 256;
-/// Directions with at least this cosine to a common one are not opposite to each other.
+/// Directions whose cosine to a common direction exceeds this are not opposite to each other.
 const NEAR: f32 = 0.1;
 
 /// A unit tangent and its sign.
@@ -24,9 +24,9 @@ pub type Tangent = [f32; 4];
 
 /// The tangents of a mesh.
 pub struct Tangents {
-    /// The tangent of each vertex, which is that of its first corner that has one.
+    /// The tangent of each vertex, taken from its first corner that has one.
     pub of_vertex: Vec<Option<Tangent>>,
-    /// The tangents of all corners at vertices with several tangents, in ascending order of the corners.
+    /// The tangents of all corners at vertices with several tangents, ordered by corner.
     pub of_corner: Vec<(u32, Tangent)>,
 }
 
@@ -50,7 +50,7 @@ impl Tangents {
     }
 }
 
-/// Degenerate triangles get the first tangent of each vertex, where that has several.
+/// Adds the tangents of degenerate triangles, which get the first tangent of each vertex that has several.
 fn add_degenerate(welded: &Welded, of_vertex: &[Option<Tangent>], of_corner: &mut Vec<(u32, Tangent)>) {
     let faces = welded.faces.iter().zip(0u32..);
     let degenerate: Vec<u32> = faces.filter(|(face, _)| face.degenerate).map(|(_, t)| t).collect();
@@ -69,7 +69,7 @@ fn add_degenerate(welded: &Welded, of_vertex: &[Option<Tangent>], of_corner: &mu
 
 /// The contribution of a corner to its group's tangent.
 struct Part {
-    /// Place in the fan.
+    /// Index in the fan.
     place: u32,
     /// Unit directions in the plane of the normal, or zero.
     along_u: Vec3,
@@ -79,18 +79,18 @@ struct Part {
     flat: bool,
 }
 
-/// Buffers that are reused from vertex to vertex.
+/// Buffers that are reused for each vertex.
 #[derive(Default)]
 struct Scratch {
     fan: Fan,
-    /// Group and place of each corner that has a group.
+    /// Group and index of each corner that has a group.
     order: Vec<(u32, u32)>,
     parts: Vec<Part>,
     tangents: Vec<Option<Tangent>>,
 }
 
 impl Scratch {
-    /// The first tangent at a vertex. If those of its corners differ, all of them are added to `several`.
+    /// The first tangent at a vertex. If the tangents of its corners differ, all of them are added to `several`.
     fn tangents_at(
         &mut self,
         welded: &Welded,
@@ -120,7 +120,7 @@ impl Scratch {
             average(&self.parts, &mut self.tangents);
         }
         let first = self.tangents.iter().flatten().next().copied();
-        // In a mesh without normals, one vertex of the mesh may be several here.
+        // In a mesh without normals, one vertex of the mesh may correspond to several vertices here.
         let alone = welded.elements.are_corners();
         let known = || self.tangents.iter().flatten();
         if alone || known().any(|tangent| Some(*tangent) != first) {
@@ -157,9 +157,9 @@ fn part(welded: &Welded, vertex: u32, fan: &Fan, place: u32) -> Part {
     part
 }
 
-/// The tangents of a group's corners, to their places in `out`.
+/// Writes the tangents of a group's corners to their indices in `out`.
 fn average(group: &[Part], out: &mut [Option<Tangent>]) {
-    // A group begins with a triangle that is not flat.
+    // A group starts with a triangle that is not flat.
     let mut valid = group.iter().filter(|part| !part.flat);
     let Some(first) = valid.clone().next() else {
         return;
@@ -175,7 +175,7 @@ fn average(group: &[Part], out: &mut [Option<Tangent>]) {
     }
 }
 
-/// Whether two corners of a group are averaged: all but those with opposite directions.
+/// Whether two corners of a group are averaged: all except those with opposite directions.
 fn meet(a: &Part, b: &Part) -> bool {
     let is_same = a.place == b.place;
     let differ = a.along_u.dot(b.along_u) > -1.0 && a.along_v.dot(b.along_v) > -1.0;

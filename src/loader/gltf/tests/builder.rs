@@ -1,4 +1,4 @@
-//! A small glTF file, put together by tests.
+//! Builder of small glTF files for tests.
 
 use crate::loader::gltf::{GltfOptions, Model, load_model_bytes};
 use base64::Engine;
@@ -19,7 +19,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A scene with one node and nothing else.
+    /// A scene with one empty node.
     pub fn new() -> Self {
         Self {
             json: json!({
@@ -56,7 +56,7 @@ impl Builder {
         self.add("bufferViews", view)
     }
 
-    /// An accessor of packed values with a view of its own.
+    /// An accessor of packed values with a separate view.
     pub fn accessor<T: NoUninit>(&mut self, component: u32, kind: &str, values: &[T]) -> usize {
         let view = self.view(bytemuck::cast_slice(values));
         let (count, kind) = (values.len(), json!(kind));
@@ -91,7 +91,7 @@ impl Builder {
         self.add("animations", animation)
     }
 
-    /// Adds the picture as a texture with an image in the buffer.
+    /// Adds the picture as a texture, with its image in the buffer.
     pub fn texture(&mut self, picture: &[u8]) -> usize {
         let view = self.view(picture);
         let image = self.add("images", json!({"bufferView": view, "mimeType": "image/png"}));
@@ -134,7 +134,7 @@ impl Builder {
         load_model_bytes(&self.glb(), None, options).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Loads the file and expects a warning that begins with `expected`.
+    /// Loads the file, and expects a warning that starts with `expected`.
     #[track_caller]
     pub fn warned(&self, expected: &str) -> Model {
         let model = self.load();
@@ -142,7 +142,7 @@ impl Builder {
         model
     }
 
-    /// The message of the error that loading must end in.
+    /// The message of the expected error.
     pub fn error(&self) -> String {
         self.error_with(&GltfOptions::default())
     }

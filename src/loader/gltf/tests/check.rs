@@ -1,4 +1,4 @@
-//! Checks of faulty files: they find all errors, each once, and none that only follow from others.
+//! Tests of checks of faulty files. They report all errors, each once, and no consequences of other errors.
 
 use super::builder::*;
 use crate::loader::gltf::{GltfOptions, Input, check};
@@ -8,7 +8,7 @@ fn found(b: &Builder) -> Vec<String> {
     check(&Input::in_memory(&b.glb(), None), &GltfOptions::default()).0
 }
 
-/// The places of the errors.
+/// The JSON pointers of the errors.
 fn places(b: &Builder) -> Vec<String> {
     places_of(found(b))
 }
@@ -19,7 +19,7 @@ fn places_of(lines: Vec<String>) -> Vec<String> {
     lines.filter_map(place).collect()
 }
 
-/// A file with an error in most of what it has.
+/// A file with an error in most of its parts.
 fn faulty() -> Builder {
     let mut b = Builder::triangle();
     let short = b.floats(&[[0.0, 0.0, 1.0]; 2]);

@@ -1,4 +1,4 @@
-//! Compressed geometry: meshopt and Draco, with files built here.
+//! Tests of compressed geometry: meshopt and Draco.
 
 use super::builder::*;
 use crate::loader::gltf::ModelMesh;
@@ -8,7 +8,7 @@ fn first(b: &Builder) -> ModelMesh {
     b.load().meshes.swap_remove(0)
 }
 
-/// Puts compressed data in place of the view of an accessor.
+/// Replaces the view of an accessor by compressed data.
 fn compress(b: &mut Builder, accessor: usize, data: &[u8], more: Value) {
     let compressed = b.view(data);
     let source = b.json["bufferViews"][compressed].clone();
@@ -142,7 +142,7 @@ fn area(corners: [[f32; 3]; 3]) -> f32 {
     (b - a).cross(c - a).z / 2.0
 }
 
-/// The unit square in the plane z = 0 as two triangles, with positions of 11 bits, written by draco-core.
+/// The unit square in the plane z = 0 as two triangles, with 11-bit positions, written by draco-core.
 const DRACO_QUAD: &[u8] = &[
     68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1, 0, 9, 3, 0, 0, 2, 1,
     1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,4 +1,4 @@
-//! Damaged files: never a panic, never more memory than allowed, never more than one line.
+//! Tests of damaged files: no panic, no more memory than allowed, and one line per error.
 
 use super::builder::*;
 use crate::loader::gltf::{GltfOptions, load_model_bytes};
@@ -6,7 +6,7 @@ use crate::testing::same_cases;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A file that has something of everything.
+/// A file with all supported features.
 fn everything() -> Builder {
     let mut b = Builder::triangle();
     let normals = b.floats(&[[0.0, 0.0, 1.0]; 3]);
@@ -42,13 +42,13 @@ fn everything() -> Builder {
     b
 }
 
-/// Loads a file with 64 MiB of memory at most, which is far beyond what these files need.
+/// Loads a file with a limit of 64 MiB, which is far more than these files need.
 fn load(bytes: &[u8]) -> Result<(), String> {
     let options = GltfOptions { memory_limit: Some(64 << 20), ..GltfOptions::default() };
     load_model_bytes(bytes, None, &options).map(|_| ()).map_err(|e| e.to_string())
 }
 
-/// Puts other text in place of the `nth` number of a JSON text.
+/// Replaces the `nth` number of a JSON text.
 fn replace_number(text: &str, nth: usize, by: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit();
     let starts: Vec<usize> =
@@ -104,7 +104,7 @@ proptest! {
         for (nth, by) in edits {
             text = replace_number(&text, nth, NUMBERS[by]);
         }
-        // A number that grew together with its neighbour may be no JSON any more.
+        // A number that was joined with its neighbour may be invalid JSON.
         let Ok(json) = serde_json::from_str(&text) else { return Ok(()) };
         b.json = json;
         if let Err(e) = load(&if binary { b.glb() } else { b.gltf() }) {

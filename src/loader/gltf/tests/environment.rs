@@ -1,4 +1,4 @@
-//! Light from all around, as pictures on the faces of cubes and as spherical harmonics.
+//! Tests of image-based light, from cube maps and spherical harmonics.
 
 use super::builder::*;
 use crate::{loader::gltf::GltfOptions, scene::FloatImage};
@@ -18,7 +18,7 @@ fn lit_by(mut b: Builder, light: Value) -> Builder {
     b
 }
 
-/// The file whose cube has these pictures, with `more` members in its light.
+/// A file with a cube map of these pictures, and with the members `more` in its light.
 pub fn with_faces(mut b: Builder, faces: &[Vec<u8>; 6], more: Value) -> Builder {
     let first = b.json["images"].as_array().map_or(0, Vec::len);
     for face in faces {
@@ -33,7 +33,7 @@ pub fn with_faces(mut b: Builder, faces: &[Vec<u8>; 6], more: Value) -> Builder 
     lit_by(b, light)
 }
 
-/// The file whose cube has a colour on each face.
+/// A file with a cube map that has one colour per face.
 pub fn colored(b: Builder, more: Value) -> Builder {
     with_faces(b, &COLORS.map(|color| png(8, 8, color)), more)
 }
@@ -88,7 +88,7 @@ fn faces_are_seen_from_within_without_mirroring() {
         let face = bytes.into_inner();
         environment(&with_faces(Builder::new(), &std::array::from_fn(|_| face.clone()), json!({})))
     };
-    // Right and top of each face, for eyes in the middle.
+    // Right and up direction of each face, seen from the centre.
     let right = [Vec3::Z, Vec3::NEG_Z, Vec3::NEG_X, Vec3::NEG_X, Vec3::NEG_X, Vec3::X];
     let top = [Vec3::Y, Vec3::Y, Vec3::NEG_Z, Vec3::Z, Vec3::Y, Vec3::Y];
     for (sides, image) in [(right, marked(|x, _| x >= 4)), (top, marked(|_, y| y < 4))] {

@@ -1,4 +1,4 @@
-//! Files placed in files.
+//! Tests of files inside other files.
 
 use super::builder::*;
 use crate::loader::gltf::{GltfOptions, load_model};
@@ -7,7 +7,7 @@ use base64::Engine;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A file whose two nodes place the file `name`.
+/// A file with two nodes that place the file `name`.
 fn host(name: &str) -> Value {
     json!({
         "asset": {"version": "2.1", "minVersion": "2.1"}, "scenes": [{"nodes": [0]}],

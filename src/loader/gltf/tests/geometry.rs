@@ -1,4 +1,4 @@
-//! Accessors, primitives and deformation, with files built here.
+//! Tests of accessors, primitives and deformation.
 
 use super::builder::*;
 use crate::loader::gltf::{GltfOptions, ModelMesh};
@@ -14,7 +14,7 @@ fn with_positions<T: bytemuck::NoUninit>(component: u32, normalized: bool, value
     let mut b = Builder::triangle();
     let positions = b.accessor(component, "VEC3", values);
     b.json["accessors"][positions]["normalized"] = json!(normalized);
-    // As exporters do it: vertices begin at multiples of four bytes.
+    // As in exported files, vertices start at multiples of four bytes.
     let view = b.json["accessors"][positions]["bufferView"].as_u64().unwrap_or(0) as usize;
     b.json["bufferViews"][view]["byteStride"] = json!(size_of::<T>());
     b.primitive()["attributes"]["POSITION"] = json!(positions);
@@ -347,7 +347,7 @@ fn morph_targets_come_with_weights_of_node_or_mesh() {
     assert_eq!(model.rig.nodes[0].weights, [0.0, 0.0]);
 }
 
-/// A triangle with a skin of two joints, each vertex held by both sets.
+/// A triangle with a skin of two joints; each vertex has weights in both sets.
 fn skinned() -> Builder {
     let mut b = Builder::triangle();
     let joints = b.accessor(U8, "VEC4", &[[1u8, 0, 9, 9]; 3]);

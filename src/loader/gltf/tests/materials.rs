@@ -1,4 +1,4 @@
-//! Materials, variants, textures and the files behind them, with files built here.
+//! Tests of materials, variants, textures and their files.
 
 use super::builder::*;
 use crate::loader::gltf::{ColorSpace, GltfOptions, TextureRef, load_model};
@@ -246,7 +246,7 @@ fn with_uv_sets(base: u32, emissive: u32) -> Builder {
 
 #[test]
 fn a_mesh_keeps_the_texture_coordinates_that_its_material_uses() {
-    // Sets of the textures, sets of the mesh, and where the textures find theirs.
+    // Sets of the textures, sets of the mesh, and the resulting indices of the textures' sets.
     for (used, kept, places) in [
         ([0, 0], [0, 1], [0, 0]),
         ([1, 0], [0, 1], [1, 0]),

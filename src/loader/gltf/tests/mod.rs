@@ -1,4 +1,4 @@
-//! The loader against small files built here, damaged ones, and real ones where they are.
+//! Tests of the loader with small generated files, damaged files, and real files if available.
 
 pub(in crate::loader) mod builder;
 mod check;

@@ -1,4 +1,4 @@
-//! Tracks of the values that animation pointers name, from small files.
+//! Tests of tracks for animation pointers.
 
 use super::builder::*;
 use crate::scene::{
@@ -37,7 +37,7 @@ fn file() -> Builder {
     b
 }
 
-/// Adds a clip of one key.
+/// Adds a clip with one key.
 fn animated(b: &mut Builder, to: &str, width: usize) {
     let times = b.floats(&[[0.5]]);
     let values = match width {

@@ -1,5 +1,5 @@
-//! An evaluator of glTF files that owes nothing to the loader or to `anim`: the `gltf` crate's readers, double precision,
-//! recursion, and the specification word by word. Only for files that are known to be valid.
+//! A reference evaluator of glTF files that is independent of the loader and of `anim`. It uses the `gltf` crate's readers, double
+//! precision, recursion, and the literal formulas of the specification. Files must be valid.
 
 use glam::{DMat4, DQuat, DVec3, DVec4};
 use gltf::{
@@ -18,7 +18,7 @@ pub struct Reference {
 /// A pose of a file, indexed by its nodes.
 pub struct Pose {
     pub worlds: Vec<DMat4>,
-    /// The corners of each primitive's triangles, in the space of the scene.
+    /// The corners of each primitive's triangles, in scene space.
     pub primitives: Vec<Vec<Vec<DVec3>>>,
 }
 
@@ -118,7 +118,7 @@ impl Reference {
         }
     }
 
-    /// The transform of each vertex of a primitive to the scene: that of its node, or a blend of those of its joints alone.
+    /// For each vertex of a primitive, the transform to scene space: of its node, or a blend of its joints' transforms.
     fn blends(&self, node: &Node, p: &Primitive, worlds: &[DMat4], count: usize) -> Vec<DMat4> {
         let Some(skin) = node.skin() else {
             return vec![worlds[node.index()]; count];
@@ -177,7 +177,7 @@ fn place(node: &Node, parent: DMat4, states: &[State], worlds: &mut [DMat4]) {
     }
 }
 
-/// The keys before and after `time`, and how far it is between them; outside of all keys, the nearest key twice and 0.
+/// The keys before and after `time`, and the position between them. Outside of all keys, the closest key twice and 0.
 fn segment(times: &[f64], time: f64) -> (usize, usize, f64) {
     let last = times.len() - 1;
     if time <= times[0] {
@@ -191,7 +191,7 @@ fn segment(times: &[f64], time: f64) -> (usize, usize, f64) {
     (last, last, 0.0)
 }
 
-/// glTF 2.0, appendix C, but for linear rotations.
+/// Interpolation by glTF 2.0, appendix C, except for linear rotations.
 fn sample(times: &[f64], values: &[f64], mode: Interpolation, time: f64) -> Vec<f64> {
     let (key, next, t) = segment(times, time);
     if mode == Interpolation::CubicSpline {

@@ -1,4 +1,4 @@
-//! Poses of loaded models against an independent evaluator (`pose_reference`): nodes and every vertex.
+//! Tests of the poses of loaded models against a reference evaluator (`pose_reference`): nodes and every vertex.
 
 use super::{
     builder::{Builder, U8},
@@ -14,7 +14,7 @@ use glam::{DMat4, DVec3};
 use serde_json::json;
 use std::{collections::HashMap, path::Path};
 
-/// The most that anything may be off, in diagonals of the model.
+/// Maximum error, in diagonals of the model.
 const TOLERANCE: f64 = 1e-5;
 
 /// Shares of a clip's duration; the last one is beyond its end.

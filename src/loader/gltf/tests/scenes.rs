@@ -1,4 +1,4 @@
-//! Hierarchy, skins, animation, cameras, lights and scenes, with files built here.
+//! Tests of hierarchy, skins, animation, cameras, lights and scenes.
 
 use super::builder::*;
 use crate::loader::gltf::{GltfOptions, LightShape, Projection};
@@ -210,7 +210,7 @@ fn cameras_and_lights_stand_at_their_nodes() {
     );
 }
 
-/// A file with one camera and what is told about it.
+/// The projection of a file with this camera, which must cause the warning `expected`.
 fn with_camera(camera: Value, expected: &str) -> Option<Projection> {
     let mut b = Builder::triangle();
     b.json["nodes"][0]["camera"] = json!(0);
@@ -240,7 +240,7 @@ fn cameras_out_of_range_are_mended_or_left_out() {
     );
 }
 
-/// The lights of a file with this one, and what is told about it.
+/// The light of a file with this light, which must cause the warning `expected`.
 fn with_light(light: Value, expected: &str) -> Option<crate::loader::gltf::ModelLight> {
     let mut b = Builder::triangle();
     b.json["nodes"][0]["extensions"] = json!({"KHR_lights_punctual": {"light": 0}});

@@ -1,4 +1,4 @@
-//! Tangents held against another implementation of MikkTSpace.
+//! Tests of tangents against another implementation of MikkTSpace.
 
 use super::shared;
 use crate::loader::gltf::{GltfOptions, load_model, tangents::generate};
@@ -9,7 +9,7 @@ use crate::{
 use bevy_mikktspace::{Geometry, StdOps, TangentSpace, generate_tangents};
 use glam::{Vec2, Vec3, Vec4};
 
-/// A mesh, and what the other implementation says about its corners.
+/// A mesh, and the results of the other implementation for its corners.
 struct Oracle<'a> {
     mesh: &'a TriangleMesh,
     tangents: Vec<[Option<[f32; 4]>; 3]>,
@@ -54,7 +54,7 @@ impl Geometry<StdOps> for Oracle<'_> {
     }
 }
 
-/// How many corners agree, which must be all that the other implementation has a tangent for.
+/// Number of equal corners. All corners for which the other implementation has a tangent must be equal.
 fn agreement(mesh: &TriangleMesh, what: &str) -> usize {
     let mut oracle = Oracle { mesh, tangents: vec![[None; 3]; mesh.triangles.len()] };
     generate_tangents::<_, StdOps>(&mut oracle).expect("never fails");
@@ -88,7 +88,7 @@ fn random(seed: u32) -> f32 {
     hash_u32(seed) as f32 / u32::MAX as f32
 }
 
-/// A wavy sheet with a seam, mirrored texture coordinates, patches without any, stray triangles and split vertices.
+/// A wavy sheet with a seam, mirrored texture coordinates, patches without coordinates, separate triangles and split vertices.
 fn sheet(side: u32, with_normals: bool) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
     for i in 0..side * side {
@@ -115,8 +115,8 @@ fn sheet(side: u32, with_normals: bool) -> TriangleMesh {
     mesh
 }
 
-/// Triangles between few places, normals and coordinates, all on a coarse grid: edges of many triangles, triangles twice and
-/// without area in space or in the texture, mirrored and opposite ones.
+/// Triangles between few positions, normals and coordinates on a coarse grid. They include edges with many triangles, duplicate triangles,
+/// triangles without area in space or texture, and mirrored and opposite ones.
 fn soup(seed: u32, triangles: u32) -> TriangleMesh {
     let pick = |i: u32, what: u32, count: u32| hash_u32(seed ^ hash_u32(i * 8 + what)) % count;
     let mut mesh = TriangleMesh::default();
@@ -133,7 +133,7 @@ fn soup(seed: u32, triangles: u32) -> TriangleMesh {
     mesh
 }
 
-/// A sphere whose coordinates are mirrored at the meridian, and which has a seam and poles; with `hard` edges between its faces.
+/// A sphere with a seam and poles, whose coordinates are mirrored at the meridian. If `hard` is set, all edges between faces are hard.
 fn sphere(rows: u32, hard: bool) -> TriangleMesh {
     let columns = 2 * rows;
     let mut mesh = TriangleMesh::default();
@@ -161,7 +161,7 @@ fn sphere(rows: u32, hard: bool) -> TriangleMesh {
     mesh
 }
 
-/// Gives each pair of triangles vertices of its own with one normal.
+/// Gives each pair of triangles separate vertices with one normal.
 fn harden(mesh: &mut TriangleMesh) {
     let old = std::mem::take(mesh);
     for pair in old.triangles.chunks(2) {
@@ -226,7 +226,7 @@ fn a_vertex_of_very_many_corners_is_as_in_the_original() {
         let place = Vec2::from_angle(angle);
         mesh.positions.push([place.x, place.y, 0.1 * random(i)]);
         mesh.uvs.push((place * (1.0 + random(i + 9))).to_array());
-        // Some triangles are there twice, and some the other way round.
+        // Some triangles are duplicated, and some reversed.
         let triangle = [0, 1 + i, 1 + (i + 1) % RIM];
         mesh.triangles.push(triangle);
         if i % 7 == 0 {

@@ -1,4 +1,4 @@
-//! A thing as a ground, in world space at the first frame.
+//! Objects as grounds, in world space at the first frame.
 
 use crate::{
     anim::{self, Moment},
@@ -7,10 +7,10 @@ use crate::{
 };
 use glam::{Affine3, Affine3A};
 
-/// The triangles of a thing, to be looked at from above.
+/// The triangles of an object, for height queries.
 ///
 /// # Errors
-/// The rest of a sentence about a thing that is no ground, or for which there is too little memory.
+/// If the object has no triangles, or if memory does not suffice. The text is the end of a sentence about the object.
 pub fn of(scene: &Scene, found: &Found) -> Result<Ground, String> {
     let moment = Moment::of(scene, scene.settings.start);
     let world = anim::way_world(scene, &moment, &found.around);

@@ -1,4 +1,4 @@
-//! Points at the first frame whose convex hull is about that of a thing.
+//! Points at the first frame whose convex hull approximates an object's convex hull.
 
 use crate::{
     anim::{self, Moment},
@@ -10,13 +10,13 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::{cell::OnceCell, collections::HashMap, f32::consts::PI};
 
-/// Directions in which an outline has the farthest point of a thing.
+/// Number of directions in which the farthest point of an object is part of its outline.
 const DIRECTIONS: u32 = 1024;
 
-/// Number of instances above which an outline takes the boxes of what they place.
+/// Number of instances above which their bounding boxes are used.
 const MANY: usize = 256;
 
-/// The farthest points of a thing in many directions; never empty.
+/// The farthest points of an object in many directions; never empty.
 pub fn of(scene: &Scene, found: &Found) -> Vec<Vec3> {
     let moment = Moment::of(scene, scene.settings.start);
     let outlines = Outlines { scene, moment: &moment, directions: directions(), boxes: OnceCell::new() };
@@ -39,7 +39,7 @@ struct Outlines<'a> {
 }
 
 impl Outlines<'_> {
-    /// The farthest points of instances in the space of their level.
+    /// The farthest points of instances, in the space of their level.
     fn of(&self, instances: &[u32]) -> Vec<Vec3> {
         let mut known: HashMap<u32, Vec<Vec3>> = HashMap::new();
         let mut points = Vec::new();
@@ -52,7 +52,7 @@ impl Outlines<'_> {
         self.farthest(&points)
     }
 
-    /// The farthest points of what an instance places, or the corners of its box.
+    /// The farthest points of an instance's mesh or assembly, or the corners of its box.
     fn of_placed(&self, index: u32, boxed: bool) -> Vec<Vec3> {
         let mesh = self.scene.instances[index as usize].mesh as usize;
         match self.scene.placed_by(&self.scene.instances[index as usize]) {
@@ -75,7 +75,7 @@ impl Outlines<'_> {
         }
     }
 
-    /// The farthest of `points` in each direction, each once.
+    /// The farthest of `points` in each direction, without repetitions.
     fn farthest(&self, points: &[Vec3]) -> Vec<Vec3> {
         let farthest = self.directions.par_iter().filter_map(|direction| {
             let reach = |point: &&Vec3| direction.dot(**point);
@@ -88,7 +88,7 @@ impl Outlines<'_> {
     }
 }
 
-/// A Fibonacci lattice, which is almost even over the sphere.
+/// A Fibonacci lattice, which covers the sphere almost uniformly.
 fn directions() -> Vec<Vec3> {
     let turn = PI * (3.0 - 5f32.sqrt());
     let direction = |i: u32| {

@@ -1,4 +1,4 @@
-//! The triangles of a thing in world space at the first frame.
+//! The triangles of an object in world space at the first frame.
 
 use crate::{
     anim::{self, Moment},
@@ -7,13 +7,13 @@ use crate::{
 };
 use glam::{Affine3A, Vec3, Vec3A};
 
-/// Bytes of memory that keeping out of a triangle takes.
+/// Bytes of memory per triangle for keeping a path outside a solid.
 const BYTES_PER_TRIANGLE: u64 = 120;
 
-/// The triangles of a thing, with those of all copies in its assemblies.
+/// The triangles of an object, including all copies in its assemblies.
 ///
 /// # Errors
-/// The rest of a sentence about a thing with more triangles than there is memory for.
+/// If memory does not suffice. The text is the end of a sentence about the object.
 pub fn of(scene: &Scene, found: &Found) -> Result<Vec<[Vec3; 3]>, String> {
     let counts = scene.per_placed(|mesh| scene.meshes[mesh].triangles().map_or(0, |mesh| mesh.triangles.len() as u64));
     let own = found.instances.iter().map(|&index| counts[scene.instances[index as usize].mesh as usize]);
@@ -34,7 +34,7 @@ struct Solid<'a> {
 }
 
 impl Solid<'_> {
-    /// Adds what an instance places; `around` is the transform of its level.
+    /// Adds everything that an instance places; `around` is the transform of its level.
     fn add(&mut self, index: u32, around: Affine3A) {
         let world = around * anim::instance_world(self.scene, self.moment, index);
         match self.scene.placed_by(&self.scene.instances[index as usize]) {
