@@ -1,17 +1,17 @@
-//! Parts of a picture: some of its samples, or a region, in a film that is joined with others later.
+//! Parts of a picture: some of its samples, or a region. They are stored in a film and joined with others later.
 
 use super::{FramePlan, OngoingOptions};
 use crate::render::RenderJob;
 use std::{fmt, num::NonZero, ops::Range, path::PathBuf, str::FromStr};
 
-/// Samples of a picture, counted from 1, the last one included (`--sample-range 1-32`).
+/// Samples of a picture, counted from 1, both ends included (`--sample-range 1-32`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleRange {
     first: NonZero<u32>,
     last: u32,
 }
 
-/// Why a part of a picture cannot be rendered.
+/// Reasons why a part of a picture cannot be rendered.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
@@ -38,7 +38,7 @@ pub enum PartError {
 }
 
 impl SampleRange {
-    /// The same, counted from 0.
+    /// The range, counted from 0.
     pub fn range(&self) -> Range<u32> {
         self.first.get() - 1..self.last
     }
@@ -55,7 +55,7 @@ impl FromStr for SampleRange {
     }
 }
 
-/// Writes the range as it is typed.
+/// Writes the range in the form of the flag's value.
 impl fmt::Display for SampleRange {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}-{}", self.first, self.last)
@@ -63,10 +63,10 @@ impl fmt::Display for SampleRange {
 }
 
 impl OngoingOptions {
-    /// The film that the samples of `job` go to, and which of them are taken; none if pictures are made.
+    /// The film that receives the samples of `job`, and the range of samples. None if pictures are written.
     ///
     /// # Errors
-    /// If they would not be a part of one picture.
+    /// If the output is not one part of one picture.
     pub fn part(&self, plan: &FramePlan, job: &RenderJob) -> Result<Option<(PathBuf, Range<u32>)>, PartError> {
         let samples = job.settings.samples;
         let Some(path) = plan.film() else {
