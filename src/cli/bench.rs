@@ -44,14 +44,14 @@ passes and trees: see `throng trace --help`";
 pub struct BenchArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Write the scene, the rays and their hits to this folder; of a GPU also the frame's own rays (NAME.own_KIND.ray)
+    /// Write the scene, the rays and their hits to this folder. On a GPU, also the frame's own rays (NAME.own_KIND.ray)
     #[arg(long, help_heading = "Report", value_name = "DIR")]
     dump: Option<PathBuf>,
-    /// How often to measure; the median is reported
+    /// Number of measurements; the median is reported
     #[arg(long, help_heading = "Report", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
-    /// ray, the cost and overlap of trees, their memory
+    /// Write a report to this file, .md or .json: the measurements, and figures that explain them (nodes, instances and triangles per ray;
+    /// cost, overlap and memory of the trees)
     #[arg(long, help_heading = "Report", value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse))]
     report: Option<ReportPath>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `throng check`: whether a scene can be rendered, without rendering it.
+//! `throng check`: validates a scene without rendering it.
 
 use super::{Exit, args::SceneArgs, console};
 use crate::{
@@ -74,7 +74,7 @@ impl CheckArgs {
         }
     }
 
-    /// Lists all problems of a model whose loading ended at the first one. False if it finds no error.
+    /// Lists all problems of a model whose loading ended at the first one. Returns false if it finds no error.
     fn list_problems(&self, error: &anyhow::Error, report: &mut CheckReport) -> bool {
         let in_file = matches!(error.downcast_ref(), Some(LoadError::File { .. }));
         if !in_file || !loader::is_gltf(&self.scene.path) {
@@ -99,7 +99,7 @@ impl CheckArgs {
     }
 }
 
-/// The settings that the scene asks for, and all of its frames.
+/// The scene's settings, and all of its frames.
 fn check_settings(scene: &Scene) -> anyhow::Result<(FrameSettings, Vec<u32>)> {
     let settings = RenderOptions::default().resolve(&scene.settings)?;
     let plan = FrameOptions::default().resolve(scene)?;

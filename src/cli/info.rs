@@ -51,7 +51,7 @@ With --files, it has a list of objects with the keys
   path                absolute
   bytes               length of the file";
 
-/// Tell what is in a scene: counts, memory, camera, warnings
+/// Print the contents of a scene: counts, memory, camera, warnings
 #[derive(clap::Args)]
 #[command(after_long_help = JSON_HELP)]
 pub struct InfoArgs {
@@ -64,20 +64,20 @@ pub struct InfoArgs {
     /// Print one JSON document on standard output
     #[arg(long, help_heading = "Report")]
     json: bool,
-    /// Print all nodes, materials, textures and clips of a model, however many
+    /// Print all nodes, materials, textures and animations of a model; long lists are shortened otherwise
     #[arg(long, help_heading = "Report")]
     full: bool,
-    /// Print only the files that the scene is made of, as one JSON document: itself, models, buffers, materials, pictures
+    /// Print only the files that the scene consists of, as one JSON document: the scene itself, models, buffers, materials, pictures
     #[arg(long, conflicts_with_all = ["json", "full"], help_heading = "Report")]
     files: bool,
-    /// Print only the names of these ids of Cryptomatte layers: eight hexadecimal digits, as manifests have them, or a decimal number, as
-    /// Nuke and Blender show it in angle brackets
+    /// Print only the names for these ids of Cryptomatte layers: eight hexadecimal digits, as in manifests, or a decimal number, as Nuke
+    /// and Blender show it in angle brackets
     #[arg(long, value_name = "ID,..", value_delimiter = ',', value_parser = matte_id, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["json", "full", "files"], help_heading = "Report")]
     matte_id: Vec<u32>,
 }
 
-/// An id of a Cryptomatte layer.
+/// Parses an id of a Cryptomatte layer.
 fn matte_id(text: &str) -> Result<u32, String> {
     let number = text.trim_start_matches('<').trim_end_matches('>');
     let digits = u32::from_str_radix(number, 16).ok().filter(|_| number.len() == 8 && number == text);
@@ -87,7 +87,7 @@ fn matte_id(text: &str) -> Result<u32, String> {
     })
 }
 
-/// The report. A model that is no scene, as there is nothing to see in it, is described all the same.
+/// The report. An empty model, which cannot be a scene, is described as well.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -133,7 +133,7 @@ impl InfoArgs {
         start_threads(0)?;
         let (loaded, mut files) = files::recording(|| self.scene.load());
         loaded?;
-        // Those that the scene does without, such as a missing .mtl, are none of it.
+        // Missing files that the scene does not require, such as an .mtl, are left out.
         files.retain(|file| file.bytes.is_some());
         if let Some(file) = files.iter().find(|file| file.path.to_str().is_none()) {
             anyhow::bail!(

@@ -76,8 +76,8 @@ Examples:
 pub struct RenderArgs {
     /// Scenes (.ron, .scn), models (.gltf, .glb, .obj, .ply, .stl) or folders of these.
     ///
-    /// Several are rendered one after the other, with their names in those of the pictures: -o 'thumbs/{model}.png'. One that fails does not
-    /// end the rest
+    /// Several scenes are rendered one after the other. Their names must be part of the file names: -o 'thumbs/{model}.png'. If one fails,
+    /// the others are still rendered
     #[arg(value_name = "SCENE", required = true, value_parser = PathBufValueParser::new().map(shipped::found))]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -94,12 +94,12 @@ pub struct RenderArgs {
     device: DeviceArgs,
     #[command(flatten)]
     trees: TreeArgs,
-    /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
-    /// rays little, always refit, or always rebuild
+    /// Update method for acceleration trees of deforming meshes (overrides the scene): refit while tracing stays fast, always refit, or
+    /// always rebuild
     #[arg(long, value_name = "POLICY", help_heading = "Device")]
     refit: Option<RefitPolicy>,
-    /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
-    /// the pixels differ. Files are written only with --output: the first device's
+    /// Render each frame on every device of --device and compare it with the first device's; fail if more than 1 % of the pixels differ.
+    /// The first device's frames are written, but only with --output
     #[arg(
         long,
         conflicts_with_all = ["skip_existing", "checkpoint", "write_partial", "video", "sheet", "background"],
@@ -113,37 +113,36 @@ pub struct RenderArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Messages")]
 struct MessageArgs {
-    /// How to show progress
+    /// Progress display
     #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     progress: ProgressMode,
-    /// Exit code of a run that was stopped and can go on, for engines that know another than 75
+    /// Exit code of a stopped run that can be resumed, for farm engines that expect a code other than 75
     #[arg(long, value_name = "N", default_value_t = Exit::Stopped as u8, hide_default_value = true)]
     stop_code: u8,
-    /// Time after a SIGTERM in which the run ends by itself, keeping what is finished; then it is ended
+    /// Time limit for stopping after a SIGTERM, during which finished work is saved; then the run is ended
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u32,
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print all warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
-    /// settings too)
+    /// Print all warnings, the time of each frame and the load of each pipeline stage (-vv: also rays and settings)
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
 
-/// Frames that are not rendered here.
+/// A plan of frames that are rendered elsewhere.
 pub struct Planned {
     pub path: PathBuf,
     pub scene: Arc<Scene>,
     pub plan: FramePlan,
     pub settings: FrameSettings,
-    /// How many frames before and after a frame help to denoise it, if throng denoise can do that afterwards; none otherwise.
+    /// Number of neighbouring frames on either side used for denoising. None if throng denoise cannot denoise the frames afterwards.
     pub denoised: Option<u32>,
-    /// The same, if it depends on which frames are rendered together.
+    /// Number of neighbouring frames, if it depends on which frames are rendered together.
     pub denoised_together: Option<u32>,
 }
 
-/// The error of a file that could not be written, with how the run goes on where frames have files of their own.
+/// Adds resume instructions to the error of a file that could not be written, if frames have files.
 fn with_way_on(error: anyhow::Error, has_files: bool) -> anyhow::Error {
     let output = error.downcast_ref::<OutputError>().or_else(|| error.downcast_ref::<RenderError>()?.output());
     match output.and_then(OutputError::way_on).filter(|_| has_files) {
@@ -199,12 +198,12 @@ impl RenderArgs {
         }
     }
 
-    /// Whether each animation of a model is rendered by itself, in place of all at once.
+    /// Whether the animations of a model are rendered separately, instead of simultaneously.
     fn plays_one_by_one(&self) -> bool {
         self.frames.names_animations() || self.frames.files.sheet.is_some() && self.load.plays_all()
     }
 
-    /// Renders the animations of a model that were asked for, one after the other.
+    /// Renders the requested animations of a model, one after the other.
     fn render_animations(
         &self,
         path: &Path,
@@ -284,7 +283,7 @@ impl RenderArgs {
         })
     }
 
-    /// The scene and what is asked of its frames, for machines that render them elsewhere.
+    /// The scene and the settings of its frames, for rendering on other machines.
     pub fn plan(&self) -> anyhow::Result<Planned> {
         let Inputs::One(path) = Inputs::of(&self.inputs)? else {
             return Err(UsageError("a job renders one scene: write a job for each".into()).into());
@@ -308,7 +307,7 @@ impl RenderArgs {
         Ok(Planned { path, scene, plan, settings: job.told_settings(), denoised, denoised_together })
     }
 
-    /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.
+    /// Refuses to write both pictures and progress to standard output, because their bytes would mix.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
         let pictures = matches!(self.frames.output, Some(Destination::Stream(Stream::Stdout, _)));
         match pictures && matches!(self.messages.progress, ProgressMode::Json | ProgressMode::Openjd) {

@@ -42,7 +42,7 @@ With --compare, the document has two lists instead:
                  (index of a ray that differs), and how many rays differ in hit_or_miss, in distance (by more than
                  a thousandth and 1e-5 of the scene's diagonal) and in target (primitive or instance)";
 
-/// Trace a file of rays against a scene and measure how fast
+/// Trace a file of rays against a scene and measure the speed
 #[derive(clap::Args)]
 #[command(after_long_help = JSON_HELP)]
 pub struct TraceArgs {
@@ -51,25 +51,25 @@ pub struct TraceArgs {
     /// File of rays
     #[arg(value_name = "RAYS", help_heading = None)]
     rays: PathBuf,
-    /// Whether the nearest hit is looked for, or any
+    /// Type of ray query
     #[arg(long, help_heading = "Report", value_name = "KIND", value_enum, default_value = "closest")]
     kind: RayKind,
     /// Write the hits to this file
     #[arg(long, help_heading = "Report", value_name = "FILE")]
     hits: Option<PathBuf>,
-    /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
-    /// ray, the cost and overlap of trees, their memory
+    /// Write a report to this file, .md or .json: the measurements, and figures that explain them (nodes, instances and triangles per ray;
+    /// cost, overlap and memory of the trees)
     #[arg(long, help_heading = "Report", value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse), conflicts_with = "compare")]
     report: Option<ReportPath>,
-    /// How often to trace; the median is reported
+    /// Number of measurements; the median is reported
     #[arg(long, help_heading = "Report", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
     trees: TreeArgs,
-    /// Trace on every device of --device and compare the hits with the first one's; fail if more than 1 % of the
-    /// rays differ. The file of --hits is the first device's
+    /// Trace on every device of --device and compare the hits with the first device's; fail if more than 1 % of the rays differ. --hits
+    /// receives the first device's hits
     #[arg(long, help_heading = "Device")]
     compare: bool,
     /// Print one JSON document on standard output
