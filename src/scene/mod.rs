@@ -274,13 +274,13 @@ pub enum Metering {
 }
 
 choice! {
-    /// How a shiny surface dims what lies below it, such as paint below varnish.
+    /// How a shiny layer dims the layers below it, such as paint under varnish.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Layering = Reciprocal {
-        /// By what it reflects both on the way in and on the way out: light goes both ways alike.
+        /// By its reflectance both on the way in and on the way out, which is reciprocal.
         Reciprocal = "reciprocal",
-        /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
+        /// By its reflectance towards the viewer only, as in Cycles and OpenPBR.
         Viewer = "viewer",
     }
 }
@@ -435,16 +435,16 @@ pub enum Texels {
     Linear(Vec<[f32; 4]>),
 }
 
-/// How a texture continues beyond its edges.
+/// Wrap mode of a texture outside of UV 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wrap {
-    /// Again and again.
+    /// Repeats the texture.
     #[default]
     Repeat,
-    /// With the texels at its edge.
+    /// Continues the texels at the edge.
     Clamp,
-    /// Again and again, every other time mirrored.
+    /// Repeats the texture, with every other copy mirrored.
     Mirror,
 }
 

@@ -221,11 +221,11 @@ pub struct Piece {
 }
 
 choice! {
-    /// How the BLAS of a mesh that changes shape follows it.
+    /// Update method for the acceleration tree (BLAS) of a deforming mesh.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RefitPolicy = Auto {
-        /// Refit while that does not cost rays too much, else rebuild.
+        /// Refit while tracing stays fast, otherwise rebuild.
         Auto = "auto",
         /// Always refit.
         Refit = "refit",

@@ -1,4 +1,4 @@
-//! Options from the user for loading a file, as plain values.
+//! User options for loading a file, as plain values.
 
 mod lens;
 pub(super) mod view;
@@ -15,30 +15,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Options from the user for loading a file.
+/// User options for loading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadOptions {
-    /// `--set key=value` for a `.ron` scene, applied in order: a dotted path into the file (`render.samples`,
-    /// `materials.stone.color`, `instances.0.count`) and the RON text to put there.
+    /// `--set key=value` for a `.ron` scene, applied in order: a path into the file (`render.samples`, `materials.stone.color`,
+    /// `instances.0.count`) and its new value as RON text.
     pub overrides: Vec<(String, String)>,
     /// Time of the first frame in seconds.
     pub start: Option<f64>,
-    /// The view that pictures show.
+    /// The view of the picture.
     pub view: ViewOptions,
-    /// How standalone models are presented.
+    /// Presentation of standalone models.
     pub model: ModelOptions,
-    /// Whether loading ends with an error where it would replace or leave out something, with a warning.
+    /// Whether loading fails if anything would be replaced or left out, instead of warning.
     pub strict: bool,
 }
 
-/// A view that replaces that of the file; for all kinds of scenes.
+/// A view that replaces the file's own. Applies to all kinds of scenes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewOptions {
-    /// Position of the camera, which stands still there.
+    /// Position of a fixed camera.
     pub eye: Option<Vec3>,
-    /// Point that the camera looks at; None for the middle of the scene.
+    /// Point that the camera looks at. None: the middle of the scene.
     pub target: Option<Vec3>,
-    /// Direction that is up in the picture.
+    /// Up direction of the picture.
     pub up: Option<Vec3>,
     /// Vertical field of view in degrees.
     pub fov: Option<f32>,
@@ -46,42 +46,43 @@ pub struct ViewOptions {
     pub lens: LensOptions,
 }
 
-/// Optics that replace those of the file's camera.
+/// Optics that replace the optics of the file's camera.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LensOptions {
-    /// How the scene is projected.
+    /// Projection of the camera.
     pub projection: Option<Projecting>,
-    /// From the axis to the middle of the picture, to the right and upwards, in longer sides of the picture.
+    /// Lens shift to the right and up, relative to the longer side of the picture.
     pub shift: Option<Vec2>,
-    /// Height of what an orthographic picture shows, in scene units; None for as much as is seen without.
+    /// Height of an orthographic view, in scene units. None: the height of the view without this option.
     pub height: Option<f32>,
-    /// Focal length over diameter of the aperture, of a 35 mm camera unless the scene's lens has another sensor; 0 for a pinhole. At most one of this and `radius` is given.
+    /// F-number: focal length over diameter of the aperture, for a 35 mm camera unless the scene's lens has another sensor. 0 means a
+    /// pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
-    /// Radius of the aperture in scene units; 0 for a pinhole.
+    /// Radius of the aperture in scene units. 0 means a pinhole.
     pub radius: Option<f32>,
-    /// Where pictures are sharp.
+    /// Focus of the lens.
     pub focus: Option<Focusing>,
-    /// Corners of the aperture; 0 for a round one.
+    /// Number of aperture blades. 0 means a round aperture.
     pub blades: Option<u32>,
     /// Rotation of the blades in degrees.
     pub blade_rotation: Option<f32>,
 }
 
-/// The focus of the lens, as the user names it.
+/// Focus of the lens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focusing {
     /// A distance along the camera's axis, in scene units.
     Distance(f32),
     /// A point in world space.
     Point(Vec3),
-    /// The mesh, group or node of this name.
+    /// The mesh, group or node with this name.
     On(String),
 }
 
 impl std::str::FromStr for Focusing {
     type Err = String;
 
-    /// A distance above 0, or `x,y,z`.
+    /// Parses a distance above 0, or `x,y,z`.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(point) = parse_triple(text) {
             return Ok(Self::Point(point));
@@ -93,83 +94,83 @@ impl std::str::FromStr for Focusing {
 }
 
 choice! {
-    /// A projection that the user can choose.
+    /// Camera projections.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Projecting {
-        /// As eyes see.
+        /// Distant objects appear smaller.
         Perspective = "perspective",
-        /// Parallel rays: distance makes nothing small.
+        /// Parallel rays: sizes do not depend on distance.
         Orthographic = "orthographic",
-        /// Everything around, 360 by 180 degrees; for sizes like 2048x1024.
+        /// The whole surroundings, 360 by 180 degrees; for sizes like 2048x1024.
         Equirectangular = "equirectangular",
     }
 }
 
-/// Options for standalone models, and for models in scene files where it says so.
+/// Options for standalone models. Some also apply to models in scene files, as noted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// Clips that play.
+    /// Animations to play.
     pub animation: AnimationOptions,
-    /// The camera that shows the model.
+    /// Camera for the model.
     pub camera: CameraChoice,
-    /// None for the file's own, else a studio; or for hardly any light where the file has lights.
+    /// Environment. None: the file's own, otherwise a studio, or almost no light if the file has lights.
     pub environment: Option<EnvironmentChoice>,
-    /// Degrees by which the environment is turned about +Y.
+    /// Rotation of the environment about +Y, in degrees.
     pub environment_rotation: Option<f32>,
-    /// Leaves out the ground that models stand on.
+    /// Leaves out the ground plane of models.
     pub no_ground: bool,
-    /// Does the same, because nothing but the model is to be in the picture; for all kinds of files.
+    /// Leaves out the ground plane because the background is transparent or replaced. Applies to all kinds of files.
     pub cut_out: bool,
-    /// Keeps the ground all the same, but shows nothing of it except for shadows.
+    /// Keeps the ground plane as a shadow catcher, even with `cut_out`.
     pub shadow_catcher: bool,
     /// Name or index of the file's scene.
     pub scene: Option<String>,
     /// Name of the material variant.
     pub variant: Option<String>,
-    /// Folders beside their own that models may refer to. Also for models in scene files.
+    /// Additional folders that models may refer to. Also applies to models in scene files.
     pub allow_dirs: Vec<PathBuf>,
-    /// Size, place and time.
+    /// Size, placement and timing.
     pub stage: StageOptions,
 }
 
-/// How a standalone model is presented: the camera's way around it, its size in the picture, and time.
+/// Presentation of a standalone model: camera path, size in the picture, and timing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageOptions {
-    /// Width and height of the pictures; None for the usual size.
+    /// Width and height of the pictures. None: the default size.
     pub size: Option<(u32, u32)>,
-    /// Empty space on each side, as a share of the picture's smaller side.
+    /// Empty space on each side, relative to the picture's smaller side.
     pub margin: Option<f32>,
-    /// Factor by which the model, or what a scene file shows, is larger in the picture than it would be.
+    /// Magnification of the model, or of the view of a scene file.
     pub zoom: Option<f32>,
-    /// Rounds of a turntable; negative ones go the other way.
+    /// Revolutions of the turntable; negative numbers reverse its direction.
     pub turns: Option<f32>,
-    /// Seconds that the film lasts; None for one round of the animation, or the usual turntable.
+    /// Length of the sequence in seconds. None: one cycle of the animation, or the default turntable.
     pub duration: Option<f32>,
     /// Frames per second.
     pub fps: Option<f64>,
-    /// Axis of the file that points up; None for +Y.
+    /// Axis of the file that points up. None: +Y.
     pub up: Option<Vec3>,
-    /// Rotations of the model in degrees: about X, then Y, then Z.
+    /// Rotation of the model in degrees: first about X, then Y, then Z.
     pub rotate: Option<Vec3>,
-    /// How much time pictures may take.
+    /// Trade-off between time and quality.
     pub preset: Option<Preset>,
 }
 
 choice! {
-    /// How much time the pictures of a standalone model may take.
+    /// Trade-off between time and quality for pictures of a standalone model.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Preset {
-        /// For a look: few samples, visible noise.
+        /// For a quick look: few samples, visible noise.
         Draft = "draft",
-        /// Samples where the noise is.
+        /// Adaptive sampling: more samples in noisy parts.
         Good = "good",
-        /// As many samples as it takes until no noise is seen.
+        /// Sampling until no noise is visible.
         Best = "best",
     }
 }
 
 impl StageOptions {
-    /// The rotation of the model: what points up comes to point to +Y, then it is rotated.
+    /// The rotation of the model: first the up axis is rotated to +Y, then `rotate` is applied.
     pub(crate) fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
@@ -178,7 +179,7 @@ impl StageOptions {
 }
 
 impl ModelOptions {
-    /// Flags that scene files do not take, whether they are given, and what to write instead.
+    /// Flags that scene files do not support, whether they are given, and the alternative.
     fn not_of_scenes(&self) -> [(&'static str, bool, &'static str); 10] {
         let stage = &self.stage;
         [
@@ -199,7 +200,7 @@ impl ModelOptions {
         ]
     }
 
-    /// The options that concern reading a glTF file.
+    /// The options for reading a glTF file.
     pub(crate) fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
@@ -212,16 +213,16 @@ impl ModelOptions {
     }
 }
 
-/// Which clips of a file are played, and how.
+/// The animations to play, and their playback.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnimationOptions {
-    /// Names or indices of clips, or lists of them with commas in between; `all` for all. Empty for the model at rest.
+    /// Names or indices of animations, or comma-separated lists; `all` for all. Empty: the model is at rest.
     pub clips: Vec<String>,
-    /// Seconds of the clip per second.
+    /// Playback speed in seconds of the animation per second.
     pub speed: f64,
-    /// Time of the clip at time 0, in seconds; None for its start, or its end if it is played backwards once.
+    /// Time within the animation at time 0, in seconds. None: its start, or its end if it is played backwards once.
     pub offset: Option<f64>,
-    /// Whether the clip begins anew when it is over.
+    /// Whether the animation repeats.
     pub looped: bool,
 }
 
@@ -232,15 +233,15 @@ impl Default for AnimationOptions {
     }
 }
 
-/// The camera that a model is seen through.
+/// The camera for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CameraChoice {
-    /// A turntable around a model at rest, or a still camera in front of a model that moves.
+    /// A turntable for a static model, a still camera for an animated one.
     #[default]
     Automatic,
-    /// A turntable in any case.
+    /// Always a turntable.
     Turntable,
-    /// A camera at rest in any case.
+    /// Always a still camera.
     Still,
     /// Name or index of one of the file's cameras.
     Of(String),
@@ -259,21 +260,21 @@ impl From<&str> for CameraChoice {
 /// The environment that lights a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentChoice {
-    /// A clear sky and its sun.
+    /// A clear sky with a sun.
     Sky,
-    /// The soft light of a photographer's studio.
+    /// Soft studio light.
     Studio,
-    /// The same radiance from everywhere.
+    /// Uniform radiance from all directions.
     Color(Vec3),
-    /// A latitude-longitude picture.
+    /// A panorama by longitude and latitude.
     File(PathBuf),
 }
 
 impl EnvironmentChoice {
-    /// `sky`, `studio`, a colour (see [`parse_color`]), else a file.
+    /// Parses `sky`, `studio` or a colour (see [`parse_color`]); other text is the path of a file.
     ///
     /// # Errors
-    /// A sentence about what may be written, if the text is none of these.
+    /// A sentence about valid values, if the text is none.
     pub fn parse(text: OsString) -> Result<Self, String> {
         let Some(text) = text.to_str() else {
             return Ok(Self::File(text.into()));
@@ -298,13 +299,13 @@ impl EnvironmentChoice {
 }
 
 impl EnvironmentChoice {
-    /// The environment as a scene file would have it, turned by `rotation` degrees about +Y.
+    /// The environment as a scene file writes it, rotated by `rotation` degrees about +Y.
     ///
     /// # Errors
-    /// A sentence about what to write instead, if scene files have no such environment.
+    /// A sentence about an alternative, if scene files have no equivalent.
     pub(crate) fn in_scene_file(&self, rotation: f32) -> Result<String, String> {
         Ok(match self {
-            // Azimuths go from +X to +Z, against rotations about +Y.
+            // Azimuths increase from +X to +Z, opposite to rotations about +Y.
             Self::Sky => format!("SunSky(azimuth: {:?})", SunSky::default().azimuth.0 - rotation),
             Self::Studio => return Err("scene files have no studio: write sky, a colour or a picture".to_owned()),
             Self::Color(Vec3 { x, y, z }) => format!("Constant(radiance: ({x:?}, {y:?}, {z:?}))"),
@@ -317,10 +318,10 @@ impl EnvironmentChoice {
     }
 }
 
-/// A colour of CSS, such as `white` or `#c8b090`, or a linear `r,g,b`; none if the text does not look like one.
+/// Parses a CSS colour, such as `white` or `#c8b090`, or a linear `r,g,b`. None if the text does not look like a colour.
 ///
 /// # Errors
-/// A sentence about what may be written, if it is a wrong one.
+/// A sentence about valid colours, if the colour is invalid.
 pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
     match (css::parse(text), parse_triple(text)) {
         (Some((color, u8::MAX)), _) => Ok(Some(color)),
@@ -331,14 +332,14 @@ pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
     }
 }
 
-/// Parses a flag that takes a colour and nothing else.
+/// Parses a flag that only takes a colour.
 #[cfg(feature = "cli")]
 pub(crate) fn parse_only_color(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("`{text}` is no colour: write one like white, #c8b090 or 0.5,0.5,0.5");
     parse_color(text)?.ok_or_else(wrong)
 }
 
-/// Three finite numbers with commas between, in parentheses or without.
+/// Parses three finite, comma-separated numbers, with or without parentheses.
 pub fn parse_triple(text: &str) -> Option<Vec3> {
     let text = text.trim();
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
@@ -347,14 +348,14 @@ pub fn parse_triple(text: &str) -> Option<Vec3> {
     <[f32; 3]>::try_from(numbers?).ok().map(Vec3::from)
 }
 
-/// The kinds of files, as far as options tell them apart.
+/// Kinds of files with different options.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// `.ron`
     Scene,
     /// `.gltf` and `.glb`
     Gltf,
-    /// A file of one mesh, such as `.obj`
+    /// A file with a single mesh, such as `.obj`
     Mesh(&'static dyn MeshFormat),
     /// `.scn`
     Raw,
@@ -364,7 +365,7 @@ impl LoadOptions {
     /// Refuses options that do not apply to files of this kind.
     ///
     /// # Errors
-    /// The first such flag, and what to do instead.
+    /// Names the first such flag, and the alternative.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), LoadError> {
         let model = &self.model;
         let gltf = "only .gltf and .glb models have";
@@ -405,10 +406,10 @@ impl LoadOptions {
     }
 }
 
-/// Position of `wanted` among `names`: an exact name, else an index from 0.
+/// Position of `wanted` in `names`: an exact name, otherwise an index from 0.
 ///
 /// # Errors
-/// A sentence with the nearest name, or all of them.
+/// A sentence with the nearest name, or with all names.
 pub fn choose<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str> + Clone,
@@ -423,7 +424,7 @@ pub fn choose<'a>(
     {
         return Ok(index);
     }
-    // No other index is suggested for a wrong one.
+    // For a wrong index, no similar index is suggested.
     let nearest = suggest::nearest(wanted, names.clone()).filter(|_| index.is_err());
     let hint = nearest.map_or(String::new(), |name| format!("did you mean `{name}`? "));
     let list = suggest::list(names, many);
