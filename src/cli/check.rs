@@ -15,9 +15,9 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   scene      the file
   ok         whether it can be rendered
-  errors     what prevents that, one text each; all that can be found in a glTF file, with JSON pointers; with --strict,
-             what is replaced or left out as well
-  warnings   what is replaced or left out, and what pictures of the scene would lack, one text each
+  errors     reasons why not, one text each; for a glTF file all errors, with JSON pointers; with --strict, also anything
+             that is replaced or left out
+  warnings   anything that is replaced or left out, or would be missing in pictures, one text each
   meshes, instances, materials, textures, frames   counts; 0 when the file cannot be loaded";
 
 /// Validate a scene without rendering it

@@ -28,9 +28,9 @@ use std::{
 };
 
 const HELP: &str = "\
-Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance, or of Cycles with the passes Vector and
-Denoising Data. A frame depends on those around it alone, so any list of frames gives the same pictures. .png, .jpg and .webp
-files look as the frames' own settings say; .exr files have the layer error, which is what noise is expected to be left.";
+Frames are OpenEXR files, made by throng render --layers albedo,normal,motion,variance, or by Cycles with the passes Vector
+and Denoising Data. A frame depends only on its neighbours, so any list of frames gives identical pictures. .png, .jpg and
+.webp files use the display settings of the frames. .exr files have the layer error, the expected remaining noise.";
 
 /// Remove noise from rendered frames, each with the help of its neighbours
 #[derive(clap::Args)]

@@ -12,15 +12,15 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
-The measure is FLIP (Andersson et al. 2020): from 0, where nobody sees a difference who switches between the pictures, to 1.
-Of .exr and .hdr files it is the greatest over all exposures (HDR-FLIP, 2021). The exit code is 0 where the mean is at
-most --limit, and 1 where it is greater; a picture that cannot be read is an error with exit code 1 and a text on standard
-error. A pixel that is NaN or infinite in one picture alone has the difference 1, and such pictures are never equal.
+The measure is FLIP (Andersson et al. 2020): from 0 (no visible difference when switching between the pictures) to 1. For
+.exr and .hdr files, it is the maximum over all exposures (HDR-FLIP, 2021). The exit code is 0 if the mean is at most
+--limit, and 1 if it is greater. A picture that cannot be read is an error with exit code 1 and a message on standard error.
+A pixel that is NaN or infinite in only one picture has the difference 1, and the pictures are never equal.
 
-With --sequence, mean and 99th percentile are those of all frames that both films have; films are not equal if one of them
-has a frame that the other lacks. Flicker is the mean over pixels and
-colours of the absolute difference between the films' changes from a frame to the next, as sRGB values from 0 to 1; frames
-that do not follow each other by number are no pair.";
+With --sequence, mean and 99th percentile are taken over all frames that exist in both sequences. Sequences are not equal if
+a frame is missing in one of them. Flicker compares the changes from each frame to the next: it is the mean absolute
+difference between the changes in A and in B, over pixels and colours, as sRGB values from 0 to 1. Only frames with
+consecutive numbers are compared.";
 
 /// Compare two pictures or sequences
 #[derive(clap::Args)]

@@ -19,7 +19,7 @@ Examples:
   throng farm openjd scenes/million.ron -o out/####.png --video film.mp4 > job.yaml
   throng farm slurm scenes/million.ron -o out/####.png --chunk 20 > job.sh && bash job.sh
 
-docs/farm.md tells what a task may rely on, and has recipes for other engines.";
+docs/farm.md lists the guarantees for tasks, and has recipes for other engines.";
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Engine {

@@ -81,7 +81,7 @@ fn compact(command: Command, shown: &[&str]) -> Command {
 /// Hides all flags but `shown` in the short help.
 fn shortened(command: Command, shown: &[&str]) -> Command {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);
-    let help = help.help("Print this; -h prints the flags that matter first");
+    let help = help.help("Print all flags; -h prints only the most important ones");
     command.disable_help_flag(true).arg(help).mut_args(|arg| {
         let is_shown = arg.is_positional() || shown.contains(&arg.get_id().as_str());
         arg.hide_short_help(!is_shown)

@@ -22,24 +22,23 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   name, device
   frames, fps, seconds, size, samples, integrator
-  camera              still, orbit, spline and its number of keys, or on a node; its projection if it is not perspective,
-                      and its lens
+  camera              still, orbit, spline with its number of keys, or on a node; projection, if not perspective; lens
   environment, lights
-  meshes              per mesh: name, shape, primitives, vertices, instances, poses (of its palette), follows (how
-                      its tree does, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost
-  assemblies          per group that is kept once: name, copies, instances (in it), tree_bytes, tree_depth
-  instances           as if all assemblies were copied to their places; kept_instances are in memory
+  meshes              per mesh: name, shape, primitives, vertices, instances, poses (in its palette), follows (update
+                      method of its tree, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost
+  assemblies          per group that is stored once: name, copies, instances (in it), tree_bytes, tree_depth
+  instances           number with all copies of assemblies counted; kept_instances are in memory
   nodes, motions, instanced_primitives
-  materials           how many of each kind
-  textures            how many, and texture_bytes
-  following           where meshes deform: frames (the first ones), refits, rebuilds, sah_ratio (of the worst tree to what
-                      it cost when it was built) and milliseconds per frame
+  materials           number of each kind
+  textures            number, and texture_bytes
+  following           tree updates of deforming meshes: frames (the first ones), refits, rebuilds, sah_ratio (cost of the
+                      worst tree relative to its cost when built) and milliseconds per frame
   bounds              of the first frame: min, max
   tlas_bytes, tlas_depth, scene_bytes
-  cached_trees        with --cache: trees that were read from there, and that had to be built; without meshes so small that
-                      they are always built
-  warnings            what the loader replaced or left out, and what is probably meant otherwise
-  notes               what else the file has to offer
+  cached_trees        with --cache: numbers of trees that were read from it, and that were built; without small meshes,
+                      which are always built
+  warnings            anything the loader replaced or left out, and probable mistakes
+  notes               other contents of the file
   model               glTF files only; indices in it are into its own lists:
     scenes, scene, variants, counts, extensions_used, extensions_unsupported
     nodes             name, parent, meshes, skin, camera, light, instances
@@ -48,7 +47,7 @@ With --json, standard output has one document with the keys
     memory            mesh_bytes, texture_bytes, tree_bytes
 
 With --files, it has a list of objects with the keys
-  path                absolute
+  path                absolute path
   bytes               length of the file";
 
 /// Print the contents of a scene: counts, memory, camera, warnings

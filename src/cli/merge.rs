@@ -9,9 +9,9 @@ use crate::{
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Parts are made by throng render with -o PART.film and --sample-range or --region, on any machine and in any order. They have
-to be of the same scene and frame with the same settings and seed. A picture takes all of its samples, each once. The result is
-the same to the bit in whatever order and groups parts are joined, and the same as of one run with --checkpoint.
+throng render makes parts with -o PART.film and --sample-range or --region, on any machine and in any order. All parts must
+have equal scene, frame, settings and seed. A picture requires each of its samples exactly once. The result does not depend
+on the order or grouping in which parts are joined: it is bit-identical to one run with --checkpoint.
 
 Examples:
   throng render scene.ron -f 1 --samples 64 --sample-range 1-32 -o a.film

@@ -52,7 +52,7 @@ use std::{env, process::ExitCode, thread};
 #[command(override_usage = "throng <COMMAND>")]
 #[command(after_help = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.
-For shells there are throng completions SHELL and throng man.")]
+Shell completions: throng completions SHELL. Manual page: throng man.")]
 struct Cli {
     /// None with `--version`.
     #[command(subcommand)]

@@ -104,7 +104,7 @@ pub struct ModelArgs {
     /// Frames per second, also as a fraction like 24000/1001, for which 23.976 is short [default: 24]
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     fps: Option<f64>,
-    /// Trade-off between time and quality: draft, good or best [default: good]
+    /// Quality and time of pictures: draft, good or best [default: good]
     ///
     /// draft is for a quick look, best has no visible noise
     #[arg(long, value_name = "NAME")]

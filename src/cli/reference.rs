@@ -20,7 +20,7 @@ fn the_reference_is_written_again() {
 
 fn reference() -> String {
     let mut text =
-        "# Flags\n\nMade from the program's own help by `just docs`; `throng COMMAND --help` says the same.\n"
+        "# Flags\n\nGenerated from the program's help by `just docs`; `throng COMMAND --help` prints these texts.\n"
             .to_owned();
     let mut cli = Cli::command();
     cli.build();
@@ -61,7 +61,7 @@ fn add_command(text: &mut String, command: &Command, told: &[&Id]) {
         }
     }
     if !told.is_empty() {
-        text.push_str("\nIt takes all flags of `throng render`, too.\n");
+        text.push_str("\nIt also takes all flags of `throng render`.\n");
     }
     if let Some(more) = command.get_after_help() {
         writeln!(text, "\n```text\n{}\n```", more.to_string().trim_end()).unwrap();

@@ -30,45 +30,45 @@ use std::{
 };
 
 const EVENTS_HELP: &str = "\
-Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
-a second Ctrl-C stops at once. Run the same command with --skip-existing to go on. With --checkpoint, the frame that is
-being traced is kept as it stands, and going on loses nothing. Videos and contact sheets are made of all frames: where
---output gives frames files of their own, those that exist are read back, else the video starts over.
+Files get their final name only when they are complete. Ctrl-C stops the run and drops the current frame; a second Ctrl-C
+stops immediately. To resume, run the command again with --skip-existing. With --checkpoint, the samples of the current
+frame are kept, and resuming loses nothing. Videos and contact sheets contain all frames. On resuming, existing frames are
+read back if --output writes them to files; otherwise the video starts over.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
-  started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
-           notes (what else the file has to offer)
+  started  scene, device, frames (requested), skipped (already exist), width, height, samples, warnings,
+           notes (other contents of the file)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
-           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
-           blank (black, white or one_color if the picture is nothing else; else null),
-           noise {left, before} (with --denoise film: the mean standard deviation of pixels; else null), and in it with --noise
-           samples (mean of a pixel), noisy (share of the frame above the target)
-  done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (0; after a
-           stop, frames that other runs were making), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
+           refits, rebuilds, sah_ratio (of the worst tree of a deforming mesh; 0 if there is none), follow_ms,
+           blank (black, white or one_color for a uniform picture; otherwise null),
+           noise {left, before} (with --denoise film: mean standard deviation of pixels; otherwise null); with --noise, also
+           samples (mean per pixel), noisy (share of the frame above the target)
+  done     frames (rendered), skipped (already existed), appeared (made by other runs meanwhile), elsewhere (0; after a
+           stop, frames in progress in other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
            sah_ratio, output,
-           busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
-           worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
-           nearest to 1 is what the others wait for (pose includes waiting for threads that trace);
-           cached_trees {read, built} (with --cache: trees from there, and those that had to be built, for all scenes so
-           far; null without)
-  stopped  as done, and resume: the command line that goes on; resume alone where the run was ended, as it had not stopped
-           within four seconds
-With several scenes, these are the lines of one after the other, and the last line is
-  models   models (asked for), rendered, existed (already), failed [{file, error}], seconds, and resume if it was stopped
+           busy {pose, device, write, writers}: load of each stage from 0 to 1, from the first pose on
+           (write: mean over the `writers`, the writing threads); the stage
+           nearest to 1 is the bottleneck (pose includes waiting for tracing threads);
+           cached_trees {read, built} (with --cache: trees read from it and trees built, for all scenes so
+           far; otherwise null)
+  stopped  as done, and resume: the command line that resumes the run; only resume if the run was ended because it had
+           not stopped within four seconds
+Several scenes give the lines of one scene after the other, and a last line
+  models   models (requested), rendered, existed (already), failed [{file, error}], seconds, and resume if it was stopped
 With --compare, the lines after `started` are
-  difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
+  difference  per frame and device but the first: frame, device, differing (share of pixels with a channel that
               differs by more than 0.016 of 1), max and mean (difference of a channel, from 0 to 1)
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
-An error ends the lines; its text is on standard error.
+After an error there are no more lines; its text is on standard error.
 
 Examples:
   throng render scenes/million.ron -f 1-24 --size 1920x1080 --samples 64 -o out/####.png
   throng render model.glb -o turn.webp --size 640x640             a turntable
-  throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture in that light
+  throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture lit by a panorama
   throng render model.glb --animation Walk -o walk.mp4            an animation
-  throng render model.glb --animation all -o '{animation}.webp'    a film of each animation
+  throng render model.glb --animation all -o '{animation}.webp'    a video of each animation
   throng render models/ -o 'thumbs/{model}.png' --size 256x256     a picture of each model in a folder
-  throng render scene.ron --denoise --skip-existing                finished frames are kept: run it again to go on";
+  throng render scene.ron --denoise --skip-existing                keeps finished frames: run it again to resume";
 
 /// Render frames to pictures or videos
 #[derive(clap::Args)]

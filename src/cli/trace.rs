@@ -16,31 +16,31 @@ use std::{path::PathBuf, sync::Arc};
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with at least the keys
-  device         what traced
+  device         name of the device
   threads        CPU threads
   kind           closest or any
-  rays, hits     how many
+  rays, hits     their numbers
   mrays_per_s    million rays per second, the median of --repeat; also _min, _max and _mad (the median
                  absolute deviation)
   blas_build_ms  time to build the structures of all meshes, or to read them from --cache
   tlas_build_ms  time to build the structure over the instances
   bytes          memory of both structures
 A .json file of --report has these keys and
-  version        of throng
+  version        throng's version
   scene_file     the scene's path
-  processor      its name
-  passes         timed ones
+  processor      name of the processor
+  passes         number of timed passes
   work           means per ray: tlas_nodes visited, instances entered, blas_nodes visited, packs and triangles tested,
-                 if each ray goes alone; missing for devices that do not count
+                 with each ray traced separately; missing for devices that do not count
   trees          {tlas {instances, depth, sah_cost, overlap}, blas [{mesh, instances, primitives, depth, sah_cost, overlap,
                  bytes}], bytes {blas_nodes, blas_leaves, blas_builds, tlas_nodes, instance_records}}: sah_cost is the
-                 nodes and leaves that a ray through the bounds meets by the surface area heuristic, overlap the
-                 end-point overlap of Aila, Karras and Laine (2013) with the same weights, null for compressed trees
+                 expected number of nodes and leaves that a ray through the bounds hits (surface area heuristic), overlap
+                 the end-point overlap of Aila, Karras and Laine (2013) with the weights of sah_cost, null for compressed trees
 With --compare, the document has two lists instead:
-  devices        the document above of each device
+  devices        the document above for each device
   differences    per device but the first: device, rays, differing, share (of rays, from 0 to 1), agrees, first
-                 (index of a ray that differs), and how many rays differ in hit_or_miss, in distance (by more than
-                 a thousandth and 1e-5 of the scene's diagonal) and in target (primitive or instance)";
+                 (index of a ray that differs), and numbers of rays that differ in hit_or_miss, in distance (by more
+                 than a thousandth and 1e-5 of the scene's diagonal) and in target (primitive or instance)";
 
 /// Trace a file of rays against a scene and measure the speed
 #[derive(clap::Args)]

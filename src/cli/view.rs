@@ -31,8 +31,8 @@ const USUAL_PORT: u16 = 8080;
 const OPENING: Duration = Duration::from_secs(60);
 
 const VIEW_HELP: &str = "\
-Prints a link, and opens it where there is a desktop. Whoever has the link may do everything; it is for this machine alone
-unless --bind says otherwise. From another machine, forward the port: ssh -L 8080:localhost:8080 HOST. Ctrl-C ends it.
+Prints a link, and opens it if there is a desktop session. The link gives full control. Without --bind, it works only on
+this machine; from another machine, forward the port: ssh -L 8080:localhost:8080 HOST. Ctrl-C stops the server.
 
 Examples:
   throng view scenes/dragon_of_dragons.ron
