@@ -78,7 +78,7 @@ impl DenoiseArgs {
             None => files.keys().copied().collect(),
         };
         if let Some(missing) = frames.iter().find(|frame| !files.contains_key(frame)) {
-            anyhow::bail!("{name}: frame {missing} is not there");
+            anyhow::bail!("{name}: frame {missing} is missing");
         }
         let output = self.open_output(frames.len())?;
         files.values().for_each(|path| remember_input(path));
@@ -164,7 +164,7 @@ impl DenoiseArgs {
         let own = from.shown.as_ref();
         anyhow::ensure!(
             self.exposure.is_some() || own.is_some_and(|own| !own.is_automatic),
-            "the file does not tell its exposure; say it with --exposure, or write .exr files"
+            "the file does not contain its exposure; give --exposure, or write .exr files"
         );
         let film = own.map_or_else(|| FilmSettings { dither: 1.0, ..FilmSettings::default() }, |own| own.film.clone());
         let tone_map = self.tone_map.or(own.map(|own| own.tone_map)).unwrap_or(ToneMap::Aces);
@@ -246,13 +246,13 @@ impl Window<'_> {
                 let count = read.not_finite;
                 let name = path.display();
                 console::note(&format!(
-                    "throng: warning: {name}: pixels that are NaN or infinite and are filled from their neighbours: {count}"
+                    "throng: warning: {name}: number of NaN or infinite pixels, filled from their neighbours: {count}"
                 ));
             }
             self.read.insert(number, read);
         }
         let window = numbers.iter().map(|number| Some(&self.read.get(number.as_ref()?)?.frame)).collect();
-        let middle = self.read.get(&frame).with_context(|| format!("frame {frame} is not there"))?;
+        let middle = self.read.get(&frame).with_context(|| format!("frame {frame} is missing"))?;
         Ok(Around { middle, window })
     }
 
@@ -263,7 +263,7 @@ impl Window<'_> {
         let (name, own, others) = (path.display(), read.frame.size(), other.frame.size());
         anyhow::ensure!(
             own == others,
-            "{name}: {}x{} pixels, where its neighbours have {}x{}; render all frames with the same --size",
+            "{name}: {}x{} pixels, but its neighbours have {}x{}; render all frames with the same --size",
             own.0,
             own.1,
             others.0,
@@ -271,7 +271,7 @@ impl Window<'_> {
         );
         anyhow::ensure!(
             read.origin.windows == other.origin.windows,
-            "{name}: its data or display window is another than that of its neighbours; render all frames with the same --region"
+            "{name}: its data or display window differs from its neighbours'; render all frames with the same --region"
         );
         Ok(())
     }

@@ -80,7 +80,7 @@ impl FilmReport<'_> {
             Some(flicker) => {
                 let _ = write!(text, "flicker {flicker:.6} over {} of frames", plural(stats.pairs as usize, "pair"));
             }
-            None => text += "no two frames follow each other, so flicker is not known",
+            None => text += "no consecutive frames, so flicker is not measured",
         }
         text += &told_not_finite([self.a, self.b], stats.not_finite);
         for (film, only) in [(self.a, &self.only_a), (self.b, &self.only_b)] {

@@ -71,12 +71,12 @@ impl Film {
         let about = |seconds: f64| format!("about {}", rounded(seconds));
         match (left > LONG, left > TOLD) {
             (true, _) => Some(format!(
-                "this film takes {} more, {} a frame; -f 1 makes one picture, and {}",
+                "rendering takes {} more, {} per frame; -f 1 makes one picture, and {}",
                 about(left),
                 about(whole / self.traced as f64),
                 self.advice(whole)
             )),
-            (false, true) => Some(format!("{} left for the film", about(left))),
+            (false, true) => Some(format!("{} left", about(left))),
             (false, false) => None,
         }
     }
@@ -84,16 +84,16 @@ impl Film {
     /// Flags that shorten a sequence of `whole` seconds.
     fn advice(&self, whole: f64) -> String {
         if self.takes_draft {
-            return "--preset draft makes a film for a look".to_owned();
+            return "--preset draft is for a quick look".to_owned();
         }
         let fewer = ((f64::from(self.samples) * SHORT / whole) as u32).clamp(FEW, *ranges::SAMPLES.end());
         if fewer < self.samples {
             let denoised = if self.is_clean { "" } else { " --denoise" };
             let time = rounded(whole * f64::from(fewer) / f64::from(self.samples));
-            return format!("--samples {fewer}{denoised} makes the film in about {time}");
+            return format!("--samples {fewer}{denoised} takes about {time} in all");
         }
         let (width, height) = self.size;
-        format!("--size {}x{} makes the film in a quarter of the time", width.div_ceil(2), height.div_ceil(2))
+        format!("--size {}x{} takes a quarter of the time", width.div_ceil(2), height.div_ceil(2))
     }
 }
 
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn short_films_are_not_told_of_and_others_by_the_time_that_is_left() {
         assert_eq!(film().line(0.01, 1.0), None);
-        assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left for the film");
+        assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left");
         // Four neighbours were traced before the first denoised frame was done.
-        assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left for the film");
+        assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left");
     }
 
     #[test]
@@ -191,14 +191,14 @@ mod tests {
         let line = film().line(275.0, 1.0).unwrap();
         assert_eq!(
             line,
-            "this film takes about 18 h 16 min more, about 5 min a frame; -f 1 makes one picture, and \
-             --samples 6 --denoise makes the film in about 26 min"
+            "rendering takes about 18 h 16 min more, about 5 min per frame; -f 1 makes one picture, and \
+             --samples 6 --denoise takes about 26 min in all"
         );
         let advice = |film: Film| film.advice(66_000.0);
-        assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft makes a film for a look");
+        assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft is for a quick look");
         let clean = advice(Film { is_clean: true, samples: 64, ..film() });
-        assert_eq!(clean, "--samples 4 makes the film in about 1 h 9 min");
+        assert_eq!(clean, "--samples 4 takes about 1 h 9 min in all");
         let coarse = advice(Film { samples: 4, ..film() });
-        assert_eq!(coarse, "--size 640x360 makes the film in a quarter of the time");
+        assert_eq!(coarse, "--size 640x360 takes a quarter of the time");
     }
 }

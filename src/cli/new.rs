@@ -80,8 +80,8 @@ fn create(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.display();
     let failed = |error| OutputError::File { path: path.to_owned(), error };
     let mut file = disk::create_new(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow::anyhow!("{name}: the file is there already: give another name"),
-        ErrorKind::NotFound => anyhow::anyhow!("{name}: there is no such folder: make it first"),
+        ErrorKind::AlreadyExists => anyhow::anyhow!("{name}: the file already exists: choose another name"),
+        ErrorKind::NotFound => anyhow::anyhow!("{name}: no such folder: create it first"),
         _ => failed(error).into(),
     })?;
     let written = file.write_all(text.as_bytes()).and_then(|()| disk::flush(path, &file));

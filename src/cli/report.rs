@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// files.
 pub fn cut_short(progress: &Progress, has_files: bool) {
     let resume = resume::command_line(std::env::args_os(), has_files);
-    progress.summary(&format!("ended at once, since stopping took too long; resume with: {resume}"));
+    progress.summary(&format!("ended immediately, because stopping took too long; resume with: {resume}"));
     progress.event(&Event::CutShort { resume });
 }
 

@@ -26,7 +26,7 @@ pub enum CurveError {
     #[error("the curve has {found} points: give it {least} or more")]
     TooFew { found: usize, least: usize },
     #[error(
-        "a Bézier curve of {found} points: give it 4, 7, 10, .. points, a control point before and after each that it passes"
+        "a Bézier curve of {found} points: give it 4, 7, 10, .. points, with two control points between the points that it passes"
     )]
     BezierCount { found: usize },
     /// Neighbouring points are counted from 0.

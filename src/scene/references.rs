@@ -17,9 +17,9 @@ pub enum LostReference {
     Material(usize),
     #[error("texture map {0} reads a texture that the scene lacks")]
     Map(usize),
-    #[error("texture `{0}` has fewer texels than its size tells, or none")]
+    #[error("texture `{0}` has fewer texels than its size, or none")]
     Texture(String),
-    #[error("the environment's image has fewer pixels than its size tells, or none")]
+    #[error("the environment's image has fewer pixels than its size, or none")]
     Environment,
 }
 

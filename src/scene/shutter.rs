@@ -13,7 +13,7 @@ pub struct Shutter {
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ShutterError {
-    #[error("write how many frames long the shutter is open, like 0.5, or when it opens and closes, like -0.25,0.25")]
+    #[error("write the shutter time in frames, like 0.5, or its opening and closing times, like -0.25,0.25")]
     Text(#[from] ParseFloatError),
     #[error("the shutter must not close before it opens")]
     Order,

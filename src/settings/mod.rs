@@ -54,14 +54,14 @@ pub enum SettingsError {
     Video(#[source] PatternError),
     #[error("--sheet: {0}")]
     Sheet(#[source] PatternError),
-    #[error("{} and {} would both become {}: rename one of them, or render them in runs of their own", .first.display(), .second.display(), .path.display())]
+    #[error("{} and {} would both become {}: rename one of them, or render them in separate runs", .first.display(), .second.display(), .path.display())]
     SameFile { path: PathBuf, first: PathBuf, second: PathBuf },
-    #[error("--compare takes one scene, and not several or a folder")]
+    #[error("--compare takes a single scene, not several or a folder")]
     CompareSeveral,
-    #[error("--skip-existing keeps files of frames, and none are written; add -o frames/####.png")]
+    #[error("--skip-existing requires files of frames; add -o frames/####.png")]
     NothingToKeep,
     #[error(
-        "videos and contact sheets show display colours and .exr files have none; choose an --output of .png, .jpg or .webp"
+        "videos and contact sheets need display colours, which .exr files lack; choose an --output of .png, .jpg or .webp"
     )]
     Linear,
     #[error(
@@ -81,19 +81,19 @@ pub enum SettingsError {
         "--transparent: .{extension} files have no transparency; .png, .webp, .apng, .exr, .mov and .webm files do"
     )]
     Opaque { extension: &'static str },
-    #[error("--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output")]
+    #[error("--color-depth: videos and contact sheets have 8 bits; write frames to files with --output")]
     VideoDepth,
-    #[error("standard output has the pictures and cannot have --progress json or openjd, too")]
+    #[error("standard output cannot carry both pictures and --progress json or openjd")]
     StandardOutput,
-    #[error("--checkpoint and --write-partial keep files beside those of frames; give frames their own with --output")]
+    #[error("--checkpoint and --write-partial store files beside the frames; write frames to files with --output")]
     Ongoing,
-    #[error("--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1")]
+    #[error("--device: {count} devices are named, but only one is allowed; write several GPUs like cuda:0,1")]
     ManyDevices { count: usize },
-    #[error("--layers go into .exr and .film files; choose such an --output")]
+    #[error("--layers requires an --output of .exr or .film files")]
     Layers,
-    #[error("--layers error is of frames that are denoised: add --denoise film, or leave it out")]
+    #[error("--layers error requires denoised frames: add --denoise film, or remove the layer")]
     ErrorLayer,
-    #[error("filter_width is not for the filter `shared`, which is 3 pixels wide; leave it out, or take `gaussian`")]
+    #[error("filter_width does not apply to the filter `shared`, which is 3 pixels wide; remove it, or use `gaussian`")]
     SharedWidth,
     #[error("--region: {0}")]
     Region(#[from] RegionError),
@@ -105,10 +105,10 @@ pub enum SettingsError {
     Shutter(#[from] ShutterError),
     #[error(transparent)]
     Limit(#[from] limits::LimitError),
-    #[error("--denoise is for pictures of light: use it with --integrator path or whitted")]
+    #[error("--denoise requires --integrator path or whitted")]
     DenoisedView,
     #[error(
-        "--checkpoint keeps the samples of single frames, and --denoise makes a frame of those around it: render .exr files \
+        "--checkpoint keeps the samples of single frames, but --denoise combines neighbouring frames: render .exr files \
          with --checkpoint and use throng denoise, or add --denoise-frames 0"
     )]
     DenoisedCheckpoint,

@@ -18,22 +18,18 @@ pub enum PartError {
     #[error("write the first and the last sample like 1-32")]
     Form,
     #[error(
-        "--sample-range: the picture has {samples} samples, and {range} reaches beyond them; give --samples for all parts together"
+        "--sample-range: the picture has {samples} samples, and {range} exceeds them; set --samples to the total of all parts"
     )]
     Beyond { range: SampleRange, samples: u32 },
-    #[error(
-        "--sample-range takes a part of a picture's samples, which throng merge joins: choose an --output like a.film"
-    )]
+    #[error("--sample-range writes part of a picture for throng merge: choose an --output like a.film")]
     NoFilm,
     #[error("--output: a film holds the samples of one picture; choose it with --frames, like -f 1")]
     Frames,
-    #[error("--video and --sheet are made of pictures, and a film is none yet; make a picture of it with throng merge")]
+    #[error("--video and --sheet require pictures, not films; make a picture with throng merge")]
     Video,
-    #[error(
-        "--noise stops where a picture is calm, which is not known of a part; give --samples, which all parts have together"
-    )]
+    #[error("--noise requires the whole picture, not a part; set --samples to the total of all parts")]
     Noise,
-    #[error("--denoise and --background are for finished pictures; make one of all films with throng merge first")]
+    #[error("--denoise and --background require finished pictures; join all films with throng merge first")]
     Finished,
 }
 

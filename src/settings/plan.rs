@@ -129,7 +129,7 @@ impl FramePlan {
         self.skipped = self.asked.len() - job.frames.len();
         let lossy = self.pattern().is_some_and(|files| !files.format().is_lossless());
         Ok((skip.joined && lossy).then_some(
-            "frames that exist are rendered again, since .jpg files do not have the pixels that videos and sheets are made of",
+            "existing frames are rendered again, because .jpg files lack the exact pixels for videos and sheets",
         ))
     }
 

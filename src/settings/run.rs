@@ -213,7 +213,7 @@ fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
 fn unnamed(job: &RenderJob) -> Option<&'static str> {
     let is_told = job.aovs.contains(Aov::Instance) && !job.frames.is_empty();
     (is_told && cryptomatte::has_too_many_paths(&job.scene)).then_some(
-        "the layer `instance` has more than a million names, which its files do not list: `throng info SCENE --matte-id ID` finds that of an id",
+        "the layer `instance` has more than a million names, too many to list in its files: `throng info SCENE --matte-id ID` finds the name of an id",
     )
 }
 

@@ -92,10 +92,10 @@ fn paths_are_the_default_and_whitted_tells_which_materials_it_does_not_know() {
     assert_warned(
         &place,
         &[glass, WHITTED],
-        "draws `red` matt, and lets no light through `red`; use --integrator path",
+        "renders `red` as matt, and lets no light through `red`; use --integrator path",
     );
     let render = ["render", "scene.ron", "--set", glass, "--integrator", "whitted"];
-    assert!(place.ok(&render).stderr.contains("throng: warning: whitted knows matt surfaces and mirrors only"));
+    assert!(place.ok(&render).stderr.contains("throng: warning: whitted supports only matt surfaces and mirrors"));
 }
 
 #[test]
@@ -105,7 +105,11 @@ fn fog_is_told_where_it_shows_nothing() {
     assert_eq!(warnings(&place, &[low]), [""; 0]);
     assert_eq!(warnings(&place, &[clear, WHITTED]), [""; 0]);
     assert_warned(&place, &[low, WHITTED], "whitted shows no fog; use --integrator path");
-    assert_warned(&place, &[endless], "gets through even fog that has no end; give it a `height` or a `top`");
+    assert_warned(
+        &place,
+        &[endless],
+        "uniform fog without an end blocks all light of the environment and of suns; give it a `height` or a `top`",
+    );
 }
 
 #[test]

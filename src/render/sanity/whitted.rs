@@ -70,7 +70,7 @@ fn about_materials(scene: &Scene) -> Option<String> {
         false => format!(", and lets no light through {}", named(scene, clear)),
     };
     Some(format!(
-        "whitted knows matt surfaces and mirrors only, and draws {materials} matt{blocks}; use --integrator path"
+        "whitted supports only matt surfaces and mirrors, and renders {materials} as matt{blocks}; use --integrator path"
     ))
 }
 
@@ -79,7 +79,7 @@ fn about_sun(scene: &Scene) -> Option<String> {
         return None;
     };
     (share_of_suns(pixels) > SUN_SHARE).then(|| {
-        "whitted blurs the picture of the environment, which loses most light of the sun or the lamps in it and all of their shadows; use \
+        "whitted blurs the picture of the environment: most light of the sun or lamps in it and all of their shadows are lost; use \
          --integrator path"
             .into()
     })
