@@ -22,7 +22,7 @@ pub enum CompareError {
     #[error("--compare needs at least two devices, for example --device cpu,cpu")]
     OneDevice,
     #[error(
-        "{device} disagrees with {first}: {:.2} % of the {things} differ, and {:.0} % may",
+        "{device} disagrees with {first}: {:.2} % of the {things} differ, and at most {:.0} % may",
         100.0 * .share,
         100.0 * LIMIT
     )]

@@ -71,7 +71,7 @@ impl FarmArgs {
             Some(files) => as_path(&files.to_string()),
             None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
             None => {
-                let fix = "machines of a farm write files of frames: add -o frames/####.png, and --video for the film";
+                let fix = "a farm job requires files of frames: add -o frames/####.png, and --video for the video";
                 return Err(UsageError(fix.to_owned()).into());
             }
         };

@@ -73,9 +73,9 @@ pub struct ModelArgs {
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090, or a panorama (.exr, .hdr).
     ///
-    /// Colours may also be names like white or linear values like 0.5,0.5,0.5; panoramas may also be .png or .jpg. A .ron scene accepts all
-    /// but the studio, which then replace its own environment [default: the file's own environment, otherwise studio, or almost no light if
-    /// the file has lights]
+    /// Colours may also be names like white or linear values like 0.5,0.5,0.5; panoramas may also be .png or .jpg. In a .ron scene, all but
+    /// the studio replace the scene's own environment [default: the file's own environment, otherwise studio, or almost no light if the
+    /// file has lights]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(EnvironmentChoice::parse))]
     environment: Option<EnvironmentChoice>,
     /// Rotate the environment about the vertical axis; in scenes, only panoramas rotate

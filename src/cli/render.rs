@@ -256,8 +256,7 @@ impl RenderArgs {
         let around = run.job.traced_frames().len() - run.job.frames.len();
         if around > 0 {
             let frames = plural(around, "frame");
-            progress
-                .note(&format!("throng: note: {frames} around those asked for are traced, too: they help to denoise"));
+            progress.note(&format!("throng: note: {frames} beyond the requested ones are also traced, for denoising"));
         }
         interrupt::work_begins();
         let has_files = run.plan.pattern().is_some();
@@ -296,7 +295,7 @@ impl RenderArgs {
         }
         let scene = Arc::new(options.load(&path)?);
         let plan = self.frames.resolve(&scene)?;
-        demand(plan.film().is_none(), "a job renders frames, and not parts of one; choose an --output of frames")?;
+        demand(plan.film().is_none(), "a job renders frames, not parts of one; choose an --output of frames")?;
         let job = options.job_of(scene.clone(), &plan, false)?;
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
         let is_whole =
@@ -321,7 +320,7 @@ impl RenderArgs {
         demand(
             !matches!(self.picture.exposure, Some(Exposure::Automatic(_)))
                 && matches!(self.aovs.denoise, None | Some(Denoise::Off)),
-            "--compare compares what devices make: it takes neither --exposure auto nor --denoise",
+            "--compare supports neither --exposure auto nor --denoise",
         )?;
         let mut options = self.options()?;
         options.aovs = options.aovs.as_traced();
@@ -333,7 +332,7 @@ impl RenderArgs {
         if write {
             demand(
                 plan.pattern().is_some() && plan.pixels() == PixelType::U8,
-                "--compare compares what is seen and writes it as .png; choose such an --output",
+                "--compare writes .png files; choose an --output like out/####.png",
             )?;
             plan.prepare(&job, &self.ongoing)?;
         }

@@ -236,7 +236,7 @@ fn describe(stats: &Stats, verbose: u8) -> String {
     }
     if elsewhere > 0 {
         let frames = plural(elsewhere as usize, "frame");
-        line += &format!("{frames} still in the work of other runs; ");
+        line += &format!("{frames} still in progress in other runs; ");
     }
     line + "see " + &stats.output
 }

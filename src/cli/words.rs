@@ -150,7 +150,7 @@ fn flag_tip(word: &str, args: &[OsString], program: &Command) -> String {
     let Some(command) = args.get(1).and_then(|name| program.find_subcommand(name)) else {
         let given = args.iter().skip(1).map(|arg| quoting::quote(&arg.to_string_lossy()));
         let given = given.collect::<Vec<_>>().join(" ");
-        return format!("flags stand behind a command: write `throng render {given}`");
+        return format!("flags follow a command: write `throng render {given}`");
     };
     let single = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
     // clap reports only the first letter of a word with a single dash.

@@ -79,7 +79,7 @@ pub struct AovOptions {
     /// Colour of the edges, such as white, instead of black; turns on edges of 1 pixel if --wireframe is absent
     #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR", allow_hyphen_values = true, help_heading = "Picture", value_parser = crate::loader::options::parse_only_color))]
     pub wireframe_color: Option<Vec3>,
-    /// Add a ground plane that shows only shadows to models; on by default if --environment is a picture
+    /// Give models a ground plane that shows only shadows; on by default if --environment is a picture
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "no_ground"))]
     pub shadow_catcher: bool,
 }

@@ -67,7 +67,7 @@ fn a_run_denoises_as_it_goes() {
         place.ok(&["diff", &format!("after/{frame:04}.exr"), &format!("run/{frame:04}.exr")]);
     }
     let told = render(&["-o", "some/####.exr", "-f", "6,1,2"]).stderr;
-    assert!(told.contains("4 frames around those asked for are traced, too"), "{told}");
+    assert!(told.contains("4 frames beyond the requested ones are also traced"), "{told}");
     assert_eq!(place.names("some"), ["0001.exr", "0002.exr", "0006.exr"]);
     // Frames that exist are kept, and traced for those that do not.
     std::fs::remove_file(place.path("some/0002.exr")).unwrap();

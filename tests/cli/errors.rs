@@ -207,7 +207,7 @@ fn what_flags_ask_for_in_vain_is_wrong_usage() {
         (&["--integrator", "depth", "--denoise"], "--integrator path or whitted"),
         (&["--checkpoint", "--denoise", "-o", "a/"], "use throng denoise"),
         (&["--compare", "--device", "cpu,cpu", "--denoise"], "neither --exposure auto nor --denoise"),
-        (&["--compare", "--device", "cpu,cpu", "-o", "a.exr"], "writes it as .png"),
+        (&["--compare", "--device", "cpu,cpu", "-o", "a.exr"], "--compare writes .png files"),
     ] {
         place.fails(&[&["render", "scene.ron"], args].concat(), 2, text);
     }
