@@ -578,75 +578,75 @@ pub enum MotionPart {
     Bob {
         /// In scene units.
         offset: Vec3,
-        /// Seconds for a swing.
+        /// Seconds per cycle.
         period: f64,
     },
     /// Interpolated poses.
     Keyframes {
         /// Poses over time.
         track: Track<Keyframe>,
-        /// How rotations are interpolated.
+        /// Interpolation of rotations.
         rotations: Rotations,
     },
     /// Movement along a curve.
     Follow(Follower),
-    /// Rotation that points +X at a thing or, without one, at a point.
+    /// Rotation that points +X at an object or, without one, at a point.
     LookAt {
-        /// Point in scene units, where there is no thing.
+        /// Point in scene units, if there is no object.
         point: Vec3,
-        /// What is pointed at, wherever it moves.
+        /// The object to point at. It may move.
         thing: Option<Follow>,
     },
     /// Smooth random movement.
     Noise(Noise),
-    /// No movement: instances show the poses of a mesh that bends.
+    /// No movement: instances show the poses of a bending mesh.
     Bend(Bend),
-    /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
-    /// The speed of each is drawn from `speeds`, a pure function of its index.
+    /// No movement: instances show successive poses of a clip. Their mesh is the first of `poses.count`, one per pose. Each instance has a
+    /// random speed from `speeds`, a pure function of its index.
     Clip {
         /// Poses of the clip.
         poses: PoseBuckets,
-        /// Least and greatest speed, in seconds of the clip per second.
+        /// Minimum and maximum speed, in seconds of the clip per second.
         speeds: [f32; 2],
     },
 }
 
-/// A place, an orientation and a size.
+/// Translation, rotation and scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keyframe {
     /// In scene units.
     pub translation: Vec3,
     /// Applied after the scale.
     pub rotation: Quat,
-    /// Radians about x, then y, then z, of which `rotation` is the same; for [`Rotations::Euler`].
+    /// Radians about x, then y, then z, equivalent to `rotation`; for [`Rotations::Euler`].
     pub angles: Vec3,
     /// Factors along x, y and z.
     pub scale: Vec3,
 }
 
-/// Movement along a curve in the space that the object is placed in.
+/// Movement along a curve, in the space in which the object is placed.
 #[derive(Clone, Debug)]
 pub struct Follower {
-    /// The curve that is followed.
+    /// The curve.
     pub curve: Arc<Curve>,
-    /// Where on the curve it is at a time.
+    /// Position on the curve as a function of time.
     pub travel: Travel,
-    /// Distance by which this object is behind the first one.
+    /// Distance between this object and the first one.
     pub behind: f32,
-    /// What happens beyond the ends of the curve.
+    /// Behaviour beyond the ends of the curve.
     pub ends: Ends,
-    /// Where the object points with its +X axis.
+    /// Direction of the object's +X axis.
     pub face: Face,
-    /// To the right, up, and ahead.
+    /// Offset to the right, up, and ahead.
     pub offset: Vec3,
-    /// Lean into bends: 1 balances a gravity of 9.81 units/s².
+    /// Banking in bends: 1 balances a gravity of 9.81 units/s².
     pub bank: f32,
 }
 
 /// Distance along a curve over time.
 #[derive(Clone, Debug)]
 pub enum Travel {
-    /// Units per second, and the distance at time 0.
+    /// Constant speed.
     Speed {
         /// Units per second.
         speed: f64,
@@ -657,36 +657,36 @@ pub enum Travel {
     Keys(Track<f32>),
 }
 
-/// Smooth random movement, a pure function of the time.
+/// Smooth random movement, a pure function of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Greatest translation along each axis.
+    /// Maximum translation along each axis.
     pub translation: Vec3,
-    /// Greatest rotation about each axis, in radians.
+    /// Maximum rotation about each axis, in radians.
     pub rotation: Vec3,
-    /// Seconds.
+    /// Approximate period in seconds.
     pub period: f64,
     /// Seed of the movement.
     pub seed: u32,
 }
 
-/// How far into its movement an instance is at time 0, in periods (in seconds for keyframes, in lengths of the curve on curves).
+/// Phase of an instance's movement at time 0, in periods (in seconds for keyframes, in lengths of the curve for movement along curves).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
-    /// The same phase for all instances.
+    /// One phase for all instances.
     Same,
     /// A random phase, a pure function of the seed and the instance's index.
     Random {
         /// Seed of the phases.
         seed: u32,
-        /// Phases are below this, and not below 0.
+        /// Upper limit of the phases. The lower limit is 0.
         spread: f32,
     },
     /// A plane wave: `dot(local translation, direction) / length`.
     Wave {
         /// Unit vector.
         direction: Vec3,
-        /// Scene units from a crest to the next.
+        /// Wavelength in scene units.
         length: f32,
     },
 }
@@ -694,26 +694,27 @@ pub enum Phase {
 /// A camera, which may move.
 #[derive(Clone, Debug)]
 pub struct Camera {
-    /// Where it is and what it looks at.
+    /// Position and target over time.
     pub path: CameraPath,
-    /// What the eye of a still camera follows.
+    /// Object that the eye of a still camera follows.
     pub eye: Option<Follow>,
-    /// What the camera looks at, instead of the path's own target. An orbit is about it.
+    /// Object that the camera looks at, instead of the path's own target. It is also the centre of an orbit.
     pub target: Option<Follow>,
-    /// Unit vector that points up in the picture. A path along a node has its own.
+    /// Unit up vector of the picture. A path along a node has its own.
     pub up: Vec3,
-    /// Rotation of the camera about its axis in radians: to the right, so that the picture turns to the left.
+    /// Rotation of the camera about its viewing axis in radians. A positive roll tilts the camera to the right, and the picture to the
+    /// left.
     pub roll: f32,
-    /// Along and about right, up and back.
+    /// Camera shake, along and about the right, up and back axes.
     pub shake: Option<Noise>,
-    /// How it makes a picture of what is in front of it.
+    /// Projection onto the picture.
     pub projection: Projection,
-    /// From the axis of a camera that is not a panorama to the middle of the picture, to the right and upwards, as shares of the longer side
-    /// of the picture.
+    /// Offset from the camera's axis to the middle of the picture, to the right and up, relative to the longer side of the picture. Not
+    /// used by panoramas.
     pub shift: Vec2,
-    /// Index in a glTF file of the camera whose clips change the projection.
+    /// Index in a glTF file of the camera whose clips animate the projection.
     pub driver: Option<u32>,
-    /// None for a pinhole: everything is sharp.
+    /// None for a pinhole camera.
     pub lens: Option<Lens>,
     /// Animated values of the projection and the lens.
     pub tracks: LensTracks,
@@ -737,10 +738,10 @@ impl Default for Camera {
     }
 }
 
-/// A named thing that a lens can focus on.
+/// A named object that a lens can focus on.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// Name, as the scene file or the model has it.
+    /// Name in the scene file or model.
     pub name: String,
     /// Points whose mean is the middle of the subject.
     pub anchors: Vec<Anchor>,
@@ -748,28 +749,28 @@ pub struct Subject {
     pub instances: Vec<u32>,
 }
 
-/// Where a camera is, and where it looks, over time.
+/// Position and target of a camera over time.
 #[derive(Clone, Debug)]
 pub enum CameraPath {
     /// A camera at rest.
     Still {
-        /// Where the camera is.
+        /// Position of the camera.
         eye: Vec3,
         /// Point in the middle of the picture.
         target: Vec3,
     },
-    /// A circle about the axis `up` through `target`: `turns` turns over the whole animation, from `start` radians
-    /// at the first frame (0 looks from +Z of the target, growing towards +X), `height` above the target.
+    /// A circle about the axis `up` through `target`, `height` above the target. The camera makes `turns` revolutions over the whole
+    /// animation, from `start` radians at the first frame. At 0 it is at +Z of the target; positive angles are towards +X.
     Orbit {
         /// Point in the middle of the picture, on the axis of the circle.
         target: Vec3,
-        /// Distance of the eye from the axis.
+        /// Distance of the camera from the axis.
         radius: f32,
-        /// Height of the eye above the target.
+        /// Height of the camera above the target.
         height: f32,
         /// Angle at the first frame in radians.
         start: f32,
-        /// Number of turns.
+        /// Number of revolutions.
         turns: f32,
     },
     /// Along splines through keys.
@@ -781,30 +782,30 @@ pub enum CameraPath {
     },
 }
 
-/// A thing that a camera keeps to as it moves.
+/// A moving object that a camera follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follow {
-    /// Points whose mean is the middle of the thing.
+    /// Points whose mean is the middle of the object.
     pub anchors: Arc<[Anchor]>,
-    /// From that middle, in scene units.
+    /// Offset from the middle, in scene units.
     pub offset: Vec3,
-    /// Whether the offset turns with the thing.
+    /// Whether the offset rotates with the object.
     pub turns: bool,
-    /// Mean time in seconds by which the camera is behind.
+    /// Mean delay of the camera in seconds.
     pub lag: f32,
 }
 
-/// A camera that takes over.
+/// A switch to another camera.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// Seconds.
+    /// Time in seconds.
     pub time: f64,
-    /// The one that is used from then on.
+    /// The camera after the cut.
     pub camera: Camera,
 }
 
 impl Scene {
-    /// Length of the animation in seconds: the time of the last frame, at least one frame long.
+    /// Length of the animation in seconds: the time of the last frame, but at least one frame.
     pub fn duration(&self) -> f64 {
         self.settings.rate().seconds(self.settings.frames.saturating_sub(1).max(1))
     }
@@ -815,7 +816,7 @@ impl Scene {
         self.settings.start + self.settings.rate().seconds(passed)
     }
 
-    /// Whether any instance, group or mesh moves, or appears.
+    /// Whether any instance, group or mesh moves or appears.
     pub fn is_animated(&self) -> bool {
         let follows = |node: &Node| node.follows.is_some();
         let carries = || self.nodes.iter().any(follows);

@@ -1,9 +1,9 @@
-//! Checks a scene's indices, which kernels follow unchecked. Those from loaders are valid, but scenes may also be made by other code.
+//! Checks a scene's indices, which kernels follow unchecked. Loaders produce valid indices, but other code may also build scenes.
 
 use super::{Environment, Instance, Mesh, MotionPart, NONE, Placed, Scene, Shape, Texels, Texture};
 use rayon::prelude::*;
 
-/// The part of a scene that refers to something missing.
+/// The first invalid reference of a scene.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LostReference {
@@ -24,8 +24,10 @@ pub enum LostReference {
 }
 
 impl Scene {
+    /// Checks all indices that kernels follow. Parallel, O(triangles and instances).
+    ///
     /// # Errors
-    /// The first index that is out of range, among those that kernels follow. Parallel, O(triangles and instances).
+    /// The first index that is out of range.
     pub fn check_references(&self) -> Result<(), LostReference> {
         if let Some(mesh) = self.meshes.iter().find(|mesh| !is_whole(mesh)) {
             return Err(LostReference::Mesh(mesh.name.clone()));
@@ -58,7 +60,7 @@ impl Scene {
         }
     }
 
-    /// Whether all meshes that an instance may show exist, and all their material slots.
+    /// Whether all meshes that an instance may show, and all their material slots, exist.
     fn is_complete(&self, instance: &Instance) -> bool {
         if let Placed::Assembly(assembly) = self.placed_by(instance) {
             return self.assemblies[assembly].range().end <= self.instances.len();
