@@ -161,7 +161,7 @@ pub struct Glass {
     /// Instead of `absorption`: a colour, at most 1, and a distance in the body, above 0. White light has this colour after this distance.
     pub attenuation: Option<(Color, Finite)>,
     /// Colour, at most 1, of a deep layer of the body, for milky materials. Light that passes straight through is attenuated as above, but
-    /// this share of the loss is scattered. Default: black, the body is clear.
+    /// part of the lost light is scattered. Default: black, the body is clear.
     pub scatter: Option<Color>,
     /// Mean cosine of the scattering angle in the body, -0.99 (backwards) to 0.99 (forwards). Default 0: equal in all directions.
     pub scatter_anisotropy: Finite,

@@ -141,8 +141,8 @@ pub enum Rotations {
 pub struct FollowDesc {
     /// Name of a curve.
     pub curve: String,
-    /// Speed along the curve in scene units per second; copies with a negative speed move and face backwards. Either this or `distance` is
-    /// given.
+    /// Speed along the curve in scene units per second. Negative numbers reverse the direction; copies face the direction of movement.
+    /// Either this or `distance` is given.
     #[serde(default)]
     pub speed: Option<Double>,
     /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`. Either this or `speed` is given.

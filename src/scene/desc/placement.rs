@@ -70,8 +70,9 @@ macro_rules! placement {
             /// Name of a motion, which moves each copy in its own space. Default: none, copies are at rest.
             #[serde(default)]
             pub motion: Option<String>,
-            /// Name of a mesh or group onto which each copy is moved, down or up, or `(on: "terrain", align: normal, lift: 0.1)`. Its
-            /// position is set by earlier placements in the list, at rest. Copies that miss it are left out. Default: copies are not moved.
+            /// Name of a mesh or group onto which each copy is moved, down or up, or `(on: "terrain", align: normal, lift: 0.1)`. That mesh
+            /// or group must be placed earlier in the list; it is used at rest. Copies that miss it are left out. Default: copies are not
+            /// moved.
             #[serde(default)]
             pub drop: Option<DropDesc>,
             /// Name of a group that carries the placement. The placement is then in the space of the group's first copy, which an earlier
@@ -84,8 +85,8 @@ macro_rules! placement {
             /// Seed of the random selection if `of` has weights. Default 0.
             #[serde(default)]
             pub mix_seed: u32,
-            /// Whether a group is stored as a separate acceleration tree: `true` or `false`. Its copies then need no more memory than
-            /// copies of a mesh, and all move alike. Default: true if this saves more than a million instance records.
+            /// Whether a group is stored as a separate acceleration tree: `true` or `false`. Its copies then cost no more than copies of a
+            /// mesh, and all move alike. Default: true if this saves more than a million instance records.
             #[serde(default)]
             pub nest: Option<bool>,
         }
