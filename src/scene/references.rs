@@ -7,7 +7,7 @@ use rayon::prelude::*;
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LostReference {
-    #[error("mesh `{0}` has triangles with vertices or material slots that it lacks")]
+    #[error("triangles of the mesh `{0}` use vertices or material slots that do not exist")]
     Mesh(String),
     #[error("instance {0} shows a mesh or has material slots that the scene lacks")]
     Instance(usize),

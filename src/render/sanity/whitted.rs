@@ -36,10 +36,12 @@ fn about_emission(scene: &Scene) -> Option<String> {
     let lamps = (!rows.is_empty()).then(|| named(scene, rows))?;
     Some(match source {
         LightSource::Materials => {
-            format!("all light comes from {lamps}, but whitted lights nothing by emission; use --integrator path")
+            format!(
+                "all light comes from {lamps}, but whitted ignores light from emissive surfaces; use --integrator path"
+            )
         }
         LightSource::Lights | LightSource::Nothing => {
-            format!("whitted lights nothing by emission, which {lamps} would do; use --integrator path")
+            format!("whitted ignores light from emissive surfaces, such as {lamps}; use --integrator path")
         }
     })
 }
