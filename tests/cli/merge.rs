@@ -243,7 +243,7 @@ fn what_cannot_be_a_part_is_wrong_usage() {
         place.fails(&[&["render", "scene.ron", "--samples", "8"], more].concat(), 2, text);
     };
     wrong(&["-f", "1", "-o", "a.png", "--sample-range", "1-4"], "choose an --output like a.film");
-    wrong(&["-f", "1", "-o", "a.film", "--sample-range", "5-9"], "the picture has 8 samples, and 5-9 reaches beyond");
+    wrong(&["-f", "1", "-o", "a.film", "--sample-range", "5-9"], "the picture has 8 samples, and 5-9 exceeds them");
     wrong(&["-f", "1", "-o", "a.film", "--sample-range", "4-3"], "like 1-32");
     wrong(&["-f", "1-2", "-o", "a.film"], "a film holds the samples of one picture");
     wrong(&["-f", "1", "-o", "a.film", "--noise", "0.1"], "--noise requires the whole picture");
