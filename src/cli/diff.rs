@@ -36,7 +36,7 @@ pub struct DiffArgs {
     /// Write a map of the differences of all pixels: .png, .jpg or .webp
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(parse_sheet))]
     map: Option<Pattern>,
-    /// Greatest mean difference that counts as equal [default: 0, which requires identical pictures]
+    /// Greatest mean difference that counts as equal; the default, 0, requires identical pictures
     #[arg(long, value_name = "MEAN", default_value_t = 0.0, hide_default_value = true, value_parser = parse_limit)]
     limit: f64,
     /// Viewing resolution: pixels per degree of the visual field

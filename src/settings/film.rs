@@ -49,7 +49,7 @@ impl FilmOptions {
     }
 }
 
-/// Layers of frames besides colour, and processing before frames are written.
+/// Additional layers of frames, and processing before frames are written.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct AovOptions {

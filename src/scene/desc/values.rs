@@ -137,7 +137,7 @@ pub(super) fn triple<'de, A: SeqAccess<'de>>(seq: A) -> Result<Vec3, A::Error> {
     three(seq, &"three numbers")
 }
 
-/// Reads three numbers. Errors name what was `expected`.
+/// Reads three numbers. Errors contain the text `expected`.
 fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<Vec3, A::Error> {
     let mut v = [0.0; 3];
     for (i, x) in v.iter_mut().enumerate() {
