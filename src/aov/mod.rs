@@ -12,34 +12,35 @@ choice! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Aov {
-        /// Share of light that the surface reflects, linear; 1 where nothing is hit, and on shadow catchers.
+        /// Share of light that the surface reflects, linear. 1 where nothing is hit, and on shadow catchers.
         Albedo = "albedo",
-        /// Unit shading normal in world space, towards the camera; its mean may be shorter. 0 where nothing is hit, and on shadow catchers.
+        /// Unit shading normal in world space, facing the camera. The pixel's mean may be shorter. 0 where nothing is hit, and on shadow
+        /// catchers.
         Normal = "normal",
-        /// Distance along the camera's axis, of panoramas from the eye (at the sample's time), in scene units; 1e10 where nothing is hit. Of the nearest sample, as means of
-        /// depths lie where nothing is.
+        /// Distance along the camera's axis (in panoramas: from the eye, at the sample's time), in scene units. Taken from the nearest
+        /// sample, because a mean may lie between surfaces. 1e10 where nothing is hit.
         Depth = "depth",
-        /// In world space, of the nearest sample; 0 where nothing is hit.
+        /// Position in world space, from the nearest sample. 0 where nothing is hit.
         Position = "position",
-        /// In pixels, x to the right and y upwards, as in Cycles' vector pass: from where a point is to where it was one frame ago,
-        /// and from where it will be one frame on to where it is. In flat mirrors, and with the path integrator also in flat surfaces of a roughness
-        /// up to 0.2 that show more of what they reflect than of themselves, of the image that is seen in them.
+        /// Motion vectors in pixels, x right, y up, as in Cycles' vector pass: offset to the previous frame, offset from the next frame.
+        /// Flat mirrors have the motion of the reflected image. With the path integrator, so have flat surfaces of roughness up to 0.2 that
+        /// show more reflection than surface.
         Motion = "motion",
-        /// Variance of the pixel's mean, per colour.
+        /// Variance of the pixel's mean, per colour channel.
         Variance = "variance",
-        /// Which instances cover how much of a pixel, as Cryptomatte has it. What is in nested groups has a path.
+        /// Cryptomatte of instances: the names of instances and their coverage of the pixel. Contents of nested groups have a path.
         Instance = "instance",
-        /// Which materials do.
+        /// Cryptomatte of materials.
         Material = "material",
-        /// Share of the pixel behind which the environment is not seen.
+        /// Share of the pixel in which the environment is not visible.
         Alpha = "alpha",
-        /// Light of the environment that the pixel lacks where it is seen through shadow catchers with shadows on them.
+        /// Light of the environment that shadows remove from the pixel, where the environment is visible through shadow catchers.
         Shadow = "shadow",
-        /// Share of the pixel that edges of triangles cover.
+        /// Share of the pixel that is covered by edges of triangles.
         Wireframe = "wireframe",
-        /// Expected error of a pixel that was denoised: its standard deviation, over colours. Only of such frames.
+        /// Expected error of a denoised pixel: its standard deviation over the colour channels. Only for denoised frames.
         Error = "error",
-        /// Variance of alpha where shadow catchers have shadows, which is what the denoiser needs to know of it.
+        /// Variance of alpha where shadow catchers have shadows, for the denoiser.
         AlphaVariance = "alpha_variance",
     }
 }

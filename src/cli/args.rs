@@ -1,4 +1,4 @@
-//! Arguments that several subcommands share.
+//! Arguments shared by several subcommands.
 
 use super::{
     model_args::{ModelArgs, ViewArgs},
@@ -28,15 +28,15 @@ pub struct SceneArgs {
     load: LoadArgs,
 }
 
-/// How a scene is loaded.
+/// Flags for loading a scene.
 #[derive(clap::Args)]
 pub struct LoadArgs {
-    /// Replace a value of the scene file, for example render.frames=12
+    /// Override a value of the scene file, for example render.frames=12
     ///
-    /// May be repeated. Models have render.*, environment.* and materials.NAME; the environment may be one that --environment gave
+    /// May be repeated. Models have render.*, environment.* and materials.NAME. The environment includes one set by --environment
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub overrides: Vec<(String, String)>,
-    /// End with an error where something in a file would be replaced or left out, instead of a warning
+    /// Fail if anything in a file would be replaced or left out, instead of printing a warning
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]
@@ -50,29 +50,29 @@ impl SceneArgs {
         Ok(loader::load_with(&self.path, &self.load.options())?)
     }
 
-    /// Loads the scene. If the file is glTF, passes the model itself to `inspect`.
+    /// Loads the scene. If the file is glTF, passes the model to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
         Ok(loader::load_inspected(&self.path, &self.load.options(), inspect)?)
     }
 
-    /// Whether warnings of loaders are errors.
+    /// Whether loader warnings are errors.
     pub fn is_strict(&self) -> bool {
         self.load.strict
     }
 
-    /// The user's choices about a glTF file.
+    /// The user's options for a glTF file.
     pub fn gltf_options(&self) -> GltfOptions {
         self.load.model.options().gltf()
     }
 }
 
 impl LoadArgs {
-    /// Whether a model's pictures could take less time.
+    /// Whether a faster preset is available for a model's pictures.
     pub fn takes_draft(&self) -> bool {
         self.model.takes_draft()
     }
 
-    /// Whether all animations of a model are asked for.
+    /// Whether all animations of a model are requested.
     pub fn plays_all(&self) -> bool {
         self.model.plays_all()
     }
@@ -100,17 +100,17 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Device")]
 pub struct DeviceArgs {
-    /// What renders: auto, cpu, cuda (all GPUs) or some GPUs like cuda:0,1
+    /// Rendering device: auto, cpu, cuda (all GPUs) or some GPUs like cuda:0,1
     #[arg(long, value_name = "DEVICE", default_value = "auto", hide_default_value = true)]
     device: DeviceList,
-    /// CPU threads, 0 for one per core
+    /// CPU threads; 0 means one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
 }
 
 impl DeviceArgs {
-    /// Opens the device that does the work. Call it before loading a scene, which uses the threads that this starts.
-    /// `tell` gets a line for people if they may expect a faster device than they get, or with `verbose` if there might be one.
+    /// Opens the rendering device. Call it before loading a scene, because loading uses the threads that it starts. `tell` receives a line
+    /// for the user if the device is slower than might be expected, or, with `verbose`, if a faster one might exist.
     pub fn open(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
         let count = self.device.choices().len();
         if count == 1
@@ -121,13 +121,13 @@ impl DeviceArgs {
         Err(SettingsError::ManyDevices { count }.into())
     }
 
-    /// The same, but makes one device of several, which share the work.
+    /// Like [`Self::open`], but combines several devices into one that shares the work among them.
     pub fn open_together(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Box<dyn Device>> {
         let devices = self.open_all(verbose, tell)?;
         device::together(devices).context("cannot open the device")
     }
 
-    /// Opens all devices of the list, in its order.
+    /// Opens all devices of the list, in order.
     pub fn open_all(&self, verbose: bool, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
         let mut devices = Vec::new();
         for choice in self.device.choices() {
@@ -142,23 +142,23 @@ impl DeviceArgs {
     }
 }
 
-/// Environment variable that names the folder of trees if `--cache` does not.
+/// Environment variable with the folder for trees, used without `--cache`.
 const CACHE_VARIABLE: &str = "THRONG_CACHE";
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Device")]
 pub struct TreeArgs {
-    /// How long trees of meshes may take to build: fast is for looking at huge meshes soon, high makes pictures soonest
+    /// Build quality of mesh trees: fast gives huge meshes a quick first look, high gives the fastest rendering
     #[arg(long, value_name = "QUALITY", default_value = "high", hide_default_value = true)]
     trees: Quality,
-    /// Keep the trees of meshes in this folder, and take them from there instead of building them again; it is made if there is
-    /// none, and may be deleted at any time [default: the environment variable THRONG_CACHE, or none]
+    /// Cache folder for mesh trees, which are then built only once. It is created if necessary and may be deleted at any time [default: the
+    /// environment variable THRONG_CACHE, otherwise no cache]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }
 
 impl TreeArgs {
-    /// Makes the folder of trees, if the user wants one.
+    /// Creates the cache folder, if one is requested.
     pub fn open(&self) -> Result<TreeSource, CacheError> {
         let variable = || env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());
         let folder = self.cache.clone().or_else(|| variable().map(Into::into));
@@ -167,7 +167,7 @@ impl TreeArgs {
     }
 }
 
-/// Tells people if trees have less quality than they asked for, or could not be kept. Neither changes the result.
+/// Warns if trees have a lower quality than requested, or could not be cached. Neither changes the result.
 pub fn warn_of_trees(trees: &TreeSource, tell: impl Fn(&str)) {
     if let Some(lowered) = trees.lowered() {
         tell(&format!("throng: note: {lowered}"));

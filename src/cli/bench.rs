@@ -19,24 +19,24 @@ With --json, standard output has one document with the keys
   scene, device, threads
   instances, instanced_primitives
   blas_fast_ms, blas_balanced_ms, blas_high_ms  builds of all meshes, at each quality
-  tlas_ms                     build over the instances, their boxes included
-  builds                      how far apart the passes of these were: an object with the three keys, each an object with
+  tlas_ms                     build over the instances, including their boxes
+  builds                      variation between passes of the builds: an object with the three keys, each an object with
                               median, min, max, mad (median absolute deviation)
   bytes                       memory of both structures
-  primary, bounce, shadow     rays made for the bench, which other ray tracers can trace, too: as the document of
-                              `throng trace --json`; null where nothing was hit
-  render                      the rays of a frame as the device renders it: the middle one, whitted or path, 1920x1080 with
-                              4 samples, the scene's bounces; rendered one at a time, medians. An object with
+  primary, bounce, shadow     rays made for the bench, which other ray tracers can also trace: in the form of
+                              `throng trace --json`; null if nothing was hit
+  render                      the rays of a rendered frame: the middle frame, whitted or path, 1920x1080 with 4 samples and
+                              the scene's bounces; frames are rendered one at a time, medians. An object with
                               width, height, samples, rays {primary, bounce, shadow};
                               primary_mrays_per_s, bounce_mrays_per_s, shadow_mrays_per_s;
-                              primary_bare_mrays_per_s, bounce_bare_mrays_per_s, shadow_bare_mrays_per_s (the very
-                              rays of that frame, all of a kind as one bare query, as `throng trace` times it);
-                              primary_ratio, bounce_ratio, shadow_ratio (of the rates in the frame to these);
+                              primary_bare_mrays_per_s, bounce_bare_mrays_per_s, shadow_bare_mrays_per_s (the rays
+                              of that frame, all of one kind in a standalone query, timed like `throng trace`);
+                              primary_ratio, bounce_ratio, shadow_ratio (of the rates in the frame to these rates);
                               primary_ms, bounce_ms, shadow_ms, shade_ms, other_ms (time on the device by stage),
-                              frame_ms; null for devices that do not tell stages apart
+                              frame_ms; null for devices that do not time stages separately
   not_dumped                  spheres that a dumped .scn file cannot hold
-A .json file of --report has these keys, in primary, bounce and shadow a key work, and the keys version, scene_file, processor,
-passes and trees: see `throng trace --help`";
+A .json file of --report has these keys, a key work in primary, bounce and shadow, and the keys version, scene_file,
+processor, passes and trees: see `throng trace --help`";
 
 /// Measure primary, bounce and shadow rays and build times of a scene
 #[derive(clap::Args)]
@@ -44,14 +44,14 @@ passes and trees: see `throng trace --help`";
 pub struct BenchArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Write the scene, the rays and their hits to this folder; of a GPU also the frame's own rays (NAME.own_KIND.ray)
+    /// Write the scene, the rays and their hits to this folder. On a GPU, also the frame's own rays (NAME.own_KIND.ray)
     #[arg(long, help_heading = "Report", value_name = "DIR")]
     dump: Option<PathBuf>,
-    /// How often to measure; the median is reported
+    /// Number of measurements; the median is reported
     #[arg(long, help_heading = "Report", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
-    /// ray, the cost and overlap of trees, their memory
+    /// Write a report to this file, .md or .json: the measurements, and figures that explain them (nodes, instances and triangles per ray;
+    /// cost, overlap and memory of the trees)
     #[arg(long, help_heading = "Report", value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse))]
     report: Option<ReportPath>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `throng check`: whether a scene can be rendered, without rendering it.
+//! `throng check`: validates a scene without rendering it.
 
 use super::{Exit, args::SceneArgs, console};
 use crate::{
@@ -15,9 +15,9 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   scene      the file
   ok         whether it can be rendered
-  errors     what prevents that, one text each; all that can be found in a glTF file, with JSON pointers; with --strict,
-             what is replaced or left out as well
-  warnings   what is replaced or left out, and what pictures of the scene would lack, one text each
+  errors     reasons why not, one text each; for a glTF file all errors, with JSON pointers; with --strict, also anything
+             that is replaced or left out
+  warnings   anything that is replaced or left out, or would be missing in pictures, one text each
   meshes, instances, materials, textures, frames   counts; 0 when the file cannot be loaded";
 
 /// Validate a scene without rendering it
@@ -74,7 +74,7 @@ impl CheckArgs {
         }
     }
 
-    /// Lists all problems of a model whose loading ended at the first one. False if it finds no error.
+    /// Lists all problems of a model whose loading ended at the first one. Returns false if it finds no error.
     fn list_problems(&self, error: &anyhow::Error, report: &mut CheckReport) -> bool {
         let in_file = matches!(error.downcast_ref(), Some(LoadError::File { .. }));
         if !in_file || !loader::is_gltf(&self.scene.path) {
@@ -99,7 +99,7 @@ impl CheckArgs {
     }
 }
 
-/// The settings that the scene asks for, and all of its frames.
+/// The scene's settings, and all of its frames.
 fn check_settings(scene: &Scene) -> anyhow::Result<(FrameSettings, Vec<u32>)> {
     let settings = RenderOptions::default().resolve(&scene.settings)?;
     let plan = FrameOptions::default().resolve(scene)?;

@@ -1,4 +1,4 @@
-//! Choices as values of flags.
+//! Enumerated choices as flag values.
 
 use super::new::Template;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use clap::{ValueEnum, builder::PossibleValue};
 
-/// The value as flags list it. Names with underscores may also be typed with hyphens.
+/// The value as listed in the help. In names, hyphens are accepted for underscores.
 pub fn possible_value(choice: impl Choice) -> PossibleValue {
     let (name, lines) = choice.described();
     let lines = lines.iter().map(|line| line.trim());

@@ -1,4 +1,4 @@
-//! `--compare`: several devices do the same work, and the command fails if they disagree.
+//! `--compare`: runs one job on several devices and fails if their results differ.
 
 use super::{
     Exit,
@@ -22,14 +22,14 @@ pub enum CompareError {
     #[error("--compare needs at least two devices, for example --device cpu,cpu")]
     OneDevice,
     #[error(
-        "{device} disagrees with {first}: {:.2} % of the {things} differ, and {:.0} % may",
+        "{device} disagrees with {first}: {:.2} % of the {things} differ, and at most {:.0} % may",
         100.0 * .share,
         100.0 * LIMIT
     )]
     Disagree { first: String, device: String, share: f64, things: &'static str },
 }
 
-/// Opens all devices of `--device`, of which there have to be several.
+/// Opens all devices of `--device`. There must be several.
 pub fn open(args: &DeviceArgs, tell: impl Fn(&str)) -> anyhow::Result<Vec<Box<dyn Device>>> {
     let devices = args.open_all(false, tell)?;
     match devices.len() {
@@ -42,7 +42,7 @@ pub fn names(devices: &[Box<dyn Device>]) -> Vec<String> {
     devices.iter().map(|device| device.describe()).collect()
 }
 
-/// Compares frames. Reports the differences of each frame and of all together.
+/// Compares frames. Reports the differences of each frame, and of all frames together.
 pub fn frames(
     job: &RenderJob,
     devices: &mut [Box<dyn Device>],
@@ -80,7 +80,7 @@ fn conclude(names: &[String], found: &Comparison, progress: &Progress) -> anyhow
     check(first, shares, "pixels")
 }
 
-/// Fails if the hits of some device differ too much.
+/// Fails if the hits of any device differ too much.
 pub fn rays(first: &str, differences: &[RayDifference]) -> anyhow::Result<Exit> {
     let shares = differences.iter().map(|d| (&d.device, d.share));
     check(first, shares, "rays")

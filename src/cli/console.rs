@@ -1,4 +1,4 @@
-//! Output to the terminal. A closed pipe must not panic, so `print!` and `eprintln!` are not used.
+//! Terminal output. A closed pipe must not panic, so `print!` and `eprintln!` are not used.
 
 use super::Exit;
 use crate::guard;
@@ -8,17 +8,17 @@ use std::{
     io::{self, ErrorKind, Write},
 };
 
-/// Prints an error, in the form of all errors.
+/// Prints an error in the common form.
 pub fn error(message: &str) {
     let _ = writeln!(io::stderr().lock(), "throng: error: {message}");
 }
 
-/// Prints a line for people.
+/// Prints a line for the user.
 pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The error and its causes in one line. A cause that the text before it contains is left out. Control characters, which names and
+/// The error and its causes in one line. A cause that the preceding text already contains is left out. Control characters, which names and
 /// messages of other libraries may contain, become spaces.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
@@ -32,7 +32,7 @@ pub fn one_line(error: &anyhow::Error) -> String {
     line.replace(char::is_control, " ")
 }
 
-/// Prints a report on standard output: one JSON document or text for people.
+/// Prints a report on standard output, as one JSON document or as text.
 pub fn report(report: &(impl serde::Serialize + Display), json: bool) -> anyhow::Result<()> {
     let text = if json {
         serde_json::to_string_pretty(report).context("cannot write the report as JSON")?
@@ -42,7 +42,7 @@ pub fn report(report: &(impl serde::Serialize + Display), json: bool) -> anyhow:
     print(text.trim_end())
 }
 
-/// Prints on standard output. A reader that closes the pipe early is no error, other failures are.
+/// Prints on standard output. A pipe that the reader closed early is not an error; other failures are.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{text}").and_then(|()| out.flush());
@@ -52,9 +52,9 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Makes panics, which are bugs in throng, print one line like every other error, and end the process at once so that no thread
-/// waits for the one that panicked. Finished frames are complete files by then. With `RUST_BACKTRACE` set, Rust's own report is
-/// kept. A panic in a guarded decoder is an error of its file, which is reported later.
+/// Makes panics, which are bugs in throng, print one line like other errors and end the process immediately, so that no thread waits for
+/// the panicked one. Finished frames are complete files at that point. With `RUST_BACKTRACE` set, Rust's own report is kept. A panic in a
+/// guarded decoder is reported later, as an error of its file.
 pub fn install_panic_message() {
     let usual = std::panic::take_hook();
     let keeps_usual = std::env::var_os("RUST_BACKTRACE").is_some();

@@ -1,4 +1,4 @@
-//! `throng denoise`: takes the noise out of the frames of a film.
+//! `throng denoise`: removes noise from the frames of a sequence.
 
 use super::{Exit, UsageError, console, report::plural};
 use crate::{
@@ -28,33 +28,33 @@ use std::{
 };
 
 const HELP: &str = "\
-Frames are OpenEXR files of throng render --layers albedo,normal,motion,variance, or of Cycles with the passes Vector and
-Denoising Data. A frame depends on those around it alone, so any list of frames gives the same pictures. .png, .jpg and .webp
-files look as the frames' own settings say; .exr files have the layer error, which is what noise is expected to be left.";
+Frames are OpenEXR files, made by throng render --layers albedo,normal,motion,variance, or by Cycles with the passes Vector
+and Denoising Data. A frame depends only on its neighbours, so any list of frames gives identical pictures. .png, .jpg and
+.webp files use the display settings of the frames. .exr files have the layer error, the expected remaining noise.";
 
-/// Take the noise out of the frames of a film, each with the help of those around it
+/// Remove noise from rendered frames, each with the help of its neighbours
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct DenoiseArgs {
-    /// The film's frames, such as 'frames/####.exr', or a still picture
+    /// Frames of the sequence, such as 'frames/####.exr', or a still picture
     #[arg(value_name = "FRAMES")]
     input: PathBuf,
-    /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr; - is standard output, as of throng render
+    /// Files to write, such as 'clean/####.png': .png, .jpg, .webp or .exr; - is standard output, as in throng render
     #[arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true)]
     output: Destination,
     /// Frames to denoise, for example 1-48:2,60 [default: all]
     #[arg(short, long, value_name = "LIST")]
     frames: Option<FrameList>,
-    /// How many frames before and after a frame help
+    /// Number of neighbouring frames on either side that help
     #[arg(long, value_name = "N", default_value_t = REACH, value_parser = limits::within(limits::DENOISE_FRAMES))]
     denoise_frames: u32,
-    /// How much of the differences between pixels is taken for noise
+    /// Strength: how much of the difference between pixels is treated as noise
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = limits::within(0.01f32..=100.0))]
     strength: f32,
-    /// Stops brighter [default: that of the frames]
+    /// Exposure in stops [default: the frames' own]
     #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = limits::within(ranges::EXPOSURE))]
     exposure: Option<f32>,
-    /// How radiance is mapped to the colours of a display [default: that of the frames]
+    /// Tone mapping: how radiance becomes display colours [default: the frames' own]
     #[arg(long, value_name = "NAME")]
     tone_map: Option<ToneMap>,
     /// Print nothing but errors
@@ -65,7 +65,7 @@ pub struct DenoiseArgs {
 impl DenoiseArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let start = Instant::now();
-        // A wrong output is told before inputs that are missing.
+        // An invalid output is reported before missing inputs.
         self.open_output(1)?;
         let name = self.input.display();
         let files = match self.input.is_file() {
@@ -78,7 +78,7 @@ impl DenoiseArgs {
             None => files.keys().copied().collect(),
         };
         if let Some(missing) = frames.iter().find(|frame| !files.contains_key(frame)) {
-            anyhow::bail!("{name}: frame {missing} is not there");
+            anyhow::bail!("{name}: frame {missing} is missing");
         }
         let output = self.open_output(frames.len())?;
         files.values().for_each(|path| remember_input(path));
@@ -159,12 +159,12 @@ impl DenoiseArgs {
         Ok(output.add((index, frame), &picture)?)
     }
 
-    /// How a frame is shown, with its exposure in stops: as its file says, but for what flags say.
+    /// Exposure in stops, tone map and film settings of a frame: from flags, otherwise from the frame's file.
     fn shown(&self, from: &FilmRead) -> anyhow::Result<(f32, ToneMap, FilmSettings)> {
         let own = from.shown.as_ref();
         anyhow::ensure!(
             self.exposure.is_some() || own.is_some_and(|own| !own.is_automatic),
-            "the file does not tell its exposure; say it with --exposure, or write .exr files"
+            "the file does not contain its exposure; give --exposure, or write .exr files"
         );
         let film = own.map_or_else(|| FilmSettings { dither: 1.0, ..FilmSettings::default() }, |own| own.film.clone());
         let tone_map = self.tone_map.or(own.map(|own| own.tone_map)).unwrap_or(ToneMap::Aces);
@@ -173,7 +173,7 @@ impl DenoiseArgs {
     }
 }
 
-/// Where denoised frames go.
+/// The destination of denoised frames.
 enum Output {
     Files(Pattern),
     Stream(InOrder, FileFormat),
@@ -187,7 +187,7 @@ impl Output {
         }
     }
 
-    /// The file of a frame, if it has one.
+    /// The file of a frame. None if frames are streamed.
     fn path(&self, frame: u32) -> Option<PathBuf> {
         match self {
             Self::Files(files) => Some(files.path_for(frame, "film")),
@@ -195,7 +195,7 @@ impl Output {
         }
     }
 
-    /// Writes a frame, which comes after `index` others.
+    /// Writes a frame. `index` is the number of frames before it.
     fn add(&self, (index, frame): (usize, u32), picture: &Picture) -> Result<(), OutputError> {
         match self {
             Self::Files(files) => files.format().write(&files.path_for(frame, "film"), picture, &Encoding::default()),
@@ -218,7 +218,7 @@ impl Output {
     }
 }
 
-/// The frames that were read, as far as the next one needs them.
+/// Frames read so far that the next frame still needs.
 struct Window<'a> {
     denoiser: &'a FilmDenoiser,
     files: &'a BTreeMap<u32, PathBuf>,
@@ -226,7 +226,7 @@ struct Window<'a> {
     read: BTreeMap<u32, FilmRead>,
 }
 
-/// A frame with those around it.
+/// A frame with its neighbours.
 struct Around<'a> {
     middle: &'a FilmRead,
     window: Vec<Option<&'a FilmFrame>>,
@@ -246,13 +246,13 @@ impl Window<'_> {
                 let count = read.not_finite;
                 let name = path.display();
                 console::note(&format!(
-                    "throng: warning: {name}: pixels that are NaN or infinite and are filled from their neighbours: {count}"
+                    "throng: warning: {name}: number of NaN or infinite pixels, filled from their neighbours: {count}"
                 ));
             }
             self.read.insert(number, read);
         }
         let window = numbers.iter().map(|number| Some(&self.read.get(number.as_ref()?)?.frame)).collect();
-        let middle = self.read.get(&frame).with_context(|| format!("frame {frame} is not there"))?;
+        let middle = self.read.get(&frame).with_context(|| format!("frame {frame} is missing"))?;
         Ok(Around { middle, window })
     }
 
@@ -263,7 +263,7 @@ impl Window<'_> {
         let (name, own, others) = (path.display(), read.frame.size(), other.frame.size());
         anyhow::ensure!(
             own == others,
-            "{name}: {}x{} pixels, where its neighbours have {}x{}; render all frames with the same --size",
+            "{name}: {}x{} pixels, but its neighbours have {}x{}; render all frames with the same --size",
             own.0,
             own.1,
             others.0,
@@ -271,7 +271,7 @@ impl Window<'_> {
         );
         anyhow::ensure!(
             read.origin.windows == other.origin.windows,
-            "{name}: its data or display window is another than that of its neighbours; render all frames with the same --region"
+            "{name}: its data or display window differs from its neighbours'; render all frames with the same --region"
         );
         Ok(())
     }

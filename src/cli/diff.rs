@@ -1,4 +1,4 @@
-//! `throng diff`: how different two pictures or films look to people.
+//! `throng diff`: perceived differences between two pictures or sequences.
 
 use super::{Exit, console, demand, diff_films, report::plural};
 use crate::{
@@ -12,34 +12,34 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
-The measure is FLIP (Andersson et al. 2020): from 0, where nobody sees a difference who switches between the pictures, to 1.
-Of .exr and .hdr files it is the greatest over all exposures (HDR-FLIP, 2021). The exit code is 0 where the mean is at
-most --limit, and 1 where it is greater; a picture that cannot be read is an error with exit code 1 and a text on standard
-error. A pixel that is NaN or infinite in one picture alone has the difference 1, and such pictures are never equal.
+The measure is FLIP (Andersson et al. 2020): from 0 (no visible difference when switching between the pictures) to 1. For
+.exr and .hdr files, it is the maximum over all exposures (HDR-FLIP, 2021). The exit code is 0 if the mean is at most
+--limit, and 1 if it is greater. A picture that cannot be read is an error with exit code 1 and a message on standard error.
+A pixel that is NaN or infinite in only one picture has the difference 1, and the pictures are never equal.
 
-With --sequence, mean and 99th percentile are those of all frames that both films have; films are not equal if one of them
-has a frame that the other lacks. Flicker is the mean over pixels and
-colours of the absolute difference between the films' changes from a frame to the next, as sRGB values from 0 to 1; frames
-that do not follow each other by number are no pair.";
+With --sequence, mean and 99th percentile are taken over all frames that exist in both sequences. Sequences are not equal if
+a frame is missing in one of them. Flicker compares the changes from each frame to the next: it is the mean absolute
+difference between the changes in A and in B, over pixels and colours, as sRGB values from 0 to 1. Only frames with
+consecutive numbers are compared.";
 
-/// Compare two pictures or films
+/// Compare two pictures or sequences
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct DiffArgs {
-    /// The reference: .png, .jpg, .webp, .exr or .hdr
+    /// Reference picture: .png, .jpg, .webp, .exr or .hdr
     a: PathBuf,
-    /// What is compared with it, of the same size
+    /// Picture to compare with the reference, with equal size
     b: PathBuf,
-    /// Compare two films, frame by frame: A and B name their files, such as 'out/####.png'
+    /// Compare two sequences frame by frame: A and B are patterns of file names, such as 'out/####.png'
     #[arg(long, conflicts_with = "map")]
     sequence: bool,
-    /// Draw the difference of each pixel: .png, .jpg or .webp
+    /// Write a map of the differences of all pixels: .png, .jpg or .webp
     #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(parse_sheet))]
     map: Option<Pattern>,
-    /// The greatest mean that counts as equal [default: 0, which takes pictures that are the same]
+    /// Greatest mean difference that counts as equal; the default, 0, requires identical pictures
     #[arg(long, value_name = "MEAN", default_value_t = 0.0, hide_default_value = true, value_parser = parse_limit)]
     limit: f64,
-    /// Pixels per degree of the viewer's field of view
+    /// Viewing resolution: pixels per degree of the visual field
     #[arg(long, value_name = "N", default_value_t = diff::PIXELS_PER_DEGREE, value_parser = parse_pixels)]
     pixels_per_degree: f32,
     /// Print a JSON object
@@ -76,7 +76,7 @@ struct Report<'a> {
     stats: DifferenceStats,
 }
 
-/// What was found, and whether it is within the limit.
+/// A comparison, and whether it is within the limit.
 #[derive(serde::Serialize)]
 struct Judged<'a, T> {
     #[serde(flatten)]
@@ -116,7 +116,7 @@ impl DiffArgs {
         Ok(if equal { Exit::Done } else { Exit::Failed })
     }
 
-    /// A limit of 0 takes only identical pictures, so differences count even if nobody can see them.
+    /// With a limit of 0, only identical pictures are equal, so invisible differences count.
     fn is_equal(&self, mean: f64, differing: f64) -> bool {
         match self.limit {
             0.0 => differing == 0.0,
@@ -148,7 +148,7 @@ impl DiffArgs {
     }
 }
 
-/// Lines about pictures, or films, with pixels that are no numbers.
+/// Lines about pictures or sequences with pixels that are NaN or infinite.
 pub fn told_not_finite(names: [&Path; 2], counts: [usize; 2]) -> String {
     let told = names.iter().zip(counts).filter(|(_, count)| *count > 0);
     told.map(|(name, count)| format!("\nNaN or infinite in {}: {}", name.display(), plural(count, "pixel"))).collect()

@@ -1,4 +1,4 @@
-//! `throng diff --sequence`: how different two films look to people, given as the files of their frames.
+//! `throng diff --sequence`: perceived differences between two sequences, given as patterns of file names.
 
 use super::{diff::told_not_finite, report::plural};
 use crate::{
@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The frames of two films that were compared, and what was found.
+/// The compared frames of two sequences, and their differences.
 #[derive(serde::Serialize)]
 pub struct FilmReport<'a> {
     #[serde(serialize_with = "serialize_lossy")]
@@ -24,15 +24,15 @@ pub struct FilmReport<'a> {
     height: usize,
     #[serde(flatten)]
     pub stats: FilmStats,
-    /// Frames that one film alone has.
+    /// Frames that exist only in sequence A.
     only_a: Vec<u32>,
     only_b: Vec<u32>,
 }
 
-/// Compares the frames that both films have, in order.
+/// Compares the frames that exist in both sequences, in order.
 ///
 /// # Errors
-/// When a folder or picture cannot be read, sizes differ, or no frame is in both.
+/// If a folder or picture cannot be read, sizes differ, or no frame exists in both sequences.
 pub fn compare<'a>(a: &'a Path, b: &'a Path, pixels_per_degree: f32) -> anyhow::Result<FilmReport<'a>> {
     let (first, second) = (frames(a)?, frames(b)?);
     let mut film = FilmDifference::new(pixels_per_degree);
@@ -62,12 +62,12 @@ fn frames(name: &Path) -> anyhow::Result<BTreeMap<u32, PathBuf>> {
 }
 
 impl FilmReport<'_> {
-    /// Whether each frame is in both films.
+    /// Whether both sequences have equal frame numbers.
     pub fn has_same_frames(&self) -> bool {
         self.only_a.is_empty() && self.only_b.is_empty()
     }
 
-    /// A line of numbers, and one for each film that has frames which the other lacks.
+    /// A line of numbers, and a line for each sequence with frames that the other one lacks.
     pub fn text(&self) -> String {
         let stats = &self.stats;
         let mut text = format!(
@@ -80,7 +80,7 @@ impl FilmReport<'_> {
             Some(flicker) => {
                 let _ = write!(text, "flicker {flicker:.6} over {} of frames", plural(stats.pairs as usize, "pair"));
             }
-            None => text += "no two frames follow each other, so flicker is not known",
+            None => text += "no consecutive frames, so flicker is not measured",
         }
         text += &told_not_finite([self.a, self.b], stats.not_finite);
         for (film, only) in [(self.a, &self.only_a), (self.b, &self.only_b)] {
@@ -92,7 +92,7 @@ impl FilmReport<'_> {
     }
 }
 
-/// Numbers in order as a list of ranges: `1-3, 7`.
+/// Sorted numbers as a list of ranges: `1-3, 7`.
 fn ranges(numbers: &[u32]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b);
     let run = |run: &[u32]| match run {

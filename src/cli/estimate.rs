@@ -1,4 +1,4 @@
-//! How long a film is going to take: a line after its first frame, and one as soon as it is known to take hours.
+//! Estimated duration of a sequence: a line after its first frame, or earlier if it will take hours.
 
 use super::{progress::Progress, remaining::rounded};
 use crate::{
@@ -15,40 +15,40 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Films that take longer than this many seconds are long.
+/// Duration in seconds above which a sequence is long.
 const LONG: f64 = 3600.0;
-/// Least time, in seconds, that is told.
+/// Minimum duration in seconds that is reported.
 const TOLD: f64 = 10.0;
-/// Least time and least share of the first frame on which a warning of a long film is based. Frames whose samples go where the noise is
-/// begin with those that all pixels get.
+/// Minimum time spent on the first frame, and minimum finished share of it, before a warning about a long sequence. Adaptive frames begin
+/// with the samples that all pixels get.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 const LEAST_SHARE: f64 = 0.005;
 const LEAST_ADAPTIVE_SHARE: f64 = 0.05;
-/// Time between two looks at the first frame.
+/// Interval between checks of the first frame.
 const LOOK: Duration = Duration::from_millis(250);
-/// Least number of samples that is advised, and of seconds that films with fewer samples are to take.
+/// Minimum number of samples to suggest, and minimum duration in seconds of a sequence with fewer samples.
 const FEW: u32 = 4;
 const SHORT: f64 = 1800.0;
 
-/// What is known of a film before it begins.
+/// Properties of a sequence before it is rendered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Film {
-    /// Number of frames that are traced.
+    /// Number of traced frames.
     traced: usize,
-    /// Number of frames that are traced before the first one is written.
+    /// Number of frames traced before the first one is written.
     first: usize,
     samples: u32,
     size: (u32, u32),
-    /// Whether samples go where the noise is.
+    /// Whether sampling is adaptive.
     is_adaptive: bool,
     /// Whether frames are denoised, or cannot be.
     is_clean: bool,
-    /// Whether `--preset draft` would make it shorter.
+    /// Whether `--preset draft` would make it faster.
     takes_draft: bool,
 }
 
 impl Film {
-    /// The film that `job` makes; none if it is a single picture.
+    /// The sequence that `job` makes. None if it is a single picture.
     pub fn of(job: &RenderJob, takes_draft: bool) -> Option<Self> {
         let traced = job.traced_frames().len();
         let reach = job.denoising.as_ref().map_or(0, |denoising| denoising.reach as usize);
@@ -64,14 +64,14 @@ impl Film {
         })
     }
 
-    /// What is told when `seconds` were taken by `done` of all frames that are traced; none if that is not worth a line.
+    /// The line for the user when `done` of the traced frames took `seconds`. None if the time is too short for a report.
     fn line(&self, seconds: f64, done: f64) -> Option<String> {
         let whole = seconds / done * self.traced as f64;
         let left = whole - seconds;
         let about = |seconds: f64| format!("about {}", rounded(seconds));
         match (left > LONG, left > TOLD) {
             (true, _) => Some(format!(
-                "this film takes {} more, {} a frame; -f 1 makes one picture, and {}",
+                "rendering takes {} more, {} per frame; -f 1 makes one picture, and {}",
                 about(left),
                 about(whole / self.traced as f64),
                 self.advice(whole)
@@ -81,23 +81,23 @@ impl Film {
         }
     }
 
-    /// The flags that make a shorter film than one that takes `whole` seconds.
+    /// Flags that shorten a sequence of `whole` seconds.
     fn advice(&self, whole: f64) -> String {
         if self.takes_draft {
-            return "--preset draft makes a film for a look".to_owned();
+            return "--preset draft is for a quick look".to_owned();
         }
         let fewer = ((f64::from(self.samples) * SHORT / whole) as u32).clamp(FEW, *ranges::SAMPLES.end());
         if fewer < self.samples {
             let denoised = if self.is_clean { "" } else { " --denoise" };
             let time = rounded(whole * f64::from(fewer) / f64::from(self.samples));
-            return format!("--samples {fewer}{denoised} makes the film in about {time}");
+            return format!("--samples {fewer}{denoised} takes about {time} in all");
         }
         let (width, height) = self.size;
-        format!("--size {}x{} makes the film in a quarter of the time", width.div_ceil(2), height.div_ceil(2))
+        format!("--size {}x{} takes a quarter of the time", width.div_ceil(2), height.div_ceil(2))
     }
 }
 
-/// Tells once how long a film is going to take.
+/// Reports the estimated duration of a sequence once.
 #[derive(Clone)]
 pub struct Estimate {
     film: Film,
@@ -111,7 +111,8 @@ impl Estimate {
         Self { film, progress: progress.clone(), begun: Arc::default(), is_told: Arc::default() }
     }
 
-    /// The work begins. With `frame`, the share of the frame under way, long films are told of before their first frame is done.
+    /// Starts the clock. `frame` is the progress of the current frame: with it, long sequences are reported before their first frame is
+    /// done.
     pub fn begin(&self, frame: Option<Arc<FrameProgress>>) {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if begun.is_some() {
@@ -120,9 +121,9 @@ impl Estimate {
         let begun = *begun.insert(Instant::now());
         if let Some(frame) = frame {
             let (this, still) = (self.clone(), Arc::downgrade(&self.is_told));
-            // Without room for a thread, the line comes after the first frame.
+            // If no thread can be started, the line comes after the first frame.
             let watch = move || {
-                // The run, which has the other handle, may end before.
+                // The run, which holds the other handle, may end earlier.
                 while still.strong_count() > 1 && !this.is_told.load(Relaxed) && !this.foresees(begun, frame.share()) {
                     thread::sleep(LOOK);
                 }
@@ -131,7 +132,7 @@ impl Estimate {
         }
     }
 
-    /// The first frame is done.
+    /// Call this when the first frame is done.
     pub fn first_frame_done(&self) {
         let begun = *self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(begun) = begun {
@@ -139,7 +140,7 @@ impl Estimate {
         }
     }
 
-    /// Tells of a long film once `share` of the first frame is done, and returns whether it is known how long it is.
+    /// Reports a long sequence once `share` of the first frame is done. Returns whether the estimate is certain enough.
     fn foresees(&self, begun: Instant, share: f64) -> bool {
         let elapsed = begun.elapsed();
         let least_share = if self.film.is_adaptive { LEAST_ADAPTIVE_SHARE } else { LEAST_SHARE };
@@ -190,14 +191,14 @@ mod tests {
         let line = film().line(275.0, 1.0).unwrap();
         assert_eq!(
             line,
-            "this film takes about 18 h 16 min more, about 5 min a frame; -f 1 makes one picture, and \
-             --samples 6 --denoise makes the film in about 26 min"
+            "rendering takes about 18 h 16 min more, about 5 min per frame; -f 1 makes one picture, and \
+             --samples 6 --denoise takes about 26 min in all"
         );
         let advice = |film: Film| film.advice(66_000.0);
-        assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft makes a film for a look");
+        assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft is for a quick look");
         let clean = advice(Film { is_clean: true, samples: 64, ..film() });
-        assert_eq!(clean, "--samples 4 makes the film in about 1 h 9 min");
+        assert_eq!(clean, "--samples 4 takes about 1 h 9 min in all");
         let coarse = advice(Film { samples: 4, ..film() });
-        assert_eq!(coarse, "--size 640x360 makes the film in a quarter of the time");
+        assert_eq!(coarse, "--size 640x360 takes a quarter of the time");
     }
 }

@@ -13,14 +13,14 @@ pub enum Event<'a> {
     Started {
         scene: &'a str,
         device: &'a str,
-        /// Number of frames asked for, existing ones included.
+        /// Number of requested frames, including existing ones.
         frames: usize,
         skipped: usize,
         width: u32,
         height: u32,
         samples: u32,
         warnings: &'a [String],
-        /// Other things that the file has to offer.
+        /// Other contents of the file.
         notes: &'a [String],
     },
     Frame {
@@ -30,13 +30,13 @@ pub enum Event<'a> {
         done: usize,
         frames: usize,
     },
-    /// With `--compare`: the difference of a frame on one device from the first device's.
+    /// With `--compare`: difference of a frame between one device and the first.
     Difference {
         frame: u32,
         #[serde(flatten)]
         difference: Difference<'a>,
     },
-    /// With `--compare`: the difference of all frames on one device from the first device's.
+    /// With `--compare`: difference of all frames between one device and the first.
     Compared {
         frames: usize,
         #[serde(flatten)]
@@ -44,21 +44,21 @@ pub enum Event<'a> {
         agrees: bool,
     },
     Done(Stats),
-    /// With several models: what became of all of them.
+    /// With several models: the results of all models.
     Models(&'a Tally),
     Stopped {
         #[serde(flatten)]
         stats: Stats,
         resume: String,
     },
-    /// Of a run that was ended in the middle of its work, which has no numbers.
+    /// A run that was stopped in the middle of its work. It has no statistics.
     #[serde(rename = "stopped")]
     CutShort {
         resume: String,
     },
 }
 
-/// Difference of pictures. All its numbers are from 0 to 1.
+/// Difference between pictures. All numbers are from 0 to 1.
 #[derive(Serialize)]
 pub struct Difference<'a> {
     device: &'a str,
@@ -85,7 +85,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// The numbers that are reported at the end of a run.
+/// Statistics at the end of a run.
 #[derive(Clone, Serialize)]
 pub struct Stats {
     /// Number of frames rendered in this run.
@@ -99,12 +99,12 @@ pub struct Stats {
     pub mrays_per_s: f64,
     pub refits: u64,
     pub rebuilds: u64,
-    /// Greatest ratio of the cost of a deforming mesh's tree to its cost when it was built.
+    /// Greatest ratio of a deforming mesh's tree cost to its cost when built.
     pub sah_ratio: f32,
     pub busy: BusyShares,
-    /// Of all models so far. None without a cache.
+    /// Cached trees of all models so far. None without a cache.
     pub cached_trees: Option<TreeCounts>,
-    /// Description of where the files are.
+    /// Description of the output files.
     pub output: String,
 }
 

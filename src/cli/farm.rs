@@ -19,13 +19,13 @@ Examples:
   throng farm openjd scenes/million.ron -o out/####.png --video film.mp4 > job.yaml
   throng farm slurm scenes/million.ron -o out/####.png --chunk 20 > job.sh && bash job.sh
 
-docs/farm.md tells what a task may rely on, and has recipes for other engines.";
+docs/farm.md lists the guarantees for tasks, and has recipes for other engines.";
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Engine {
-    /// A template of Open Job Description, which AWS Deadline Cloud and others take
+    /// A template for Open Job Description, which AWS Deadline Cloud and others support
     Openjd,
-    /// A script for Slurm that submits itself as an array job
+    /// A Slurm script that submits itself as an array job
     Slurm,
 }
 
@@ -33,32 +33,32 @@ enum Engine {
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct FarmArgs {
-    /// The engine
+    /// Job format
     #[arg(value_enum, value_name = "ENGINE")]
     engine: Engine,
     #[command(flatten)]
     given: Given,
-    /// Frames of a task
+    /// Frames per task
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Job")]
     chunk: u32,
-    /// Time that a task may take
+    /// Time limit of a task
     #[arg(long, value_name = "SECONDS", default_value_t = 86_400, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Job")]
     timeout: u32,
-    /// The program, as the machines of the farm find it
+    /// Path of the program on the machines of the farm
     #[arg(long, value_name = "PATH", default_value = "throng", help_heading = "Job")]
     program: String,
     #[command(flatten)]
     render: RenderArgs,
 }
 
-/// Flags that a job has in places of its own, or that make no sense there.
+/// Flags that a job sets itself, or that make no sense in a job.
 const PLACED: [&str; 8] =
     ["output", "frames", "samples", "device", "skip_existing", "progress", "stop_code", "compare"];
-/// Flags of denoising.
+/// Denoising flags.
 const DENOISED: [&str; 2] = ["denoise", "denoise_frames"];
-/// Flags of how files are encoded.
+/// Encoding flags.
 const ENCODED: [&str; 3] = ["color_depth", "quality", "exr_compression"];
-/// Flags of what is made of all frames.
+/// Flags for files made from all frames.
 const JOINED: [&str; 4] = ["video", "video_codec", "sheet", "sheet_frames"];
 
 impl FarmArgs {
@@ -71,27 +71,27 @@ impl FarmArgs {
             Some(files) => as_path(&files.to_string()),
             None if plan.output.is_none() => "frames/{scene}/####.png".to_owned(),
             None => {
-                let fix = "machines of a farm write files of frames: add -o frames/####.png, and --video for the film";
+                let fix = "a farm job requires files of frames: add -o frames/####.png, and --video for the video";
                 return Err(UsageError(fix.to_owned()).into());
             }
         };
         let path = path.to_str().ok_or_else(|| JobError::NotText { text: path.clone().into() })?;
         let mut frames = plan.asked;
         frames.sort_unstable();
-        // Frames whose files throng denoise writes alike are traced once each, and denoised when all are there.
+        // If throng denoise writes equivalent files, each frame is traced once, and all are denoised at the end.
         let denoised = denoised.filter(|_| !ENCODED.iter().any(|name| self.given.words(name).is_some()));
         let is_placed = |name: &str| denoised.is_some() && DENOISED.contains(&name);
         let is_of_tasks = |name: &str| !PLACED.contains(&name) && !JOINED.contains(&name) && !is_placed(name);
         let mut flags = self.given.flags(is_of_tasks);
-        // Jobs always name samples, which would leave out the scene's noise if it were not named as well.
+        // Jobs always set --samples, which would override the scene's noise target if that were not set as well.
         if let (None, Some(noise)) = (self.given.words("noise"), settings.noise) {
             flags.push(Flag::Word(format!("--noise={noise}").into()));
         }
-        // Tasks render some of the frames only, and denoise them with those around all the same.
+        // A task renders only some frames, but must denoise them with all their neighbours.
         if let (None, Some(reach)) = (denoised, denoised_together) {
             flags.push(Flag::Word(format!("--denoise-frames={reach}").into()));
         }
-        // Tasks do not know that their frames will be denoised.
+        // A task has no record that its frames are denoised later.
         if denoised.is_some() && self.given.words("filter").is_none() && settings.film.filter == PixelFilter::Shared {
             flags.push(Flag::Word("--filter=shared".into()));
         }
@@ -123,7 +123,7 @@ impl FarmArgs {
     }
 }
 
-/// The command that runs a template whose paths lead out of its folder.
+/// The command that runs a template with paths outside its folder.
 fn missing_defaults(elsewhere: &[(String, String)], last_step: &str) -> String {
     let given = elsewhere.iter().map(|(name, path)| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
@@ -136,7 +136,7 @@ fn missing_defaults(elsewhere: &[(String, String)], last_step: &str) -> String {
     )
 }
 
-/// The flags of `throng render` as they were given, by the names of their fields.
+/// The flags of `throng render` as given, with the names of their fields.
 struct Given(Vec<(String, Vec<OsString>)>);
 
 impl Given {
@@ -144,24 +144,24 @@ impl Given {
         self.0.iter().find(|(given, _)| given == name).map(|(_, words)| words)
     }
 
-    /// The value of a flag that has one.
+    /// The value of a flag, if it has one.
     fn value(&self, name: &str) -> Option<&str> {
         self.words(name)?.first()?.to_str()?.split_once('=').map(|(_, value)| value)
     }
 
-    /// Those flags that `is_wanted` is true for.
+    /// The flags for which `is_wanted` is true.
     fn flags(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Flag> {
         let wanted = self.0.iter().filter(|(name, _)| is_wanted(name));
         wanted.flat_map(|(name, words)| words.iter().map(|word| flag_of(name, word))).collect()
     }
 }
 
-/// A path that no program takes for a flag.
+/// A path in a form that cannot be mistaken for a flag.
 fn as_path(path: &str) -> String {
     if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
 
-/// A word of a command line, or a flag with a path.
+/// A command line word, or a flag with a path.
 fn flag_of(name: &str, word: &OsStr) -> Flag {
     let parts = word.to_str().and_then(|word| word.split_once('='));
     let is_picture = |value: &str| match name {
@@ -205,7 +205,7 @@ impl FromArgMatches for Given {
     }
 }
 
-/// A flag with its values, as words of a command line.
+/// A flag with its values, as command line words.
 fn words_of(arg: &Arg, matches: &ArgMatches) -> Vec<OsString> {
     let (id, flag) = (arg.get_id().as_str(), format!("--{}", arg.get_long().unwrap_or_default()));
     match arg.get_action() {

@@ -1,10 +1,10 @@
-//! The short help: `-h` lists the flags that matter first and fits a screen, `--help` lists all.
+//! The short help: `-h` lists the most important flags and fits a screen; `--help` lists all.
 
 use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use std::ffi::OsString;
 
-/// The flags that `-h` lists, by command and by the names of their fields. Arguments without a flag are always listed.
+/// The flags that `-h` lists, by command and field name. Positional arguments are always listed.
 const FIRST: [(&str, &[&str]); 13] = [
     (
         "render",
@@ -39,7 +39,7 @@ const FIRST: [(&str, &[&str]); 13] = [
     ("man", &["output"]),
 ];
 
-/// The help that the command line may have to print.
+/// The help to print.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Help {
     Short,
@@ -47,7 +47,7 @@ pub enum Help {
 }
 
 impl Help {
-    /// The help that `args` ask for, if they do.
+    /// The help that `args` request, if any.
     pub fn of(args: &[OsString]) -> Self {
         let mut words = args.iter().take_while(|word| *word != "--");
         if words.any(|word| word == "-h") { Self::Short } else { Self::Long }
@@ -65,7 +65,7 @@ pub fn command(help: Help) -> Command {
     })
 }
 
-/// Lists flags in the order of `shown`, without headings and the values that they may have.
+/// Lists flags in the order of `shown`, without headings and without possible values.
 fn compact(command: Command, shown: &[&str]) -> Command {
     command.mut_args(|arg| {
         let order = shown.iter().position(|flag| arg.get_id() == *flag);
@@ -78,10 +78,10 @@ fn compact(command: Command, shown: &[&str]) -> Command {
     })
 }
 
-/// Leaves all flags but `shown` out of the short help.
+/// Hides all flags but `shown` in the short help.
 fn shortened(command: Command, shown: &[&str]) -> Command {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);
-    let help = help.help("Print this; -h prints the flags that matter first");
+    let help = help.help("Print all flags; -h prints only the most important ones");
     command.disable_help_flag(true).arg(help).mut_args(|arg| {
         let is_shown = arg.is_positional() || shown.contains(&arg.get_id().as_str());
         arg.hide_short_help(!is_shown)

@@ -22,24 +22,23 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   name, device
   frames, fps, seconds, size, samples, integrator
-  camera              still, orbit, spline and its number of keys, or on a node; its projection if it is not perspective,
-                      and its lens
+  camera              still, orbit, spline with its number of keys, or on a node; projection, if not perspective; lens
   environment, lights
-  meshes              per mesh: name, shape, primitives, vertices, instances, poses (of its palette), follows (how
-                      its tree does, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost
-  assemblies          per group that is kept once: name, copies, instances (in it), tree_bytes, tree_depth
-  instances           as if all assemblies were copied to their places; kept_instances are in memory
+  meshes              per mesh: name, shape, primitives, vertices, instances, poses (in its palette), follows (update
+                      method of its tree, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost
+  assemblies          per group that is stored once: name, copies, instances (in it), tree_bytes, tree_depth
+  instances           number with all copies of assemblies counted; kept_instances are in memory
   nodes, motions, instanced_primitives
-  materials           how many of each kind
-  textures            how many, and texture_bytes
-  following           where meshes deform: frames (the first ones), refits, rebuilds, sah_ratio (of the worst tree to what
-                      it cost when it was built) and milliseconds per frame
+  materials           number of each kind
+  textures            number, and texture_bytes
+  following           tree updates of deforming meshes: frames (the first ones), refits, rebuilds, sah_ratio (cost of the
+                      worst tree relative to its cost when built) and milliseconds per frame
   bounds              of the first frame: min, max
   tlas_bytes, tlas_depth, scene_bytes
-  cached_trees        with --cache: trees that were read from there, and that had to be built; without meshes so small that
-                      they are always built
-  warnings            what the loader replaced or left out, and what is probably meant otherwise
-  notes               what else the file has to offer
+  cached_trees        with --cache: numbers of trees that were read from it, and that were built; without small meshes,
+                      which are always built
+  warnings            anything the loader replaced or left out, and probable mistakes
+  notes               other contents of the file
   model               glTF files only; indices in it are into its own lists:
     scenes, scene, variants, counts, extensions_used, extensions_unsupported
     nodes             name, parent, meshes, skin, camera, light, instances
@@ -48,10 +47,10 @@ With --json, standard output has one document with the keys
     memory            mesh_bytes, texture_bytes, tree_bytes
 
 With --files, it has a list of objects with the keys
-  path                absolute
+  path                absolute path
   bytes               length of the file";
 
-/// Tell what is in a scene: counts, memory, camera, warnings
+/// Print the contents of a scene: counts, memory, camera, warnings
 #[derive(clap::Args)]
 #[command(after_long_help = JSON_HELP)]
 pub struct InfoArgs {
@@ -64,20 +63,20 @@ pub struct InfoArgs {
     /// Print one JSON document on standard output
     #[arg(long, help_heading = "Report")]
     json: bool,
-    /// Print all nodes, materials, textures and clips of a model, however many
+    /// Print all nodes, materials, textures and animations of a model; long lists are shortened otherwise
     #[arg(long, help_heading = "Report")]
     full: bool,
-    /// Print only the files that the scene is made of, as one JSON document: itself, models, buffers, materials, pictures
+    /// Print only the files that the scene consists of, as one JSON document: the scene itself, models, buffers, materials, pictures
     #[arg(long, conflicts_with_all = ["json", "full"], help_heading = "Report")]
     files: bool,
-    /// Print only the names of these ids of Cryptomatte layers: eight hexadecimal digits, as manifests have them, or a decimal number, as
-    /// Nuke and Blender show it in angle brackets
+    /// Print only the names for these ids of Cryptomatte layers: eight hexadecimal digits, as in manifests, or a decimal number, as Nuke
+    /// and Blender show it in angle brackets
     #[arg(long, value_name = "ID,..", value_delimiter = ',', value_parser = matte_id, allow_negative_numbers = true)]
     #[arg(conflicts_with_all = ["json", "full", "files"], help_heading = "Report")]
     matte_id: Vec<u32>,
 }
 
-/// An id of a Cryptomatte layer.
+/// Parses an id of a Cryptomatte layer.
 fn matte_id(text: &str) -> Result<u32, String> {
     let number = text.trim_start_matches('<').trim_end_matches('>');
     let digits = u32::from_str_radix(number, 16).ok().filter(|_| number.len() == 8 && number == text);
@@ -87,7 +86,7 @@ fn matte_id(text: &str) -> Result<u32, String> {
     })
 }
 
-/// The report. A model that is no scene, as there is nothing to see in it, is described all the same.
+/// The report. An empty model, which cannot be a scene, is described as well.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -133,7 +132,7 @@ impl InfoArgs {
         start_threads(0)?;
         let (loaded, mut files) = files::recording(|| self.scene.load());
         loaded?;
-        // Those that the scene does without, such as a missing .mtl, are none of it.
+        // Missing files that the scene does not require, such as an .mtl, are left out.
         files.retain(|file| file.bytes.is_some());
         if let Some(file) = files.iter().find(|file| file.path.to_str().is_none()) {
             anyhow::bail!(

@@ -1,4 +1,4 @@
-//! Signals. The first Ctrl-C or one of its relatives asks the run to stop, the second ends it; SIGUSR1 asks for a partial picture.
+//! Signal handling. The first SIGINT, SIGTERM or SIGHUP stops the run, the second ends it; SIGUSR1 requests a partial picture.
 
 use super::Exit;
 use crate::output::is_writing;
@@ -15,29 +15,28 @@ use std::{
 };
 
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// Whether there is work that a run would finish before it ends.
+/// Whether there is unfinished work that must be completed before the process ends.
 static WORKING: AtomicBool = AtomicBool::new(false);
 
-/// Whether it was SIGTERM that asked the run to stop.
+/// Whether the run was stopped by SIGTERM.
 static TERMINATED: AtomicBool = AtomicBool::new(false);
-/// Time that a run has to stop by itself after a Ctrl-C, before it is ended. It waits for nothing longer than that but files that are
-/// being written.
+/// Time limit for stopping after a Ctrl-C; then the run is ended. Only files that are being written may take longer.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Time between two looks whether files are still being written.
+/// Interval between checks for files that are still being written.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time that the last words of a run may take: what they are written to may be blocked.
+/// Time limit for the last message of a run, because its output may be blocked.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The exit code of a run that was stopped and can go on.
+/// Exit code of a stopped run that can be resumed.
 static STOP_CODE: AtomicI32 = AtomicI32::new(Exit::Stopped as i32);
 
-/// The exit code of a run that was stopped and can go on: [`Exit::Stopped`], or as [`install`] was told.
+/// Exit code of a stopped run that can be resumed: [`Exit::Stopped`], or the code passed to [`install`].
 pub fn stop_code() -> i32 {
     STOP_CODE.load(Ordering::SeqCst)
 }
 
-/// Sets up signals before anything else. From now on a SIGUSR1 does not end the process, and a file that grows too large is a write
-/// error, so that the unfinished file can be removed. Where memory is limited, running out of it is a failure like others.
+/// Sets up signals before anything else. Afterwards, SIGUSR1 does not end the process. A file that grows too large is a write error, so
+/// that the unfinished file can be removed. If memory is limited, running out of it is an ordinary failure.
 pub fn prepare() {
     #[cfg(unix)]
     {
@@ -46,8 +45,8 @@ pub fn prepare() {
         // SAFETY: `SIG_IGN` is a valid disposition.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         if memory_is_limited() {
-            // The C library reports in one line that memory ran out, and then calls `abort`.
-            // SAFETY: `_exit` is all that the handler does, and signal handlers may do that.
+            // The C library prints one line when memory runs out, and then calls `abort`. SAFETY: the handler only calls `_exit`, which
+            // signal handlers may do.
             let _ = unsafe {
                 signal_hook::low_level::register(consts::SIGABRT, || signal_hook::low_level::exit(Exit::Failed as i32))
             };
@@ -59,22 +58,25 @@ pub fn prepare() {
 #[cfg(unix)]
 fn memory_is_limited() -> bool {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `limit` is a valid place for what is read.
+    // SAFETY: `limit` is a valid place for the result.
     let is_known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
     is_known && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// The flag that SIGUSR1 sets, once [`prepare`] was called.
+/// The flag set by SIGUSR1, after [`prepare`].
 pub fn asked_to_show() -> &'static AtomicBool {
     &ASKED
 }
 
-/// Installs the handlers. From now on the first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first`, on a thread
-/// of its own. Before [`work_begins`] it also ends the process, as there is nothing to lose. A second one ends the process at once,
-/// whatever it is waiting for: no frame can be torn, since frames are renamed into place. Signals that the parent process asked to
-/// ignore (`nohup`) stay ignored. A run that has not stopped by itself soon after the first signal is ended as by a second one, after
-/// `last_words`: a single step of its work takes too long. After a SIGTERM, which schedulers send before they kill, that is after `grace`.
-/// Whatever is stopped exits with `code`.
+/// Installs the signal handlers.
+///
+/// The first SIGINT, SIGTERM or SIGHUP sets the returned flag and calls `on_first` on a separate thread. Before [`work_begins`] it also
+/// ends the process, because nothing can be lost. A second signal ends the process immediately. No frame can be torn, because frames are
+/// renamed into place. Signals that the parent process ignores (`nohup`) stay ignored.
+///
+/// If one step of the work takes too long, the run does not stop soon after the first signal. It is then ended like by a second signal,
+/// after `last_words`. After SIGTERM, which schedulers send before they kill, this happens after `grace`. A stopped process exits with
+/// `code`.
 pub fn install(
     code: u8,
     grace: Duration,
@@ -87,14 +89,14 @@ pub fn install(
         let signals = signals();
         for &signal in &signals {
             let stop = stop.clone();
-            // A single atomic step, as two signals may be handled at the same time on two threads.
+            // A single atomic step, because two threads may handle two signals simultaneously.
             let handle = move || {
                 TERMINATED.fetch_or(signal == consts::SIGTERM, Ordering::SeqCst);
                 if stop.swap(true, Ordering::SeqCst) {
                     signal_hook::low_level::exit(stop_code());
                 }
             };
-            // SAFETY: an atomic operation and `_exit` are all that the handler does, and signal handlers may do both.
+            // SAFETY: the handler only uses an atomic operation and `_exit`, which signal handlers may do.
             unsafe { signal_hook::low_level::register(signal, handle)? };
         }
         call_once(&signals, grace, on_first, last_words)
@@ -103,13 +105,13 @@ pub fn install(
     Ok(stop)
 }
 
-/// Tells that there is work to finish: from now on, the first signal no longer ends the process.
+/// Marks the start of work that must be finished: afterwards, the first signal no longer ends the process.
 pub fn work_begins() {
     WORKING.store(true, Ordering::SeqCst);
 }
 
-/// Calls `on_first` after the first of `signals`, and ends a process that goes on for too long. Signal handlers may do next to nothing, so a
-/// thread waits for them.
+/// Calls `on_first` after the first of `signals`, and ends the process if it runs too long afterwards. Signal handlers may do very little,
+/// so a thread waits for signals.
 #[cfg(unix)]
 fn call_once(
     signals: &[i32],
@@ -144,7 +146,7 @@ fn call_once(
     Ok(())
 }
 
-/// Says the last words, unless what they are written to is blocked.
+/// Prints the last message, unless its output is blocked.
 #[cfg(unix)]
 fn say(last_words: impl FnOnce() + Send + 'static) {
     if let Ok(saying) = thread::Builder::new().spawn(last_words) {
@@ -168,7 +170,7 @@ fn call_once(
 #[cfg(unix)]
 fn signals() -> Vec<i32> {
     let is_ignored = |&signal: &i32| {
-        // SAFETY: all zeros is a valid `sigaction`, and a null new action only reads the present one into it.
+        // SAFETY: all zeros is a valid `sigaction`, and with a null new action the call only stores the current one in it.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN

@@ -8,14 +8,14 @@ use crate::{
 };
 use glam::Vec2;
 
-/// Replaces what the scene's own camera has.
+/// Overrides of the scene's own projection and lens.
 #[derive(clap::Args)]
 #[command(next_help_heading = "View")]
 pub struct LensArgs {
-    /// How the picture is made flat
+    /// Camera projection
     #[arg(long, value_name = "NAME")]
     projection: Option<Projecting>,
-    /// Short for --projection orthographic; with a number, the picture shows that many scene units from top to bottom
+    /// Short for --projection orthographic; an optional number sets the height of the picture in scene units
     #[arg(
         long,
         value_name = "HEIGHT",
@@ -25,27 +25,27 @@ pub struct LensArgs {
         conflicts_with = "projection"
     )]
     orthographic: Option<Option<f32>>,
-    /// Shift the lens by these shares of the longer side of the picture, as in Blender: the picture shows more of what is to the right and above
+    /// Lens shift, as a share of the picture's longer side, as in Blender; positive values shift the view to the right and up
     #[arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = parse_shift)]
     shift: Option<Vec2>,
-    /// Open the lens as far as this f-stop, such as 2.8, of a camera whose sensor is 36 mm along the longer side, as Blender's
-    /// is, where a scene unit is a metre; what is not in focus blurs. 0: everything is sharp
+    /// Depth of field by f-stop, such as 2.8. The sensor is 36 mm along the longer side, Blender's default, and a scene unit is a metre. 0
+    /// turns depth of field off
     #[arg(long, value_name = "F-STOP", value_parser = parse_f_stop)]
     aperture: Option<f32>,
-    /// The same by the radius of the aperture in scene units, for scenes that are not in metres
+    /// Depth of field by aperture radius in scene units, for scenes that are not in metres
     #[arg(long, value_name = "UNITS", value_parser = parse_radius, conflicts_with = "aperture")]
     aperture_radius: Option<f32>,
-    /// Be sharp this far away, or as far as this point [default: what the camera looks at]
+    /// Focus distance, or a point to focus on [default: the point that the camera looks at]
     #[arg(long, value_name = "DISTANCE|X,Y,Z", allow_hyphen_values = true)]
     focus: Option<Focusing>,
-    /// Be sharp where this is, while it moves: the name of a mesh or group (`dragon:4` is the fifth of a mesh), of a node
-    /// of a glTF file, or of an instance as in mattes (`beast/dragon.4`)
+    /// Focus on an object while it moves: the name of a mesh or group (`dragon:4` is the fifth instance of a mesh), of a glTF node, or of
+    /// an instance as in mattes (`beast/dragon.4`)
     #[arg(long, value_name = "NAME", conflicts_with = "focus")]
     focus_on: Option<String>,
-    /// Number of the aperture's blades, whose polygon blurred highlights show; 0: round
+    /// Number of aperture blades, which shapes out-of-focus highlights; 0 means a round aperture
     #[arg(long, value_name = "N", value_parser = parse_blades)]
     blades: Option<u32>,
-    /// Turn the blades
+    /// Rotation of the aperture blades
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = parse_number)]
     blade_rotation: Option<f32>,
 }

@@ -1,4 +1,4 @@
-//! `throng merge`: joins films of parts of a picture.
+//! `throng merge`: joins films that hold parts of a picture.
 
 use super::{Exit, console, report::plural};
 use crate::{
@@ -9,29 +9,29 @@ use crate::{
 use std::path::PathBuf;
 
 const HELP: &str = "\
-Parts are made by throng render with -o PART.film and --sample-range or --region, on any machine and in any order. They have
-to be of the same scene and frame with the same settings and seed. A picture takes all of its samples, each once. The result is
-the same to the bit in whatever order and groups parts are joined, and the same as of one run with --checkpoint.
+throng render makes parts with -o PART.film and --sample-range or --region, on any machine and in any order. All parts must
+have equal scene, frame, settings and seed. A picture requires each of its samples exactly once. The result does not depend
+on the order or grouping in which parts are joined: it is bit-identical to one run with --checkpoint.
 
 Examples:
   throng render scene.ron -f 1 --samples 64 --sample-range 1-32 -o a.film
   throng render scene.ron -f 1 --samples 64 --sample-range 33-64 -o b.film
   throng merge a.film b.film -o still.exr";
 
-/// Join parts of a picture, which are in films
+/// Join parts of a picture that are stored in films
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct MergeArgs {
-    /// Films of parts of one picture
+    /// Films with parts of one picture
     #[arg(value_name = "FILM", required = true)]
     films: Vec<PathBuf>,
-    /// The file to write: the picture as .png or .exr, or a .film of what the parts have together
+    /// File to write: the picture as .png or .exr, or the joined samples as .film
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Bits per colour: 8 or 16 in .png; 16 (half floats) or 32 in .exr [default: 8, in .exr 16]
     #[arg(long, value_name = "BITS", value_parser = parse_depth)]
     color_depth: Option<ColorDepth>,
-    /// How .exr files are compressed, in any case without loss
+    /// Lossless compression of .exr files
     #[arg(long, value_name = "NAME", value_enum)]
     exr_compression: Option<ExrCompression>,
     /// Print a JSON object

@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand, little logic. `run` is all that `main` calls.
+//! The command line: one file per subcommand, with little logic. `main` only calls `run`.
 
 mod args;
 mod bench;
@@ -52,15 +52,15 @@ use std::{env, process::ExitCode, thread};
 #[command(override_usage = "throng <COMMAND>")]
 #[command(after_help = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.
-For shells there are throng completions SHELL and throng man.")]
+Shell completions: throng completions SHELL. Manual page: throng man.")]
 struct Cli {
-    /// None: the version is asked for.
+    /// None with `--version`.
     #[command(subcommand)]
     command: Option<Command>,
     /// Print the version
     #[arg(short = 'V', long)]
     version: bool,
-    /// With --version, also how it was built and which devices there are
+    /// With --version: also print build information and available devices
     #[arg(short, long, requires = "version", hide_short_help = true)]
     verbose: bool,
 }
@@ -90,21 +90,21 @@ pub enum Exit {
     Done = 0,
     Failed = 1,
     Usage = 2,
-    /// `EX_TEMPFAIL` of sysexits.h: the same command with `--skip-existing` goes on where this one stopped.
+    /// `EX_TEMPFAIL` of sysexits.h: the command can be resumed with `--skip-existing`.
     Stopped = 75,
 }
 
 impl Exit {
     fn code(self) -> u8 {
         match self {
-            // Flags that set it take no other numbers.
+            // Flags that set the stop code accept one byte only.
             Self::Stopped => interrupt::stop_code() as u8,
             other => other as u8,
         }
     }
 }
 
-/// Stack size, in bytes, of the thread that does the work. The main thread's stack is as small as the system or its user wants.
+/// Stack size, in bytes, of the worker thread. The main thread's stack size depends on the system and its user.
 const STACK: usize = 16 << 20;
 
 /// Runs the program with the process's arguments. Every error is printed here, once.
@@ -117,7 +117,7 @@ pub fn run() -> ExitCode {
         worker.stack_size(STACK).spawn(parse_and_run)
     };
     let exit = match start() {
-        // Panics do not come here: they end the process.
+        // Panics do not reach this point: they end the process.
         Ok(worker) => worker.join().unwrap_or(Exit::Failed),
         Err(error) => {
             console::error(&format!("cannot start a thread: {error}"));
@@ -170,12 +170,12 @@ impl Command {
     }
 }
 
-/// A mistake of the command line that clap does not find.
+/// A command line error that clap does not find.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct UsageError(String);
 
-/// Refuses a command line unless `holds`.
+/// Returns a usage error unless `holds`.
 fn demand(holds: bool, otherwise: &str) -> Result<(), UsageError> {
     match holds {
         true => Ok(()),
@@ -183,7 +183,7 @@ fn demand(holds: bool, otherwise: &str) -> Result<(), UsageError> {
     }
 }
 
-/// Starts the threads for `work` without a device; otherwise the device starts them.
+/// Starts threads for `work` that uses no device. Otherwise the device starts them.
 fn with_threads(work: impl FnOnce() -> anyhow::Result<Exit>) -> anyhow::Result<Exit> {
     device::start_threads(0)?;
     work()
@@ -205,10 +205,10 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Prints clap's message: help and version on standard output, mistakes on standard error.
+/// Prints clap's message: help and version on standard output, errors on standard error.
 fn refuse(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
-        // A reader that closed the pipe has seen enough.
+        // A closed pipe is not an error.
         let _ = error.print();
         return Exit::Done;
     }

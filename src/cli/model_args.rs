@@ -1,4 +1,4 @@
-//! Flags for loading: the view of a scene, and the surroundings of a model that is shown on its own.
+//! Flags for loading: the view of a scene, and the surroundings of a model that is shown alone.
 
 use super::lens_args::LensArgs;
 use crate::loader::options::{
@@ -9,17 +9,17 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::{fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
-/// For scenes of every kind.
+/// Flags for scenes of all kinds.
 #[derive(clap::Args)]
 #[command(next_help_heading = "View")]
 pub struct ViewArgs {
-    /// Stand still here, instead of the scene's own camera
+    /// Fixed camera position, instead of the scene's own camera
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     eye: Option<Vec3>,
-    /// Look here [default: the middle of the scene]
+    /// Point that the camera looks at [default: the middle of the scene]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point, requires = "eye")]
     target: Option<Vec3>,
-    /// What points up in the picture: an axis like z or -y, or a direction. Without --eye, a model is turned so that this axis of its file
+    /// Up direction of the picture: an axis like z or -y, or a vector. Without --eye, a model is rotated so that this axis of its file
     /// points up [default: y]
     #[arg(long, value_name = "AXIS|X,Y,Z", allow_hyphen_values = true, value_parser = parse_up)]
     up: Option<Vec3>,
@@ -33,17 +33,17 @@ pub struct ViewArgs {
     time: Option<f64>,
 }
 
-/// For models that are not in a scene file.
+/// Flags for models without a scene file.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Models (.gltf, .glb, .obj, .ply, .stl)")]
 pub struct ModelArgs {
     /// Play these animations, by name or index; `all` plays all.
     ///
-    /// Indices count from 0, and commas separate animations that are played at once. With `{animation}` in --output or --video, each gets files of its own; with
-    /// --sheet, `all` gives each a row [default: the model is at rest]
+    /// Indices start at 0. Animations separated by commas are played simultaneously. With `{animation}` in --output or --video, each
+    /// animation gets its own files. With --sheet, `all` gives each animation a row [default: the model is at rest]
     #[arg(long, value_name = "NAME|INDEX")]
     animation: Vec<String>,
-    /// How fast animations are played; 0 shows a pose, negative numbers play backwards
+    /// Playback speed of animations; 0 shows a fixed pose, negative numbers play backwards
     #[arg(
         long,
         value_name = "FACTOR",
@@ -54,7 +54,7 @@ pub struct ModelArgs {
         requires = "animation"
     )]
     animation_speed: f64,
-    /// Start animations this far in
+    /// Start time within the animations
     #[arg(
         long,
         value_name = "SECONDS",
@@ -68,53 +68,54 @@ pub struct ModelArgs {
     no_loop: bool,
     /// `turntable`, `still`, or a camera of the file by name or index.
     ///
-    /// [default: a turntable around what is at rest, still before what moves]
+    /// [default: a turntable for static models, a still camera for animated ones]
     #[arg(long, value_name = "CAMERA", conflicts_with = "eye")]
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090, or a panorama (.exr, .hdr).
     ///
-    /// Colours may be names like white or linear like 0.5,0.5,0.5, and panoramas .png or .jpg. A .ron scene takes all but the studio, in place
-    /// of its own [default: the file's own, else studio, or next to nothing where the file has lights]
+    /// Colours may also be names like white or linear values like 0.5,0.5,0.5; panoramas may also be .png or .jpg. In a .ron scene, all but
+    /// the studio replace the scene's own environment [default: the file's own environment, otherwise studio, or almost no light if the
+    /// file has lights]
     #[arg(long, value_name = "WHAT", allow_hyphen_values = true, value_parser = OsStringValueParser::new().try_map(EnvironmentChoice::parse))]
     environment: Option<EnvironmentChoice>,
-    /// Turn the environment about the vertical axis; scenes turn pictures only
+    /// Rotate the environment about the vertical axis; in scenes, only panoramas rotate
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = number_in(-3600.0_f32..=3600.0))]
     environment_rotation: Option<f32>,
-    /// Leave out the ground
+    /// Leave out the ground plane
     #[arg(long)]
     no_ground: bool,
-    /// Rotate the model by these angles in degrees: about x, then y, then z
+    /// Rotate the model by these angles in degrees: first about x, then y, then z
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_point)]
     rotate: Option<Vec3>,
     /// Empty space around the model on each side, as a share of the picture's smaller side [default: 0.14]
     #[arg(long, value_name = "SHARE", value_parser = number_in(0.0_f32..=0.45))]
     margin: Option<f32>,
-    /// Come nearer by this factor, or go away [default: 1]
+    /// Magnify the model by this factor; values below 1 make it smaller [default: 1]
     ///
-    /// For scenes and for cameras of files, a lens with a longer focal length
+    /// Scenes, and cameras from files, get a longer focal length instead
     #[arg(long, value_name = "FACTOR", value_parser = number_in(0.01_f32..=100.0))]
     zoom: Option<f32>,
-    /// Rounds of the turntable; negative ones go the other way [default: 1]
+    /// Revolutions of the turntable; negative numbers reverse its direction [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
     turns: Option<f32>,
-    /// Length of the film [default: 3, or a round of the animation]
+    /// Length of the sequence [default: 3, or one cycle of the animation]
     #[arg(long, value_name = "SECONDS", value_parser = parse_duration)]
     duration: Option<f32>,
-    /// Frames per second, also as 24000/1001; 23.976 means the same [default: 24]
+    /// Frames per second, also as a fraction like 24000/1001, for which 23.976 is short [default: 24]
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     fps: Option<f64>,
-    /// How much time pictures may take: draft, good or best [default: good]
+    /// Quality and time of pictures: draft, good or best [default: good]
     ///
-    /// draft is for a look, best has no visible noise
+    /// draft is for a quick look, best has no visible noise
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
-    /// Which of the file's scenes, by name or index
+    /// Scene of the file, by name or index
     #[arg(long = "scene", id = "gltf_scene", value_name = "NAME|INDEX")]
     scene: Option<String>,
-    /// Material variant
+    /// Material variant of the model
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Let the model refer to files in this folder, beside its own; so may those that a .ron scene names (repeatable)
+    /// Also allow references to files in this folder, not only in the model's own. Also applies to models in a .ron scene (repeatable)
     #[arg(long, value_name = "PATH")]
     allow_dir: Vec<PathBuf>,
 }
@@ -124,7 +125,7 @@ impl ViewArgs {
         ViewOptions { eye: self.eye, target: self.target, up: self.up, fov: self.fov, lens: self.lens.options() }
     }
 
-    /// The axis of a model that is to point up. With an eye, what points up is the camera's business.
+    /// The model axis that points up. None with an eye, because up is then a property of the camera.
     pub fn model_up(&self) -> Option<Vec3> {
         self.up.filter(|_| self.eye.is_none())
     }
@@ -136,12 +137,12 @@ impl ViewArgs {
 }
 
 impl ModelArgs {
-    /// Whether pictures could take less time.
+    /// Whether a faster preset is available.
     pub fn takes_draft(&self) -> bool {
         self.preset != Some(Preset::Draft)
     }
 
-    /// Whether all animations are asked for.
+    /// Whether all animations are requested.
     pub fn plays_all(&self) -> bool {
         self.animation.iter().any(|text| text == "all")
     }
@@ -182,7 +183,7 @@ fn parse_point(text: &str) -> Result<Vec3, String> {
     parse_triple(text).ok_or_else(|| "write three numbers like 1,2.5,-3".to_owned())
 }
 
-/// An axis by its letter, with a sign or without, or a direction that is not 0.
+/// Parses an axis letter, with or without a sign, or a direction other than 0.
 fn parse_up(text: &str) -> Result<Vec3, String> {
     let (sign, axis) = match text.strip_prefix('-') {
         Some(axis) => (-1.0, axis),

@@ -1,4 +1,4 @@
-//! The contents of a glTF model, for `throng info`: the part of its report that only models have.
+//! The contents of a glTF model for `throng info`: the part of the report that only models have.
 
 use crate::{
     loader::gltf::{
@@ -12,11 +12,11 @@ use crate::{
 };
 use serde::Serialize;
 
-/// The key `model` of `throng info --json`. Indices are into the lists of this document.
+/// The key `model` of `throng info --json`. Indices refer to the lists of this document.
 #[derive(Serialize)]
 pub struct ModelInfo {
     pub scenes: Vec<String>,
-    /// Index in `scenes` of the one shown; null where the file has none.
+    /// Index in `scenes` of the scene shown. Null if the file has none.
     pub scene: Option<u32>,
     pub variants: Vec<String>,
     pub counts: Counts,
@@ -35,11 +35,11 @@ pub struct ModelInfo {
     pub memory: MemoryInfo,
 }
 
-/// Counts within the scene. Triangles and vertices are those of its primitives, each counted once however often it is placed.
+/// Counts within the scene. Triangles and vertices of each primitive are counted once, even if it is placed several times.
 #[derive(Serialize)]
 pub struct Counts {
     pub nodes: usize,
-    /// Number of meshes of the file, each with one primitive or more.
+    /// Number of meshes of the file. Each has at least one primitive.
     pub meshes: u32,
     pub primitives: usize,
     pub triangles: usize,
@@ -60,7 +60,7 @@ pub struct NodeInfo {
     pub skin: Option<u32>,
     pub camera: Option<u32>,
     pub light: Option<u32>,
-    /// Number of copies of its meshes: several with EXT_mesh_gpu_instancing.
+    /// Number of copies of its meshes. More than one with EXT_mesh_gpu_instancing.
     pub instances: usize,
 }
 
@@ -69,7 +69,7 @@ pub struct PrimitiveInfo {
     pub name: String,
     pub triangles: usize,
     pub vertices: usize,
-    /// Index of the material; null for the default one.
+    /// Index of the material. Null for the default material.
     pub material: Option<u32>,
     pub joints_per_vertex: u32,
     pub morph_targets: usize,
@@ -84,7 +84,7 @@ pub struct SkinInfo {
 #[derive(Serialize)]
 pub struct MaterialInfo {
     pub name: String,
-    /// Names of the features that it uses beyond factors of colour, metal and roughness.
+    /// Features of the material other than colour, metal and roughness factors.
     pub features: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ pub struct CameraInfo {
     pub kind: CameraKind,
 }
 
-/// Projection of a camera. Angles are in degrees, sizes in units of the scene.
+/// Projection of a camera. Angles are in degrees, sizes in scene units.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum CameraKind {
@@ -144,7 +144,7 @@ pub struct LightInfo {
 pub struct MemoryInfo {
     pub mesh_bytes: u64,
     pub texture_bytes: u64,
-    /// Memory of the acceleration structures; 0 where the model is no scene.
+    /// Memory of the acceleration structures. 0 if the model is not a valid scene.
     pub tree_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The contents of a glTF model, as text for people.
+//! The contents of a glTF model as text.
 
 use super::{
     model_info::{CameraKind, ModelInfo, NodeInfo},
@@ -7,7 +7,7 @@ use super::{
 };
 use std::fmt::{self, Formatter};
 
-/// Most lines of a tree, and most lines of a list, that are printed without `--full`.
+/// Maximum number of lines of a tree or list without `--full`.
 const SHORT_TREE: usize = 40;
 const SHORT_LIST: usize = 20;
 
@@ -17,7 +17,7 @@ pub struct ModelText<'a> {
     pub full: bool,
 }
 
-/// A name from a file, made safe to print: it cannot break the line, move the cursor or fill the screen.
+/// A name from a file, made safe for printing: it cannot break the line, move the cursor or fill the screen.
 pub fn shown(name: &str) -> String {
     const LONGEST: usize = 60;
     let clean = |c: char| if c.is_control() { ' ' } else { c };
@@ -71,7 +71,7 @@ impl ModelText<'_> {
         self.list(f, "skins", &info.skins, |skin| format!("{}: {}", shown(&skin.name), plural(skin.joints, "joint")))
     }
 
-    /// The things attached to a node, in brackets.
+    /// The attachments of a node, in brackets.
     fn at_node(&self, node: &NodeInfo) -> String {
         let info = self.info;
         let mut parts = Vec::new();
@@ -164,7 +164,7 @@ impl ModelText<'_> {
         )
     }
 
-    /// Writes a count and one line per entry, or nothing if there is none.
+    /// Writes a count and one line per entry. Writes nothing for an empty list.
     fn list<T>(&self, f: &mut Formatter<'_>, title: &str, entries: &[T], line: impl Fn(&T) -> String) -> fmt::Result {
         if entries.is_empty() {
             return Ok(());

@@ -1,12 +1,12 @@
-//! The node tree of a model as lines of text, shortened where it is long.
+//! The node tree of a model as lines of text. Long trees are shortened.
 
 use super::{model_info::NodeInfo, model_text::shown};
 
-/// Deepest level that is indented; else a long chain of nodes would fill the screen.
+/// Deepest indented level. Without a limit, a long chain of nodes would fill the screen.
 const MOST_INDENTED: usize = 32;
 
-/// Returns one line for each node, children below their parent. With a `limit`, returns only that many lines: those of the levels
-/// nearest to the roots, and a count wherever nodes are left out. `note` adds to a node's line.
+/// Returns one line per node, children below their parent. With a `limit`, returns at most that number of lines: the levels nearest to the
+/// roots, and a count wherever nodes are left out. `note` adds to a node's line.
 pub fn lines(nodes: &[NodeInfo], limit: Option<usize>, note: impl Fn(&NodeInfo) -> String) -> Vec<String> {
     let tree = Tree::new(nodes);
     let kept = limit.map_or(nodes.len(), |limit| tree.how_many_fit(limit));
@@ -17,7 +17,7 @@ struct Tree<'a> {
     nodes: &'a [NodeInfo],
     children: Vec<Vec<u32>>,
     roots: Vec<u32>,
-    /// Number of nodes in the subtree of each node, itself included.
+    /// Number of nodes in each node's subtree, including the node.
     sizes: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The most nodes, from the first on, that fit into `limit` lines, with a line wherever some are missing.
+    /// The greatest number of leading nodes that fit into `limit` lines, including one line for each gap.
     fn how_many_fit(&self, limit: usize) -> usize {
         let fits = |&kept: &usize| {
             let cut = |list: &Vec<u32>| list.last().is_some_and(|&last| last as usize >= kept);
@@ -69,7 +69,7 @@ impl<'a> Tree<'a> {
         lines
     }
 
-    /// Pushes the entries of a list of siblings, the first one last.
+    /// Pushes the entries of a list of siblings, in reverse order.
     fn open(&self, list: &[u32], depth: usize, kept: usize, to: &mut Vec<(usize, Entry)>) {
         let (shown, missing) = list.split_at(list.partition_point(|&i| (i as usize) < kept));
         if !missing.is_empty() {
@@ -82,7 +82,7 @@ impl<'a> Tree<'a> {
 
 enum Entry {
     Node(u32),
-    /// This number of nodes, those below them included.
+    /// Number of missing nodes, including their descendants.
     Missing(usize),
 }
 

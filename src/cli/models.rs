@@ -1,4 +1,4 @@
-//! `throng render` with several scenes or models: one after the other, even if some fail.
+//! `throng render` with several scenes or models: renders them one after the other, and continues after failures.
 
 use super::{Exit, console, events::Event, progress::Progress, resume};
 use crate::{
@@ -13,18 +13,18 @@ use std::{
     time::Instant,
 };
 
-/// The scenes that are named on the command line.
+/// The scenes named on the command line.
 pub enum Inputs {
     One(PathBuf),
-    /// Several files, or those of folders.
+    /// Several files, or the files of folders.
     Several(Vec<PathBuf>),
 }
 
 impl Inputs {
-    /// Replaces folders by the scenes and models in them.
+    /// Replaces folders by the scenes and models that they contain.
     ///
     /// # Errors
-    /// If a folder has none.
+    /// If a folder contains none.
     pub fn of(named: &[PathBuf]) -> Result<Self, LoadError> {
         match named {
             [path] if !path.is_dir() => Ok(Self::One(path.clone())),
@@ -40,12 +40,12 @@ impl Inputs {
     }
 }
 
-/// The end of the run of a model that did not fail.
+/// The result of a model that did not fail.
 pub struct Outcome {
     pub exit: Exit,
-    /// Whether all of its frames existed already.
+    /// Whether all of its frames already existed.
     pub existed: bool,
-    /// Whether its frames have files of their own, which another run may keep.
+    /// Whether its frames are separate files, which another run can keep.
     pub has_files: bool,
 }
 
@@ -57,24 +57,24 @@ pub struct Failure {
     pub error: String,
 }
 
-/// The numbers that are reported at the end.
+/// Statistics at the end of the run.
 #[derive(Default, Serialize)]
 pub struct Tally {
     pub models: usize,
-    /// Number of models that were rendered.
+    /// Number of rendered models.
     pub rendered: usize,
-    /// Number of models whose frames existed already.
+    /// Number of models whose frames already existed.
     pub existed: usize,
     pub failed: Vec<Failure>,
     pub seconds: f64,
-    /// The command line that goes on, if the run was stopped.
+    /// The command line that resumes the run, if it was stopped.
     pub resume: Option<String>,
 }
 
-/// Calls `render` for one model after the other, with a display of its own. Failures are told when they happen and listed at the end.
+/// Calls `render` for each model in order, with a separate display. Failures are reported immediately and listed at the end.
 ///
 /// # Errors
-/// The first failure that all other models would share.
+/// The first failure that would affect all other models.
 pub fn render_all(
     models: &[PathBuf],
     progress: &Progress,
@@ -119,7 +119,7 @@ pub fn render_all(
     })
 }
 
-/// Whether the command line is wrong for all models. They may differ in frames.
+/// Whether the command line is wrong for all models. Errors about frames may differ between models.
 fn is_shared(error: &anyhow::Error) -> bool {
     match error.downcast_ref() {
         Some(Error::Settings(error)) => error.is_usage() && !matches!(error, SettingsError::Frames(_)),

@@ -1,4 +1,4 @@
-//! `throng new`: writes a scene to begin with.
+//! `throng new`: writes a starter scene.
 
 use super::{Exit, console, resume};
 use crate::{choice::choice, disk, output::OutputError};
@@ -8,20 +8,20 @@ use std::{
 };
 
 choice! {
-    /// A scene to begin with.
+    /// A starter scene.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Template = Turntable {
-        /// Something on a stand, which a camera goes around
+        /// An object on a stand, with a camera that circles it
         Turntable = "turntable",
         /// A flight through a landscape with a lake and woods in the wind
         Flight = "flight",
-        /// Ten thousand of the same thing, which move in waves
+        /// Ten thousand copies of one object, moving in waves
         Crowd = "crowd",
         /// Streets with houses, trees and cars
         City = "city",
-        /// The same by night, with lamps and windows that come on
+        /// The city at night, with lamps and windows that light up
         Night = "night",
-        /// A thing that is covered with thousands of copies of itself
+        /// An object covered with thousands of copies of itself
         MadeOf = "made-of",
     }
 }
@@ -39,13 +39,13 @@ impl Template {
     }
 }
 
-/// Write a scene to begin with
+/// Write a starter scene
 #[derive(clap::Args)]
 pub struct NewArgs {
-    /// Name of the scene, or the file to write; no file is replaced
+    /// Name of the scene, or file to write; existing files are not replaced
     #[arg(value_name = "NAME")]
     name: PathBuf,
-    /// What it shows
+    /// Contents of the scene
     #[arg(long, value_name = "TEMPLATE", default_value_t)]
     template: Template,
 }
@@ -68,25 +68,25 @@ impl NewArgs {
     }
 }
 
-/// A file as a word of a command line, in which none begins like a flag.
+/// A file name as a command line word that cannot be mistaken for a flag.
 fn as_argument(path: &Path) -> String {
     let is_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
     let path = if is_flag { Path::new(".").join(path) } else { path.to_owned() };
     resume::quote(path.as_os_str())
 }
 
-/// Writes a file that is not there yet. One that cannot be written to its end is removed.
+/// Writes a new file. If writing fails, the incomplete file is removed.
 fn create(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.display();
     let failed = |error| OutputError::File { path: path.to_owned(), error };
     let mut file = disk::create_new(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow::anyhow!("{name}: the file is there already: give another name"),
-        ErrorKind::NotFound => anyhow::anyhow!("{name}: there is no such folder: make it first"),
+        ErrorKind::AlreadyExists => anyhow::anyhow!("{name}: the file already exists: choose another name"),
+        ErrorKind::NotFound => anyhow::anyhow!("{name}: no such folder: create it first"),
         _ => failed(error).into(),
     })?;
     let written = file.write_all(text.as_bytes()).and_then(|()| disk::flush(path, &file));
     written.map_err(|error| {
-        // If it cannot be removed either, the error tells of it all the same.
+        // If removal fails as well, the first error is still reported.
         let _ = disk::remove(path);
         failed(error).into()
     })

@@ -1,4 +1,4 @@
-//! Display of a run's progress: a bar for people, lines of JSON for programs.
+//! Progress display: a bar for the user, JSON lines for programs.
 
 use super::remaining::Remaining;
 use crate::device::FrameProgress;
@@ -10,27 +10,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// `--progress`.
+/// Values of `--progress`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ProgressMode {
-    /// A bar if standard error is a terminal, else nothing.
+    /// A bar if standard error is a terminal, otherwise nothing.
     #[default]
     Auto,
-    /// A bar; without a terminal there is no place for one.
+    /// A bar. Shown only on a terminal.
     Bar,
     /// One JSON object per line on standard output.
     Json,
-    /// The lines of Open Job Description on standard output.
+    /// Status lines of Open Job Description on standard output.
     Openjd,
-    /// Nothing but the summary.
+    /// Only the summary.
     None,
 }
 
-/// A handle on the display, which clones share.
+/// A handle on the display. Clones share the display.
 #[derive(Clone)]
 pub struct Progress {
     display: Display,
-    /// Whether people want to read anything but errors.
+    /// Whether messages other than errors are printed.
     talkative: bool,
     /// Whether it shows the frames of one of several models.
     of_many: bool,
@@ -44,7 +44,7 @@ enum Display {
 }
 
 impl Progress {
-    /// Makes a display that shows nothing before [`Progress::start`]. `quiet` silences everything but the JSON lines.
+    /// Makes a display that stays empty until [`Progress::start`]. `quiet` suppresses everything but JSON lines.
     pub fn new(mode: ProgressMode, quiet: bool) -> Self {
         let display = match mode {
             ProgressMode::Json => Display::Json,
@@ -57,7 +57,7 @@ impl Progress {
         Self { display, talkative: !quiet, of_many: false }
     }
 
-    /// The display for one of several models, which are counted by this one: its frames move the bar on to the next model.
+    /// The display for one of several models. Models are counted by `self`; the frames of a model move the bar on to the next model.
     pub fn of_model(&self) -> Self {
         Self { of_many: true, ..self.clone() }
     }
@@ -66,7 +66,7 @@ impl Progress {
         self.of_many
     }
 
-    /// Shows the bar; `done` of `total` frames exist already.
+    /// Shows the bar. `done` of `total` frames already exist.
     pub fn start(&self, done: usize, total: usize) {
         if let Display::Bar(bar) = &self.display {
             *bar.state().count_of(self.of_many) = Count { done, total };
@@ -76,7 +76,7 @@ impl Progress {
         }
     }
 
-    /// Shows the bar for so many models. Each is counted with [`Progress::advance`].
+    /// Shows the bar for `total` models. Call [`Progress::advance`] after each.
     pub fn start_models(&self, total: usize) {
         if let Display::Bar(bar) = &self.display {
             bar.state().are_models = true;
@@ -84,7 +84,7 @@ impl Progress {
         self.start(0, total);
     }
 
-    /// Tells that frames are rendered from now on, and where the device counts how far it is with each.
+    /// Marks the start of rendering. `frame` is the device's progress counter for the current frame.
     pub fn begin(&self, frame: Option<Arc<FrameProgress>>) {
         if let Display::Bar(bar) = &self.display {
             let mut state = bar.state();
@@ -97,7 +97,7 @@ impl Progress {
         }
     }
 
-    /// Counts one more frame, or model, as done.
+    /// Counts one more frame or model as done.
     pub fn advance(&self) {
         if let Display::Bar(bar) = &self.display {
             let mut state = bar.state();
@@ -109,7 +109,7 @@ impl Progress {
         }
     }
 
-    /// Prints a JSON line if programs are watching. A reader that went away does not stop the rendering.
+    /// Prints a JSON line if `--progress json` is active. A closed pipe does not stop rendering.
     pub fn event(&self, event: &impl serde::Serialize) {
         if let Display::Json = self.display
             && let Ok(mut line) = serde_json::to_string(event)
@@ -120,21 +120,21 @@ impl Progress {
         }
     }
 
-    /// Prints a line for people on standard error, above the bar.
+    /// Prints a line for the user on standard error, above the bar.
     pub fn note(&self, line: &str) {
         if self.talkative {
             self.failure(line);
         }
     }
 
-    /// Like [`Progress::note`], but not when an event tells programs the same.
+    /// Like [`Progress::note`], but prints nothing if a JSON event carries the information.
     pub fn summary(&self, line: &str) {
         if !matches!(self.display, Display::Json) {
             self.note(line);
         }
     }
 
-    /// Prints a line about what failed, which people want to read in any case.
+    /// Prints a line about a failure. Not suppressed by `quiet`.
     pub fn failure(&self, line: &str) {
         match &self.display {
             Display::Bar(Bar { bar, .. }) => bar.suspend(|| print_line(line)),
@@ -153,7 +153,7 @@ impl Progress {
         }
     }
 
-    /// Tells an engine why the run failed; people read it elsewhere.
+    /// Reports to the farm engine why the run failed. The user gets the error elsewhere.
     pub fn tell_failure(&self, error: &str) {
         if let Display::Bar(Bar { is_for_engine: true, .. }) = &self.display {
             engine_line(&format!("openjd_fail: {error}"));
@@ -161,18 +161,18 @@ impl Progress {
     }
 }
 
-/// Unlike `eprintln!`, survives a closed standard error.
+/// Prints a line. Unlike `eprintln!`, survives a closed standard error.
 fn print_line(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// A line for the engine that runs the program. One that does not listen does not stop the rendering.
+/// Prints a line for the farm engine that runs the program. A closed pipe does not stop rendering.
 fn engine_line(line: &str) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// The bar on a terminal, whose position is the share of all samples of all frames; or lines for an engine, which say the same.
+/// The bar on a terminal, or equivalent lines for a farm engine. The position is the finished share of all samples of all frames.
 #[derive(Clone)]
 struct Bar {
     bar: ProgressBar,
@@ -180,14 +180,14 @@ struct Bar {
     state: Arc<Mutex<State>>,
 }
 
-/// How far the run is.
+/// Progress of the run.
 #[derive(Default)]
 struct State {
-    /// Frames, or models if there are several.
+    /// Count of frames, or of models if there are several.
     all: Count,
-    /// Frames of the model under way, if there are several.
+    /// Frames of the current model, if there are several models.
     of_model: Count,
-    /// How far the device is with the frame under way.
+    /// The device's progress on the current frame.
     frame: Option<Arc<FrameProgress>>,
     are_models: bool,
     /// Whether a thread moves the bar.
@@ -208,7 +208,7 @@ impl State {
         }
     }
 
-    /// Number of frames, or models, that are done, with the share of the one under way.
+    /// Number of finished frames or models, plus the finished share of the current one.
     fn position(&self) -> f64 {
         let frame = self.frame.as_ref().map_or(0.0, |frame| frame.share());
         let under_way = match self.of_model {
@@ -223,11 +223,11 @@ impl State {
     }
 }
 
-/// Positions of the bar.
+/// Number of positions of the bar.
 const STEPS: u64 = 10_000;
-/// Time between two looks at how far the device is.
+/// Interval between reads of the device's progress.
 const LOOK: Duration = Duration::from_millis(250);
-/// Time between two lines for an engine.
+/// Interval between lines for a farm engine.
 const TELL: Duration = Duration::from_secs(5);
 
 impl Bar {
@@ -235,7 +235,7 @@ impl Bar {
         Self { bar, is_for_engine, state: Arc::default() }
     }
 
-    /// Locks in spite of panics elsewhere, which are reported there.
+    /// Locks the state, even if it is poisoned: panics are reported elsewhere.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -248,7 +248,7 @@ impl Bar {
         self.bar.enable_steady_tick(LOOK);
     }
 
-    /// Tells the engine how far the run is: <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>.
+    /// Reports progress to the farm engine: <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>.
     fn tell_engine(&self, state: &State) {
         if self.is_for_engine && state.all.total > 0 {
             let percent = state.position() / state.all.total as f64 * 100.0;
@@ -256,7 +256,7 @@ impl Bar {
         }
     }
 
-    /// Moves the bar on, from a thread of its own. Without room for one, the bar does not move.
+    /// Moves the bar from a separate thread. If no thread can be started, the bar does not move between frames.
     fn follow(&self) {
         let this = self.clone();
         let (begun, start) = (Instant::now(), self.state().all.done as f64);
@@ -270,7 +270,7 @@ impl Bar {
                     told = Some(Instant::now());
                 }
                 let (message, total) = (state.message(), state.all.total as f64);
-                // A frame that is traced but not written yet is not lost when the next one begins.
+                // Keeps the position of a frame that is traced but not yet written when the next one begins.
                 furthest = f64::max(furthest, state.position());
                 drop(state);
                 let left = remaining.after(begun.elapsed(), (furthest - start) / (total - start));

@@ -1,4 +1,4 @@
-//! `docs/flags.md`: the flags of all commands as documentation, made from the flags themselves.
+//! `docs/flags.md`: documentation of the flags of all commands, generated from the command definitions.
 
 use super::Cli;
 use clap::{Arg, Command, CommandFactory, Id};
@@ -20,13 +20,13 @@ fn the_reference_is_written_again() {
 
 fn reference() -> String {
     let mut text =
-        "# Flags\n\nMade from the program's own help by `just docs`; `throng COMMAND --help` says the same.\n"
+        "# Flags\n\nGenerated from the program's help by `just docs`; `throng COMMAND --help` prints these texts.\n"
             .to_owned();
     let mut cli = Cli::command();
     cli.build();
     let render = cli.find_subcommand("render").expect("the main command");
     for command in cli.get_subcommands().filter(|command| command.get_name() != "help") {
-        // Jobs take all flags of the command that they run.
+        // A job takes all flags of `throng render`.
         let told: Vec<&Id> = match command.get_name() {
             "farm" => render.get_arguments().filter(|arg| !arg.is_positional()).map(Arg::get_id).collect(),
             _ => Vec::new(),
@@ -36,7 +36,7 @@ fn reference() -> String {
     text
 }
 
-/// Adds a command with its flags, but for those that are `told` by `throng render`.
+/// Adds a command with its flags. The flags in `told`, which are documented at `throng render`, are left out.
 fn add_command(text: &mut String, command: &Command, told: &[&Id]) {
     let about = command.get_about().map(ToString::to_string);
     let name = command.get_name();
@@ -61,7 +61,7 @@ fn add_command(text: &mut String, command: &Command, told: &[&Id]) {
         }
     }
     if !told.is_empty() {
-        text.push_str("\nIt takes all flags of `throng render`, too.\n");
+        text.push_str("\nIt also takes all flags of `throng render`.\n");
     }
     if let Some(more) = command.get_after_help() {
         writeln!(text, "\n```text\n{}\n```", more.to_string().trim_end()).unwrap();
@@ -118,7 +118,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Text escaped for a cell of a table. Clap takes the full stop from a first paragraph, which is needed before the next one.
+/// Text escaped for a table cell. Adds the full stop that clap removes from a first paragraph, if another paragraph follows.
 fn cell(text: &str) -> String {
     let paragraphs: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     let (last, before) = paragraphs.split_last().unwrap_or((&"", &[]));

@@ -1,22 +1,22 @@
-//! How long a run is going to take.
+//! Estimated remaining time of a run.
 
 use std::time::Duration;
 
-/// Least time and least share of the work on which an estimate is based.
+/// Minimum elapsed time and minimum finished share for an estimate.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 const LEAST_SHARE: f64 = 0.005;
-/// Weight of a new estimate against those before it.
+/// Weight of a new estimate against earlier ones.
 const WEIGHT: f64 = 0.15;
 
-/// A smoothed estimate of the time that is left.
+/// A smoothed estimate of the remaining time.
 #[derive(Debug, Default)]
 pub struct Remaining {
-    /// Time that all of the work takes, in seconds.
+    /// Estimated duration of all of the work, in seconds.
     whole: Option<f64>,
 }
 
 impl Remaining {
-    /// The time that is left when `share` of the work, from 0 to 1, took so long: for people, and never nothing.
+    /// The remaining time as text, after `share` of the work (0 to 1) took `elapsed`. Never zero.
     pub fn after(&mut self, elapsed: Duration, share: f64) -> String {
         if elapsed < LEAST_TIME || share.is_nan() || share < LEAST_SHARE {
             return "estimating".into();
@@ -29,7 +29,7 @@ impl Remaining {
     }
 }
 
-/// A time as people tell it, at least a second.
+/// A duration as rounded text, at least one second.
 pub fn rounded(seconds: f64) -> String {
     let seconds = seconds.max(1.0).round() as u64;
     let minutes = seconds.div_ceil(60);

@@ -30,45 +30,45 @@ use std::{
 };
 
 const EVENTS_HELP: &str = "\
-Files appear under their name only when they are complete. Ctrl-C drops the frame that is being traced and stops;
-a second Ctrl-C stops at once. Run the same command with --skip-existing to go on. With --checkpoint, the frame that is
-being traced is kept as it stands, and going on loses nothing. Videos and contact sheets are made of all frames: where
---output gives frames files of their own, those that exist are read back, else the video starts over.
+Files get their final name only when they are complete. Ctrl-C stops the run and drops the current frame; a second Ctrl-C
+stops immediately. To resume, run the command again with --skip-existing. With --checkpoint, the samples of the current
+frame are kept, and resuming loses nothing. Videos and contact sheets contain all frames. On resuming, existing frames are
+read back if --output writes them to files; otherwise the video starts over.
 
 With --progress json, standard output has one JSON object per line; `event` is one of
-  started  scene, device, frames (asked for), skipped (exist already), width, height, samples, warnings,
-           notes (what else the file has to offer)
+  started  scene, device, frames (requested), skipped (already exist), width, height, samples, warnings,
+           notes (other contents of the file)
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
-           refits, rebuilds, sah_ratio (of the worst tree that follows a mesh; 0 if none does), follow_ms,
-           blank (black, white or one_color if the picture is nothing else; else null),
-           noise {left, before} (with --denoise film: the mean standard deviation of pixels; else null), and in it with --noise
-           samples (mean of a pixel), noisy (share of the frame above the target)
-  done     frames (rendered), skipped (existed already), appeared (made by other runs meanwhile), elsewhere (0; after a
-           stop, frames that other runs were making), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
+           refits, rebuilds, sah_ratio (of the worst tree of a deforming mesh; 0 if there is none), follow_ms,
+           blank (black, white or one_color for a uniform picture; otherwise null),
+           noise {left, before} (with --denoise film: mean standard deviation of pixels; otherwise null); with --noise, also
+           samples (mean per pixel), noisy (share of the frame above the target)
+  done     frames (rendered), skipped (already existed), appeared (made by other runs meanwhile), elsewhere (0; after a
+           stop, frames in progress in other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
            sah_ratio, output,
-           busy {pose, device, write, writers}: the share of the time from the first pose on that each stage
-           worked, from 0 to 1 (write: on average over the `writers`, the threads that write); the stage
-           nearest to 1 is what the others wait for (pose includes waiting for threads that trace);
-           cached_trees {read, built} (with --cache: trees from there, and those that had to be built, for all scenes so
-           far; null without)
-  stopped  as done, and resume: the command line that goes on; resume alone where the run was ended, as it had not stopped
-           within four seconds
-With several scenes, these are the lines of one after the other, and the last line is
-  models   models (asked for), rendered, existed (already), failed [{file, error}], seconds, and resume if it was stopped
+           busy {pose, device, write, writers}: load of each stage from 0 to 1, from the first pose on
+           (write: mean over the `writers`, the writing threads); the stage
+           nearest to 1 is the bottleneck (pose includes waiting for tracing threads);
+           cached_trees {read, built} (with --cache: trees read from it and trees built, for all scenes so
+           far; otherwise null)
+  stopped  as done, and resume: the command line that resumes the run; only resume if the run was ended because it had
+           not stopped within four seconds
+Several scenes give the lines of one scene after the other, and a last line
+  models   models (requested), rendered, existed (already), failed [{file, error}], seconds, and resume if it was stopped
 With --compare, the lines after `started` are
-  difference  per frame and device but the first: frame, device, differing (share of pixels of which a channel
+  difference  per frame and device but the first: frame, device, differing (share of pixels with a channel that
               differs by more than 0.016 of 1), max and mean (difference of a channel, from 0 to 1)
   compared    per device but the first, over all frames: device, frames, differing, max, mean, agrees
-An error ends the lines; its text is on standard error.
+After an error there are no more lines; its text is on standard error.
 
 Examples:
   throng render scenes/million.ron -f 1-24 --size 1920x1080 --samples 64 -o out/####.png
   throng render model.glb -o turn.webp --size 640x640             a turntable
-  throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture in that light
+  throng render model.glb -f 1 -o still.png --environment sky.hdr  a picture lit by a panorama
   throng render model.glb --animation Walk -o walk.mp4            an animation
-  throng render model.glb --animation all -o '{animation}.webp'    a film of each animation
+  throng render model.glb --animation all -o '{animation}.webp'    a video of each animation
   throng render models/ -o 'thumbs/{model}.png' --size 256x256     a picture of each model in a folder
-  throng render scene.ron --denoise --skip-existing                finished frames are kept: run it again to go on";
+  throng render scene.ron --denoise --skip-existing                keeps finished frames: run it again to resume";
 
 /// Render frames to pictures or videos
 #[derive(clap::Args)]
@@ -76,8 +76,8 @@ Examples:
 pub struct RenderArgs {
     /// Scenes (.ron, .scn), models (.gltf, .glb, .obj, .ply, .stl) or folders of these.
     ///
-    /// Several are rendered one after the other, with their names in those of the pictures: -o 'thumbs/{model}.png'. One that fails does not
-    /// end the rest
+    /// Several scenes are rendered one after the other. Their names must be part of the file names: -o 'thumbs/{model}.png'. If one fails,
+    /// the others are still rendered
     #[arg(value_name = "SCENE", required = true, value_parser = PathBufValueParser::new().map(shipped::found))]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
@@ -94,12 +94,12 @@ pub struct RenderArgs {
     device: DeviceArgs,
     #[command(flatten)]
     trees: TreeArgs,
-    /// How the trees of meshes that change shape follow them, instead of as the scene says: refit while that costs
-    /// rays little, always refit, or always rebuild
+    /// Update method for acceleration trees of deforming meshes (overrides the scene): refit while tracing stays fast, always refit, or
+    /// always rebuild
     #[arg(long, value_name = "POLICY", help_heading = "Device")]
     refit: Option<RefitPolicy>,
-    /// Render each frame on every device of --device and compare with the first one's; fail if more than 1 % of
-    /// the pixels differ. Files are written only with --output: the first device's
+    /// Render each frame on every device of --device and compare it with the first device's; fail if more than 1 % of the pixels differ.
+    /// The first device's frames are written, but only with --output
     #[arg(
         long,
         conflicts_with_all = ["skip_existing", "checkpoint", "write_partial", "video", "sheet", "background"],
@@ -113,37 +113,36 @@ pub struct RenderArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Messages")]
 struct MessageArgs {
-    /// How to show progress
+    /// Progress display
     #[arg(long, value_name = "MODE", value_enum, default_value_t)]
     progress: ProgressMode,
-    /// Exit code of a run that was stopped and can go on, for engines that know another than 75
+    /// Exit code of a stopped run that can be resumed, for farm engines that expect a code other than 75
     #[arg(long, value_name = "N", default_value_t = Exit::Stopped as u8, hide_default_value = true)]
     stop_code: u8,
-    /// Time after a SIGTERM in which the run ends by itself, keeping what is finished; then it is ended
+    /// Time limit for stopping after a SIGTERM, during which finished work is saved; then the run is ended
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u32,
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print all warnings, the times of each frame and what each stage of the work was busy with (-vv: rays and
-    /// settings too)
+    /// Print all warnings, the time of each frame and the load of each pipeline stage (-vv: also rays and settings)
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
 }
 
-/// Frames that are not rendered here.
+/// A plan of frames that are rendered elsewhere.
 pub struct Planned {
     pub path: PathBuf,
     pub scene: Arc<Scene>,
     pub plan: FramePlan,
     pub settings: FrameSettings,
-    /// How many frames before and after a frame help to denoise it, if throng denoise can do that afterwards; none otherwise.
+    /// Number of neighbouring frames on either side used for denoising. None if throng denoise cannot denoise the frames afterwards.
     pub denoised: Option<u32>,
-    /// The same, if it depends on which frames are rendered together.
+    /// Number of neighbouring frames, if it depends on which frames are rendered together.
     pub denoised_together: Option<u32>,
 }
 
-/// The error of a file that could not be written, with how the run goes on where frames have files of their own.
+/// Adds resume instructions to the error of a file that could not be written, if frames have files.
 fn with_way_on(error: anyhow::Error, has_files: bool) -> anyhow::Error {
     let output = error.downcast_ref::<OutputError>().or_else(|| error.downcast_ref::<RenderError>()?.output());
     match output.and_then(OutputError::way_on).filter(|_| has_files) {
@@ -199,12 +198,12 @@ impl RenderArgs {
         }
     }
 
-    /// Whether each animation of a model is rendered by itself, in place of all at once.
+    /// Whether the animations of a model are rendered separately, instead of simultaneously.
     fn plays_one_by_one(&self) -> bool {
         self.frames.names_animations() || self.frames.files.sheet.is_some() && self.load.plays_all()
     }
 
-    /// Renders the animations of a model that were asked for, one after the other.
+    /// Renders the requested animations of a model, one after the other.
     fn render_animations(
         &self,
         path: &Path,
@@ -258,7 +257,7 @@ impl RenderArgs {
         if around > 0 {
             let frames = plural(around, "frame");
             progress.note(&format!(
-                "throng: note: {frames} around those asked for are traced, too: they help to denoise; --denoise-frames 0 leaves \
+                "throng: note: {frames} beyond the requested ones are also traced, for denoising; --denoise-frames 0 leaves \
                  them out"
             ));
         }
@@ -286,7 +285,7 @@ impl RenderArgs {
         })
     }
 
-    /// The scene and what is asked of its frames, for machines that render them elsewhere.
+    /// The scene and the settings of its frames, for rendering on other machines.
     pub fn plan(&self) -> anyhow::Result<Planned> {
         let Inputs::One(path) = Inputs::of(&self.inputs)? else {
             return Err(UsageError("a job renders one scene: write a job for each".into()).into());
@@ -299,7 +298,7 @@ impl RenderArgs {
         }
         let scene = Arc::new(options.load(&path)?);
         let plan = self.frames.resolve(&scene)?;
-        demand(plan.film().is_none(), "a job renders frames, and not parts of one; choose an --output of frames")?;
+        demand(plan.film().is_none(), "a job renders frames, not parts of one; choose an --output of frames")?;
         let job = options.job_of(scene.clone(), &plan, false)?;
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
         let is_whole =
@@ -310,7 +309,7 @@ impl RenderArgs {
         Ok(Planned { path, scene, plan, settings: job.told_settings(), denoised, denoised_together })
     }
 
-    /// Refuses to write pictures and progress both to standard output, as lines would lie between the pictures.
+    /// Refuses to write both pictures and progress to standard output, because their bytes would mix.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
         let pictures = matches!(self.frames.output, Some(Destination::Stream(Stream::Stdout, _)));
         match pictures && matches!(self.messages.progress, ProgressMode::Json | ProgressMode::Openjd) {
@@ -324,7 +323,7 @@ impl RenderArgs {
         demand(
             !matches!(self.picture.exposure, Some(Exposure::Automatic(_)))
                 && matches!(self.aovs.denoise, None | Some(Denoise::Off)),
-            "--compare compares what devices make: it takes neither --exposure auto nor --denoise",
+            "--compare supports neither --exposure auto nor --denoise",
         )?;
         let mut options = self.options()?;
         options.aovs = options.aovs.as_traced();
@@ -336,7 +335,7 @@ impl RenderArgs {
         if write {
             demand(
                 plan.pattern().is_some() && plan.pixels() == PixelType::U8,
-                "--compare compares what is seen and writes it as .png; choose such an --output",
+                "--compare writes .png files; choose an --output like out/####.png",
             )?;
             plan.prepare(&job, &self.ongoing)?;
         }

@@ -1,4 +1,4 @@
-//! The messages of `throng render` during its work and at the end, for people and for programs.
+//! Messages of `throng render` during and after its work, for the user and for programs.
 
 use super::{
     Exit,
@@ -15,28 +15,29 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Tells of a run that is ended in the middle of its work, which takes too long to stop. If `has_files`, frames have files of their own.
+/// Reports a run that is ended in the middle of its work because it takes too long to stop. `has_files`: whether frames have their own
+/// files.
 pub fn cut_short(progress: &Progress, has_files: bool) {
     let resume = resume::command_line(std::env::args_os(), has_files);
-    progress.summary(&format!("ended at once, since stopping took too long; resume with: {resume}"));
+    progress.summary(&format!("ended immediately, because stopping took too long; resume with: {resume}"));
     progress.event(&Event::CutShort { resume });
 }
 
-/// Reports the progress and the outcome of one run.
+/// Reports the progress and the result of one run.
 pub struct Reporter<'a> {
     progress: Progress,
     job: &'a RenderJob,
     plan: &'a FramePlan,
     verbose: u8,
-    /// Number of frames that exist, including those of earlier runs.
+    /// Number of existing frames, including frames of earlier runs.
     done: usize,
-    /// Number of frames of this run whose pictures show nothing.
+    /// Number of blank frames in this run.
     blank: usize,
-    /// Tells how long a film takes; none before the work begins, and for single pictures.
+    /// Duration estimate of a sequence. None before work begins, and for single pictures.
     estimate: Option<Estimate>,
 }
 
-/// Number of warnings of a kind that are shown without `-v`.
+/// Number of warnings of each kind that are shown without `-v`.
 const MOST_WARNINGS: usize = 5;
 
 impl<'a> Reporter<'a> {
@@ -44,9 +45,9 @@ impl<'a> Reporter<'a> {
         Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped, blank: 0, estimate: None }
     }
 
-    /// Tells how long a film takes. `takes_draft`: whether `--preset draft` would make it shorter.
+    /// Turns on duration estimates. `takes_draft`: whether `--preset draft` would make the sequence faster.
     pub fn estimating(self, takes_draft: bool) -> Self {
-        // The frames of one of several models are no film that somebody waits for.
+        // With several models, the duration of one model's sequence is of no interest.
         let film = Film::of(self.job, takes_draft).filter(|_| !self.progress.is_of_many());
         Self { estimate: film.map(|film| Estimate::new(film, &self.progress)), ..self }
     }
@@ -77,7 +78,7 @@ impl<'a> Reporter<'a> {
         self.progress.start(self.plan.skipped, self.plan.total());
     }
 
-    /// Shows warnings: all with `-v`, else some, unless programs are told of them.
+    /// Shows warnings: all with `-v`, otherwise some. Shows none if programs receive them as JSON.
     fn warn(&self, warnings: &[String]) {
         let line = |warning: &String| self.line("warning", warning);
         if self.verbose > 0 {
@@ -91,7 +92,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// A line for people, with the scene's name if it is one of several.
+    /// A line for the user. Contains the scene's name if there are several scenes.
     fn line(&self, kind: &str, text: &str) -> String {
         match self.progress.is_of_many() {
             true => format!("throng: {kind}: {}: {text}", self.job.scene.name),
@@ -99,7 +100,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Tells of a picture that shows nothing, while there are few of them.
+    /// Warns of a blank picture, up to a limit.
     fn warn_of_blank(&mut self, report: &FrameReport) {
         let Some(blank) = report.blank else { return };
         self.blank += 1;
@@ -109,7 +110,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Counts the pictures that [`Self::warn_of_blank`] did not tell of.
+    /// Counts the blank pictures that [`Self::warn_of_blank`] left out.
     fn count_blank(&self) {
         let more = self.blank.saturating_sub(MOST_WARNINGS);
         if more > 0 && self.verbose == 0 {
@@ -118,7 +119,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Reports the outcome of a run that did not fail.
+    /// Reports the result of a run that did not fail.
     pub fn ended(&self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
         self.count_blank();
@@ -174,7 +175,7 @@ impl FrameObserver for Reporter<'_> {
     fn frame_done(&mut self, report: &FrameReport) {
         self.done += 1;
         self.progress.advance();
-        // It is told once.
+        // The estimate is reported once.
         if let Some(estimate) = self.estimate.take() {
             estimate.first_frame_done();
         }
@@ -242,7 +243,7 @@ fn describe(stats: &Stats, verbose: u8, exists: bool) -> String {
     }
     if elsewhere > 0 {
         let frames = plural(elsewhere as usize, "frame");
-        line += &format!("; {frames} still in the work of other runs");
+        line += &format!("; {frames} still in progress in other runs");
     }
     if exists {
         line += &format!("; see {}", stats.output);

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 const FLAG: &str = "--skip-existing";
 
-/// The given command line, quoted for a POSIX shell. If `keep`, as frames have files, `--skip-existing` is added.
+/// The given command line, quoted for a POSIX shell. `keep`: add `--skip-existing`, because frames have files.
 pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> String {
     let mut args: Vec<OsString> = args.into_iter().collect();
     if keep && !args.iter().any(|arg| arg == FLAG) {
@@ -17,7 +17,7 @@ pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> Str
     quoted.join(" ")
 }
 
-/// A word for a POSIX shell; bash and its like for names with control characters or that are not UTF-8.
+/// Quotes a word for a POSIX shell. Names with control characters or invalid UTF-8 require bash or a compatible shell.
 pub fn quote(arg: &OsStr) -> String {
     match arg.to_str() {
         Some(text) if !text.contains(char::is_control) => quoting::quote(text),

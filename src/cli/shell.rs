@@ -1,4 +1,4 @@
-//! `throng completions` and `throng man`: what shells and `man` know of the command line, made from the flags themselves.
+//! `throng completions` and `throng man`: shell completions and manual pages, generated from the flags.
 
 use super::{Exit, help};
 use crate::output::{Planned, prepare_distinct, write_atomically};
@@ -11,7 +11,7 @@ use std::{
     path::PathBuf,
 };
 
-/// Print completions for a shell
+/// Print shell completions
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -19,7 +19,7 @@ Examples:
   throng completions zsh > ~/.zfunc/_throng        (with ~/.zfunc in fpath)
   throng completions fish > ~/.config/fish/completions/throng.fish")]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Name of the shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
@@ -32,14 +32,14 @@ impl CompletionsArgs {
     }
 }
 
-/// Print the manual page, or write those of all commands
+/// Print the manual page, or write the pages of all commands
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   throng man | man -l -
   throng man -o ~/.local/share/man/man1")]
 pub struct ManArgs {
-    /// Folder for throng.1, throng-render.1 and so on, which is made if there is none
+    /// Folder for throng.1, throng-render.1 and so on; created if necessary
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
@@ -70,7 +70,7 @@ impl ManArgs {
     }
 }
 
-/// Adds the manual pages of a command and of all below it.
+/// Adds the manual pages of a command and its subcommands.
 fn collect_pages(command: Command, pages: &mut Vec<Man>) {
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         collect_pages(inner.clone(), pages);
@@ -78,7 +78,7 @@ fn collect_pages(command: Command, pages: &mut Vec<Man>) {
     pages.push(Man::new(command));
 }
 
-/// Prints a text whole; a reader that closed the pipe has seen enough.
+/// Prints a whole text. A pipe that the reader closed early is not an error.
 pub fn print(text: &[u8]) -> anyhow::Result<Exit> {
     let mut out = io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {

@@ -1,11 +1,11 @@
-//! Scenes and models that were installed with the program, in `share/throng` beside its folder.
+//! Scenes and models that are installed with the program, in `share/throng` beside its folder.
 
 use std::{
     env,
     path::{Component, Path, PathBuf},
 };
 
-/// The path, or where the installation has it, if it is nowhere else: `scenes/million.ron` works from any folder.
+/// The path if it exists, otherwise its location in the installation: `scenes/million.ron` works from any folder.
 pub fn found(path: PathBuf) -> PathBuf {
     let share = || Some(env::current_exe().ok()?.parent()?.parent()?.join("share/throng"));
     match path.exists() {

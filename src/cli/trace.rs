@@ -16,33 +16,33 @@ use std::{path::PathBuf, sync::Arc};
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with at least the keys
-  device         what traced
+  device         name of the device
   threads        CPU threads
   kind           closest or any
-  rays, hits     how many
+  rays, hits     their numbers
   mrays_per_s    million rays per second, the median of --repeat; also _min, _max and _mad (the median
                  absolute deviation)
   blas_build_ms  time to build the structures of all meshes, or to read them from --cache
   tlas_build_ms  time to build the structure over the instances
   bytes          memory of both structures
 A .json file of --report has these keys and
-  version        of throng
+  version        throng's version
   scene_file     the scene's path
-  processor      its name
-  passes         timed ones
+  processor      name of the processor
+  passes         number of timed passes
   work           means per ray: tlas_nodes visited, instances entered, blas_nodes visited, packs and triangles tested,
-                 if each ray goes alone; missing for devices that do not count
+                 with each ray traced separately; missing for devices that do not count
   trees          {tlas {instances, depth, sah_cost, overlap}, blas [{mesh, instances, primitives, depth, sah_cost, overlap,
                  bytes}], bytes {blas_nodes, blas_leaves, blas_builds, tlas_nodes, instance_records}}: sah_cost is the
-                 nodes and leaves that a ray through the bounds meets by the surface area heuristic, overlap the
-                 end-point overlap of Aila, Karras and Laine (2013) with the same weights, null for compressed trees
+                 expected number of nodes and leaves that a ray through the bounds hits (surface area heuristic), overlap
+                 the end-point overlap of Aila, Karras and Laine (2013) with the weights of sah_cost, null for compressed trees
 With --compare, the document has two lists instead:
-  devices        the document above of each device
+  devices        the document above for each device
   differences    per device but the first: device, rays, differing, share (of rays, from 0 to 1), agrees, first
-                 (index of a ray that differs), and how many rays differ in hit_or_miss, in distance (by more than
-                 a thousandth and 1e-5 of the scene's diagonal) and in target (primitive or instance)";
+                 (index of a ray that differs), and numbers of rays that differ in hit_or_miss, in distance (by more
+                 than a thousandth and 1e-5 of the scene's diagonal) and in target (primitive or instance)";
 
-/// Trace a file of rays against a scene and measure how fast
+/// Trace a file of rays against a scene and measure the speed
 #[derive(clap::Args)]
 #[command(after_long_help = JSON_HELP)]
 pub struct TraceArgs {
@@ -51,25 +51,25 @@ pub struct TraceArgs {
     /// File of rays
     #[arg(value_name = "RAYS", help_heading = None)]
     rays: PathBuf,
-    /// Whether the nearest hit is looked for, or any
+    /// Type of ray query
     #[arg(long, help_heading = "Report", value_name = "KIND", value_enum, default_value = "closest")]
     kind: RayKind,
     /// Write the hits to this file
     #[arg(long, help_heading = "Report", value_name = "FILE")]
     hits: Option<PathBuf>,
-    /// Write what was measured to this file, .md or .json, with what explains it: nodes, instances and triangles per
-    /// ray, the cost and overlap of trees, their memory
+    /// Write a report to this file, .md or .json: the measurements, and figures that explain them (nodes, instances and triangles per ray;
+    /// cost, overlap and memory of the trees)
     #[arg(long, help_heading = "Report", value_name = "FILE", value_parser = OsStringValueParser::new().try_map(ReportPath::parse), conflicts_with = "compare")]
     report: Option<ReportPath>,
-    /// How often to trace; the median is reported
+    /// Number of measurements; the median is reported
     #[arg(long, help_heading = "Report", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
     trees: TreeArgs,
-    /// Trace on every device of --device and compare the hits with the first one's; fail if more than 1 % of the
-    /// rays differ. The file of --hits is the first device's
+    /// Trace on every device of --device and compare the hits with the first device's; fail if more than 1 % of the rays differ. --hits
+    /// receives the first device's hits
     #[arg(long, help_heading = "Device")]
     compare: bool,
     /// Print one JSON document on standard output

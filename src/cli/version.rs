@@ -1,4 +1,4 @@
-//! `throng --version`, and with `--verbose` how the program was built and which devices it finds.
+//! `throng --version`; with `--verbose`, also build information and available devices.
 
 use super::{Exit, console};
 use crate::device::{self, DeviceChoice, cuda};

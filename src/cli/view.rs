@@ -1,4 +1,4 @@
-//! `throng view`: serves a page in which a browser shows a scene.
+//! `throng view`: serves a web page that shows a scene.
 
 use super::{
     Exit,
@@ -25,14 +25,14 @@ use std::{
     time::Duration,
 };
 
-/// The port that is tried first.
+/// First port to try.
 const USUAL_PORT: u16 = 8080;
-/// Time in which a browser has read the file that leads to the page.
+/// Lifetime of the file that leads the browser to the page.
 const OPENING: Duration = Duration::from_secs(60);
 
 const VIEW_HELP: &str = "\
-Prints a link, and opens it where there is a desktop. Whoever has the link may do everything; it is for this machine alone
-unless --bind says otherwise. From another machine, forward the port: ssh -L 8080:localhost:8080 HOST. Ctrl-C ends it.
+Prints a link, and opens it if there is a desktop session. The link gives full control. Without --bind, it works only on
+this machine; from another machine, forward the port: ssh -L 8080:localhost:8080 HOST. Ctrl-C stops the server.
 
 Examples:
   throng view scenes/dragon_of_dragons.ron
@@ -45,10 +45,10 @@ pub struct PreviewArgs {
     /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
     #[arg(value_name = "SCENE", value_parser = PathBufValueParser::new().map(shipped::found))]
     path: PathBuf,
-    /// Port of the server; 0 is any that is free [default: 8080, or the next that is free]
+    /// Port of the server; 0 means any free port [default: 8080, or the next free one]
     #[arg(long, value_name = "PORT", help_heading = "Server")]
     port: Option<u16>,
-    /// Address that the server is reached at; others than 127.0.0.1 let other machines in
+    /// Address that the server listens on; addresses other than 127.0.0.1 allow access from other machines
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), help_heading = "Server")]
     bind: IpAddr,
     /// Do not open a browser
@@ -96,7 +96,7 @@ impl PreviewArgs {
         let link = server.link();
         console::print(&link)?;
         if !self.no_open && has_desktop() {
-            // The link is on the terminal.
+            // The link is also printed on the terminal.
             let _ = open(&server.entrance());
         }
         server.serve();
@@ -104,7 +104,7 @@ impl PreviewArgs {
     }
 }
 
-/// What may follow each flag.
+/// The possible values of each flag.
 fn what_follows() -> impl Fn(&str) -> Takes {
     let command = PreviewArgs::augment_args(clap::Command::new("view"));
     move |flag| {
@@ -121,10 +121,10 @@ fn what_follows() -> impl Fn(&str) -> Takes {
     }
 }
 
-/// There is nothing to finish: files are written whole or not at all.
+/// Lets signals end the process immediately. No work can be lost, because files are written completely or not at all.
 fn end_at_once_when_told() -> anyhow::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // SAFETY: `_exit` is all that the handler does, and signal handlers may do that.
+        // SAFETY: the handler only calls `_exit`, which signal handlers may do.
         let registered =
             unsafe { signal_hook::low_level::register(signal, || signal_hook::low_level::exit(Exit::Done as i32)) };
         registered.context("cannot catch Ctrl-C")?;
@@ -132,14 +132,14 @@ fn end_at_once_when_told() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether somebody sits at this machine's screen.
+/// Whether this machine has a desktop session.
 fn has_desktop() -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
     !is_remote && (cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
-/// Opens a link in the browser, by way of a file that nobody else can read: everybody may see the command lines of a machine's processes.
+/// Opens a link in the browser. The link is passed in a file that only its owner can read, because command lines of processes are public.
 fn open(link: &str) -> io::Result<()> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
     let folder = runtime.unwrap_or_else(env::temp_dir);

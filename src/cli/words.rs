@@ -1,4 +1,4 @@
-//! The words of other programs: what they mean here, for the tips of errors; and `throng model.glb` for `throng render model.glb`.
+//! Flag and command names of other programs, for tips in error messages; and `throng model.glb` as short for `throng render model.glb`.
 
 use super::shipped;
 use crate::{loader::suggest, quoting};
@@ -8,7 +8,7 @@ use clap::{
 };
 use std::{ffi::OsString, path::PathBuf};
 
-/// Words that other programs have for flags, and what to write: the flag with an example.
+/// Flag names of other programs, each with the equivalent flag and an example.
 const FLAGS: &str = r#"
 resolution res dimensions dim geometry width height xres yres res-x res-y resolution-x resolution-y w => --size 1920x1080
 image-size picture-size output-size film-size window-size render-size resize image-width image-height s => --size 1920x1080
@@ -70,7 +70,7 @@ aov aovs pass passes render-passes channels aux => --layers depth,normal
 crop cropwindow crop-window render-region tile => --region 0,0,640,360
 "#;
 
-/// Words that no flag stands for, and what to do instead.
+/// Flag names without an equivalent, and what to do instead.
 const OTHERS: &str = r#"
 input i file infile scene-file mesh model load => scenes and models have no flag: write `throng render model.glb`
 wire-color wire-colour edge-color edge-colour line-color => write `--wireframe --wireframe-color black`
@@ -83,7 +83,7 @@ list list-animations list-cameras list-materials metadata => write `throng info 
 list-devices devices list-gpus => write `throng --version --verbose`
 "#;
 
-/// Commands of other programs.
+/// Command names of other programs.
 const COMMANDS: &str = r#"
 preview show open gui => view
 validate lint verify => check
@@ -93,7 +93,7 @@ benchmark perf => bench
 list stats inspect describe => info
 "#;
 
-/// The command line, with `render` in front of a scene, model or folder that stands where a command would.
+/// The command line, with `render` inserted if a scene, model or folder stands in place of a command.
 pub fn with_command(mut args: Vec<OsString>, program: &Command) -> Vec<OsString> {
     let is_input = |first: &OsString| !is_command(first, program) && shipped::found(PathBuf::from(first)).exists();
     if args.get(1).is_some_and(is_input) {
@@ -106,7 +106,7 @@ fn is_command(word: &OsString, program: &Command) -> bool {
     word.to_str().is_some_and(|word| word.starts_with('-') || word == "help" || program.find_subcommand(word).is_some())
 }
 
-/// The error with tips for those who know other programs, in place of clap's, which take any similar flag for the one that was meant.
+/// The error, with tips for users of other programs. They replace clap's tips, which suggest any similar flag.
 pub fn explained(mut error: clap::Error, args: &[OsString], program: &Command) -> clap::Error {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
@@ -124,7 +124,7 @@ pub fn explained(mut error: clap::Error, args: &[OsString], program: &Command) -
         for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Suggested] {
             error.remove(kind);
         }
-        // The usage that clap shows has the flag that it took for the one that was meant.
+        // clap's usage line contains its suggested flag.
         error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
@@ -145,15 +145,15 @@ fn command_tip(word: &str, program: &Command) -> String {
     }
 }
 
-/// `word` begins with dashes.
+/// The tip for an unknown flag. `word` begins with dashes.
 fn flag_tip(word: &str, args: &[OsString], program: &Command) -> String {
     let Some(command) = args.get(1).and_then(|name| program.find_subcommand(name)) else {
         let given = args.iter().skip(1).map(|arg| quoting::quote(&arg.to_string_lossy()));
         let given = given.collect::<Vec<_>>().join(" ");
-        return format!("flags stand behind a command: write `throng render {given}`");
+        return format!("flags follow a command: write `throng render {given}`");
     };
     let single = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-    // clap names the first letter of a word with a single dash.
+    // clap reports only the first letter of a word with a single dash.
     let whole = single.and_then(|letter| {
         let longer = |arg: &&str| {
             arg.strip_prefix('-').is_some_and(|rest| rest.len() > letter.len() && rest.starts_with(letter))
@@ -179,7 +179,7 @@ fn flag_tip(word: &str, args: &[OsString], program: &Command) -> String {
     }
 }
 
-/// What to write instead of a word of another program in a command with these flags.
+/// The equivalent of another program's flag name, in a command with these flags.
 fn meant(word: &str, flags: &[&str]) -> Option<String> {
     let write = of(FLAGS, word);
     let fits = |write: &&str| long_flags(write).all(|flag| flags.contains(&flag));
@@ -195,7 +195,7 @@ fn meant(word: &str, flags: &[&str]) -> Option<String> {
     }
 }
 
-/// The names of the flags in an example.
+/// The flag names in an example.
 fn long_flags(example: &str) -> impl Iterator<Item = &str> {
     example.split(' ').filter_map(|word| match word {
         "-o" => Some("output"),
@@ -204,12 +204,12 @@ fn long_flags(example: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Words and what they stand for, line by line.
+/// The words of a table and their meanings, line by line.
 fn lines(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     table.lines().filter_map(|line| line.split_once(" => "))
 }
 
-/// All that `word` stands for.
+/// All meanings of `word`.
 fn of(table: &'static str, word: &str) -> impl Iterator<Item = &'static str> {
     lines(table).filter(move |(words, _)| words.split(' ').any(|known| known == word)).map(|(_, meaning)| meaning)
 }

@@ -25,11 +25,11 @@ choice! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Denoise = Film {
-        /// By the frames around and what pixels nearby have in common.
+        /// By neighbouring frames and similar pixels nearby.
         Film = "film",
-        /// By the frames around and Open Image Denoise 2, which has to be installed; OIDN_DIR names its folder.
+        /// By neighbouring frames and Open Image Denoise 2, which must be installed; OIDN_DIR names its folder.
         Oidn = "oidn",
-        /// Not at all.
+        /// No denoising.
         Off = "off",
     }
 }

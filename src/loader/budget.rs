@@ -55,7 +55,7 @@ pub fn fits(bytes: u64, held: u64) -> Result<(), String> {
 /// The end of a sentence about content that needs `bytes` when only `most` are allowed.
 pub fn exceeds(bytes: u64, most: u64) -> String {
     format!(
-        "needs {} of memory, and all of a file of this size may take {}: correct its counts, or make it smaller",
+        "needs {} of memory, but the limit for a file of this size is {}: correct its counts, or make it smaller",
         files::size(bytes),
         files::size(most)
     )
@@ -185,7 +185,7 @@ mod tests {
         let budget = Budget::new(Some(1 << 40));
         assert_eq!(budget.hold(Path::new("a"), 1000), Ok(()));
         let lack = budget.take(3 << 30).err().unwrap_or_default();
-        let expected = "needs 3.0 GiB of memory, and all of a file of this size may take 512 MiB: ";
+        let expected = "needs 3.0 GiB of memory, but the limit for a file of this size is 512 MiB: ";
         assert!(lack.starts_with(expected), "{lack}");
         assert_eq!(budget.hold(Path::new("b"), 100 << 20), Ok(()));
         assert_eq!(budget.take(3 << 30), Ok(()));

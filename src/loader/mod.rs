@@ -308,7 +308,7 @@ fn unsupported(path: &Path, extension: &str) -> LoadError {
     LoadError::file(
         path,
         match extension {
-            "" => format!("the file has no extension that tells what it is: {known}"),
+            "" => format!("the file has no extension: {known}"),
             other => format!(".{other} files are not supported: {known}"),
         },
     )

@@ -32,14 +32,14 @@ const BAND: usize = 16;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    #[error("--output: films become .png, .exr or .film files, and {} is none of these", .0.display())]
+    #[error("--output: films are joined into .png, .exr or .film files, but {} is none of these", .0.display())]
     Format(PathBuf),
     #[error("--color-depth: .{extension} files do not have that many bits; .png has 8 or 16, .exr 16 or 32")]
     Depth { extension: &'static str },
-    #[error("{} and {} are not of one picture: of the second, {why}", .first.display(), .second.display())]
+    #[error("{} and {} belong to different pictures: in the second, {why}", .first.display(), .second.display())]
     Different { first: PathBuf, second: PathBuf, why: String },
     #[error(
-        "{} has samples by noise, which are known only of the whole picture; make parts with --samples instead of --noise",
+        "{} was sampled by noise, which requires the whole picture; make parts with --samples instead of --noise",
         .0.display()
     )]
     Noise(PathBuf),
@@ -244,7 +244,7 @@ fn check(first: &FilmFile, film: &FilmFile) -> Result<(), MergeError> {
     let neutral = |film: &FilmFile| with(&film.header.picture, None, Some(PixelType::F32));
     let (of, own) = (neutral(first), neutral(film));
     let told: Texts = own.metadata.texts().into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
-    let measured = || (of != own).then(|| "its exposure or its layers are others".to_owned());
+    let measured = || (of != own).then(|| "its exposure or its layers differ".to_owned());
     if let Some(why) = of.metadata.difference(&told).or_else(measured) {
         let (first, second) = (first.path.clone(), film.path.clone());
         return Err(MergeError::Different { first, second, why });

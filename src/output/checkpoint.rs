@@ -43,7 +43,7 @@ pub enum CheckpointError {
     Read { path: PathBuf, error: io::Error },
     #[error("the film {} is damaged; delete it to start over", .path.display())]
     Damaged { path: PathBuf },
-    #[error("{} is not a film, as throng render writes them to .film files: choose another file", .path.display())]
+    #[error("{} is not a film written by throng render: choose another file", .path.display())]
     NoFilm { path: PathBuf },
     #[error(
         "the film {} was made by another version of the program: delete it and render it again, or use that version",
@@ -51,7 +51,7 @@ pub enum CheckpointError {
     )]
     Version { path: PathBuf },
     #[error(
-        "the film {} cannot be gone on with: {why}; delete it to start over, or choose another --output",
+        "the film {} cannot be continued: {why}; delete it to start over, or choose another --output",
         .path.display()
     )]
     Other { path: PathBuf, why: String },

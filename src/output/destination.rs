@@ -224,7 +224,7 @@ mod tests {
             assert_eq!(parse(&video.to_string()), video);
         }
         let error = Destination::parse("####.mp4").unwrap_err().to_string();
-        assert!(error.contains("one name"), "{error}");
+        assert!(error.contains("one file"), "{error}");
     }
 
     #[test]

@@ -60,7 +60,7 @@ choice! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ExrCompression = Zip {
         None = "none",
-        /// Runs of equal bytes, row by row.
+        /// Run-length encoding, row by row.
         Rle = "rle",
         /// Deflate, row by row.
         Zips = "zips",

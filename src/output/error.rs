@@ -25,11 +25,11 @@ pub enum OutputError {
     )]
     OtherSize { path: PathBuf, found: (u32, u32), wanted: (u32, u32) },
     #[error(
-        "{} exists, and {difference}: choose another --output, or say with --mismatched whether such frames are rendered again \
-         or kept", .path.display()
+        "{} exists, and {difference}: choose another --output, or set --mismatched to render such frames again or keep them",
+        .path.display()
     )]
     Mismatched { path: PathBuf, difference: String },
-    #[error("cannot write {}: it is {other}, too; choose another name", .path.display())]
+    #[error("cannot write {}: it is also {other}; choose another name", .path.display())]
     Twice { path: PathBuf, other: String },
     #[error("cannot write {}: {error}", .path.display())]
     Encode { path: PathBuf, error: EncodeError },

@@ -46,21 +46,21 @@ pub enum PatternError {
          animations (.gif, .apng, .webp); try `{fix}`"
     )]
     Extension { found: String, fix: String },
-    #[error("`{0}` has a place for a frame number; a video holds all frames and has one name")]
+    #[error("`{0}` contains a frame number; a video holds all frames in one file")]
     FrameInVideo(String),
     #[error("`{pattern}` has no place for the name of the model, and there are several; try `{fix}`")]
     NoScene { pattern: String, fix: String },
     #[error("`{pattern}` has no place for the name of the animation, and there are several; try `{fix}`")]
     NoAnimation { pattern: String, fix: String },
-    #[error("`{{animation}}` is the name of an animation that is played: add --animation all, or the names of some")]
+    #[error("`{{animation}}` requires --animation all, or the names of animations")]
     NothingPlayed,
     #[error("{0} has one place for the pictures of all models; try `{{model}}.png`")]
     OneStream(String),
-    #[error("{0} is a film of one picture, and there are several models; render them in runs of their own")]
+    #[error("{0} is a film of one picture, and there are several models; render them in separate runs")]
     OneFilm(String),
     #[error("`{pattern}` has no place for the frame number; try `{fix}`")]
     NoFrame { pattern: String, fix: String },
-    #[error("`{0}` does not name the frames of a film in one folder; write it like frames/####.png")]
+    #[error("`{0}` does not name frames in one folder; write it like frames/####.png")]
     NotFrames(String),
 }
 

@@ -113,7 +113,7 @@ impl Engine {
         let lost = edits.lost();
         if !anyway && !lost.is_empty() {
             let why = format!(
-                "{}: the file has no place any more for what was changed in `{}`: save the rest anyway, or load the file again",
+                "{}: the change of `{}` no longer fits the file: save the rest anyway, or load the file again",
                 file.path().display(),
                 lost.join("`, `")
             );

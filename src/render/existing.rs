@@ -16,11 +16,11 @@ choice! {
     /// What is done with frames that exist and are of another size or scene, or were made with other settings.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Mismatched = Refuse {
-        /// Nothing is rendered, and the error names the first of them.
+        /// Render nothing; the error names the first mismatched frame.
         Refuse = "refuse",
-        /// They are rendered again.
+        /// Render them again.
         Render = "render",
-        /// They are kept.
+        /// Keep them.
         Keep = "keep",
     }
 }

@@ -1,28 +1,28 @@
-//! Flights above a ground: heights of their keys count from it, and the eye rises and sinks with it.
+//! Flights above a ground: heights of keys count from the ground, and the eye rises and sinks with it.
 
 use super::Flight;
 use glam::{DVec2, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 use std::{fmt, sync::Arc};
 
-/// Steps of equal time by which the length of a path is found.
+/// Number of equal time steps for measuring the length of a path.
 const FINE: usize = 1 << 14;
-/// Greatest number of parts of equal length at whose ends heights are looked up.
+/// Maximum number of path segments at whose ends heights are looked up.
 const MOST_PARTS: f64 = 32768.0;
-/// Parts of the length over which heights are made smooth.
+/// Number of segments per smoothing length.
 const PARTS_OF_SMOOTH: f64 = 64.0;
 
-/// The heights of a ground by position in the XZ plane: none beside it.
+/// Height of a ground as a function of the position in the XZ plane. None outside of the ground.
 #[derive(Clone)]
 pub struct Relief(Arc<dyn Fn(Vec2) -> Option<f32> + Send + Sync>);
 
 impl Relief {
-    /// The ground with these heights.
+    /// Makes a ground from a height function.
     pub fn new(height: impl Fn(Vec2) -> Option<f32> + Send + Sync + 'static) -> Self {
         Self(Arc::new(height))
     }
 
-    /// The height of the ground above or below a point.
+    /// Height of the ground above or below a point.
     pub fn height(&self, point: Vec2) -> Option<f32> {
         (self.0)(point)
     }
@@ -35,35 +35,35 @@ impl fmt::Debug for Relief {
     }
 }
 
-/// How a flight keeps above a ground.
+/// Height constraint of a flight above a ground.
 #[derive(Clone, Debug)]
 pub struct Above {
     /// The ground.
     pub ground: Relief,
-    /// Least height of an eye whose key has the height 0.
+    /// Minimum height above the ground of an eye whose key has the height 0.
     pub height: f32,
-    /// Length of the path over which the ground is made smooth.
+    /// Length of the path over which the ground is smoothed.
     pub smooth: f32,
-    /// Whether targets count from the ground too.
+    /// Whether heights of targets also count from the ground.
     pub targets: bool,
 }
 
-/// What is added to the heights of a flight's eye and target along its path.
+/// Height offsets of a flight's eye and target along its path.
 #[derive(Clone, Debug)]
 pub(super) struct Lift {
     above: Above,
-    /// Times of the keyed flight at even steps of the path, as seen from above.
+    /// Times of the keyed flight at equal steps of the path, measured in the XZ plane.
     times: Vec<f64>,
     eyes: Vec<f32>,
-    /// Empty where targets are points in the world.
+    /// Offsets of targets. Empty if targets are points in world space.
     targets: Vec<f32>,
 }
 
 impl Lift {
-    /// The lift of a flight that has none yet.
+    /// The lift of a flight that does not have one yet.
     ///
     /// # Errors
-    /// A place of the eye that is not above or below the ground.
+    /// A position of the eye that is outside of the ground.
     pub fn new(flight: &Flight, above: Above) -> Result<Self, Vec3> {
         let (times, step) = even_steps(flight, f64::from(above.smooth));
         let places: Vec<(Vec3, Vec3)> = times.par_iter().map(|time| flight.keyed(*time, Vec3::ZERO, Vec3::Y)).collect();
@@ -71,7 +71,7 @@ impl Lift {
         let below: Vec<Option<f32>> = places.par_iter().map(|(eye, _)| ground(eye)).collect();
         let known = below.iter().zip(&places).map(|(height, (eye, _))| height.ok_or(*eye));
         let heights = known.collect::<Result<Vec<f32>, _>>()?;
-        // Half of the smoothed length, to either side. The mean of what is nowhere lower than the ground within that is not below it.
+        // Half of the smoothing length on either side. The maximum over this reach is nowhere below the ground, and neither is its mean.
         let reach = if step > 0.0 { (0.5 * f64::from(above.smooth) / step).round() as usize } else { 0 };
         let smooth = |values: &[f32]| mean_of_means(values, reach);
         let eyes = smooth(&highest(&heights, reach)).iter().map(|height| height + above.height).collect();
@@ -82,12 +82,12 @@ impl Lift {
         Ok(Self { above, times, eyes, targets })
     }
 
-    /// How the flight keeps above the ground.
+    /// The height constraint of the flight.
     pub fn above(&self) -> &Above {
         &self.above
     }
 
-    /// What is added to the heights of eye and target at a time of the keyed flight.
+    /// Height offsets of eye and target at a time of the keyed flight.
     pub fn at(&self, time: f64) -> [f32; 2] {
         let next = self.times.partition_point(|t| *t <= time).clamp(1, self.times.len() - 1);
         let (from, to) = (self.times[next - 1], self.times[next]);
@@ -97,7 +97,7 @@ impl Lift {
     }
 }
 
-/// Times at which a flight has passed even parts of its path, as seen from above, and the length of a part. There are at least two.
+/// Times at equal steps of the path, measured in the XZ plane, and the length of a step. Returns at least two times.
 fn even_steps(flight: &Flight, smooth: f64) -> (Vec<f64>, f64) {
     let (first, last) = flight.span();
     let time = |i: usize| first + (last - first) * i as f64 / FINE as f64;
@@ -117,19 +117,19 @@ fn even_steps(flight: &Flight, smooth: f64) -> (Vec<f64>, f64) {
         let share = if to > from { (wanted - from) / (to - from) } else { 0.0 };
         time(next - 1) + (time(next) - time(next - 1)) * share
     };
-    // What stands still at first or at last is above the ends of the path.
+    // A flight that is at rest at its start or end is above the ends of the path.
     let mut times: Vec<f64> = (0..=parts).map(when).collect();
     (times[0], times[parts]) = (first, last);
     (times, length / parts as f64)
 }
 
-/// The highest value within `reach` of each.
+/// The maximum within `reach` of each value.
 fn highest(values: &[f32], reach: usize) -> Vec<f32> {
     let around = |i: usize| &values[i.saturating_sub(reach)..(i + reach + 1).min(values.len())];
     (0..values.len()).into_par_iter().map(|i| around(i).iter().copied().fold(f32::NEG_INFINITY, f32::max)).collect()
 }
 
-/// Means of means, which together take in what is within `reach` of each value. Two of them leave no kinks.
+/// A box filter applied twice, with a total radius of `reach`. The second pass removes kinks.
 fn mean_of_means(values: &[f32], reach: usize) -> Vec<f32> {
     let means = |values: &[f32], reach: usize| -> Vec<f32> {
         let mean = |i: usize| {
@@ -141,7 +141,7 @@ fn mean_of_means(values: &[f32], reach: usize) -> Vec<f32> {
     means(&means(values, reach / 2), reach - reach / 2)
 }
 
-/// Heights, of which missing ones are those before them, or behind them at first; 0 if there are none.
+/// Heights with gaps filled: a missing height is replaced by the previous one, at the start by the next one. All 0 if there are none.
 fn filled(heights: Vec<Option<f32>>) -> Vec<f32> {
     let first = heights.iter().flatten().next().copied().unwrap_or(0.0);
     let keep = |last: &mut f32, height: Option<f32>| {

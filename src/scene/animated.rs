@@ -1,6 +1,6 @@
-//! Values of materials, lights and cameras that clips animate (KHR_animation_pointer), and the base values they start from.
+//! Values of materials, lights and cameras that clips animate (KHR_animation_pointer), and their base values.
 //!
-//! Tracks refer to things by their index in the model's file; [`Animated`] maps these to rows of the scene's tables.
+//! Tracks refer to objects by their index in the model's file; [`Animated`] maps these to rows of the scene's tables.
 
 pub use super::material_values::{MapUse, MaterialValue, VAST};
 use super::{Light, rig::Interpolation};
@@ -18,7 +18,7 @@ pub struct Track {
     pub values: Vec<f32>,
 }
 
-/// The value that a track animates. Indices are those of the model's file.
+/// The value that a track animates. Indices refer to the model's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     Material {
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// The value nearest to `x` that the specifications permit for a component.
+    /// `x` clamped to the range that the specifications permit for a component.
     pub fn clamp(self, x: f32) -> f32 {
         match self {
             Self::Material { value, .. } => value.clamp(x),
@@ -105,11 +105,11 @@ impl Target {
 pub struct Animated {
     /// Index into [`super::Scene::actors`].
     pub actor: u32,
-    /// Animated materials, in the order of the file's; one may have several rows.
+    /// Animated materials, in file order. A material may have several rows.
     pub materials: Vec<AnimatedMaterial>,
-    /// Animated lights, in the order of the file's; one may stand at several nodes.
+    /// Animated lights, in file order. A light may be placed at several nodes.
     pub lights: Vec<AnimatedLight>,
-    /// Index in the file of the camera that the scene is seen through, if that is animated.
+    /// Index in the file of the scene's camera, if it is animated.
     pub camera: Option<u32>,
 }
 
@@ -119,7 +119,7 @@ impl Animated {
         !self.materials.is_empty() || !self.lights.is_empty() || self.camera.is_some()
     }
 
-    /// Whether the target of a track is in the scene.
+    /// Whether the scene contains the target of a track.
     pub fn has(&self, target: Target) -> bool {
         match target {
             Target::Material { material, .. } | Target::Place { material, .. } => {
@@ -137,12 +137,12 @@ impl Animated {
 
 #[derive(Clone, Debug)]
 pub struct AnimatedMaterial {
-    /// Index into [`super::Scene::materials`]. Nothing else uses this row, nor those of its maps whose transforms are animated.
+    /// Index into [`super::Scene::materials`]. This row is used only here, and so are its maps with animated transforms.
     pub row: u32,
     pub base: MaterialBase,
 }
 
-/// Base values of an animated material that cannot be told from its row.
+/// Base values of an animated material that its row does not contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaterialBase {
     /// Index of the material in the file.
@@ -150,11 +150,11 @@ pub struct MaterialBase {
     pub emissive: Vec3,
     pub emissive_strength: f32,
     pub attenuation_color: Vec3,
-    /// Scene units; infinite where nothing is absorbed.
+    /// Attenuation distance in scene units. Infinite without absorption.
     pub attenuation_distance: f32,
-    /// Colour of a deep layer of a medium that scatters; black where it does not.
+    /// Colour of a deep layer of a scattering medium. Black without scattering.
     pub multiscatter_color: Vec3,
-    /// Base transforms of the textures that tracks move.
+    /// Base transforms of the textures that tracks animate.
     pub places: Vec<(MapUse, TexturePlace)>,
 }
 
@@ -191,14 +191,14 @@ pub struct PunctualLight {
     pub color: Vec3,
     /// Candela for points and spots, lux for directional lights.
     pub intensity: f32,
-    /// Distance at which the light ends, if the file gives one.
+    /// Distance at which the light ends. None: no limit.
     pub range: Option<f32>,
     pub shape: PunctualShape,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PunctualShape {
-    /// Light from infinitely far away, along -Z of the node.
+    /// Light at infinite distance, along -Z of the node.
     Directional,
     Point,
     /// A cone along -Z of the node; angles from the axis in radians.
@@ -209,7 +209,7 @@ pub enum PunctualShape {
 }
 
 impl PunctualLight {
-    /// Converts it to a light of the scene, at a node with this transform.
+    /// Converts it to a light of the scene at a node with this transform.
     pub fn at(&self, world_from_node: &Affine3A) -> Light {
         let power = self.color * self.intensity;
         match self.shape {

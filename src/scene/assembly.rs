@@ -1,44 +1,45 @@
-//! Assemblies: groups of instances that are stored once, with their own tree, however often they are placed.
+//! Assemblies: groups of instances that are stored once with their own tree, and placed any number of times.
 //!
-//! `Scene::instances` has the instances of the world first, and then those of each assembly. A hit's number is the index that its instance
-//! would have if all assemblies were copied. If there are more than 2^32 meshes, consecutive meshes of a level share a number, and the
-//! record distinguishes them.
+//! `Scene::instances` contains the instances of the world, then the instances of each assembly. The number of a hit is the index that its
+//! instance would have if all assemblies were copied. If there are more than 2^32 meshes, consecutive meshes of a level share a number, and
+//! the record distinguishes them.
 
 use super::{Instance, Mesh, Scene};
 use std::{ops::Range, sync::Arc};
 
-/// Most levels of assemblies within each other.
+/// Maximum number of nested levels of assemblies.
 pub const MOST_LEVELS: usize = crate::abi::MOST_NESTED as usize;
 
-/// Most numbers of what is placed in a world with assemblies, see [`Scene::numbers`].
+/// Maximum number of numbers in a world with assemblies; see [`Scene::numbers`].
 pub const MOST_NUMBERS: u64 = u32::MAX as u64;
 
-/// Numbers of what a scene with assemblies places, as if all assemblies were copied to where they are placed, in that order.
+/// Numbers of all placed meshes in a scene with assemblies, as if all assemblies were copied to their places, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
-    /// For each instance, the number in the world or in its assembly of what it places, or of the first of that.
+    /// For each instance, the number of its mesh within the world or its assembly. For an instance of an assembly, the first number of its
+    /// contents.
     pub of: Arc<[u32]>,
-    /// Whether meshes that follow one another in the same level share a number, since there are too many for one each.
+    /// Whether consecutive meshes of a level share a number, because there are too many meshes.
     pub shared: bool,
 }
 
-/// Instances that are placed together, in the space of whatever places them.
+/// Instances that are placed together. Their space is the assembly's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembly {
-    /// As the scene file has it.
+    /// Name in the scene file.
     pub name: String,
-    /// In [`Scene::instances`], behind those of the world.
+    /// Range in [`Scene::instances`], after the instances of the world.
     pub instances: Range<u32>,
 }
 
 impl Assembly {
-    /// The range of its instances, to index with.
+    /// The range of its instances, for indexing.
     pub fn range(&self) -> Range<usize> {
         self.instances.start as usize..self.instances.end as usize
     }
 }
 
-/// The thing that an instance places.
+/// The object that an instance places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// Index into [`Scene::meshes`].
@@ -57,7 +58,7 @@ impl Scene {
         }
     }
 
-    /// The instances that are in the world and not in an assembly.
+    /// The range of instances in the world, without assemblies' contents.
     pub fn world(&self) -> Range<usize> {
         let starts = self.assemblies.iter().map(|assembly| assembly.range().start);
         0..starts.min().unwrap_or(self.instances.len())
@@ -71,12 +72,12 @@ impl Scene {
         Numbers { of: of.into(), shared }
     }
 
-    /// How many numbers [`Self::numbers`] takes; [`MOST_NUMBERS`] can be told apart.
+    /// Number of numbers that [`Self::numbers`] requires; at most [`MOST_NUMBERS`] are available.
     pub fn number_count(&self) -> u64 {
         self.number(self.leaf_count() > MOST_NUMBERS, |_, _| {})
     }
 
-    /// Calls `set` with each instance and its number in its level, and returns how many numbers the world takes.
+    /// Calls `set` with each instance and its number in its level. Returns the number of numbers in the world.
     fn number(&self, shared: bool, mut set: impl FnMut(usize, u64)) -> u64 {
         let mut counts = vec![1; self.meshes.len() + self.assemblies.len()];
         let mut level = |level: Range<usize>, counts: &[u64]| {
@@ -94,36 +95,36 @@ impl Scene {
             }
             next
         };
-        // Assemblies come before those that they place.
+        // An assembly precedes the assemblies that it places.
         for (index, assembly) in self.assemblies.iter().enumerate().rev() {
             counts[self.meshes.len() + index] = level(assembly.range(), &counts);
         }
         level(self.world(), &counts)
     }
 
-    /// The number of meshes in the world, with those in all copies of assemblies.
+    /// The number of meshes in the world, including all copies of assemblies.
     pub fn leaf_count(&self) -> u64 {
         self.in_world(&self.per_placed(|_| 1))
     }
 
-    /// The value of each mesh, then of each assembly: the sum over what it places.
+    /// The value of each mesh, then of each assembly, which is the sum over its contents.
     pub(crate) fn per_placed(&self, of_mesh: impl Fn(usize) -> u64) -> Vec<u64> {
         let meshes = self.meshes.len();
         let mut values: Vec<u64> = (0..meshes).map(of_mesh).collect();
         values.resize(meshes + self.assemblies.len(), 0);
-        // Assemblies come before those that they place.
+        // An assembly precedes the assemblies that it places.
         for (index, assembly) in self.assemblies.iter().enumerate().rev() {
             values[meshes + index] = sum(&self.instances[assembly.range()], &values);
         }
         values
     }
 
-    /// The sum over what is placed in the world of values as [`Self::per_placed`] has them.
+    /// The sum over all objects in the world of the values returned by [`Self::per_placed`].
     pub(super) fn in_world(&self, values: &[u64]) -> u64 {
         sum(&self.instances[self.world()], values)
     }
 
-    /// How often each mesh, then each assembly, is in the world, with all copies of assemblies.
+    /// Number of copies of each mesh, then of each assembly, in the world, including all copies of assemblies.
     pub fn copies(&self) -> Vec<u64> {
         let meshes = self.meshes.len();
         let mut copies = vec![0u64; meshes + self.assemblies.len()];

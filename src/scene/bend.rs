@@ -1,35 +1,35 @@
-//! Movement that bends a mesh, as wind does a plant.
+//! Movement that bends a mesh, like a plant in wind.
 
 use glam::Vec3;
 
-/// A bend by height that comes and goes: instances choose from poses at even steps of the angle. Their mesh is the one at rest, which the
-/// others follow.
+/// A bend with height that varies over time. Instances select from poses at equal steps of the angle. Their mesh is the pose at rest; the
+/// other poses follow it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bend {
-    /// Level unit vector in the space in which instances are placed.
+    /// Horizontal unit vector, in the space in which instances are placed.
     pub direction: Vec3,
-    /// Greatest angle between the trunk's top and its direction at rest, in radians.
+    /// Maximum angle between the top of the trunk and its direction at rest, in radians.
     pub angle: f32,
-    /// Seconds to go forth and back.
+    /// Seconds per cycle.
     pub period: f64,
-    /// Share of the movement that comes and goes in gusts, 0 to 1.
+    /// Share of the movement that comes in gusts, 0 to 1.
     pub gusts: f32,
     /// Seed of the gusts.
     pub seed: u32,
-    /// Share of the height below which nothing bends.
+    /// Relative height at which the bend begins.
     pub from: f32,
-    /// Exponent of the angle over the height: at 1, the bend is an arc.
+    /// Exponent of the angle as a function of height: at 1, the bend is an arc.
     pub stiffness: f32,
-    /// Number of poses to either side, at least 1.
+    /// Number of poses on either side, at least 1.
     pub poses: u32,
-    /// Sides to which poses bend.
+    /// Directions in which poses bend.
     pub sides: BendSides,
 }
 
-/// The sides of a mesh to which poses bend it, each with its opposite.
+/// Directions in which poses bend a mesh, each with its opposite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BendSides {
-    /// One, for instances that are all turned alike: a level unit vector in the space of the mesh.
+    /// One direction, for instances with equal rotation: a horizontal unit vector in the space of the mesh.
     One(Vec3),
     /// [`Self::AROUND`] of them, evenly from +X to +Z.
     Around,

@@ -1,4 +1,4 @@
-//! Materials that show forms alone.
+//! Materials that show only shapes.
 
 use super::{Alpha, Material, NONE};
 use glam::Vec3;
@@ -7,13 +7,13 @@ use glam::Vec3;
 pub const CLAY: Vec3 = Vec3::new(0.46, 0.33, 0.25);
 
 impl Material {
-    /// Clay in place of this material. The light that it emits stays, and so do its cutouts, its missing back and what cameras see of it.
+    /// A clay version of this material. Keeps the emitted light, cutouts, invisible back faces and camera visibility.
     pub(crate) fn in_clay(&self) -> Self {
         Self {
             color: CLAY,
             opacity: self.opacity,
             alpha: self.alpha,
-            // Its alpha is what is cut out.
+            // The map's alpha defines the cutouts.
             color_map: if self.alpha == Alpha::Opaque { NONE } else { self.color_map },
             emission: self.emission,
             emission_map: self.emission_map,

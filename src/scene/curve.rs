@@ -1,4 +1,4 @@
-//! Curves through space that are measured by arc length, for what is placed or moves along them.
+//! Curves in space, measured by arc length, for placements and movements along them.
 
 use glam::{DVec3, Vec3};
 
@@ -11,47 +11,47 @@ const GAUSS: [(f64, f64); 5] = [
     (0.906_179_845_938_664, 0.236_926_885_056_189_1),
 ];
 
-/// Greatest relative difference between the length of a piece and that of its halves.
+/// Maximum relative difference between the length of a piece and the sum of its halves.
 const LENGTH_TOLERANCE: f64 = 1e-8;
 /// Cosine of the greatest angle by which a piece turns.
 const GREATEST_TURN: f64 = 0.9;
-/// Pieces shorter than this share of the whole curve are not cut again: they hold a cusp.
+/// Pieces shorter than this share of the whole curve are not divided: they contain a cusp.
 const SHORTEST_PIECE: f64 = 1e-8;
-/// How often a segment is halved at most; at a cusp, each time adds a piece.
+/// Maximum number of times a segment is halved. At a cusp, each halving adds a piece.
 const MOST_HALVINGS: u32 = 40;
 
-/// Why points make no curve.
+/// Reasons why points do not define a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CurveError {
     #[error("the curve has {found} points: give it {least} or more")]
     TooFew { found: usize, least: usize },
     #[error(
-        "a Bézier curve of {found} points: give it 4, 7, 10, .. points, a control point before and after each that it passes"
+        "a Bézier curve of {found} points: give it 4, 7, 10, .. points, with two control points between the points that it passes"
     )]
     BezierCount { found: usize },
-    /// Neighbouring points are counted from 0.
+    /// Coincident neighbours, counted from 0.
     #[error("points {first} and {second} are the same: remove one")]
     Coincident { first: usize, second: usize },
     #[error("the curve is too large: its points must be finite, and so must its length")]
     TooLarge,
 }
 
-/// A place on a curve.
+/// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     pub position: Vec3,
-    /// Unit vector along the curve, in the direction of growing distance.
+    /// Unit vector along the curve, in the direction of increasing distance.
     pub tangent: Vec3,
 }
 
 impl CurvePoint {
-    /// The horizontal unit vector to the right of the curve's direction; +Z where it is vertical.
+    /// The horizontal unit vector to the right of the curve's direction. +Z where the curve is vertical.
     pub fn right(&self) -> Vec3 {
         self.tangent.cross(Vec3::Y).try_normalize().unwrap_or(Vec3::Z)
     }
 }
 
-/// The place on a curve that is nearest to a point.
+/// The point of a curve that is nearest to a given point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearestPoint {
     /// Distance along the curve from its start.
@@ -59,8 +59,7 @@ pub struct NearestPoint {
     pub position: Vec3,
 }
 
-/// A curve of cubic segments, in scene units. A distance along it is an arc length from its start, so that what goes along at even
-/// steps has constant speed.
+/// A curve of cubic segments, in scene units. Distances along it are arc lengths from its start, so equal steps give constant speed.
 #[derive(Clone, Debug)]
 pub struct Curve {
     segments: Vec<Segment>,
@@ -70,12 +69,12 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The centripetal Catmull-Rom spline through `points`, which has neither cusps nor loops between two of them (Yuksel et al.,
-    /// "Parameterization and applications of Catmull-Rom curves", 2011). A closed one goes from the last point back to the first;
-    /// an open one continues at its ends as if the neighbours were reflected.
+    /// The centripetal Catmull-Rom spline through `points`, which has neither cusps nor loops between neighbours (Yuksel et al.,
+    /// "Parameterization and applications of Catmull-Rom curves", 2011). A closed spline continues from the last point to the first. An
+    /// open spline continues at its ends as if the neighbours were reflected.
     ///
     /// # Errors
-    /// Fewer than two points (three if closed), neighbours that coincide, points that are too far out.
+    /// Fewer than two points (three if closed), coincident neighbours, or points that are too far from the origin.
     pub fn catmull_rom(points: &[Vec3], closed: bool) -> Result<Self, CurveError> {
         check(points, closed)?;
         let points = doubles(points);
@@ -90,11 +89,11 @@ impl Curve {
         Self::of_segments(segments.collect(), closed)
     }
 
-    /// Cubic Bézier segments: the first point, then for each segment two control points and its end. Closed if the last point is the
-    /// first one.
+    /// Cubic Bézier segments: the first point, then two control points and the end of each segment. Closed if the last point equals the
+    /// first.
     ///
     /// # Errors
-    /// A number of points other than 4, 7, 10, .., segments without length, points that are too far out.
+    /// A number of points other than 4, 7, 10, .., segments without length, or points that are too far from the origin.
     pub fn bezier(points: &[Vec3]) -> Result<Self, CurveError> {
         let found = points.len();
         if found < 4 || found % 3 != 1 {
@@ -111,10 +110,10 @@ impl Curve {
         Self::of_segments(controls.map(segment).collect(), points[0] == points[found - 1])
     }
 
-    /// Straight lines from point to point, and back to the first if it is closed.
+    /// Straight lines from point to point, and back to the first one if closed.
     ///
     /// # Errors
-    /// As [`Curve::catmull_rom`].
+    /// Returns the errors of [`Curve::catmull_rom`].
     pub fn polyline(points: &[Vec3], closed: bool) -> Result<Self, CurveError> {
         check(points, closed)?;
         let points = doubles(points);
@@ -141,13 +140,13 @@ impl Curve {
         self.length as f32
     }
 
-    /// Whether the end is the start.
+    /// Whether the curve ends where it starts.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// The point at this distance along the curve. A closed curve goes round and round, in both directions; an open one is clamped to
-    /// its ends. O(log pieces), with a few evaluations to refine.
+    /// The point at this distance along the curve. Closed curves repeat in both directions; open curves are clamped to their ends. O(log
+    /// pieces), with a few evaluations to refine.
     pub fn at(&self, distance: f32) -> CurvePoint {
         let (position, tangent) = self.at_double(f64::from(distance));
         CurvePoint { position: position.as_vec3(), tangent: tangent.as_vec3() }
@@ -165,13 +164,13 @@ impl Curve {
         (segment.position(t), segment.tangent(t))
     }
 
-    /// The place on the curve that is nearest to `point`; the first of several. O(pieces).
+    /// The point of the curve that is nearest to `point`; the first one if there are several. O(pieces).
     pub fn nearest(&self, point: Vec3) -> NearestPoint {
         let point = point.as_dvec3();
         let mut best = (f64::INFINITY, 0.0, DVec3::ZERO);
         for piece in &self.pieces {
             let segment = &self.segments[piece.segment as usize];
-            // No part of a piece is farther from its middle than it is long.
+            // The distance of any part of a piece from its middle is at most the length of the piece.
             let least = segment.position(piece.middle()).distance(point) - piece.length;
             if least >= best.0 {
                 continue;
@@ -186,14 +185,15 @@ impl Curve {
         NearestPoint { along: best.1 as f32, position: best.2.as_vec3() }
     }
 
-    /// Points on the curve in their order, from its start to its end, such that straight lines between them are off by at most
-    /// `tolerance`, if that is more than a hundred-thousandth of its length. Ends of segments are among them.
+    /// Points on the curve in order, from start to end. Straight lines between them deviate by at most `tolerance`, or by a
+    /// hundred-thousandth of the curve's length if that is more. The points include all ends of segments.
     pub fn flattened(&self, tolerance: f32) -> Vec<Vec3> {
         let tolerance = f64::from(tolerance).max(self.length * 1e-5);
         let mut out = vec![self.segments[0].position(0.0).as_vec3()];
         for piece in &self.pieces {
             let segment = &self.segments[piece.segment as usize];
-            // A chord is off by an eighth of the acceleration, times the square of its width. A cubic accelerates most at an end.
+            // The deviation of a chord is an eighth of the acceleration, times the square of its width. A cubic's acceleration is greatest
+            // at an end.
             let acceleration = segment.acceleration(piece.from).length().max(segment.acceleration(piece.to).length());
             let width = piece.to - piece.from;
             let steps = (width * (acceleration / (8.0 * tolerance)).sqrt()).ceil().max(1.0) as u32;
@@ -235,7 +235,7 @@ impl Segment {
         Self([a, (b - a) * 3.0, (a - b * 2.0 + c) * 3.0, d - a + (b - c) * 3.0])
     }
 
-    /// The segment from the second to the third point. Times between points are the roots of their distances.
+    /// The segment from the second to the third point. Parameter intervals are the square roots of the distances between points.
     fn catmull_rom(p: [DVec3; 4]) -> Self {
         let [before, own, after] = [0, 1, 2].map(|i| p[i].distance(p[i + 1]).sqrt());
         let slopes = [(p[1] - p[0]) / before, (p[2] - p[1]) / own, (p[3] - p[2]) / after];
@@ -260,7 +260,7 @@ impl Segment {
         c * 2.0 + d * (6.0 * t)
     }
 
-    /// Unit tangent; where the speed is 0, the direction in which the curve goes on, or the one from which it comes at its end.
+    /// Unit tangent. Where the speed is 0, the direction in which the curve continues; at its end, the direction from which it arrives.
     fn tangent(&self, t: f64) -> DVec3 {
         let step = if t < 0.5 { 1e-4 } else { -1e-4 };
         let chord = (self.position(t + step) - self.position(t)) * step.signum();
@@ -277,10 +277,10 @@ impl Segment {
     }
 }
 
-/// A part of a segment that bends little, and whose length one quadrature finds.
+/// A part of a segment that bends so little that one quadrature gives its length.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// Distance along the curve at which it begins.
+    /// Distance along the curve at which the piece begins.
     start: f64,
     length: f64,
     segment: u32,
@@ -294,7 +294,7 @@ impl Piece {
         (self.from + self.to) * 0.5
     }
 
-    /// The parameter at a distance from the start of the piece, by Newton's method kept within a bracket.
+    /// The parameter at a distance from the start of the piece, found by Newton's method within a bracket.
     fn parameter(&self, segment: &Segment, distance: f64) -> f64 {
         let (mut low, mut high) = (self.from, self.to);
         let mut t = low + (high - low) * (distance / self.length).clamp(0.0, 1.0);
@@ -310,7 +310,7 @@ impl Piece {
         t
     }
 
-    /// The parameter of the piece at which it is nearest to a point: of a few, the best, refined by Newton's method.
+    /// The parameter of the piece that is nearest to a point: the best of a few samples, refined by Newton's method.
     fn nearest(&self, segment: &Segment, point: DVec3) -> f64 {
         let squared = |t: f64| segment.position(t).distance_squared(point);
         let width = self.to - self.from;
@@ -337,10 +337,10 @@ impl Piece {
     }
 }
 
-/// Cuts segments to pieces.
+/// Divides segments into pieces.
 struct Cutter {
     pieces: Vec<Piece>,
-    /// Length of all pieces so far.
+    /// Total length of the pieces so far.
     length: f64,
     shortest: f64,
 }

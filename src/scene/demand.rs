@@ -6,15 +6,15 @@ use std::collections::HashSet;
 /// Optional vertex attributes that the materials of a mesh read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VertexDemand {
-    /// Set of texture coordinates (0 or 1) that tangents should follow, if a material needs tangents.
+    /// Set of texture coordinates (0 or 1) for tangents. None if no material needs tangents.
     pub tangents: Option<u32>,
     /// Whether a material reads the second set of texture coordinates.
     pub uvs1: bool,
 }
 
 impl Scene {
-    /// Returns for each mesh the vertex attributes that the materials of its instances need. O(instances), or O(materials) where no
-    /// material needs any.
+    /// Returns for each mesh the vertex attributes that the materials of its instances need. O(instances), or O(materials) if no material
+    /// needs any.
     pub(crate) fn vertex_demands(&self) -> Vec<VertexDemand> {
         let mut demands = vec![VertexDemand::default(); self.meshes.len()];
         let of: Vec<VertexDemand> = self.materials.iter().map(|m| self.demand_of(m)).collect();
@@ -43,7 +43,7 @@ impl Scene {
         demands
     }
 
-    /// Gives all meshes of a palette the demand of the first one, which instances refer to although they may show any.
+    /// Gives all meshes of a palette the demand of the first one, because instances refer to the first and may show any.
     fn share_among_poses(&self, demands: &mut [VertexDemand]) {
         for palette in &self.palettes {
             let first = palette.first_mesh as usize;

@@ -1,31 +1,31 @@
-//! How light becomes a picture: pixel filters and tone curves, by the names that scene files and the command line use.
+//! Pixel filters and tone curves, with their names in scene files and on the command line.
 
 use crate::choice::choice;
 
 choice! {
-    /// How a pixel gathers the light around it.
+    /// Pixel filter: how samples are weighted around a pixel.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum PixelFilter = Gaussian {
-        /// All of the pixel alike: sharp, and jagged where edges move.
+        /// Uniform weight within the pixel: sharp, with jagged moving edges.
         Box = "box",
-        /// Falls off evenly to the middle of the next pixels.
+        /// Falls off linearly to the centres of the neighbouring pixels.
         Tent = "tent",
-        /// A bell cut off at 3 sigma.
+        /// A Gaussian, cut off at 3 sigma.
         Gaussian = "gaussian",
-        /// A bell that ends smoothly, a little sharper than the Gaussian; Cycles' usual one.
+        /// A smooth bell curve, slightly sharper than the Gaussian; the default in Cycles.
         BlackmanHarris = "blackman_harris",
-        /// Mitchell and Netravali's cubic with B = C = 1/3: sharpens edges by counting what lies beyond them negatively. Below 16
-        /// samples per pixel without that.
+        /// The cubic of Mitchell and Netravali with B = C = 1/3: sharpens edges through negative weights, which are left out below 16
+        /// samples per pixel.
         Mitchell = "mitchell",
-        /// The Gaussian of all samples near a pixel, not of its own alone: less noise, but coarser grain. The other one in parts of
+        /// The Gaussian over all samples near a pixel, not only its own: less noise but coarser grain. Replaced by `gaussian` in parts of
         /// pictures, and with noise targets without a denoiser.
         Shared = "shared",
     }
 }
 
 impl PixelFilter {
-    /// Default width of the filter from one end to the other, in pixels.
+    /// Default full width of the filter, in pixels.
     pub(crate) fn width(self) -> f32 {
         match self {
             Self::Box => 1.0,
@@ -37,7 +37,7 @@ impl PixelFilter {
 }
 
 choice! {
-    /// How radiance is mapped to the colours of a display.
+    /// Tone mapping: how radiance becomes display colours.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ToneMap {
@@ -45,9 +45,9 @@ choice! {
         None = "none",
         /// ACES filmic (Stephen Hill's fit of RRT and ODT).
         Aces = "aces",
-        /// AgX, as in Blender: bright colours go to white and keep their hue.
+        /// AgX, as in Blender: bright colours fade to white and keep their hue.
         Agx = "agx",
-        /// Khronos PBR Neutral: colours stay as materials have them, but for the brightest.
+        /// Khronos PBR Neutral: keeps material colours, except the brightest.
         PbrNeutral = "pbr_neutral",
     }
 }

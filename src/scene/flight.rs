@@ -1,4 +1,4 @@
-//! Flights of cameras: the curves of the eye and of the target through their keys, and when each point of them is passed.
+//! Camera flights: the curves of eye and target through their keys, and the timing along them.
 
 use super::{
     Ease,
@@ -9,41 +9,41 @@ use crate::choice::choice;
 use glam::{DVec3, Vec3};
 use std::{f64::consts::PI, sync::Arc};
 
-/// Number of chords of a segment by which it is known whether the target passes the eye.
+/// Number of chords per segment for the test whether the target passes the eye.
 const CHORDS: u32 = 64;
-/// A target passes the eye where it is nearer to it than this share of the distance that it has at the keys around.
+/// A target passes the eye if their distance falls below this share of their distance at the neighbouring keys.
 const PASSING: f64 = 0.1;
 
-/// A point that a camera passes.
+/// A key of a camera flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraKey {
-    /// Seconds.
+    /// Time in seconds.
     pub time: f64,
-    /// Where the camera is.
+    /// Position of the camera.
     pub eye: Vec3,
     /// Point in the middle of the picture.
     pub target: Vec3,
 }
 
-/// How a camera gets along a path.
+/// Pace of a camera along a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
-    /// The share of the path by the share of the time.
+    /// Share of the path as a function of the share of the time.
     pub ease: Ease,
-    /// Times of the keyed flight at even steps of the length of its path.
+    /// Times of the keyed flight at equal steps of arc length.
     pub times: Arc<[f64]>,
 }
 
 choice! {
-    /// How the curves of a flight lead through its keys (Yuksel et al. 2011, "Parameterization and Applications of Catmull-Rom Curves").
+    /// Parametrisation of a flight's curves (Yuksel et al. 2011, "Parameterization and Applications of Catmull-Rom Curves").
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Parametrisation = Centripetal {
-        /// Stays close to the keys, however uneven their distances and times are.
+        /// Stays close to the keys, even if they are unevenly spaced in distance or time.
         Centripetal = "centripetal",
-        /// Bends less where keys are far apart, and more where they are close.
+        /// Bends less between distant keys, and more between close ones.
         Chordal = "chordal",
-        /// By the times of the keys alone: where distances or times are uneven, it swings beyond the keys.
+        /// Uses only the times of the keys, and overshoots if distances or times are uneven.
         Uniform = "uniform",
     }
 }
@@ -51,14 +51,14 @@ choice! {
 /// A flight along Catmull-Rom splines through keys of increasing time.
 #[derive(Clone, Debug, Default)]
 pub struct Flight {
-    /// Points that the camera passes, at least two.
+    /// Keys of the flight, at least two.
     keys: Vec<CameraKey>,
     parametrisation: Parametrisation,
-    /// For each pair of keys, whether the target would pass the eye in between. The camera then turns from one direction to the other.
+    /// For each pair of keys, whether the target would pass the eye in between. The camera then rotates from one direction to the other.
     turns: Vec<bool>,
-    /// How the eye gets along the path from its first to its last key's time, by length; None: as the keys' times have it.
+    /// Pace along the path from the first key's time to the last key's, by arc length. None: the keys' times set the pace.
     pub pace: Option<Pace>,
-    /// Rolls of the camera in radians at times of keys, to the right; empty: that of the camera.
+    /// Rolls of the camera to the right, in radians, with the times of their keys. Empty: the camera's own roll.
     pub rolls: Vec<(f64, f32)>,
     /// Lean of the camera into bends: 1 balances a gravity of 9.81 units/s².
     pub bank: f32,

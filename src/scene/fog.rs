@@ -3,50 +3,50 @@
 use super::Scene;
 use glam::Vec3;
 
-/// Fog between what is seen and the camera. Level by level it is the same everywhere.
+/// Fog in the scene. Its density depends only on the height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fog {
-    /// Share of light that is scattered or absorbed per scene unit, where the fog is densest.
+    /// Share of light that is scattered or absorbed per scene unit, at the greatest density.
     pub density: f32,
-    /// Share of that which is scattered, 0 to 1.
+    /// Share of the lost light that is scattered, 0 to 1.
     pub albedo: Vec3,
-    /// Mean cosine of the angle by which it is scattered (Henyey and Greenstein 1941), within (-1, 1).
+    /// Mean cosine of the scattering angle (Henyey and Greenstein 1941), within (-1, 1).
     pub anisotropy: f32,
-    /// How fogs thin out above a level; None if they do not.
+    /// Decrease of the density with height. None for uniform fog.
     pub thinning: Option<Thinning>,
-    /// The level above which there is no fog; None if there is none.
+    /// Height above which there is no fog. None: no limit.
     pub top: Option<f32>,
 }
 
-/// Density above y = `base` falls by a factor of e per `height`.
+/// Exponential decrease of the density: above y = `base` it falls by a factor of e per `height`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thinning {
-    /// Height y below which fog is densest.
+    /// The y below which fog has its full density.
     pub base: f32,
-    /// In scene units.
+    /// Scale height in scene units.
     pub height: f32,
 }
 
 impl Fog {
-    /// The same fog with all levels higher.
+    /// A copy with all heights raised.
     pub(crate) fn lifted(self, by: f32) -> Self {
         let thinning = self.thinning.map(|thinning| Thinning { base: thinning.base + by, ..thinning });
         Self { thinning, top: self.top.map(|top| top + by), ..self }
     }
 
-    /// Whether it is seen at all.
+    /// Whether it is visible.
     pub(crate) fn is_seen(&self) -> bool {
         self.density > 0.0
     }
 
-    /// Whether all light from infinitely far away is lost in it.
+    /// Whether it blocks all light from infinite distance.
     pub(crate) fn hides_the_sky(&self) -> bool {
         self.is_seen() && self.thinning.is_none() && self.top.is_none()
     }
 }
 
 impl Scene {
-    /// Whether the scene has fog that is seen.
+    /// Whether the scene has visible fog.
     pub(crate) fn is_foggy(&self) -> bool {
         self.fog.is_some_and(|fog| fog.is_seen())
     }

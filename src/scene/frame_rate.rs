@@ -1,4 +1,4 @@
-//! Exact frame rates: times of frames and tags of files are made of whole numbers.
+//! Exact frame rates: frame times and metadata of files are computed from whole numbers.
 
 /// Frames per second as a fraction of whole numbers, such as 24000/1001.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,14 +7,13 @@ pub struct FrameRate {
     denominator: u32,
 }
 
-/// NTSC rates that are written with two decimals, by the whole numbers that they are near to.
+/// Whole numbers near the NTSC rates that may be written with two decimals.
 const USUAL: [f64; 5] = [24.0, 30.0, 48.0, 60.0, 120.0];
-/// Greatest numerator and denominator.
+/// Maximum numerator and denominator.
 const MOST: f64 = 1e9;
 
 impl FrameRate {
-    /// The rate that people mean by a number: an NTSC rate for 23.976, 23.98, 29.97 or 59.94, otherwise the simplest fraction that is this
-    /// number.
+    /// The exact rate for a number: an NTSC rate for 23.976, 23.98, 29.97 or 59.94, otherwise the simplest fraction that equals the number.
     pub fn of(fps: f64) -> Self {
         let number = fps.clamp(1.0 / MOST, MOST);
         let nominal = (number * 1.001).round();
@@ -26,7 +25,7 @@ impl FrameRate {
         simplest(number)
     }
 
-    /// Reads a number, or a fraction such as `24000/1001`; none for anything else.
+    /// Parses a number, or a fraction such as `24000/1001`. None for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let Some((numerator, denominator)) = text.split_once('/') else {
             return text.trim().parse().ok().filter(|fps: &f64| fps.is_finite() && *fps > 0.0).map(Self::of);
@@ -36,7 +35,7 @@ impl FrameRate {
         Some(Self::of(f64::from(numerator) / f64::from(denominator)))
     }
 
-    /// The nearest number.
+    /// The nearest floating-point number.
     pub fn fps(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
@@ -46,13 +45,13 @@ impl FrameRate {
         (self.numerator, self.denominator)
     }
 
-    /// Time that a number of frames takes.
+    /// Duration of a number of frames, in seconds.
     pub fn seconds(self, frames: u32) -> f64 {
         f64::from(frames) * f64::from(self.denominator) / f64::from(self.numerator)
     }
 }
 
-/// The fraction with the least denominator that is the same `f32` as `number`, by continued fractions.
+/// The fraction with the smallest denominator that rounds to the `f32` of `number`, by continued fractions.
 fn simplest(number: f64) -> FrameRate {
     let (mut last, mut best) = ([0.0, 1.0], [1.0, 0.0]);
     let mut rest = number;
@@ -71,7 +70,7 @@ fn simplest(number: f64) -> FrameRate {
     FrameRate { numerator: best[0].max(1.0) as u32, denominator: best[1].max(1.0) as u32 }
 }
 
-/// Writes the fraction as ffmpeg takes it: `24000/1001`, or `24`.
+/// Writes the fraction in ffmpeg's form: `24000/1001`, or `24`.
 impl std::fmt::Display for FrameRate {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self.denominator {

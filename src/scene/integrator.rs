@@ -1,10 +1,10 @@
-//! The integrators, and what the rest of the program has to know about each. A new one is a variant here, a number in `abi`, and a step
-//! in `kernels/integrator`; the compiler asks for the rest.
+//! The integrators and their properties. A new integrator is a variant here, a number in `abi`, and a step in `kernels/integrator`; the
+//! compiler reports every other place.
 
 use crate::choice::choice;
 
 choice! {
-    /// How a path turns hits into radiance.
+    /// Lighting method or diagnostic view.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Integrator {
@@ -12,50 +12,50 @@ choice! {
         Path = "path",
         /// Mirrors, sun, point lights and one sky ray per hit.
         Whitted = "whitted",
-        /// Ambient occlusion: the share of the hemisphere that is open.
+        /// Ambient occlusion: the unoccluded share of the hemisphere.
         Ao = "ao",
         /// Shading normal, mapped from [-1, 1] to [0, 1].
         Normal = "normal",
-        /// Distance to the first hit, near white and far dark.
+        /// Distance to the first hit: near is white, far is dark.
         Depth = "depth",
-        /// Base colour without light.
+        /// Base colour without lighting.
         Albedo = "albedo",
-        /// Path tracing of the forms alone: everything but lights is of clay.
+        /// Path tracing with a clay material on everything but lights.
         Clay = "clay",
-        /// The edges of triangles.
+        /// Edges of triangles.
         Wireframe = "wireframe",
-        /// A colour per instance.
+        /// One colour per instance.
         Instance = "instance",
-        /// A colour per material.
+        /// One colour per material.
         Material = "material",
-        /// Texture coordinates as a chequered pattern: u in red, v in green, ten fields to a texture.
+        /// Texture coordinates as a chequered pattern: u in red, v in green, ten squares per texture.
         Uv = "uv",
         /// Nodes and primitives visited by the camera ray, as a heat map.
         Steps = "steps",
     }
 }
 
-/// How the paths of an integrator go on from hit to hit, which decides how devices schedule them and what they make room for.
+/// How paths continue from hit to hit. Devices schedule paths and allocate memory accordingly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paths {
-    /// By any surface, with a shadow ray to a sampled light at each hit.
+    /// Scattered by any surface, with a shadow ray to a sampled light at each hit.
     Scattered,
-    /// By mirrors alone; other surfaces end the path, with a shadow ray to the sky and to some lights.
+    /// Reflected only by mirrors. Other surfaces end the path, with a shadow ray to the sky and to some lights.
     Reflected,
-    /// They end at the first hit, with so many shadow rays.
+    /// Ended at the first hit, with `shadow_rays` shadow rays.
     FirstHit { shadow_rays: u32 },
-    /// They end at the first hit, and the work of traversal is counted, which only pictures traced ray by ray do.
+    /// Ended at the first hit, with a count of the traversal work. Only pictures that are traced ray by ray can count.
     Counted,
 }
 
-/// The meaning of an integrator's values.
+/// The kind of values that an integrator computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// Light: it is exposed, tone mapped and denoised.
+    /// Radiance, which is exposed, tone mapped and denoised.
     Radiance,
     /// Linear values in [0, 1], encoded as colours but not tone mapped.
     Linear,
-    /// Display values in [0, 1], written as they are.
+    /// Display values in [0, 1], written unchanged.
     Display,
 }
 
@@ -86,12 +86,12 @@ impl Integrator {
         }
     }
 
-    /// Whether lights are sampled from tables and trees, which have to be made for it.
+    /// Whether lights are sampled from tables and trees, which must be built.
     pub(crate) fn samples_lights(self) -> bool {
         self.paths() == Paths::Scattered
     }
 
-    /// Whether lengths are measured by the bounds of the scene, which must then be exact.
+    /// Whether lengths are relative to the scene's bounds, which must then be exact.
     pub(crate) fn scales_with_bounds(self) -> bool {
         matches!(self, Self::Ao | Self::Depth)
     }

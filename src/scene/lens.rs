@@ -3,29 +3,29 @@
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Height of the sensor of a 35 mm camera in scene units, which are taken for metres.
+/// Height of the sensor of a 35 mm camera, if a scene unit is a metre.
 pub const SENSOR_HEIGHT: f32 = 0.024;
-/// Length of the sensor of a 35 mm camera along the longer side of the picture, in scene units, which are taken for metres.
+/// Length of the sensor of a 35 mm camera along the longer side of the picture, if a scene unit is a metre.
 const SENSOR_LENGTH: f32 = 0.036;
-/// Greatest shift of a lens, either way, in longer sides of the picture.
+/// Maximum lens shift in either direction, relative to the longer side of the picture.
 pub const MOST_SHIFT: f32 = 100.0;
-/// Most blades that an aperture may have.
+/// Maximum number of aperture blades.
 pub const MAX_BLADES: u32 = 64;
 
-/// How a camera projects the scene. The width of the view follows from the picture's.
+/// Projection of the scene onto the picture. The width of the view follows from the picture's aspect ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
-    /// As eyes see: what is farther is smaller.
+    /// Perspective: distant objects appear smaller.
     Perspective {
         /// Vertical field of view in radians.
         fov_y: f32,
     },
-    /// Along parallel rays: distance makes nothing smaller.
+    /// Parallel rays: sizes do not depend on distance.
     Orthographic {
         /// Height of the view, in scene units.
         height: f32,
     },
-    /// The whole surroundings by longitude and latitude, forward in the middle; for pictures twice as wide as high.
+    /// The whole surroundings by longitude and latitude, with the forward direction in the middle. For pictures twice as wide as high.
     Equirectangular,
 }
 
@@ -36,7 +36,7 @@ impl Default for Projection {
 }
 
 impl Projection {
-    /// The same projection with another [`LensTracks::span`].
+    /// A copy with another [`LensTracks::span`].
     pub(crate) fn with_span(self, span: f32) -> Self {
         match self {
             Self::Perspective { .. } => Self::Perspective { fov_y: span },
@@ -46,39 +46,39 @@ impl Projection {
     }
 }
 
-/// A thin lens, which blurs whatever is nearer or farther than its focus.
+/// A thin lens, for depth of field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
-    /// How far it is open.
+    /// Size of the aperture.
     pub aperture: Aperture,
-    /// Where it is sharp.
+    /// Focus of the lens.
     pub focus: Focus,
-    /// The shape of its opening.
+    /// Shape of the aperture.
     pub iris: Iris,
 }
 
-/// How far a lens is open.
+/// Size of the aperture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aperture {
-    /// By the f-number. The focal length follows from the field of view and the height of the sensor, in scene units.
+    /// F-number. The focal length follows from the field of view and the height of the sensor.
     FStop {
-        /// Focal length over diameter.
+        /// Focal length over diameter of the aperture.
         number: f32,
         /// Height of the sensor, in scene units.
         sensor: f32,
     },
-    /// Radius in scene units; 0 for a pinhole.
+    /// Radius in scene units. 0 means a pinhole.
     Radius(f32),
 }
 
-/// Height of the part of a 35 mm camera's sensor that a picture takes which is `aspect` times as wide as high. Its longer side is as long as
-/// the sensor's, as in Blender.
+/// Height of the used part of a 35 mm camera's sensor, for a picture `aspect` times as wide as high. The picture's longer side takes the
+/// length of the sensor, as in Blender.
 pub fn sensor_height(aspect: f32) -> f32 {
     SENSOR_LENGTH / aspect.max(1.0)
 }
 
 impl Aperture {
-    /// Radius in scene units. A projection without a field of view has the focal length of the default one.
+    /// Radius in scene units. Projections without a field of view use the focal length of the default field of view.
     pub fn radius(self, projection: Projection) -> f32 {
         let fov_y = |projection| match projection {
             Projection::Perspective { fov_y } => Some(fov_y),
@@ -102,7 +102,7 @@ impl Aperture {
         }
     }
 
-    /// The same kind of aperture with another [`Self::value`].
+    /// An aperture of this kind with another [`Self::value`].
     pub(crate) fn with_value(self, value: f32) -> Self {
         match self {
             Self::FStop { sensor, .. } => Self::FStop { number: value, sensor },
@@ -111,7 +111,7 @@ impl Aperture {
     }
 }
 
-/// The focus of a lens: everything as far away along the camera's axis is sharp.
+/// Focus of a lens. Objects at this distance along the camera's axis are sharp.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focus {
     /// The camera's target.
@@ -120,7 +120,7 @@ pub enum Focus {
     Distance(f32),
     /// A point in world space.
     Point(Vec3),
-    /// The mean of points, wherever they move; never empty.
+    /// The mean of moving points; never empty.
     On(Arc<[Anchor]>),
 }
 
@@ -134,9 +134,9 @@ pub enum Anchor {
         /// In object space.
         point: Vec3,
     },
-    /// A point of what an assembly places.
+    /// A point of an object within an assembly.
     Nested {
-        /// The way to it: numbers of instances in the world, in the assembly there, and so on.
+        /// Path to the object: numbers of instances in the world, in the assembly there, and so on.
         steps: Arc<[u32]>,
         /// In object space.
         point: Vec3,
@@ -148,10 +148,10 @@ pub enum Anchor {
     },
 }
 
-/// The shape of the aperture, which shows in highlights that are out of focus.
+/// Shape of the aperture, which is visible in out-of-focus highlights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iris {
-    /// Corners of the aperture; fewer than 3 make it round.
+    /// Number of blades. Fewer than 3 mean a round aperture.
     pub blades: u32,
     /// Rotation in radians, from right to up in the picture.
     pub rotation: f32,

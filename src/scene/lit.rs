@@ -1,20 +1,20 @@
-//! The light of a scene: which materials are in use, and where its light comes from.
+//! The light of a scene: the materials in use, and the sources of light.
 
 use super::{Environment, Light, Material, MaterialKind, NONE, Scene, ToCamera};
 use glam::Vec3;
 
-/// Where the light of a scene comes from.
+/// Sources of a scene's light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LightSource {
-    /// Lights or the environment, and maybe materials.
+    /// Lights or the environment, and possibly materials.
     Lights,
-    /// Materials alone.
+    /// Only materials.
     Materials,
     Nothing,
 }
 
 impl Scene {
-    /// Indices of the materials that instances have, ascending.
+    /// Indices of the materials used by instances, ascending.
     pub(crate) fn used_materials(&self) -> Vec<usize> {
         let mut used = vec![false; self.materials.len()];
         for &row in &self.material_slots {
@@ -30,7 +30,7 @@ impl Scene {
         self.used_materials().iter().any(|&row| self.materials[row].to_camera == ToCamera::ShadowCatcher)
     }
 
-    /// Lights that clips or keys animate count as lights, however dark they begin.
+    /// The sources of light. Animated lights count as lights, even if they start dark.
     pub(crate) fn light_source(&self) -> LightSource {
         let used = self.used_materials();
         let mut emissive = self.at_any_time(&used).filter(|material| material.emission.max_element() > 0.0);
@@ -64,7 +64,7 @@ impl Light {
 }
 
 impl Environment {
-    /// Whether any light comes from it.
+    /// Whether it emits light.
     pub(crate) fn shines(&self) -> bool {
         let shines = |radiance: Vec3| radiance.max_element() > 0.0;
         match self {
@@ -75,14 +75,14 @@ impl Environment {
     }
 }
 
-/// Roughness below which the reflections of a dielectric are seen as such.
+/// Roughness below which a dielectric shows visible reflections.
 const GLOSSY: f32 = 0.5;
 /// Roughness below which a metal does not look matt.
 const METALLIC: f32 = 0.8;
 
 impl Material {
-    /// Whether the material looks like neither a matt surface nor a mirror, which are all that the Whitted integrator draws. Of
-    /// roughness and metalness that textures give, nothing is known.
+    /// Whether the material looks like neither a matt surface nor a mirror, the only ones that the Whitted integrator supports. Roughness
+    /// and metalness from textures are ignored.
     pub(crate) fn needs_paths(&self) -> bool {
         let l = &self.lobes;
         let is_plain = l.metallic_roughness_map == NONE;

@@ -1,14 +1,14 @@
-//! Materials: rows of the flat material table, and the maps by which they read textures.
+//! Materials: rows of the flat material table, and maps, which describe how they read textures.
 
 use super::{NONE, material_values::MapUse};
-/// The lobes are kept as kernels read them.
+/// Lobes are stored in the kernels' layout.
 pub use crate::abi::LobesRecord as Lobes;
 use glam::{Affine2, Vec3};
 
 /// One row of the flat material table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
-    /// The law by which it reflects.
+    /// Reflection model.
     pub kind: MaterialKind,
     /// Diffuse albedo, mirror tint or base colour, multiplied by `color_map`.
     pub color: Vec3,
@@ -18,41 +18,41 @@ pub struct Material {
     pub emission: Vec3,
     /// Index of a map, like [`Self::color_map`].
     pub emission_map: u32,
-    /// Whether the emission is seen by cameras and mirrors, but lights nothing.
+    /// Whether the emission is visible to cameras and mirrors, but lights nothing.
     pub unlit: bool,
     /// Whether back faces emit nothing.
     pub one_sided: bool,
-    /// From 0 to 1; what it means is up to [`Self::alpha`].
+    /// Opacity from 0 to 1. [`Self::alpha`] sets its use.
     pub opacity: f32,
-    /// What opacity does.
+    /// Use of the opacity.
     pub alpha: Alpha,
-    /// Whether back faces are there; those of glass are always there, as light inside of it has to meet them.
+    /// Whether back faces are visible. Back faces of glass always are, because light inside must hit them.
     pub double_sided: bool,
-    /// Whether all meshes of the material are closed and face outwards, so that its backs are only met from inside.
+    /// Whether all meshes of the material are closed and face outwards, so that back faces are only hit from inside.
     pub encloses: bool,
-    /// What cameras see of it.
+    /// Visibility to cameras.
     pub to_camera: ToCamera,
     /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
     pub lobes: Lobes,
 }
 
-/// From this metalness on, and up to this roughness, the Whitted integrator takes a layered material for a mirror.
+/// Minimum metalness and maximum roughness at which the Whitted integrator treats a layered material as a mirror.
 const METAL: f32 = 0.9;
 const POLISHED: f32 = 0.15;
 
-/// Greatest absorption coefficient of a medium, per scene unit: no light gets through such a medium anyway.
+/// Maximum absorption coefficient of a medium, per scene unit. Such a medium blocks all light anyway.
 const MAX_ABSORPTION: f32 = 1e12;
 
-/// Absorption coefficients per scene unit of a medium that leaves `color` of white light after `distance` (KHR_materials_volume).
+/// Absorption coefficients per scene unit of a medium in which white light has `color` after `distance` (KHR_materials_volume).
 ///
-/// A distance of infinity absorbs nothing. Where `color` is black, the least positive colour stands in for it.
+/// An infinite distance means no absorption. Black components of `color` are replaced by the smallest positive value.
 pub fn absorption(color: Vec3, distance: f32) -> Vec3 {
     let left = color.max(Vec3::splat(f32::MIN_POSITIVE));
     (-left.map(f32::ln) / distance).clamp(Vec3::ZERO, Vec3::splat(MAX_ABSORPTION))
 }
 
-/// Share of light that particles of a medium have to scatter for a deep layer of it to look like `color` (KHR_materials_volume_scatter,
-/// after Kulla and Conty 2017). `anisotropy` is the mean cosine of the angles.
+/// Single-scattering albedo of a medium whose deep layer has the colour `color` (KHR_materials_volume_scatter, after Kulla and Conty 2017).
+/// `anisotropy` is the mean cosine of the scattering angles.
 pub fn scatter_albedo(color: Vec3, anisotropy: f32) -> Vec3 {
     let albedo = |color: f32| {
         let root = (9.59217 + color * (41.6808 + 17.7126 * color)).sqrt();
@@ -83,7 +83,7 @@ impl Default for Material {
 }
 
 impl Material {
-    /// All maps that the material may read, [`NONE`] in place of those that it lacks.
+    /// All maps that the material may read. Missing maps are [`NONE`].
     pub fn maps(&self) -> Vec<u32> {
         let mut maps = Vec::new();
         let mut own = *self;
@@ -91,7 +91,7 @@ impl Material {
         maps
     }
 
-    /// Calls `change` with each map that the material may read, [`NONE`] in place of those that it lacks.
+    /// Calls `change` with each map that the material may read. Missing maps are [`NONE`].
     pub(crate) fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
         change(&mut self.color_map);
         change(&mut self.emission_map);
@@ -100,14 +100,14 @@ impl Material {
         }
     }
 
-    /// Whether the Whitted integrator takes the material, which is layered, for a mirror.
+    /// Whether the Whitted integrator treats this layered material as a mirror.
     pub(crate) fn is_polished(&self) -> bool {
         let l = &self.lobes;
         let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
         polished && self.kind == MaterialKind::Layered
     }
 
-    /// Whether back faces are invisible, to cameras and to light that comes from behind. Light inside of glass has to meet them.
+    /// Whether back faces are invisible, both to cameras and to light from behind. Not for glass, because light inside must hit them.
     pub(crate) fn is_culled(&self) -> bool {
         let l = &self.lobes;
         let lets_light_in = l.transmission > 0.0 || l.diffuse_transmission > 0.0;
@@ -128,7 +128,7 @@ impl Material {
     }
 }
 
-/// The law by which a material reflects light.
+/// Reflection model of a material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaterialKind {
     /// Lambert's law.
@@ -139,26 +139,26 @@ pub enum MaterialKind {
     Layered,
 }
 
-/// What cameras see of a material. Light, mirrors and glass meet it in any case.
+/// Visibility of a material to cameras. It does not affect light, mirrors and glass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToCamera {
-    /// All of it.
+    /// Fully visible.
     #[default]
     Visible,
     /// A hole in the picture, with an alpha of 0.
     Holdout,
-    /// Black that covers as much as light is blocked there.
+    /// Black, with an alpha equal to the share of blocked light.
     ShadowCatcher,
 }
 
-/// What a material makes of its opacity.
+/// Use of a material's opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Alpha {
-    /// Nothing: all of the surface is there.
+    /// Opacity is ignored.
     Opaque,
-    /// Opaque where alpha is at least this, else invisible.
+    /// Opaque where alpha is at least this threshold, otherwise invisible.
     Mask(f32),
-    /// Partly transparent, as alpha says.
+    /// Transparent according to alpha.
     Blend,
 }
 

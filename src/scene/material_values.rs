@@ -1,20 +1,20 @@
-//! Values and textures of glTF's materials, which files give and clips animate: one row each, with its JSON pointer within the
-//! material (KHR_animation_pointer), the bounds of its specification, and its place in the scene's material.
+//! Values and textures of glTF materials, which files set and clips animate. Each has one row: its JSON pointer within the material
+//! (KHR_animation_pointer), the bounds of its specification, and its place in the scene's material.
 
 use super::{Alpha, Material, absorption, animated::MaterialBase, scatter_albedo};
 use glam::Vec3;
 
-/// Bound of values that have no other, so that products of them stay finite.
+/// Bound of values without a specified bound, so that their products stay finite.
 pub const VAST: f32 = 1e18;
 
 /// A factor of glTF's materials or of an extension.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MaterialValue(u8);
 
-/// Changes a material's row, and the base values that others are computed from.
+/// Sets a value in a material's row, and in the base values from which others are computed.
 type Set = fn(&mut Material, &mut MaterialBase, [f32; 4]);
 
-/// Pointer, number of components, the nearest value that the specification permits, and what it sets.
+/// JSON pointer, number of components, clamping to the specification's range, and setter.
 struct Value(&'static str, usize, fn(f32) -> f32, Set);
 
 #[rustfmt::skip]
@@ -55,7 +55,7 @@ fn unit(x: f32) -> f32 {
     x.clamp(0.0, 1.0)
 }
 
-/// Beyond, the phase function is a needle.
+/// Beyond these bounds, the phase function is extremely narrow.
 fn phase(x: f32) -> f32 {
     x.clamp(-0.99, 0.99)
 }
@@ -72,7 +72,7 @@ fn from_one(x: f32) -> f32 {
     x.clamp(1.0, VAST)
 }
 
-/// 0 stands for infinity; nothing else lies below 1.
+/// 0 stands for infinity; other values below 1 are invalid.
 fn refractive_index(x: f32) -> f32 {
     if x == 0.0 { 0.0 } else { from_one(x) }
 }
@@ -82,7 +82,7 @@ fn any(x: f32) -> f32 {
 }
 
 impl MaterialValue {
-    /// All that there are.
+    /// All values.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..VALUES.len()).map(|row| Self(row as u8))
     }
@@ -102,12 +102,12 @@ impl MaterialValue {
         VALUES[self.0 as usize].1
     }
 
-    /// The value nearest to `x` that the specification permits for a component.
+    /// `x` clamped to the range that the specification permits for a component.
     pub fn clamp(self, x: f32) -> f32 {
         VALUES[self.0 as usize].2(x)
     }
 
-    /// Sets the value in a material's row, and in `base`, from which some are computed.
+    /// Sets the value in a material's row, and in `base`, from which some values are computed.
     pub fn set(self, row: &mut Material, base: &mut MaterialBase, value: [f32; 4]) {
         VALUES[self.0 as usize].3(row, base, value);
     }
@@ -155,8 +155,8 @@ fn set_volume(m: &mut Material, base: &MaterialBase) {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MapUse(u8);
 
-/// Pointer of the texture, whether it holds colours, and the field of a material that holds the index of its map. Those after
-/// the first two are of the lobes.
+/// JSON pointer of the texture, whether it holds colours, and the material's field for the index of its map. All but the first two belong
+/// to the lobes.
 struct Map(&'static str, bool, fn(&mut Material) -> &mut u32);
 
 #[rustfmt::skip]
@@ -181,12 +181,12 @@ const MAPS: &[Map] = &[
 ];
 
 impl MapUse {
-    /// All that there are, the base colour first.
+    /// All uses, the base colour first.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..MAPS.len()).map(|row| Self(row as u8))
     }
 
-    /// All that lobes read textures for.
+    /// All texture uses of lobes.
     pub fn of_lobes() -> impl Iterator<Item = Self> {
         Self::all().skip(2)
     }
@@ -201,7 +201,7 @@ impl MapUse {
         MAPS[self.0 as usize].0
     }
 
-    /// Whether texels are colours, which files hold in sRGB.
+    /// Whether texels are colours, which files store in sRGB.
     pub fn holds_colors(self) -> bool {
         MAPS[self.0 as usize].1
     }

@@ -1,8 +1,7 @@
-//! A scene as the renderer sees it: validated, names resolved to indices, groups unrolled or kept as assemblies.
+//! A scene in the renderer's form: validated, names resolved to indices, groups unrolled or stored as assemblies.
 //!
-//! Loaders make it, `anim` evaluates it at a time, `accel` and `device` consume it. Nothing here reads files.
-//! World space is right-handed with Y up; lengths are in scene units, times in seconds, angles in radians,
-//! colours in linear Rec.709.
+//! Loaders make it, `anim` evaluates it at a time, `accel` and `device` consume it. Nothing here reads files. World space is right-handed
+//! with Y up. Lengths are in scene units, times in seconds, angles in radians, colours in linear Rec.709.
 
 mod above;
 pub(crate) mod animated;
@@ -72,61 +71,61 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Vertices per task when the bounds of a mesh are found.
+/// Number of vertices per task when computing the bounds of a mesh.
 const BOUNDED: usize = 1 << 16;
 
-/// "No such index" wherever an index is optional.
+/// Marks an absent optional index.
 pub const NONE: u32 = u32::MAX;
 
 /// A whole scene. All indices are valid and all numbers finite once a loader has returned it.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// What single precision places badly, found when it is first needed: empty in a new scene.
+    /// Objects whose position single precision represents poorly. Computed on first use; empty in a new scene.
     pub far: OnceLock<Far>,
     /// The file's stem, for `{scene}` in output patterns and for reports.
     pub name: String,
-    /// How pictures are made, unless the user says otherwise.
+    /// Render settings, which the user may override.
     pub settings: RenderDefaults,
-    /// Light from where no geometry is.
+    /// Light from directions without geometry.
     pub environment: Environment,
     /// None for clear air.
     pub fog: Option<Fog>,
-    /// Lights besides the environment and surfaces that emit; for the Whitted integrator, these surfaces, too.
+    /// Lights other than the environment and emissive surfaces. For the Whitted integrator, also those surfaces.
     pub lights: Vec<Light>,
-    /// Number of `lights` that come before those of the environment, such as its sun.
+    /// Number of `lights` before the lights of the environment, such as its sun.
     pub own_lights: usize,
-    /// The flat table of materials, whose rows [`Self::material_slots`] name.
+    /// The flat table of materials. [`Self::material_slots`] contains indices of its rows.
     pub materials: Vec<Material>,
     /// How materials read textures.
     pub maps: Vec<TextureMap>,
     /// Pictures that maps read.
     pub textures: Vec<Texture>,
-    /// Shapes, each once, however many instances show it.
+    /// Shapes, each stored once, independent of the number of instances.
     pub meshes: Vec<Mesh>,
-    /// Material of each (instance, slot): `material_slots[instance.slot_base + triangle's slot]`.
-    /// Instances that look alike share a run of slots.
+    /// Material of each (instance, slot): `material_slots[instance.slot_base + triangle's slot]`. Instances with equal materials share a
+    /// run of slots.
     pub material_slots: Vec<u32>,
     /// Group frames, parents before children.
     pub nodes: Vec<Node>,
-    /// All that is in the picture: first what is in the world, then what is in each assembly.
+    /// All instances: first the world's, then each assembly's.
     pub instances: Vec<Instance>,
-    /// Groups that are kept as trees of their own. Those that one places come after it in this list.
+    /// Groups that are stored as separate trees. An assembly precedes the assemblies that it places.
     pub assemblies: Vec<Assembly>,
     /// Names of instances and materials.
     pub names: Names,
-    /// Which entries of the scene file made which instances, in the order of both.
+    /// Entries of the scene file with their instances, in order.
     pub placed: Vec<PlacedRun>,
-    /// Movements that nodes and instances have.
+    /// Movements of nodes and instances.
     pub motions: Vec<Motion>,
-    /// Rigs in motion, which nodes and meshes follow.
+    /// Animated rigs, which nodes and meshes follow.
     pub actors: Vec<Actor>,
     /// The materials, lights and cameras that actors animate.
     pub animated: Vec<Animated>,
-    /// The instances that appear and disappear, in their order.
+    /// Instances that appear and disappear, in order.
     pub appearances: Vec<Appearance>,
-    /// When things are shown that keys show and hide.
+    /// Visibility tracks of objects that keys show and hide.
     pub switches: Vec<Track<bool>>,
-    /// Meshes that change shape, each once.
+    /// Deforming meshes, each once.
     pub deforming: Vec<DeformingMesh>,
     /// Runs of meshes that are the poses of one model.
     pub palettes: Vec<Palette>,
@@ -134,21 +133,21 @@ pub struct Scene {
     pub camera: Camera,
     /// Other cameras that take over from [`Self::camera`], at increasing times.
     pub cuts: Vec<Cut>,
-    /// All cameras of the scene's file by name, where it has several.
+    /// All cameras of the scene file by name, if it has several.
     pub viewpoints: Vec<(String, Camera)>,
-    /// What changes by keys in the scene's file.
+    /// Values that keys in the scene file animate.
     pub timeline: Option<Arc<dyn Timeline>>,
-    /// Whether the timeline has the cameras at each time, and those here are as at the first frame.
+    /// Whether the timeline contains the cameras. The cameras here are then evaluated at the first frame.
     pub camera_has_keys: bool,
-    /// The instance that is the ground of a standalone model.
+    /// The ground plane instance of a standalone model.
     pub stage: Option<u32>,
-    /// Named things, besides meshes, that a lens can focus on.
+    /// Named objects other than meshes that a lens can focus on.
     pub subjects: Vec<Subject>,
-    /// Warnings about what the loader replaced or left out, one line each.
+    /// Warnings about anything the loader replaced or left out, one line each.
     pub warnings: Vec<String>,
-    /// Warnings about what is probably meant otherwise, though all of it is drawn, one line each.
+    /// Warnings about probable mistakes, although everything is drawn, one line each.
     pub doubts: Vec<String>,
-    /// Hints at animations and cameras of the file that are not used, one line each.
+    /// Notes about unused animations and cameras of the file, one line each.
     pub notes: Vec<String>,
 }
 
@@ -161,51 +160,50 @@ pub struct PlacedRun {
     pub entry: u32,
 }
 
-/// Settings from the scene file; the command line may override each.
+/// Settings from the scene file. The command line may override each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderDefaults {
-    /// Pixels from left to right.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     pub height: u32,
     /// Samples per pixel.
     pub samples: u32,
-    /// Noise at which a part of the picture is done before it has all samples; None if every part gets all.
+    /// Noise target: parts of the picture with less noise get no more samples. None: every part gets all samples.
     pub noise: Option<f32>,
-    /// Greatest number of bounces after the first hit.
+    /// Maximum number of bounces after the first hit.
     pub bounces: u32,
     /// Seed of all noise.
     pub seed: u32,
     /// Number of frames of the whole animation.
     pub frames: u32,
-    /// Number of the first frame; the others follow it.
+    /// Number of the first frame. The others follow consecutively.
     pub first_frame: u32,
-    /// Frames per second. The frame with the number `n` shows time `start + (n - first_frame) / fps`, with the exact
-    /// [rate](Self::rate) that is meant by this number.
+    /// Frames per second. Frame `n` shows time `start + (n - first_frame) / fps`, with the exact [rate](Self::rate) for this number.
     pub fps: f64,
     /// Time of the first frame in seconds.
     pub start: f64,
-    /// How light is computed, or which view is shown.
+    /// Lighting method or diagnostic view.
     pub integrator: Integrator,
     /// Exposure in stops: radiance is multiplied by 2^exposure.
     pub exposure: f32,
-    /// Whether [`Self::exposure`] is added to a measured one.
+    /// Whether [`Self::exposure`] is added to a metered exposure.
     pub metering: Metering,
-    /// Limit of the radiance that a light adds after the first bounce; None if nothing is cut off.
+    /// Maximum radiance that a light adds after the first bounce. None: no limit.
     pub clamp_indirect: Option<f32>,
-    /// How radiance becomes display colours.
+    /// Tone mapping.
     pub tone_map: ToneMap,
-    /// None for pictures without motion blur.
+    /// None without motion blur.
     pub shutter: Option<Shutter>,
-    /// How a pixel gathers the light around it.
+    /// Pixel filter.
     pub filter: PixelFilter,
-    /// Width of the filter from one end to the other, in pixels; None for its usual width.
+    /// Full width of the filter in pixels. None: the filter's default.
     pub filter_width: Option<f32>,
-    /// Colour temperature of the light that appears white, in kelvin; None leaves colours as they are.
+    /// Colour temperature of light that appears white, in kelvin. None leaves colours unchanged.
     pub white_balance: Option<f32>,
-    /// Whether noise is taken out of frames with the help of those around them.
+    /// Whether frames are denoised with the help of neighbouring frames.
     pub denoise: bool,
-    /// Whether frames are denoised with the help of those alone that are asked for as well, so that no others are traced.
+    /// Whether only requested frames help to denoise each other, so that no additional frames are traced.
     pub denoises_asked: bool,
 }
 
@@ -253,42 +251,43 @@ impl RenderDefaults {
         self.frame_numbers().into_inner()
     }
 
-    /// The number of the frame that comes this many frames after the first one, or of the last one.
+    /// The frame number at this offset from the first frame, at most the last frame's.
     pub fn frame_at(&self, index: u32) -> u32 {
         self.first_frame.saturating_add(index.min(self.frames.saturating_sub(1)))
     }
 }
 
-/// Whether the exposure of frames is measured.
+/// Exposure metering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum Metering {
-    /// As the scene says, unmeasured.
+    /// Off: the scene's exposure is used.
     #[default]
     Off,
-    /// For light of a known brightness: makes dark subjects brighter and bright ones darker, by a stop at most, for the whole film alike.
+    /// For light of a known brightness: brightens dark subjects and darkens bright ones, by one stop at most, with one value for all
+    /// frames.
     Gentle,
-    /// Once a second.
+    /// Metered once per second.
     Full,
-    /// As the keys of the scene file have it.
+    /// Set by keys of the scene file.
     Keyed,
 }
 
 choice! {
-    /// How a shiny surface dims what lies below it, such as paint below varnish.
+    /// How a shiny layer dims the layers below it, such as paint under varnish.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Layering = Reciprocal {
-        /// By what it reflects both on the way in and on the way out: light goes both ways alike.
+        /// By its reflectance both on the way in and on the way out, which is reciprocal.
         Reciprocal = "reciprocal",
-        /// By what it reflects towards the viewer alone, as in Cycles and OpenPBR.
+        /// By its reflectance towards the viewer only, as in Cycles and OpenPBR.
         Viewer = "viewer",
     }
 }
 
-/// Radiance from where no geometry is.
+/// Radiance from directions without geometry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Environment {
-    /// The same from everywhere.
+    /// Uniform radiance.
     Constant {
         /// Linear RGB.
         radiance: Vec3,
@@ -307,21 +306,21 @@ pub enum Environment {
     Image {
         /// Radiance by direction.
         pixels: FloatImage,
-        /// Radians by which it is turned about +Y.
+        /// Rotation about +Y in radians.
         rotation: f32,
         /// Stars in front of it.
         stars: Stars,
     },
 }
 
-/// Stars above the horizon, which are seen and light nothing. The same ones shine in every sky.
+/// Visible stars above the horizon, which emit no light into the scene. All skies have equal stars.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stars {
-    /// Irradiance of the faintest stars; 0 if there are none. Those of n times as much are n^1.5 times as rare.
+    /// Irradiance of the faintest stars; 0 for no stars. Stars n times as bright are n^1.5 times as rare.
     pub faintest: f32,
-    /// Irradiance that is taken from every star, as far as it has so much.
+    /// Irradiance that is subtracted from every star, down to 0.
     pub dimming: f32,
-    /// Angle in radians by which the sky has turned about the celestial pole, which is 45° above the horizon at -Z.
+    /// Rotation of the sky about the celestial pole in radians. The pole is 45° above the horizon at -Z.
     pub turn: f32,
 }
 
@@ -334,9 +333,9 @@ impl Default for Environment {
 /// Linear RGB, row-major, first row at the top; `data.len() == width * height`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FloatImage {
-    /// Pixels from left to right.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     pub height: u32,
     /// Red, green and blue of each pixel.
     pub data: Vec<[f32; 3]>,
@@ -351,32 +350,32 @@ pub enum Light {
         position: Vec3,
         /// Radiant intensity.
         intensity: Vec3,
-        /// Distance at which the light ends, by the formula of KHR_lights_punctual; nowhere if none.
+        /// Distance at which the light ends, by the formula of KHR_lights_punctual. None: no limit.
         range: Option<f32>,
     },
-    /// A distant disc, which camera and mirror rays see.
+    /// A distant disc, visible to camera and mirror rays.
     Sun {
-        /// Towards it.
+        /// Direction towards the light.
         direction: Vec3,
-        /// On a surface that faces it.
+        /// Irradiance on a surface that faces the light.
         irradiance: Vec3,
-        /// Radians; 0 gives hard shadows and no visible disc.
+        /// Angular radius in radians. 0 gives hard shadows and no visible disc.
         angular_radius: f32,
     },
-    /// A sun of which a part is dark.
+    /// A distant disc that is partly dark.
     Moon {
-        /// Towards it.
+        /// Direction towards the moon.
         direction: Vec3,
-        /// That of what is lit, on a surface that faces it.
+        /// Irradiance from the lit part, on a surface that faces the moon.
         irradiance: Vec3,
-        /// Radians.
+        /// Angular radius in radians.
         angular_radius: f32,
-        /// Unit vector across the direction that leads to the lit side.
+        /// Unit vector perpendicular to the direction, pointing to the lit side.
         bright_limb: Vec3,
         /// Cosine of the angle between the middle of the lit side and the viewer.
         phase_cosine: f32,
     },
-    /// A point light that shines into a cone: in full within `inner`, not at all from `outer` on, and in between by the formula of
+    /// A point light that shines into a cone: fully within `inner`, not beyond `outer`, and in between by the formula of
     /// KHR_lights_punctual.
     Spot {
         /// In scene units.
@@ -389,18 +388,18 @@ pub enum Light {
         inner: f32,
         /// Half-angle in radians.
         outer: f32,
-        /// Radius of a disc across the direction that is not seen; 0 for a point.
+        /// Radius of an invisible disc perpendicular to the direction. 0 for a point.
         radius: f32,
-        /// Distance at which the light ends, as that of a point.
+        /// Distance at which the light ends, as for a point light.
         range: Option<f32>,
     },
-    /// An instance that emits light, for the Whitted integrator, which knows no other: a sphere, or a disc.
+    /// An emissive instance, for the Whitted integrator, which supports only spheres and discs.
     Lamp {
         /// The middle, in scene units.
         position: Vec3,
-        /// Of a disc: it shines into the half space there.
+        /// Direction of a disc, which emits into that half space. None for a sphere.
         direction: Option<Vec3>,
-        /// Radiant intensity, of a disc along the direction.
+        /// Radiant intensity; of a disc, along the direction.
         intensity: Vec3,
         /// In scene units.
         radius: f32,
@@ -412,15 +411,15 @@ pub enum Light {
 pub struct Texture {
     /// Name for messages.
     pub name: String,
-    /// Texels from left to right.
+    /// Width in texels.
     pub width: u32,
-    /// Texels from top to bottom.
+    /// Height in texels.
     pub height: u32,
     /// Row-major, the first row at the top.
     pub texels: Texels,
-    /// How the texture continues beyond its edges, along u and along v.
+    /// Wrap modes along u and along v.
     pub wrap: [Wrap; 2],
-    /// Whether magnified texels stay square.
+    /// Whether texels are magnified without interpolation.
     pub nearest: bool,
 }
 
@@ -435,23 +434,23 @@ pub enum Texels {
     Linear(Vec<[f32; 4]>),
 }
 
-/// How a texture continues beyond its edges.
+/// Wrap mode of a texture outside of UV 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wrap {
-    /// Again and again.
+    /// Repeats the texture.
     #[default]
     Repeat,
-    /// With the texels at its edge.
+    /// Continues the texels at the edge.
     Clamp,
-    /// Again and again, every other time mirrored.
+    /// Repeats the texture, with every other copy mirrored.
     Mirror,
 }
 
-/// A shape that gets one BLAS, whatever the number of its instances.
+/// A shape with one BLAS, independent of the number of its instances.
 #[derive(Clone, Debug)]
 pub struct Mesh {
-    /// Name, as the scene file or the model has it.
+    /// Name in the scene file or model.
     pub name: String,
     /// Its geometry.
     pub shape: Shape,
@@ -464,7 +463,7 @@ pub struct Mesh {
 pub enum Shape {
     /// A surface of triangles.
     Triangles(TriangleMesh),
-    /// The analytic sphere of radius 1 about the origin of object space.
+    /// The analytic sphere of radius 1 at the origin of object space.
     Sphere,
 }
 
@@ -483,8 +482,8 @@ pub struct TriangleMesh {
     pub uvs1: Vec<[f32; 2]>,
     /// Linear colour and alpha that multiply the material's: one per position, or empty.
     pub colors: Vec<[f32; 4]>,
-    /// Unit tangents along growing `u`, one per position, or empty. The bitangent, along growing `v`, is
-    /// `cross(normal, tangent.xyz) * tangent.w`, and `w` is 1 or -1.
+    /// Unit tangents along increasing `u`, one per position, or empty. The bitangent, along increasing `v`, is `cross(normal, tangent.xyz)
+    /// * tangent.w`, and `w` is 1 or -1.
     pub tangents: Vec<[f32; 4]>,
     /// Material slot of each triangle, or empty: all 0.
     pub slots: Vec<u32>,
@@ -519,7 +518,7 @@ impl Mesh {
     }
 }
 
-/// A frame that instances hang from: `world_from_node = world_from_parent · local · motion(t) · root_from_rig_node(t)`.
+/// A frame that instances are attached to: `world_from_node = world_from_parent · local · motion(t) · root_from_rig_node(t)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     /// The transform at rest, in the parent's space.
@@ -539,9 +538,9 @@ pub struct Instance {
     pub local: Affine3,
     /// Index into `nodes` or [`NONE`] for the world.
     pub node: u32,
-    /// Index into [`Scene::meshes`]; those behind the last mesh are of [`Scene::assemblies`].
+    /// Index into [`Scene::meshes`]. Indices beyond the last mesh refer to [`Scene::assemblies`].
     pub mesh: u32,
-    /// First of the mesh's `slot_count` entries in [`Scene::material_slots`]; 0 of an assembly.
+    /// First of the mesh's `slot_count` entries in [`Scene::material_slots`]. 0 for an assembly.
     pub slot_base: u32,
     /// Index into `motions` or [`NONE`].
     pub motion: u32,
@@ -552,18 +551,18 @@ pub struct Instance {
 pub struct Motion {
     /// Parts whose transforms are multiplied from left to right: the last one is applied to the object first.
     pub parts: Vec<MotionPart>,
-    /// How instances that share the motion differ.
+    /// Variation between instances that share the motion.
     pub phase: Phase,
 }
 
-/// One way to move, as a function of time.
+/// A kind of movement, as a function of time.
 #[derive(Clone, Debug)]
 pub enum MotionPart {
-    /// Steady rotation about a unit axis, one turn per `period` seconds.
+    /// Steady rotation about a unit axis, one revolution per `period` seconds.
     Spin {
         /// Unit vector.
         axis: Vec3,
-        /// Seconds for a turn.
+        /// Seconds per revolution.
         period: f64,
     },
     /// Rotation back and forth by up to `angle` radians, one swing per `period` seconds.
@@ -572,82 +571,82 @@ pub enum MotionPart {
         axis: Vec3,
         /// Radians to either side.
         angle: f32,
-        /// Seconds for a swing.
+        /// Seconds per cycle.
         period: f64,
     },
     /// Translation along ± `offset`, one swing per `period` seconds.
     Bob {
         /// In scene units.
         offset: Vec3,
-        /// Seconds for a swing.
+        /// Seconds per cycle.
         period: f64,
     },
     /// Interpolated poses.
     Keyframes {
         /// Poses over time.
         track: Track<Keyframe>,
-        /// How rotations are interpolated.
+        /// Interpolation of rotations.
         rotations: Rotations,
     },
     /// Movement along a curve.
     Follow(Follower),
-    /// Rotation that points +X at a thing or, without one, at a point.
+    /// Rotation that points +X at an object or, without one, at a point.
     LookAt {
-        /// Point in scene units, where there is no thing.
+        /// Point in scene units, if there is no object.
         point: Vec3,
-        /// What is pointed at, wherever it moves.
+        /// The object to point at. It may move.
         thing: Option<Follow>,
     },
     /// Smooth random movement.
     Noise(Noise),
-    /// No movement: instances show the poses of a mesh that bends.
+    /// No movement: instances show the poses of a bending mesh.
     Bend(Bend),
-    /// No movement: instances show the poses of a clip in turn. Their mesh is the first of `poses.count`, one per pose.
-    /// The speed of each is drawn from `speeds`, a pure function of its index.
+    /// No movement: instances show successive poses of a clip. Their mesh is the first of `poses.count`, one per pose. Each instance has a
+    /// random speed from `speeds`, a pure function of its index.
     Clip {
         /// Poses of the clip.
         poses: PoseBuckets,
-        /// Least and greatest speed, in seconds of the clip per second.
+        /// Minimum and maximum speed, in seconds of the clip per second.
         speeds: [f32; 2],
     },
 }
 
-/// A place, an orientation and a size.
+/// Translation, rotation and scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keyframe {
     /// In scene units.
     pub translation: Vec3,
     /// Applied after the scale.
     pub rotation: Quat,
-    /// Radians about x, then y, then z, of which `rotation` is the same; for [`Rotations::Euler`].
+    /// Radians about x, then y, then z, equivalent to `rotation`; for [`Rotations::Euler`].
     pub angles: Vec3,
     /// Factors along x, y and z.
     pub scale: Vec3,
 }
 
-/// Movement along a curve in the space that the object is placed in.
+/// Movement along a curve, in the space in which the object is placed.
 #[derive(Clone, Debug)]
 pub struct Follower {
-    /// The curve that is followed.
+    /// The curve.
     pub curve: Arc<Curve>,
-    /// Where on the curve it is at a time.
+    /// Position on the curve as a function of time.
     pub travel: Travel,
-    /// Distance by which this object is behind the first one.
+    /// Distance between this object and the first one.
     pub behind: f32,
-    /// What happens beyond the ends of the curve.
+    /// Behaviour beyond the ends of the curve.
     pub ends: Ends,
-    /// Where the object points with its +X axis.
+    /// Direction of the object's +X axis.
     pub face: Face,
-    /// To the right, up, and ahead.
+    /// Offset to the right, up, and ahead.
     pub offset: Vec3,
-    /// Lean into bends: 1 balances a gravity of 9.81 units/s².
+    /// Banking in bends: 1 balances a gravity of 9.81 units/s².
     pub bank: f32,
 }
 
 /// Distance along a curve over time.
 #[derive(Clone, Debug)]
 pub enum Travel {
-    /// Units per second, and the distance at time 0.
+    /// Constant speed.
     Speed {
         /// Units per second.
         speed: f64,
@@ -658,36 +657,36 @@ pub enum Travel {
     Keys(Track<f32>),
 }
 
-/// Smooth random movement, a pure function of the time.
+/// Smooth random movement, a pure function of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Greatest translation along each axis.
+    /// Maximum translation along each axis.
     pub translation: Vec3,
-    /// Greatest rotation about each axis, in radians.
+    /// Maximum rotation about each axis, in radians.
     pub rotation: Vec3,
-    /// Seconds.
+    /// Approximate period in seconds.
     pub period: f64,
     /// Seed of the movement.
     pub seed: u32,
 }
 
-/// How far into its movement an instance is at time 0, in periods (in seconds for keyframes, in lengths of the curve on curves).
+/// Phase of an instance's movement at time 0, in periods (in seconds for keyframes, in lengths of the curve for movement along curves).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
-    /// The same phase for all instances.
+    /// One phase for all instances.
     Same,
     /// A random phase, a pure function of the seed and the instance's index.
     Random {
         /// Seed of the phases.
         seed: u32,
-        /// Phases are below this, and not below 0.
+        /// Upper limit of the phases. The lower limit is 0.
         spread: f32,
     },
     /// A plane wave: `dot(local translation, direction) / length`.
     Wave {
         /// Unit vector.
         direction: Vec3,
-        /// Scene units from a crest to the next.
+        /// Wavelength in scene units.
         length: f32,
     },
 }
@@ -695,26 +694,27 @@ pub enum Phase {
 /// A camera, which may move.
 #[derive(Clone, Debug)]
 pub struct Camera {
-    /// Where it is and what it looks at.
+    /// Position and target over time.
     pub path: CameraPath,
-    /// What the eye of a still camera follows.
+    /// Object that the eye of a still camera follows.
     pub eye: Option<Follow>,
-    /// What the camera looks at, instead of the path's own target. An orbit is about it.
+    /// Object that the camera looks at, instead of the path's own target. It is also the centre of an orbit.
     pub target: Option<Follow>,
-    /// Unit vector that points up in the picture. A path along a node has its own.
+    /// Unit up vector of the picture. A path along a node has its own.
     pub up: Vec3,
-    /// Rotation of the camera about its axis in radians: to the right, so that the picture turns to the left.
+    /// Rotation of the camera about its viewing axis in radians. A positive roll tilts the camera to the right, and the picture to the
+    /// left.
     pub roll: f32,
-    /// Along and about right, up and back.
+    /// Camera shake, along and about the right, up and back axes.
     pub shake: Option<Noise>,
-    /// How it makes a picture of what is in front of it.
+    /// Projection onto the picture.
     pub projection: Projection,
-    /// From the axis of a camera that is not a panorama to the middle of the picture, to the right and upwards, as shares of the longer side
-    /// of the picture.
+    /// Offset from the camera's axis to the middle of the picture, to the right and up, relative to the longer side of the picture. Not
+    /// used by panoramas.
     pub shift: Vec2,
-    /// Index in a glTF file of the camera whose clips change the projection.
+    /// Index in a glTF file of the camera whose clips animate the projection.
     pub driver: Option<u32>,
-    /// None for a pinhole: everything is sharp.
+    /// None for a pinhole camera.
     pub lens: Option<Lens>,
     /// Animated values of the projection and the lens.
     pub tracks: LensTracks,
@@ -738,10 +738,10 @@ impl Default for Camera {
     }
 }
 
-/// A named thing that a lens can focus on.
+/// A named object that a lens can focus on.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// Name, as the scene file or the model has it.
+    /// Name in the scene file or model.
     pub name: String,
     /// Points whose mean is the middle of the subject.
     pub anchors: Vec<Anchor>,
@@ -749,28 +749,28 @@ pub struct Subject {
     pub instances: Vec<u32>,
 }
 
-/// Where a camera is, and where it looks, over time.
+/// Position and target of a camera over time.
 #[derive(Clone, Debug)]
 pub enum CameraPath {
     /// A camera at rest.
     Still {
-        /// Where the camera is.
+        /// Position of the camera.
         eye: Vec3,
         /// Point in the middle of the picture.
         target: Vec3,
     },
-    /// A circle about the axis `up` through `target`: `turns` turns over the whole animation, from `start` radians
-    /// at the first frame (0 looks from +Z of the target, growing towards +X), `height` above the target.
+    /// A circle about the axis `up` through `target`, `height` above the target. The camera makes `turns` revolutions over the whole
+    /// animation, from `start` radians at the first frame. At 0 it is at +Z of the target; positive angles are towards +X.
     Orbit {
         /// Point in the middle of the picture, on the axis of the circle.
         target: Vec3,
-        /// Distance of the eye from the axis.
+        /// Distance of the camera from the axis.
         radius: f32,
-        /// Height of the eye above the target.
+        /// Height of the camera above the target.
         height: f32,
         /// Angle at the first frame in radians.
         start: f32,
-        /// Number of turns.
+        /// Number of revolutions.
         turns: f32,
     },
     /// Along splines through keys.
@@ -782,30 +782,30 @@ pub enum CameraPath {
     },
 }
 
-/// A thing that a camera keeps to as it moves.
+/// A moving object that a camera follows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follow {
-    /// Points whose mean is the middle of the thing.
+    /// Points whose mean is the middle of the object.
     pub anchors: Arc<[Anchor]>,
-    /// From that middle, in scene units.
+    /// Offset from the middle, in scene units.
     pub offset: Vec3,
-    /// Whether the offset turns with the thing.
+    /// Whether the offset rotates with the object.
     pub turns: bool,
-    /// Mean time in seconds by which the camera is behind.
+    /// Mean delay of the camera in seconds.
     pub lag: f32,
 }
 
-/// A camera that takes over.
+/// A switch to another camera.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// Seconds.
+    /// Time in seconds.
     pub time: f64,
-    /// The one that is used from then on.
+    /// The camera after the cut.
     pub camera: Camera,
 }
 
 impl Scene {
-    /// Length of the animation in seconds: the time of the last frame, at least one frame long.
+    /// Length of the animation in seconds: the time of the last frame, but at least one frame.
     pub fn duration(&self) -> f64 {
         self.settings.rate().seconds(self.settings.frames.saturating_sub(1).max(1))
     }
@@ -816,7 +816,7 @@ impl Scene {
         self.settings.start + self.settings.rate().seconds(passed)
     }
 
-    /// Whether any instance, group or mesh moves, or appears.
+    /// Whether any instance, group or mesh moves or appears.
     pub fn is_animated(&self) -> bool {
         let follows = |node: &Node| node.follows.is_some();
         let carries = || self.nodes.iter().any(follows);

@@ -1,51 +1,51 @@
-//! Names of instances and materials: those of the file, with numbers to tell apart those that share a name.
+//! Names of instances and materials: the file's names, with numbers to distinguish equal names.
 
 use super::{NONE, Scene};
 use std::fmt::Write as _;
 
-/// The first 256 characters of a name at most, since a million instances may share it.
+/// A name shortened to 256 characters, because a million instances may share it.
 pub fn cut(name: &str) -> &str {
     const LONGEST: usize = 256;
     let end = name.char_indices().nth(LONGEST).map(|(end, _)| end);
     end.and_then(|end| name.get(..end)).unwrap_or(name)
 }
 
-/// Names of a scene's instances and materials. A million instances share few stems, so each keeps an index and a number.
+/// Names of a scene's instances and materials. A million instances share few stems, so each instance stores only an index and a number.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     stems: Vec<String>,
     instances: Vec<InstanceName>,
-    /// Name of each row of the material table; empty where the file has none.
+    /// Name of each row of the material table. Empty for unnamed materials.
     pub materials: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct InstanceName {
     stem: u32,
-    /// Number that tells the instance from others of its stem, or [`NONE`].
+    /// Number that distinguishes instances with this stem, or [`NONE`].
     number: u32,
 }
 
 impl Names {
-    /// A new stem for [`Self::push`].
+    /// Adds a stem for [`Self::push`] and returns its index.
     pub(crate) fn add_stem(&mut self, stem: String) -> u32 {
         self.stems.push(stem);
         self.stems.len() as u32 - 1
     }
 
-    /// Names the next instance: `number` tells it from others of its stem, unless it is [`NONE`].
+    /// Names the next instance. `number` distinguishes instances with this stem; [`NONE`] means no number.
     pub(crate) fn push(&mut self, stem: u32, number: u32) {
         self.instances.push(InstanceName { stem, number });
     }
 
-    /// Names an instance that has come in front of those from `index` on.
+    /// Names an instance that is inserted at `index`.
     pub(super) fn insert(&mut self, index: usize, stem: u32, number: u32) {
         if index <= self.instances.len() {
             self.instances.insert(index, InstanceName { stem, number });
         }
     }
 
-    /// Names all instances by their stems; those that share one are numbered from 0.
+    /// Names all instances by their stems. Instances with a common stem are numbered from 0.
     pub fn numbered(stems: Vec<String>, of: &[u32]) -> Self {
         let mut counts = vec![0u32; stems.len()];
         of.iter().for_each(|&stem| counts[stem as usize] += 1);
@@ -71,7 +71,7 @@ impl Names {
 }
 
 impl Scene {
-    /// Calls `visit` with the name of every instance of the world, in their order. Instances without a name are named after their mesh.
+    /// Calls `visit` with the name of every instance of the world, in order. Unnamed instances have the name of their mesh.
     pub fn visit_instance_names(&self, mut visit: impl FnMut(&str)) {
         let mut name = String::new();
         for index in self.world() {
@@ -96,7 +96,7 @@ impl Scene {
         }
     }
 
-    /// The stem of an instance's name, and the number behind it or [`NONE`].
+    /// The stem of an instance's name, and its number or [`NONE`].
     pub(crate) fn name_parts(&self, index: usize) -> (&str, u32) {
         self.names.parts(index).unwrap_or_else(|| {
             let mesh = self.instances.get(index).and_then(|instance| self.meshes.get(instance.mesh as usize));
@@ -110,7 +110,7 @@ impl Scene {
         name.map_or_else(|| format!("material.{row}"), String::clone)
     }
 
-    /// Calls `visit` with the name of every material, in their order.
+    /// Calls `visit` with the name of every material, in order.
     pub fn visit_material_names(&self, mut visit: impl FnMut(&str)) {
         for index in 0..self.materials.len() {
             visit(&self.material_name(index));

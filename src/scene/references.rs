@@ -1,13 +1,13 @@
-//! Checks a scene's indices, which kernels follow unchecked. Those from loaders are valid, but scenes may also be made by other code.
+//! Checks a scene's indices, which kernels follow unchecked. Loaders produce valid indices, but other code may also build scenes.
 
 use super::{Environment, Instance, Mesh, MotionPart, NONE, Placed, Scene, Shape, Texels, Texture};
 use rayon::prelude::*;
 
-/// The part of a scene that refers to something missing.
+/// The first invalid reference of a scene.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LostReference {
-    #[error("mesh `{0}` has triangles with vertices or material slots that it lacks")]
+    #[error("triangles of the mesh `{0}` use vertices or material slots that do not exist")]
     Mesh(String),
     #[error("instance {0} shows a mesh or has material slots that the scene lacks")]
     Instance(usize),
@@ -17,15 +17,17 @@ pub enum LostReference {
     Material(usize),
     #[error("texture map {0} reads a texture that the scene lacks")]
     Map(usize),
-    #[error("texture `{0}` has fewer texels than its size tells, or none")]
+    #[error("texture `{0}` has fewer texels than its size, or none")]
     Texture(String),
-    #[error("the environment's image has fewer pixels than its size tells, or none")]
+    #[error("the environment's image has fewer pixels than its size, or none")]
     Environment,
 }
 
 impl Scene {
+    /// Checks all indices that kernels follow. Parallel, O(triangles and instances).
+    ///
     /// # Errors
-    /// The first index that is out of range, among those that kernels follow. Parallel, O(triangles and instances).
+    /// The first index that is out of range.
     pub fn check_references(&self) -> Result<(), LostReference> {
         if let Some(mesh) = self.meshes.iter().find(|mesh| !is_whole(mesh)) {
             return Err(LostReference::Mesh(mesh.name.clone()));
@@ -58,7 +60,7 @@ impl Scene {
         }
     }
 
-    /// Whether all meshes that an instance may show exist, and all their material slots.
+    /// Whether all meshes that an instance may show, and all their material slots, exist.
     fn is_complete(&self, instance: &Instance) -> bool {
         if let Placed::Assembly(assembly) = self.placed_by(instance) {
             return self.assemblies[assembly].range().end <= self.instances.len();

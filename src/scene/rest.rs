@@ -1,29 +1,29 @@
-//! Positions at rest, without motions and poses of rigs, and detection of scenes that single precision places badly.
+//! Positions at rest, without motions and rig poses, and detection of scenes whose positions single precision represents poorly.
 //!
-//! A float has 24 bits. In scenes with assemblies, and where instances are far from the origin relative to their size, frames use an origin
-//! close to the camera (`Tlas::origin`, `Poser::set_close_to_camera`), on a grid of powers of two, so that static objects keep all digits
-//! of their position. Nodes and motions are then composed in double precision.
+//! A float has 24 bits. In scenes with assemblies, and if instances are far from the origin relative to their size, frames use an origin
+//! close to the camera (`Tlas::origin`, `Poser::set_close_to_camera`). It lies on a grid of powers of two, so that static objects keep all
+//! digits of their position. Nodes and motions are then composed in double precision.
 
 use super::{Instance, Node, Placed, Scene};
 use crate::math::Aabb;
 use glam::Affine3;
 use rayon::prelude::*;
 
-/// Ratio of coordinates to the size of instances above which single precision places these visibly badly: at 10,000 sizes from the origin,
-/// some pixels of a contact shadow are wrong.
+/// Ratio of coordinates to instance size above which single precision causes visible errors: at 10,000 sizes from the origin, some pixels
+/// of a contact shadow are wrong.
 const FAR: f32 = 2048.0;
-/// Ratio of half the world's extent to the size of its details above which rays leave a large ground visibly too far off: at 250,000 there are
-/// no shadows where things touch it. Below, levels would cost more than they show.
+/// Ratio of half the world's extent to the size of its details above which rays leave a large ground visibly too far from its surface: at
+/// 250,000, contact shadows are missing. Below this ratio, levels would cost more than the improvement is worth.
 const LARGE: f32 = 32768.0;
-/// Number of instances whose sizes are looked at.
+/// Number of instances whose sizes are sampled.
 const SIZES: usize = 4096;
 
-/// What single precision places badly in a scene at rest.
+/// Parts of a scene at rest whose positions single precision represents poorly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Far {
-    /// If half of the world's instances are far from its origin beside their sizes, the lower quartile of the sizes.
+    /// Lower quartile of instance sizes, if half of the world's instances are far from its origin relative to their size.
     pub details: Option<f32>,
-    /// Half of the world's greatest extent, if it is large beside that size, as with a ground that reaches to the horizon.
+    /// Half of the world's greatest extent, if it is large relative to instance sizes, such as with a ground that extends to the horizon.
     pub reach: Option<f32>,
 }
 
@@ -37,7 +37,7 @@ pub fn node_worlds(nodes: &[Node]) -> Vec<Affine3> {
     worlds
 }
 
-/// The transform of an instance at rest, to the world or to the space of its assembly.
+/// The transform of an instance at rest, to world space or to the space of its assembly.
 pub fn instance_world(instance: &Instance, node_worlds: &[Affine3]) -> Affine3 {
     match node_worlds.get(instance.node as usize) {
         Some(node) => *node * instance.local,
@@ -66,12 +66,12 @@ impl Scene {
         bounds(&self.instances[self.world()], &self.boxes_at_rest(), &node_worlds(&self.nodes))
     }
 
-    /// Which of the world single precision places badly. Found once: takes about 15 ns per instance and core.
+    /// Parts of the world that single precision represents poorly. Computed once, in about 15 ns per instance and core.
     pub(crate) fn far(&self) -> Far {
         *self.far.get_or_init(|| self.find_far())
     }
 
-    /// Whether frames of the scene have levels (`accel::Nested`): it has assemblies, or needs the digits that rays of such frames have.
+    /// Whether frames of the scene have levels (`accel::Nested`): for assemblies, or for the additional precision of their rays.
     pub(crate) fn has_levels(&self) -> bool {
         !self.assemblies.is_empty() || self.far() != Far::default()
     }
@@ -96,7 +96,7 @@ impl Scene {
         Far { details: (distance > FAR).then_some(size), reach: (reach > LARGE * size).then_some(reach) }
     }
 
-    /// The box around all assemblies that are placed in the world, at rest.
+    /// The bounds of all assemblies in the world, at rest.
     pub(crate) fn bounds_of_assemblies(&self) -> Aabb {
         let world = self.instances[self.world()].iter();
         let placed: Vec<Instance> =

@@ -1,7 +1,7 @@
 //! Rigs: a hierarchy of nodes, skins, morph targets, the clips that animate them, and the actors that play clips.
 //!
-//! Loaders make rigs from glTF files; `anim` evaluates them at a time. Units and spaces are glTF's: right-handed, Y up,
-//! seconds. A rig's root space is the space of the model that it belongs to.
+//! Loaders make rigs from glTF files; `anim` evaluates them at a time. Units and spaces are glTF's: right-handed, Y up, seconds. A rig's
+//! root space is the space of its model.
 
 use super::animated::Track;
 use crate::choice::choice;
@@ -31,9 +31,9 @@ pub struct RigNode {
     pub parent: u32,
     /// `parent_from_node` at rest.
     pub local: Local,
-    /// Weight of each morph target at rest; empty where the node has no mesh with targets.
+    /// Weight of each morph target at rest. Empty if the node has no mesh with targets.
     pub weights: Vec<f32>,
-    /// Whether it is shown at rest, where its parents are.
+    /// Whether it is visible at rest, if its parents are.
     pub visible: bool,
 }
 
@@ -66,20 +66,20 @@ pub struct Skin {
 #[derive(Clone, Debug, Default)]
 pub struct Clip {
     pub name: String,
-    /// Seconds: the greatest key time of all channels and tracks; 0 where all have a single key at 0.
+    /// Greatest key time of all channels and tracks, in seconds. 0 if all of them have a single key at 0.
     pub duration: f32,
     pub channels: Vec<Channel>,
     /// Animated values of materials, lights and cameras.
     pub tracks: Vec<Track>,
-    /// Why the file's animation cannot be played, if it is faulty. It has no channels and tracks then.
+    /// Reason why the file's animation cannot be played. A faulty clip has no channels and tracks.
     pub fault: Option<String>,
 }
 
 impl Clip {
-    /// Whether the clip can be played.
+    /// Checks that the clip can be played.
     ///
     /// # Errors
-    /// A sentence about the file's animation, if it is faulty.
+    /// A sentence about the fault in the file's animation.
     pub fn playable(&self) -> Result<(), String> {
         match &self.fault {
             None => Ok(()),
@@ -95,10 +95,10 @@ pub struct Channel {
     pub node: u32,
     pub property: Property,
     pub interpolation: Interpolation,
-    /// Seconds, finite, not negative, strictly increasing, never empty.
+    /// Times in seconds: finite, not negative, strictly increasing, never empty.
     pub times: Vec<f32>,
-    /// `components` floats per key; with [`Interpolation::CubicSpline`] three times as many: in-tangent, value,
-    /// out-tangent of each key, as in glTF 2.0, appendix C. Rotations are unit quaternions (x, y, z, w).
+    /// `components` floats per key. With [`Interpolation::CubicSpline`] three times as many: in-tangent, value and out-tangent of each key,
+    /// as in glTF 2.0, appendix C. Rotations are unit quaternions (x, y, z, w).
     pub values: Vec<f32>,
 }
 
@@ -107,33 +107,33 @@ pub enum Property {
     Translation,
     Rotation,
     Scale,
-    /// All morph weights of the node at once.
+    /// All morph weights of the node together.
     Weights,
-    /// Whether the node and what hangs from it is shown: 1 or 0, in steps.
+    /// Visibility of the node and its children: 1 or 0, in steps.
     Visibility,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     Step,
-    /// Linear, but spherical for rotations.
+    /// Linear; spherical for rotations.
     Linear,
     CubicSpline,
 }
 
-/// The joints, weights and morph targets by which a mesh deforms. Its triangles are in bind pose.
+/// Joints, weights and morph targets that deform a mesh. Its triangles are in bind pose.
 #[derive(Clone, Debug, Default)]
 pub struct Deformers {
-    /// Joints that move each vertex: `joints_per_vertex` of them, a multiple of four, or 0 without a skin.
+    /// Number of joints per vertex, a multiple of four, or 0 without a skin.
     pub joints_per_vertex: u32,
     /// Indices into [`Skin::joints`], `joints_per_vertex` for each vertex.
     pub joints: Vec<u16>,
-    /// Weights in the same order; those of a vertex sum to 1.
+    /// Weights in this order. The weights of a vertex sum to 1.
     pub weights: Vec<f32>,
     pub targets: Vec<MorphTarget>,
 }
 
-/// Offsets that a weight adds to each vertex; each array has one per vertex or is empty.
+/// Weighted offsets of vertices. Each array has one entry per vertex or is empty.
 #[derive(Clone, Debug, Default)]
 pub struct MorphTarget {
     pub positions: Vec<[f32; 3]>,
@@ -141,7 +141,7 @@ pub struct MorphTarget {
     pub tangents: Vec<[f32; 3]>,
 }
 
-/// How a clip is played.
+/// Playback settings of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playback {
     /// Index into [`Rig::clips`].
@@ -150,7 +150,7 @@ pub struct Playback {
     pub speed: f64,
     /// Time of the clip at time 0, in seconds.
     pub offset: f64,
-    /// Start over at the end, instead of holding the last pose (the first one when played backwards).
+    /// Whether the clip repeats, instead of holding the last pose (the first one when played backwards).
     pub looped: bool,
 }
 
@@ -160,11 +160,11 @@ impl Default for Playback {
     }
 }
 
-/// A rig that plays clips: evaluated once per frame, for all that hangs from it.
+/// A rig that plays clips. It is evaluated once per frame, for all objects attached to it.
 #[derive(Clone, Debug, Default)]
 pub struct Actor {
     pub rig: Arc<Rig>,
-    /// Clips that are played. Where several animate the same property, the last one wins.
+    /// Clips to play. If several animate one property, the last one wins.
     pub playbacks: Vec<Playback>,
 }
 
@@ -177,7 +177,7 @@ pub struct RigNodeRef {
     pub node: u32,
 }
 
-/// An instance that is not always shown. It may have several of these, and is shown while all of them have it.
+/// A visibility condition of an instance. An instance with several is visible while all of them hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appearance {
     /// Index into [`super::Scene::instances`].
@@ -185,10 +185,10 @@ pub struct Appearance {
     pub by: ShownBy,
 }
 
-/// What has something shown.
+/// Source of a visibility condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownBy {
-    /// A node of a rig, while it is shown itself.
+    /// A node of a rig, while it is visible itself.
     Node(RigNodeRef),
     /// Index into [`super::Scene::switches`].
     Switch(u32),
@@ -202,18 +202,18 @@ pub struct DeformingMesh {
     /// Index into [`super::Scene::actors`].
     pub actor: u32,
     pub refit: RefitPolicy,
-    /// Runs of the mesh's vertices, in their order and without gaps.
+    /// Runs of the mesh's vertices, in order and without gaps.
     pub pieces: Vec<Piece>,
 }
 
-/// A run of a deforming mesh's vertices that moves in one way: morph targets first, then a skin or a node.
+/// A run of a deforming mesh's vertices with one kind of deformation: morph targets first, then a skin or a node.
 #[derive(Clone, Debug)]
 pub struct Piece {
     pub vertex_count: u32,
-    /// The node of the rig that has the weights of morph targets.
+    /// The rig node with the weights of morph targets.
     pub node: u32,
-    /// Whether that node's transform moves the vertices to the rig's root space, as where several pieces share a mesh. False where the
-    /// mesh's instances hang from the node and are placed by it. Skinned pieces are placed by their joints alone.
+    /// Whether the node's transform moves the vertices to the rig's root space, for meshes with several pieces. False if the mesh's
+    /// instances are attached to the node, which then places them. Skinned pieces are placed only by their joints.
     pub placed: bool,
     /// Index into [`Rig::skins`], or [`super::NONE`].
     pub skin: u32,
@@ -221,11 +221,11 @@ pub struct Piece {
 }
 
 choice! {
-    /// How the BLAS of a mesh that changes shape follows it.
+    /// Update method for the acceleration tree (BLAS) of a deforming mesh.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RefitPolicy = Auto {
-        /// Refit while that does not cost rays too much, else rebuild.
+        /// Refit while tracing stays fast, otherwise rebuild.
         Auto = "auto",
         /// Always refit.
         Refit = "refit",
@@ -234,19 +234,19 @@ choice! {
     }
 }
 
-/// A palette of poses at evenly spaced times of a clip, which instances choose from.
+/// A palette of poses at evenly spaced times of a clip, from which instances select.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseBuckets {
     /// Number of poses, at least 1.
     pub count: u32,
-    /// Seconds that one round of the clip takes at speed 1. 0 for a clip of a single pose.
+    /// Seconds per cycle of the clip at speed 1. 0 for a clip of a single pose.
     pub duration: f32,
 }
 
 /// A run of `poses.count` meshes that are the poses of one model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Palette {
-    /// Index into [`super::Scene::meshes`] of the first one, which instances refer to.
+    /// Index into [`super::Scene::meshes`] of the first pose, which instances refer to.
     pub first_mesh: u32,
     pub poses: PoseBuckets,
 }

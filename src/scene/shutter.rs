@@ -1,19 +1,19 @@
-//! When the camera's shutter is open: what moves meanwhile is blurred.
+//! The camera's shutter times, for motion blur.
 
 use std::{num::ParseFloatError, str::FromStr};
 
-/// When the shutter opens and closes, in frames relative to the frame's time. Light counts equally throughout.
+/// Opening and closing times of the shutter, in frames relative to the frame's time. All light in between has equal weight.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Shutter {
     open: f32,
     close: f32,
 }
 
-/// Why a text is no shutter.
+/// Errors in a shutter's text.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum ShutterError {
-    #[error("write how many frames long the shutter is open, like 0.5, or when it opens and closes, like -0.25,0.25")]
+    #[error("write the shutter time in frames, like 0.5, or its opening and closing times, like -0.25,0.25")]
     Text(#[from] ParseFloatError),
     #[error("the shutter must not close before it opens")]
     Order,
@@ -22,11 +22,13 @@ pub enum ShutterError {
 }
 
 impl Shutter {
-    /// Greatest distance of opening and closing from the frame's time, in frames.
+    /// Maximum distance of opening and closing from the frame's time, in frames.
     pub const MOST: f32 = 100.0;
 
+    /// A shutter with these opening and closing times.
+    ///
     /// # Errors
-    /// Times beyond [`Self::MOST`], and a closing before the opening.
+    /// If a time is beyond [`Self::MOST`], or if the shutter closes before it opens.
     pub fn new(open: f32, close: f32) -> Result<Self, ShutterError> {
         if !(open.abs() <= Self::MOST && close.abs() <= Self::MOST) {
             return Err(ShutterError::Range);
@@ -37,20 +39,20 @@ impl Shutter {
         }
     }
 
-    /// A shutter that is open for `length` frames, half of them before the frame's time, as in Blender and Cycles.
+    /// A shutter that is open for `length` frames, centred on the frame's time, as in Blender and Cycles.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Returns the errors of [`Self::new`].
     pub fn centred(length: f32) -> Result<Self, ShutterError> {
         Self::new(-0.5 * length, 0.5 * length)
     }
 
-    /// Whether the shutter is open for some time, and not just for a moment.
+    /// Whether the shutter is open for longer than an instant.
     pub fn is_open(&self) -> bool {
         self.open < self.close
     }
 
-    /// Frames from the frame's time to the opening and to the closing.
+    /// Opening and closing times, in frames relative to the frame's time.
     pub fn span(&self) -> [f32; 2] {
         [self.open, self.close]
     }
@@ -59,7 +61,7 @@ impl Shutter {
 impl FromStr for Shutter {
     type Err = ShutterError;
 
-    /// Parses one number, the length centred on the frame's time, or two with a comma in between, opening and closing.
+    /// Parses one number, the shutter time centred on the frame's time, or two comma-separated numbers, the opening and closing times.
     fn from_str(text: &str) -> Result<Self, ShutterError> {
         let number = |text: &str| text.trim().parse::<f32>();
         match text.split_once(',') {

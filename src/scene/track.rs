@@ -1,43 +1,43 @@
-//! Values over time: keys, the ways from one to the next, and what comes before the first and after the last.
+//! Values over time: keys, the interpolation between them, and the behaviour before the first key and after the last.
 
 use crate::choice::choice;
 use glam::{Vec3, Vec4};
 use std::ops::{Add, Mul, Sub};
 
-/// Values that keys can have: numbers and vectors.
+/// Types of values that can be interpolated: numbers and vectors.
 pub trait Interpolate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self> {}
 
 impl Interpolate for f32 {}
 impl Interpolate for Vec3 {}
 impl Interpolate for Vec4 {}
 
-/// How a value gets to a key from the one before.
+/// Interpolation of a value from the previous key to this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Ease {
-    /// Stays as it was until the key's time.
+    /// The previous value until the key's time.
     Step,
-    /// By even steps.
+    /// Linear interpolation.
     #[default]
     Linear,
-    /// Starts and ends slowly: 3t² - 2t³.
+    /// Slow start and end: 3t² - 2t³.
     Smooth,
-    /// Along a Catmull-Rom spline through all keys.
+    /// A Catmull-Rom spline through all keys.
     CatmullRom,
-    /// By a cubic Bézier curve from (0, 0) to (1, 1) with these control points (x₁, y₁) and (x₂, y₂), as CSS Easing Functions Level 1
-    /// has it; x₁ and x₂ are 0 to 1.
+    /// A cubic Bézier curve from (0, 0) to (1, 1) with the control points (x₁, y₁) and (x₂, y₂), as in CSS Easing Functions Level 1; x₁ and
+    /// x₂ are 0 to 1.
     Bezier([f32; 4]),
 }
 
 choice! {
-    /// How a track goes on before its first key and after its last.
+    /// Behaviour of a track before its first key and after its last.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Ends = Hold {
-        /// With the value of the first or the last key.
+        /// Keeps the value of the first or the last key.
         Hold = "hold",
-        /// From the start again.
+        /// Repeats from the start.
         Loop = "loop",
-        /// Back and forth.
+        /// Alternates forwards and backwards.
         PingPong = "ping_pong",
     }
 }
@@ -45,20 +45,20 @@ choice! {
 /// A value at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<T> {
-    /// Seconds.
+    /// Time in seconds.
     pub time: f64,
-    /// The value that is reached then.
+    /// The value at this time.
     pub value: T,
-    /// The way from the key before to this one.
+    /// Interpolation from the previous key.
     pub ease: Ease,
 }
 
 /// Keys at increasing times, at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track<T> {
-    /// In the order of their times.
+    /// Keys in order of time.
     pub keys: Vec<Key<T>>,
-    /// What comes before the first key and after the last.
+    /// Behaviour before the first key and after the last.
     pub ends: Ends,
 }
 

@@ -1,29 +1,29 @@
-//! Ways through assemblies to what is in them, and their names: paths like `beast/dragon.12/scale.7041`.
+//! Paths through assemblies to their contents, as lists of instances (ways) and as names like `beast/dragon.12/scale.7041`.
 
 use super::{NONE, Numbers, Placed, Scene};
 use std::{cmp::Reverse, ops::Range};
 
-/// A path that leads to nothing.
+/// A path that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LostPath<'a> {
-    /// The way as far as there is one.
+    /// The resolved beginning of the path.
     pub way: Vec<u32>,
-    /// The part of the path that nothing behind that is called.
+    /// The remaining part of the path, which names nothing.
     pub rest: &'a str,
 }
 
-/// An instance whose name a path begins with.
+/// An instance whose name matches the beginning of a path.
 struct Step {
     index: u32,
-    /// Bytes of the path.
+    /// Length of the match in bytes.
     length: usize,
-    /// Whether the path has the number of the instance, too, if it has one.
+    /// Whether the path also contains the number of the instance, if it has one.
     is_exact: bool,
 }
 
 impl Scene {
-    /// The instances that lead to a mesh, from the outermost one in: indices into [`Self::instances`]. `number` is that of the mesh,
-    /// `instance` the last one of the way, and `numbers` are those of this scene. In a scene without assemblies, that is the whole way.
+    /// The instances that lead to a mesh, outermost first: indices into [`Self::instances`]. `number` is the number of the mesh, `instance`
+    /// the last instance of the way, and `numbers` the numbers of this scene. In a scene without assemblies, the way is just the instance.
     pub fn way_to(&self, number: u32, instance: u32, numbers: &Numbers) -> Vec<u32> {
         let (mut level, mut rest, mut way) = (self.world(), number, Vec::new());
         while !level.is_empty() && !level.contains(&(instance as usize)) {
@@ -37,14 +37,14 @@ impl Scene {
         way
     }
 
-    /// The names along such a way, like `beast/dragon.12/scale.7041`.
+    /// The names along a way, like `beast/dragon.12/scale.7041`.
     pub fn name_of_way(&self, way: &[u32]) -> String {
         let names: Vec<String> = way.iter().map(|&index| self.instance_name(index as usize)).collect();
         names.join("/")
     }
 
-    /// The way to the mesh or assembly of such a path. A name without its number is that of the first copy. Takes time in proportion to the
-    /// number of instances.
+    /// The way to the mesh or assembly with this path. A name without a number means the first copy. Takes time proportional to the number
+    /// of instances.
     pub(crate) fn way_named<'a>(&self, path: &'a str) -> Result<Vec<u32>, LostPath<'a>> {
         let mut lost = LostPath { way: Vec::new(), rest: path };
         let mut way = Vec::new();
@@ -69,7 +69,7 @@ impl Scene {
         })
     }
 
-    /// The instances of a level that a path may begin with, the most likely one first.
+    /// The instances of a level whose names match the beginning of a path, the best match first.
     fn steps(&self, level: Range<usize>, path: &str) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         for index in level {
@@ -83,7 +83,7 @@ impl Scene {
         steps
     }
 
-    /// The bytes of the name of an instance that a path begins with, and whether its number is among them.
+    /// Length in bytes of the instance's name at the beginning of the path, and whether it includes the number.
     fn begins_with(&self, index: usize, path: &str) -> Option<(usize, bool)> {
         let (stem, number) = self.name_parts(index);
         let rest = path.strip_prefix(stem)?;
@@ -96,14 +96,14 @@ impl Scene {
         is_own.then(|| (stem.len() + 1 + digits.len(), true))
     }
 
-    /// A way as numbers within each level, which stay when instances come to the world.
+    /// A way as numbers within each level. They stay valid when instances are added to the world.
     pub(crate) fn steps_of_way(&self, way: &[u32]) -> Vec<u32> {
         let outer = way.iter().map(|&index| self.level_in(index).start as u32);
         let starts = [self.world().start as u32].into_iter().chain(outer);
         way.iter().zip(starts).map(|(index, start)| index - start).collect()
     }
 
-    /// The instances along a way of numbers within each level, as far as there are any.
+    /// The instances along a way of numbers within each level, as far as they exist.
     pub(crate) fn way_along(&self, steps: &[u32]) -> impl Iterator<Item = u32> {
         let mut level = self.world();
         steps.iter().map_while(move |&step| {
@@ -113,7 +113,7 @@ impl Scene {
         })
     }
 
-    /// The level of what is in the assembly that an instance places; empty for one of a mesh.
+    /// The level within the assembly that an instance places. Empty for an instance of a mesh.
     fn level_in(&self, index: u32) -> Range<usize> {
         let placed = self.instances.get(index as usize).map(|instance| self.placed_by(instance));
         match placed {
@@ -168,7 +168,7 @@ mod tests {
                 assert_eq!(scene.way_named(&path), Ok(way.clone()), "{path}");
                 let steps = scene.steps_of_way(&way);
                 assert!(scene.way_along(&steps).eq(way.iter().copied()), "{path}");
-                // Lamps come to the world after cameras have found what they follow.
+                // Lamps are added to the world after cameras have resolved the objects that they follow.
                 let lamp = scene.instances[0];
                 let world = scene.world().end as u32;
                 let mut more = scene.clone();

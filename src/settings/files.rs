@@ -1,4 +1,4 @@
-//! Settings of the files that frames become: formats, videos, contact sheets.
+//! Settings of output files: formats, videos, contact sheets.
 
 use super::{FramePlan, SettingsError};
 use crate::{
@@ -12,36 +12,36 @@ use crate::{
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-/// How files are made.
+/// Settings of output files.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Files"))]
 pub struct FileOptions {
     /// Make a video: .mp4, .mov, .webm, .mkv, .webp, .apng or .gif
     ///
-    /// It shows all frames, which get files of their own only with --output. The first four are made by ffmpeg, the others are animated
-    /// pictures
+    /// It contains all frames. Single frames are written only if --output is given. ffmpeg makes the first four formats; the others are
+    /// animated pictures
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(VideoName::parse_video)))]
     pub video: Option<VideoName>,
-    /// ffmpeg's name of the encoder for videos, for example libx265 [default: the graphics card's if it works, else a
-    /// good one]
+    /// ffmpeg's name of the video encoder, for example libx265 [default: the graphics card's encoder if it works, otherwise a good software
+    /// encoder]
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub video_codec: Option<String>,
-    /// Lay frames of the flight side by side on one picture. Other frames are rendered only with --output or --video
+    /// Write a contact sheet: frames of the sequence, side by side in one picture. Other frames are rendered only with --output or --video
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(crate::output::parse_sheet)))]
     pub sheet: Option<Pattern>,
-    /// How many frames are on the sheet, or in each of its rows if --animation all gives it some [default: 12, in a row 8]
+    /// Number of frames on the sheet, or per row if --animation all makes several rows [default: 12, or 8 per row]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000)))]
     pub sheet_frames: Option<u16>,
-    /// The row of a sheet that is shared by several runs; none for a sheet of its own.
+    /// The row of a sheet that several runs share. None if this run has its own sheet.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub(crate) sheet_row: Option<SheetRow>,
     /// Bits per colour: 8 or 16 in .png; 16 (half floats) or 32 in .exr [default: 8, in .exr 16]
     #[cfg_attr(feature = "cli", arg(long, value_name = "BITS", value_parser = parse_depth))]
     pub color_depth: Option<ColorDepth>,
-    /// Of .jpg files and videos, 1 to 100 [default: 90]
+    /// Quality of .jpg files and videos, 1 to 100 [default: 90]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100)))]
     pub quality: Option<u8>,
-    /// How .exr files are compressed, in any case without loss
+    /// Lossless compression of .exr files
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_enum))]
     pub exr_compression: Option<ExrCompression>,
 }
@@ -67,17 +67,18 @@ impl FileOptions {
         }
     }
 
-    /// Frames on the sheet.
+    /// Number of frames on the sheet, or in a row of a shared sheet.
     pub(crate) fn sheet_count(&self) -> usize {
         self.sheet_frames.unwrap_or(if self.sheet_row.is_some() { 8 } else { 12 }).into()
     }
 
-    /// Whether anything but files of frames is to be made.
+    /// Whether a video or a contact sheet is written.
     pub(crate) fn any(&self) -> bool {
         self.video.is_some() || self.sheet.is_some()
     }
 
-    /// Whether `output` has pixels of the depth that is asked for, and such that videos and sheets can be made of them, too.
+    /// Checks that `output` supports the requested bit depth. If videos or sheets are written, also checks that `output` holds display
+    /// colours, from which they are made.
     pub(crate) fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
         let depth = self.encoding().depth;
         let format = format_of(output);
@@ -97,7 +98,7 @@ impl FileOptions {
     }
 }
 
-/// The format of pictures that are written one by one.
+/// The format of single pictures. None for videos and films.
 pub(super) fn format_of(output: Option<&Destination>) -> Option<FileFormat> {
     match output? {
         Destination::Files(files) => Some(files.format()),
@@ -107,7 +108,7 @@ pub(super) fn format_of(output: Option<&Destination>) -> Option<FileFormat> {
 }
 
 impl FramePlan {
-    /// Whether all files can have pictures of the size that `settings` ask for.
+    /// Checks that every output format supports the picture size of `settings`.
     pub fn check_size(&self, settings: &FrameSettings) -> Result<(), SettingsError> {
         let (width, height) = settings.film_size();
         let side = width.max(height);
@@ -133,7 +134,7 @@ impl FramePlan {
         }
     }
 
-    /// Whether all files but contact sheets, which have a background of their own, can be transparent.
+    /// Checks that all output formats support transparency. Contact sheets are exempt: they have their own background.
     pub fn check_alpha(&self) -> Result<(), SettingsError> {
         let frames = format_of(self.output.as_ref()).map(|format| (format.extension(), format.has_alpha()));
         let videos = self.videos().map(VideoName::format).map(|format| (format.extension(), format.has_alpha()));
@@ -152,7 +153,7 @@ impl FramePlan {
         }
     }
 
-    /// Files of frames, and what is done where they exist. Nothing is opened yet.
+    /// Output files of frames, and the treatment of existing ones. No file is opened yet.
     pub fn outputs(&self) -> Outputs {
         let mut outputs = Outputs::new(self.pattern().cloned(), self.files.encoding());
         if let Some(skip) = self.skip_existing {
@@ -164,7 +165,7 @@ impl FramePlan {
         outputs
     }
 
-    /// Opens all videos and sheets, and starts ffmpeg where it is needed. Their folders must exist.
+    /// Opens all videos and sheets, and starts ffmpeg if necessary. Their folders must exist.
     pub fn open(&self, job: &mut RenderJob) -> Result<(), OutputError> {
         let (scene, settings, encoding) = (&job.scene, &job.settings, job.output.encoding);
         let mut in_order = Vec::new();
@@ -187,7 +188,7 @@ impl FramePlan {
         Ok(())
     }
 
-    /// All of them have all frames.
+    /// The videos. Each contains all frames.
     pub(super) fn videos(&self) -> impl Iterator<Item = &VideoName> {
         let of_output = match &self.output {
             Some(Destination::Video(video)) => Some(video),

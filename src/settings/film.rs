@@ -16,20 +16,20 @@ use clap::{
 use glam::Vec3;
 use std::str::FromStr;
 
-/// How samples make up pixels. What is not given is taken from the scene.
+/// Settings of the pixel filter and of display colours. Absent values are taken from the scene.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Picture"))]
 pub struct FilmOptions {
-    /// How a pixel gathers the light around it
+    /// Pixel filter: how samples are weighted around a pixel
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub filter: Option<PixelFilter>,
-    /// Width of the filter in pixels, from one end to the other [default: 1 for box, 2 for tent, 4 for mitchell, else 3]
+    /// Full width of the filter in pixels [default: 1 for box, 2 for tent, 4 for mitchell, otherwise 3]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = limits::within(ranges::FILTER_WIDTH)))]
     pub filter_width: Option<f32>,
-    /// Colour temperature of the light that is shown white: less makes pictures bluer, 6500 leaves them as they are
+    /// Colour temperature of light that is shown as white: lower values make pictures bluer, 6500 changes nothing
     #[cfg_attr(feature = "cli", arg(long, value_name = "KELVIN", value_parser = limits::within(ranges::KELVIN)))]
     pub white_balance: Option<f32>,
-    /// Spreads the rounding to 8 bits over so many steps, so that smooth gradients have no bands; 0 is off [default: 1]
+    /// Dither amplitude in 8-bit steps, to hide banding in smooth gradients; 0 turns it off [default: 1]
     #[cfg_attr(feature = "cli", arg(long, value_name = "STEPS", value_parser = limits::within(limits::DITHER)))]
     pub dither: Option<f32>,
 }
@@ -38,7 +38,7 @@ impl FilmOptions {
     pub(super) fn resolve(&self, usual: &FilmSettings) -> FilmSettings {
         FilmSettings {
             filter: self.filter.unwrap_or(usual.filter),
-            // The scene's width is that of its filter.
+            // The scene's width applies to the scene's filter only.
             filter_width: match self.filter {
                 None => self.filter_width.or(usual.filter_width),
                 Some(_) => self.filter_width,
@@ -49,36 +49,37 @@ impl FilmOptions {
     }
 }
 
-/// What frames have besides their colours, and what is done to them before they are written.
+/// Additional layers of frames, and processing before frames are written.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct AovOptions {
-    /// What .exr files tell about each pixel besides its colours, for example albedo,normal,depth
+    /// Additional layers of .exr files, for example albedo,normal,depth
     #[cfg_attr(feature = "cli", arg(long = "layers", value_name = "LIST", value_delimiter = ','))]
     pub aovs: Vec<AovName>,
-    /// Take the noise out of frames
+    /// Remove noise from frames
     ///
-    /// Each with the help of those before and after it [default: as the scene says, else off; film where no HOW is given]
+    /// Each frame is denoised with the help of its neighbouring frames [default: the scene's setting, otherwise off; film if HOW is
+    /// omitted]
     #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "film"))]
     pub denoise: Option<Denoise>,
-    /// How many frames before and after a frame help to denoise it. They are traced for that, but not written unless they are asked for
-    /// [default: 4, with --lock-seed 0]
+    /// Number of neighbouring frames on either side that help to denoise a frame. They are traced, but written only if --frames includes
+    /// them [default: 4; 0 with --lock-seed]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(limits::DENOISE_FRAMES)))]
     pub denoise_frames: Option<u32>,
-    /// Leave out the background: pictures get alpha
+    /// Leave out the background: pictures get an alpha channel
     ///
-    /// The environment is left out where the camera sees it, in .png, .webp, .apng and .exr files and in .mov and .webm videos. The light
-    /// stays. Models have no ground
+    /// Pixels are transparent where the camera sees the environment. This works in .png, .webp, .apng and .exr files and in .mov and .webm
+    /// videos. The environment still lights the scene. Models have no ground
     #[cfg_attr(feature = "cli", arg(long, group = "cut_out"))]
     pub transparent: bool,
-    /// Show a colour like white or #c8b090, or a picture (.png, .jpg, .webp, .exr, .hdr), where the camera sees the environment; `transparent`
-    /// is --transparent. The light stays. Models have no ground
+    /// Background where the camera sees the environment: a colour like white or #c8b090, or a picture (.png, .jpg, .webp, .exr, .hdr);
+    /// `transparent` means --transparent. The environment still lights the scene. Models have no ground
     #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(BackgroundChoice::parse)))]
     pub background: Option<BackgroundChoice>,
-    /// Draw edges in this colour instead of black, such as white; 1 pixel wide unless --wireframe says otherwise
+    /// Colour of the edges, such as white, instead of black; turns on edges of 1 pixel if --wireframe is absent
     #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR", allow_hyphen_values = true, help_heading = "Picture", value_parser = crate::loader::options::parse_only_color))]
     pub wireframe_color: Option<Vec3>,
-    /// Give models a ground that shows nothing but their shadows, as it does with a picture as --environment
+    /// Give models a ground plane that shows only shadows; on by default if --environment is a picture
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "no_ground"))]
     pub shadow_catcher: bool,
 }
@@ -86,14 +87,14 @@ pub struct AovOptions {
 /// An entry of [`AovOptions::aovs`](field@AovOptions::aovs).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AovName {
-    /// This one.
+    /// One layer.
     One(Aov),
-    /// All that there are.
+    /// All layers.
     All,
 }
 
 impl AovOptions {
-    /// The layers that are to be written. All layers are those of frames as they are traced.
+    /// The layers to write. `all` stands for all layers of frames as they are traced.
     pub(crate) fn aovs(&self) -> AovSet {
         let one = |name: &AovName| match name {
             AovName::One(aov) => AovSet::default().with(Some(*aov)),
@@ -102,17 +103,17 @@ impl AovOptions {
         self.aovs.iter().flat_map(|name| one(name).iter()).collect()
     }
 
-    /// These, but frames are left as they are traced unless something else was asked for in so many words.
+    /// A copy that turns denoising off unless it was explicitly requested.
     pub(crate) fn as_traced(&self) -> Self {
         Self { denoise: self.denoise.or(Some(Denoise::Off)), ..self.clone() }
     }
 
-    /// Whether devices have to leave out the environment.
+    /// Whether devices must leave out the environment.
     pub(crate) fn cuts_out(&self) -> bool {
         self.transparent || self.background.is_some()
     }
 
-    /// Whether pictures get alpha.
+    /// Whether pictures get an alpha channel.
     pub(crate) fn is_transparent(&self) -> bool {
         self.transparent || self.background == Some(BackgroundChoice::Transparent)
     }
@@ -141,12 +142,12 @@ impl ValueEnum for AovName {
     }
 }
 
-/// `--exposure`: in stops, or such that frames are of an even brightness.
+/// `--exposure`: a fixed value in stops, or metered from the frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exposure {
-    /// In stops: 1 doubles the brightness.
+    /// A value in stops: 1 doubles the brightness.
     Fixed(f32),
-    /// With so many stops added to what is measured.
+    /// Metered exposure, plus this many stops.
     Automatic(f32),
 }
 

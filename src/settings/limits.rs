@@ -1,4 +1,4 @@
-//! Whether settings are in range: what was typed, and what a scene asks.
+//! Ranges of settings, for flags and for scene files.
 
 use super::SettingsError;
 use crate::{
@@ -10,19 +10,19 @@ use crate::{
 };
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
-/// Relative to the square root of the brightness.
+/// Noise targets, relative to the square root of the brightness.
 pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;
-/// Before and after a frame.
+/// Numbers of neighbouring frames on either side.
 pub const DENOISE_FRAMES: RangeInclusive<u32> = 0..=16;
-/// Pixels.
+/// Widths of edges in pixels.
 pub const EDGE_WIDTH: RangeInclusive<f32> = 0.1..=100.0;
-/// Seconds.
+/// Intervals in seconds.
 #[cfg(feature = "cli")]
 const INTERVAL: RangeInclusive<f64> = 0.1..=1e6;
-/// In steps of 8 bits.
+/// Dither amplitudes in 8-bit steps.
 pub const DITHER: RangeInclusive<f32> = 0.0..=2.0;
 
-/// Usual sizes by name, with the names that mean the same.
+/// Named sizes, each with its synonyms.
 const SIZES: [(&[&str], (u32, u32)); 10] = [
     (&["360p"], (640, 360)),
     (&["480p"], (854, 480)),
@@ -36,12 +36,12 @@ const SIZES: [(&[&str], (u32, u32)); 10] = [
     (&["thumbnail", "thumb"], (256, 256)),
 ];
 
-/// `--size 1920x1080`, or a name of one: `1080p`.
+/// A picture size: `--size 1920x1080`, or a name such as `1080p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Pixels from left to right.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     pub height: u32,
 }
 
@@ -86,7 +86,7 @@ where
     move |text| parse(text, &range)
 }
 
-/// Parses a time in seconds.
+/// Parses an interval in seconds.
 #[cfg(feature = "cli")]
 pub fn parse_interval(text: &str) -> Result<std::time::Duration, LimitError> {
     parse(text, &INTERVAL).map(std::time::Duration::from_secs_f64)
@@ -102,7 +102,7 @@ fn in_range<T: PartialOrd + Display>(value: T, range: &RangeInclusive<T>) -> Res
     if range.contains(&value) { Ok(value) } else { Err(LimitError::Outside(describe(range))) }
 }
 
-/// Checks what a scene or a program may have got wrong.
+/// Checks settings that come from a scene file or a calling program.
 pub fn check(settings: &FrameSettings) -> Result<(), SettingsError> {
     check_one("width", settings.width, &SIDE)?;
     check_one("height", settings.height, &SIDE)?;

@@ -1,4 +1,4 @@
-//! Whether a picture fits into this machine, asked before the work starts rather than by the kernel's OOM killer.
+//! Checks that a picture fits into this machine's memory, before work starts. Otherwise the kernel's OOM killer would end the run.
 
 use super::SettingsError;
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
     memory::total_bytes,
 };
 
-/// An estimate: the float film, and the output pixels of the frames that are under way at the same time.
+/// Estimated memory of a picture: the float film, and the output pixels of frames in flight.
 const BYTES_PER_PIXEL: u64 = 32;
 
-/// The same for a picture whose samples are kept in a file: the film, a copy of it, and its layers.
+/// Checks the memory of a picture whose samples are kept in a file: the film, a copy of it, and its layers.
 pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
     let sums = Accumulation::sum_words(settings) * if Accumulation::has_odd(settings) { 2 } else { 1 };
     let layers = if settings.layer_sums { layer_words(settings.aovs) } else { 0 };
@@ -19,8 +19,8 @@ pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
     check_bytes(settings.film_size(), 4 * words as u64)
 }
 
-/// The same for frames that are denoised with `reach` before and after them, and keep `aovs` until they are written. Those that may get
-/// more samples where they are noisy keep their films as well.
+/// Checks the memory of denoised frames, which need `reach` neighbours on either side and keep `aovs` until they are written. Frames that
+/// may get more samples in noisy parts also keep their films.
 pub fn check_window(
     settings: &FrameSettings,
     aovs: AovSet,
@@ -33,7 +33,7 @@ pub fn check_window(
     check_bytes(settings.film_size(), traced + kept * (2 * u64::from(reach) + 2))
 }
 
-/// Machines that do not tell how much memory they have are trusted to have enough.
+/// Checks the memory of a picture. If the size of the machine's memory is unknown, the check passes.
 pub fn check(width: u32, height: u32) -> Result<(), SettingsError> {
     check_bytes((width, height), BYTES_PER_PIXEL)
 }

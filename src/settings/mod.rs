@@ -1,6 +1,6 @@
-//! Validated settings, made of the user's choices and the scene's defaults.
+//! Validated settings, made from the user's choices and the scene's defaults.
 //!
-//! Choices are plain values, which the library takes as they are. With the feature `cli` they are flags as well.
+//! Choices are plain values for library users. With the feature `cli` they are also command line flags.
 
 mod files;
 mod film;
@@ -42,7 +42,7 @@ use crate::{
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::PathBuf;
 
-/// Why choices cannot be followed.
+/// Errors in the user's choices.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -54,14 +54,14 @@ pub enum SettingsError {
     Video(#[source] PatternError),
     #[error("--sheet: {0}")]
     Sheet(#[source] PatternError),
-    #[error("{} and {} would both become {}: rename one of them, or render them in runs of their own", .first.display(), .second.display(), .path.display())]
+    #[error("{} and {} would both become {}: rename one of them, or render them in separate runs", .first.display(), .second.display(), .path.display())]
     SameFile { path: PathBuf, first: PathBuf, second: PathBuf },
-    #[error("--compare takes one scene, and not several or a folder")]
+    #[error("--compare takes a single scene, not several or a folder")]
     CompareSeveral,
-    #[error("--skip-existing keeps files of frames, and none are written; add -o frames/####.png")]
+    #[error("--skip-existing requires files of frames; add -o frames/####.png")]
     NothingToKeep,
     #[error(
-        "videos and contact sheets show display colours and .exr files have none; choose an --output of .png, .jpg or .webp"
+        "videos and contact sheets need display colours, which .exr files lack; choose an --output of .png, .jpg or .webp"
     )]
     Linear,
     #[error(
@@ -81,19 +81,19 @@ pub enum SettingsError {
         "--transparent: .{extension} files have no transparency; .png, .webp, .apng, .exr, .mov and .webm files do"
     )]
     Opaque { extension: &'static str },
-    #[error("--color-depth: videos and contact sheets have 8 bits; give frames files of their own with --output")]
+    #[error("--color-depth: videos and contact sheets have 8 bits; write frames to files with --output")]
     VideoDepth,
-    #[error("standard output has the pictures and cannot have --progress json or openjd, too")]
+    #[error("standard output cannot carry both pictures and --progress json or openjd")]
     StandardOutput,
-    #[error("--checkpoint and --write-partial keep files beside those of frames; give frames their own with --output")]
+    #[error("--checkpoint and --write-partial store files beside the frames; write frames to files with --output")]
     Ongoing,
-    #[error("--device: {count} devices are named and one is needed; write several GPUs like cuda:0,1")]
+    #[error("--device: {count} devices are named, but only one is allowed; write several GPUs like cuda:0,1")]
     ManyDevices { count: usize },
-    #[error("--layers go into .exr and .film files; choose such an --output")]
+    #[error("--layers requires an --output of .exr or .film files")]
     Layers,
-    #[error("--layers error is of frames that are denoised: add --denoise film, or leave it out")]
+    #[error("--layers error requires denoised frames: add --denoise film, or remove the layer")]
     ErrorLayer,
-    #[error("filter_width is not for the filter `shared`, which is 3 pixels wide; leave it out, or take `gaussian`")]
+    #[error("filter_width does not apply to the filter `shared`, which is 3 pixels wide; remove it, or use `gaussian`")]
     SharedWidth,
     #[error("--region: {0}")]
     Region(#[from] RegionError),
@@ -105,10 +105,10 @@ pub enum SettingsError {
     Shutter(#[from] ShutterError),
     #[error(transparent)]
     Limit(#[from] limits::LimitError),
-    #[error("--denoise is for pictures of light: use it with --integrator path or whitted")]
+    #[error("--denoise requires --integrator path or whitted")]
     DenoisedView,
     #[error(
-        "--checkpoint keeps the samples of single frames, and --denoise makes a frame of those around it: render .exr files \
+        "--checkpoint keeps the samples of single frames, but --denoise combines neighbouring frames: render .exr files \
          with --checkpoint and use throng denoise, or add --denoise-frames 0"
     )]
     DenoisedCheckpoint,
@@ -124,7 +124,7 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// Whether the command line is wrong, rather than the scene or the machine.
+    /// Whether the cause is the command line, not the scene or the machine.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -158,7 +158,7 @@ impl SettingsError {
     }
 }
 
-/// How frames look. What is not given is taken from the scene.
+/// Settings of the picture. Absent values are taken from the scene.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Picture"))]
 pub struct RenderOptions {
@@ -171,65 +171,63 @@ pub struct RenderOptions {
     /// Samples per pixel
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(ranges::SAMPLES)))]
     pub samples: Option<u32>,
-    /// Greatest number of bounces
+    /// Maximum number of bounces
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = limits::within(ranges::BOUNCES)))]
     pub bounces: Option<u32>,
-    /// Seed of the noise; the same seed gives the same pixels
+    /// Seed of the noise; equal seeds give identical pixels
     #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub seed: Option<u32>,
-    /// The same noise in every frame
+    /// Use one noise pattern for all frames
     #[cfg_attr(feature = "cli", arg(long))]
     pub lock_seed: bool,
-    /// How light is computed, or which view is shown: path, ao, clay ...
+    /// Lighting method or diagnostic view: path, ao, clay ...
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub integrator: Option<Integrator>,
-    /// Stop sampling parts of the picture whose noise is below this, for example 0.01; --samples is then the most that
-    /// a pixel gets. With --denoise, the noise of the denoised picture counts, but not with oidn or --checkpoint
+    /// Noise target, for example 0.01: parts of the picture whose noise is lower get no more samples. --samples is then the maximum per
+    /// pixel. With --denoise, the target applies to the denoised picture, except with oidn or --checkpoint
     #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", value_parser = limits::within(limits::NOISE)))]
     pub noise: Option<f32>,
-    /// Of the path integrator: leave out light that rough surfaces scatter more than once, as renderers without energy
-    /// compensation do
+    /// Path integrator: leave out multiple scattering on rough surfaces, like renderers without energy compensation
     #[cfg_attr(feature = "cli", arg(long))]
     pub single_scatter: bool,
-    /// Of the path integrator: how shiny surfaces dim what lies below them
+    /// Path integrator: how shiny layers dim the layers below them
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "NAME", default_value = "reciprocal", hide_default_value = true)
     )]
     pub layering: Layering,
-    /// Of the path integrator: limits the radiance that a light brings after a bounce, which hides bright specks and darkens
-    /// the picture [default: no limit; 2 for models in other light than their own]
+    /// Path integrator: maximum radiance from a light after a bounce. Removes bright specks and darkens the picture [default: no limit; 2
+    /// for models lit by anything but their own lights]
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "RADIANCE", value_parser = limits::within(ranges::CLAMP_INDIRECT))
     )]
     pub clamp_indirect: Option<f32>,
-    /// Exposure in stops: 1 is twice as bright, auto measures the scene.
+    /// Exposure in stops: 1 doubles the brightness, auto meters the scene.
     ///
-    /// auto or auto+1 measures once a second and follows the scene smoothly
+    /// auto or auto+1 meters once per second of the animation and adjusts smoothly
     #[cfg_attr(feature = "cli", arg(long, value_name = "STOPS", allow_negative_numbers = true))]
     pub exposure: Option<Exposure>,
-    /// How radiance becomes display colours
+    /// Tone mapping: how radiance becomes display colours
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub tone_map: Option<ToneMap>,
-    /// Motion blur: how many frames long the shutter is open about each frame's time, like 0.5; or when it opens and closes,
-    /// like -0.25,0.25. 0 switches it off [default: the scene's, or off]
+    /// Motion blur: shutter time in frames, centred on each frame's time, like 0.5; or opening and closing times, like -0.25,0.25. 0 turns
+    /// it off [default: the scene's shutter, otherwise off]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FRAMES", allow_hyphen_values = true))]
     pub shutter: Option<Shutter>,
-    /// Draw the edges of triangles over the picture, 1 pixel wide or as wide as this
+    /// Draw the edges of triangles over the picture, 1 pixel wide or with this width
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = limits::within(limits::EDGE_WIDTH)))]
     pub wireframe: Option<f32>,
-    /// How samples make up pixels.
+    /// Settings of the pixel filter and of display colours.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub film: FilmOptions,
-    /// The part of the picture that is rendered; none for all of it.
+    /// The rendered part of the picture. None for the whole picture.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub region: Option<Region>,
 }
 
 impl RenderOptions {
-    /// The settings of all frames. Values from the scene are checked like typed ones, and the picture has to fit
-    /// into the machine's memory.
+    /// The settings of all frames. Values from the scene are checked like flags, and the picture must fit into the machine's memory.
     pub(crate) fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
         let usual = FrameSettings::from(scene);
         let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
@@ -252,7 +250,7 @@ impl RenderOptions {
             tone_map: self.tone_map.unwrap_or(usual.tone_map),
             single_scatter: self.single_scatter,
             layering: self.layering,
-            // Who gives a number of samples wants that many.
+            // An explicit number of samples overrides the scene's noise target.
             noise: self.noise.or(usual.noise.filter(|_| self.samples.is_none())),
             clamp_indirect: self.clamp_indirect.or(usual.clamp_indirect),
             film: self.film.resolve(&usual.film),
@@ -270,7 +268,7 @@ impl RenderOptions {
 }
 
 impl RenderOptions {
-    /// How exposures are measured, if they are.
+    /// Settings of exposure metering. None if the exposure is fixed.
     pub(crate) fn auto_exposure(&self, scene: &RenderDefaults) -> Option<AutoExposure> {
         match (self.exposure, scene.metering) {
             (Some(Exposure::Automatic(more)), _) => Some(AutoExposure::Full(more)),
@@ -282,35 +280,35 @@ impl RenderOptions {
     }
 }
 
-/// Which frames are rendered and where they go.
+/// Which frames are rendered, and their output.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct FrameOptions {
     /// Files to write, such as out/####.png or film.mp4.
     ///
-    /// They are .png, .jpg, .webp (without loss) or .exr (linear): `####` is the frame number, also as `{frame:04}`, `%04d` (`%%` is a
-    /// percent sign), `$F4`, `@@@@` or `<frame>`; `{scene}` or `{model}` is the scene's name; `-` is standard output, `-.jpg` in another format than PNG; pipes and devices get one frame after the
-    /// other; names of videos make one, see --video; `{animation}` makes files for each of the animations that --animation names
-    /// [default: frames/{scene}/####.png]
+    /// Pictures are .png, .jpg, .webp (lossless) or .exr (linear). `####` is the frame number; other forms are `{frame:04}`, `%04d` (`%%`
+    /// is a percent sign), `$F4`, `@@@@` and `<frame>`. `{scene}` or `{model}` is the scene's name. `{animation}` makes separate files for
+    /// each animation of --animation. `-` is standard output, as PNG; `-.jpg` selects another format. Pipes and devices get the frames one
+    /// after the other. File names of videos make a video, see --video [default: frames/{scene}/####.png]
     #[allow(rustdoc::broken_intra_doc_links, reason = "these brackets are for people")]
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "PATTERN", value_parser = OsStringValueParser::new().try_map(Destination::parse), allow_hyphen_values = true))]
     pub output: Option<Destination>,
     /// Frames to render, for example 1-48:2,60 [default: all]
     ///
-    /// If --output names one picture, the first is the default
+    /// If --output names a single picture, the default is the first frame
     #[cfg_attr(feature = "cli", arg(short, long, value_name = "LIST"))]
     pub frames: Option<FrameList>,
-    /// Keep frames that exist and render only the missing ones.
+    /// Keep existing frames and render only missing ones.
     ///
-    /// Several runs with this flag may share a folder: each frame is rendered by one of them. A run ends when all of its frames exist; what a
-    /// run that died was working on is taken over by another one
+    /// Several runs with this flag may share a folder: each frame is rendered by one of them. A run ends when all of its frames exist. If a
+    /// run dies, another one takes over its frame
     #[cfg_attr(feature = "cli", arg(long))]
     pub skip_existing: bool,
-    /// What --skip-existing does with frames of another size or scene, or made with other settings, as far as their files tell
-    /// [default: refuse, or with --checkpoint render]
+    /// Treatment by --skip-existing of frames with another size, scene or settings, as far as their files record these [default: refuse, or
+    /// render with --checkpoint]
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum, requires = "skip_existing"))]
     pub mismatched: Option<Mismatched>,
-    /// How files are made.
+    /// Settings of output files.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub files: FileOptions,
 }
@@ -326,7 +324,7 @@ impl FrameOptions {
         }
     }
 
-    /// Does not look at the disk.
+    /// The plan for the frames of `scene`. Does not access the disk.
     pub(crate) fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         if self.names_animations() {
             return Err(PatternError::NothingPlayed.into());

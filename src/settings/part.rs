@@ -1,44 +1,40 @@
-//! Parts of a picture: some of its samples, or a region, in a film that is joined with others later.
+//! Parts of a picture: some of its samples, or a region. They are stored in a film and joined with others later.
 
 use super::{FramePlan, OngoingOptions};
 use crate::render::RenderJob;
 use std::{fmt, num::NonZero, ops::Range, path::PathBuf, str::FromStr};
 
-/// Samples of a picture, counted from 1, the last one included (`--sample-range 1-32`).
+/// Samples of a picture, counted from 1, both ends included (`--sample-range 1-32`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleRange {
     first: NonZero<u32>,
     last: u32,
 }
 
-/// Why a part of a picture cannot be rendered.
+/// Reasons why a part of a picture cannot be rendered.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
     #[error("write the first and the last sample like 1-32")]
     Form,
     #[error(
-        "--sample-range: the picture has {samples} samples, and {range} reaches beyond them; give --samples for all parts together"
+        "--sample-range: the picture has {samples} samples, and {range} exceeds them; set --samples to the total of all parts"
     )]
     Beyond { range: SampleRange, samples: u32 },
-    #[error(
-        "--sample-range takes a part of a picture's samples, which throng merge joins: choose an --output like a.film"
-    )]
+    #[error("--sample-range writes part of a picture for throng merge: choose an --output like a.film")]
     NoFilm,
     #[error("--output: a film holds the samples of one picture; choose it with --frames, like -f 1")]
     Frames,
-    #[error("--video and --sheet are made of pictures, and a film is none yet; make a picture of it with throng merge")]
+    #[error("--video and --sheet require pictures, not films; make a picture with throng merge")]
     Video,
-    #[error(
-        "--noise stops where a picture is calm, which is not known of a part; give --samples, which all parts have together"
-    )]
+    #[error("--noise requires the whole picture, not a part; set --samples to the total of all parts")]
     Noise,
-    #[error("--denoise and --background are for finished pictures; make one of all films with throng merge first")]
+    #[error("--denoise and --background require finished pictures; join all films with throng merge first")]
     Finished,
 }
 
 impl SampleRange {
-    /// The same, counted from 0.
+    /// The range, counted from 0.
     pub fn range(&self) -> Range<u32> {
         self.first.get() - 1..self.last
     }
@@ -55,7 +51,7 @@ impl FromStr for SampleRange {
     }
 }
 
-/// Writes the range as it is typed.
+/// Writes the range in the form of the flag's value.
 impl fmt::Display for SampleRange {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}-{}", self.first, self.last)
@@ -63,10 +59,10 @@ impl fmt::Display for SampleRange {
 }
 
 impl OngoingOptions {
-    /// The film that the samples of `job` go to, and which of them are taken; none if pictures are made.
+    /// The film that receives the samples of `job`, and the range of samples. None if pictures are written.
     ///
     /// # Errors
-    /// If they would not be a part of one picture.
+    /// If the output is not one part of one picture.
     pub fn part(&self, plan: &FramePlan, job: &RenderJob) -> Result<Option<(PathBuf, Range<u32>)>, PartError> {
         let samples = job.settings.samples;
         let Some(path) = plan.film() else {

@@ -1,4 +1,4 @@
-//! Frames that are to be rendered, and what is done with them on the way.
+//! The frames to render, and their treatment before they are finished.
 
 #[cfg(feature = "cli")]
 use super::limits;
@@ -10,48 +10,47 @@ use crate::{
 };
 use std::{path::Path, time::Duration};
 
-/// What is done with frames before they are finished.
+/// Settings of unfinished frames.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct OngoingOptions {
-    /// Keep the samples of each frame beside it, in a file named like it with .film at the end. The same command goes on from
-    /// there after an interruption, and so does one with more --samples after the frame was finished. The noise is another than
-    /// without this flag, and a little less even: samples are placed so that there may always be more
+    /// Keep the samples of each frame beside it, in a file with its name and .film appended. After an interruption, the same command
+    /// continues from there; after the frame is finished, a command with more --samples does. Samples are placed so that more can follow,
+    /// so the noise differs from a run without this flag and is slightly less even
     #[cfg_attr(feature = "cli", arg(long))]
     pub checkpoint: bool,
-    /// Write the frame that is under way as it stands every so often, as NAME.partial.png until it is finished. SIGUSR1
-    /// does so at once
+    /// Write the unfinished frame at this interval, as NAME.partial.png until it is finished. SIGUSR1 writes it immediately
     #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", value_parser = limits::parse_interval))]
     pub write_partial: Option<Duration>,
-    /// Take only these of the --samples of a picture, counted from 1, into a file like a.film. throng merge joins such parts to the
-    /// picture. The same command goes on after an interruption
+    /// Take only this part of the picture's --samples, counted from 1, and write a file like a.film. throng merge joins the parts. After an
+    /// interruption, the same command continues
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIRST-LAST"))]
     pub sample_range: Option<SampleRange>,
-    /// Render only this rectangle of the picture: its first column and row, counted from 0, its width and its height. It takes the memory of
-    /// the rectangle alone; throng merge joins those in files like a.film to the picture. In .exr files it has its place in the whole frame
+    /// Render only this rectangle of the picture: first column and row, counted from 0, then width and height. It takes memory for the
+    /// rectangle only. throng merge joins regions in files like a.film. .exr files record the place of the region in the whole frame
     #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,WIDTH,HEIGHT"))]
     pub region: Option<Region>,
 }
 
-/// Work for [`crate::render::run`].
+/// A plan for [`crate::render::run`].
 #[derive(Clone, Debug)]
 pub struct FramePlan {
-    /// None: frames go to videos and sheets alone.
+    /// Output of single frames. None: frames go only to videos and sheets.
     pub output: Option<Destination>,
     pub files: FileOptions,
-    /// Treatment of frames that exist; none: they are rendered again.
+    /// Treatment of existing frames. None: they are rendered again.
     pub skip_existing: Option<SkipExisting>,
     /// Whether runs that share a folder divide its frames.
     pub divided: bool,
-    /// All frames that were asked for.
+    /// All requested frames.
     pub asked: Vec<u32>,
-    /// How many of them exist and are kept.
+    /// Number of requested frames that exist and are kept.
     pub skipped: usize,
 }
 
 impl OngoingOptions {
-    /// Refuses to keep samples or partial pictures where frames have no files, beside which they are. A frame with other samples than
-    /// are asked for is continued, by one run at a time.
+    /// Refuses checkpoints and partial pictures if frames are not written to files, because both are stored beside those. A frame with a
+    /// different number of samples is continued, by one run at a time.
     pub(crate) fn apply_to(&self, plan: &mut FramePlan, mismatched: Option<Mismatched>) -> Result<(), SettingsError> {
         let is_film = plan.film().is_some();
         if plan.pattern().is_none() && (self.checkpoint && !is_film || self.write_partial.is_some()) {
@@ -66,12 +65,12 @@ impl OngoingOptions {
 }
 
 impl FramePlan {
-    /// The number of frames that were asked for.
+    /// Number of requested frames.
     pub(crate) fn total(&self) -> usize {
         self.asked.len()
     }
 
-    /// The files of frames, if there are any.
+    /// The file name pattern of frames. None if frames have no files.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         match &self.output {
             Some(Destination::Files(files)) => Some(files),
@@ -79,7 +78,7 @@ impl FramePlan {
         }
     }
 
-    /// The film that the samples of the only frame go to, instead of a picture.
+    /// The film that receives the samples of the only frame, instead of a picture.
     pub fn film(&self) -> Option<&Path> {
         match &self.output {
             Some(Destination::Film(path)) => Some(path),
@@ -87,7 +86,7 @@ impl FramePlan {
         }
     }
 
-    /// The type of pixels that frames' files take; videos and sheets make do with it.
+    /// The pixel type of the frames' files. Videos and sheets accept every type.
     pub(crate) fn pixels(&self) -> PixelType {
         if self.film().is_some() {
             return PixelType::F32;
@@ -98,7 +97,7 @@ impl FramePlan {
         pixels.unwrap_or_default()
     }
 
-    /// All files that will be written: those of frames, with their samples where these are kept; then videos and sheets.
+    /// All files that will be written: the files of frames, with their checkpoints; then videos and sheets.
     pub(crate) fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
         let mut planned = Vec::new();
         for &frame in &self.asked {
@@ -118,10 +117,10 @@ impl FramePlan {
         planned
     }
 
-    /// Leaves out of the job the frames that exist and are kept. Returns a line for people if some exist that cannot be.
+    /// Removes frames from the job that exist and are kept. Returns a note for the user if some existing frames cannot be kept.
     ///
     /// # Errors
-    /// If one is another frame, and that is to be refused.
+    /// If an existing frame does not match and mismatches are refused.
     pub(crate) fn skip(&mut self, job: &mut RenderJob) -> Result<Option<&'static str>, OutputError> {
         let Some(skip) = self.skip_existing else {
             return Ok(None);
@@ -130,11 +129,11 @@ impl FramePlan {
         self.skipped = self.asked.len() - job.frames.len();
         let lossy = self.pattern().is_some_and(|files| !files.format().is_lossless());
         Ok((skip.joined && lossy).then_some(
-            "frames that exist are rendered again, since .jpg files do not have the pixels that videos and sheets are made of",
+            "existing frames are rendered again, because .jpg files lack the exact pixels for videos and sheets",
         ))
     }
 
-    /// For people: the one file, or the pattern of all; then videos and sheets.
+    /// A description for the user: the single file, or the pattern of all files; then videos and sheets.
     pub(crate) fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
             (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),

@@ -1,4 +1,4 @@
-//! From choices to a run: the scene is loaded for them, the job is made, and all that can be wrong with it is told before it begins.
+//! From choices to a run: loads the scene, makes the job, and reports every foreseeable error before rendering begins.
 
 use super::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError, Size, memory};
 use crate::{
@@ -19,39 +19,39 @@ use std::{
     sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 
-/// What is asked of the pictures of any scene.
+/// Settings that apply to the pictures of any scene.
 #[derive(Clone, Default)]
 pub struct PictureOptions {
-    /// How files are loaded.
+    /// Loader options.
     pub load: LoadOptions,
-    /// How frames look.
+    /// Settings of the picture.
     pub picture: RenderOptions,
-    /// What there is besides the colours of light: AOVs, alpha, backgrounds.
+    /// Settings of layers, alpha and backgrounds.
     pub aovs: AovOptions,
     /// Refit policy of all deforming meshes. None: each mesh has its own.
     pub refit: Option<RefitPolicy>,
-    /// How trees are built, and where they are kept.
+    /// Build quality and cache of trees.
     pub trees: TreeSource,
-    /// Whether pictures may get more samples later, see [`FrameSettings::open_ended`].
+    /// Whether pictures may get more samples later; see [`FrameSettings::open_ended`].
     pub(crate) open_ended: bool,
-    /// Open Image Denoise, loaded when it is first needed and kept from scene to scene.
+    /// Open Image Denoise. Loaded on first use and kept for all scenes.
     pub(crate) oidn: OnceLock<Arc<Denoiser>>,
 }
 
 impl PictureOptions {
-    /// Loads a scene for pictures of the size that is asked for, or the usual one. Models that are cut out have no ground, or one that
-    /// shows shadows alone.
+    /// Loads a scene for pictures of the requested size, or of the default size. With a transparent or replaced background, models have no
+    /// ground, or a shadow catcher.
     ///
     /// # Errors
-    /// Those of [`loader::load_with`].
+    /// Returns the errors of [`loader::load_with`].
     pub(crate) fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         loader::load_with(path, &self.load_options())
     }
 
-    /// Loads a scene file likewise, as if it had `text`.
+    /// Like [`Self::load`], but reads the scene from `text` instead of the file.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// Returns the errors of [`Self::load`].
     pub(crate) fn load_scene(&self, path: &Path, text: &str) -> Result<Scene, LoadError> {
         loader::load_scene(path, Some(text), &self.load_options())
     }
@@ -64,10 +64,10 @@ impl PictureOptions {
         options
     }
 
-    /// The job of all frames of `plan`, whether they exist or not. `makes_blocks` asks the device for the blocks of OpenEXR files.
+    /// The job of all frames of `plan`, whether or not they exist. `makes_blocks` makes the device produce the blocks of OpenEXR files.
     ///
     /// # Errors
-    /// If files have no place for what is asked for, and as [`Self::job`].
+    /// If output formats do not support the requested contents. Also returns the errors of [`Self::job`].
     pub(crate) fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
         let pixels = plan.pixels();
         if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
@@ -79,10 +79,10 @@ impl PictureOptions {
         self.job(scene, pixels, (plan.asked.clone(), plan.outputs()), makes_blocks)
     }
 
-    /// The job of `frames`, whose pixels have this type.
+    /// The job of `frames`, with pixels of this type.
     ///
     /// # Errors
-    /// If settings are out of range or contradict each other, and if the background or the denoiser cannot be loaded.
+    /// If settings are out of range or contradict each other, or if the background or the denoiser cannot be loaded.
     pub(crate) fn job(
         &self,
         scene: Arc<Scene>,
@@ -108,7 +108,7 @@ impl PictureOptions {
         let gathered =
             aovs.gathered().with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
         let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
-        // Checkpoints keep a film that goes on by its own noise, and denoised frames may have those around them.
+        // A checkpoint keeps a film that continues by its own noise. Neighbours of a denoised frame may already be finished.
         let denoised_noise = settings.noise.filter(|_| tells_errors && !self.open_ended);
         let settings = FrameSettings {
             transparent: self.aovs.cuts_out(),
@@ -175,7 +175,7 @@ impl PictureOptions {
             }),
         };
         let (reach, within) = match self.aovs.denoise_frames {
-            // Frames with the same noise have nothing to tell each other.
+            // Frames with one noise pattern contain no additional information about each other.
             _ if settings.lock_seed => (0, None),
             Some(reach) => (reach, None),
             None if scene.denoises_asked => match run_of(frames) {
@@ -190,14 +190,14 @@ impl PictureOptions {
     }
 }
 
-/// The first and the last of frames that follow each other; none if there are gaps between them.
+/// First and last frame of a range without gaps. None if there are gaps.
 fn run_of(frames: &[u32]) -> Option<(u32, u32)> {
     let frames = BTreeSet::from_iter(frames.iter().copied());
     let (first, last) = (*frames.first()?, *frames.last()?);
     (u64::from(last - first) + 1 == frames.len() as u64).then_some((first, last))
 }
 
-/// The names behind the Cryptomatte layers that are to be written.
+/// The names of the requested Cryptomatte layers.
 fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
     let of = |aov, manifest: fn(&Scene) -> String| match aovs.contains(aov) {
         true => manifest(scene),
@@ -209,29 +209,29 @@ fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
     }
 }
 
-/// A line for people, if names are too many for the manifest of a Cryptomatte layer.
+/// A note for the user if there are too many names for the manifest of a Cryptomatte layer.
 fn unnamed(job: &RenderJob) -> Option<&'static str> {
     let is_told = job.aovs.contains(Aov::Instance) && !job.frames.is_empty();
     (is_told && cryptomatte::has_too_many_paths(&job.scene)).then_some(
-        "the layer `instance` has more than a million names, which its files do not list: `throng info SCENE --matte-id ID` finds that of an id",
+        "the layer `instance` has more than a million names, too many to list in its files: `throng info SCENE --matte-id ID` finds the name of an id",
     )
 }
 
-/// The frames of a scene on their way to files. Nothing is rendered yet, and no video is open.
+/// A planned run: the frames of a scene and their output. Nothing is rendered yet, and no video is open.
 pub struct Run<'a> {
     pub job: RenderJob,
     pub plan: FramePlan,
-    /// Lines for people: about frames that exist and cannot be kept, and about names that files lack.
+    /// Notes for the user: existing frames that cannot be kept, and names that are missing from files.
     pub notes: Vec<&'static str>,
     ongoing: Option<Ongoing<'a>>,
 }
 
 impl<'a> Run<'a> {
-    /// Plans the frames of `scene` for `device`: makes sure that their files can be written, and that none of them is the same as another one
-    /// or an input. Leaves out frames that exist and are kept. Once `asked` is set, unfinished frames are written as they stand.
+    /// Plans the frames of `scene` for `device`. Checks that the output files can be written and are distinct from each other and from the
+    /// inputs. Leaves out frames that exist and are kept. Once `asked` is set, unfinished frames are written.
     ///
     /// # Errors
-    /// Everything that is known to be wrong before the first frame.
+    /// Every error that can be found before the first frame.
     pub fn plan(
         options: &PictureOptions,
         scene: Arc<Scene>,
@@ -274,15 +274,15 @@ impl<'a> Run<'a> {
     /// Opens videos, sheets and streams.
     ///
     /// # Errors
-    /// Those of [`FramePlan::open`].
+    /// Returns the errors of [`FramePlan::open`].
     pub fn open(&mut self) -> Result<(), OutputError> {
         self.plan.open(&mut self.job)
     }
 
-    /// Renders what is left to do. `device` is the one that the run was planned for.
+    /// Renders the remaining frames. `device` must be the device that the run was planned for.
     ///
     /// # Errors
-    /// Those of [`render::run`] and [`render::run_ongoing`].
+    /// Returns the errors of [`render::run`] and [`render::run_ongoing`].
     pub fn render(
         &self,
         device: &mut dyn Device,
@@ -300,9 +300,10 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Options for a run whose frames are kept or written before they are finished; none for other runs. A run of a single frame always
-/// writes it as it stands on request, except on one device with a queue: that is fast, and faster still without interruptions. Several devices
-/// share such a frame.
+/// Options for a run that keeps or writes unfinished frames. None for other runs.
+///
+/// A run of a single frame always writes it on request. The exception is one device with a queue, which is fast, and faster without
+/// interruptions. Several devices share such a frame.
 fn in_pieces<'a>(
     plan: &FramePlan,
     &OngoingOptions { checkpoint, write_partial, .. }: &OngoingOptions,
@@ -317,10 +318,10 @@ fn in_pieces<'a>(
 }
 
 impl FramePlan {
-    /// Makes sure that files can be written, and that none of them is the same as another one or an input.
+    /// Checks that output files can be written and are distinct from each other and from the inputs.
     ///
     /// # Errors
-    /// If one cannot, or has no room for pictures of this size.
+    /// If a file cannot be written, or if its format does not support pictures of this size.
     pub fn prepare(&self, job: &RenderJob, ongoing: &OngoingOptions) -> Result<(), Error> {
         self.check_size(&job.settings)?;
         prepare_distinct(self.planned(&job.scene.name, ongoing))?;

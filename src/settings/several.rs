@@ -1,4 +1,4 @@
-//! Settings of several scenes, or several animations of a model, that are rendered one after the other.
+//! Settings of several scenes, or of several animations of a model, that are rendered one after the other.
 
 use super::{FrameOptions, SettingsError};
 use crate::{
@@ -11,10 +11,10 @@ use std::{
 };
 
 impl FrameOptions {
-    /// Checks that each of several scenes has files of its own.
+    /// Checks that several scenes write distinct files.
     ///
     /// # Errors
-    /// If a name has no place for the scene's, or two scenes have the same.
+    /// If a file name has no placeholder for the scene, or if two scenes would write one file.
     pub(crate) fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
         let count = scenes.len();
         if let Some(output) = &self.output {
@@ -37,7 +37,7 @@ impl FrameOptions {
         Ok(())
     }
 
-    /// Whether a name has a place for that of an animation.
+    /// Whether a file name has a placeholder for the animation.
     pub(crate) fn names_animations(&self) -> bool {
         let files = &self.files;
         self.output.as_ref().is_some_and(Destination::has_animation)
@@ -45,10 +45,10 @@ impl FrameOptions {
             || files.sheet.as_ref().is_some_and(Pattern::has_animation)
     }
 
-    /// The options for the animation called `name`, one of `count`. A sheet whose name has no place for that of the animation gets `row`.
+    /// The options for the animation called `name`, one of `count`. A sheet without a placeholder for the animation gets `row`.
     ///
     /// # Errors
-    /// If there are several animations and files have no place for their names.
+    /// If there are several animations and a file name has no placeholder for them.
     pub(crate) fn for_animation(&self, name: &str, count: usize, row: SheetRow) -> Result<Self, SettingsError> {
         let mut files = self.files.clone();
         if let Some(video) = &mut files.video {
@@ -65,11 +65,11 @@ impl FrameOptions {
         Ok(Self { output, files, ..self.clone() })
     }
 
-    /// One file of each kind that a scene gets.
+    /// One file of each kind that a scene writes.
     fn first_files(&self, scene: &str) -> impl Iterator<Item = PathBuf> {
         let output = match &self.output {
             Some(output) => output.first_file(scene),
-            // The usual folders of frames are those of their scenes.
+            // The default folder of frames has the scene's name.
             None => Some(scene.into()),
         };
         let video = self.files.video.as_ref().map(|video| video.path(scene));

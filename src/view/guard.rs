@@ -63,7 +63,7 @@ impl Guard {
 
     pub fn access(&self, request: &Get) -> Access {
         if !request.host().is_some_and(|host| self.serves(host)) {
-            return Access::Wrong("this server is not known by that name: use the link that throng view printed");
+            return Access::Wrong("wrong host name: use the link that throng view printed");
         }
         if request.origin().is_some() && !self.is_same_origin(request) {
             return Access::Wrong("this server is not for other sites");

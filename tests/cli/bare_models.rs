@@ -239,7 +239,7 @@ fn each_animation_has_files_of_its_own_where_names_have_a_place() {
     with(&["--animation", "Bend", "-f", "5", "-o", "alone.png"]);
     assert!(decode(&place.path("alone.png")) == decode(&place.path("stills/Bend_05.png")));
     for (flags, text) in [
-        (&["-o", "{animation}.png"][..], "add --animation all, or the names of some"),
+        (&["-o", "{animation}.png"][..], "requires --animation all, or the names of animations"),
         (&["--animation", "all", "-o", "{animation}.webp", "--video", "a.gif"], "try `{animation}_a.gif`"),
     ] {
         place.fails(&[&render[..], flags].concat(), 2, text);
@@ -344,7 +344,7 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
         ("scene.ron", &["--up", "z"], "+Y is up in it"),
         ("scene.ron", &["--fps", "30"], "write --set render.fps=N"),
         ("scene.ron", &["--preset", "draft"], "write --samples N"),
-        ("model.obj", &["--set", "environment.elevation=5"], "write --environment sky or the name of a picture"),
+        ("model.obj", &["--set", "environment.elevation=5"], "add --environment sky or the name of a picture"),
         ("model.obj", &["--environment", "white", "--set", "environment.elevation=5"], "--set environment.elevation"),
         ("model.obj", &["--up", "w"], "write an axis like z or -y"),
         ("model.obj", &["--up", "0,0,0"], "write an axis like z or -y"),

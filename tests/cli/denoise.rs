@@ -67,7 +67,7 @@ fn a_run_denoises_as_it_goes() {
         place.ok(&["diff", &format!("after/{frame:04}.exr"), &format!("run/{frame:04}.exr")]);
     }
     let told = render(&["-o", "some/####.exr", "-f", "6,1,2"]).stderr;
-    assert!(told.contains("4 frames around those asked for are traced, too"), "{told}");
+    assert!(told.contains("4 frames beyond the requested ones are also traced"), "{told}");
     assert_eq!(place.names("some"), ["0001.exr", "0002.exr", "0006.exr"]);
     // Frames that exist are kept, and traced for those that do not.
     std::fs::remove_file(place.path("some/0002.exr")).unwrap();
@@ -118,7 +118,7 @@ fn what_is_denoised_is_chosen() {
     assert!(render(&own) == raw && render(&["--filter", "shared"]) != raw);
     assert!(render(&[&["--denoise"][..], &own].concat()) != film);
     let wide = ["render", "scene.ron", "--filter", "shared", "--filter-width", "2"];
-    place.fails(&wide, 2, "leave it out");
+    place.fails(&wide, 2, "remove it");
     // A scene may ask for it, where its light is what is shown.
     let asks = ["--set", "render.denoise=true"];
     assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
@@ -153,7 +153,7 @@ fn files_that_cannot_be_denoised_are_told() {
     place.fails(&["denoise", "raw/####.exr", "-o", "one.png"], 2, "no place for the frame number");
     place.fails(&["denoise", "raw/####.exr", "-o", "raw/####.exr"], 1, "what was read as");
     place.ok(&[&["render", "scene.ron", "-o", "raw/####.exr", "-f", "2", "--size", "32x18"], &LAYERS[..]].concat());
-    place.fails(&denoise("raw/####.exr"), 1, "32x18 pixels, where its neighbours have 64x36");
+    place.fails(&denoise("raw/####.exr"), 1, "32x18 pixels, but its neighbours have 64x36");
     std::fs::write(place.path("raw/0002.exr"), b"v/1\x01 damaged").unwrap();
     place.fails(&denoise("raw/####.exr"), 1, "cannot be read as OpenEXR");
 }
@@ -221,7 +221,7 @@ fn a_pixel_that_is_no_number_is_told_and_does_not_spread() {
         [0.25, f32::NAN, f32::INFINITY][(pixel == 7) as usize + 2 * (pixel == 16) as usize]
     });
     let run = place.ok(&["denoise", "nan.exr", "-o", "out.exr"]);
-    let warning = "warning: nan.exr: pixels that are NaN or infinite and are filled from their neighbours: 2";
+    let warning = "warning: nan.exr: number of NaN or infinite pixels, filled from their neighbours: 2";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
     foreign(&place, "right.exr", (0, 0), |_| 0.25);
     let right = place.ok(&["denoise", "right.exr", "-o", "right_out.exr"]);

@@ -26,7 +26,7 @@ fn nonsense_is_refused_and_the_names_are_told() {
         }
     }
     for subcommand in ["info", "bench"] {
-        let text = "2 devices are named and one is needed";
+        let text = "2 devices are named, but only one is allowed";
         place.fails(&[subcommand, "scene.ron", "--device", "cpu,cuda"], 2, text);
     }
     assert_eq!(place.names("."), ["scene.ron"], "nothing is written");

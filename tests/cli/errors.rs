@@ -201,13 +201,13 @@ fn a_wrong_value_in_set_is_wrong_usage_and_the_same_in_the_file_is_not() {
 fn what_flags_ask_for_in_vain_is_wrong_usage() {
     let place = Place::new(2);
     for (args, text) in [
-        (&["--layers", "depth", "-o", "a.png"][..], "--layers go into .exr and .film files"),
+        (&["--layers", "depth", "-o", "a.png"][..], "--layers requires an --output of .exr or .film files"),
         (&["--layers", "error", "-o", "a.exr"], "add --denoise film"),
-        (&["--filter", "shared", "--filter-width", "3"], "filter_width is not for the filter `shared`"),
+        (&["--filter", "shared", "--filter-width", "3"], "filter_width does not apply to the filter `shared`"),
         (&["--integrator", "depth", "--denoise"], "--integrator path or whitted"),
         (&["--checkpoint", "--denoise", "-o", "a/"], "use throng denoise"),
         (&["--compare", "--device", "cpu,cpu", "--denoise"], "neither --exposure auto nor --denoise"),
-        (&["--compare", "--device", "cpu,cpu", "-o", "a.exr"], "writes it as .png"),
+        (&["--compare", "--device", "cpu,cpu", "-o", "a.exr"], "--compare writes .png files"),
     ] {
         place.fails(&[&["render", "scene.ron"], args].concat(), 2, text);
     }

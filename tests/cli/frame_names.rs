@@ -20,7 +20,7 @@ fn patterns_of_other_programs_name_frames() {
     render(&place, &["-o", "plain/<frame>_.png", "-f", "3"]);
     assert_eq!(place.names("plain"), ["1.png", "2.png", "3_.png"]);
     place.ok(&["diff", "--sequence", "0/f_%04d.png", "1/f_$F4.png"]);
-    place.fails(&["render", "scene.ron", "-o", "a.png", "--video", "f_%04d.gif"], 2, "one name");
+    place.fails(&["render", "scene.ron", "-o", "a.png", "--video", "f_%04d.gif"], 2, "one file");
 }
 
 #[test]

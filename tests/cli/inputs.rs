@@ -68,7 +68,7 @@ fn what_is_no_scene_is_told_apart() {
             ".fbx files are not supported: use .ron (scene), .gltf, .glb, .obj, .ply, .stl (model) or .scn (raw scene)",
         ),
         ("notes.txt", ".txt files are not supported"),
-        ("scene", "the file has no extension that tells what it is"),
+        ("scene", "the file has no extension"),
     ] {
         fs::write(place.path(name), "").unwrap();
         place.fails(&["check", name], 1, text);

@@ -92,5 +92,5 @@ fn zoom_enlarges_what_scenes_show_and_models_that_a_given_eye_sees() {
         );
     }
     let around = ["render", "scene.ron", "--projection", "equirectangular", "--zoom", "2"];
-    place.fails(&around, 2, "--zoom: a picture of all around");
+    place.fails(&around, 2, "--zoom: an equirectangular camera");
 }

@@ -148,7 +148,7 @@ fn damaged_films_and_other_files_are_refused() {
         "empty.film is damaged: delete it and render that part again",
     );
     place.fails(&["merge", "a.film", "none.film", "-o", "x.exr"], 1, "cannot read the film none.film");
-    place.fails(&["merge", "a.film", "-o", "x.jpg"], 2, "films become .png, .exr or .film files");
+    place.fails(&["merge", "a.film", "-o", "x.jpg"], 2, "films are joined into .png, .exr or .film files");
     place.fails(&["merge", "a.film", "-o", "x.png", "--color-depth", "32"], 2, ".png has 8 or 16");
     assert!(!place.path("x.exr").exists());
     place.assert_no_parts(".");
@@ -243,11 +243,11 @@ fn what_cannot_be_a_part_is_wrong_usage() {
         place.fails(&[&["render", "scene.ron", "--samples", "8"], more].concat(), 2, text);
     };
     wrong(&["-f", "1", "-o", "a.png", "--sample-range", "1-4"], "choose an --output like a.film");
-    wrong(&["-f", "1", "-o", "a.film", "--sample-range", "5-9"], "the picture has 8 samples, and 5-9 reaches beyond");
+    wrong(&["-f", "1", "-o", "a.film", "--sample-range", "5-9"], "the picture has 8 samples, and 5-9 exceeds them");
     wrong(&["-f", "1", "-o", "a.film", "--sample-range", "4-3"], "like 1-32");
     wrong(&["-f", "1-2", "-o", "a.film"], "a film holds the samples of one picture");
-    wrong(&["-f", "1", "-o", "a.film", "--noise", "0.1"], "--noise stops where a picture is calm");
-    wrong(&["-f", "1", "-o", "a.film", "--background", "#000000"], "are for finished pictures");
+    wrong(&["-f", "1", "-o", "a.film", "--noise", "0.1"], "--noise requires the whole picture");
+    wrong(&["-f", "1", "-o", "a.film", "--background", "#000000"], "require finished pictures");
     assert_eq!(place.names("."), ["scene.ron"]);
 }
 

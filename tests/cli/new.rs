@@ -21,8 +21,8 @@ fn every_template_is_written_and_renders_at_once() {
 fn no_file_is_replaced() {
     let place = Place::new(1);
     place.ok(&["new", "first"]);
-    place.fails(&["new", "first.ron", "--template", "city"], 1, "first.ron: the file is there already");
-    place.fails(&["new", "no/folder/scene"], 1, "there is no such folder");
+    place.fails(&["new", "first.ron", "--template", "city"], 1, "first.ron: the file already exists");
+    place.fails(&["new", "no/folder/scene"], 1, "no such folder");
     place.fails(&["new", "x", "--template", "town"], 2, "invalid value 'town'");
 }
 

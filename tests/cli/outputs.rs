@@ -88,7 +88,7 @@ fn a_pipe_in_place_of_a_frame_or_a_film_keeps_nobody_waiting() {
     let place = Place::new(2);
     make_pipe(&place.path("frame.png"));
     let args = ["render", "scene.ron", "-f", "1", "-o", "frame.png", "--skip-existing"];
-    place.fails(&args, 2, "--skip-existing keeps files of frames");
+    place.fails(&args, 2, "--skip-existing requires files of frames");
     for (name, target) in [("a.png.film", "/dev/zero"), ("b.png.film", "frame.png")] {
         symlink(target, place.path(name)).unwrap();
         let frame = name.trim_end_matches(".film");

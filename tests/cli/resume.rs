@@ -113,7 +113,7 @@ fn resumed_films_and_sheets_are_those_of_one_run() {
             let args = ["render", "scene.ron", "-o", &first, "--frames", "2,3,5"];
             place.ok(&[&args[..], more].concat());
             let resumed = render(&pieces, extension, &[more, &["--skip-existing"]].concat());
-            let again = resumed.stderr.contains("frames that exist are rendered again");
+            let again = resumed.stderr.contains("existing frames are rendered again");
             assert_eq!(again, extension == "jpg", "{}", resumed.stderr);
             assert_eq!(place.names(&once), place.names(&pieces));
             for name in place.names(&once) {

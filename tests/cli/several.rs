@@ -103,7 +103,7 @@ fn nothing_is_rendered_where_files_would_collide_or_have_no_name() {
         (&["models", "-o", "t/film.mp4"], "try `t/{model}_film.mp4`"),
         (&["models", "-o", "t/{model}.png", "--video", "t/a.gif"], "--video: `t/a.gif` has no place"),
         (&["models", "-o", "-"], "standard output has one place"),
-        (&["models", "--compare", "--device", "cpu,cpu"], "--compare takes one scene"),
+        (&["models", "--compare", "--device", "cpu,cpu"], "--compare takes a single scene"),
         (&["models", "-o", "t/{model}.jpg", "--transparent"], "no transparency"),
     ] {
         place.fails(&render(args), 2, text);

@@ -49,7 +49,11 @@ fn standard_output_gets_pictures_and_nothing_else() {
     assert!(output.status.success());
     let files = ["out/0001.png", "out/0002.png"].map(|name| fs::read(place.path(name)).unwrap());
     assert!(output.stdout == files.concat());
-    place.fails(&["render", "scene.ron", "-o", "-", "--progress", "json"], 2, "standard output has the pictures");
+    place.fails(
+        &["render", "scene.ron", "-o", "-", "--progress", "json"],
+        2,
+        "standard output cannot carry both pictures",
+    );
 }
 
 #[test]
@@ -78,8 +82,8 @@ fn other_formats_show_the_same_picture() {
 fn what_does_not_go_together_is_wrong_usage() {
     let place = Place::new(2);
     for (args, text) in [
-        (&["-o", "####.exr", "--video", "f.gif"][..], "show display colours"),
-        (&["-o", "f.gif", "--skip-existing"], "keeps files of frames"),
+        (&["-o", "####.exr", "--video", "f.gif"][..], "need display colours"),
+        (&["-o", "f.gif", "--skip-existing"], "requires files of frames"),
         (&["-o", "####.jpg", "--color-depth", "16"], "do not have that many bits"),
         (&["--video", "####.gif"], "a video holds all frames"),
         (&["--video", "f.avi"], "`.avi` files cannot be written"),

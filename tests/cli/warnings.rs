@@ -59,7 +59,7 @@ fn a_target_that_passes_the_eye_is_told_where_the_camera_does_not_turn() {
     assert_warned(
         &place,
         &[film[0], film[1], &flight(", parametrisation: uniform")],
-        "between frames 5 and 6 the camera turns by 180 degrees at once",
+        "between frames 5 and 6 the camera turns by 180 degrees",
     );
     assert_eq!(warnings(&place, &[film[0], film[1], &flight("")]), [""; 0]);
 }
@@ -72,7 +72,7 @@ fn darkness_is_told() {
     assert_warned(
         &place,
         &[BLACK, lamp, WHITTED],
-        "all light comes from `red`, but whitted lights nothing by emission",
+        "all light comes from `red`, but whitted ignores light from emissive surfaces",
     );
     assert_eq!(warnings(&place, &[BLACK, lamp]), [""; 0], "paths find the lamp");
     assert_eq!(warnings(&place, &[BLACK, "render.integrator=normal"]), [""; 0], "needs no light");
@@ -92,10 +92,10 @@ fn paths_are_the_default_and_whitted_tells_which_materials_it_does_not_know() {
     assert_warned(
         &place,
         &[glass, WHITTED],
-        "draws `red` matt, and lets no light through `red`; use --integrator path",
+        "renders `red` as matt, and lets no light through `red`; use --integrator path",
     );
     let render = ["render", "scene.ron", "--set", glass, "--integrator", "whitted"];
-    assert!(place.ok(&render).stderr.contains("throng: warning: whitted knows matt surfaces and mirrors only"));
+    assert!(place.ok(&render).stderr.contains("throng: warning: whitted supports only matt surfaces and mirrors"));
 }
 
 #[test]
@@ -105,7 +105,11 @@ fn fog_is_told_where_it_shows_nothing() {
     assert_eq!(warnings(&place, &[low]), [""; 0]);
     assert_eq!(warnings(&place, &[clear, WHITTED]), [""; 0]);
     assert_warned(&place, &[low, WHITTED], "whitted shows no fog; use --integrator path");
-    assert_warned(&place, &[endless], "gets through even fog that has no end; give it a `height` or a `top`");
+    assert_warned(
+        &place,
+        &[endless],
+        "uniform fog without an end blocks all light of the environment and of suns; give it a `height` or a `top`",
+    );
 }
 
 #[test]
@@ -116,14 +120,14 @@ fn lamps_that_whitted_does_not_light_by_are_told_beside_other_lights() {
         ["(10, 8, 5)", "(1, 1, 1)", "(2, 1, 1)"].map(|it| format!("materials.red=Emissive(radiance: {it})"));
     for (sky, emissive) in [(dusk, &lamp), (dusk, &faint), (day, &lamp)] {
         assert_eq!(warnings(&place, &[sky, emissive]), [""; 0], "{sky} {emissive}");
-        assert_warned(&place, &[sky, emissive, WHITTED], "whitted lights nothing by emission, which `red` would do");
+        assert_warned(&place, &[sky, emissive, WHITTED], "whitted ignores light from emissive surfaces, such as `red`");
     }
     assert_eq!(warnings(&place, &[day, &glow, WHITTED]), [""; 0], "no lamp beside so much light");
     // Lights with an extent light for both.
     let ball = "lights=[Point(position: (0, 9, 0), intensity: (90, 90, 90), radius: 0.1)]";
     assert_eq!(warnings(&place, &[ball, WHITTED]), [""; 0]);
     let render = ["render", "scene.ron", "--set", dusk, "--set", &lamp, "--integrator", "whitted"];
-    assert!(place.ok(&render).stderr.contains("throng: warning: whitted lights nothing by emission"));
+    assert!(place.ok(&render).stderr.contains("throng: warning: whitted ignores light from emissive surfaces"));
 }
 
 #[test]

@@ -287,7 +287,7 @@ fn more_nested_groups_than_can_be_told_apart_are_refused() {
     };
     assert_eq!(scene(&nested(20)).leaf_count(), 25_600_000_000);
     let e = error(&nested(40));
-    assert!(e.starts_with("s.ron:1:") && e.contains("at most 4294967295 can be told apart"), "{e}");
+    assert!(e.starts_with("s.ron:1:") && e.contains("at most 4294967295 can be numbered"), "{e}");
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn numbers_that_lead_nowhere_are_told_where_they_are() {
         (second, "s.ron:2:16: at 1 s: unknown field `color` in Constant"),
         (
             "(meshes: {\"a\": Sphere, \"b\": Box()}, instances: [Single(of: {\"a\": 3e38, \"b\": 3e38})])",
-            "s.ron:1:60: the weights are too large to be added up",
+            "s.ron:1:60: the sum of the weights is too large",
         ),
         (
             &format!("({long}, meshes: {{\"a\": Sphere}}, instances: [Along(of: \"a\", curve: \"c\", spacing: 1e-9)])"),
@@ -355,7 +355,7 @@ fn numbers_that_lead_nowhere_are_told_where_they_are() {
         ),
         (
             &format!("(meshes: {{\"a\": {land}}}, instances: [Single(of: \"a\")])"),
-            "s.ron:1:78: scale is the length of the largest waves",
+            "s.ron:1:78: scale, the wavelength of the largest octave",
         ),
     ] {
         let e = error(&text.replace("BALL", BALL));

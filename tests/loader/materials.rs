@@ -165,7 +165,7 @@ fn faults_name_the_field_and_what_may_stand_there() {
         ("Glossy(color: (2, 0, 0))", "s.ron:1:33: the colour is out of range: write 0 to 1"),
         (
             "Glass(absorption: (1, 1, 1), attenuation: ((1, 1, 1), 1))",
-            "s.ron:1:61: `absorption` says the same in other words: remove one",
+            "s.ron:1:61: `absorption` is an alternative: remove one of them",
         ),
         ("Glass(attenuation: ((1, 1, 1), 0))", "s.ron:1:38: the distance must be above 0"),
         ("Glass(thin: true, absorption: (1, 0, 0))", "s.ron:1:31: a thin pane has no volume that absorbs"),

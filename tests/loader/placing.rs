@@ -247,7 +247,7 @@ fn faults_in_curves_and_placements_are_told() {
         (along("count: 2, to: 50"), "`to` is 50, but the curve is only 40 long"),
         (on_ramp("", "", r#"Along(of: "box", curve: "rod", count: 2)"#), "unknown curve `rod`: did you mean `road`?"),
         (single(r#"drop: "ramps""#), "unknown mesh or group `ramps`: did you mean `ramp`?"),
-        (single(r#"drop: "cone""#), "`cone` is not placed above this placement in the same list"),
+        (single(r#"drop: "cone""#), "`cone` is not placed earlier in this list"),
         (single(r#"translate: (50, 0, 0), drop: "ramp""#), "no copy is above or below `ramp`"),
         (on_ramp("", "", r#"Single(of: "ball"), Single(of: "box", drop: "ball")"#), "spheres are no ground"),
         (on_ramp("", "", "Single(of: {})"), "there is nothing to choose from"),
@@ -284,7 +284,7 @@ fn faults_in_curves_and_placements_are_told() {
         (mesh("Ribbon(curve: \"x\", width: 1)"), "unknown curve `x`"),
         (mesh("Ribbon(curve: \"c\", width: 1, on: \"n\")"), "there is no mesh `n` above this one"),
         (mesh("Ribbon(curve: \"c\", width: 1, on: \"ball\")"), "a sphere has no triangles to lie on"),
-        (mesh("Ribbon(curve: \"c\", width: 1, step: 1e-9)"), "too long for so small a step"),
+        (mesh("Ribbon(curve: \"c\", width: 1, step: 1e-9)"), "too long for this small step"),
     ];
     for (text, expected) in table {
         let e = loaded(&text).err().unwrap_or_else(|| panic!("no error: {text}"));

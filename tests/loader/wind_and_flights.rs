@@ -147,7 +147,7 @@ fn what_cannot_bend_says_why() {
         ),
         (format!("{}, {}", WIND.replace("gusts: 0", "gusts: 2"), instances("tree")), "gusts must be 0 to 1"),
         (format!("{}, {}", WIND.replace("degrees: 20", "degrees: 170"), instances("tree")), "at most 120 degrees"),
-        (format!("{}, {}", WIND.replacen("(1, 0, 0)", "(0, 1, 0)", 1), instances("tree")), "a level direction"),
+        (format!("{}, {}", WIND.replacen("(1, 0, 0)", "(0, 1, 0)", 1), instances("tree")), "a horizontal direction"),
         (
             format!("{}, {}", WIND.replacen("direction: (1, 0, 0),", "", 1), instances("tree")),
             "a `direction` or an `axis`",

@@ -17,8 +17,8 @@ pub fn schema(book: &Book) -> Value {
     let whole = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "the scene",
-        "description": "A scene of throng. Scenes are files in RON; this is the same as JSON, with variants as {\"Name\": {fields}}. \
-                        docs/scene/README.md tells how one becomes the other.",
+        "description": "A scene of throng. Scenes are RON files; this schema describes them as JSON, with variants as {\"Name\": {fields}}. \
+                        docs/scene/README.md explains the conversion.",
     });
     let more = whole.as_object().unwrap().clone().into_iter();
     schema.as_object_mut().unwrap().extend(more);

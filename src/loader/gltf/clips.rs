@@ -186,7 +186,7 @@ impl Reader<'_> {
         let per_key = components * if keys.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         keys.check(per_key)?;
         if keys.remove_unordered(per_key) {
-            let message = "times do not rise; the keys that come too late are ignored";
+            let message = "times do not increase; keys that are out of order are ignored";
             self.document.warnings.add(&keys.path, message);
         }
         if let Drive::Node { property: Property::Rotation, .. } = target {

@@ -83,7 +83,7 @@ fn picture(document: &Document, light: &Light, rotation: Quat, path: &str) -> Re
             if coefficients.as_flattened().iter().any(|x| !x.is_finite()) {
                 return Err(fault(format!("{path}/irradianceCoefficients"), "numbers must be finite"));
             }
-            let message = "there are no specularImages; its light is told from its irradianceCoefficients";
+            let message = "there are no specularImages; its light is computed from its irradianceCoefficients";
             document.warnings.add(path, message);
             panorama(document, HARMONIC_ROWS, path, |d| harmonics(coefficients, light_from_world * d) * intensity)
         }

@@ -163,7 +163,7 @@ fn color(text: &str, warnings: &mut Vec<String>) -> Result<Vec3, String> {
         _ => return Err(format!("`{text}` is not a colour and ignored: write three finite numbers, none negative")),
     };
     if color.min_element() < 0.0 {
-        warnings.push(format!("`{text}` is negative, which is taken as 0"));
+        warnings.push(format!("`{text}` is negative, 0 is used"));
     }
     Ok(color.max(Vec3::ZERO))
 }
@@ -237,7 +237,7 @@ mod tests {
         let cases = [
             ("newmtl a\nKd 1 0\n", "a.mtl:2: `1 0` is not a colour"),
             ("newmtl a\nKd nan 0 0\n", "a.mtl:2: `nan 0 0` is not a colour"),
-            ("newmtl a\nKd 1 -1 0\n", "a.mtl:2: `1 -1 0` is negative, which is taken as 0"),
+            ("newmtl a\nKd 1 -1 0\n", "a.mtl:2: `1 -1 0` is negative, 0 is used"),
             ("newmtl a\nPr shiny\n", "a.mtl:2: `shiny` is not a number"),
             ("newmtl a\nd thin\n", "a.mtl:2: `thin` is not a number"),
             ("newmtl a\n\nmap_Kd\n", "a.mtl:3: the texture's file name is missing"),

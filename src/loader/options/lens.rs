@@ -22,7 +22,7 @@ pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<()
     }
     if let Some(shift) = options.shift {
         if scene.camera.projection == Projection::Equirectangular && shift != Vec2::ZERO {
-            return Err(LoadError::flag("--shift", "a picture of all around has no lens to shift"));
+            return Err(LoadError::flag("--shift", "an equirectangular camera has no lens to shift"));
         }
         scene.camera.shift = shift;
     }

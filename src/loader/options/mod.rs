@@ -1,4 +1,4 @@
-//! Options of the user for loading a file, as plain values.
+//! User options for loading a file, as plain values.
 
 mod lens;
 pub(super) mod view;
@@ -15,30 +15,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Options of the user for loading a file.
+/// User options for loading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadOptions {
-    /// `--set key=value` for a `.ron` scene, applied in order. The key is a dotted path into the file (`render.samples`,
-    /// `materials.stone.color`, `instances.0.count`), the value a text in RON.
+    /// `--set key=value` for a `.ron` scene, applied in order: a path into the file (`render.samples`, `materials.stone.color`,
+    /// `instances.0.count`) and its new value as RON text.
     pub overrides: Vec<(String, String)>,
     /// Time of the first frame in seconds.
     pub start: Option<f64>,
-    /// Overrides of the camera.
+    /// The view of the picture.
     pub view: ViewOptions,
     /// Presentation of standalone models.
     pub model: ModelOptions,
-    /// Whether a warning about replaced or omitted data is an error.
+    /// Whether loading fails if anything would be replaced or left out, instead of warning.
     pub strict: bool,
 }
 
-/// Overrides of the file's camera, for scenes of all formats.
+/// A view that replaces the file's own. Applies to all kinds of scenes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewOptions {
     /// Position of a fixed camera.
     pub eye: Option<Vec3>,
-    /// Point at which the camera looks; None for the centre of the scene.
+    /// Point that the camera looks at. None: the middle of the scene.
     pub target: Option<Vec3>,
-    /// Direction that points up in the picture.
+    /// Up direction of the picture.
     pub up: Option<Vec3>,
     /// Vertical field of view in degrees.
     pub fov: Option<f32>,
@@ -46,29 +46,29 @@ pub struct ViewOptions {
     pub lens: LensOptions,
 }
 
-/// Overrides of the optics of the file's camera.
+/// Optics that replace the optics of the file's camera.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LensOptions {
-    /// The projection.
+    /// Projection of the camera.
     pub projection: Option<Projecting>,
-    /// Offset from the optical axis to the picture's centre, to the right and upwards, in units of the picture's longer side.
+    /// Lens shift to the right and up, relative to the longer side of the picture.
     pub shift: Option<Vec2>,
-    /// Height of the view of an orthographic camera, in scene units; None for the height visible without this option.
+    /// Height of an orthographic view, in scene units. None: the height of the view without this option.
     pub height: Option<f32>,
-    /// F-number: focal length divided by the diameter of the aperture. It refers to a 35 mm camera unless the scene's lens has another
-    /// sensor; 0 for a pinhole. Only one of this and `radius` may be given.
+    /// F-number: focal length over diameter of the aperture, for a 35 mm camera unless the scene's lens has another sensor. 0 means a
+    /// pinhole. At most one of this and `radius` is given.
     pub f_stop: Option<f32>,
-    /// Radius of the aperture in scene units; 0 for a pinhole.
+    /// Radius of the aperture in scene units. 0 means a pinhole.
     pub radius: Option<f32>,
-    /// Distance or object in focus.
+    /// Focus of the lens.
     pub focus: Option<Focusing>,
-    /// Number of aperture blades; 0 for a round aperture.
+    /// Number of aperture blades. 0 means a round aperture.
     pub blades: Option<u32>,
     /// Rotation of the blades in degrees.
     pub blade_rotation: Option<f32>,
 }
 
-/// The focus of the lens, as specified by the user.
+/// Focus of the lens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focusing {
     /// A distance along the camera's axis, in scene units.
@@ -82,7 +82,7 @@ pub enum Focusing {
 impl std::str::FromStr for Focusing {
     type Err = String;
 
-    /// Parses a positive distance, or `x,y,z`.
+    /// Parses a distance above 0, or `x,y,z`.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(point) = parse_triple(text) {
             return Ok(Self::Point(point));
@@ -94,83 +94,83 @@ impl std::str::FromStr for Focusing {
 }
 
 choice! {
-    /// A projection that the user can choose.
+    /// Camera projections.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Projecting {
-        /// As eyes see.
+        /// Distant objects appear smaller.
         Perspective = "perspective",
-        /// Parallel rays: distance makes nothing small.
+        /// Parallel rays: sizes do not depend on distance.
         Orthographic = "orthographic",
-        /// Everything around, 360 by 180 degrees; for sizes like 2048x1024.
+        /// The whole surroundings, 360 by 180 degrees; for sizes like 2048x1024.
         Equirectangular = "equirectangular",
     }
 }
 
-/// Options for standalone models. Some also apply to models in scene files, where noted.
+/// Options for standalone models. Some also apply to models in scene files, as noted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// Clips that are played.
+    /// Animations to play.
     pub animation: AnimationOptions,
-    /// The camera that shows the model.
+    /// Camera for the model.
     pub camera: CameraChoice,
-    /// The environment. None for the file's own, or else a studio; if the file has lights, a very dim environment instead.
+    /// Environment. None: the file's own, otherwise a studio, or almost no light if the file has lights.
     pub environment: Option<EnvironmentChoice>,
     /// Rotation of the environment about +Y, in degrees.
     pub environment_rotation: Option<f32>,
-    /// Whether to omit the ground below models.
+    /// Leaves out the ground plane of models.
     pub no_ground: bool,
-    /// Whether pictures show only the model, which also omits the ground. Applies to all formats.
+    /// Leaves out the ground plane because the background is transparent or replaced. Applies to all kinds of files.
     pub cut_out: bool,
-    /// Whether to add a ground that shows only shadows, even if the ground is otherwise omitted.
+    /// Keeps the ground plane as a shadow catcher, even with `cut_out`.
     pub shadow_catcher: bool,
     /// Name or index of the file's scene.
     pub scene: Option<String>,
     /// Name of the material variant.
     pub variant: Option<String>,
-    /// Folders, in addition to their own, that models may refer to. Also applies to models in scene files.
+    /// Additional folders that models may refer to. Also applies to models in scene files.
     pub allow_dirs: Vec<PathBuf>,
-    /// Size, place and time.
+    /// Size, placement and timing.
     pub stage: StageOptions,
 }
 
-/// Presentation of a standalone model: the camera's path, the size in the picture, and time.
+/// Presentation of a standalone model: camera path, size in the picture, and timing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageOptions {
-    /// Width and height of the pictures; None for the default.
+    /// Width and height of the pictures. None: the default size.
     pub size: Option<(u32, u32)>,
     /// Empty space on each side, relative to the picture's smaller side.
     pub margin: Option<f32>,
-    /// Factor by which the model, or the view of a scene file, is enlarged.
+    /// Magnification of the model, or of the view of a scene file.
     pub zoom: Option<f32>,
-    /// Turns of a turntable; negative numbers reverse the direction.
+    /// Revolutions of the turntable; negative numbers reverse its direction.
     pub turns: Option<f32>,
-    /// Duration in seconds; None for one cycle of the animation, or for the default turntable.
+    /// Length of the sequence in seconds. None: one cycle of the animation, or the default turntable.
     pub duration: Option<f32>,
     /// Frames per second.
     pub fps: Option<f64>,
-    /// Axis of the file that points up; None for +Y.
+    /// Axis of the file that points up. None: +Y.
     pub up: Option<Vec3>,
-    /// Rotations of the model in degrees: about X, then Y, then Z.
+    /// Rotation of the model in degrees: first about X, then Y, then Z.
     pub rotate: Option<Vec3>,
     /// Trade-off between time and quality.
     pub preset: Option<Preset>,
 }
 
 choice! {
-    /// Trade-off between time and quality for a standalone model.
+    /// Trade-off between time and quality for pictures of a standalone model.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Preset {
-        /// For a look: few samples, visible noise.
+        /// For a quick look: few samples, visible noise.
         Draft = "draft",
-        /// Samples where the noise is.
+        /// Adaptive sampling: more samples in noisy parts.
         Good = "good",
-        /// As many samples as it takes until no noise is seen.
+        /// Sampling until no noise is visible.
         Best = "best",
     }
 }
 
 impl StageOptions {
-    /// The rotation of the model: first its up axis is rotated to +Y, then the user's rotations are applied.
+    /// The rotation of the model: first the up axis is rotated to +Y, then `rotate` is applied.
     pub(crate) fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
@@ -179,7 +179,7 @@ impl StageOptions {
 }
 
 impl ModelOptions {
-    /// Flags that do not apply to scene files: name, whether it is given, and the alternative.
+    /// Flags that scene files do not support, whether they are given, and the alternative.
     fn not_of_scenes(&self) -> [(&'static str, bool, &'static str); 10] {
         let stage = &self.stage;
         [
@@ -200,7 +200,7 @@ impl ModelOptions {
         ]
     }
 
-    /// The options that concern reading a glTF file.
+    /// The options for reading a glTF file.
     pub(crate) fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
@@ -213,16 +213,16 @@ impl ModelOptions {
     }
 }
 
-/// The clips of a file that are played, and their playback.
+/// The animations to play, and their playback.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnimationOptions {
-    /// Names or indices of clips, or comma-separated lists of them; `all` for all clips. Empty for the model at rest.
+    /// Names or indices of animations, or comma-separated lists; `all` for all. Empty: the model is at rest.
     pub clips: Vec<String>,
-    /// Playback speed: seconds of the clip per second.
+    /// Playback speed in seconds of the animation per second.
     pub speed: f64,
-    /// Time of the clip at time 0, in seconds. None for its start, or its end if it is played backwards once.
+    /// Time within the animation at time 0, in seconds. None: its start, or its end if it is played backwards once.
     pub offset: Option<f64>,
-    /// Whether the clip repeats.
+    /// Whether the animation repeats.
     pub looped: bool,
 }
 
@@ -236,7 +236,7 @@ impl Default for AnimationOptions {
 /// The camera for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CameraChoice {
-    /// A turntable for static models, a still camera for animated ones.
+    /// A turntable for a static model, a still camera for an animated one.
     #[default]
     Automatic,
     /// Always a turntable.
@@ -257,24 +257,24 @@ impl From<&str> for CameraChoice {
     }
 }
 
-/// The environment that illuminates a model.
+/// The environment that lights a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentChoice {
-    /// A clear sky with its sun.
+    /// A clear sky with a sun.
     Sky,
-    /// The soft light of a photo studio.
+    /// Soft studio light.
     Studio,
     /// Uniform radiance from all directions.
     Color(Vec3),
-    /// A latitude-longitude picture.
+    /// A panorama by longitude and latitude.
     File(PathBuf),
 }
 
 impl EnvironmentChoice {
-    /// Parses `sky`, `studio`, a colour (see [`parse_color`]) or the path of a file.
+    /// Parses `sky`, `studio` or a colour (see [`parse_color`]); other text is the path of a file.
     ///
     /// # Errors
-    /// If the text is none of these: a sentence that lists the valid forms.
+    /// A sentence about valid values, if the text is none.
     pub fn parse(text: OsString) -> Result<Self, String> {
         let Some(text) = text.to_str() else {
             return Ok(Self::File(text.into()));
@@ -299,10 +299,10 @@ impl EnvironmentChoice {
 }
 
 impl EnvironmentChoice {
-    /// The environment in the notation of scene files, rotated by `rotation` degrees about +Y.
+    /// The environment as a scene file writes it, rotated by `rotation` degrees about +Y.
     ///
     /// # Errors
-    /// If scene files do not support the environment: a sentence with an alternative.
+    /// A sentence about an alternative, if scene files have no equivalent.
     pub(crate) fn in_scene_file(&self, rotation: f32) -> Result<String, String> {
         Ok(match self {
             // Azimuths increase from +X to +Z, opposite to rotations about +Y.
@@ -318,10 +318,10 @@ impl EnvironmentChoice {
     }
 }
 
-/// Parses a CSS colour, such as `white` or `#c8b090`, or a linear `r,g,b`. None if the text is not a colour.
+/// Parses a CSS colour, such as `white` or `#c8b090`, or a linear `r,g,b`. None if the text does not look like a colour.
 ///
 /// # Errors
-/// If the colour is invalid: a sentence about valid forms.
+/// A sentence about valid colours, if the colour is invalid.
 pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
     match (css::parse(text), parse_triple(text)) {
         (Some((color, u8::MAX)), _) => Ok(Some(color)),
@@ -332,14 +332,14 @@ pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
     }
 }
 
-/// Parses a flag whose value must be a colour.
+/// Parses a flag that only takes a colour.
 #[cfg(feature = "cli")]
 pub(crate) fn parse_only_color(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("`{text}` is no colour: write one like white, #c8b090 or 0.5,0.5,0.5");
     parse_color(text)?.ok_or_else(wrong)
 }
 
-/// Parses three finite numbers separated by commas, with or without parentheses.
+/// Parses three finite, comma-separated numbers, with or without parentheses.
 pub fn parse_triple(text: &str) -> Option<Vec3> {
     let text = text.trim();
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
@@ -348,24 +348,24 @@ pub fn parse_triple(text: &str) -> Option<Vec3> {
     <[f32; 3]>::try_from(numbers?).ok().map(Vec3::from)
 }
 
-/// Kinds of files that options distinguish.
+/// Kinds of files with different options.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// `.ron`
     Scene,
     /// `.gltf` and `.glb`
     Gltf,
-    /// A file of one mesh, such as `.obj`
+    /// A file with a single mesh, such as `.obj`
     Mesh(&'static dyn MeshFormat),
     /// `.scn`
     Raw,
 }
 
 impl LoadOptions {
-    /// Checks that all options apply to files of this kind.
+    /// Refuses options that do not apply to files of this kind.
     ///
     /// # Errors
-    /// The first flag that does not apply, with an alternative.
+    /// Names the first such flag, and the alternative.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), LoadError> {
         let model = &self.model;
         let gltf = "only .gltf and .glb models have";
@@ -406,10 +406,10 @@ impl LoadOptions {
     }
 }
 
-/// Position of `wanted` among `names`. An exact name takes precedence over an index, which counts from 0.
+/// Position of `wanted` in `names`: an exact name, otherwise an index from 0.
 ///
 /// # Errors
-/// If there is no such name or index: a sentence with the closest name, or with all names.
+/// A sentence with the nearest name, or with all names.
 pub fn choose<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str> + Clone,
@@ -424,7 +424,7 @@ pub fn choose<'a>(
     {
         return Ok(index);
     }
-    // For a wrong index, no other index is suggested.
+    // For a wrong index, no similar index is suggested.
     let nearest = suggest::nearest(wanted, names.clone()).filter(|_| index.is_err());
     let hint = nearest.map_or(String::new(), |name| format!("did you mean `{name}`? "));
     let list = suggest::list(names, many);

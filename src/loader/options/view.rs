@@ -79,7 +79,7 @@ pub fn zoom(scene: &mut Scene, factor: f32) -> Result<(), LoadError> {
             Projection::Perspective { .. } => |fov_y, factor| 2.0 * ((0.5 * fov_y).tan() / factor).atan(),
             Projection::Orthographic { .. } => |height, factor| height / factor,
             Projection::Equirectangular => {
-                return Err(LoadError::flag("--zoom", "a picture of all around has nothing to enlarge: leave it out"));
+                return Err(LoadError::flag("--zoom", "an equirectangular camera cannot zoom: leave it out"));
             }
         };
         let (Projection::Perspective { fov_y: span } | Projection::Orthographic { height: span }) = camera.projection

@@ -147,7 +147,7 @@ pub fn read(file: &[u8]) -> Result<Header, Fault> {
                     "ascii" => Encoding::Ascii,
                     "binary_little_endian" => Encoding::LittleEndian,
                     "binary_big_endian" => Encoding::BigEndian,
-                    _ => return fail(format!("the format `{name}` is not known: write ascii or binary")),
+                    _ => return fail(format!("unknown format `{name}`: write ascii or binary")),
                 });
             }
             ["element", name, count] => {
@@ -170,7 +170,7 @@ pub fn read(file: &[u8]) -> Result<Header, Fault> {
                 let encoding = encoding.ok_or_else(|| Fault::line(line, "the header has no line `format`"))?;
                 return Ok(Header { encoding, elements, bytes, lines: line });
             }
-            _ => return fail(format!("`{}` is not known in a header", text.trim())),
+            _ => return fail(format!("unknown header line `{}`", text.trim())),
         }
     }
     Err(Fault::line(1, "the header does not end"))

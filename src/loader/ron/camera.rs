@@ -183,7 +183,7 @@ impl Checks<'_> {
         if camera.shift != Vec2::ZERO {
             return self.fail(
                 &self.place.key("shift"),
-                "what fits is in the middle of the picture: remove the shift, or use LookAt",
+                "the object is in the middle of the picture: remove the shift, or use LookAt",
             );
         }
         let points = self.names.outline(c.of.as_deref());

@@ -72,7 +72,7 @@ impl Join<'_> {
     /// Adds everything that a list places; `at` is the transform to the space of the mesh.
     fn list(&mut self, list: usize, at: &Affine3, material: u32, level: u32) -> Result<(), String> {
         if level > MOST_LEVELS {
-            return Err("it has groups in groups without end, or too many: flatten them".to_owned());
+            return Err("its groups are nested endlessly or too deeply: flatten them".to_owned());
         }
         let lists = self.lists;
         for item in &lists[list] {

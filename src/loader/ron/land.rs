@@ -94,8 +94,7 @@ impl Land<'_> {
         let scale = fields.above_0(noise.scale, "scale")?;
         let waves = desc.size.0.xz().abs().max_element() / scale * 2f32.powi(octaves as i32 - 1);
         if waves > MOST_WAVES {
-            let message =
-                "scale is the length of the largest waves, and these are too short for a terrain of this size";
+            let message = "scale, the wavelength of the largest octave, is too short for a terrain of this size";
             return self.fail(&place.key("scale"), message);
         }
         Ok(Terrain::of_noise([noise.seed, octaves], scale, desc.size.0, cells))
@@ -177,7 +176,7 @@ impl Land<'_> {
         let step = desc.step.map_or(Ok(width * 0.25), |step| fields.above_0(step, "step"))?;
         let range = fields.range(desc.from, desc.to, curve.length())?;
         if (range[1] - range[0]) / step > MOST_STEPS {
-            let message = format!("the ribbon is {} long, too long for so small a step", range[1] - range[0]);
+            let message = format!("the ribbon is {} long, too long for this small step", range[1] - range[0]);
             return self.fail(&place.key("step"), message);
         }
         let ground = desc.on.as_deref().map(|on| self.ground(on, above, &place.key("on"))).transpose()?;

@@ -43,7 +43,7 @@ pub fn shift(source: &Source, optics: &CommonOptics, place: &Place) -> Result<Ve
         return Err(source.error(&place, format!("the shift must be within {MOST_SHIFT} longer sides of the picture")));
     }
     if shift != Vec2::ZERO && matches!(optics.projection, ProjectionDesc::Equirectangular) {
-        return Err(source.error(&place, "a picture of all around has no lens to shift: remove it"));
+        return Err(source.error(&place, "an equirectangular camera has no lens to shift: remove it"));
     }
     Ok(shift)
 }

@@ -64,7 +64,7 @@ fn check_names(source: &Source, lights: &[LightDesc], all: &Place) -> Result<(),
         let Some(name) = light.name() else { continue };
         let fault = match name {
             "" => "the name is empty: write one, or leave it out".to_owned(),
-            _ if !known.insert(name) => format!("two lights are named `{name}`: give each a name of its own"),
+            _ if !known.insert(name) => format!("two lights are named `{name}`: names must be unique"),
             _ => continue,
         };
         return Err(source.error(&all.index(index).key("name"), fault));
@@ -88,7 +88,7 @@ impl Checks<'_> {
             return Ok((Light::Point { position, intensity, range: self.range(l.range)? }, None));
         }
         if l.range.is_some() {
-            let message = "a light with a radius is seen and has no range: remove one of them";
+            let message = "a light with a radius is visible and has no range: remove one of them";
             return Err(self.source.error(&self.place.key("range"), message));
         }
         let radius = self.size(l.radius, "radius")?;
@@ -172,7 +172,7 @@ impl Checks<'_> {
     /// The unit vector orthogonal to `direction` that is closest to `up`.
     fn up(&self, up: Point, direction: Vec3) -> Result<Vec3, LoadError> {
         upright(direction, up.0).ok_or_else(|| {
-            let message = "`up` is (0, 0, 0) or along the direction: write one that is across it";
+            let message = "`up` is (0, 0, 0) or along the direction: write one that crosses it";
             self.source.error(&self.place.key("up"), message)
         })
     }

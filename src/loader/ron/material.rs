@@ -204,7 +204,7 @@ impl Entry<'_> {
         let place = self.place.key("attenuation");
         match (absorption, attenuation) {
             (Some(_), Some(_)) => {
-                let message = "`absorption` says the same in other words: remove one";
+                let message = "`absorption` is an alternative: remove one of them";
                 Err(self.source.error(&place, message))
             }
             (Some(coefficient), None) => Ok(coefficient.0),

@@ -214,7 +214,7 @@ fn place(
     let numbers = if scene.assemblies.is_empty() { 0 } else { scene.number_count() };
     if numbers > MOST_NUMBERS {
         let message = format!(
-            "nested groups are {numbers} in all, with all copies, and at most {MOST_NUMBERS} can be told apart: write larger groups, with meshes next to one another"
+            "nested groups have {numbers} copies in all, and at most {MOST_NUMBERS} can be numbered: write larger groups of meshes"
         );
         return Err(source.error(&Place::ROOT.key("instances"), message));
     }

@@ -68,8 +68,8 @@ pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Plac
     }
     let Some(wanted) = &desc.clip else {
         return match (desc.alive, desc.poses) {
-            (true, _) => fail("alive", "what is alive plays a clip: name it with `clip`"),
-            (_, Some(_)) => fail("poses", "poses are those of a clip: name it with `clip`"),
+            (true, _) => fail("alive", "a model that is alive plays a clip: name it with `clip`"),
+            (_, Some(_)) => fail("poses", "poses require a clip: name it with `clip`"),
             _ => Ok(Performance::AtRest),
         };
     };

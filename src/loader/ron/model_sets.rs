@@ -122,7 +122,7 @@ fn environment_text(options: &LoadOptions) -> Result<String, LoadError> {
         (None, _) => Ok(String::new()),
         (Some(key), None) => Err(LoadError::set(
             key,
-            "the light of a model has no such values: write --environment sky or the name of a picture before",
+            "the default light of a model has no such values: add --environment sky or the name of a picture",
         )),
         (Some(key), Some(choice)) => {
             let text = choice.in_scene_file(0.0).map_err(|message| LoadError::set(key, message))?;

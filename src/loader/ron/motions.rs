@@ -168,9 +168,7 @@ impl Fields<'_> {
             }
             PartDesc::Keyframes(p) => {
                 if p.repeat && p.ends != Ends::Hold {
-                    return Err(self
-                        .source
-                        .error(&place.key("repeat"), "`ends` says what comes after: remove `repeat`"));
+                    return Err(self.source.error(&place.key("repeat"), "`ends` replaces `repeat`: remove `repeat`"));
                 }
                 let ends = if p.repeat { Ends::Loop } else { p.ends };
                 let track = Track { keys: self.keys(&p.keys, &place.key("keys"))?, ends };
@@ -207,7 +205,7 @@ impl Fields<'_> {
         let direction = self.level(axis.cross(Vec3::Y), &place.key("axis"))?;
         let fail = |field: &'static str, message: &str| Err(self.source.error(&place.key("bend").key(field), message));
         if p.degrees.0.abs() > MOST_BENT {
-            let message = format!("what bends leans by at most {MOST_BENT} degrees: write less");
+            let message = format!("a bending mesh leans by at most {MOST_BENT} degrees: write less");
             return Err(self.source.error(&place.key("degrees"), message));
         }
         if !(0.0..1.0).contains(&bend.from.0) {
@@ -238,7 +236,9 @@ impl Fields<'_> {
     /// The horizontal part of a direction, with length 1.
     fn level(&self, direction: Vec3, place: &Place) -> Result<Vec3, LoadError> {
         let level = direction.with_y(0.0).try_normalize();
-        level.ok_or_else(|| self.source.error(place, "it must not be upright: write a level direction, as (1, 0, 0)"))
+        level.ok_or_else(|| {
+            self.source.error(place, "it must not be vertical: write a horizontal direction, such as (1, 0, 0)")
+        })
     }
 
     fn follow(&self, p: &FollowDesc, place: &Place) -> Result<MotionPart, LoadError> {

@@ -177,7 +177,7 @@ impl Totals<'_> {
         let carries = self.carriers.contains(&list) || item.parent.is_some();
         match item.nest {
             Some(true) if carries => {
-                let message = "what carries other things, or is carried, can't be nested: remove `nest` or `parent`";
+                let message = "placements with a parent or children cannot be nested: remove `nest` or `parent`";
                 Err(self.source.error(&place.key("nest"), message))
             }
             Some(nest) => Ok(nest),

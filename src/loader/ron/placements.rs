@@ -286,9 +286,7 @@ impl<'a> Resolver<'a> {
         let weighted = things.0.iter().map(weighted).collect::<Result<Vec<_>, _>>()?;
         match weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
             true => Ok(weighted),
-            false => {
-                Err(self.fail(place, "the weights are too large to be added up: divide them all by the same number"))
-            }
+            false => Err(self.fail(place, "the sum of the weights is too large: use smaller weights")),
         }
     }
 
@@ -308,7 +306,7 @@ impl<'a> Resolver<'a> {
         let target = self.target(name, place)?;
         let message = match Search::run(&self.lists, above, target) {
             Some(placed) if placed.is_empty() => {
-                format!("`{name}` is not placed above this placement in the same list: place it first")
+                format!("`{name}` is not placed earlier in this list: place it first")
             }
             Some(placed) => return Ok(placed),
             None => format!(

@@ -126,7 +126,7 @@ fn errors_name_the_line_or_the_byte() {
         (text.replace("vertex 1e0 0 0", "vertex 1e0 0"), "a.stl:5: too few numbers"),
         (text.replace("vertex 1e0 0 0", "vertex 1e0 0 z"), "a.stl:5: `z` is not a number"),
         (text.replace("      vertex 1e0 0 0\n", ""), "a.stl:6: the loop has 2 corners"),
-        (text.replace("      vertex 1e0 0 0\n", "wertex\n"), "a.stl:5: `wertex` is not known"),
+        (text.replace("      vertex 1e0 0 0\n", "wertex\n"), "a.stl:5: unknown keyword `wertex`"),
         (text[..text.rfind("endloop").unwrap_or(0)].to_owned(), "a.stl:14: the file ends in the midst of a triangle"),
     ];
     for (file, expected) in table {

@@ -29,7 +29,7 @@ pub fn read(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
                 polygon.clear();
             }
             "outer" | "loop" | "endfacet" | "end" => {}
-            _ => return Err((line, format!("`{keyword}` is not known: expected `facet`, `vertex` or `endsolid`"))),
+            _ => return Err((line, format!("unknown keyword `{keyword}`: expected `facet`, `vertex` or `endsolid`"))),
         }
     }
     match polygon.is_empty() {

@@ -195,7 +195,7 @@ impl Eye {
         let lost = self.edits.move_to(text, is_own);
         if !lost.is_empty() {
             self.link.answer(Answer::error(format!(
-                "the file has no place any more for what was changed and not saved in `{}`",
+                "the unsaved change of `{}` no longer fits the file",
                 lost.join("`, `")
             )));
         }

@@ -24,7 +24,7 @@ enum Format {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` ends in neither .md nor .json, which are what reports are written as")]
+#[error("`{0}` ends in neither .md nor .json, the formats of reports")]
 pub struct ReportPathError(String);
 
 impl ReportPath {

@@ -139,7 +139,7 @@ impl fmt::Display for RenderReport {
             let Some(rate) = rate else { continue };
             write!(f, "  {name:8} {rate:9.3} Mrays/s, {rays} rays")?;
             if let (Some(bare), Some(ratio)) = (bare, ratio) {
-                write!(f, "; the same rays as a bare query: {bare:.3} Mrays/s, ratio {ratio:.3}")?;
+                write!(f, "; these rays as a standalone query: {bare:.3} Mrays/s, ratio {ratio:.3}")?;
             }
             writeln!(f)?;
         }
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!((found.shadow_mrays_per_s, found.shadow_ratio), (Some(1000.0), None));
         let text = found.to_string();
         assert!(
-            text.contains("primary   2000.000 Mrays/s, 4000000 rays; the same rays as a bare query: 2500.000 Mrays/s, ratio 0.800\n"),
+            text.contains("primary   2000.000 Mrays/s, 4000000 rays; these rays as a standalone query: 2500.000 Mrays/s, ratio 0.800\n"),
             "{text}"
         );
         assert!(!text.contains("bounce    "), "{text}");

@@ -46,7 +46,8 @@ fn some_of(frames: &[u32]) -> Vec<u32> {
 
 fn about_light(scene: &Scene) -> Option<String> {
     (scene.light_source() == LightSource::Nothing).then(|| {
-        "there is no light: no lights, a black environment, and no material that shines; add `environment` or `lights`".into()
+        "there is no light: no lights, a black environment, and no emissive material; add `environment` or `lights`"
+            .into()
     })
 }
 
@@ -55,7 +56,7 @@ fn about_fog(scene: &Scene) -> Option<String> {
     let is_sun = |light: &Light| matches!(light, Light::Sun { .. });
     let is_lost = scene.environment.shines() || scene.lights.iter().any(is_sun);
     let warning =
-        "no light of the environment or of suns gets through even fog that has no end; give it a `height` or a `top`";
+        "uniform fog without an end blocks all light of the environment and of suns; give it a `height` or a `top`";
     (is_lost && scene.fog.is_some_and(|fog| fog.hides_the_sky())).then(|| warning.into())
 }
 

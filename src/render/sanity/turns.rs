@@ -36,11 +36,11 @@ pub fn warning(scene: &Scene, frames: &[u32]) -> Option<String> {
         _ => None,
     })?;
     let why = match turn.passes_eye {
-        true => "what it looks at passes the eye; lead one around the other, or give the flight another key",
-        false => "it looks straight up or down; lead it beside what it looks at, or give another `up`",
+        true => "its target passes the eye; move one around the other, or add a key to the flight",
+        false => "it looks straight up or down; move it to the side of its target, or set another `up`",
     };
     Some(format!(
-        "between frames {frame} and {} the camera turns by {:.0} degrees at once, as {why}",
+        "between frames {frame} and {} the camera turns by {:.0} degrees, because {why}",
         frame + 1,
         turn.degrees
     ))
@@ -101,9 +101,7 @@ mod tests {
         let keys = [(eye, Vec3::new(2.0, 2.0, -8.0)), (eye, Vec3::new(2.0, 2.0, 11.9))];
         let told = warned(keys, Parametrisation::Uniform, 9).unwrap();
         assert!(
-            told.starts_with(
-                "between frames 5 and 6 the camera turns by 180 degrees at once, as what it looks at passes"
-            ),
+            told.starts_with("between frames 5 and 6 the camera turns by 180 degrees, because its target passes"),
             "{told}"
         );
         // A centripetal flight turns steadily instead.

@@ -36,10 +36,12 @@ fn about_emission(scene: &Scene) -> Option<String> {
     let lamps = (!rows.is_empty()).then(|| named(scene, rows))?;
     Some(match source {
         LightSource::Materials => {
-            format!("all light comes from {lamps}, but whitted lights nothing by emission; use --integrator path")
+            format!(
+                "all light comes from {lamps}, but whitted ignores light from emissive surfaces; use --integrator path"
+            )
         }
         LightSource::Lights | LightSource::Nothing => {
-            format!("whitted lights nothing by emission, which {lamps} would do; use --integrator path")
+            format!("whitted ignores light from emissive surfaces, such as {lamps}; use --integrator path")
         }
     })
 }
@@ -70,7 +72,7 @@ fn about_materials(scene: &Scene) -> Option<String> {
         false => format!(", and lets no light through {}", named(scene, clear)),
     };
     Some(format!(
-        "whitted knows matt surfaces and mirrors only, and draws {materials} matt{blocks}; use --integrator path"
+        "whitted supports only matt surfaces and mirrors, and renders {materials} as matt{blocks}; use --integrator path"
     ))
 }
 
@@ -79,7 +81,7 @@ fn about_sun(scene: &Scene) -> Option<String> {
         return None;
     };
     (share_of_suns(pixels) > SUN_SHARE).then(|| {
-        "whitted blurs the picture of the environment, which loses most light of the sun or the lamps in it and all of their shadows; use \
+        "whitted blurs the picture of the environment: most light of the sun or lamps in it and all of their shadows are lost; use \
          --integrator path"
             .into()
     })

@@ -12,8 +12,8 @@ use serde::{
 };
 use std::fmt;
 
-/// The `camera` section: a still camera, one that fits something, an orbit or a flight along a spline. Instead of `camera`, a file may have
-/// `cameras` by name, of which the first begins and which take over at `cuts`.
+/// The `camera` section: a still camera, one that fits an object into the picture, an orbit, or a flight along a spline. Instead of
+/// `camera`, a file may have several named `cameras`: the sequence starts with the first, and `cuts` switch between them.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "camera")]
@@ -24,7 +24,7 @@ pub enum CameraDesc {
     Spline(Spline),
 }
 
-/// The fields that all kinds of camera share, borrowed from one of them.
+/// The fields shared by all kinds of camera, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommonOptics<'a> {
     /// Vertical field of view in degrees.
@@ -34,13 +34,13 @@ pub(crate) struct CommonOptics<'a> {
     pub shake: Option<Shake>,
     pub projection: ProjectionDesc,
     pub shift: (Finite, Finite),
-    /// None for a pinhole.
+    /// None for a pinhole camera.
     pub lens: Option<&'a LensDesc>,
-    /// None for pictures without motion blur.
+    /// None without motion blur.
     pub shutter: Option<ShutterDesc>,
 }
 
-/// Declares a kind of camera, with its own fields and those that all kinds share.
+/// Declares a kind of camera with its own fields and the shared ones.
 macro_rules! camera {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -51,28 +51,28 @@ macro_rules! camera {
             /// Vertical field of view in degrees, above 0 and below 180. Default 40.
             #[serde(default = "values::forty")]
             pub fov: Finite,
-            /// Direction that is up in the picture, and the axis of an orbit; not (0, 0, 0), and not along the view. Default (0, 1, 0).
+            /// Up direction of the picture, and axis of an orbit. Neither (0, 0, 0) nor parallel to the view. Default (0, 1, 0).
             #[serde(default = "values::up")]
             pub up: Point,
-            /// Rotation of the camera about its axis in degrees, clockwise. Default 0.
+            /// Clockwise rotation of the camera about its viewing axis, in degrees. Default 0.
             #[serde(default)]
             pub roll: Finite,
-            /// Smooth random movement, as of a camera that is held by hand: `Noise(translate: (0.02, 0.02, 0.02), rotate: (0.3, 0.3, 0.2),
-            /// period: 2)`, along and about the camera's axes: right, up and back. Default: none.
+            /// Smooth random movement, like a hand-held camera's: `Noise(translate: (0.02, 0.02, 0.02), rotate: (0.3, 0.3, 0.2), period:
+            /// 2)`, along and about the camera's axes (right, up and back). Default: none.
             #[serde(default)]
             pub shake: Option<Shake>,
-            /// How the scene is projected: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
+            /// Projection onto the picture: `perspective` (default), `orthographic(height: 4)` or `equirectangular`.
             #[serde(default)]
             pub projection: ProjectionDesc,
-            /// Shift of the lens to the right and upwards, in longer sides of the picture, as in Blender, -100 to 100: the picture shows more of
-            /// what is there, and parallels stay parallel. Not of an `equirectangular` camera. Default (0, 0).
+            /// Lens shift to the right and up, relative to the longer side of the picture, as in Blender, -100 to 100. The view moves in
+            /// this direction, and parallel lines stay parallel. Not available for `equirectangular` cameras. Default (0, 0).
             #[serde(default)]
             pub shift: (Finite, Finite),
-            /// A lens, which blurs whatever is out of focus. Default: none, a pinhole camera, to which everything is sharp.
+            /// A lens, for depth of field. Default: none, a pinhole camera, which renders everything in focus.
             #[serde(default)]
             pub lens: Option<LensDesc>,
-            /// Motion blur: for how many frames the shutter is open, centred on the frame's time; or `(open: -0.25, close: 0.25)`.
-            /// Default: none. All cameras of a scene have the shutter of the first.
+            /// Motion blur: shutter time in frames, centred on the frame's time; or `(open: -0.25, close: 0.25)`. Default: none. All
+            /// cameras of a scene use the shutter of the first camera.
             #[serde(default)]
             pub shutter: Option<ShutterDesc>,
         }
@@ -95,7 +95,7 @@ macro_rules! camera {
 }
 
 impl CameraDesc {
-    /// The fields that all kinds of camera share.
+    /// The fields shared by all kinds of camera.
     pub(crate) fn optics(&self) -> CommonOptics<'_> {
         match self {
             Self::LookAt(c) => c.optics(),
@@ -107,43 +107,43 @@ impl CameraDesc {
 }
 
 camera! {
-    /// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: a camera that stands still, or follows what eye or target name.
+    /// `LookAt(eye: (0, 2, 8), target: (0, 1, 0), fov: 40)`: a camera that stands still, or follows a moving `eye` or `target`.
     LookAt {
-        /// Where the camera is.
+        /// Position of the camera.
         eye: Aim,
-        /// Where it looks to: the middle of the picture.
+        /// Point in the middle of the picture.
         target: Aim,
     }
 }
 
 camera! {
-    /// `Fit(of: "beast", from: (1, 0.4, 1), margin: 0.1)`: a camera as near to something as it fits into the picture.
+    /// `Fit(of: "beast", from: (1, 0.4, 1), margin: 0.1)`: a camera at the least distance at which an object fits into the picture.
     Fit {
-        /// Name of a mesh or group that is placed, or a path, as in [`Aim`]. Default: everything.
+        /// Name of a placed mesh or group, or a path, as in [`Aim`]. Default: the whole scene.
         #[serde(default)]
         of: Option<String>,
-        /// Direction from the thing to the camera, of any length but 0.
+        /// Direction from the object to the camera. Any length but 0.
         from: Point,
-        /// Empty space on each side, as a share of the picture's smaller side, 0 to 0.49. Default 0.1.
+        /// Empty space on each side, relative to the picture's smaller side, 0 to 0.49. Default 0.1.
         #[serde(default = "values::a_tenth")]
         margin: Finite,
     }
 }
 
 camera! {
-    /// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, which is seamless when the frames are looped.
+    /// `Orbit(target: (0, 1, 0), radius: 8, height: 3)`: a turntable, which loops seamlessly.
     Orbit {
-        /// What the camera looks at, around which it turns.
+        /// Point that the camera looks at, and centre of the orbit.
         target: Aim,
-        /// Distance of the eye from the axis, in scene units, above 0.
+        /// Distance of the camera from the axis, in scene units, above 0.
         radius: Finite,
-        /// Height of the eye above the target, along `up`, in scene units. Default 0.
+        /// Height of the camera above the target, along `up`, in scene units. Default 0.
         #[serde(default)]
         height: Finite,
-        /// Angle at the first frame, in degrees: at 0 (default) the eye is on the +Z side of the target, at 90 on the +X side.
+        /// Angle at the first frame, in degrees. At 0 (default) the camera is on the +Z side of the target, at 90 on the +X side.
         #[serde(default)]
         start: Finite,
-        /// Number of turns over the whole animation; negative turns the other way. Default 1.
+        /// Number of revolutions over the whole animation; negative numbers reverse the direction. Default 1.
         #[serde(default = "values::one")]
         turns: Finite,
     }
@@ -152,65 +152,66 @@ camera! {
 camera! {
     /// `Spline(keys: [(eye: (0, 2, 9), target: (0, 0, 0)), (eye: (5, 3, 4), target: (0, 1, 0))])`: a flight along a Catmull-Rom spline through at least 2 keys.
     Spline {
-        /// The keys, in the order of the flight, at least 2.
+        /// Keys in order, at least 2.
         keys: Vec<SplineKey>,
-        /// What the camera looks at all the time, instead of the targets of the keys. Default: the keys have targets.
+        /// A single point to look at, instead of the targets of the keys. Default: the keys have targets.
         #[serde(default)]
         target: Option<Aim>,
-        /// How the curves of eye and targets lead through the keys: `centripetal` (default), which stays close to them, `chordal` or
-        /// `uniform`, which swings far beyond keys that are uneven.
+        /// Parametrisation of the curves of eye and target: `centripetal` (default) stays close to the keys, `chordal` bends less between
+        /// distant keys, and `uniform` overshoots unevenly spaced keys.
         #[serde(default)]
         parametrisation: Parametrisation,
-        /// How the eye gets along the path from the first key's time to the last's, by its length: `constant`, `smooth`, which starts and
-        /// ends slowly, or `bezier(x1, y1, x2, y2)` as CSS has it. Default: the times of the keys set its speed.
+        /// Pace along the path, by arc length, from the first key's time to the last key's: `constant`; `smooth`, which starts and ends
+        /// slowly; or `bezier(x1, y1, x2, y2)` as in CSS. Default: the times of the keys set the speed.
         #[serde(default)]
         pace: Option<PaceDesc>,
-        /// Lean into bends of the path: at 1 as a motorcycle or a plane does, for units of a metre; negative numbers lean outwards. The lean
-        /// grows with the square of the speed: fast flights need a smaller number, such as 0.05. Default 0.
+        /// Banking in bends of the path. At 1, the camera leans like a motorcycle or plane, if a scene unit is a metre; negative numbers
+        /// lean outwards. The angle grows with the square of the speed: fast flights need a smaller number, such as 0.05. Default 0.
         #[serde(default)]
         bank: Finite,
-        /// `("land", 6)`: a mesh or group that is placed, and the height that the eye keeps above it, whatever is below. Heights of keys then
-        /// count from the ground: an eye at y = 0 is as high above it as this says, one at y = 10 by 10 more, and a target at y = 0 is on
-        /// the ground. Default: none, heights are those of the scene.
+        /// `("land", 6)`: a placed mesh or group, and the minimum height of the camera above it. Heights of keys then count from the
+        /// ground: an eye at y = 0 is at this height, an eye at y = 10 is 10 higher, and a target at y = 0 is on the ground. Default: none,
+        /// heights are scene coordinates.
         #[serde(default)]
         above: Option<(String, Finite)>,
-        /// Length of the path over which the ground is made smooth for `above`, at least 0: bumps that are shorter are flown over. Default:
-        /// the height above it.
+        /// Length of the path over which the ground is smoothed for `above`, at least 0. Shorter bumps do not move the camera. Default: the
+        /// height above the ground.
         #[serde(default)]
         smooth: Option<Finite>,
-        /// Name of a mesh or group that the eye keeps out of, or a path, as in [`Aim`]: where the flight leads through its first copy, the eye
-        /// is moved out of it, away from its middle. Default: none.
+        /// Name of a placed mesh or group that the camera stays out of, or a path, as in [`Aim`]. Where the flight passes through its first
+        /// copy, the camera is moved out, away from the copy's middle. Default: none.
         #[serde(default)]
         clear_of: Option<String>,
     }
 }
 
-/// `pace: constant`: how a flight gets along its path, by its length, from the first key's time to the last's.
+/// `pace: constant`: pace of a flight along its path, by arc length, from the first key's time to the last key's.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "pace", rename_all = "snake_case")]
 pub enum PaceDesc {
-    /// At one speed.
+    /// Constant speed.
     Constant,
-    /// Starts and ends slowly.
+    /// Slow start and end.
     Smooth,
-    /// `bezier(0.4, 0, 0.2, 1)`: along a curve of distance over time, as CSS has it.
+    /// `bezier(0.4, 0, 0.2, 1)`: a curve of distance over time, as in CSS.
     Bezier(Finite, Finite, Finite, Finite),
 }
 
-/// `cuts: [(time: 4, to: "chase")]`: a camera of `cameras` that takes over at a time in seconds.
+/// `cuts: [(time: 4, to: "chase")]`: a switch to one of `cameras`, at a time in seconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "cut", deny_unknown_fields)]
 pub struct CutDesc {
-    /// Time in seconds, later than those of the cuts before.
+    /// Time in seconds, later than the previous cut.
     pub time: Double,
     /// Name of one of `cameras`.
     pub to: String,
 }
 
-/// Where a camera is or what it looks at: a point such as `(0, 1, 0)`; the name of a mesh or group that is placed, such as `"car"`, which is
-/// the middle of its first copy, or of the fifth instance with `"car:4"`; a path such as `"beast/dragon.12/scale.7041"`, the name of an instance
-/// in mattes and of what is picked in `throng view`, or the part of it that leads to a nested group; or a place by a thing that moves, such as
-/// `On(of: "car", offset: (-8, 3, 0), lag: 0.4)` (see [`AimOn`]).
+/// Position or target of a camera. A point such as `(0, 1, 0)`; the name of a placed mesh or group, such as `"car"`, for the middle of its
+/// first copy, or `"car:4"` for the fifth instance; a path such as `"beast/dragon.12/scale.7041"`; or a place relative to a moving object,
+/// such as `On(of: "car", offset: (-8, 3, 0), lag: 0.4)` (see [`AimOn`]).
+///
+/// A path is the name of an instance, as in mattes and in selections of `throng view`. The beginning of a path leads to a nested group.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aim {
@@ -219,19 +220,19 @@ pub enum Aim {
     On(AimOn),
 }
 
-/// `On(of: "car", offset: (-8, 3, 0), turn: true, lag: 0.4)`: a place by a thing that moves.
+/// `On(of: "car", offset: (-8, 3, 0), turn: true, lag: 0.4)`: a place relative to a moving object.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename = "On", deny_unknown_fields)]
 pub struct AimOn {
-    /// Name of a mesh or group that is placed, or a path, as in [`Aim`].
+    /// Name of a placed mesh or group, or a path, as in [`Aim`].
     pub of: String,
-    /// From the middle of the thing, in scene units. Default (0, 0, 0).
+    /// Offset from the middle of the object, in scene units. Default (0, 0, 0).
     #[serde(default)]
     pub offset: Point,
-    /// Whether the offset turns with the thing, along whose own axes it then is. Default true.
+    /// Whether the offset rotates with the object. It is then along the object's own axes. Default true.
     #[serde(default = "values::yes")]
     pub turn: bool,
-    /// Mean time in seconds by which the camera is behind, as an operator would be. Default 0.
+    /// Mean delay of the camera in seconds, like a camera operator's. Default 0.
     #[serde(default)]
     pub lag: Finite,
 }
@@ -264,47 +265,49 @@ impl<'de> Visitor<'de> for AimVisitor {
     }
 }
 
-/// `keys: [(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30)]`: keys of a [`Spline`]. Where it leaves out optics,
-/// those of the camera apply.
+/// `keys: [(eye: (0, 2, 8), target: (0, 1, 0), time: 1.5, fov: 30)]`: keys of a [`Spline`]. Optical settings that a key leaves out are
+/// taken from the camera.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct SplineKey {
-    /// Where the camera is.
+    /// Position of the camera.
     pub eye: Point,
-    /// Where the camera looks to. It may be left out where the spline has a `target`.
+    /// Point that the camera looks at. May be left out if the spline has a `target`.
     #[serde(default)]
     pub target: Option<Point>,
-    /// Time in seconds, from the start of the animation. Either all keys have one, in increasing order, or none has: they are then spread evenly over the animation.
+    /// Time in seconds, from the start of the animation. Either all keys have a time, in increasing order, or none has. Without times, keys
+    /// are spread evenly over the animation.
     #[serde(default)]
     pub time: Option<Double>,
-    /// Rotation of the camera about its axis in degrees at this key, clockwise; more than 360 turns several times. Default: that of the camera.
+    /// Clockwise rotation of the camera about its viewing axis at this key, in degrees. More than 360 means several revolutions. Default:
+    /// the camera's.
     #[serde(default)]
     pub roll: Option<Finite>,
-    /// Vertical field of view in degrees at this key, for a perspective camera. Default: that of the camera.
+    /// Vertical field of view in degrees at this key, for a perspective camera. Default: the camera's.
     #[serde(default)]
     pub fov: Option<Finite>,
-    /// Height of the view at this key, in scene units, for an orthographic camera. Default: that of the camera.
+    /// Height of the view at this key, in scene units, for an orthographic camera. Default: the camera's.
     #[serde(default)]
     pub height: Option<Finite>,
-    /// F-number at this key, for a camera whose lens has an `f_stop`. Default: that of the lens.
+    /// F-number at this key, for a lens with an `f_stop`. Default: the lens's.
     #[serde(default)]
     pub f_stop: Option<Finite>,
-    /// Radius of the aperture at this key, in scene units, for a camera whose lens has a `radius`. Default: that of the lens.
+    /// Radius of the aperture at this key, in scene units, for a lens with a `radius`. Default: the lens's.
     #[serde(default)]
     pub radius: Option<Finite>,
-    /// Focus at this key, for a camera that has a lens. Default: that of the lens.
+    /// Focus at this key, for a camera with a lens. Default: the lens's.
     #[serde(default)]
     pub focus: Option<FocusDesc>,
 }
 
-/// `projection: orthographic(height: 4)`: how a camera projects the scene onto the picture.
+/// `projection: orthographic(height: 4)`: projection of the scene onto the picture.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "projection", rename_all = "snake_case")]
 pub enum ProjectionDesc {
-    /// As eyes and lenses see: what is far away is small.
+    /// Perspective: distant objects appear smaller.
     #[default]
     Perspective,
-    /// `orthographic(height: 4)`: parallel rays, so that sizes do not depend on the distance.
+    /// `orthographic(height: 4)`: parallel rays, so sizes do not depend on distance.
     Orthographic(Parallel),
     /// The whole surroundings by longitude and latitude, for pictures twice as wide as high.
     Equirectangular,
@@ -318,7 +321,7 @@ pub struct Parallel {
     pub height: Finite,
 }
 
-/// `lens: (f_stop: 2.8, focus: 5.5, blades: 6)`: a thin lens, which blurs whatever is out of focus.
+/// `lens: (f_stop: 2.8, focus: 5.5, blades: 6)`: a thin lens, for depth of field.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "lens", default, deny_unknown_fields)]
 pub struct LensDesc {
@@ -326,14 +329,14 @@ pub struct LensDesc {
     pub f_stop: Option<Finite>,
     /// Radius of the aperture in scene units, at least 0. Either this or `f_stop` is given.
     pub radius: Option<Finite>,
-    /// Height of the sensor in scene units. With the field of view, it gives the focal length that `f_stop` needs. Default 0.024,
-    /// that of a 35 mm camera where a unit is a metre. In a scene ten times as large, 0.24 gives the same blur.
+    /// Height of the sensor in scene units. Together with the field of view, it sets the focal length for `f_stop`. Default 0.024, a 35 mm
+    /// camera's if a unit is a metre. In a scene ten times as large, 0.24 gives equal blur.
     pub sensor: Finite,
     /// Focus of the lens: a distance, a point or a name. Default: the camera's target.
     pub focus: Option<FocusDesc>,
-    /// Number of blades, which are the sides of the aperture: 3 to 64, or 0 (default) for a round aperture.
+    /// Number of aperture blades, 3 to 64, or 0 (default) for a round aperture.
     pub blades: u32,
-    /// Rotation of the aperture in degrees, from right to up in the picture. Default 0: the side at the right is vertical.
+    /// Rotation of the aperture in degrees, from right to up in the picture. Default 0: the right side is vertical.
     pub rotation: Finite,
     /// Height of the aperture over its width, 0.01 to 100. Default 1; anamorphic lenses have about 2.
     pub ratio: Finite,
@@ -353,9 +356,9 @@ impl Default for LensDesc {
     }
 }
 
-/// What a lens is focused on: a distance along the camera's axis, above 0; a point such as `(0, 1, 0)`; or the name of a mesh or group that is
-/// placed. `"dragon"` is the first instance of a mesh or copy of a group, `"dragon:4"` the fifth instance of a mesh, and
-/// `"beast/dragon.4"` what has this path in a nested group, as in [`Aim`].
+/// Focus of a lens: a distance along the camera's axis, above 0; a point such as `(0, 1, 0)`; or the name of a placed mesh or group.
+/// `"dragon"` is the first instance of a mesh or the first copy of a group, `"dragon:4"` the fifth instance of a mesh, and
+/// `"beast/dragon.4"` a path in a nested group, as in [`Aim`].
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FocusDesc {

@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 /// An entry of the `materials` section, by its name.
 ///
-/// Textures are picture files: PNG, JPEG, WebP, GIF (the first frame), TGA, BMP, TIFF, OpenEXR, HDR, DDS or KTX 2. They are taken as sRGB where they
-/// hold colours, unless these are floats, and as linear where they hold data, such as roughness and normals. All textures of a material use the mesh's first set of texture coordinates and the same `wrap`.
+/// Textures are picture files: PNG, JPEG, WebP, GIF (first frame), TGA, BMP, TIFF, OpenEXR, HDR, DDS or KTX 2. Colour textures are read as
+/// sRGB, unless they are floats. Data textures, such as roughness and normals, are read as linear. All textures of a material use the
+/// mesh's first set of texture coordinates and one `wrap` mode.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "materials")]
@@ -19,9 +20,9 @@ pub enum MaterialDesc {
     Glossy(Glossy),
     Glass(Glass),
     Pbr(Box<Pbr>),
-    /// `Holdout()`: cuts a hole into the picture, as if what is behind the scene were seen through everything. Light meets a matt surface.
+    /// `Holdout()`: cuts a hole into the picture, through which the background is visible. For light, it is a matt surface.
     Holdout(Diffuse),
-    /// `ShadowCatcher()`: cameras see nothing of it but the shadows on it, in pictures with alpha. Light meets a matt surface.
+    /// `ShadowCatcher()`: shows cameras only the shadows on it, for pictures with alpha. For light, it is a matt surface.
     ShadowCatcher(Diffuse),
 }
 
@@ -33,7 +34,7 @@ pub struct Diffuse {
     pub color: Option<Color>,
     /// A picture that multiplies the colour. Default: none.
     pub texture: Option<String>,
-    /// How textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
+    /// Texture wrap mode outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     pub wrap: Wrap,
 }
 
@@ -41,13 +42,13 @@ pub struct Diffuse {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mirror {
-    /// Colour of what is reflected, at most 1. Default (0.95, 0.95, 0.95).
+    /// Colour of the reflection, at most 1. Default (0.95, 0.95, 0.95).
     pub tint: Color,
     /// Roughness, from 0 (a perfect mirror, the default) to 1.
     pub roughness: Finite,
     /// A picture that multiplies the tint. Default: none.
     pub texture: Option<String>,
-    /// How textures continue outside of UV 0 to 1. Default `repeat`.
+    /// Texture wrap mode outside of UV 0 to 1. Default `repeat`.
     pub wrap: Wrap,
 }
 
@@ -57,11 +58,11 @@ impl Default for Mirror {
     }
 }
 
-/// `Emissive(radiance: (4, 3, 2))`: a surface that emits light, and reflects none unless it has a colour.
+/// `Emissive(radiance: (4, 3, 2))`: a surface that emits light. It reflects none unless it has a colour.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emissive {
-    /// Radiance that the surface emits to all sides.
+    /// Radiance emitted in all directions.
     pub radiance: Color,
     /// Albedo, at most 1. Default black.
     #[serde(default)]
@@ -69,12 +70,12 @@ pub struct Emissive {
     /// A picture that multiplies the radiance. Default: none.
     #[serde(default)]
     pub texture: Option<String>,
-    /// How textures continue outside of UV 0 to 1. Default `repeat`.
+    /// Texture wrap mode outside of UV 0 to 1. Default `repeat`.
     #[serde(default)]
     pub wrap: Wrap,
 }
 
-/// `Metal(color: (1, 0.77, 0.34), roughness: 0.3)`: a metal, which may be brushed.
+/// `Metal(color: (1, 0.77, 0.34), roughness: 0.3)`: a metal, optionally brushed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Metal {
@@ -82,15 +83,15 @@ pub struct Metal {
     pub color: Color,
     /// Roughness, 0 to 1. Default 0.3.
     pub roughness: Finite,
-    /// Anisotropy, 0 to 1: how much highlights are stretched in one direction, as by brushing. Default 0.
+    /// Anisotropy, 0 to 1: how much highlights are stretched in one direction, as on brushed metal. Default 0.
     pub anisotropy: Finite,
-    /// Direction in which highlights are stretched, in degrees from growing u towards growing v. Default 0.
+    /// Direction in which highlights are stretched, in degrees from increasing u towards increasing v. Default 0.
     pub rotation: Finite,
     /// A picture that multiplies the colour. Default: none.
     pub texture: Option<String>,
-    /// A normal map: x in red along growing u, y in green along growing v. Default: none.
+    /// A normal map: x in red along increasing u, y in green along increasing v. Default: none.
     pub normal_texture: Option<String>,
-    /// How textures continue outside of UV 0 to 1. Default `repeat`.
+    /// Texture wrap mode outside of UV 0 to 1. Default `repeat`.
     pub wrap: Wrap,
 }
 
@@ -124,9 +125,9 @@ pub struct Glossy {
     pub clearcoat_roughness: Finite,
     /// A picture that multiplies the colour. Default: none.
     pub texture: Option<String>,
-    /// A normal map, as of [`Metal`]. Default: none.
+    /// A normal map, as in [`Metal`]. Default: none.
     pub normal_texture: Option<String>,
-    /// How textures continue outside of UV 0 to 1. Default `repeat`.
+    /// Texture wrap mode outside of UV 0 to 1. Default `repeat`.
     pub wrap: Wrap,
 }
 
@@ -157,14 +158,14 @@ pub struct Glass {
     pub roughness: Finite,
     /// Absorption coefficient of the body, per scene unit. Default 0.
     pub absorption: Option<Color>,
-    /// Instead of `absorption`: a colour, at most 1, and the distance in the body, above 0, after which white light has that colour.
+    /// Instead of `absorption`: a colour, at most 1, and a distance in the body, above 0. White light has this colour after this distance.
     pub attenuation: Option<(Color, Finite)>,
-    /// Colour, at most 1, of a deep layer of the body, which is milky then: light that goes straight on is attenuated as above, but so much
-    /// of it is scattered. Default: black, it is clear.
+    /// Colour, at most 1, of a deep layer of the body, for milky materials. Light that passes straight through is attenuated as above, but
+    /// part of the lost light is scattered. Default: black, the body is clear.
     pub scatter: Option<Color>,
-    /// Mean cosine of the angles by which the body scatters, -0.99 (back) to 0.99 (on). Default 0: alike in all directions.
+    /// Mean cosine of the scattering angle in the body, -0.99 (backwards) to 0.99 (forwards). Default 0: equal in all directions.
     pub scatter_anisotropy: Finite,
-    /// Dispersion: 20 / Abbe number, 0 to 10. Default 0: all colours are refracted alike.
+    /// Dispersion: 20 / Abbe number, 0 to 10. Default 0: all colours are refracted equally.
     pub dispersion: Finite,
     /// Whether this is a pane without volume, which neither refracts nor absorbs light. Default false.
     pub thin: bool,
@@ -186,21 +187,21 @@ impl Default for Glass {
     }
 }
 
-/// `alpha: mask(0.5)`: how the opacity of a [`Pbr`] is used.
+/// `alpha: mask(0.5)`: use of the opacity of a [`Pbr`].
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "alpha", rename_all = "snake_case")]
 pub enum AlphaDesc {
     /// Opacity is ignored.
     #[default]
     Opaque,
-    /// `mask(0.5)`: invisible where the opacity is below this number, 0 to 1, and fully opaque elsewhere.
+    /// `mask(0.5)`: invisible if the opacity is below this threshold, 0 to 1; otherwise fully opaque.
     Mask(Finite),
-    /// Partly transparent, as the opacity says.
+    /// Transparent according to the opacity.
     Blend,
 }
 
-/// `Pbr(color: "#1f4f9f", metallic: 0.6, roughness: 0.4, clearcoat: 1)`: the layered material of glTF 2.0 and its KHR_materials extensions, whose
-/// specifications define the fields. The defaults leave out all optional layers.
+/// `Pbr(color: "#1f4f9f", metallic: 0.6, roughness: 0.4, clearcoat: 1)`: the layered material of glTF 2.0 and its KHR_materials extensions,
+/// whose specifications define the fields. By default, all optional layers are off.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pbr {
@@ -212,22 +213,22 @@ pub struct Pbr {
     pub metallic: Option<Finite>,
     /// Roughness, 0 to 1. Default 0.5, or 1 with a `metallic_roughness_texture`.
     pub roughness: Option<Finite>,
-    /// Multiplies `roughness` by its green channel and `metallic` by its blue channel. Default: none.
+    /// A picture that multiplies `roughness` by its green channel and `metallic` by its blue channel. Default: none.
     pub metallic_roughness_texture: Option<String>,
-    /// A normal map: x in red along growing u, y in green along growing v. Default: none.
+    /// A normal map: x in red along increasing u, y in green along increasing v. Default: none.
     pub normal_texture: Option<String>,
-    /// Multiplies x and y of the normal map, -10 to 10. Default 1.
+    /// Factor on x and y of the normal map, -10 to 10. Default 1.
     pub normal_scale: Finite,
     /// Emitted radiance. Default black, or white under a texture.
     pub emission: Option<Color>,
     /// A picture that multiplies the emission. Default: none.
     pub emission_texture: Option<String>,
-    /// Opacity, 0 to 1, used as `alpha` says. Default 1.
+    /// Opacity, 0 to 1. `alpha` sets its use. Default 1.
     pub opacity: Finite,
-    /// How the opacity is used: `opaque` (default), `mask(0.5)` or `blend`.
+    /// Use of the opacity: `opaque` (default), `mask(0.5)` or `blend`.
     pub alpha: AlphaDesc,
-    /// Whether back faces of meshes are there. Otherwise cameras and mirrors see through them, and light that comes from behind passes.
-    /// Materials that transmit light have both sides in any case. Default true.
+    /// Whether back faces of meshes are visible. If false, cameras and mirrors see through back faces, and light from behind passes.
+    /// Transmissive materials always have both sides. Default true.
     pub double_sided: bool,
     /// Refractive index, 1 to 10. Default 1.5.
     pub ior: Finite,
@@ -241,27 +242,27 @@ pub struct Pbr {
     pub transmission: Finite,
     /// Whether this is a thin wall without volume, which neither refracts nor absorbs light. Default true, unless the body absorbs.
     pub thin: Option<bool>,
-    /// As of [`Glass`].
+    /// As in [`Glass`].
     pub absorption: Option<Color>,
-    /// As of [`Glass`].
+    /// As in [`Glass`].
     pub attenuation: Option<(Color, Finite)>,
-    /// As of [`Glass`].
+    /// As in [`Glass`].
     pub scatter: Option<Color>,
-    /// As of [`Glass`].
+    /// As in [`Glass`].
     pub scatter_anisotropy: Finite,
-    /// Share of the diffusely scattered light that leaves on the other side, 0 to 1. Default 0.
+    /// Share of the diffusely scattered light that leaves on the opposite side, 0 to 1. Default 0.
     pub diffuse_transmission: Finite,
-    /// Colour of the light that leaves on the other side, at most 1. Default white.
+    /// Colour of the light that leaves on the opposite side, at most 1. Default white.
     pub diffuse_transmission_color: Color,
     /// Weight of a clear coat, 0 to 1. Default 0.
     pub clearcoat: Finite,
     /// Roughness of the clear coat, 0 to 1. Default 0.
     pub clearcoat_roughness: Finite,
-    /// A normal map of the clear coat alone. Default: none.
+    /// A normal map for the clear coat only. Default: none.
     pub clearcoat_normal_texture: Option<String>,
-    /// As `normal_scale`, for the normal map of the clear coat. Default 1.
+    /// Factor on x and y of the clear coat's normal map, -10 to 10. Default 1.
     pub clearcoat_normal_scale: Finite,
-    /// Colour of the sheen, the reflection by fibres on the surface, at most 1. Default black: no sheen.
+    /// Colour of the sheen, a reflection by surface fibres, at most 1. Default black: no sheen.
     pub sheen_color: Color,
     /// Roughness of the sheen, 0 to 1. Default 0.
     pub sheen_roughness: Finite,
@@ -271,11 +272,11 @@ pub struct Pbr {
     pub iridescence_ior: Finite,
     /// Thickness of the thin film in nanometres, 0 to 100000. Default 400.
     pub iridescence_thickness: Finite,
-    /// Anisotropy, 0 to 1: how much highlights are stretched in one direction, as by brushing. Default 0.
+    /// Anisotropy, 0 to 1: how much highlights are stretched in one direction, as on brushed metal. Default 0.
     pub anisotropy: Finite,
-    /// Direction in which highlights are stretched, in degrees from growing u towards growing v. Default 0.
+    /// Direction in which highlights are stretched, in degrees from increasing u towards increasing v. Default 0.
     pub anisotropy_rotation: Finite,
-    /// How all textures continue outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
+    /// Wrap mode of all textures outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
     pub wrap: Wrap,
 }
 
@@ -323,21 +324,21 @@ impl Default for Pbr {
     }
 }
 
-/// Least and greatest value of weights and roughnesses.
+/// Range of weights and roughnesses.
 pub(crate) const UNIT: (f32, f32) = (0.0, 1.0);
 pub(crate) const IOR: (f32, f32) = (1.0, 10.0);
 pub(crate) const DISPERSION: (f32, f32) = (0.0, 10.0);
 pub(crate) const DEGREES: (f32, f32) = (-3600.0, 3600.0);
 const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
 
-/// A field of a [`Pbr`]: its name, its value, the bounds of that, and where it goes.
+/// A field of a [`Pbr`]: its name, value, range, and destination.
 type Number = (&'static str, Finite, (f32, f32), fn(&mut Lobes) -> &mut f32);
 
-/// The same of a colour, which is at most 1.
+/// A colour field of a [`Pbr`]: its name, value (at most 1), and destination.
 type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
 
 impl Pbr {
-    /// The numbers that lobes take as they are.
+    /// The numbers that lobes take unchanged.
     #[rustfmt::skip]
     pub(crate) fn numbers(&self) -> [Number; 15] {
         [
@@ -359,7 +360,7 @@ impl Pbr {
         ]
     }
 
-    /// The colours, at most 1, that lobes take as they are.
+    /// The colours, at most 1, that lobes take unchanged.
     #[rustfmt::skip]
     pub(crate) fn colors(&self) -> [ColorField; 2] {
         [

@@ -1,4 +1,4 @@
-//! `motions: { "name": (parts: [..], phase: ..) }`: movements that instances and groups share.
+//! `motions: { "name": (parts: [..], phase: ..) }`: movements shared by instances and groups.
 
 use super::{Aim, Double, Finite, Point, Rotation, Scale, Varying, values};
 use crate::scene::{Ease, Ends};
@@ -9,14 +9,14 @@ use serde::{
 };
 use std::fmt;
 
-/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: random(seed: 1))`: an entry of the `motions` section, by its name: a movement that
-/// placements may have.
+/// `(parts: [Spin(axis: (0, 1, 0), period: 4)], phase: random(seed: 1))`: an entry of the `motions` section, by its name: a movement for
+/// placements.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "motions", deny_unknown_fields)]
 pub struct MotionDesc {
-    /// Movements, whose transforms are multiplied from left to right: the last one is applied to the object first.
+    /// Movements. Their transforms are multiplied from left to right: the last one is applied to the object first.
     pub parts: Vec<PartDesc>,
-    /// How far ahead each copy is. Default `same`: all move in step.
+    /// Phase offset of each copy. Default `same`: all copies move in step.
     #[serde(default)]
     pub phase: PhaseDesc,
 }
@@ -36,57 +36,57 @@ pub enum PartDesc {
     Clip(Clip),
 }
 
-/// `Spin(axis: (0, 1, 0), period: 4)`: one turn per `period` seconds (negative: the other way).
+/// `Spin(axis: (0, 1, 0), period: 4)`: one revolution per `period` seconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spin {
-    /// Axis of the rotation, of any length but 0. Default (0, 1, 0).
+    /// Axis of the rotation. Any length but 0. Default (0, 1, 0).
     #[serde(default = "values::up")]
     pub axis: Point,
-    /// Seconds of one turn, not 0; negative turns the other way.
+    /// Seconds per revolution, not 0; negative numbers reverse the direction.
     pub period: Double,
 }
 
 /// `Sway(axis: (0, 0, 1), degrees: 10, period: 3)`: rotation to `degrees` and to -`degrees` once per `period` seconds.
 ///
-/// With `bend`, the mesh bends by height instead, as a tree does in wind: `Sway(direction: (1, 0, 0), degrees: 8, period: 3, bend: ())`.
-/// A group bends as one mesh.
+/// With `bend`, the mesh bends with height instead, like a tree in wind: `Sway(direction: (1, 0, 0), degrees: 8, period: 3, bend: ())`. A
+/// group bends as one mesh.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sway {
-    /// Axis of the rotation, of any length but 0, in the space of the copy. Either this or `direction` is given.
+    /// Axis of the rotation, in the space of the copy. Any length but 0. Either this or `direction` is given.
     #[serde(default)]
     pub axis: Option<Point>,
-    /// Level direction in which the top goes first, of any length but 0. A copy that bends is bent along it however the copy is turned; one that
-    /// does not bend has it in its own space. Either this or `axis` is given.
+    /// Horizontal direction in which the top moves first. Any length but 0. With `bend`, the direction is independent of the copy's
+    /// rotation; otherwise it is in the space of the copy. Either this or `axis` is given.
     #[serde(default)]
     pub direction: Option<Point>,
-    /// Greatest angle, either way, in degrees; of the top of what bends, at most 120.
+    /// Maximum angle in either direction, in degrees. With `bend`, it is the angle of the top, at most 120.
     pub degrees: Finite,
-    /// Seconds to go forth and back, not 0.
+    /// Seconds per cycle, not 0.
     pub period: Double,
-    /// How the mesh bends; `()` bends it as a tree. For placements of meshes and groups in which nothing moves by itself. Default: none, it turns
-    /// as a whole.
+    /// Bending of the mesh; `()` bends it like a tree. Only for placements of meshes and groups whose contents do not move. Default: none,
+    /// it rotates rigidly.
     #[serde(default)]
     pub bend: Option<BendDesc>,
 }
 
-/// `bend: (from: 0.1, stiffness: 2, gusts: 0.5)`: how a mesh bends by height. Its foot is its lowest point, and its trunk the line above its
-/// origin, which keeps its length. All copies choose from poses that are made once for each mesh.
+/// `bend: (from: 0.1, stiffness: 2, gusts: 0.5)`: bending of a mesh with height. The foot is the lowest point of the mesh. The trunk is the
+/// vertical line above its origin, and keeps its length. All copies use poses that are computed once per mesh.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "bend", default, deny_unknown_fields)]
 pub struct BendDesc {
-    /// Height at which the bend begins, as a share of the mesh's height, at least 0 and below 1. Default 0: its foot.
+    /// Height at which the bend begins, relative to the mesh's height, at least 0 and below 1. Default 0: the foot.
     pub from: Finite,
-    /// How much stiffer it is at the foot than at the top, 1 to 8. At 1 it is an arc. Default 2, as of a trunk that gets thinner upwards.
+    /// Stiffness of the foot relative to the top, 1 to 8. At 1, the trunk bends into an arc. Default 2, like a trunk that tapers upwards.
     pub stiffness: Finite,
-    /// Share of the movement that comes in gusts, 0 to 1: at 0 it swings to and fro evenly, at 1 it leans along `direction` in gusts that take
-    /// about four periods, and rests in between. Default 0.4.
+    /// Share of the movement that comes in gusts, 0 to 1. At 0, the mesh swings evenly. At 1, it leans along `direction` in gusts of about
+    /// four periods, and rests in between. Default 0.4.
     pub gusts: Finite,
-    /// Seed of the gusts: another one gives others. Default 0.
+    /// Seed of the gusts. Default 0.
     pub seed: u32,
-    /// Number of poses to either side, 1 to 128. More take more memory and are smoother. Where copies are turned differently, there are four
-    /// times as many, to bend along the wind within 22.5 degrees. Default 16.
+    /// Number of poses on either side, 1 to 128. More poses are smoother and take more memory. If copies are rotated differently, there are
+    /// four times as many poses, so that they bend along the wind within 22.5 degrees. Default 16.
     pub poses: u32,
 }
 
@@ -100,9 +100,9 @@ impl Default for BendDesc {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bob {
-    /// Greatest offset, either way, in scene units.
+    /// Maximum offset in either direction, in scene units.
     pub offset: Point,
-    /// Seconds to go forth and back, not 0.
+    /// Seconds per cycle, not 0.
     pub period: Double,
 }
 
@@ -112,36 +112,37 @@ pub struct Bob {
 pub struct Keyframes {
     /// Keys at increasing times, at least one.
     pub keys: Vec<KeyframeDesc>,
-    /// The same as `ends: loop`. Default false.
+    /// Short for `ends: loop`. Default false.
     #[serde(default)]
     pub repeat: bool,
-    /// What comes before the first key and after the last: `hold` (default), `loop` or `ping_pong`.
+    /// Behaviour before the first key and after the last: `hold` (default), `loop` or `ping_pong`.
     #[serde(default)]
     pub ends: Ends,
-    /// How rotations are interpolated. Default: `slerp`, but `euler` where some key is more than 180 degrees from the one before.
+    /// Interpolation of rotations. Default: `slerp`, or `euler` if a key is more than 180 degrees from the previous one.
     #[serde(default)]
     pub rotations: Option<Rotations>,
 }
 
-/// How rotations between two keys of [`Keyframes`] are found.
+/// Interpolation of rotations between two keys of [`Keyframes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "rotations", rename_all = "snake_case")]
 pub enum Rotations {
-    /// The shortest way from one to the other, at constant speed (Shoemake 1985).
+    /// Shortest rotation at constant speed (Shoemake 1985).
     Slerp,
-    /// Smoothly through all keys, each time the short way (Shoemake 1987).
+    /// Smooth interpolation through all keys, by the shortest rotations (Shoemake 1987).
     Squad,
-    /// The angles about x, y and z each by themselves, so that turns may count on beyond 180 degrees.
+    /// Separate interpolation of the angles about x, y and z, so that rotations may exceed 180 degrees.
     Euler,
 }
 
-/// `Follow(curve: "road", speed: 8, gap: 20)`: moves along a curve, whose coordinates are those in which the copy is placed.
+/// `Follow(curve: "road", speed: 8, gap: 20)`: moves along a curve. The curve is in the space in which the copy is placed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Follow", deny_unknown_fields)]
 pub struct FollowDesc {
     /// Name of a curve.
     pub curve: String,
-    /// Scene units per second along the curve; negative goes the other way, and faces that way. Either this or `distance` is given.
+    /// Speed along the curve in scene units per second. Negative numbers reverse the direction; copies face the direction of movement.
+    /// Either this or `distance` is given.
     #[serde(default)]
     pub speed: Option<Double>,
     /// Distance along the curve over time: `keys([(0, 0), (8, 120, ease: smooth)])`. Either this or `speed` is given.
@@ -150,63 +151,63 @@ pub struct FollowDesc {
     /// Distance along the curve at time 0, for a `speed`. Default 0.
     #[serde(default)]
     pub start: Double,
-    /// Distance by which each copy of a placement is behind the one before it. Default 0.
+    /// Distance between consecutive copies of a placement. Default 0.
     #[serde(default)]
     pub gap: Finite,
-    /// What comes before the start of an open curve and after its end: `hold` (default), `loop` or `ping_pong`. Closed ones go round.
+    /// Behaviour before the start of an open curve and after its end: `hold` (default), `loop` or `ping_pong`. Closed curves repeat.
     #[serde(default)]
     pub ends: Ends,
-    /// Direction that the copy faces with its +X: `level` (default) is along the curve but upright, `tangent` also climbs with it, and
-    /// `none` leaves it as it is.
+    /// Direction of the copy's +X: `level` (default) follows the curve but stays upright, `tangent` also follows slopes, and `none` keeps
+    /// the copy's orientation.
     #[serde(default)]
     pub face: super::Face,
     /// Offset from the curve: to the right, up, and ahead along the curve. Default (0, 0, 0).
     #[serde(default)]
     pub offset: Point,
-    /// How much it leans into bends: at 1 as a motorcycle does, for units of a metre; negative numbers lean outwards. Default 0.
+    /// Banking in bends. At 1, the copy leans like a motorcycle, if a scene unit is a metre; negative numbers lean outwards. Default 0.
     #[serde(default)]
     pub bank: Finite,
 }
 
-/// `LookAt(target: "tower")`: turns so that +X points to a thing, with +Y up as far as possible.
+/// `LookAt(target: "tower")`: rotates so that +X points to a target, with +Y as far up as possible.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "LookAt", deny_unknown_fields)]
 pub struct Towards {
-    /// A point, the name or path of something that is placed, or `On(of: "car", offset: (0, 2, 0))`, as in [`Aim`].
+    /// A point, the name or path of a placed object, or `On(of: "car", offset: (0, 2, 0))`, as in [`Aim`].
     pub target: Aim,
 }
 
-/// `Noise(translate: (0.1, 0.1, 0.1), rotate: (1, 2, 1), period: 3, seed: 4)`: smooth random movement, such as that of wind or of a hand.
+/// `Noise(translate: (0.1, 0.1, 0.1), rotate: (1, 2, 1), period: 3, seed: 4)`: smooth random movement, such as wind or a hand-held camera.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "Noise", deny_unknown_fields)]
 pub struct Shake {
-    /// Greatest translation along each axis, either way, in scene units. Default (0, 0, 0).
+    /// Maximum translation along each axis, in either direction, in scene units. Default (0, 0, 0).
     #[serde(default)]
     pub translate: Point,
-    /// Greatest rotation about each axis in degrees, either way. Default (0, 0, 0).
+    /// Maximum rotation about each axis, in either direction, in degrees. Default (0, 0, 0).
     #[serde(default)]
     pub rotate: Point,
-    /// About how many seconds it takes to go back and forth, above 0.
+    /// Approximate seconds per cycle, above 0.
     pub period: Double,
-    /// Seed of the noise: another one gives another movement. Default 0.
+    /// Seed of the noise. Default 0.
     #[serde(default)]
     pub seed: u32,
 }
 
-/// How a value gets to a key from the one before.
+/// Interpolation of a value from the previous key to this one.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "ease", rename_all = "snake_case")]
 pub enum EaseDesc {
-    /// Not at all: it stays as it was and jumps at the key.
+    /// No interpolation: the value jumps at the key.
     Step,
-    /// At one speed. The default.
+    /// Constant speed. The default.
     #[default]
     Linear,
-    /// Starts and ends slowly.
+    /// Slow start and end.
     Smooth,
-    /// Smoothly through all keys, along a Catmull-Rom spline.
+    /// A Catmull-Rom spline through all keys.
     CatmullRom,
-    /// `bezier(0.4, 0, 0.2, 1)`: by a cubic Bézier curve with the control points (x1, y1) and (x2, y2), as CSS has it; x1 and x2 are 0 to 1.
+    /// `bezier(0.4, 0, 0.2, 1)`: a cubic Bézier curve with the control points (x1, y1) and (x2, y2), as in CSS; x1 and x2 are 0 to 1.
     Bezier(f32, f32, f32, f32),
 }
 
@@ -222,12 +223,12 @@ impl From<EaseDesc> for Ease {
     }
 }
 
-/// `Clip(speeds: (0.9, 1.1))`: how instances of a model with a palette of poses play its clip. Each has a random speed from this
-/// range and begins at its phase, which counts in rounds of the clip. Without this part, the speed is 1.
+/// `Clip(speeds: (0.9, 1.1))`: playback of the clip of a model with a palette of poses. Each instance has a random speed from this range
+/// and starts at its phase, in cycles of the clip. Without this part, the speed is 1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Clip", default, deny_unknown_fields)]
 pub struct Clip {
-    /// Seconds of the clip per second, from the least to the greatest; negative plays backwards. Default (1, 1).
+    /// Minimum and maximum speed, in seconds of the clip per second; negative numbers play backwards. Default (1, 1).
     pub speeds: (Finite, Finite),
 }
 
@@ -237,7 +238,7 @@ impl Default for Clip {
     }
 }
 
-/// `(time: 2, translate: (0, 1, 0), rotate: (0, 90, 0), ease: smooth)`: an entry of `keys` of [`Keyframes`], which is a transform at a time.
+/// `(time: 2, translate: (0, 1, 0), rotate: (0, 90, 0), ease: smooth)`: an entry of `keys` of [`Keyframes`]: a transform at a time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "key", deny_unknown_fields)]
 pub struct KeyframeDesc {
@@ -246,18 +247,18 @@ pub struct KeyframeDesc {
     /// Translation in scene units. Default (0, 0, 0).
     #[serde(default)]
     pub translate: Point,
-    /// Rotation. The angles may be more than 360, for several turns. Default (0, 0, 0).
+    /// Rotation. Angles may exceed 360 degrees, for several revolutions. Default (0, 0, 0).
     #[serde(default)]
     pub rotate: Turns,
     /// Scale. Default 1.
     #[serde(default)]
     pub scale: Scale,
-    /// How the copy gets here from the key before. Default `linear`.
+    /// Interpolation from the previous key. Default `linear`.
     #[serde(default)]
     pub ease: EaseDesc,
 }
 
-/// A rotation as [`Rotation`], of which the angles are known.
+/// A [`Rotation`] that keeps its angles.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Turns {
@@ -273,7 +274,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// The rotation, however it was written.
+    /// The rotation as a quaternion.
     pub(crate) fn rotation(self) -> Quat {
         match self {
             Self::Angles(degrees) => {
@@ -309,7 +310,7 @@ impl<'de> Visitor<'de> for TurnsVisitor {
     }
 }
 
-/// How far ahead each instance is in its motion, in periods (in seconds for keyframes, in lengths of the curve for `Follow`).
+/// Phase offset of each instance, in periods (in seconds for keyframes, in lengths of the curve for `Follow`).
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "phase", rename_all = "snake_case")]
@@ -327,7 +328,7 @@ pub enum PhaseDesc {
 pub struct RandomPhase {
     /// Seed of the random numbers. Default 0.
     pub seed: u32,
-    /// Greatest phase. Default 1, a whole period.
+    /// Maximum phase. Default 1, a whole period.
     pub spread: Finite,
 }
 
@@ -337,12 +338,12 @@ impl Default for RandomPhase {
     }
 }
 
-/// `wave(direction: (1, 0, 0), length: 10)`: a plane wave, whose phase grows by 1 for every `length` scene units along `direction`.
+/// `wave(direction: (1, 0, 0), length: 10)`: a plane wave. The phase grows by 1 for every `length` scene units along `direction`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wave {
-    /// Direction in which the wave runs, of any length but 0.
+    /// Direction of the wave. Any length but 0.
     pub direction: Point,
-    /// Distance in scene units from one crest to the next, not 0.
+    /// Wavelength in scene units, not 0.
     pub length: Finite,
 }

@@ -1,4 +1,4 @@
-//! `instances: [..]` and the contents of groups: how copies of meshes and groups are placed.
+//! `instances: [..]` and the contents of groups: placements of copies of meshes and groups.
 
 use super::{Finite, Of, Point, Rotation, Scale, Varying};
 use serde::{
@@ -20,7 +20,7 @@ pub enum Placement {
     Group(Group),
 }
 
-/// The fields that all kinds of placement share, borrowed from one of them.
+/// The fields shared by all kinds of placement, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common<'a> {
     pub of: &'a Of,
@@ -38,17 +38,17 @@ pub(crate) struct Common<'a> {
     pub nest: Option<bool>,
 }
 
-/// Declares a kind of placement, with its own fields and those that all kinds share.
+/// Declares a kind of placement with its own fields and the shared ones.
 macro_rules! placement {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
-            /// The mesh or group that is placed; `{"oak": 3, "pine": 1}` gives each copy one of several, by their weights.
+            /// The mesh or group to place; `{"oak": 3, "pine": 1}` selects one of several for each copy, by weight.
             pub of: Of,
             $($(#[$field_doc])* pub $field: $type,)*
-            /// Moves the whole placement: scaled first, then rotated, then translated. Default (0, 0, 0).
+            /// Translation of the whole placement, which is scaled, then rotated, then translated. Default (0, 0, 0).
             #[serde(default)]
             pub translate: Point,
             /// Rotation in degrees about x, then y, then z, or `(axis: (0, 1, 0), degrees: 90)`. Default (0, 0, 0).
@@ -57,36 +57,36 @@ macro_rules! placement {
             /// Scale: a number or `(x, y, z)`; negative numbers mirror. Default 1.
             #[serde(default)]
             pub scale: Scale,
-            /// Name of the material of everything in the placement that does not name its own; replaces the mesh's materials.
+            /// Name of a material, which replaces the mesh's materials. It applies to everything in the placement without its own material.
             /// Default: none.
             #[serde(default)]
             pub material: Option<String>,
-            /// Instead of `material`: names of several materials, of which each copy gets one. Default: none.
+            /// Instead of `material`: names of several materials. Each copy gets one. Default: none.
             #[serde(default)]
             pub materials: Vec<String>,
-            /// How one of `materials` is chosen for each copy: `cycle` (default) or `random(seed)`.
+            /// Selection from `materials` for each copy: `cycle` (default) or `random(seed)`.
             #[serde(default)]
             pub choose: Choose,
-            /// Name of a motion, which moves each copy in its own space. Default: none, it is at rest.
+            /// Name of a motion, which moves each copy in its own space. Default: none, copies are at rest.
             #[serde(default)]
             pub motion: Option<String>,
-            /// Name of a mesh or group onto which each copy is moved down or up, or `(on: "terrain", align: normal, lift: 0.1)`.
-            /// It counts as the placements above in the same list place it, at rest. Copies beside it are left out.
-            /// Default: copies stay where they are.
+            /// Name of a mesh or group onto which each copy is moved, down or up, or `(on: "terrain", align: normal, lift: 0.1)`. That mesh
+            /// or group must be placed earlier in the list; it is used at rest. Copies that miss it are left out. Default: copies are not
+            /// moved.
             #[serde(default)]
             pub drop: Option<DropDesc>,
-            /// Name of a group that carries the placement, whose space it is then in: that of its first copy, which an entry above places.
-            /// Only entries of `instances` have one. Default: none.
+            /// Name of a group that carries the placement. The placement is then in the space of the group's first copy, which an earlier
+            /// entry places. Only entries of `instances` can have a parent. Default: none.
             #[serde(default)]
             pub parent: Option<String>,
-            /// When it is shown: `true` (default), `false`, or `keys([(0, false), (4, true)])` over time.
+            /// Visibility: `true` (default), `false`, or `keys([(0, false), (4, true)])` over time.
             #[serde(default = "always")]
             pub visible: Varying<bool>,
-            /// Seed of the choice among several things that `of` gives by weight. Default 0.
+            /// Seed of the random selection if `of` has weights. Default 0.
             #[serde(default)]
             pub mix_seed: u32,
-            /// Whether a group is kept as a tree of its own, so that its copies cost no more than those of a mesh and all move alike:
-            /// `true` or `false`. Default: where that saves more than a million records of instances.
+            /// Whether a group is stored as a separate acceleration tree: `true` or `false`. Its copies then cost no more than copies of a
+            /// mesh, and all move alike. Default: true if this saves more than a million instance records.
             #[serde(default)]
             pub nest: Option<bool>,
         }
@@ -119,7 +119,7 @@ placement! {
 }
 
 impl Single {
-    /// A copy of the mesh or group of that name, as it is.
+    /// One unmodified copy of the mesh or group with this name.
     pub fn new(of: impl Into<String>) -> Self {
         Self {
             of: Of::Name(of.into()),
@@ -140,19 +140,19 @@ impl Single {
 }
 
 placement! {
-    /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`: several things placed as one. It is the same as
-    /// `Single`, by a name that reads better with lists.
+    /// `Group(of: [Single(of: "ball"), Single(of: "box")], rotate: (0, 45, 0))`: several objects placed as one. A synonym of `Single` that
+    /// reads better with lists.
     Group {}
 }
 
 placement! {
     /// `Grid(of: "tree", count: (10, 1, 10), spacing: (2, 0, 2))`: copies on a regular grid, centred about its origin.
     Grid {
-        /// Copies along x, y and z, each at least 1.
+        /// Number of copies along x, y and z, each at least 1.
         count: (u32, u32, u32),
-        /// Distance from copy to copy along x, y and z, in scene units.
+        /// Distance between copies along x, y and z, in scene units.
         spacing: Point,
-        /// The transform of each copy in its place. Default: none.
+        /// Additional transform of each copy. Default: none.
         #[serde(default)]
         each: Each,
         /// Random variation of each copy. Default: none.
@@ -164,28 +164,28 @@ placement! {
 placement! {
     /// `Scatter(of: "dragon", on: "dragon", at: vertices, spread: 0.2, each: (scale: 0.0025))`: copies on points of a mesh.
     Scatter {
-        /// The mesh whose points are used; it need not be placed itself.
+        /// The mesh with the points. It need not be placed itself.
         on: String,
-        /// Points that are used: `vertices` (in the order of an OBJ file's `v` lines), `surface(count: 1000, seed: 0)` or
-        /// `poisson(distance: 2, seed: 0)`.
+        /// Points to use: `vertices` (in the order of an OBJ file's `v` lines), `surface(count: 1000, seed: 0)` or `poisson(distance: 2,
+        /// seed: 0)`.
         at: Sample,
-        /// Rules that all points have to meet: `where: (slope: (0, 30), away_from: [("road", 4)])`. The others are left out. Default: no
-        /// rules.
+        /// Rules for points, such as `where: (slope: (0, 30), away_from: [("road", 4)])`. Points that violate a rule are left out. Default:
+        /// no rules.
         #[serde(default, rename = "where")]
         rules: Rules,
-        /// Uses only every n-th point, beginning with the first. Default 1.
+        /// Uses only every n-th point, starting with the first. Default 1.
         #[serde(default = "one")]
         every: u32,
-        /// Scale of the positions of the points, but not of the copies: a number or `(x, y, z)`. Default 1.
+        /// Scale of the points' positions, but not of the copies: a number or `(x, y, z)`. Default 1.
         #[serde(default)]
         spread: Scale,
-        /// Orientation of the copies: `none` (default), or `normal`: each copy's +Y points along the surface normal.
+        /// Orientation of the copies: `none` (default) or `normal`, which points each copy's +Y along the surface normal.
         #[serde(default)]
         align: Align,
         /// Offset of each copy along the normal, in scene units, after `spread`. Default 0.
         #[serde(default)]
         lift: Finite,
-        /// The transform of each copy in its place. Default: none.
+        /// Additional transform of each copy. Default: none.
         #[serde(default)]
         each: Each,
         /// Random variation of each copy. Default: none.
@@ -195,24 +195,24 @@ placement! {
 }
 
 placement! {
-    /// `Random(of: "rock", count: 5000, min: (-50, 0, -50), max: (50, 0, 50), sizes: (0.5, 2))`: copies at random in a box.
+    /// `Random(of: "rock", count: 5000, min: (-50, 0, -50), max: (50, 0, 50), sizes: (0.5, 2))`: copies at random positions in a box.
     Random {
         /// Number of copies.
         count: u32,
         /// Seed of the random numbers. Default 0.
         #[serde(default)]
         seed: u32,
-        /// Corner of the box with the least x, y and z.
+        /// Corner of the box with the minimum x, y and z.
         min: Point,
-        /// Corner of the box with the greatest x, y and z.
+        /// Corner of the box with the maximum x, y and z.
         max: Point,
-        /// Smallest and largest scale of a copy, both above 0. Default (1, 1).
+        /// Minimum and maximum scale of a copy, both above 0. Default (1, 1).
         #[serde(default = "ones")]
         sizes: (Finite, Finite),
         /// Random rotation of each copy: `none` (default), `y` or `any`.
         #[serde(default)]
         turn: Turn,
-        /// The transform of each copy in its place. Default: none.
+        /// Additional transform of each copy. Default: none.
         #[serde(default)]
         each: Each,
     }
@@ -223,11 +223,11 @@ placement! {
     Along {
         /// Name of a curve.
         curve: String,
-        /// Distance from each copy to the next, above 0. On the whole of a closed curve it is made a little larger, so that all are alike. Either
-        /// this or `count` is given.
+        /// Distance between consecutive copies, above 0. If they fill a whole closed curve, it is increased slightly to make all distances
+        /// equal. Either this or `count` is given.
         #[serde(default)]
         spacing: Option<Finite>,
-        /// Number of copies, instead of `spacing`: at even distances, the first and the last at the ends.
+        /// Number of copies, instead of `spacing`. They are evenly spaced, with the first and last at the ends.
         #[serde(default)]
         count: Option<u32>,
         /// Distance along the curve of the first copy. Default 0.
@@ -239,11 +239,11 @@ placement! {
         /// Offset from the curve: to the right, up, and ahead along the curve. Default (0, 0, 0).
         #[serde(default)]
         offset: Point,
-        /// Direction that copies face with their +X: `level` (default) is along the curve but upright, `tangent` also climbs with it, and
-        /// `none` leaves them as they are.
+        /// Direction of the copies' +X: `level` (default) follows the curve but stays upright, `tangent` also follows slopes, and `none`
+        /// keeps the copies' orientation.
         #[serde(default)]
         face: Face,
-        /// The transform of each copy in its place. Default: none.
+        /// Additional transform of each copy. Default: none.
         #[serde(default)]
         each: Each,
         /// Random variation of each copy. Default: none.
@@ -265,7 +265,7 @@ fn ones() -> (Finite, Finite) {
 }
 
 impl Placement {
-    /// The fields that all placements share.
+    /// The fields shared by all placements.
     pub(crate) fn common(&self) -> Common<'_> {
         match self {
             Self::Single(p) => p.common(),
@@ -278,7 +278,8 @@ impl Placement {
     }
 }
 
-/// `each: (translate: (0, 1, 0), rotate: (90, 0, 0), scale: 0.5)`: a transform of every copy in its place.
+/// `each: (translate: (0, 1, 0), rotate: (90, 0, 0), scale: 0.5)`: an additional transform of every copy, applied before the copy is
+/// placed.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "each", default, deny_unknown_fields)]
 pub struct Each {
@@ -294,17 +295,17 @@ pub struct Each {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename = "jitter", default, deny_unknown_fields)]
 pub struct Jitter {
-    /// Greatest random offset along each axis, either way, in scene units. Default (0, 0, 0).
+    /// Maximum random offset along each axis, in either direction, in scene units. Default (0, 0, 0).
     pub translate: Point,
-    /// Greatest random rotation about the copy's Y axis, either way, in degrees. Default 0.
+    /// Maximum random rotation about the copy's Y axis, in either direction, in degrees. Default 0.
     pub rotate: Finite,
-    /// Greatest random change in size, either way, as a fraction: at least 0 and below 1. Default 0.
+    /// Maximum random change of size, in either direction, as a fraction: at least 0 and below 1. Default 0.
     pub scale: Finite,
     /// Seed of the random numbers. Default 0.
     pub seed: u32,
 }
 
-/// `at: vertices`: the points of a mesh that copies are placed on.
+/// `at: vertices`: the points of a mesh on which copies are placed.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "at", rename_all = "snake_case")]
@@ -322,7 +323,7 @@ pub struct Surface {
     /// Number of points, before rules leave some out. Either this or `density` is given.
     #[serde(default)]
     pub count: Option<u32>,
-    /// Instead of `count`: points for each unit of area, above 0. The area is that of the mesh as the copies lie on it.
+    /// Instead of `count`: points per unit of area, above 0. The area is measured on the surface on which the copies lie.
     #[serde(default)]
     pub density: Option<Finite>,
     /// Seed of the random numbers. Default 0.
@@ -330,39 +331,39 @@ pub struct Surface {
     pub seed: u32,
 }
 
-/// `poisson(distance: 2, seed: 0)`: random points as close together as they can be, but none nearer to another than a distance.
+/// `poisson(distance: 2, seed: 0)`: dense random points with a minimum distance between any two.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// Least distance between two points, as they lie in space, above 0.
+    /// Minimum distance between two points in space, above 0.
     pub distance: Finite,
     /// Seed of the random numbers. Default 0.
     #[serde(default)]
     pub seed: u32,
 }
 
-/// `where: (slope: (0, 30), height: (2, 50), away_from: [("road", 4)], share: 0.5)`: rules for points of a mesh, all of which have to
-/// hold. They are measured where the copies end up, after `spread` and before `lift`, in the space of the list that the placement is in:
-/// for `instances`, in the world.
+/// `where: (slope: (0, 30), height: (2, 50), away_from: [("road", 4)], share: 0.5)`: rules for points of a mesh. A point must satisfy all
+/// of them. They apply to the final positions of the copies, after `spread` and before `lift`, in the space of the placement's list: for
+/// `instances`, in world space.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "where", default, deny_unknown_fields)]
 pub struct Rules {
-    /// Least and greatest angle between the surface's normal and +Y in degrees, 0 to 180. Default: any.
+    /// Minimum and maximum angle between the surface normal and +Y in degrees, 0 to 180. Default: any.
     pub slope: Option<(Finite, Finite)>,
-    /// Least and greatest y. Default: any.
+    /// Minimum and maximum y. Default: any.
     pub height: Option<(Finite, Finite)>,
-    /// A picture whose brightness is the probability of points, as its file has it: white keeps all. It lies over the mesh by its UVs, or
-    /// over its bounds, seen from above with -Z at the top, if it has none. Default: none.
+    /// A picture whose brightness, as stored in the file, is the probability of keeping a point: white keeps all. It is mapped by the
+    /// mesh's UVs. Without UVs, it covers the mesh's bounds, seen from above with -Z at the top. Default: none.
     pub mask: Option<String>,
-    /// The channel of the mesh's vertex colours that is the probability of points: `r`, `g`, `b` or `a`. Default: none.
+    /// Channel of the mesh's vertex colours that is the probability of keeping a point: `r`, `g`, `b` or `a`. Default: none.
     pub vertex_color: Option<ColorChannel>,
-    /// Least distances from curves, meshes and groups, by name, seen from above: `[("road", 4), ("house", 3)]`. Meshes and groups count
-    /// as the placements above in the same list place them, at rest; of a mesh, the box around it is measured from, in its own space.
-    /// Default: none.
+    /// Minimum distances from named curves, meshes and groups, seen from above: `[("road", 4), ("house", 3)]`. Positions of meshes and
+    /// groups are set by earlier placements in the list, at rest. Distances from a mesh are measured from its bounding box, in its own
+    /// space. Default: none.
     pub away_from: Vec<(String, Finite)>,
-    /// Greatest distances, of the same kind. Default: none.
+    /// Maximum distances, in the form of `away_from`. Default: none.
     pub near: Vec<(String, Finite)>,
-    /// Share of the points that are kept at random, above 0 and at most 1. Default 1.
+    /// Share of the points to keep at random, above 0 and at most 1. Default 1.
     pub share: Option<Finite>,
 }
 
@@ -385,7 +386,8 @@ pub enum ColorChannel {
 pub struct DropDesc {
     /// Name of a mesh or group.
     pub on: String,
-    /// `none` (default), or `normal`: each copy is tilted so that its +Y goes along the normal of the face below it.
+    /// Orientation of the copies: `none` (default) or `normal`, which tilts each copy so that its +Y follows the normal of the face below
+    /// it.
     pub align: Align,
     /// Height above the mesh. Default 0.
     pub lift: Finite,
@@ -397,7 +399,8 @@ pub struct DropDesc {
 struct DropFields {
     /// Name of a mesh or group.
     on: String,
-    /// `none` (default), or `normal`: each copy is tilted so that its +Y goes along the normal of the face below it.
+    /// Orientation of the copies: `none` (default) or `normal`, which tilts each copy so that its +Y follows the normal of the face below
+    /// it.
     #[serde(default)]
     align: Align,
     /// Height above the mesh, in scene units. Default 0.
@@ -430,22 +433,22 @@ impl<'de> Visitor<'de> for DropVisitor {
     }
 }
 
-/// How copies on a surface are turned.
+/// Orientation of copies on a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "align", rename_all = "snake_case")]
 pub enum Align {
-    /// Not at all: they are upright. The default.
+    /// Upright. The default.
     #[default]
     None,
-    /// Their +Y goes along the normal of the surface.
+    /// The copy's +Y points along the surface normal.
     Normal,
 }
 
-/// How copies are turned at random.
+/// Random rotation of copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "turn", rename_all = "snake_case")]
 pub enum Turn {
-    /// Not at all. The default.
+    /// No rotation. The default.
     #[default]
     None,
     /// About Y, by any angle.
@@ -454,26 +457,26 @@ pub enum Turn {
     Any,
 }
 
-/// `choose: random(3)`: how each copy gets one of several materials.
+/// `choose: random(3)`: selection from several materials for each copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "choose", rename_all = "snake_case")]
 pub enum Choose {
-    /// One after the other. The default.
+    /// In turn. The default.
     #[default]
     Cycle,
     /// `random(3)`: at random, with a seed.
     Random(u32),
 }
 
-/// Direction that copies along a curve face with their +X.
+/// Direction of the +X axis of copies along a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "face", rename_all = "snake_case")]
 pub enum Face {
-    /// As they are.
+    /// Unchanged orientation.
     None,
     /// Along the curve, but upright. The default.
     #[default]
     Level,
-    /// Along the curve, also up and down.
+    /// Along the curve, including slopes.
     Tangent,
 }

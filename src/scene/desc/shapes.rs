@@ -1,14 +1,14 @@
-//! Entries of `meshes` that need no model: simple shapes, terrains, and ribbons along curves.
+//! Entries of `meshes` that need no model file: simple shapes, terrains, and ribbons along curves.
 
 use super::{BoxSize, Finite};
 use glam::Vec3;
 use serde::Deserialize;
 
-/// `Quad(tile: 4)`: a square of side 1 in the XZ plane about the origin, facing +Y. UVs run from 0 to `tile`.
+/// `Quad(tile: 4)`: a square of side 1 in the XZ plane, centred at the origin, facing +Y. UVs range from 0 to `tile`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quad {
-    /// How often a texture is repeated along each side. Default 1.
+    /// Number of texture repetitions along each side. Default 1.
     pub tile: Finite,
 }
 
@@ -18,13 +18,13 @@ impl Default for Quad {
     }
 }
 
-/// `Box(size: (4, 3, 6))`: a box about the origin. UVs run from 0 to `tile` on each face.
+/// `Box(size: (4, 3, 6))`: a box centred at the origin. UVs range from 0 to `tile` on each face.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Box", default, deny_unknown_fields)]
 pub struct Cuboid {
-    /// Length of the sides along X, Y and Z, or of all of them. Default 1.
+    /// Side lengths along X, Y and Z, or one length for all. Default 1.
     pub size: BoxSize,
-    /// How often a texture is repeated along each side. Default 1.
+    /// Number of texture repetitions along each side. Default 1.
     pub tile: Finite,
 }
 
@@ -34,8 +34,8 @@ impl Default for Cuboid {
     }
 }
 
-/// `Cylinder(radius: 0.5, height: 3)`: a cylinder about the Y axis, with its middle at the origin. UVs run around it and from its bottom to its
-/// top; on its caps they are as on a `Disc`.
+/// `Cylinder(radius: 0.5, height: 3)`: a cylinder about the Y axis, centred at the origin. UVs run around it and from bottom to top; the
+/// caps have the UVs of a `Disc`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cylinder {
@@ -43,9 +43,9 @@ pub struct Cylinder {
     pub radius: Finite,
     /// Height, above 0. Default 1.
     pub height: Finite,
-    /// Number of flat sides, 3 to 4096, which are shaded smoothly. Default 48.
+    /// Number of flat sides, 3 to 4096. They are smoothly shaded. Default 48.
     pub segments: u32,
-    /// Whether it has a bottom and a top. Default true.
+    /// Whether the bottom and the top are closed. Default true.
     pub caps: bool,
 }
 
@@ -55,7 +55,7 @@ impl Default for Cylinder {
     }
 }
 
-/// `Cone(radius: 0.5, height: 3)`: as a `Cylinder`, but it ends in a point at its top.
+/// `Cone(radius: 0.5, height: 3)`: a cone about the Y axis, centred at the origin, with UVs as on a `Cylinder`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cone {
@@ -63,9 +63,9 @@ pub struct Cone {
     pub radius: Finite,
     /// Height, above 0. Default 1.
     pub height: Finite,
-    /// Number of flat sides, 3 to 4096, which are shaded smoothly. Default 48.
+    /// Number of flat sides, 3 to 4096. They are smoothly shaded. Default 48.
     pub segments: u32,
-    /// Whether it has a bottom. Default true.
+    /// Whether the bottom is closed. Default true.
     pub caps: bool,
 }
 
@@ -75,7 +75,8 @@ impl Default for Cone {
     }
 }
 
-/// `Disc(radius: 2)`: a disc in the XZ plane about the origin, facing +Y. UVs run from 0 to 1 over the square around it, as of a `Quad`.
+/// `Disc(radius: 2)`: a disc in the XZ plane, centred at the origin, facing +Y. UVs range from 0 to 1 over its bounding square, as on a
+/// `Quad`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Disc {
@@ -91,7 +92,7 @@ impl Default for Disc {
     }
 }
 
-/// `Torus(radius: 1, tube: 0.25)`: a ring about the Y axis, with its middle at the origin. UVs run around it, and around its tube.
+/// `Torus(radius: 1, tube: 0.25)`: a ring about the Y axis, centred at the origin. UVs run around the ring and around its tube.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Torus {
@@ -99,7 +100,7 @@ pub struct Torus {
     pub radius: Finite,
     /// Radius of the tube, above 0. Default 0.15.
     pub tube: Finite,
-    /// Number of flat parts around the axis, 3 to 4096; the tube has half as many, and at least 3. Default 64.
+    /// Number of flat segments around the axis, 3 to 4096. The tube has half as many, but at least 3. Default 64.
     pub segments: u32,
 }
 
@@ -109,45 +110,44 @@ impl Default for Torus {
     }
 }
 
-/// `Terrain(size: (400, 40, 400), cells: 512, noise: (seed: 3, scale: 120))`: hills about the origin, as high as noise or a picture says.
-/// `valley` and then each bed of `level` change it. UVs run from 0 to 1: u along +X, v along -Z.
+/// `Terrain(size: (400, 40, 400), cells: 512, noise: (seed: 3, scale: 120))`: hills centred at the origin, with heights from noise or a
+/// picture. They are modified by `valley`, then by each bed of `level`. UVs range from 0 to 1: u along +X, v along -Z.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TerrainDesc {
-    /// Extent along X, greatest height above y = 0, and extent along Z, all above 0.
+    /// Extent along X, maximum height above y = 0, and extent along Z, all above 0.
     pub size: BoxSize,
-    /// Number of cells along X, 2 to 8192; there are as many along Z as make them square. Default: 256, or as many as make a picture's
-    /// pixels the corners of cells. 4096 cells a side load in 1 GB of memory, and take 6 GB with their tree (`--trees fast`; 14 GB while one of
-    /// high quality is built).
+    /// Number of cells along X, 2 to 8192. The number along Z follows from square cells. Default: 256, or one cell corner per pixel of a
+    /// picture. 4096 cells a side load in 1 GB of memory. With their tree they take 6 GB (with `--trees fast`; 14 GB while a high-quality
+    /// tree is built).
     #[serde(default)]
     pub cells: Option<u32>,
-    /// A picture of heights, seen from above with -Z at the top: 0 where it is black, and `size.y` where it is white. Values are taken
-    /// as they are in the file, with 8 or 16 bits. Default: none.
+    /// A picture of heights, seen from above with -Z at the top: black is 0, white is `size.y`. Values of 8 or 16 bits are used as stored
+    /// in the file. Default: none.
     #[serde(default)]
     pub file: Option<String>,
-    /// Noise instead of a picture. Without either, the terrain is flat at y = 0.
+    /// Noise, instead of a picture. Without either, the terrain is flat at y = 0.
     #[serde(default)]
     pub noise: Option<NoiseDesc>,
     /// A valley along a curve. Default: none.
     #[serde(default)]
     pub valley: Option<Valley>,
-    /// Strips along curves that are level from side to side, such as those of roads and rivers. Later ones cut into earlier ones.
-    /// Default: none.
+    /// Strips along curves that are level from side to side, such as roads and rivers. Later ones cut into earlier ones. Default: none.
     #[serde(default)]
     pub level: Vec<Bed>,
 }
 
-/// `noise: (seed: 3, octaves: 6, scale: 120)`: waves of several sizes, each half as large and half as high as the one before.
+/// `noise: (seed: 3, octaves: 6, scale: 120)`: a sum of waves (octaves), each half as long and half as high as the previous one.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename = "noise", deny_unknown_fields)]
 pub struct NoiseDesc {
-    /// Seed of the noise: another one gives other hills. Default 0.
+    /// Seed of the noise. Default 0.
     #[serde(default)]
     pub seed: u32,
-    /// Number of sizes of waves, 1 to 16. Default 6.
+    /// Number of octaves, 1 to 16. Default 6.
     #[serde(default = "six")]
     pub octaves: u32,
-    /// Length of the largest waves, above 0.
+    /// Wavelength of the largest octave, above 0.
     pub scale: Finite,
 }
 
@@ -163,7 +163,7 @@ pub struct Valley {
     pub curve: String,
     /// Width of the flat bottom, at least 0.
     pub width: Finite,
-    /// Distance from there to where the terrain has its full height, above 0.
+    /// Distance from the flat bottom over which the terrain rises to its full height, above 0.
     pub blend: Finite,
 }
 
@@ -173,17 +173,17 @@ pub struct Valley {
 pub struct Bed {
     /// Name of a curve.
     pub curve: String,
-    /// Width that is wholly level, above 0.
+    /// Width of the level part, above 0.
     pub width: Finite,
-    /// Distance from there to where the terrain is as it was, at least 0.
+    /// Distance from the level part over which the terrain returns to its own height, at least 0.
     pub blend: Finite,
-    /// How far the bed is below its line: more than 0 for rivers. Default 0.
+    /// Depth of the bed below its line; above 0 for rivers. Default 0.
     #[serde(default)]
     pub depth: Finite,
-    /// Line of the bed: `ground` (default) is the terrain along the curve, made smooth; `curve` is the curve itself.
+    /// Line of the bed: `ground` (default) is the smoothed terrain along the curve; `curve` is the curve itself.
     #[serde(default)]
     pub follow: BedLine,
-    /// Length along the curve over which heights are made smooth, at least 0. Default: 4 times the width for `ground`, 0 for `curve`.
+    /// Length along the curve over which heights are smoothed, at least 0. Default: 4 times the width for `ground`, 0 for `curve`.
     #[serde(default)]
     pub smooth: Option<Finite>,
 }
@@ -192,35 +192,36 @@ pub struct Bed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "follow", rename_all = "snake_case")]
 pub enum BedLine {
-    /// The terrain along the curve, made smooth. The default.
+    /// The smoothed terrain along the curve. The default.
     #[default]
     Ground,
     /// The curve itself, with its heights.
     Curve,
 }
 
-/// `Ribbon(curve: "road", width: 6, lift: 0.05, on: "terrain")`: a strip along a curve, facing up, such as a road. Seen along the curve, u
-/// runs from 0 at its left to 1 at its right, and v along the curve in units of the width.
+/// `Ribbon(curve: "road", width: 6, lift: 0.05, on: "terrain")`: a strip along a curve, facing up, such as a road. In the direction of the
+/// curve, u ranges from 0 on the left to 1 on the right. v runs along the curve, in units of the width.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RibbonDesc {
     /// Name of a curve.
     pub curve: String,
-    /// Width, above 0; less than twice the radius of any bend.
+    /// Width, above 0 and less than twice the radius of any bend.
     pub width: Finite,
-    /// Height above the curve, or above the mesh that it lies on. Default 0.
+    /// Height above the curve, or above the mesh of `on`. Default 0.
     #[serde(default)]
     pub lift: Finite,
-    /// Name of a mesh or model above in the file that it lies on, as that is in its own space. Default: none, it has the heights of the curve.
+    /// Name of a mesh or model, earlier in the file, on which the ribbon lies. The mesh is used in its own space. Default: none, the ribbon
+    /// has the heights of the curve.
     #[serde(default)]
     pub on: Option<String>,
-    /// Greatest length of its parts, above 0. Default: a quarter of the width.
+    /// Maximum length of its segments, above 0. Default: a quarter of the width.
     #[serde(default)]
     pub step: Option<Finite>,
-    /// Distance along the curve at which it begins. Default 0.
+    /// Distance along the curve at which the ribbon begins. Default 0.
     #[serde(default)]
     pub from: Finite,
-    /// Distance along the curve at which it ends. Default: the curve's length.
+    /// Distance along the curve at which the ribbon ends. Default: the curve's length.
     #[serde(default)]
     pub to: Option<Finite>,
 }

@@ -8,8 +8,8 @@ use serde::{
 };
 use std::fmt;
 
-/// `shutter: 0.5` or `shutter: (open: -0.25, close: 0.25)`: for how many frames the shutter is open, centred on the frame's time; or when
-/// it opens and closes.
+/// `shutter: 0.5` or `shutter: (open: -0.25, close: 0.25)`: shutter time in frames, centred on the frame's time; or the opening and closing
+/// times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShutterDesc(pub Shutter);
 
@@ -22,9 +22,9 @@ impl<'de> Deserialize<'de> for ShutterDesc {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Times {
-    /// When the shutter opens, in frames from the frame's time.
+    /// Opening time in frames, relative to the frame's time.
     open: Finite,
-    /// When it closes, in frames from the frame's time.
+    /// Closing time in frames, relative to the frame's time.
     close: Finite,
 }
 

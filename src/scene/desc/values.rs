@@ -1,4 +1,4 @@
-//! The basic values of the scene file, such as numbers, points and colours. Each refuses what nobody can mean (NaN, negative light).
+//! Basic values of the scene file, such as numbers, points and colours. Each type refuses invalid input (NaN, negative light).
 
 use super::Placement;
 use crate::{css, scene::FrameRate};
@@ -19,14 +19,14 @@ impl<'de> Deserialize<'de> for Finite {
     }
 }
 
-/// A number with all digits of double precision, which times need: `86400.04`. It must be finite.
+/// A number in double precision, for times: `86400.04`. It must be finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Double(pub f64);
 
 impl<'de> Deserialize<'de> for Double {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let x = f64::deserialize(d)?;
-        // Beyond the range of floats, nothing can be computed with it.
+        // A number beyond the range of f32 cannot be used in computations.
         finite(x as f32).map(|_: f32| Self(x))
     }
 }
@@ -71,8 +71,8 @@ pub(super) fn up() -> Point {
     Point(Vec3::Y)
 }
 
-/// Frames per second: a number, such as `24`, or the text of a fraction, such as `"30000/1001"`. NTSC rates are exact however they are
-/// written: `29.97` is `"30000/1001"`.
+/// Frames per second: a number, such as `24`, or a fraction as text, such as `"30000/1001"`. NTSC rates are always exact: `29.97` means
+/// `"30000/1001"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate(pub f64);
 
@@ -137,7 +137,7 @@ pub(super) fn triple<'de, A: SeqAccess<'de>>(seq: A) -> Result<Vec3, A::Error> {
     three(seq, &"three numbers")
 }
 
-/// Three numbers that are what is `expected`.
+/// Reads three numbers. Errors contain the text `expected`.
 fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<Vec3, A::Error> {
     let mut v = [0.0; 3];
     for (i, x) in v.iter_mut().enumerate() {
@@ -149,9 +149,8 @@ fn three<'de, A: SeqAccess<'de>>(mut seq: A, expected: &dyn Expected) -> Result<
     }
 }
 
-/// Red, green and blue, such as `(0.8, 0.2, 0.1)`, in linear Rec.709, or `"#rrggbb"` or `"white"` in sRGB, as web pages have it: all names and
-/// notations of CSS. Never negative.
-/// Reflectances are at most 1; radiances, intensities and irradiances may be any.
+/// Red, green and blue, such as `(0.8, 0.2, 0.1)`, in linear Rec.709; or `"#rrggbb"` or `"white"` in sRGB, with all names and notations of
+/// CSS. Never negative. Reflectances are at most 1; radiances, intensities and irradiances have no upper limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color(pub Vec3);
 
@@ -191,7 +190,8 @@ impl<'de> Visitor<'de> for ColorVisitor {
     }
 }
 
-/// A factor on sizes: one number, such as `2`, or one for each axis, such as `(1, 2, 1)`. Negative numbers mirror; 0 along some axes makes things flat.
+/// A factor on sizes: one number, such as `2`, or one for each axis, such as `(1, 2, 1)`. Negative numbers mirror; 0 on some axes flattens
+/// objects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub Vec3);
 
@@ -300,8 +300,8 @@ impl Rotation {
     }
 }
 
-/// What is placed: the name of a mesh or group, a list of placements written in place, or `{"oak": 3, "pine": 1}`: names
-/// of meshes and groups, of which each copy gets one at random, by their weights.
+/// The contents of a placement: the name of a mesh or group; a list of placements; or `{"oak": 3, "pine": 1}`: names of meshes and groups
+/// with weights, one of which is selected at random for each copy.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug)]
 pub enum Of {
@@ -338,7 +338,7 @@ impl<'de> Visitor<'de> for OfVisitor {
     }
 }
 
-/// A map `{ "name": .., }` that keeps the order of the file. A repeated name is refused.
+/// A map `{ "name": .., }` that keeps the order of the file. Repeated names are refused.
 #[derive(Clone, Debug)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
@@ -354,12 +354,12 @@ impl<T> Named<T> {
         self.0.push((name.into(), value));
     }
 
-    /// Position of the entry `name` in the file's order.
+    /// Position of the entry `name`, in file order.
     pub fn index(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|(n, _)| n == name)
     }
 
-    /// The names in the file's order.
+    /// The names, in file order.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.iter().map(|(n, _)| n.as_str())
     }

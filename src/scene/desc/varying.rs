@@ -1,4 +1,4 @@
-//! Values with keys of their own, for what changes between and within frames.
+//! Values that change between and within frames, with keys.
 
 use super::{EaseDesc, Finite};
 use crate::scene::{Ease, Ends, Key, Track};
@@ -8,12 +8,12 @@ use serde::{
 };
 use std::{fmt, marker::PhantomData};
 
-/// `exposure: keys([(0, 0.5), (4, -1, ease: smooth)], ends: ping_pong)`: a value that changes over time, instead of the value itself. Each key
-/// has its time in seconds, later than the one before, the value there, and maybe `ease`, which is the way to it from the key before.
+/// `exposure: keys([(0, 0.5), (4, -1, ease: smooth)], ends: ping_pong)`: a value that changes over time. Each key has a time in seconds,
+/// later than the previous key's, a value, and optionally `ease`, the interpolation from the previous key.
 ///
-/// Keys may stand for numbers, colours, points and words in `environment`, `lights`, `materials`, `air`, `camera` and `cameras`; for `exposure`
-/// and `white_balance` of `render`; for `visible` of placements and `distance` of `Follow`. Words, names, `true` and `false` change in
-/// steps. Between keys, values stay within what is valid: those that would leave it are held at the range of their keys.
+/// Keys may replace numbers, colours, points and words in `environment`, `lights`, `materials`, `air`, `camera` and `cameras`; `exposure`
+/// and `white_balance` of `render`; `visible` of placements; and `distance` of `Follow`. Words, names, `true` and `false` change in steps.
+/// Values between keys stay valid: a value that would leave the valid range is clamped to the range of its keys.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying<T> {
@@ -22,7 +22,7 @@ pub enum Varying<T> {
 }
 
 impl<T: Copy> Varying<T> {
-    /// The track, of a single key for what does not change.
+    /// The track. A constant value has a single key.
     pub(crate) fn track(&self) -> Track<T> {
         match self {
             Self::Always(value) => {
@@ -33,7 +33,7 @@ impl<T: Copy> Varying<T> {
     }
 }
 
-/// Values that [`Varying`] can have.
+/// Types of values that can be [`Varying`].
 pub trait Plain: Copy + for<'de> Deserialize<'de> {
     const EXPECTED: &'static str;
 
@@ -68,7 +68,7 @@ impl<'de, T: Plain> Deserialize<'de> for Varying<T> {
     }
 }
 
-/// `(keys: [(0, 1, linear)], ends: hold)`, which is what the loader writes in place of `keys(..)`.
+/// `(keys: [(0, 1, linear)], ends: hold)`, the loader's internal form of `keys(..)`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written<T> {

@@ -26,7 +26,10 @@ pub fn open(bytes: &[u8]) -> Result<Container<'_>, String> {
     }
     let length = word(bytes, 8)? as usize;
     let body = bytes.get(12..length).ok_or_else(|| {
-        format!("the header says {length} bytes, but the file has {}: it is cut off, get it again", bytes.len())
+        format!(
+            "the header says {length} bytes, but the file has {}: it is cut off, download or export it again",
+            bytes.len()
+        )
     })?;
     let (kind, json, mut rest) = chunk(body)?;
     if kind != JSON {

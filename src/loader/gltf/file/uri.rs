@@ -39,7 +39,7 @@ pub fn find(folders: &Folders, uri: &str) -> Result<PathBuf, String> {
         ));
     }
     let Some(home) = folders.home() else {
-        return Err(format!("`{}` is a file of its own, but this model has no folder: pack it as .glb", short(uri)));
+        return Err(format!("`{}` is a separate file, but this model has no folder: pack it as .glb", short(uri)));
     };
     let found = folders.find(&home.join(decode_percent(uri)?));
     found.map_err(|refusal| match refusal {

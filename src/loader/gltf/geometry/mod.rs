@@ -184,7 +184,7 @@ fn read_vertices(
     mesh.colors.par_iter_mut().for_each(|c| *c = c.map(finite_or_zero));
     mesh.tangents.par_iter_mut().for_each(unit_tangent);
     if repair_normals(&mut mesh) {
-        let message = "some normals have no direction; those of the faces around are taken";
+        let message = "some normals have no direction; normals of the neighbouring faces are used";
         v.document.warnings.add(v.path, message);
     }
     Ok(mesh)
@@ -287,7 +287,7 @@ fn uv_sets(document: &Document, choice: &Choice, material: u32, variants: &[(u32
     let chosen = of(material).unwrap_or([0, 1]);
     let mut others = variants.iter().filter_map(|&(_, m)| of(m));
     if others.any(|other| other != chosen) {
-        let message = "materials of variants use different texture coordinates; those of the chosen one are kept";
+        let message = "materials of variants use different texture coordinates; the chosen variant's are kept";
         document.warnings.add(path, message);
     }
     chosen

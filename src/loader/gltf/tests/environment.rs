@@ -122,7 +122,7 @@ fn harmonics_stand_for_missing_pictures() {
     let b = lit_by(Builder::new(), json!({"irradianceCoefficients": coefficients}));
     let model = b.load();
     let path = "/extensions/EXT_lights_image_based/lights/0";
-    let message = "there are no specularImages; its light is told from its irradianceCoefficients";
+    let message = "there are no specularImages; its light is computed from its irradianceCoefficients";
     assert_eq!(model.warnings, [format!("{path}: {message}")]);
     let image = model.environment.expect("an environment");
     assert!(seen(&image, Vec3::Y).abs_diff_eq(Vec3::new(1.0, 0.4886, 0.0), 0.01));

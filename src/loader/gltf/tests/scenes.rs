@@ -368,7 +368,7 @@ fn keys_that_do_not_fit_leave_out_their_clip_and_those_out_of_order_are_dropped(
     let channel = &model.rig.clips[0].channels[0];
     assert_eq!(channel.times, [0.0, 2.0, 3.0]);
     assert_eq!(channel.values, [[0.0; 3], [1.0; 3], [4.0; 3]].concat());
-    assert!(model.warnings[0].contains("times do not rise"));
+    assert!(model.warnings[0].contains("times do not increase"));
 }
 
 #[test]
