@@ -73,9 +73,16 @@ farm-at-scale *flags:
 
 # Interpret tests of memory and of small trees with Miri, which sees every undefined behaviour on their way. Those that build trees of
 # many triangles take hours; `just sanitize` runs them all
-miri *tests="accel::buffer accel::key_shapes accel::build::tests::few accel::curve::tests::runs accel::curve::tests::what accel::overlap::tests::spheres accel::stored::forged_tests::a_tree_of_nothing":
-    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows" \
-        RAYON_NUM_THREADS=2 cargo +nightly miri test --target-dir target/miri --lib -- {{tests}}
+miri *tests="accel::buffer accel::key_shapes accel::build::tests::few accel::build::curve::tests::runs accel::build::curve::tests::what accel::overlap::tests::spheres accel::stored::forged_tests::a_tree_of_nothing":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    export MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows" RAYON_NUM_THREADS=2
+    # A filter that matches nothing would pass.
+    listed=$(cargo test --lib -- --list)
+    for filter in {{tests}}; do
+        grep -q "^$filter" <<<"$listed" || { echo "just miri: no test begins with $filter" >&2; exit 1; }
+    done
+    cargo +nightly miri test --target-dir target/miri --lib -- {{tests}}
 
 # Run tests with sanitizers of addresses (Rust and kernels) and of undefined behaviour (kernels). GCC before 14 aligns too little what has
 # to be found after its function has returned (its bug 110027)
