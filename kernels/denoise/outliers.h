@@ -88,6 +88,8 @@ THRONG_DEVICE Vec3 calmed_radiance(const DenoiseLayers& layers, uint32_t pixel) 
         return min(given, max(sqrtf(max(variance, 0.0f)), filled - own));
     };
     Vec3 radiance = own * layers.outliers[2 * uint64_t(pixel)];
+    // In transparent pictures, the shadows on shadow catchers are black and stay so.
+    if (layers.alpha && !(light_of(layers, pixel) > 0.0f)) return radiance;
     each_around(layers, pixel, [&](uint64_t other) {
         const float kept = layers.outliers[2 * other], share = layers.outliers[2 * other + 1];
         if (!(share > 0.0f)) return;

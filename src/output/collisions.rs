@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(check(&[at("a"), at("b"), at("there/a"), at("new/a")]), Ok(()));
         for (first, second) in [("a", "a"), ("a", "there/../a"), ("old", "same"), ("new/a", "new/./a")] {
             let error = check(&[at(first), at("x"), at(second)]).unwrap_err();
-            assert!(error.contains("it is frame 0, too"), "{first}: {error}");
+            assert!(error.contains("it is also frame 0"), "{first}: {error}");
         }
         #[cfg(unix)]
         {

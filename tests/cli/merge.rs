@@ -177,7 +177,7 @@ fn no_film_is_replaced_by_what_it_is_joined_to() {
         ("a.exr", "a.exr"),
         ("a.film", "b.film"),
     ] {
-        let error = format!("cannot write {output}: it is what was read as");
+        let error = format!("cannot write {output}: it is also what was read as");
         place.fails(&["merge", first, "b.film", "-o", output], 1, &error);
         for name in ["a.film", "a.exr", "folder/hard.film"] {
             assert!(fs::read(place.path(name)).unwrap() == before, "{name}");

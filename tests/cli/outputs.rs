@@ -119,8 +119,8 @@ fn files_that_would_be_written_twice_or_over_inputs_are_refused_before_the_work(
         let run = place.fails(&[&["render", "textured.ron"], more].concat(), 1, text);
         assert!(!run.stderr.contains("frames/s"), "{}", run.stderr);
     };
-    render(&["-o", "out/####.png", "--sheet", "same/0002.png"], "it is frame 2, too");
-    render(&["--video", "out/f.webp", "--sheet", "out/f.webp"], "it is the video, too");
+    render(&["-o", "out/####.png", "--sheet", "same/0002.png"], "it is also frame 2");
+    render(&["--video", "out/f.webp", "--sheet", "out/f.webp"], "it is also the video");
     render(&["-o", "out/texture.png", "-f", "1"], "it is what was read as");
     render(&["-o", "same/texture.png", "-f", "1"], "out/texture.png");
     assert_eq!(fs::read(place.path("out/texture.png")).unwrap(), texture);
@@ -130,7 +130,7 @@ fn files_that_would_be_written_twice_or_over_inputs_are_refused_before_the_work(
     let trace = ["trace", "scene.ron", "two.ray", "--hits"];
     place.fails(&[&trace[..], &["./two.ray"]].concat(), 1, "what was read as two.ray");
     let both = [&trace[..], &["r.json", "--report", "r.json"]].concat();
-    place.fails(&both, 1, "it is the file of --hits, too");
+    place.fails(&both, 1, "it is also the file of --hits");
     assert_eq!(fs::read(place.path("two.ray")).unwrap(), rays);
     let diff = ["diff", "a.png", "b.png", "--map", "a.png"];
     place.fails(&diff, 1, "what was read as a.png");
