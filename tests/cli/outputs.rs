@@ -121,7 +121,7 @@ fn files_that_would_be_written_twice_or_over_inputs_are_refused_before_the_work(
     };
     render(&["-o", "out/####.png", "--sheet", "same/0002.png"], "it is also frame 2");
     render(&["--video", "out/f.webp", "--sheet", "out/f.webp"], "it is also the video");
-    render(&["-o", "out/texture.png", "-f", "1"], "it is what was read as");
+    render(&["-o", "out/texture.png", "-f", "1"], "it is also what was read as");
     render(&["-o", "same/texture.png", "-f", "1"], "out/texture.png");
     assert_eq!(fs::read(place.path("out/texture.png")).unwrap(), texture);
     assert_eq!(place.names("out"), ["texture.png"]);
