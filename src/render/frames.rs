@@ -48,7 +48,7 @@ impl FrameList {
     /// `all`.
     ///
     /// # Errors
-    /// [`FramesError::Outside`] if a listed frame does not exist.
+    /// If a listed frame does not exist.
     pub fn resolve(&self, all: RangeInclusive<u32>) -> Result<Vec<u32>, FramesError> {
         for range in &self.0 {
             let ends = [range.first, range.last];
