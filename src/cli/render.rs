@@ -12,7 +12,7 @@ use super::{
 use crate::{
     denoise::Denoise,
     device::{Device, FrameSettings},
-    loader,
+    loader::{self, LoadError},
     output::{Destination, OutputError, PatternError, SheetRows, Stream},
     pixels::PixelType,
     render::{RenderError, RenderJob},
@@ -178,7 +178,7 @@ impl RenderArgs {
         match (&inputs, self.compare) {
             (Inputs::One(path), true) => return self.compare(path, progress, &stop),
             (Inputs::Several(_), true) => return Err(SettingsError::CompareSeveral.into()),
-            (Inputs::Several(paths), false) => self.frames.check_scenes(paths)?,
+            (Inputs::Several(paths), false) => self.check_scenes(paths)?,
             (Inputs::One(_), false) => {}
         }
         let mut device = self.device.open_together(self.messages.verbose > 0, |line| progress.note(line))?;
@@ -195,6 +195,17 @@ impl RenderArgs {
                 warn_of_trees(&options.trees, |line| progress.note(line));
                 Ok(exit)
             }
+        }
+    }
+
+    /// Checks that several scenes write distinct files. A mistyped word on the command line counts as a scene, so a file that does not exist
+    /// is reported in place of the names.
+    fn check_scenes(&self, paths: &[PathBuf]) -> anyhow::Result<()> {
+        let Err(error) = self.frames.check_scenes(paths) else { return Ok(()) };
+        let missing = paths.iter().find_map(|path| Some((path, std::fs::metadata(path).err()?)));
+        match missing {
+            Some((path, reason)) => Err(LoadError::file(path, reason.to_string()).into()),
+            None => Err(error.into()),
         }
     }
 

@@ -108,6 +108,8 @@ fn nothing_is_rendered_where_files_would_collide_or_have_no_name() {
     ] {
         place.fails(&render(args), 2, text);
     }
+    // A word too many is no second model.
+    place.fails(&render(&["a.obj", "thumb", "-o", "t/thumb.png"]), 1, "thumb: No such file");
     fs::create_dir(place.path("empty")).unwrap();
     place.fails(&render(&["models", "empty", "-o", "t/{model}.png"]), 1, "empty: no scene or model is in this folder");
     assert!(place.names("t").is_empty());
