@@ -16,7 +16,7 @@ use crate::{
     output::{Destination, OutputError, PatternError, SheetRows, Stream},
     pixels::PixelType,
     render::{RenderError, RenderJob},
-    scene::{Scene, rig::RefitPolicy},
+    scene::{RenderDefaults, Scene, rig::RefitPolicy},
     settings::{
         AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run,
         SettingsError,
@@ -233,6 +233,8 @@ impl RenderArgs {
             let frames = frames.map_err(crate::Error::from)?;
             let mut options = options.clone();
             options.load.model.animation.clips = vec![animation.choice.clone()];
+            let usual = RenderDefaults::default();
+            options.picture.size = options.picture.size.or_else(|| frames.size_in_row((usual.width, usual.height)));
             let own = match progress.is_of_many() {
                 true => progress.clone(),
                 false => Progress::new(self.messages.progress, self.messages.quiet),

@@ -29,7 +29,8 @@ pub struct FileOptions {
     /// Write a contact sheet: frames of the sequence, side by side in one picture. Other frames are rendered only with --output or --video
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(crate::output::parse_sheet)))]
     pub sheet: Option<Pattern>,
-    /// Number of frames on the sheet, or per row if --animation all makes several rows [default: 12, or 8 per row]
+    /// Number of frames on the sheet, or per row if --animation all makes several rows [default: 12, or 8 per row]. Rows that are written
+    /// nowhere else are rendered at their size on the sheet
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "sheet", value_parser = clap::value_parser!(u16).range(1..=1000)))]
     pub sheet_frames: Option<u16>,
     /// The row of a sheet that several runs share. None if this run has its own sheet.

@@ -1,9 +1,9 @@
 //! Settings of several scenes, or of several animations of a model, that are rendered one after the other.
 
-use super::{FrameOptions, SettingsError};
+use super::{FrameOptions, SettingsError, Size};
 use crate::{
     loader,
-    output::{Destination, Pattern, SheetRow},
+    output::{Destination, Pattern, SheetLayout, SheetRow},
 };
 use std::{
     collections::HashMap,
@@ -43,6 +43,15 @@ impl FrameOptions {
         self.output.as_ref().is_some_and(Destination::has_animation)
             || files.video.as_ref().is_some_and(Pattern::has_animation)
             || files.sheet.as_ref().is_some_and(Pattern::has_animation)
+    }
+
+    /// Size at which frames of `usual` size are shown in the row of a shared sheet. None without such a row, and if frames are written to
+    /// other files too.
+    pub(crate) fn size_in_row(&self, usual: (u32, u32)) -> Option<Size> {
+        self.files.sheet_row.as_ref()?;
+        let is_sheet_alone = self.output.is_none() && self.files.video.is_none();
+        let (width, height) = SheetLayout::in_row(&[], self.files.sheet_count(), usual, (0, 1)).tile;
+        is_sheet_alone.then_some(Size { width, height })
     }
 
     /// The options for the animation called `name`, one of `count`. A sheet without a placeholder for the animation gets `row`.

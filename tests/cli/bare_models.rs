@@ -257,6 +257,11 @@ fn a_sheet_of_all_animations_has_a_row_for_each() {
     place.assert_no_parts(".");
     place.ok(&[&render[..], &["--sheet", "{animation}.png", "--sheet-frames", "2"]].concat());
     assert!(["Bend.png", "Slide.png", "Vanish.png"].iter().all(|name| place.path(name).exists()));
+    // Without a size, nothing is rendered larger than it is shown.
+    let drafts = ["render", "mast.gltf", "--preset", "draft", "--animation", "all", "--progress", "json"];
+    let run = place.ok(&[&drafts[..], &["--sheet", "own.png", "--sheet-frames", "100"]].concat());
+    let started: serde_json::Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!((&started["width"], &started["height"]), (&30.into(), &17.into()));
 }
 
 #[test]
