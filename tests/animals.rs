@@ -2,14 +2,10 @@
 
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, path::PathBuf};
-use throng::{
-    scene::NONE,
-    seams::{
-        anim::{BindPose, Deformed, RigPose, deform},
-        gltf::{GltfOptions, Model, load_model},
-        rig::Playback,
-    },
-};
+use throng::scene::NONE;
+use throng_loader::gltf::{GltfOptions, Model, load_model};
+use throng_scene::anim::{BindPose, Deformed, RigPose, deform};
+use throng_scene::rig::Playback;
 
 /// Clips of the bull and their speed in metres per second, as `examples/make_animals/bull/gait.rs` has it.
 const GAITS: [(&str, f32); 2] = [("Gallop", 8.0), ("Walk", 1.0)];

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use throng::{
     loader::load,
     scene::{Integrator, Scene},
-    seams::{
-        abi::{Hit, Ray},
-        accel::NodeLayout,
-        aov::{Aov, AovSet},
-        device::{
-            CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
-            cuda::{CudaDevice, gpus},
-        },
-        output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
-        pixels::PixelType,
-        render::Poser,
-    },
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::NodeLayout;
+use throng_device::{
+    CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
+    cuda::{CudaDevice, gpus},
+};
+use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
+use throng_picture::{
+    aov::{Aov, AovSet},
+    pixels::PixelType,
+};
+use throng_render::Poser;
 
 /// Waves of bounces, a single wave with shadow rays, and the other schedule: a loop per pixel.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Whitted, Integrator::Ao, Integrator::Steps];

@@ -7,8 +7,8 @@ use std::{
 use throng::{
     loader::load,
     scene::{CameraPath, MaterialKind, Scene, Shape},
-    seams::anim::{Moment, camera_at, shown_meshes, world_transforms},
 };
+use throng_scene::anim::{Moment, camera_at, shown_meshes, world_transforms};
 
 fn demo(file: &str) -> Scene {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes").join(file);

@@ -1,11 +1,9 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use super::models::Tally;
-use crate::{
-    render::{BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, compare::PictureDifference},
-    settings::FramePlan,
-};
 use serde::Serialize;
+use throng_render::{BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, compare::PictureDifference};
+use throng_settings::FramePlan;
 
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]

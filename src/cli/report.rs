@@ -8,12 +8,10 @@ use super::{
     progress::Progress,
     resume,
 };
-use crate::{
-    device::FrameProgress,
-    render::{FrameObserver, FrameReport, RenderJob, Sampled, Skipped, Summary, sanity},
-    settings::FramePlan,
-};
 use std::sync::Arc;
+use throng_device::FrameProgress;
+use throng_render::{FrameObserver, FrameReport, RenderJob, Sampled, Skipped, Summary, sanity};
+use throng_settings::FramePlan;
 
 /// Reports a run that is ended in the middle of its work because it takes too long to stop. `has_files`: whether frames have their own
 /// files.

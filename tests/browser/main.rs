@@ -2,9 +2,6 @@
 //! Skipped where there is no Chromium.
 
 mod chromium;
-#[path = "../process/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod process;
 mod viewer;
 
 use serde_json::Value;

@@ -1,8 +1,5 @@
 //! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
 
-#[path = "../process/mod.rs"]
-mod process;
-
 mod alpha;
 mod bare_models;
 mod cache;

@@ -4,8 +4,8 @@ use super::*;
 use throng::{
     loader::options::{Focusing, LensOptions, ViewOptions},
     scene::Projection,
-    seams::anim::{self, Moment},
 };
+use throng_scene::anim::{self, Moment};
 
 /// Two balls, one of which moves, a group of them, and a camera.
 fn with_camera(camera: &str) -> String {

@@ -1,7 +1,7 @@
 //! Values that change over time, cameras that follow and are cut, and things that move along curves and are hidden, as users write them.
 
 use super::*;
-use throng::seams::anim::{Moment, camera_at, hidden_instances, posed_tables, world_transforms};
+use throng_scene::anim::{Moment, camera_at, hidden_instances, posed_tables, world_transforms};
 
 /// A whole scene of these sections, with a ball that is carried along +X at 2 units per second and one at rest.
 fn film(sections: &str) -> String {

@@ -1,7 +1,7 @@
 //! Things in assemblies by their paths: cameras and lenses that keep to them, and what is said of paths that lead to nothing.
 
 use super::*;
-use throng::seams::anim::{self, Moment};
+use throng_scene::anim::{self, Moment};
 
 /// Rows of pairs of boxes, and a ball. Some of them move by 2 along -Z each second, at every level. The lamp comes to the world last.
 fn with_camera(camera: &str) -> String {

@@ -1,7 +1,7 @@
 //! Large terrains, flights that keep above a ground, and meshes that bend.
 
 use super::*;
-use throng::seams::anim::{self, Moment};
+use throng_scene::anim::{self, Moment};
 
 /// A scene on a terrain that rises by 20 over 40 units along +X.
 fn on_slope(rest: &str) -> Result<Scene, String> {

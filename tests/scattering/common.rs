@@ -1,7 +1,7 @@
 //! What the tests of scattering share: directions, random numbers, and materials with names.
 
 use glam::Vec3;
-use throng::seams::probe::ProbeSurface;
+use throng_device::probe::ProbeSurface;
 
 pub type Named = (&'static str, ProbeSurface);
 

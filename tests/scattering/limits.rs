@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::seams::probe::{ProbeSample, ProbeSurface, evaluate, fresnel, sample};
+use throng_device::probe::{ProbeSample, ProbeSurface, evaluate, fresnel, sample};
 
 /// Sums of the weights of reflected and transmitted delta samples, over their number.
 fn split(surface: &ProbeSurface, out: Vec3) -> (f32, f32) {

@@ -2,10 +2,8 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::{
-    scene::Lobes,
-    seams::probe::{ProbeSurface, evaluate, sample},
-};
+use throng::scene::Lobes;
+use throng_device::probe::{ProbeSurface, evaluate, sample};
 
 /// Mostly anything, often an end of the range.
 fn anything(random: &mut Random) -> f32 {

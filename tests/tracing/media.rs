@@ -2,10 +2,8 @@
 
 use crate::common::{scene, settings, sphere, visit_renders};
 use glam::{Affine3, Vec3};
-use throng::{
-    scene::{Camera, CameraPath, Environment, Integrator, Lobes, Material, MaterialKind, scatter_albedo},
-    seams::device::{FrameSettings, PixelType},
-};
+use throng::scene::{Camera, CameraPath, Environment, Integrator, Lobes, Material, MaterialKind, scatter_albedo};
+use throng_device::{FrameSettings, PixelType};
 
 /// Mean radiance of a ball in a white environment, as seen from near by. Its surface does not bend light.
 fn ball(extinction: Vec3, albedo: Vec3, anisotropy: f32) -> Vec3 {

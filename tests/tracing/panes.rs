@@ -2,10 +2,10 @@
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
-use throng::{
-    scene::{Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene},
-    seams::device::{FrameSettings, PixelType},
+use throng::scene::{
+    Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene,
 };
+use throng_device::{FrameSettings, PixelType};
 
 /// Albedo of the floor, so low that what it gives back to the pane does not matter.
 const FLOOR: f32 = 0.05;

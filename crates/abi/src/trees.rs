@@ -245,3 +245,10 @@ border! {
 
 /// Represents `accel::Wide<N>` of the kernel variant's width in pointers that Rust and C++ share. `build.rs` writes its C++ counterpart.
 pub enum WideNode {}
+
+impl Ray {
+    /// A ray of infinite length. Both vectors are in world space. The length of the direction may be from 1e-15 to 1e15.
+    pub fn new(origin: impl Into<[f32; 3]>, direction: impl Into<[f32; 3]>) -> Self {
+        Self { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY }
+    }
+}

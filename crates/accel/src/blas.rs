@@ -1,29 +1,23 @@
 //! The bottom level: one tree per mesh, over packs of triangles or one analytic sphere.
 
-use crate::accel::{
+use crate::{
     Buffer,
     buffer::reserve_huge_pages,
-    build::collapse::{LeafRoom, build_collapsed},
-    build::curve::Runs,
-    build::occlusion::sort_children,
-    build::spatial::{join_parts, split_boxes},
-    build::split::SplitMethod,
-    build::{BuildMemory, BuildOptions, BuildPrim, build},
-    compressed::blas::build_compressed,
-    compressed::refit::refit_compressed,
+    build::{
+        BuildMemory, BuildOptions, BuildPrim, build,
+        collapse::{LeafRoom, build_collapsed},
+        curve::Runs,
+        occlusion::sort_children,
+        spatial::{join_parts, split_boxes},
+        split::SplitMethod,
+    },
+    compressed::{blas::build_compressed, refit::refit_compressed},
     nested::AssemblyTree,
     node::{NodeLayout, Tree, each_width},
     pack::{Pack, Packs},
-    refit::plan::RefitPlan,
-    refit::refit,
+    refit::{plan::RefitPlan, refit},
     support::{SupportMap, rounding_slack},
     surface::Surface,
-};
-use crate::{
-    abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, TrianglePack, TriangleRecord, Unit},
-    choice::choice,
-    math::Aabb,
-    scene::{Mesh, Shape},
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
@@ -32,6 +26,9 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use throng_abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, TrianglePack, TriangleRecord, Unit};
+use throng_base::{choice::choice, math::Aabb};
+use throng_scene::{Mesh, Shape};
 
 /// Minimum number of triangles per task.
 const SMALLEST_SHARE: usize = 2048;
@@ -40,7 +37,7 @@ const SMALLEST_SHARE: usize = 2048;
 /// ones.
 const MOST_POSITIONS: f64 = 1.25;
 
-/// Version of the builder, which is part of the key of stored trees ([`TreeKey`](crate::accel::TreeKey)). It must be raised whenever a build of an
+/// Version of the builder, which is part of the key of stored trees ([`TreeKey`](crate::TreeKey)). It must be raised whenever a build of an
 /// unchanged mesh produces different nodes, leaves, orders, support maps or costs, or stores any of these in another form. A test compares trees of
 /// two meshes with recorded ones, and fails if the version was not raised.
 pub const BUILDER_VERSION: u32 = 11;
@@ -62,7 +59,7 @@ choice! {
 /// them.
 #[derive(Clone)]
 pub struct Blas {
-    pub(crate) shape: BlasShape,
+    pub shape: BlasShape,
     pub bounds: Aabb,
     /// Time taken to build the tree, or to read it from a file.
     pub build_time: Duration,
@@ -271,7 +268,7 @@ impl Blas {
         self.sah_cost / self.built_cost
     }
 
-    /// Updates the tree to moved vertices without changing its topology (see [`crate::accel::refit`]). `surface` must have the triangles that this
+    /// Updates the tree to moved vertices without changing its topology (see [`crate::refit`]). `surface` must have the triangles that this
     /// BLAS was built from. Deterministic, parallel; takes a fraction of a build's time.
     ///
     /// Afterwards, instance boxes are the boxes of the transformed bounds, and leaves that held a part of a triangle hold all of it. The tree must
@@ -340,7 +337,7 @@ pub fn build_triangles(
         packs
     };
     #[cfg(debug_assertions)]
-    crate::accel::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
+    crate::validate::validate_blas(&tree, &packs, surface).expect("a fresh BLAS is valid");
     BuiltTree { bounds: tree.bounds, sah_cost: tree.sah_cost(1.0), shape: BlasShape::Triangles { tree, packs } }
 }
 
@@ -379,7 +376,7 @@ fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
     }
 }
 
-/// Whether leaves should be [`SharedPack`](crate::abi::SharedPack)s.
+/// Whether leaves should be [`SharedPack`](throng_abi::SharedPack)s.
 fn share_vertices(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -> bool {
     let positions = surface.positions.len() as f64;
     layout == NodeLayout::Wide16

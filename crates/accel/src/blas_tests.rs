@@ -1,13 +1,14 @@
 //! Trees of triangles of every layout and quality, over inputs from ordinary to extreme.
 
-use crate::accel::{
+use crate::{
     Blas, BlasShape, NodeLayout, Packs, Quality, Surface, compressed,
     pack::{Pack, each_kind},
     refit::plan::Leaf,
     validate::validate_blas,
 };
-use crate::{math::hash_unit, scene::TriangleMesh};
 use proptest::prelude::*;
+use throng_base::math::hash_unit;
+use throng_scene::TriangleMesh;
 
 /// Triangles of about `size` around random points in a box of half extents `spread`; five triangles share each point.
 fn soup(count: u32, seed: u32, (center, spread, size): (f32, [f32; 3], f32)) -> TriangleMesh {
@@ -41,7 +42,7 @@ fn validated(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas 
 }
 
 proptest! {
-    #![proptest_config(crate::testing::same_cases(64))]
+    #![proptest_config(throng_testing::same_cases(64))]
 
     #[test]
     fn boxes_enclose_every_triangle_and_nothing_is_lost(
@@ -153,7 +154,7 @@ fn packs_that_share_corners_hold_no_more_of_them_than_they_have_room_for() {
     let BlasShape::Triangles { packs: Packs::Shared(packs), .. } = &blas.shape else {
         panic!("as many vertices as triangles");
     };
-    let count = |pack: &crate::abi::SharedPack| pack.triangles().count();
+    let count = |pack: &throng_abi::SharedPack| pack.triangles().count();
     assert_eq!(packs.iter().map(count).sum::<usize>(), 3000);
     assert!(packs.iter().any(|pack| count(pack) > 8) && packs.iter().all(|pack| count(pack) < 16));
 }

@@ -1,20 +1,20 @@
 //! BLASes of meshes that deform while the shutter is open: one tree, whose boxes enclose the triangles over the whole interval, with one set of
 //! leaves per key.
 
-use crate::accel::{
+use crate::{
     Blas, BlasShape, Buffer, NodeLayout,
     blas::{BuiltTree, build_triangles},
     build::BuildPrim,
     compressed::blas::build_compressed,
     pack::each_kind,
-    refit::plan::Leaf,
-    refit::policy::rebuild_quality,
+    refit::{plan::Leaf, policy::rebuild_quality},
     surface::Surface,
 };
-use crate::{abi::MeshKeys, math::Aabb};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::time::Instant;
+use throng_abi::MeshKeys;
+use throng_base::math::Aabb;
 
 impl Blas {
     /// Builds the tree of a deforming mesh. `keys` are its shapes at even steps over the shutter interval, at least one, with identical triangles.

@@ -40,10 +40,7 @@ pub use nested::{AssemblyTree, Nested};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
 pub use pack::Packs;
-#[cfg(feature = "test-seams")]
-pub use refit::policy::rebuild_quality;
-pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats};
-pub use shutter::{ShutterKeys, ShutterSpan};
+pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
 pub use stored::TreeKey;
 pub use surface::Surface;
 pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};

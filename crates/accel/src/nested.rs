@@ -1,29 +1,26 @@
 //! Trees of more than two levels: the trees of assemblies follow the world's tree in common arrays, so that kernels reach all records, units and keys
 //! from one base address each.
 
-use crate::accel::{
+use crate::{
     Blas, BlasShape, Buffer, Tlas,
     node::{Wide, each_width},
     support::SupportMap,
 };
-use crate::{
-    abi::{
-        CompressedNode, EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel,
-        Unit,
-    },
-    math::Aabb,
-    scene::Numbers,
-};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{collections::VecDeque, ops::Range, sync::Arc};
+use throng_abi::{
+    CompressedNode, EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel, Unit,
+};
+use throng_base::math::Aabb;
+use throng_scene::Numbers;
 
 /// Approximate number of boxes whose corners represent the content of an assembly when boxes of its instances are computed.
 const OUTLINE: usize = 1024;
 
 /// The tree of an assembly.
 pub struct AssemblyTree {
-    pub(crate) tlas: Tlas,
+    pub tlas: Tlas,
     /// Number of the assembly.
     pub number: u32,
     /// Stack entries and node levels that a ray needs below this tree.
@@ -129,7 +126,7 @@ impl Tlas {
 
     /// Appends the trees of assemblies to this one. `world` is the scene's range of instances in the world, and `levels` are the ranges of each
     /// assembly. The trees of assemblies are the last ones of `blas`. Indices of the scene in records are replaced by `numbers`.
-    pub(crate) fn add_assemblies(
+    pub fn add_assemblies(
         &mut self,
         world: Range<usize>,
         levels: &[Range<usize>],

@@ -1,11 +1,9 @@
 //! The wide nodes of trees, in the widths that devices use.
 
-use crate::accel::Buffer;
-use crate::{
-    abi::{EMPTY_CHILD, LEAF},
-    math::Aabb,
-};
+use crate::Buffer;
 use glam::Vec3;
+use throng_abi::{EMPTY_CHILD, LEAF};
+use throng_base::math::Aabb;
 
 /// A node of `N` children, as wide as the device's SIMD registers: 4, 8 or 16.
 ///
@@ -33,13 +31,13 @@ pub enum NodeLayout {
     Wide8,
     /// 16 boxes, 448 bytes (AVX-512).
     Wide16,
-    /// 8 quantised boxes in 80 bytes ([`CompressedNode`](crate::abi::CompressedNode)), built from a tree of [`Wide8`](Self::Wide8) nodes with one
+    /// 8 quantised boxes in 80 bytes ([`CompressedNode`](throng_abi::CompressedNode)), built from a tree of [`Wide8`](Self::Wide8) nodes with one
     /// primitive per leaf (GPUs).
     Compressed8,
 }
 
 impl NodeLayout {
-    #[cfg(feature = "test-seams")]
+    /// All layouts.
     pub const ALL: [Self; 4] = [Self::Wide4, Self::Wide8, Self::Wide16, Self::Compressed8];
 }
 
@@ -55,9 +53,9 @@ pub enum NodeArray {
 macro_rules! each_width {
     ($array:expr, $nodes:ident => $body:expr) => {
         match $array {
-            $crate::accel::node::NodeArray::Wide4($nodes) => $body,
-            $crate::accel::node::NodeArray::Wide8($nodes) => $body,
-            $crate::accel::node::NodeArray::Wide16($nodes) => $body,
+            $crate::node::NodeArray::Wide4($nodes) => $body,
+            $crate::node::NodeArray::Wide8($nodes) => $body,
+            $crate::node::NodeArray::Wide16($nodes) => $body,
         }
     };
 }

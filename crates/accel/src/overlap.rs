@@ -8,19 +8,17 @@
 //! The average is taken over a fixed, stratified sample of [`POINTS`] surface points instead of clipped triangles, because a TLAS would need all
 //! triangles of all instances. Trees without overlap have exactly 0. For others, the standard error is about half a percent of the value.
 
-use crate::accel::{
+use crate::{
     Blas, BlasShape, Tlas,
     node::{Tree, Wide, each_width},
     pack::{Pack, each_kind},
 };
-use crate::{
-    abi::{EMPTY_CHILD, InstanceRecord, LEAF, MeshKeys},
-    math::hash_unit,
-    scene::{Mesh, Shape},
-};
 use glam::{Affine3, Mat3, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::TAU;
+use throng_abi::{EMPTY_CHILD, InstanceRecord, LEAF, MeshKeys};
+use throng_base::math::hash_unit;
+use throng_scene::{Mesh, Shape};
 
 /// Number of sample points.
 pub const POINTS: u32 = 1 << 16;
@@ -233,11 +231,9 @@ impl Patch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        accel::{NodeLayout, Quality, TlasBuilder, TlasInput},
-        scene::{Instance, NONE, TriangleMesh},
-    };
+    use crate::{NodeLayout, Quality, TlasBuilder, TlasInput};
     use std::sync::Arc;
+    use throng_scene::{Instance, NONE, TriangleMesh};
 
     fn mesh(positions: Vec<[f32; 3]>) -> Mesh {
         let triangles = (0..positions.len() as u32 / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]);

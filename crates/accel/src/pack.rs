@@ -4,12 +4,12 @@
 //! select any of sixteen floats with one instruction do not need the copies. A [`SharedPack`] therefore holds up to sixteen triangles in 320 bytes,
 //! the size of a `TrianglePack`. Trees over them have fewer leaves and nodes, and a larger part of them fits into caches.
 
-use crate::abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
-use crate::accel::{
+use crate::{
     Buffer,
     refit::plan::Leaf,
     surface::{SimdBox, Surface, rows},
 };
+use throng_abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
 
 /// The packs of a tree.
 #[derive(Clone)]
@@ -22,8 +22,8 @@ pub enum Packs {
 macro_rules! each_kind {
     ($all:expr, $packs:ident => $body:expr) => {
         match $all {
-            $crate::accel::pack::Packs::Eight($packs) => $body,
-            $crate::accel::pack::Packs::Shared($packs) => $body,
+            $crate::pack::Packs::Eight($packs) => $body,
+            $crate::pack::Packs::Shared($packs) => $body,
         }
     };
 }

@@ -3,11 +3,11 @@
 //! The corners of a transformed bounding box overestimate a rotated mesh by far. The convex hull is exact, but has hundreds of vertices. Therefore
 //! directions are grouped into cells of a cube map, and each cell stores the vertices that are extreme for some direction inside it.
 
-use crate::accel::Buffer;
-use crate::math::{Aabb, transformed_reach};
+use crate::Buffer;
 use glam::{Affine3, Vec3, Vec4};
 use rayon::prelude::*;
 use std::ops::Range;
+use throng_base::math::{Aabb, transformed_reach};
 
 /// Number of cells along one edge of a cube face, a power of two.
 const RESOLUTION: usize = 16;
@@ -342,9 +342,9 @@ fn candidates(vertices: &Points, cone: &Cone) -> Points {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::hash_unit;
     use glam::{EulerRot, Quat};
     use std::f32::consts::FRAC_PI_2;
+    use throng_base::math::hash_unit;
 
     fn cloud(n: u32, seed: u32) -> Vec<Vec3> {
         let random = |i| hash_unit(seed, i) * 2.0 - 1.0;

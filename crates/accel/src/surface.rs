@@ -1,7 +1,8 @@
 //! Surfaces of triangles, from which trees are built, and boxes in SIMD registers.
 
-use crate::{math::Aabb, scene::TriangleMesh};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+use throng_base::math::Aabb;
+use throng_scene::TriangleMesh;
 
 /// Triangles and the positions of their corners, in object space. The shapes of a moving mesh share the triangles and differ in positions.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +85,7 @@ impl SimdBox {
     }
 }
 
-/// Rows of x, y and z of `N` boxes, lower planes first, in the layout of [`Wide`](crate::accel::Wide).
+/// Rows of x, y and z of `N` boxes, lower planes first, in the layout of [`Wide`](crate::Wide).
 #[inline]
 pub fn planes<const N: usize>(boxes: &[SimdBox; N]) -> [[f32; N]; 6] {
     let mut planes = [[0.0; N]; 6];

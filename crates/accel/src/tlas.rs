@@ -1,22 +1,18 @@
 //! The top level: a tree over the instances of one frame, rebuilt from scratch for every frame.
 
-use crate::accel::{
+use crate::{
     Blas, BlasShape, Buffer, Quality,
     buffer::prefetch,
-    build::collapse::{LeafRoom, MOST_LEVELS, build_collapsed},
-    build::group::{group, is_worth_it, surface_of_groups},
-    build::split::SplitMethod,
-    build::{BuildMemory, BuildOptions, BuildPrim, build},
-    compressed::slots::Arrangement,
-    compressed::tlas::compress_tlas,
+    build::{
+        BuildMemory, BuildOptions, BuildPrim, build,
+        collapse::{LeafRoom, MOST_LEVELS, build_collapsed},
+        group::{group, is_worth_it, surface_of_groups},
+        split::SplitMethod,
+    },
+    compressed::{slots::Arrangement, tlas::compress_tlas},
     nested::Nested,
     node::{NodeArray, NodeLayout, Tree},
-    shutter::{ShutterKeys, ShutterSpan},
-};
-use crate::{
-    abi::{INSTANCE_IS_ASSEMBLY, INSTANCE_MOVES, InstanceRecord, Unit},
-    math::{Aabb, rows_from_affine, stays_in_range},
-    scene::Instance,
+    shutter,
 };
 use glam::{Affine3, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -29,6 +25,10 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use throng_abi::{INSTANCE_IS_ASSEMBLY, INSTANCE_MOVES, InstanceRecord, Unit};
+use throng_base::math::{Aabb, rows_from_affine, stays_in_range};
+use throng_scene::Instance;
+use throng_scene::{ShutterKeys, ShutterSpan};
 
 /// Maximum number of instances of a high-quality tree for which every split is evaluated. For more instances this takes longer, and rays are no
 /// faster than with collapsed binned splits.
@@ -42,14 +42,14 @@ const PREFETCH_DISTANCE: usize = 24;
 
 /// The tree over a frame's instances, and their records in tree order. Kernels follow its references unchecked, so only builders create them.
 pub struct Tlas {
-    pub(crate) tree: Tree,
-    pub(crate) records: Buffer<InstanceRecord>,
+    pub tree: Tree,
+    pub records: Buffer<InstanceRecord>,
     /// The compressed form of `tree` for [`NodeLayout::Compressed8`]; otherwise empty.
-    pub(crate) units: Buffer<Unit>,
+    pub units: Buffer<Unit>,
     /// Motion keys of instances, to which records refer. Must be set before the tree is built.
-    pub(crate) shutter: ShutterKeys,
+    pub shutter: ShutterKeys,
     /// Set if the scene has assemblies.
-    pub(crate) nested: Option<Nested>,
+    pub nested: Option<Nested>,
     /// World-space point to which all positions are relative; the world's origin in scenes without assemblies.
     pub origin: Vec3,
     pub build_time: Duration,
@@ -144,7 +144,7 @@ impl TlasInput<'_> {
         let still = placed(&self.world_from_object[instance])?;
         match shutter.span(instance) {
             span if span.segments == 0 => Some(still),
-            span => Some(still.union(shutter.bounds(span, reach, placed)?)),
+            span => Some(still.union(shutter::bounds(shutter, span, reach, placed)?)),
         }
     }
 }
@@ -193,7 +193,7 @@ impl TlasBuilder {
         }
         tlas.build_time = start.elapsed();
         #[cfg(debug_assertions)]
-        crate::accel::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
+        crate::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
     }
 
     fn build_refined(&mut self, tree: &mut Tree) -> bool {
@@ -321,10 +321,8 @@ fn inverse(transform: &Affine3) -> Affine3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        math::hash_unit,
-        scene::{Mesh, NONE, Shape},
-    };
+    use throng_base::math::hash_unit;
+    use throng_scene::{Mesh, NONE, Shape};
 
     /// Builds trees over spheres at `after`, without groups and with groups computed at `before`.
     fn trees(before: impl Fn(u32) -> Vec3, after: impl Fn(u32) -> Vec3) -> [Tlas; 2] {
@@ -356,7 +354,7 @@ mod tests {
             let mut tlas = Tlas::new(layout);
             let input = input(&moved, groups.order(), groups_or_none);
             builder.build(input, Quality::Fast, &mut tlas);
-            crate::accel::validate::validate_tlas(&tlas, input).unwrap();
+            crate::validate::validate_tlas(&tlas, input).unwrap();
             tlas
         })
     }

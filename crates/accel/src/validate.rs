@@ -2,16 +2,14 @@
 
 #![cfg_attr(not(any(debug_assertions, test)), expect(dead_code, reason = "release builds trust their trees"))]
 
-use crate::accel::{
+use crate::{
     Surface, Tlas, TlasInput,
     node::{NodeLayout, Tree, Wide, each_width},
     pack::{Pack, Packs, each_kind},
 };
-use crate::{
-    abi::{EMPTY_CHILD, LEAF, NO_INDEX},
-    math::Aabb,
-};
 use glam::{DVec3, Vec3};
+use throng_abi::{EMPTY_CHILD, LEAF, NO_INDEX};
+use throng_base::math::Aabb;
 
 /// An error in a tree.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -131,7 +129,7 @@ fn points_of(prim: usize, surface: &Surface<'_>) -> impl Iterator<Item = DVec3> 
 /// Checks that each instance of the input has exactly one leaf, that children are inside their parents, and that boxes enclose their instances.
 pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError> {
     if tlas.tree.layout == NodeLayout::Compressed8 {
-        return crate::accel::compressed::validate::validate_tlas(tlas, input);
+        return crate::compressed::validate::validate_tlas(tlas, input);
     }
     let positions = input.positions();
     let mut seen = vec![0u32; input.instances.len()];

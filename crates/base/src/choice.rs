@@ -10,6 +10,7 @@ pub trait Choice: Copy + 'static {
 }
 
 /// Declares an enum with documented values as a [`Choice`]; one value may be the default.
+#[macro_export]
 macro_rules! choice {
     (
         $(#[$meta:meta])*
@@ -56,4 +57,4 @@ macro_rules! choice {
     };
 }
 
-pub(crate) use choice;
+pub use choice;

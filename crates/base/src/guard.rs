@@ -23,7 +23,6 @@ pub fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, damaged: impl FnOnce
 }
 
 /// Whether a panic on this thread will become an error and must not be printed.
-#[cfg(any(feature = "cli", test))]
 pub fn is_active() -> bool {
     DEPTH.get() > 0
 }

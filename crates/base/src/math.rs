@@ -8,14 +8,14 @@ const FLAT: f32 = 1e-6;
 
 /// A scale without zeros. Rays need the inverse of transforms, so a flat axis gets an invisibly small thickness. A scale that is zero along all axes
 /// is unchanged.
-pub(crate) fn thicken(scale: Vec3) -> Vec3 {
+pub fn thicken(scale: Vec3) -> Vec3 {
     let most = scale.abs().max_element();
     let thin = |s: f32| if s < 0.0 { -THICKNESS * most } else { THICKNESS * most };
     scale.map(|s| if s.abs() < FLAT * most { thin(s) } else { s })
 }
 
 /// [`thicken`] for a transform given as a matrix, one of whose axes may be zero. The other two span the surface.
-pub(crate) fn thicken_matrix(mut transform: Affine3) -> Affine3 {
+pub fn thicken_matrix(mut transform: Affine3) -> Affine3 {
     let m = &mut transform.matrix3;
     let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
     let thick = thicken(lengths);

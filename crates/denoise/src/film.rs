@@ -4,14 +4,12 @@
 //! (`kernels/denoise/gather.h`). What noise is left is taken out by non-local means with albedo and normals as guides
 //! (`kernels/denoise/means.h`). docs/denoise.md has measurements.
 
-use crate::{
-    abi::DENOISE_RECORD,
-    device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords, Filtered, HostFilm, TileGrid},
-};
 use rayon::prelude::*;
 use std::sync::Arc;
+use throng_abi::DENOISE_RECORD;
+use throng_device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords, Filtered, HostFilm, TileGrid};
 
-pub use crate::device::FilmLayers;
+pub use throng_device::FilmLayers;
 
 /// Number of frames before and after that a frame is denoised with.
 pub const REACH: u32 = 4;
@@ -184,7 +182,7 @@ impl FilmDenoiser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::hash_unit;
+    use throng_base::math::hash_unit;
 
     const SIZE: (u32, u32) = (80, 40);
 

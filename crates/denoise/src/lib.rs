@@ -9,16 +9,16 @@ mod shown;
 pub use read::{FilmRead, read_frame};
 pub use shown::shown_noise;
 
-use crate::{
-    aov::{Aov, AovImage, AovSet},
-    choice::choice,
-    device::{Developer, DeviceError, Filtered, FrameSettings},
-    film::FilmSettings,
-    scene::PixelFilter,
-};
 use film::{FilmDenoiser, FilmFrame, FilmLayers};
 use oidn::{Filter, Image, Oidn};
 use std::sync::{Arc, Mutex, PoisonError};
+use throng_base::choice::choice;
+use throng_device::{Developer, DeviceError, Filtered, FrameSettings};
+use throng_picture::{
+    aov::{Aov, AovImage, AovSet},
+    film::FilmSettings,
+};
+use throng_scene::PixelFilter;
 
 choice! {
     /// Method of removing noise from frames.
@@ -266,7 +266,7 @@ mod tests {
         // The noise is at most half of the value, up or down.
         let mut radiance: Vec<f32> = pixels()
             .flat_map(|(x, i)| {
-                let noise = 0.5 + crate::math::hash_unit(7, i);
+                let noise = 0.5 + throng_base::math::hash_unit(7, i);
                 [half(x) * noise; 3]
             })
             .collect();

@@ -1,15 +1,6 @@
 //! Reads frames for the denoiser from OpenEXR files with the layers that it needs, written by this program or by other renderers.
 
 use super::film::{FilmDenoiser, FilmFrame, FilmLayers};
-use crate::{
-    device::Region,
-    files::open_regular,
-    film::FilmSettings,
-    guard::guarded,
-    memory::allowance,
-    output::{Metadata, Windows},
-    scene::{PixelFilter, ToneMap},
-};
 use exr::{
     image::{AnyChannel, AnyChannels, FlatSamples, Layer},
     meta::{
@@ -22,6 +13,11 @@ use std::{
     io::{BufReader, Seek},
     path::{Path, PathBuf},
 };
+use throng_base::{files::open_regular, guard::guarded, memory::allowance};
+use throng_device::Region;
+use throng_output::{Metadata, Windows};
+use throng_picture::film::FilmSettings;
+use throng_scene::{PixelFilter, ToneMap};
 
 /// A frame from a file.
 pub struct FilmRead {

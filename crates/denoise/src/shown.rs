@@ -1,9 +1,7 @@
 //! Noise of denoised frames, measured by its visibility on a display.
 
-use crate::{
-    device::{Filtered, FrameSettings, TileGrid},
-    scene::ToneMap,
-};
+use throng_device::{Filtered, FrameSettings, TileGrid};
+use throng_scene::ToneMap;
 
 /// Noise of each tile of a denoised frame for display with these settings. The measure is that of adaptive sampling
 /// (`kernels/film/film.h`): the change in displayed colours caused by noise, divided by the square root of their sum. A tile's value is the
@@ -54,7 +52,7 @@ fn seen_light(color: f32, tone_map: ToneMap) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::fake::settings;
+    use throng_device::fake::settings;
 
     fn noise(radiance: f32, deviation: f32, (exposure, tone_map): (f32, ToneMap)) -> f32 {
         let filtered =

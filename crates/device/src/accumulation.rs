@@ -1,12 +1,10 @@
 //! An unfinished picture that can be set aside and continued later: sums of samples, and the progress so far.
 
 use super::{FrameSettings, TileGrid, adaptive::Passes};
-use crate::{
-    abi::EXACT_SUM_WORDS,
-    aov::{Aov, AovSet},
-};
 use rayon::prelude::*;
 use std::ops::Range;
+use throng_abi::EXACT_SUM_WORDS;
+use throng_picture::aov::{Aov, AovSet};
 
 /// Words in one sum of a pixel: RGB and weight, as bits of floats.
 const FLOAT_SUM_WORDS: usize = 4;

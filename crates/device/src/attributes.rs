@@ -1,12 +1,10 @@
 //! Optional vertex attributes: tangents, colours and a second set of texture coordinates. Meshes get records for them only if the picture depends on
 //! them.
 
-use crate::{
-    abi::{self, VertexAttributes},
-    anim::Deformed,
-    scene::{Scene, TriangleMesh, VertexDemand},
-};
 use rayon::prelude::*;
+use throng_abi::{self as abi, VertexAttributes};
+use throng_scene::anim::Deformed;
+use throng_scene::{Scene, TriangleMesh, VertexDemand};
 
 /// The optional vertex attributes that a mesh has and its materials use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,10 +67,11 @@ fn record(mesh: &TriangleMesh, tangents: &[[f32; 4]], vertex: usize) -> VertexAt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{
-        Instance, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TextureMap, rig::Palette, rig::PoseBuckets,
-    };
     use glam::Affine3;
+    use throng_scene::{
+        Instance, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TextureMap,
+        rig::{Palette, PoseBuckets},
+    };
 
     /// A scene with a mesh that has all attributes and uses `material`.
     fn scene(material: Material) -> Scene {

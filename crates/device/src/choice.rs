@@ -1,8 +1,8 @@
 //! Names of devices on the command line, and opening the devices.
 
 use super::{CpuDevice, Device, DeviceError, MultiDevice, cuda};
-use crate::memory;
 use std::{env, error::Error, ffi::OsStr, fmt, num::NonZero, str::FromStr, thread};
+use throng_base::memory;
 
 /// A device that the user chose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::{
     cpu::Developer,
     params::{display_params, film_params},
 };
-use crate::abi::{DisplayParams, FilmParams};
 use bytemuck::Zeroable;
 use rayon::prelude::*;
+use throng_abi::{DisplayParams, FilmParams};
 
 impl Developer {
     /// Converts rows of linear RGB radiance to display pixels of type `pixels`, with the exposure, white balance, tone curve and dither of
@@ -69,10 +69,8 @@ impl Developer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        device::fake::settings,
-        scene::{Integrator, ToneMap},
-    };
+    use crate::fake::settings;
+    use throng_scene::{Integrator, ToneMap};
 
     /// Radiance, followed by the results of Blender 5.0 with its view transforms and white balance (sRGB, from 16-bit pictures).
     const RADIANCE: [[f32; 3]; 12] = [
@@ -219,7 +217,7 @@ mod tests {
                 ..settings()
             };
             settings.film.dither = dither;
-            let linear = crate::math::linear_from_srgb(value / 255.0);
+            let linear = throng_base::math::linear_from_srgb(value / 255.0);
             let bytes = develop(&vec![linear; 64 * 64 * 3], &settings, PixelType::U8).unwrap();
             let kinds: std::collections::BTreeSet<u8> = bytes.iter().copied().collect();
             let sum: u32 = bytes.iter().copied().map(u32::from).sum();

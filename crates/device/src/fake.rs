@@ -1,18 +1,16 @@
 //! A device for tests: draws the frame number, fails on request, and logs its calls.
 
 use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop};
-use crate::{
-    abi::{Hit, Ray},
-    accel::{NodeLayout, Tlas},
-    anim::{Moment, camera_at},
-    film::FilmSettings,
-    scene::{Integrator, RenderDefaults, Scene, ToneMap},
-};
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
     time::Duration,
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::{NodeLayout, Tlas};
+use throng_picture::film::FilmSettings;
+use throng_scene::anim::{Moment, camera_at};
+use throng_scene::{Integrator, RenderDefaults, Scene, ToneMap};
 
 pub struct FakeDevice {
     depth: usize,

@@ -1,13 +1,11 @@
 //! The denoiser of films, as far as devices have it in common.
 
 use super::DeviceError;
-use crate::{
-    abi::{DENOISE_RECORD, DenoiseParams},
-    aov::AovSet,
-};
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 use std::{any::Any, borrow::Cow};
+use throng_abi::{DENOISE_RECORD, DenoiseParams};
+use throng_picture::aov::AovSet;
 
 /// How much of the noise in what was gathered is taken for a difference between pixels.
 const STRENGTH: f32 = 0.55;

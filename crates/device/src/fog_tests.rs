@@ -1,11 +1,9 @@
 //! Tests of the kernels' closed forms for fog against numerical integration in double precision.
 
 use super::params::fog_record;
-use crate::{
-    abi::FogRecord,
-    scene::{Fog, Thinning},
-};
 use glam::Vec3;
+use throng_abi::FogRecord;
+use throng_scene::{Fog, Thinning};
 
 unsafe extern "C" {
     fn throng_probe_fog_depth(fog: *const FogRecord, y: f32, slope: f32, distance: f32) -> f32;

@@ -150,7 +150,9 @@ fn share(size: (u32, u32), (x, y): (u32, u32), (right, down): (i32, i32)) -> usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{aov::Aov, device::fake, scene::PixelFilter};
+    use crate::fake;
+    use throng_picture::aov::Aov;
+    use throng_scene::PixelFilter;
 
     fn settings(filter: PixelFilter) -> FrameSettings {
         let mut settings = FrameSettings { width: 19, height: 17, ..fake::settings() };

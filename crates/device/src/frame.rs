@@ -1,39 +1,37 @@
 //! Frames: a scene posed at one moment.
 
 use super::{DeviceError, FrameSettings};
-use crate::{
-    abi::{Hit, NESTED_STACK},
-    accel::{Blas, NodeLayout, Tlas},
-    anim::{CameraPose, Deformed, PosedTables},
-    aov::Aov,
-    light::ShownShape,
-    math::{Aabb, affine_from_rows},
-    scene::{Fog, Scene},
-};
+use crate::light::ShownShape;
 use glam::Affine3;
 use std::sync::Arc;
+use throng_abi::{Hit, NESTED_STACK};
+use throng_accel::{Blas, NodeLayout, Tlas};
+use throng_base::math::{Aabb, affine_from_rows};
+use throng_picture::aov::Aov;
+use throng_scene::anim::{CameraPose, Deformed, PosedTables};
+use throng_scene::{Fog, Scene};
 
-/// One posed frame: everything that changes from frame to frame. [`Poser`](crate::render::Poser)s create frames.
+/// One posed frame: everything that changes from frame to frame. [`Poser`](throng_render::Poser)s create frames.
 ///
 /// Kernels follow the references between a frame and its scene without checks. Therefore frames cannot be assembled elsewhere, and devices accept
 /// only frames of the scene that they have loaded.
 #[derive(Clone)]
 pub struct Frame {
-    pub(crate) scene: Arc<Scene>,
-    pub(crate) number: u32,
-    pub(crate) camera: CameraPose,
-    pub(crate) tlas: Arc<Tlas>,
+    pub scene: Arc<Scene>,
+    pub number: u32,
+    pub camera: CameraPose,
+    pub tlas: Arc<Tlas>,
     /// The BLAS of each mesh of the scene. Frames share the list as long as no mesh deforms.
-    pub(crate) blas: Arc<Vec<Arc<Blas>>>,
+    pub blas: Arc<Vec<Arc<Blas>>>,
     /// The deforming meshes, each once.
-    pub(crate) shapes: Vec<PosedMesh>,
+    pub shapes: Vec<PosedMesh>,
     /// The frame's own tables of materials, maps and lights, if they differ from the scene's.
-    pub(crate) tables: Option<Arc<PosedTables>>,
+    pub tables: Option<Arc<PosedTables>>,
     /// Camera poses at even steps over the shutter interval; empty if the camera stands still or there is no motion blur.
-    pub(crate) camera_keys: Vec<CameraPose>,
+    pub camera_keys: Vec<CameraPose>,
     /// The scene one frame earlier, one frame later and at the time of this frame, if an AOV needs motion. Without motion blur, the last one contains
     /// only the camera.
-    pub(crate) others: Option<Arc<[OtherPose; 3]>>,
+    pub others: Option<Arc<[OtherPose; 3]>>,
 }
 
 /// The pose of the scene in another frame.
@@ -57,7 +55,6 @@ impl OtherPose {
 
 impl Frame {
     /// Number of the frame, from 1.
-    #[cfg(feature = "test-seams")]
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -67,7 +64,6 @@ impl Frame {
     /// # Safety
     /// `blas` must have a tree for each mesh of the scene, over its triangles. `tlas` must have been built over these trees and the scene's
     /// instances, and after them.
-    #[cfg(feature = "test-seams")]
     pub unsafe fn of_trees(scene: Arc<Scene>, camera: CameraPose, blas: Vec<Arc<Blas>>, tlas: Tlas) -> Self {
         Self {
             scene,
@@ -191,7 +187,7 @@ impl PosedMesh {
     }
 
     /// All shapes, in order of time.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &Deformed> {
+    pub fn keys(&self) -> impl Iterator<Item = &Deformed> {
         std::iter::once(&*self.shape).chain(self.later.iter().map(|shape| &**shape))
     }
 }

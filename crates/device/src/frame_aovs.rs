@@ -2,13 +2,11 @@
 //! time.
 
 use super::{Frame, OtherPose, params::camera_record};
-use crate::{
-    abi::{FrameAovs, OtherFrame},
-    aov::Aov,
-    math::rows_from_affine,
-};
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
+use throng_abi::{FrameAovs, OtherFrame};
+use throng_base::math::rows_from_affine;
+use throng_picture::aov::Aov;
 
 /// The record for a picture with this aspect ratio (width / height). All addresses are null.
 pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {

@@ -1,11 +1,11 @@
 //! The settings of a picture, and values derived from them.
 
 use super::{FilmWanted, PixelType, Region};
-use crate::{
+use throng_picture::{
     aov::{Aov, AovSet, channels::FileRows},
     film::FilmSettings,
-    scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, ToneMap},
 };
+use throng_scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, ToneMap};
 
 /// Settings of a picture, which apply to all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]

@@ -1,7 +1,8 @@
 //! For tests: the table of sizes, alignments and offsets of shared structs, which every compiled kernel must match.
 
-use crate::{abi::layouts, accel::Wide};
 use std::mem::offset_of;
+use throng_abi::layouts;
+use throng_accel::Wide;
 
 /// The expected table for kernels whose wide nodes have `width` children.
 pub fn expected(width: usize) -> Vec<u32> {

@@ -3,14 +3,14 @@
 mod accumulation;
 mod adaptive;
 mod attributes;
-#[cfg(any(test, throng_cuda))]
-mod blocks;
+#[cfg(any(throng_cuda, feature = "probe"))]
+pub mod blocks;
 mod choice;
 mod cpu;
 pub mod cuda;
 mod develop;
-#[cfg(test)]
-pub(crate) mod fake;
+#[cfg(any(test, feature = "probe"))]
+pub mod fake;
 mod film_filter;
 #[cfg(test)]
 mod fog_tests;
@@ -20,26 +20,26 @@ mod frame_aovs;
 mod frame_settings;
 #[cfg(test)]
 mod layout;
+pub mod light;
 mod material_tables;
 mod multi_device;
 mod params;
 mod pool;
+#[cfg(feature = "probe")]
+pub mod probe;
 mod progress;
 mod region;
 mod tables;
 mod tiles;
 
-use crate::{
-    abi::{Hit, Ray, RayWork},
-    accel::NodeLayout,
-    aov::{Aov, AovImage, channels::FileBlocks},
-    choice::choice,
-    scene::{LostReference, Scene},
-};
 use bytes::Bytes;
 use std::{sync::Arc, time::Duration};
+use throng_abi::{Hit, Ray, RayWork};
+use throng_accel::NodeLayout;
+use throng_base::choice::choice;
+use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
+use throng_scene::{LostReference, Scene};
 
-pub use crate::pixels::PixelType;
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
@@ -51,6 +51,7 @@ pub use multi_device::MultiDevice;
 pub use params::tone_code;
 pub use progress::FrameProgress;
 pub use region::{Region, RegionError};
+pub use throng_picture::pixels::PixelType;
 pub use tiles::{TILE, TileGrid};
 
 /// The result of rendering a frame.

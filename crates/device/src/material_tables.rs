@@ -3,13 +3,11 @@
 //! `PosedCache` rebuilds the tables of a sky only when the sky changes, and those of emissive meshes only when a material's emission changes.
 
 use super::tables::Sky;
-use crate::{
-    abi::{self, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX},
-    anim::PosedTables,
-    light::{Emitters, emission_weights, light_records},
-    scene::{Alpha, Environment, Material, MaterialKind, TextureMap, ToCamera},
-};
+use crate::light::{Emitters, emission_weights, light_records};
 use std::sync::Arc;
+use throng_abi::{self as abi, LightRecord, LobesRecord, MapRecord, MaterialRecord, NO_INDEX};
+use throng_scene::anim::PosedTables;
+use throng_scene::{Alpha, Environment, Material, MaterialKind, TextureMap, ToCamera};
 
 /// Tables of a frame whose materials, lights or environment differ from the scene's.
 #[derive(Default)]

@@ -4,11 +4,6 @@
 mod bands;
 
 use super::{Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop, WorkCounts};
-use crate::{
-    abi::{Hit, Ray},
-    accel::NodeLayout,
-    scene::Scene,
-};
 use bands::{bands, joined_films, joined_pictures};
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -19,6 +14,9 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::NodeLayout;
+use throng_scene::Scene;
 
 /// Devices that take frames from one queue.
 ///
@@ -231,7 +229,7 @@ impl Device for MultiDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::fake::{FakeDevice, frame, settings};
+    use crate::fake::{FakeDevice, frame, settings};
 
     fn multi_device(devices: Vec<FakeDevice>) -> MultiDevice {
         let boxed = devices.into_iter().map(|d| Box::new(d) as Box<dyn Device>);

@@ -1,22 +1,20 @@
 //! Launch parameters that every device computes alike: all but the addresses of tables, trees and pictures.
 
 use super::{DeviceError, Frame, FrameSettings};
-use crate::{
-    abi::{
-        self, CameraRecord, CompressedNode, DisplayParams, FilmParams, FogRecord, FrameParams, MeshKeys, PictureParams,
-        Unit,
-    },
-    accel::SLACK,
-    anim::CameraPose,
-    film::SampledFilter,
-    math::{Aabb, hash_u32},
-    scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap},
-};
 use glam::Vec3;
 use std::{
     f32::consts::{PI, TAU},
     ptr::{null, null_mut},
 };
+use throng_abi::{
+    self as abi, CameraRecord, CompressedNode, DisplayParams, FilmParams, FogRecord, FrameParams, MeshKeys,
+    PictureParams, Unit,
+};
+use throng_accel::SLACK;
+use throng_base::math::{Aabb, hash_u32};
+use throng_picture::film::SampledFilter;
+use throng_scene::anim::CameraPose;
+use throng_scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap};
 
 /// Display value to which a single sample is clamped if the film is only used for display values.
 const SAMPLE_CLAMP: f32 = 24.0;

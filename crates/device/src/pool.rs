@@ -1,11 +1,9 @@
 //! All compressed BLASes concatenated for kernels; references count from the start of the pool.
 
-use crate::{
-    abi::{CompressedNode, TriangleRecord, Unit},
-    accel::{Blas, BlasShape, PoolOffset, pool_offsets},
-};
 use rayon::prelude::*;
 use std::sync::Arc;
+use throng_abi::{CompressedNode, TriangleRecord, Unit};
+use throng_accel::{Blas, BlasShape, PoolOffset, pool_offsets};
 
 /// Units and triangles of all meshes.
 #[derive(Default)]

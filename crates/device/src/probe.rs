@@ -1,6 +1,6 @@
 //! Entry points of the kernels for tests of scattering without a scene. Compiled from `kernels/probe/closure.cpp`.
 
-use crate::scene::Lobes;
+use throng_scene::Lobes;
 
 /// A surface of one material without textures. Normals are unit vectors on the side of the viewer.
 #[repr(C)]

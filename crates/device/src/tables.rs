@@ -4,23 +4,21 @@ use super::{
     attributes::{self, Needs},
     material_tables,
 };
-use crate::{
-    abi::{
-        self, CornerRecord, EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, MeshRecord,
-        NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
-    },
-    anim::Deformed,
-    aov::cryptomatte,
-    light::{Emitters, SkyTable, emission_weights, gradient_fluence, light_records},
-    math::linear_from_srgb,
-    scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap},
-};
+use crate::light::{Emitters, SkyTable, emission_weights, gradient_fluence, light_records};
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;
 use std::{
     f32::consts::FRAC_1_SQRT_2,
     sync::{Arc, OnceLock},
 };
+use throng_abi::{
+    self as abi, CornerRecord, EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, MeshRecord,
+    NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
+};
+use throng_base::math::linear_from_srgb;
+use throng_picture::aov::cryptomatte;
+use throng_scene::anim::Deformed;
+use throng_scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap};
 
 /// [`SkyTable::unevenness`] below which the light of an image counts as uniform.
 const EVEN: f32 = 4.0;

@@ -143,7 +143,7 @@ fn changes(a: &Shown, a_next: &Shown, b: &Shown, b_next: &Shown) -> Result<f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff::PIXELS_PER_DEGREE;
+    use crate::PIXELS_PER_DEGREE;
 
     /// A picture of one grey, given as its sRGB value.
     fn grey(value: f32, width: usize) -> LinearImage {

@@ -1,17 +1,17 @@
 //! Reads pictures to compare, in several formats.
 
-use crate::{
-    files::{open_regular, remember_input},
-    guard::guarded,
-    loader::image::open_exr,
-    memory::allowance,
-};
 use glam::Vec3;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, Limits};
 use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
+use throng_base::{
+    files::{open_regular, remember_input},
+    guard::guarded,
+    memory::allowance,
+};
+use throng_loader::image::open_exr;
 
 /// A picture in linear RGB, row by row from the top.
 #[derive(Clone, Debug, Default, PartialEq)]

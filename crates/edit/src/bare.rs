@@ -5,21 +5,19 @@ use super::{
     number::{double, number, point},
     save_flight, save_values,
 };
-use crate::{
-    anim::{Moment, camera_at},
-    loader::{
-        LoadOptions, is_gltf,
-        options::{EnvironmentChoice, ModelOptions},
-    },
-    scene::{
-        Aperture, CLAY, CameraPath, Environment, FloatImage, Focus, Instance, Light, Material, Projection, Scene,
-        Shape, ToCamera,
-    },
-};
 use glam::{Vec2, Vec3};
 use std::{
     fmt::Write,
     path::{self, Path, PathBuf},
+};
+use throng_loader::{
+    LoadOptions, is_gltf,
+    options::{EnvironmentChoice, ModelOptions},
+};
+use throng_scene::anim::{Moment, camera_at};
+use throng_scene::{
+    Aperture, CLAY, CameraPath, Environment, FloatImage, Focus, Instance, Light, Material, Projection, Scene, Shape,
+    ToCamera,
 };
 
 /// Choices for the scene of a model.
@@ -351,22 +349,20 @@ pub fn degrees(radians: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        edit::{Waypoint, parsed},
-        loader::{
-            self,
-            options::{AnimationOptions, StageOptions},
-        },
-        math::Aabb,
-    };
+    use crate::{Waypoint, parsed};
     use glam::Affine3;
     use std::fs;
+    use throng_base::math::Aabb;
+    use throng_loader::{
+        self as loader,
+        options::{AnimationOptions, StageOptions},
+    };
 
     const TRIANGLE: &str = "v 0 0 0\nv 2 0 0\nv 0 3 1\nf 1 2 3\n";
 
     fn bounds(scene: &Scene) -> Aabb {
         let mut worlds: Vec<Affine3> = Vec::new();
-        crate::anim::world_transforms(scene, &Moment::of(scene, 0.0), &mut worlds);
+        throng_scene::anim::world_transforms(scene, &Moment::of(scene, 0.0), &mut worlds);
         let boxes = scene
             .instances
             .iter()

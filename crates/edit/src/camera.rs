@@ -7,18 +7,16 @@ use super::{
     number::{double, number, point},
     parsed,
 };
-use crate::{
-    loader::{
-        ron::source::{self, Step, Value},
-        suggest,
-    },
-    scene::{
-        desc::{Aim, CameraDesc, ProjectionDesc, SceneFile, SplineKey},
-        sensor_height,
-    },
-};
 use glam::Vec3;
 use std::ops::Range;
+use throng_loader::{
+    ron::source::{self, Step, Value},
+    suggest,
+};
+use throng_scene::{
+    desc::{Aim, CameraDesc, ProjectionDesc, SceneFile, SplineKey},
+    sensor_height,
+};
 
 /// Fields that all kinds of camera share, in the order of writing.
 const SHARED: [&str; 8] = ["fov", "up", "roll", "projection", "shift", "lens", "shutter", "shake"];
@@ -87,7 +85,7 @@ pub fn saved_flight(text: &str, name: Option<&str>) -> Result<Flight, EditError>
 }
 
 fn waypoint(key: &SplineKey, fixed: Option<Vec3>) -> Option<Waypoint> {
-    use crate::scene::desc::FocusDesc;
+    use throng_scene::desc::FocusDesc;
     Some(Waypoint {
         eye: key.eye.0,
         target: fixed.or(key.target.map(|target| target.0))?,

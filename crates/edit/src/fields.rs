@@ -1,7 +1,7 @@
 //! Sets, adds and removes fields of a struct in a text, in place.
 
-use crate::loader::ron::source::{self, Items, Value};
 use std::ops::Range;
+use throng_loader::ron::source::{self, Items, Value};
 
 /// A field of a struct, with the byte ranges of its name and its value.
 pub struct Field<'a> {

@@ -4,11 +4,11 @@ use super::{
     EditError,
     replace::{hash_of, is_read_only, replace},
 };
-use crate::files::read_regular;
 use std::{
     io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
+use throng_base::files::read_regular;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The text of a scene file, and the state of the file when it was last read or written.
@@ -39,7 +39,7 @@ impl SceneText {
     }
 
     /// Sets a text to start from, which is not on disk.
-    pub(crate) fn with_text(self, text: &str) -> Self {
+    pub fn with_text(self, text: &str) -> Self {
         Self { text: text.to_owned(), ..self }
     }
 

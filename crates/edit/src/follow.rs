@@ -1,7 +1,7 @@
 //! Finds a value of a scene file's text in an edited version of that text.
 
 use super::fields::head;
-use crate::loader::ron::source::{Items, Step, Value};
+use throng_loader::ron::source::{Items, Step, Value};
 
 /// Returns the path, in `to`, of the value that has `path` in `from`. List elements are identified by their text, regardless of their position. An
 /// edited element is found if all others are unchanged and it still has the kind and the placed object of the original.

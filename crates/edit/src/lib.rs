@@ -15,7 +15,7 @@ mod replace;
 mod schema;
 mod values;
 
-pub(crate) use bare::degrees;
+pub use bare::degrees;
 pub use bare::{ModelChoices, path_for, scene_for};
 pub use camera::{save_flight, saved_flight};
 pub use file::SceneText;
@@ -24,15 +24,13 @@ pub use follow::{followed, own_text};
 pub use placement::{Placed, Transform, instance_named, moved, placed_by, placement_of};
 pub use values::{EditableValue, ValueKind, save_values, values};
 
-use crate::{
-    loader::{
-        LoadError,
-        ron::{file::Source, source},
-    },
-    output::OutputError,
-    scene::desc::SceneFile,
-};
 use std::{io, path::PathBuf};
+use throng_loader::{
+    LoadError,
+    ron::{file::Source, source},
+};
+use throng_output::OutputError;
+use throng_scene::desc::SceneFile;
 
 /// Reasons for which a scene file cannot be edited.
 #[allow(missing_docs, reason = "their texts say what is wrong")]

@@ -31,8 +31,8 @@ pub fn point(p: Vec3) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::desc::{Finite, FocusDesc, Point};
     use proptest::prelude::*;
+    use throng_scene::desc::{Finite, FocusDesc, Point};
 
     #[test]
     fn numbers_are_short() {

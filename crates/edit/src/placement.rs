@@ -5,14 +5,12 @@ use super::{
     number::{number, point},
     parsed,
 };
-use crate::{
-    loader::ron::source::{Items, Step, Value},
-    scene::{
-        Scene,
-        desc::{Common, Placement},
-    },
-};
 use glam::{EulerRot, Vec3};
+use throng_loader::ron::source::{Items, Step, Value};
+use throng_scene::{
+    Scene,
+    desc::{Common, Placement},
+};
 
 /// The transform of a placement: scale, then rotation, then translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,7 +134,8 @@ pub fn moved(placed: &Placed, to: &Transform) -> Result<Vec<(String, String)>, E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{edit::save_values, loader};
+    use crate::save_values;
+    use throng_loader as loader;
 
     const TEXT: &str = r##"(
     meshes: { "ball": Sphere, "plane": Quad() },

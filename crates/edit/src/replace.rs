@@ -1,14 +1,12 @@
 //! Replaces a scene file by new text. Owner, permissions and all names are kept, and concurrent changes are not lost.
 
-use crate::{
-    files::read_regular,
-    output::{OutputError, Part},
-};
 use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, ErrorKind, Seek, Write},
     path::Path,
 };
+use throng_base::files::read_regular;
+use throng_output::{OutputError, Part};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A hash of the file at `path`; `None` if it does not exist.

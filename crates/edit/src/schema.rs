@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use std::sync::OnceLock;
 
-const TEXT: &str = include_str!("../../docs/scene/schema.json");
+const TEXT: &str = include_str!("../../../docs/scene/schema.json");
 
 /// The schema of a value.
 #[derive(Clone, Copy)]

@@ -7,14 +7,12 @@ use super::{
     parsed,
     schema::{self, Schema},
 };
-use crate::{
-    loader::ron::{
-        file::{self, Source},
-        source::{Items, Value},
-    },
-    scene::desc::RenderDesc,
-};
 use serde::Serialize;
+use throng_loader::ron::{
+    file::{self, Source},
+    source::{Items, Value},
+};
+use throng_scene::desc::RenderDesc;
 
 /// Maximum number of listed values, for files that programs have written.
 const MOST: usize = 5000;

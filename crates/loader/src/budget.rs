@@ -1,13 +1,6 @@
 //! The memory budget of a load, and estimates of the memory that objects take from loading to rendering.
 
 use super::files;
-use crate::{
-    memory::allowance,
-    scene::{
-        TriangleMesh,
-        rig::{Deformers, MorphTarget},
-    },
-};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
@@ -15,6 +8,11 @@ use std::{
         Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+};
+use throng_base::memory::allowance;
+use throng_scene::{
+    TriangleMesh,
+    rig::{Deformers, MorphTarget},
 };
 
 /// Bytes per instance: its record, its box, and its share of the tree during the build.

@@ -1,10 +1,10 @@
 //! Textures whose opacity comes from another picture than their colours, as in MTL files.
 
-use crate::scene::{Texels, Texture, Wrap};
 use image::{
     GrayImage, RgbaImage,
     imageops::{FilterType, resize},
 };
+use throng_scene::{Texels, Texture, Wrap};
 
 /// The channel of a picture that contains the opacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

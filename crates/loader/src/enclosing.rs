@@ -2,10 +2,10 @@
 //! rays need not distinguish its sides.
 
 use super::normals::weld;
-use crate::scene::{Scene, Shape, TriangleMesh};
 use rayon::prelude::*;
+use throng_scene::{Scene, Shape, TriangleMesh};
 
-/// Sets [`Material::encloses`](crate::scene::Material::encloses) of the culled materials.
+/// Sets [`Material::encloses`](throng_scene::Material::encloses) of the culled materials.
 pub fn mark(scene: &mut Scene) {
     let culled: Vec<bool> = scene.materials.iter().map(|m| m.is_culled()).collect();
     if !culled.contains(&true) {
@@ -93,7 +93,7 @@ fn is_outward(mesh: &TriangleMesh, triangles: &[[u32; 3]]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Instance, Material, Mesh, NONE};
+    use throng_scene::{Instance, Material, Mesh, NONE};
 
     /// Whether a single-sided material encloses a tetrahedron with these triangles, or a part of it.
     fn encloses(triangles: &[[u32; 3]]) -> bool {

@@ -1,12 +1,12 @@
 //! Reading files and limiting memory. Loaders open all files through this module.
 
 use super::LoadError;
-use crate::files::{open_regular, record, remember_input};
 use std::{
     fs,
     io::{self, ErrorKind, Read},
     path::Path,
 };
+use throng_base::files::{open_regular, record, remember_input};
 
 /// The bytes of a regular file.
 ///
@@ -62,11 +62,6 @@ pub fn fits(bytes: u64) -> Result<(), String> {
         }
         _ => Ok(()),
     }
-}
-
-/// Whether a message reports a lack of memory on this machine, which another machine may have.
-pub fn is_lack(message: &str) -> bool {
-    message.contains(" of memory, but only ")
 }
 
 /// Formats a size: "12 MiB", or "1.5 GiB" for sizes from one GiB.

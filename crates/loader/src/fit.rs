@@ -1,14 +1,12 @@
 //! Scaling of meshes to the size that a scene specifies, independent of the units of their files.
 
 use super::meshes::MeshSource;
-use crate::{
-    math::Aabb,
-    scene::{
-        NONE, Shape,
-        rig::{Local, Rig, RigNode},
-    },
-};
 use glam::{Affine3, Vec3};
+use throng_base::math::Aabb;
+use throng_scene::{
+    NONE, Shape,
+    rig::{Local, Rig, RigNode},
+};
 
 /// A scale about a pivot, which is moved to the origin.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! The files that a model may refer to: files in its own folder and in folders that the user allowed, after links and dots in names are
 //! resolved.
 
-use crate::files::record;
 use std::{
     io::{self, ErrorKind},
     path::{Component, Path, PathBuf},
 };
+use throng_base::files::record;
 
 /// The folders from which a model's files may be read.
 #[derive(Debug, Default)]

@@ -3,13 +3,11 @@
 //! The distance of a turntable is exact. The model's distance from the axis is measured in bands of its height, over all poses. Four maxima
 //! over the points then give the closest eye for which all rims are inside the picture's margins, without a search.
 
-use crate::{
-    anim::{self, Deformed, Moment},
-    math::Aabb,
-    scene::{Camera, CameraPath, Instance, NONE, Projection, Scene, Shape},
-};
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
+use throng_base::math::Aabb;
+use throng_scene::anim::{self, Deformed, Moment};
+use throng_scene::{Camera, CameraPath, Instance, NONE, Projection, Scene, Shape};
 
 /// Vertical field of view.
 const FOV_DEGREES: f32 = 40.0;
@@ -317,7 +315,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Mesh, TriangleMesh};
+    use throng_scene::{Mesh, TriangleMesh};
 
     #[test]
     fn every_corner_stays_in_the_picture_and_the_picture_is_filled() {

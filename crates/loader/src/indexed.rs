@@ -7,10 +7,10 @@ use super::{
     normals::{Fans, face_normal},
     polygons::{self, is_finite},
 };
-use crate::scene::{Material, NONE, TriangleMesh, Wrap};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::{ops::Range, path::Path};
+use throng_scene::{Material, NONE, TriangleMesh, Wrap};
 
 /// Maximum number of copies of a vertex that are searched for one with an equal normal. Beyond it, another copy is cheaper than the search.
 const MOST_SEARCHED: usize = 64;

@@ -6,13 +6,12 @@
 mod budget;
 mod cutout;
 mod enclosing;
-mod error;
 mod files;
 mod fit;
 mod folders;
 mod framing;
-pub(crate) mod gltf;
-pub(crate) mod image;
+pub mod gltf;
+pub mod image;
 mod indexed;
 mod land;
 mod limits;
@@ -24,7 +23,7 @@ mod obj;
 pub mod options;
 mod ply;
 mod polygons;
-pub(crate) mod ron;
+pub mod ron;
 mod scn;
 mod shapes;
 mod sky;
@@ -32,24 +31,26 @@ mod standalone;
 mod stl;
 mod subdivide;
 mod subjects;
-pub(crate) mod suggest;
 mod tangents;
 mod text;
 mod transform;
 
-pub use crate::files::{InputFile, recording};
-pub use error::LoadError;
-pub(crate) use image::load_radiance;
+pub use image::load_radiance;
 pub use options::LoadOptions;
-pub(crate) use ron::pace_of;
+pub use ron::pace_of;
 pub(crate) use standalone::SingleClip;
+pub use throng_base::files::{InputFile, recording};
+#[doc(inline)]
+pub use throng_scene::text::LoadError;
+#[doc(hidden)]
+pub use throng_scene::text::suggest;
 
-use crate::scene::{Scene, desc::SceneFile};
 use options::{CameraChoice, EnvironmentChoice, Kind, ModelOptions, ViewOptions};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
+use throng_scene::{Scene, desc::SceneFile};
 
 /// Loads a scene file or a standalone model with default options; see [`load_with`].
 ///
@@ -75,7 +76,7 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
 ///
 /// # Errors
 /// As [`load_with`].
-pub(crate) fn load_inspected(
+pub fn load_inspected(
     path: &Path,
     options: &LoadOptions,
     inspect: impl FnOnce(&gltf::Model),
@@ -93,7 +94,7 @@ fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError
     let is_of_scene = match &error {
         LoadError::File { file, message }
         | LoadError::Line { file, message, .. }
-        | LoadError::Place { file, message, .. } => file == path && !files::is_lack(message),
+        | LoadError::Place { file, message, .. } => file == path && !throng_scene::text::is_lack(message),
         _ => false,
     };
     let model = &options.model;
@@ -147,7 +148,7 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
 ///
 /// # Errors
 /// As [`load_with`].
-pub(crate) fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions) -> Result<Scene, LoadError> {
+pub fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions) -> Result<Scene, LoadError> {
     options.check(Kind::Scene)?;
     let camera = match &options.model.camera {
         CameraChoice::Of(name) => Some(name.as_str()),
@@ -185,7 +186,7 @@ fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32
 ///
 /// # Errors
 /// If the folder cannot be read or has no such file.
-pub(crate) fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let failed = |error: io::Error| LoadError::file(folder, format!("the folder cannot be read: {error}"));
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
     let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -199,12 +200,12 @@ pub(crate) fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
 }
 
 /// The name of the scene in the file at `path`, for `{scene}` in output patterns: the file's name without its extension.
-pub(crate) fn name_of(path: &Path) -> String {
+pub fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether [`load_with`] treats the file as a scene rather than a model, judging by its name.
-pub(crate) fn is_scene(path: &Path) -> bool {
+pub fn is_scene(path: &Path) -> bool {
     matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
 }
 
@@ -212,7 +213,7 @@ pub(crate) fn is_scene(path: &Path) -> bool {
 ///
 /// # Errors
 /// As [`load_with`]. Also if the file does not have a selected animation.
-pub(crate) fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
+pub fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
     match kind {
@@ -225,7 +226,7 @@ pub(crate) fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<Singl
 ///
 /// # Errors
 /// If it does not exist, or has an unknown extension. The text lists the supported ones.
-pub(crate) fn check_kind(path: &Path) -> Result<(), LoadError> {
+pub fn check_kind(path: &Path) -> Result<(), LoadError> {
     kind_of(path)?;
     match path.exists() {
         true => Ok(()),
@@ -234,7 +235,7 @@ pub(crate) fn check_kind(path: &Path) -> Result<(), LoadError> {
 }
 
 /// Whether [`load_with`] treats the file as glTF.
-pub(crate) fn is_gltf(path: &Path) -> bool {
+pub fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
 }
 

@@ -1,16 +1,14 @@
 //! The limit on coordinates, which applies to all file formats.
 
 use super::LoadError;
-use crate::{
-    math::{LARGEST_COORDINATE, stays_in_range},
-    scene::{
-        Scene,
-        rest::{instance_world, node_worlds},
-    },
-};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::path::Path;
+use throng_base::math::{LARGEST_COORDINATE, stays_in_range};
+use throng_scene::{
+    Scene,
+    rest::{instance_world, node_worlds},
+};
 
 /// Checks that vertices and placements (at rest) are in range.
 ///

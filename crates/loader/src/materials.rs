@@ -6,16 +6,14 @@ use super::{
     gltf::ColorSpace,
     image,
 };
-use crate::{
-    files::record,
-    scene::{Material, NONE, Texels, Texture, TextureMap, Wrap},
-};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
+use throng_base::files::record;
+use throng_scene::{Material, NONE, Texels, Texture, TextureMap, Wrap};
 
 /// Materials and textures of the scene being loaded.
 #[derive(Default)]
@@ -254,7 +252,7 @@ fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
     })
 }
 
-/// Runs of [`crate::scene::Scene::material_slots`], shared by instances with equal materials.
+/// Runs of [`throng_scene::Scene::material_slots`], shared by instances with equal materials.
 #[derive(Default)]
 pub struct Slots {
     pub all: Vec<u32>,

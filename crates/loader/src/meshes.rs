@@ -1,8 +1,8 @@
 //! Meshes before they are part of a scene, and the file formats that contain one mesh.
 
 use super::{LoadError, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, shapes, stl::Stl};
-use crate::scene::{Mesh, Shape, TriangleMesh, Wrap};
 use std::path::{Path, PathBuf};
+use throng_scene::{Mesh, Shape, TriangleMesh, Wrap};
 
 /// A mesh, the materials of its slots, and the points on which copies can be scattered.
 pub struct MeshSource {

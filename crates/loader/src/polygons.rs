@@ -192,7 +192,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(256))]
+        #![proptest_config(throng_testing::same_cases(256))]
 
         #[test]
         fn random_polygons_end_in_triangles_of_theirs(

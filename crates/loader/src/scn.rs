@@ -5,12 +5,10 @@
 //! clear sky, with an automatic camera.
 
 use super::{LoadError, files, framing, ron::placements::check_count, standalone, transform::is_invertible};
-use crate::{
-    math::affine_from_rows,
-    scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh},
-};
 use rayon::prelude::*;
 use std::path::Path;
+use throng_base::math::affine_from_rows;
+use throng_scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh};
 
 const MAGIC: &[u8; 8] = b"SCN1\0\0\0\0";
 
@@ -172,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(256))]
+        #![proptest_config(throng_testing::same_cases(256))]
 
         #[test]
         fn damaged_files_never_panic(edits in prop::collection::vec((0usize..176, any::<u8>()), 0..6), cut in 0usize..200) {

@@ -1,8 +1,8 @@
 //! Meshes that need no file: quad, box, and solids of revolution about the Y axis.
 
-use crate::scene::TriangleMesh;
 use glam::{Vec2, Vec3};
 use std::{collections::HashMap, f32::consts::TAU};
+use throng_scene::TriangleMesh;
 
 /// A square with side 1 in the XZ plane, centred at the origin and facing +Y; UV (0, 0) to (`tile`, `tile`).
 pub fn quad(tile: f32) -> TriangleMesh {

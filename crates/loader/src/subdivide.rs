@@ -1,8 +1,8 @@
 //! Subdivision of triangles by height, so that a mesh has enough vertices to bend.
 
-use crate::scene::TriangleMesh;
 use glam::{Vec3, Vec4};
 use std::collections::HashMap;
+use throng_scene::TriangleMesh;
 
 /// Maximum number of times that an edge is halved.
 const MOST_ROUNDS: u32 = 8;
@@ -88,7 +88,7 @@ fn add_middle(mesh: &mut TriangleMesh, a: u32, b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::shapes::{cone, cuboid};
+    use crate::shapes::{cone, cuboid};
 
     /// The area, and the enclosed volume.
     fn measures(mesh: &TriangleMesh) -> [f32; 2] {

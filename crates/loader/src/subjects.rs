@@ -2,12 +2,10 @@
 
 mod unknown;
 
-use crate::{
-    anim::{self, Deformed, Moment},
-    scene::{Anchor, Mesh, Scene},
-};
 use glam::Vec3;
 use std::{collections::HashMap, ops::Range};
+use throng_scene::anim::{self, Deformed, Moment};
+use throng_scene::{Anchor, Mesh, Scene};
 
 /// Maximum number of instances from which the centre of a group is computed.
 const MOST: usize = 256;
@@ -104,7 +102,7 @@ fn middle(scene: &Scene, mesh: u32) -> Vec3 {
         }
         None => match scene.meshes.get(mesh as usize) {
             Some(mesh) => mesh.bounds(),
-            None => scene.boxes_at_rest().get(mesh as usize).copied().unwrap_or(crate::math::Aabb::EMPTY),
+            None => scene.boxes_at_rest().get(mesh as usize).copied().unwrap_or(throng_base::math::Aabb::EMPTY),
         },
     };
     bounds.center()

@@ -2,10 +2,10 @@
 //! unless a scene file assigns another material.
 
 use super::gltf::generate_tangents;
-use crate::scene::{Scene, Shape, rig::Deformers};
 use glam::Mat2;
 use rayon::prelude::*;
 use std::collections::HashSet;
+use throng_scene::{Scene, Shape, rig::Deformers};
 
 /// Computes missing tangents. If this is not possible, the scene gets a warning, and normal maps have no effect there.
 pub fn add_missing(scene: &mut Scene) {

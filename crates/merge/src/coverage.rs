@@ -1,8 +1,8 @@
 //! Which samples of which pixels films have together.
 
 use super::MergeError;
-use crate::device::Region;
 use std::{fmt::Write as _, ops::Range};
+use throng_device::Region;
 
 /// Samples of the pixels of a region: ascending ranges apart from each other, counted from 0.
 pub struct Piece {

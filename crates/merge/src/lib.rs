@@ -7,16 +7,6 @@
 mod coverage;
 mod sinks;
 
-use crate::{
-    device::{Accumulation, Developer, DeviceError, FrameSettings, Region, layer_words},
-    files::remember_input,
-    output::{
-        CheckpointError, ColorDepth, Encoding, FileFormat, FilmFile, FilmHeader, FilmPicture, OutputError, Planned,
-        Texts, fill_atomically, prepare_distinct,
-    },
-    pixels::PixelType,
-    render::sampling,
-};
 use coverage::Piece;
 use rayon::prelude::*;
 use sinks::{ExrSink, FilmSink, PngSink, Sink};
@@ -26,6 +16,14 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
 };
+use throng_base::files::remember_input;
+use throng_device::{Accumulation, Developer, DeviceError, FrameSettings, Region, layer_words};
+use throng_output::{
+    CheckpointError, ColorDepth, Encoding, FileFormat, FilmFile, FilmHeader, FilmPicture, OutputError, Planned, Texts,
+    fill_atomically, prepare_distinct,
+};
+use throng_picture::pixels::PixelType;
+use throng_render::sampling;
 
 /// Rows of a band: those that OpenEXR files compress together.
 const BAND: usize = 16;

@@ -1,18 +1,16 @@
 //! The files that joined films become, band by band.
 
 use super::Join;
-use crate::{
-    device::{Accumulation, FrameSettings},
-    output::{
-        BandFile, EncodeError, Encoding, FilmWriter, PackedRows, Picture, Pixels, StreamWriter, begin_png, png_rows,
-    },
-    pixels::PixelType,
-};
 use std::{
     fs::File,
     io::{self, BufWriter, Write},
     ops::Range,
 };
+use throng_device::{Accumulation, FrameSettings};
+use throng_output::{
+    BandFile, EncodeError, Encoding, FilmWriter, PackedRows, Picture, Pixels, StreamWriter, begin_png, png_rows,
+};
+use throng_picture::pixels::PixelType;
 
 /// A file that takes bands of rows in order. Several threads make them at once.
 pub trait Sink: Sync {

@@ -8,10 +8,6 @@
 //! written to them once it is complete.
 
 use super::OutputError;
-use crate::{
-    disk,
-    files::{is_at, is_special, open_regular, os_string},
-};
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
@@ -21,6 +17,10 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 use tempfile::NamedTempFile;
+use throng_base::{
+    disk,
+    files::{is_at, is_special, open_regular, os_string},
+};
 
 const SUFFIX: &str = ".part";
 

@@ -1,7 +1,7 @@
 //! Backdrops, which are visible where a frame is transparent.
 
 use super::Pixels;
-use crate::math::{linear_from_srgb, srgb_from_linear};
+use throng_base::math::{linear_from_srgb, srgb_from_linear};
 
 /// Linear display colours behind a frame.
 pub struct Backdrop(Colors);

@@ -1,12 +1,12 @@
 //! Checkpoints: film files with the samples of an unfinished picture, from which another run can continue.
 
 use super::{OutputError, film::FilmFile};
-use crate::device::Accumulation;
 use serde::{Deserialize, Serialize};
 use std::{
     io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
+use throng_device::Accumulation;
 
 /// Identity of a film. A run can continue a film only if its own identity is equal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -11,10 +11,6 @@
 //! frame, with bit-identical results.
 
 use super::atomic::short;
-use crate::{
-    disk,
-    files::{is_at, without_waiting},
-};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashMap,
@@ -29,6 +25,10 @@ use std::{
     },
     thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use throng_base::{
+    disk,
+    files::{is_at, without_waiting},
 };
 
 const SUFFIX: &str = ".claim";

@@ -4,14 +4,14 @@ use super::{
     OutputError,
     atomic::{Target, prepare},
 };
-use crate::{
-    disk,
-    files::{FileId, inputs},
-};
 use std::{
     collections::HashMap,
     ffi::OsString,
     path::{Path, PathBuf},
+};
+use throng_base::{
+    disk,
+    files::{FileId, inputs},
 };
 
 /// A file that a command will write.
@@ -95,8 +95,8 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::remember_input;
     use std::fs;
+    use throng_base::files::remember_input;
 
     fn check(paths: &[PathBuf]) -> Result<(), String> {
         let planned = paths.iter().enumerate();

@@ -3,13 +3,13 @@
 use super::{
     Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName, atomic::open_node,
 };
-use crate::files::is_special;
 use std::{
     ffi::OsStr,
     fmt,
     io::{self, Write},
     path::{Path, PathBuf},
 };
+use throng_base::files::is_special;
 
 /// The destination of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Destination {
     }
 
     /// Checks that several scenes do not share one file, video, stream or film.
-    pub(crate) fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
+    pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         match self {
             Self::Files(files) => files.check_scene_count(scenes),
             Self::Video(video) => video.check_scene_count(scenes),
@@ -81,7 +81,7 @@ impl Destination {
     }
 
     /// Whether the name contains the placeholder `{animation}`.
-    pub(crate) fn has_animation(&self) -> bool {
+    pub fn has_animation(&self) -> bool {
         match self {
             Self::Files(files) => files.has_animation(),
             Self::Video(video) => video.has_animation(),
@@ -93,7 +93,7 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Pattern::for_animation`].
-    pub(crate) fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
+    pub fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
         Ok(match self {
             Self::Files(files) => Self::Files(files.for_animation(name, count)?),
             Self::Video(video) => Self::Video(video.for_animation(name, count)?),
@@ -102,7 +102,7 @@ impl Destination {
     }
 
     /// Path of a scene's first frame, video or film; none for streams.
-    pub(crate) fn first_file(&self, scene: &str) -> Option<PathBuf> {
+    pub fn first_file(&self, scene: &str) -> Option<PathBuf> {
         match self {
             Self::Files(files) => Some(files.path_for(1, scene)),
             Self::Video(video) => Some(video.path(scene)),
@@ -116,7 +116,7 @@ impl Destination {
     ///
     /// # Errors
     /// If there are several frames and the pattern for other formats has no placeholder for the frame number.
-    pub(crate) fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
+    pub fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {
             Self::Files(files) if files.check_frame_count(frames).is_err() => match files.format() {
                 FileFormat::WebP => Ok(Self::Video(files.with_format(VideoFormat::WebP))),
@@ -152,7 +152,7 @@ impl fmt::Display for Stream {
 
 impl Stream {
     /// Opens the stream for pictures in frame order. A pipe is opened when the first picture is written.
-    pub(crate) fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
+    pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
         let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
         let sink = Writer { stream: self.clone(), to: None };
         let path = self.to_string().into();

@@ -1,11 +1,11 @@
 //! Settings of the encoding of pictures, apart from the file format.
 
-use crate::{
+use throng_base::choice::choice;
+use throng_picture::{
     aov::{
         AovSet,
         channels::{ChannelKind, FileRows},
     },
-    choice::choice,
     pixels::PixelType,
 };
 

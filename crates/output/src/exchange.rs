@@ -1,11 +1,11 @@
 //! Lossless renaming: two names are exchanged, or a name is only used if no file has it.
 
 use super::atomic::{Part, Target, folder_of};
-use crate::disk;
 use std::{
     io::{self, ErrorKind},
     path::Path,
 };
+use throng_base::disk;
 
 impl Part {
     /// Like [`Self::persist`], but forces the file to the disk and replaces only an expected file. `is_expected` gets the path of the

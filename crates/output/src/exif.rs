@@ -36,7 +36,7 @@ pub fn texts(block: &[u8]) -> Texts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::picture::testing::metadata;
+    use crate::picture::testing::metadata;
 
     #[test]
     fn texts_come_back_and_other_blocks_have_none() {

@@ -7,9 +7,10 @@ use super::{
     png::{self, is_complete_png},
     web::{self, is_complete_jpeg, is_complete_webp},
 };
-use crate::{files::open_regular, pixels::PixelType};
 use image::codecs::{jpeg::JpegDecoder, webp::WebPDecoder};
 use std::{io::BufReader, path::Path};
+use throng_base::files::open_regular;
+use throng_picture::pixels::PixelType;
 
 /// File format of frames, selected by the extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +169,7 @@ impl FileFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{
+    use crate::{
         Pixels,
         picture::testing::{metadata, picture},
     };

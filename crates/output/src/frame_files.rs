@@ -4,13 +4,13 @@ use super::{
     PatternError,
     placeholder::{Piece, split},
 };
-use crate::files::os_string;
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
     fmt, io,
     path::{Path, PathBuf},
 };
+use throng_base::files::os_string;
 
 /// A pattern for files that are read, with one placeholder for the frame number, for example `frames/####.exr`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -135,7 +135,7 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{Pixels, picture::testing};
+    use crate::{Pixels, picture::testing};
     use std::{
         sync::{
             Arc,

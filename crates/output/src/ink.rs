@@ -1,7 +1,7 @@
 //! Line drawings: coloured edges over finished frames, and the colour of the paper.
 
 use super::Pixels;
-use crate::math::{linear_from_srgb, srgb_from_linear};
+use throng_base::math::{linear_from_srgb, srgb_from_linear};
 
 /// Draws edges of a linear `color` over `pixels`, in linear light. The device has already reduced the light of `pixels` by the coverage in
 /// `edges`. Display colours of transparent frames must not be multiplied by `alpha`; floats must be.

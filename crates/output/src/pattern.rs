@@ -4,13 +4,13 @@ use super::{
     FileFormat,
     placeholder::{MAX_WIDTH, Piece, escaped, split},
 };
-use crate::files::as_file_name;
 use std::{
     ffi::{OsStr, OsString},
     fmt,
     path::Path,
     path::PathBuf,
 };
+use throng_base::files::as_file_name;
 
 /// A file name with placeholders for the frame number and the scene's name.
 ///
@@ -125,7 +125,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Checks that the pattern has a placeholder for the scene's name if there are several scenes.
-    pub(crate) fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
+    pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         if scenes <= 1 || self.has_scene() {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Whether the pattern has a placeholder for the name of the animation.
-    pub(crate) fn has_animation(&self) -> bool {
+    pub fn has_animation(&self) -> bool {
         self.pieces.contains(&Piece::Animation)
     }
 
@@ -150,7 +150,7 @@ impl<F: Copy> Pattern<F> {
     ///
     /// # Errors
     /// If there are several animations and the pattern has no placeholder for their names.
-    pub(crate) fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
+    pub fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
         if count > 1 && !self.has_animation() {
             let (pattern, fix) = self.with_place("{animation}");
             return Err(PatternError::NoAnimation { pattern, fix });
@@ -174,7 +174,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Checks that the pattern has a placeholder for the frame number if there are several frames.
-    pub(crate) fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
+    pub fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
         if frames <= 1 || self.has_frame() {
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// The file format.
-    pub(crate) fn format(&self) -> F {
+    pub fn format(&self) -> F {
         self.format
     }
 
@@ -207,7 +207,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Describes the location of the frames of `scene` for messages, with `#` for the digits of the frame number.
-    pub(crate) fn describe(&self, scene: &str) -> String {
+    pub fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Scene(_) => as_file_name(scene),
             other => other.to_string(),

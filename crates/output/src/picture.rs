@@ -1,13 +1,13 @@
 //! The input of encoders: pixels, AOVs, and metadata of a finished frame.
 
 use super::EncodeError;
-use crate::{
-    aov::{Aov, AovImage, channels::FileBlocks},
-    device::Region,
-    pixels::PixelType,
-};
 use serde_json::Value;
 use std::{borrow::Cow, collections::BTreeMap};
+use throng_device::Region;
+use throng_picture::{
+    aov::{Aov, AovImage, channels::FileBlocks},
+    pixels::PixelType,
+};
 
 /// All data that a file can contain. Formats omit data that they do not support.
 pub struct Picture<'a> {

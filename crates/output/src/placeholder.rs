@@ -1,8 +1,8 @@
 //! Placeholders for frame numbers and names in patterns, in the notations of several programs.
 
 use super::PatternError;
-use crate::files::os_string;
 use std::{ffi::OsString, fmt};
+use throng_base::files::os_string;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {

@@ -1,13 +1,14 @@
 //! PNG frames: RGB or RGBA of 8 or 16 bits with text metadata, and the check that a file is complete.
 
 use super::{EncodeError, Metadata, Picture, Pixels, Texts, picture::with_alpha};
-use crate::{files::open_regular, pixels::PixelType};
 pub use png::StreamWriter;
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter, SrgbRenderingIntent};
 use std::{
     io::{self, BufReader, Read, Seek, SeekFrom},
     path::Path,
 };
+use throng_base::files::open_regular;
+use throng_picture::pixels::PixelType;
 
 /// The last chunk of every PNG file: zero length, name, checksum.
 const END_CHUNK: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60, 0x82];
@@ -120,7 +121,7 @@ pub fn read_origin(path: &Path) -> Option<((u32, u32), Texts)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::picture::testing::{metadata, picture};
+    use crate::picture::testing::{metadata, picture};
     use std::fs;
 
     #[test]

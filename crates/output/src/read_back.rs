@@ -1,16 +1,13 @@
 //! Reads frames that an earlier run has written, for outputs that need all frames.
 
 use super::{Manifests, Metadata, OutputError, Picture, Pixels};
-use crate::{
-    aov::{Aov, AovImage},
-    files::open_regular,
-    guard::guarded,
-};
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageReader,
     error::{DecodingError, ImageFormatHint},
 };
 use std::{io::BufReader, path::Path};
+use throng_base::{files::open_regular, guard::guarded};
+use throng_picture::aov::{Aov, AovImage};
 
 /// Reads the picture in `file` and calls `use_it` with it.
 ///

@@ -1,7 +1,6 @@
 //! JPEG and WebP frames: 8-bit lossy RGB in JPEG, lossless RGB or RGBA in WebP, and the check that a file is complete.
 
 use super::{EncodeError, Picture, Texts, exif};
-use crate::files::open_regular;
 use image::{
     ExtendedColorType::{Rgb8, Rgba8},
     ImageDecoder, ImageEncoder,
@@ -11,6 +10,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
+use throng_base::files::open_regular;
 
 /// The marker that ends every JPEG file.
 const END_OF_IMAGE: [u8; 2] = [0xff, 0xd9];
@@ -85,7 +85,7 @@ pub fn is_complete_webp(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{
+    use crate::{
         Pixels,
         picture::testing::{metadata, picture},
     };

@@ -1,8 +1,8 @@
 //! Types of the pixels of a finished frame, and the memory that holds them.
 
-use crate::abi;
 use bytes::Bytes;
 use std::ops::Deref;
+use throng_abi as abi;
 
 /// The type of a colour channel of a finished pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]

@@ -1,12 +1,10 @@
 //! Cameras of viewers: conversion from the messages of viewers to poses, and back.
 
 use super::View;
-use crate::{
-    anim::{CameraPose, Moment, lens_at},
-    math::LARGEST_COORDINATE,
-    scene::{Aperture, Camera, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height},
-};
 use glam::Vec3;
+use throng_base::math::LARGEST_COORDINATE;
+use throng_scene::anim::{CameraPose, Moment, lens_at};
+use throng_scene::{Aperture, Camera, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height};
 
 /// Checks that a view can be rendered.
 ///

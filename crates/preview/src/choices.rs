@@ -1,15 +1,13 @@
 //! Settings that a viewer has changed. They override the command line and the scene.
 
-use crate::{
-    aov::Aov,
-    choice::Choice,
-    denoise::Denoise,
-    device::FrameSettings,
-    scene::{Integrator, Shutter, ToneMap},
-    settings::{Exposure, PictureOptions, Size},
-};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
+use throng_base::choice::Choice;
+use throng_denoise::Denoise;
+use throng_device::FrameSettings;
+use throng_picture::aov::Aov;
+use throng_scene::{Integrator, Shutter, ToneMap};
+use throng_settings::{Exposure, PictureOptions, Size};
 
 /// The settings of a viewer; None keeps the value of the command line or scene.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! The clock of a viewer: a fixed frame, or an animation that plays in real time.
 
-use crate::scene::ranges::FRAMES;
 use std::time::{Duration, Instant};
+use throng_scene::ranges::FRAMES;
 
 #[derive(Clone, Debug)]
 pub struct Clock {

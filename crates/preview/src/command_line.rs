@@ -1,8 +1,11 @@
 //! Command lines that render a viewer's current picture or animation.
 
 use super::View;
-use crate::{anim::CameraPose, edit::degrees, quoting::quote, scene::Projection};
 use std::path::Path;
+use throng_base::quoting::quote;
+use throng_edit::degrees;
+use throng_scene::Projection;
+use throng_scene::anim::CameraPose;
 
 /// Flags of `throng view` that concern only the server.
 const OF_THE_SERVER: [&str; 3] = ["--port", "--bind", "--no-open"];

@@ -1,13 +1,13 @@
 //! Unsaved changes of one viewer to the scene.
 
 use super::{Picked, stage::Shown};
-use crate::edit::{self, EditError, EditableValue, Placed, Transform};
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
+use throng_edit::{self as edit, EditError, EditableValue, Placed, Transform};
 
 /// Maximum number of a viewer's changes, and of the bytes of their texts.
 const MOST_CHANGES: usize = 1000;

@@ -1,6 +1,6 @@
 //! A picture that is rendered incrementally, and can be interrupted at any time without loss.
 
-use crate::device::{Accumulation, Device, DeviceError, Frame, FrameSettings, Rendered, Stop};
+use throng_device::{Accumulation, Device, DeviceError, Frame, FrameSettings, Rendered, Stop};
 
 pub struct Film {
     pub frame: Frame,

@@ -1,12 +1,10 @@
 //! Display of AOVs as pictures.
 
-use crate::{
-    aov::{Aov, AovImage},
-    math::{Aabb, srgb_from_linear},
-};
 use bytes::Bytes;
 use glam::Vec3;
 use rayon::prelude::*;
+use throng_base::math::{Aabb, srgb_from_linear};
+use throng_picture::aov::{Aov, AovImage};
 
 /// sRGB pixels that visualise an AOV. Positions are scaled to `bounds`, the bounds of the scene.
 pub fn shown(image: &AovImage, bounds: &Aabb) -> Bytes {

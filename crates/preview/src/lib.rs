@@ -33,7 +33,6 @@ pub use command_line::{Takes, typed as typed_flags};
 pub use link::{Bell, Limits, Link, Next};
 pub use stage::Source;
 
-use crate::{Error, device::Device, edit::SceneText, render::RenderError};
 use edits::{Edits, Moved};
 use eye::{Due, Eye};
 use saving::Saves;
@@ -48,6 +47,10 @@ use std::{
     time::{Duration, Instant},
 };
 use stills::Stills;
+use throng_device::Device;
+use throng_edit::SceneText;
+use throng_render::RenderError;
+use throng_settings::Error;
 use watch::{Changed, Done, Watch};
 
 /// Interval at which closed links are detected while nothing else happens.

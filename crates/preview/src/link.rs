@@ -224,7 +224,7 @@ impl Link {
         self.inner().limits
     }
 
-    pub(crate) fn answer(&self, answer: Answer) {
+    pub fn answer(&self, answer: Answer) {
         let mut inner = self.inner();
         if inner.answers.len() >= MANY_ANSWERS {
             inner.answers.retain(|earlier| !answer.replaces(earlier));

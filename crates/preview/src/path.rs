@@ -1,15 +1,13 @@
 //! Paths of cameras: the scene's, and the path through a viewer's waypoints. Both are computed by the code for splines in scene files.
 
 use super::{Answer, Track, View, Waypoint, camera};
-use crate::{
-    anim::{CameraPose, Moment, camera_at, camera_pose},
-    loader,
-    scene::{
-        self, Above, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation, Projection,
-        Scene, sensor_height,
-    },
-};
 use glam::Vec3;
+use throng_loader as loader;
+use throng_scene::anim::{CameraPose, Moment, camera_at, camera_pose};
+use throng_scene::{
+    self as scene, Above, Aperture, Camera, CameraKey, CameraPath, Ease, Focus, Iris, Lens, Parametrisation,
+    Projection, Scene, sensor_height,
+};
 
 /// Number of points in a drawn path.
 const MOST_POINTS: u32 = 512;

@@ -1,12 +1,10 @@
 //! The surface at a point of a picture.
 
 use super::Picked;
-use crate::{
-    abi::{Hit, Ray},
-    device::{Device, DeviceError, Frame, RayKind},
-    math::Aabb,
-    scene::{Mesh, Projection, Scene, Shape},
-};
+use throng_abi::{Hit, Ray};
+use throng_base::math::Aabb;
+use throng_device::{Device, DeviceError, Frame, RayKind};
+use throng_scene::{Mesh, Projection, Scene, Shape};
 
 /// Traces a ray through the centre of the lens and a point of a picture of `frame`. The point has coordinates from 0 to 1 from the top
 /// left; `aspect` is the picture's width divided by its height. Returns the index of the outermost instance and a description of the

@@ -2,15 +2,13 @@
 //! one.
 
 use super::{Answer, Engine, Link, Saved, edits::Pair};
-use crate::{
-    Error,
-    edit::{self, EditError, Flight, ModelChoices, SceneText},
-    loader::options::CameraChoice,
-};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
+use throng_edit::{self as edit, EditError, Flight, ModelChoices, SceneText};
+use throng_loader::options::CameraChoice;
+use throng_settings::Error;
 
 /// Options for a file that another program has changed.
 const CHOICES: [&str; 2] = ["anyway", "reload"];

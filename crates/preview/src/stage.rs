@@ -4,27 +4,24 @@
 //! device loads each in turn.
 
 use super::{Bounds, SceneFacts, camera, choices};
-use crate::{
-    Error,
-    accel::NodeLayout,
-    anim::{Deformed, Moment, camera_at, shape_at, world_transforms},
-    aov::{Aov, AovSet},
-    choice::Choice,
-    device::Device,
-    edit::{self, SceneText},
-    files::recording,
-    math::Aabb,
-    pixels::PixelType,
-    render::{LoadedScene, Outputs, RenderError, RenderJob},
-    scene::{Integrator, Scene, ToneMap},
-    settings::{FrameOptions, PictureOptions},
-};
 use rayon::prelude::*;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
+use throng_accel::NodeLayout;
+use throng_base::{choice::Choice, files::recording, math::Aabb};
+use throng_device::Device;
+use throng_edit::{self as edit, SceneText};
+use throng_picture::{
+    aov::{Aov, AovSet},
+    pixels::PixelType,
+};
+use throng_render::{LoadedScene, Outputs, RenderError, RenderJob};
+use throng_scene::anim::{Deformed, Moment, camera_at, shape_at, world_transforms};
+use throng_scene::{Integrator, Scene, ToneMap};
+use throng_settings::{Error, FrameOptions, PictureOptions};
 
 /// A file, and the options for showing it.
 #[derive(Clone)]

@@ -1,17 +1,15 @@
 //! A still: a picture of the current view that becomes a file, with its own size and sample count.
 
 use super::{Answer, Link, StillFormat, film::Film, link::Ticket, stage::Stage};
-use crate::{
-    Error,
-    device::{Frame, Rendered, Stop},
-    output::{EncodeError, Encoding, FileFormat, Picture, Pixels},
-    render::{RenderError, RenderJob},
-};
 use std::{
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
+use throng_device::{Frame, Rendered, Stop};
+use throng_output::{EncodeError, Encoding, FileFormat, Picture, Pixels};
+use throng_render::{RenderError, RenderJob};
+use throng_settings::Error;
 
 /// Target duration of a slice of samples, and interval between two reports.
 const SLICE: Duration = Duration::from_millis(100);

@@ -1,8 +1,8 @@
 //! The queue of stills of all viewers, which are rendered in turn.
 
 use super::{Answer, Link, stage::Stage, still::Still};
-use crate::device::Stop;
 use std::sync::Arc;
+use throng_device::Stop;
 
 /// Maximum numbers of stills that wait, are in progress or are not fetched yet: per viewer, and in total.
 const MOST_OF_ONE: usize = 8;

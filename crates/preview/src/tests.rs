@@ -1,16 +1,14 @@
 //! Tests of the loop through the interface of viewers.
 
 use super::*;
-use crate::{
-    device::CpuDevice,
-    pixels::PixelType,
-    render::{LoadedScene, Outputs},
-    scene::Integrator,
-    settings::{PictureOptions, Size},
-};
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
+use throng_device::CpuDevice;
+use throng_picture::pixels::PixelType;
+use throng_render::{LoadedScene, Outputs};
+use throng_scene::Integrator;
+use throng_settings::{PictureOptions, Size};
 
 const SCENE: &str = r#"(
     render: (size: (48, 32), samples: 6, integrator: whitted, frames: 5, fps: 10),

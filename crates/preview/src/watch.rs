@@ -6,7 +6,6 @@ use super::{
     link::Bell,
     stage::{Prepared, Source},
 };
-use crate::{Error, accel::NodeLayout};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     fs, io,
@@ -15,6 +14,8 @@ use std::{
     thread,
     time::{Duration, Instant, SystemTime},
 };
+use throng_accel::NodeLayout;
+use throng_settings::Error;
 
 /// Interval at which the files are checked.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -1,13 +1,11 @@
 //! Trees of assemblies. The tree of a static assembly is built once, the tree of an animated assembly in each frame. All copies of an
 //! assembly share one tree.
 
-use crate::{
-    accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput},
-    anim::{self, Moment, ShutterTime},
-    scene::{Instance, Mesh, NONE, Numbers, Scene, Shape},
-};
 use glam::Affine3;
 use std::{ops::Range, sync::Arc};
+use throng_accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput};
+use throng_scene::anim::{self, Moment, ShutterTime};
+use throng_scene::{Instance, Mesh, NONE, Numbers, Scene, Shape};
 
 /// A scene at one moment, from which the trees of a frame are built.
 #[derive(Clone, Copy)]
@@ -141,12 +139,10 @@ fn moving(scene: &Scene) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        abi::Hit,
-        render::Poser,
-        scene::{Assembly, Motion, MotionPart, Phase},
-    };
+    use crate::Poser;
     use glam::Vec3;
+    use throng_abi::Hit;
+    use throng_scene::{Assembly, Motion, MotionPart, Phase};
 
     #[test]
     fn only_assemblies_in_which_something_moves_are_built_anew() {

@@ -1,9 +1,5 @@
 //! Backgrounds of finished frames, which replace the environment behind the scene.
 
-use crate::{
-    loader::{LoadError, load_radiance, options::parse_color},
-    output::Backdrop,
-};
 use glam::Vec3;
 use image::{
     Rgb32FImage,
@@ -13,11 +9,13 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
 };
+use throng_loader::{LoadError, load_radiance, options::parse_color};
+use throng_output::Backdrop;
 
 /// A background as chosen by the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BackgroundChoice {
-    /// No background: pictures get an alpha channel, as with [`transparent`](field@crate::settings::AovOptions::transparent).
+    /// No background: pictures get an alpha channel, as with [`transparent`](field@throng_settings::AovOptions::transparent).
     Transparent,
     /// A linear colour.
     Color(Vec3),
@@ -58,7 +56,7 @@ impl BackgroundChoice {
     ///
     /// # Errors
     /// If the picture is missing, damaged or too large.
-    pub(crate) fn open(&self, size: (u32, u32)) -> Result<Option<Background>, LoadError> {
+    pub fn open(&self, size: (u32, u32)) -> Result<Option<Background>, LoadError> {
         Ok(match self {
             Self::Transparent => None,
             Self::Color(color) => {
@@ -91,7 +89,7 @@ fn covering(path: &Path, (width, height): (u32, u32)) -> Result<Backdrop, LoadEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::Pixels;
+    use throng_output::Pixels;
 
     fn shown(file: &Path, size: (u32, u32)) -> Vec<u8> {
         let background = BackgroundChoice::File(file.to_owned()).open(size).unwrap().unwrap();

@@ -1,11 +1,11 @@
 //! Compares devices by frames: renders each frame on every device, and compares the pixels with the first device's.
 
 use super::{Poser, RenderError, RenderJob, fit_poser};
-use crate::device::{Device, DeviceError, Rendered, Stop};
 use std::{
     ops::AddAssign,
     sync::atomic::{AtomicBool, Ordering},
 };
+use throng_device::{Device, DeviceError, Rendered, Stop};
 
 /// Greatest share of differing pixels (or rays) at which two devices still agree.
 pub const LIMIT: f64 = 0.01;
@@ -164,14 +164,12 @@ impl<'a> Side<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::TreeSource;
-    use crate::{
-        aov::AovSet,
-        device::fake::{FakeDevice, settings},
-        output::Pattern,
-        scene::Scene,
-    };
+    use crate::TreeSource;
     use std::sync::Arc;
+    use throng_device::fake::{FakeDevice, settings};
+    use throng_output::Pattern;
+    use throng_picture::aov::AovSet;
+    use throng_scene::Scene;
 
     #[test]
     fn pixels_differ_beyond_the_tolerance_only() {
@@ -198,7 +196,7 @@ mod tests {
 
     fn compare(devices: Vec<FakeDevice>, stop: bool) -> (Vec<(u32, u64)>, Result<Comparison, RenderError>) {
         let job = RenderJob {
-            pixels: crate::device::PixelType::U8,
+            pixels: throng_device::PixelType::U8,
             scene: Arc::new(Scene::default()),
             settings: settings(),
             auto_exposure: None,

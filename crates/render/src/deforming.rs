@@ -1,17 +1,15 @@
 //! Deforming meshes and their trees, updated from frame to frame.
 
 use super::TreeSource;
-use crate::{
-    accel::{Blas, Followed, NodeLayout, RefitStats, Surface},
-    anim::{self, Deformed, Moment, ShutterTime},
-    device::PosedMesh,
-    scene::{
-        Scene,
-        rig::{DeformingMesh, RefitPolicy},
-    },
-};
 use rayon::prelude::*;
 use std::{sync::Arc, time::Instant};
+use throng_accel::{Blas, Followed, NodeLayout, RefitStats, Surface};
+use throng_device::PosedMesh;
+use throng_scene::anim::{self, Deformed, Moment, ShutterTime};
+use throng_scene::{
+    Scene,
+    rig::{DeformingMesh, RefitPolicy},
+};
 
 /// The deforming meshes of a scene, in the scene's order.
 #[derive(Clone)]

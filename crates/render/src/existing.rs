@@ -1,8 +1,8 @@
 //! Frames that already exist, or that other runs are rendering. This run renders neither.
 
 use super::{Outputs, RenderJob};
-use crate::choice::choice;
-use crate::output::{Claims, OutputError, remove_stale_claim};
+use throng_base::choice::choice;
+use throng_output::{Claims, OutputError, remove_stale_claim};
 
 /// Treatment of frames that already exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

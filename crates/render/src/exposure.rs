@@ -4,13 +4,12 @@
 //! settings alone, and the exposure of films does not flicker.
 
 use super::{Poser, RenderError, RenderJob};
-use crate::{
-    aov::{Aov, AovSet, cryptomatte},
-    device::{Device, FrameSettings, PixelType, Stop},
-    film::FilmSettings,
-    light::luminance,
-};
 use std::collections::{BTreeMap, BTreeSet};
+use throng_device::{Device, FrameSettings, PixelType, Stop, light::luminance};
+use throng_picture::{
+    aov::{Aov, AovSet, cryptomatte},
+    film::FilmSettings,
+};
 
 /// Longer side of a measured picture in pixels, and its samples per pixel. The gentle mode halves the effect of an error, so it takes fewer
 /// samples.
@@ -30,7 +29,7 @@ const MOST: f32 = 16.0;
 /// Stops that a clay model in the studio would get. Such a model needs no correction.
 const CLAY: f32 = -1.3;
 
-/// Method of measuring exposures, see [`crate::scene::Metering`].
+/// Method of measuring exposures, see [`throng_scene::Metering`].
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum AutoExposure {
     #[serde(rename = "gentle")]
@@ -242,7 +241,7 @@ fn stops_for(radiance: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::RenderDefaults;
+    use throng_scene::RenderDefaults;
 
     #[test]
     fn pictures_become_middle_grey_whatever_their_specks() {

@@ -5,7 +5,6 @@ use super::{
     existing::Begin,
     window::{Reach, Step, Steps},
 };
-use crate::output::OutputError;
 use std::{
     collections::VecDeque,
     mem,
@@ -13,6 +12,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_output::OutputError;
 
 /// Shortest and longest pause between two checks of frames that other runs are rendering. The pause is a quarter of the time waited so far.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];

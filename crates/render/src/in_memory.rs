@@ -9,15 +9,13 @@ use super::{
     window::{Complete, Steps, Traced, Window},
     write,
 };
-use crate::{
-    accel::NodeLayout,
-    denoise::DenoiseError,
-    device::{Device, Frame, FrameSettings, Rendered, Stop},
-    output::Metadata,
-    scene::Scene,
-};
 use glam::Vec3;
 use std::sync::Arc;
+use throng_accel::NodeLayout;
+use throng_denoise::DenoiseError;
+use throng_device::{Device, Frame, FrameSettings, Rendered, Stop};
+use throng_output::Metadata;
+use throng_scene::Scene;
 
 /// A scene that a device has loaded, and the trees of its meshes, which all frames share.
 pub struct LoadedScene {

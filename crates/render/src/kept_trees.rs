@@ -1,10 +1,10 @@
 //! Trees in memory, shared between meshes with equal content. A scene that is loaded again builds only the trees of changed meshes.
 
-use crate::accel::{Blas, TreeKey};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
+use throng_accel::{Blas, TreeKey};
 
 /// Trees by key. An entry is valid while a poser or frame holds its tree.
 #[derive(Debug, Default)]

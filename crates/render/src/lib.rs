@@ -30,15 +30,6 @@ mod tree_source;
 mod window;
 mod write;
 
-use crate::{
-    aov::AovSet,
-    denoise::{DenoiseError, Denoising},
-    device::{Device, DeviceError, FilmWanted, FrameProgress, FrameSettings, RayCounts, Rendered, Stop},
-    memory,
-    output::{CheckpointError, OutputError},
-    pixels::PixelType,
-    scene::{Scene, rig::RefitPolicy},
-};
 pub use background::{Background, BackgroundChoice};
 pub use busy::{Busy, BusyShares};
 pub use existing::{Mismatched, SkipExisting};
@@ -68,6 +59,12 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_base::memory;
+use throng_denoise::{DenoiseError, Denoising};
+use throng_device::{Device, DeviceError, FilmWanted, FrameProgress, FrameSettings, RayCounts, Rendered, Stop};
+use throng_output::{CheckpointError, OutputError};
+use throng_picture::{aov::AovSet, pixels::PixelType};
+use throng_scene::{Scene, rig::RefitPolicy};
 pub use tree_cache::{CacheError, TreeCache, TreeCounts};
 pub use tree_source::TreeSource;
 pub use window::film_frame;
@@ -143,7 +140,7 @@ pub struct FrameReport {
     /// Number of the frame, from 1.
     pub frame: u32,
     /// Path of the frame's file.
-    #[serde(serialize_with = "crate::files::serialize_lossy")]
+    #[serde(serialize_with = "throng_base::files::serialize_lossy")]
     pub path: PathBuf,
     /// Milliseconds of posing: transforms, shapes and trees.
     pub pose_ms: f64,

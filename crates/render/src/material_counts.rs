@@ -1,7 +1,7 @@
 //! Counts of a scene's materials by kind, for `throng info`.
 
-use crate::scene::{Alpha, Material, MaterialKind, NONE};
 use std::fmt;
+use throng_scene::{Alpha, Material, MaterialKind, NONE};
 
 /// Numbers of materials by kind. Each material is counted in one field; `with_alpha` counts some of them a second time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -67,7 +67,7 @@ impl fmt::Display for MaterialCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Lobes;
+    use throng_scene::Lobes;
 
     #[test]
     fn materials_are_told_by_what_they_are() {

@@ -8,15 +8,6 @@ use super::{
     window::{Complete, Traced, Window},
     write::{self, Finished},
 };
-use crate::{
-    aov::Aov,
-    device::{Accumulation, Device, DeviceError, Filtered, Frame, FrameSettings, PixelType, RayCounts, Rendered},
-    output::{
-        CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
-    },
-    pixels::Floats,
-    scene::ToneMap,
-};
 use std::{
     fs,
     ops::Range,
@@ -27,6 +18,14 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use throng_device::{
+    Accumulation, Device, DeviceError, Filtered, Frame, FrameSettings, PixelType, RayCounts, Rendered,
+};
+use throng_output::{
+    CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
+};
+use throng_picture::{aov::Aov, pixels::Floats};
+use throng_scene::ToneMap;
 
 /// Target duration of one device call. Signals are handled between calls.
 const SLICE: Duration = Duration::from_millis(500);
@@ -427,15 +426,13 @@ pub fn sampling(settings: &FrameSettings) -> FrameSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        device::{CpuDevice, fake},
-        film::FilmSettings,
-        loader,
-        render::Poser,
-        scene::{Integrator, Layering, PixelFilter, Shutter},
-    };
+    use crate::Poser;
     use proptest::{option, prelude::*, sample::select};
     use std::sync::{Arc, LazyLock};
+    use throng_device::{CpuDevice, fake};
+    use throng_loader as loader;
+    use throng_picture::film::FilmSettings;
+    use throng_scene::{Integrator, Layering, PixelFilter, Shutter};
 
     /// A scene with lights, a mirror and motion.
     const SCENE: &str = r#"(
@@ -457,7 +454,7 @@ mod tests {
         assert!(under(Some(0.1), ToneMap::None) != under(Some(0.1), ToneMap::Agx));
     }
 
-    static LOADED: LazyLock<Arc<crate::scene::Scene>> = LazyLock::new(|| {
+    static LOADED: LazyLock<Arc<throng_scene::Scene>> = LazyLock::new(|| {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("scene.ron");
         std::fs::write(&path, SCENE).unwrap();
@@ -540,7 +537,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(96))]
+        #![proptest_config(throng_testing::same_cases(96))]
 
         #[test]
         fn a_picture_in_pieces_is_that_at_once(

@@ -1,11 +1,9 @@
 //! Poses of the scene one frame earlier and one frame later, for motion vectors.
 
-use crate::{
-    anim::{self, Deformed, Moment},
-    device::{OtherPose, PosedMesh},
-    scene::Scene,
-};
 use std::sync::Arc;
+use throng_device::{OtherPose, PosedMesh};
+use throng_scene::Scene;
+use throng_scene::anim::{self, Deformed, Moment};
 
 /// The poses of `scene` one frame before `moment`, one frame after it, and at `moment`. Unless `moves` is set or frames have nested levels,
 /// the last pose has only the camera.

@@ -1,19 +1,17 @@
 //! The files that the frames of a run are written to, and their metadata.
 
 use super::{AutoExposure, RenderJob, SkipExisting, window::Traced, write};
-use crate::{
-    aov::{AovSet, channels::FileRows},
-    denoise::Denoise,
-    device::{FrameSettings, Rendered},
-    output::{
-        Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
-        Picture, Pixels,
-    },
-};
 use std::{
     path::{Path, PathBuf},
     sync::OnceLock,
 };
+use throng_denoise::Denoise;
+use throng_device::{FrameSettings, Rendered};
+use throng_output::{
+    Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
+    Picture, Pixels,
+};
+use throng_picture::aov::{AovSet, channels::FileRows};
 
 /// All outputs of a run: a file per frame, and outputs that join frames.
 #[derive(Default)]

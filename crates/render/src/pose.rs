@@ -6,19 +6,19 @@ use super::{
     deforming::DeformingMeshes,
     other_poses::other_poses,
 };
-use crate::{
-    accel::{Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages},
-    anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime},
-    aov::{Aov, AovSet},
-    device::{Frame, FrameSettings},
-    scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy},
-};
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use throng_accel::{
+    Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
+};
+use throng_device::{Frame, FrameSettings};
+use throng_picture::aov::{Aov, AovSet};
+use throng_scene::anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime};
+use throng_scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy};
 
 /// Paths per instance above which a GPU frame gets a careful TLAS build. A careful build costs about 10 ns per instance on a CPU with 16
 /// threads, and saves about a sixth of the 3 ns that tracing a path takes.
@@ -460,15 +460,13 @@ impl Grouped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        device::fake::settings,
-        math::Aabb,
-        scene::{
-            Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
-            rig::{
-                Actor, Appearance, Channel, Clip, Interpolation, Local, Playback, Property, Rig, RigNode, RigNodeRef,
-                ShownBy,
-            },
+    use throng_base::math::Aabb;
+    use throng_device::fake::settings;
+    use throng_scene::{
+        Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
+        rig::{
+            Actor, Appearance, Channel, Clip, Interpolation, Local, Playback, Property, Rig, RigNode, RigNodeRef,
+            ShownBy,
         },
     };
 

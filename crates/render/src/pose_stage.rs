@@ -93,8 +93,10 @@ fn pose_frames(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{accel::NodeLayout, render::tests, scene::Scene};
+    use crate::tests;
     use std::sync::Arc;
+    use throng_accel::NodeLayout;
+    use throng_scene::Scene;
 
     #[test]
     fn several_posers_hand_frames_on_in_order() {

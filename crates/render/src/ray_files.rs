@@ -5,19 +5,19 @@
 //! - `.scn`: `SCN1\0\0\0\0`, u32 mesh count, u32 instance count; per mesh u32 vertex count, u32 triangle count, the vertices (f32 × 3) and
 //!   triangles (u32 × 3); then a u32 mesh index per instance; then f32 × 12 per instance, its 3×4 row-major object-to-world matrix.
 
-use crate::{
-    abi::{Hit, Ray},
-    files::{open_regular, remember_input},
-    math::rows_from_affine,
-    output::{OutputError, write_atomically},
-    scene::{Placed, Scene, Shape},
-};
 use glam::Affine3;
 use std::{
     io::{self, Read},
     ops::Range,
     path::{Path, PathBuf},
 };
+use throng_abi::{Hit, Ray};
+use throng_base::{
+    files::{open_regular, remember_input},
+    math::rows_from_affine,
+};
+use throng_output::{OutputError, write_atomically};
+use throng_scene::{Placed, Scene, Shape};
 
 const RAY_MAGIC: &[u8; 8] = b"RAY1\0\0\0\0";
 const HIT_MAGIC: &[u8; 8] = b"HIT1\0\0\0\0";

@@ -9,12 +9,12 @@ use super::{
     pose::Posed,
     window::{Complete, Traced, film_frame},
 };
-use crate::{
-    aov::AovImage,
-    denoise::{DenoiseError, Denoising, shown_noise},
-    device::{Accumulation, AccumulationState, Device, Filtered, FoldedFilm, Frame, FrameSettings, Stop, TileGrid},
-};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use throng_denoise::{DenoiseError, Denoising, shown_noise};
+use throng_device::{
+    Accumulation, AccumulationState, Device, Filtered, FoldedFilm, Frame, FrameSettings, Stop, TileGrid,
+};
+use throng_picture::aov::AovImage;
 
 /// Initial number of samples per pixel. With fewer samples, the noise estimate is too unreliable.
 const FIRST_SAMPLES: u32 = 8;
@@ -261,7 +261,8 @@ fn take_aovs(grid: TileGrid, tiles: &[u32], (to, from): (&mut [AovImage], &[AovI
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::fake, scene::PixelFilter};
+    use throng_device::fake;
+    use throng_scene::PixelFilter;
 
     #[test]
     fn noisy_tiles_get_twice_to_eight_times_the_samples() {

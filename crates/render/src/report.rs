@@ -1,15 +1,13 @@
 //! A description of a scene for `throng info`: counts, memory, trees and camera.
 
 use super::{MaterialCounts, Poser, TreeCounts, TreeSource, milliseconds};
-use crate::{
-    accel::{Blas, REFIT_FACTOR, RefitStats},
-    device::{Device, DeviceError},
-    scene::{
-        Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels,
-        rig::RefitPolicy,
-    },
-};
 use std::{fmt, sync::Arc};
+use throng_accel::{Blas, REFIT_FACTOR, RefitStats};
+use throng_device::{Device, DeviceError};
+use throng_scene::{
+    Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels,
+    rig::RefitPolicy,
+};
 
 /// The document that `throng info --json` prints.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -1,9 +1,9 @@
 //! Tests of the frame loop with fake devices.
 
 use super::*;
-use crate::device::fake::{FakeDevice, Step, settings};
-use crate::output::Pattern;
 use tempfile::TempDir;
+use throng_device::fake::{FakeDevice, Step, settings};
+use throng_output::Pattern;
 
 #[derive(Default)]
 struct Numbers {

@@ -5,11 +5,6 @@
 //! therefore use one folder, and two that build the same tree write identical files. Files are never removed. Users may delete files or the
 //! folder at any time.
 
-use crate::{
-    accel::{Blas, NodeLayout, Quality, Surface, TreeKey},
-    files::open_regular,
-    output::{self, Part},
-};
 use std::{
     fmt,
     io::{self, BufWriter, ErrorKind, Write},
@@ -20,6 +15,9 @@ use std::{
     },
     time::Instant,
 };
+use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey};
+use throng_base::files::open_regular;
+use throng_output::{self as output, Part};
 
 const ENDING: &str = ".blas";
 /// Number of triangles below which trees are not cached: they build in a millisecond, and the support map makes their files large.

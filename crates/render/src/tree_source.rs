@@ -1,10 +1,6 @@
 //! The source of the trees of meshes: trees are built, or read from a cache.
 
 use super::{CacheError, TreeCache, TreeCounts, kept_trees::KeptTrees};
-use crate::{
-    accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, most_boxes},
-    memory::{describe, resident_bytes, total_bytes},
-};
 use std::{
     fmt,
     sync::{
@@ -12,6 +8,8 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
 };
+use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, most_boxes};
+use throng_base::memory::{describe, resident_bytes, total_bytes};
 
 /// Quality at which trees are built, and the folder in which they are cached. The default is [`Quality::High`] without a cache. If memory
 /// does not suffice for a build, the tree gets a lower quality.
@@ -119,17 +117,17 @@ impl TreeSource {
     }
 
     /// The first tree whose quality was lowered.
-    pub(crate) fn lowered(&self) -> Option<&Lowered> {
+    pub fn lowered(&self) -> Option<&Lowered> {
         self.lowered.get()
     }
 
     /// Counts of trees read and built so far; none without a cache.
-    pub(crate) fn counts(&self) -> Option<TreeCounts> {
+    pub fn counts(&self) -> Option<TreeCounts> {
         self.cache.as_ref().map(|cache| cache.counts())
     }
 
     /// Error of the first tree that could not be written to the cache.
-    pub(crate) fn failure(&self) -> Option<&CacheError> {
+    pub fn failure(&self) -> Option<&CacheError> {
         self.cache.as_ref().and_then(|cache| cache.failure())
     }
 }
@@ -142,7 +140,7 @@ fn free_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::TriangleMesh;
+    use throng_scene::TriangleMesh;
 
     #[test]
     fn an_edit_of_one_mesh_among_a_hundred_makes_one_tree() {

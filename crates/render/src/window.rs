@@ -9,20 +9,18 @@ use super::{
     refine::{Begun, Refined},
     write::writer_count,
 };
-use crate::{
-    aov::{Aov, AovSet},
-    denoise::{
-        DenoiseError, Denoising,
-        film::{FilmFrame, FilmLayers},
-    },
-    device::{FilmWanted, FrameSettings, RayCounts, Rendered},
-};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     ops::RangeInclusive,
     sync::Arc,
     time::Duration,
 };
+use throng_denoise::{
+    DenoiseError, Denoising,
+    film::{FilmFrame, FilmLayers},
+};
+use throng_device::{FilmWanted, FrameSettings, RayCounts, Rendered};
+use throng_picture::aov::{Aov, AovSet};
 
 /// The range of frames that contribute to a denoised frame.
 #[derive(Clone, Copy, Debug)]

@@ -6,15 +6,6 @@ use super::{
     sanity,
     window::{Complete, Traced},
 };
-use crate::{
-    aov::{Aov, AovImage, channels::pixel_bytes},
-    denoise::{Denoising, film::FilmFrame},
-    device::{Filtered, FrameSettings, Rendered},
-    memory,
-    output::{Pixels, draw_edges, tint},
-    pixels::PixelType,
-    scene::{Integrator, Shows},
-};
 use std::{
     collections::BTreeMap,
     mem,
@@ -22,6 +13,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Receiver},
     time::Instant,
 };
+use throng_base::memory;
+use throng_denoise::{Denoising, film::FilmFrame};
+use throng_device::{Filtered, FrameSettings, Rendered};
+use throng_output::{Pixels, draw_edges, tint};
+use throng_picture::{
+    aov::{Aov, AovImage, channels::pixel_bytes},
+    pixels::PixelType,
+};
+use throng_scene::{Integrator, Shows};
 
 /// Bytes of pixels and AOVs that the writers may hold: the greater of a fixed size and a share (1/32) of the machine's memory. A single
 /// larger frame is written alone.
@@ -271,8 +271,9 @@ impl<'a> Ledger<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::RayCounts, output::OutputError};
     use std::io::ErrorKind;
+    use throng_device::RayCounts;
+    use throng_output::OutputError;
 
     struct Numbers(Vec<u32>);
 

@@ -154,7 +154,7 @@ fn filled(heights: Vec<Option<f32>>) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{CameraKey, Parametrisation};
+    use crate::{CameraKey, Parametrisation};
 
     fn key(time: f64, x: f32, y: f32) -> CameraKey {
         CameraKey { time, eye: Vec3::new(x, y, 0.0), target: Vec3::new(x + 9.0, 0.0, 1.0) }

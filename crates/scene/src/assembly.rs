@@ -8,7 +8,7 @@ use super::{Instance, Mesh, Scene};
 use std::{ops::Range, sync::Arc};
 
 /// Maximum number of nested levels of assemblies.
-pub const MOST_LEVELS: usize = crate::abi::MOST_NESTED as usize;
+pub const MOST_LEVELS: usize = throng_abi::MOST_NESTED as usize;
 
 /// Maximum number of numbers in a world with assemblies; see [`Scene::numbers`].
 pub const MOST_NUMBERS: u64 = u32::MAX as u64;
@@ -108,7 +108,7 @@ impl Scene {
     }
 
     /// The value of each mesh, then of each assembly, which is the sum over its contents.
-    pub(crate) fn per_placed(&self, of_mesh: impl Fn(usize) -> u64) -> Vec<u64> {
+    pub fn per_placed(&self, of_mesh: impl Fn(usize) -> u64) -> Vec<u64> {
         let meshes = self.meshes.len();
         let mut values: Vec<u64> = (0..meshes).map(of_mesh).collect();
         values.resize(meshes + self.assemblies.len(), 0);
@@ -142,7 +142,7 @@ impl Scene {
     }
 
     /// Adds a mesh, and returns its index.
-    pub(crate) fn add_mesh(&mut self, mesh: Mesh) -> u32 {
+    pub fn add_mesh(&mut self, mesh: Mesh) -> u32 {
         let index = self.meshes.len() as u32;
         self.meshes.push(mesh);
         if !self.assemblies.is_empty() {
@@ -153,7 +153,7 @@ impl Scene {
     }
 
     /// Adds an instance to the world.
-    pub(crate) fn add_to_world(&mut self, instance: Instance, stem: u32, number: u32) {
+    pub fn add_to_world(&mut self, instance: Instance, stem: u32, number: u32) {
         let index = self.world().end;
         self.instances.insert(index, instance);
         self.names.insert(index, stem, number);
@@ -174,7 +174,7 @@ fn sum(instances: &[Instance], values: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{NONE, Shape};
+    use crate::{NONE, Shape};
     use glam::Affine3;
 
     /// Two meshes in the world, around three streets of two houses and a mesh each; a house has two meshes.

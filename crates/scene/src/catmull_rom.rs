@@ -61,7 +61,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(256))]
+        #![proptest_config(throng_testing::same_cases(256))]
 
         #[test]
         fn even_times_give_the_closed_form(p in prop::array::uniform4(point()), t in 0.0f32..1.0, start in -5.0f64..5.0, step in 0.1f64..4.0) {

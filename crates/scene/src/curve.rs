@@ -406,7 +406,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(64))]
+        #![proptest_config(throng_testing::same_cases(64))]
 
         #[test]
         fn catmull_rom_has_constant_speed(points in uneven_points(3), closed: bool) {

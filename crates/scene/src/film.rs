@@ -1,6 +1,6 @@
 //! Pixel filters and tone curves, with their names in scene files and on the command line.
 
-use crate::choice::choice;
+use throng_base::choice::choice;
 
 choice! {
     /// Pixel filter: how samples are weighted around a pixel.
@@ -26,7 +26,7 @@ choice! {
 
 impl PixelFilter {
     /// Default full width of the filter, in pixels.
-    pub(crate) fn width(self) -> f32 {
+    pub fn width(self) -> f32 {
         match self {
             Self::Box => 1.0,
             Self::Tent => 2.0,

@@ -5,9 +5,9 @@ use super::{
     above::{Above, Lift},
     catmull_rom::catmull_rom,
 };
-use crate::choice::choice;
 use glam::{DVec3, Vec3};
 use std::{f64::consts::PI, sync::Arc};
+use throng_base::choice::choice;
 
 /// Number of chords per segment for the test whether the target passes the eye.
 const CHORDS: u32 = 64;
@@ -403,7 +403,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(64))]
+        #![proptest_config(throng_testing::same_cases(64))]
 
         #[test]
         fn every_key_is_passed_at_its_time(steps in prop::collection::vec((0.1f64..4.0, -9f32..9.0, -9f32..9.0), 2..8)) {

@@ -29,7 +29,7 @@ pub struct Thinning {
 
 impl Fog {
     /// A copy with all heights raised.
-    pub(crate) fn lifted(self, by: f32) -> Self {
+    pub fn lifted(self, by: f32) -> Self {
         let thinning = self.thinning.map(|thinning| Thinning { base: thinning.base + by, ..thinning });
         Self { thinning, top: self.top.map(|top| top + by), ..self }
     }
@@ -40,14 +40,14 @@ impl Fog {
     }
 
     /// Whether it blocks all light from infinite distance.
-    pub(crate) fn hides_the_sky(&self) -> bool {
+    pub fn hides_the_sky(&self) -> bool {
         self.is_seen() && self.thinning.is_none() && self.top.is_none()
     }
 }
 
 impl Scene {
     /// Whether the scene has visible fog.
-    pub(crate) fn is_foggy(&self) -> bool {
+    pub fn is_foggy(&self) -> bool {
         self.fog.is_some_and(|fog| fog.is_seen())
     }
 }

@@ -7,7 +7,7 @@ impl Scene {
     /// A hash of everything that pictures of the scene depend on, but for the settings that the command line may override. It
     /// is the same on every machine, and changes where the program reads files differently. Takes a few milliseconds per
     /// 10 MB of geometry and pictures.
-    pub(crate) fn content_hash(&self) -> u64 {
+    pub fn content_hash(&self) -> u64 {
         // Every field is named: whoever adds one decides here whether it counts.
         let Self {
             far: _,
@@ -180,7 +180,7 @@ impl Write for ContentHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Fog;
+    use crate::Fog;
     use glam::{Affine3, Vec3};
 
     fn scene() -> Scene {

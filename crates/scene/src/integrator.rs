@@ -1,7 +1,7 @@
 //! The integrators and their properties. A new integrator is a variant here, a number in `abi`, and a step in `kernels/integrator`; the
 //! compiler reports every other place.
 
-use crate::choice::choice;
+use throng_base::choice::choice;
 
 choice! {
     /// Lighting method or diagnostic view.
@@ -60,7 +60,7 @@ pub enum Shows {
 }
 
 impl Integrator {
-    pub(crate) fn paths(self) -> Paths {
+    pub fn paths(self) -> Paths {
         match self {
             Self::Path | Self::Clay => Paths::Scattered,
             Self::Whitted => Paths::Reflected,
@@ -76,7 +76,7 @@ impl Integrator {
         }
     }
 
-    pub(crate) fn shows(self) -> Shows {
+    pub fn shows(self) -> Shows {
         match self {
             Self::Path | Self::Clay | Self::Whitted => Shows::Radiance,
             Self::Ao | Self::Albedo => Shows::Linear,
@@ -87,12 +87,12 @@ impl Integrator {
     }
 
     /// Whether lights are sampled from tables and trees, which must be built.
-    pub(crate) fn samples_lights(self) -> bool {
+    pub fn samples_lights(self) -> bool {
         self.paths() == Paths::Scattered
     }
 
     /// Whether lengths are relative to the scene's bounds, which must then be exact.
-    pub(crate) fn scales_with_bounds(self) -> bool {
+    pub fn scales_with_bounds(self) -> bool {
         matches!(self, Self::Ao | Self::Depth)
     }
 }

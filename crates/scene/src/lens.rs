@@ -37,7 +37,7 @@ impl Default for Projection {
 
 impl Projection {
     /// A copy with another [`LensTracks::span`].
-    pub(crate) fn with_span(self, span: f32) -> Self {
+    pub fn with_span(self, span: f32) -> Self {
         match self {
             Self::Perspective { .. } => Self::Perspective { fov_y: span },
             Self::Orthographic { .. } => Self::Orthographic { height: span },
@@ -95,7 +95,7 @@ impl Aperture {
     }
 
     /// The number that [`LensTracks`] animate: the f-number or the radius.
-    pub(crate) fn value(self) -> f32 {
+    pub fn value(self) -> f32 {
         match self {
             Self::FStop { number, .. } => number,
             Self::Radius(radius) => radius,

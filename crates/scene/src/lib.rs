@@ -4,12 +4,16 @@
 //! with Y up. Lengths are in scene units, times in seconds, angles in radians, colours in linear Rec.709.
 
 mod above;
-pub(crate) mod animated;
+#[doc(hidden)]
+pub mod anim;
+#[doc(hidden)]
+pub mod animated;
 mod assembly;
 mod bend;
 mod catmull_rom;
 mod clay;
-pub(crate) mod curve;
+#[doc(hidden)]
+pub mod curve;
 mod demand;
 pub mod desc;
 mod film;
@@ -23,11 +27,17 @@ mod lit;
 mod material;
 mod material_values;
 mod names;
-pub(crate) mod ranges;
+#[doc(hidden)]
+pub mod ranges;
 mod references;
-pub(crate) mod rest;
-pub(crate) mod rig;
+#[doc(hidden)]
+pub mod rest;
+#[doc(hidden)]
+pub mod rig;
 mod shutter;
+mod shutter_keys;
+#[doc(hidden)]
+pub mod text;
 mod timeline;
 mod track;
 mod ways;
@@ -35,31 +45,41 @@ mod ways;
 pub use above::{Above, Relief};
 pub use assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
 pub use bend::{Bend, BendSides};
-pub(crate) use catmull_rom::catmull_rom;
-pub(crate) use clay::CLAY;
-pub(crate) use demand::VertexDemand;
+#[doc(hidden)]
+pub use catmull_rom::catmull_rom;
+#[doc(hidden)]
+pub use clay::CLAY;
+#[doc(hidden)]
+pub use demand::VertexDemand;
 pub use film::{PixelFilter, ToneMap};
 pub use flight::{CameraKey, Flight, Pace, Parametrisation};
 pub use fog::{Fog, Thinning};
 pub use frame_rate::FrameRate;
 pub use integrator::Integrator;
-pub(crate) use integrator::{Paths, Shows};
+#[doc(hidden)]
+pub use integrator::{Paths, Shows};
 pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
-pub(crate) use lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
-pub(crate) use lit::LightSource;
+#[doc(hidden)]
+pub use lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
+#[doc(hidden)]
+pub use lit::LightSource;
 pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
 pub use names::Names;
-pub(crate) use names::cut;
+#[doc(hidden)]
+pub use names::cut;
 pub use references::LostReference;
 pub use rest::Far;
 pub use shutter::{Shutter, ShutterError};
-pub(crate) use timeline::{Changes, Timeline};
-pub(crate) use track::Position;
+#[doc(hidden)]
+pub use shutter_keys::{ShutterKeys, ShutterSpan};
+#[doc(hidden)]
+pub use timeline::{Changes, Timeline};
+#[doc(hidden)]
+pub use track::Position;
 pub use track::{Ease, Ends, Key, Track};
-pub(crate) use ways::LostPath;
+#[doc(hidden)]
+pub use ways::LostPath;
 
-use crate::choice::choice;
-use crate::math::Aabb;
 use animated::Animated;
 use curve::Curve;
 pub use desc::{Face, Rotations};
@@ -70,6 +90,8 @@ use std::{
     ops::{Range, RangeInclusive},
     sync::{Arc, OnceLock},
 };
+use throng_base::choice::choice;
+use throng_base::math::Aabb;
 
 /// Number of vertices per task when computing the bounds of a mesh.
 const BOUNDED: usize = 1 << 16;
@@ -825,7 +847,7 @@ impl Scene {
     }
 
     /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).
-    pub(crate) fn camera_of(&self, time: f64) -> (&Camera, usize) {
+    pub fn camera_of(&self, time: f64) -> (&Camera, usize) {
         let number = self.cuts.partition_point(|cut| cut.time <= time);
         match number.checked_sub(1).and_then(|cut| self.cuts.get(cut)) {
             Some(cut) => (&cut.camera, number),

@@ -15,7 +15,7 @@ pub enum LightSource {
 
 impl Scene {
     /// Indices of the materials used by instances, ascending.
-    pub(crate) fn used_materials(&self) -> Vec<usize> {
+    pub fn used_materials(&self) -> Vec<usize> {
         let mut used = vec![false; self.materials.len()];
         for &row in &self.material_slots {
             if let Some(used) = used.get_mut(row as usize) {
@@ -26,12 +26,12 @@ impl Scene {
     }
 
     /// Whether any shadow catcher is in use.
-    pub(crate) fn catches_shadows(&self) -> bool {
+    pub fn catches_shadows(&self) -> bool {
         self.used_materials().iter().any(|&row| self.materials[row].to_camera == ToCamera::ShadowCatcher)
     }
 
     /// The sources of light. Animated lights count as lights, even if they start dark.
-    pub(crate) fn light_source(&self) -> LightSource {
+    pub fn light_source(&self) -> LightSource {
         let used = self.used_materials();
         let mut emissive = self.at_any_time(&used).filter(|material| material.emission.max_element() > 0.0);
         let keyed = self.timeline.as_ref().is_some_and(|timeline| timeline.changes_lights());
@@ -65,7 +65,7 @@ impl Light {
 
 impl Environment {
     /// Whether it emits light.
-    pub(crate) fn shines(&self) -> bool {
+    pub fn shines(&self) -> bool {
         let shines = |radiance: Vec3| radiance.max_element() > 0.0;
         match self {
             Self::Constant { radiance } => shines(*radiance),
@@ -83,7 +83,7 @@ const METALLIC: f32 = 0.8;
 impl Material {
     /// Whether the material looks like neither a matt surface nor a mirror, the only ones that the Whitted integrator supports. Roughness
     /// and metalness from textures are ignored.
-    pub(crate) fn needs_paths(&self) -> bool {
+    pub fn needs_paths(&self) -> bool {
         let l = &self.lobes;
         let is_plain = l.metallic_roughness_map == NONE;
         let is_metal = is_plain && l.metallic >= 0.5 && l.roughness < METALLIC;
@@ -100,7 +100,7 @@ impl Material {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Lobes;
+    use crate::Lobes;
 
     fn layered(lobes: Lobes) -> Material {
         Material { kind: MaterialKind::Layered, lobes, ..Material::default() }

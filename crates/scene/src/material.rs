@@ -1,9 +1,9 @@
 //! Materials: rows of the flat material table, and maps, which describe how they read textures.
 
 use super::{NONE, material_values::MapUse};
-/// Lobes are stored in the kernels' layout.
-pub use crate::abi::LobesRecord as Lobes;
 use glam::{Affine2, Vec3};
+/// Lobes are stored in the kernels' layout.
+pub use throng_abi::LobesRecord as Lobes;
 
 /// One row of the flat material table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +92,7 @@ impl Material {
     }
 
     /// Calls `change` with each map that the material may read. Missing maps are [`NONE`].
-    pub(crate) fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
+    pub fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
         change(&mut self.color_map);
         change(&mut self.emission_map);
         if self.kind == MaterialKind::Layered {
@@ -101,27 +101,26 @@ impl Material {
     }
 
     /// Whether the Whitted integrator treats this layered material as a mirror.
-    pub(crate) fn is_polished(&self) -> bool {
+    pub fn is_polished(&self) -> bool {
         let l = &self.lobes;
         let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
         polished && self.kind == MaterialKind::Layered
     }
 
     /// Whether back faces are invisible, both to cameras and to light from behind. Not for glass, because light inside must hit them.
-    pub(crate) fn is_culled(&self) -> bool {
+    pub fn is_culled(&self) -> bool {
         let l = &self.lobes;
         let lets_light_in = l.transmission > 0.0 || l.diffuse_transmission > 0.0;
         !(self.double_sided || self.kind == MaterialKind::Layered && lets_light_in)
     }
 
     /// Whether light may be scattered in the volume behind the surface.
-    #[cfg_attr(not(throng_cuda), allow(dead_code))]
     pub(crate) fn has_scattering_volume(&self) -> bool {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }
 
     /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
-    pub(crate) fn uses_tangents(&self) -> bool {
+    pub fn uses_tangents(&self) -> bool {
         let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
         self.kind == MaterialKind::Layered && turns

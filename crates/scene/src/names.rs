@@ -28,13 +28,13 @@ struct InstanceName {
 
 impl Names {
     /// Adds a stem for [`Self::push`] and returns its index.
-    pub(crate) fn add_stem(&mut self, stem: String) -> u32 {
+    pub fn add_stem(&mut self, stem: String) -> u32 {
         self.stems.push(stem);
         self.stems.len() as u32 - 1
     }
 
     /// Names the next instance. `number` distinguishes instances with this stem; [`NONE`] means no number.
-    pub(crate) fn push(&mut self, stem: u32, number: u32) {
+    pub fn push(&mut self, stem: u32, number: u32) {
         self.instances.push(InstanceName { stem, number });
     }
 
@@ -88,7 +88,7 @@ impl Scene {
         name
     }
 
-    pub(crate) fn write_instance_name(&self, index: usize, name: &mut String) {
+    pub fn write_instance_name(&self, index: usize, name: &mut String) {
         let (stem, number) = self.name_parts(index);
         name.push_str(stem);
         if number != NONE {
@@ -97,7 +97,7 @@ impl Scene {
     }
 
     /// The stem of an instance's name, and its number or [`NONE`].
-    pub(crate) fn name_parts(&self, index: usize) -> (&str, u32) {
+    pub fn name_parts(&self, index: usize) -> (&str, u32) {
         self.names.parts(index).unwrap_or_else(|| {
             let mesh = self.instances.get(index).and_then(|instance| self.meshes.get(instance.mesh as usize));
             (mesh.map_or("mesh", |mesh| &mesh.name), index as u32)
@@ -121,7 +121,7 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Instance, Material};
+    use crate::{Instance, Material};
     use glam::Affine3;
 
     #[test]

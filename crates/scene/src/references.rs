@@ -108,7 +108,7 @@ fn is_filled((width, height): (u32, u32), pixels: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{FloatImage, Material, Stars, TextureMap, TriangleMesh, Wrap};
+    use crate::{FloatImage, Material, Stars, TextureMap, TriangleMesh, Wrap};
     use glam::Affine3;
 
     fn scene() -> Scene {

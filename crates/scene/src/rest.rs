@@ -5,9 +5,9 @@
 //! digits of their position. Nodes and motions are then composed in double precision.
 
 use super::{Instance, Node, Placed, Scene};
-use crate::math::Aabb;
 use glam::Affine3;
 use rayon::prelude::*;
+use throng_base::math::Aabb;
 
 /// Ratio of coordinates to instance size above which single precision causes visible errors: at 10,000 sizes from the origin, some pixels
 /// of a contact shadow are wrong.
@@ -47,7 +47,7 @@ pub fn instance_world(instance: &Instance, node_worlds: &[Affine3]) -> Affine3 {
 
 impl Scene {
     /// The bounds of each mesh, then of each assembly, in their own spaces.
-    pub(crate) fn boxes_at_rest(&self) -> Vec<Aabb> {
+    pub fn boxes_at_rest(&self) -> Vec<Aabb> {
         let mut boxes: Vec<Aabb> = self.meshes.par_iter().map(|mesh| mesh.bounds()).collect();
         if self.assemblies.is_empty() {
             return boxes;
@@ -62,17 +62,17 @@ impl Scene {
     }
 
     /// World bounds of all instances.
-    pub(crate) fn bounds_at_rest(&self) -> Aabb {
+    pub fn bounds_at_rest(&self) -> Aabb {
         bounds(&self.instances[self.world()], &self.boxes_at_rest(), &node_worlds(&self.nodes))
     }
 
     /// Parts of the world that single precision represents poorly. Computed once, in about 15 ns per instance and core.
-    pub(crate) fn far(&self) -> Far {
+    pub fn far(&self) -> Far {
         *self.far.get_or_init(|| self.find_far())
     }
 
     /// Whether frames of the scene have levels (`accel::Nested`): for assemblies, or for the additional precision of their rays.
-    pub(crate) fn has_levels(&self) -> bool {
+    pub fn has_levels(&self) -> bool {
         !self.assemblies.is_empty() || self.far() != Far::default()
     }
 
@@ -97,7 +97,7 @@ impl Scene {
     }
 
     /// The bounds of all assemblies in the world, at rest.
-    pub(crate) fn bounds_of_assemblies(&self) -> Aabb {
+    pub fn bounds_of_assemblies(&self) -> Aabb {
         let world = self.instances[self.world()].iter();
         let placed: Vec<Instance> =
             world.filter(|i| matches!(self.placed_by(i), Placed::Assembly(_))).copied().collect();

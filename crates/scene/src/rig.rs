@@ -4,9 +4,9 @@
 //! root space is the space of its model.
 
 use super::animated::Track;
-use crate::choice::choice;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
+use throng_base::choice::choice;
 
 /// A hierarchy of nodes with the skins and clips that refer to it.
 #[derive(Clone, Debug, Default)]

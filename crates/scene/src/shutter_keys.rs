@@ -1,15 +1,6 @@
 //! Keys of instances that move while the shutter is open. A TLAS uses them for boxes that enclose each instance over the whole interval.
 
-use crate::accel::support::rounding_slack;
-use crate::{
-    abi::InstanceKey,
-    math::{Aabb, affine_from_rows},
-};
-use glam::{Affine3, Vec3};
-
-/// Factor for the rounding slack of a key's own box. It covers the rounding of interpolated matrices and of their inverses, which kernels compute in
-/// single precision.
-const MORE_ROUNDING: f32 = 3.0;
+use throng_abi::InstanceKey;
 
 /// Keys of instances at even steps over the shutter interval. Between keys, matrices are interpolated linearly. Every point of an instance therefore
 /// moves along straight lines, and the union of the keys' boxes encloses it.
@@ -52,23 +43,5 @@ impl ShutterKeys {
         };
         let first = span.first as usize;
         self.keys.get(first..first + count).unwrap_or_default()
-    }
-
-    /// The union of the boxes returned by `boxed` at all keys, which also encloses the motion between them. `None` if a key has no box. `reach` is
-    /// the extent of the instance's mesh in object space.
-    pub(super) fn bounds(
-        &self,
-        span: ShutterSpan,
-        reach: Vec3,
-        boxed: impl Fn(&Affine3) -> Option<Aabb>,
-    ) -> Option<Aabb> {
-        let key_bounds = |key: &InstanceKey| {
-            let transform = affine_from_rows(&key.world_from_object);
-            let slack = rounding_slack(&transform, reach) * MORE_ROUNDING;
-            let bounds = boxed(&transform)?;
-            Some(Aabb { min: bounds.min - slack, max: bounds.max + slack })
-        };
-        let mut keys = self.of(span).iter();
-        keys.try_fold(Aabb::EMPTY, |all, key| Some(all.union(key_bounds(key)?)))
     }
 }

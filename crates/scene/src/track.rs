@@ -1,8 +1,8 @@
 //! Values over time: keys, the interpolation between them, and the behaviour before the first key and after the last.
 
-use crate::choice::choice;
 use glam::{Vec3, Vec4};
 use std::ops::{Add, Mul, Sub};
+use throng_base::choice::choice;
 
 /// Types of values that can be interpolated: numbers and vectors.
 pub trait Interpolate: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self> {}

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, ops::Range};
 
 /// A path that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LostPath<'a> {
+pub struct LostPath<'a> {
     /// The resolved beginning of the path.
     pub way: Vec<u32>,
     /// The remaining part of the path, which names nothing.
@@ -45,7 +45,7 @@ impl Scene {
 
     /// The way to the mesh or assembly with this path. A name without a number means the first copy. Takes time proportional to the number
     /// of instances.
-    pub(crate) fn way_named<'a>(&self, path: &'a str) -> Result<Vec<u32>, LostPath<'a>> {
+    pub fn way_named<'a>(&self, path: &'a str) -> Result<Vec<u32>, LostPath<'a>> {
         let mut lost = LostPath { way: Vec::new(), rest: path };
         let mut way = Vec::new();
         match self.find_way(self.world(), path, &mut way, &mut lost) {
@@ -97,7 +97,7 @@ impl Scene {
     }
 
     /// A way as numbers within each level. They stay valid when instances are added to the world.
-    pub(crate) fn steps_of_way(&self, way: &[u32]) -> Vec<u32> {
+    pub fn steps_of_way(&self, way: &[u32]) -> Vec<u32> {
         let outer = way.iter().map(|&index| self.level_in(index).start as u32);
         let starts = [self.world().start as u32].into_iter().chain(outer);
         way.iter().zip(starts).map(|(index, start)| index - start).collect()
@@ -126,7 +126,7 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Assembly, Instance, Mesh, Names, Shape};
+    use crate::{Assembly, Instance, Mesh, Names, Shape};
     use glam::Affine3;
 
     /// A street of two houses and a tree, placed twice, and a tree. Houses have two windows, and a group that is copied with one.

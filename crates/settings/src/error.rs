@@ -1,14 +1,12 @@
 //! The error type of all operations of a renderer.
 
-use crate::{
-    denoise::DenoiseError,
-    device::{DeviceError, DeviceNameError, RegionError},
-    loader::LoadError,
-    output::{OutputError, PatternError},
-    render::{CacheError, RayError, RenderError, frames::FramesError},
-    scene::{LostReference, ShutterError},
-    settings::{PartError, SettingsError, limits::LimitError},
-};
+use crate::{PartError, SettingsError, limits::LimitError};
+use throng_denoise::DenoiseError;
+use throng_device::{DeviceError, DeviceNameError, RegionError};
+use throng_loader::LoadError;
+use throng_output::{OutputError, PatternError};
+use throng_render::{CacheError, RayError, RenderError, frames::FramesError};
+use throng_scene::{LostReference, ShutterError};
 
 /// Reasons for which a picture could not be made. Each text names the file and the object, and suggests a remedy. If it names a flag of the command
 /// line, it refers to the option with that name.
@@ -77,7 +75,7 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Exposure, FrameList, SampleRange, Shutter, Size};
+    use crate::{Exposure, FrameList, SampleRange, Shutter, Size};
 
     #[test]
     fn choices_that_cannot_be_parsed_are_errors_of_the_request() {
@@ -89,7 +87,7 @@ mod tests {
             parse().err().unwrap()
         }
         for (error, said) in [
-            (parsed::<crate::DeviceChoice>("gpu"), "`gpu` is not a device"),
+            (parsed::<throng_device::DeviceChoice>("gpu"), "`gpu` is not a device"),
             (parsed::<Size>("640"), "write width and height"),
             (parsed::<Exposure>("bright"), "must be"),
             (parsed::<FrameList>("x"), "--frames: "),

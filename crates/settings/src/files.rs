@@ -1,16 +1,16 @@
 //! Settings of output files: formats, videos, contact sheets.
 
+#[cfg(feature = "cli")]
+use super::flags;
 use super::{FramePlan, SettingsError};
-use crate::{
-    device::FrameSettings,
-    output::{
-        ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, SheetRow,
-        VideoName, VideoSettings, open_sheet, open_video,
-    },
-    render::{Outputs, RenderJob},
-};
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use throng_device::FrameSettings;
+use throng_output::{
+    ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, SheetRow,
+    VideoName, VideoSettings, open_sheet, open_video,
+};
+use throng_render::{Outputs, RenderJob};
 
 /// Settings of output files.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct FileOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub video_codec: Option<String>,
     /// Write a contact sheet: frames of the sequence, side by side in one picture. Other frames are rendered only with --output or --video
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(crate::output::parse_sheet)))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(throng_output::parse_sheet)))]
     pub sheet: Option<Pattern>,
     /// Number of frames on the sheet, or per row if --animation all makes several rows [default: 12, or 8 per row]. Rows that are written
     /// nowhere else are rendered at their size on the sheet
@@ -43,12 +43,12 @@ pub struct FileOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100)))]
     pub quality: Option<u8>,
     /// Lossless compression of .exr files
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<ExrCompression>()))]
     pub exr_compression: Option<ExrCompression>,
 }
 
 #[cfg(feature = "cli")]
-pub(crate) fn parse_depth(text: &str) -> Result<ColorDepth, String> {
+pub fn parse_depth(text: &str) -> Result<ColorDepth, String> {
     match text {
         "8" => Ok(ColorDepth::Bits8),
         "16" => Ok(ColorDepth::Bits16),

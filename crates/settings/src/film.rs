@@ -1,13 +1,8 @@
 //! Settings of the film and of AOVs.
 
+#[cfg(feature = "cli")]
+use super::flags;
 use super::limits;
-use crate::{
-    aov::{Aov, AovSet},
-    denoise::Denoise,
-    film::FilmSettings,
-    render::BackgroundChoice,
-    scene::{PixelFilter, ranges},
-};
 #[cfg(feature = "cli")]
 use clap::{
     ValueEnum,
@@ -15,13 +10,20 @@ use clap::{
 };
 use glam::Vec3;
 use std::str::FromStr;
+use throng_denoise::Denoise;
+use throng_picture::{
+    aov::{Aov, AovSet},
+    film::FilmSettings,
+};
+use throng_render::BackgroundChoice;
+use throng_scene::{PixelFilter, ranges};
 
 /// Settings of the pixel filter and of display colours. Absent values are taken from the scene.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Picture"))]
 pub struct FilmOptions {
     /// Pixel filter: how samples are weighted around a pixel
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<PixelFilter>()))]
     pub filter: Option<PixelFilter>,
     /// Full width of the filter in pixels [default: 1 for box, 2 for tent, 4 for mitchell, otherwise 3]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = limits::within(ranges::FILTER_WIDTH)))]
@@ -60,7 +62,7 @@ pub struct AovOptions {
     ///
     /// Each frame is denoised with the help of its neighbouring frames [default: the scene's setting, otherwise off; film if HOW is
     /// omitted]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "film"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", value_parser = flags::choice::<Denoise>(), num_args = 0..=1, default_missing_value = "film"))]
     pub denoise: Option<Denoise>,
     /// Number of neighbouring frames on either side that help to denoise a frame. They are traced, but written only if --frames includes
     /// them [default: 4; 0 with --lock-seed]
@@ -77,7 +79,7 @@ pub struct AovOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR|IMAGE", allow_hyphen_values = true, group = "cut_out", value_parser = OsStringValueParser::new().try_map(BackgroundChoice::parse)))]
     pub background: Option<BackgroundChoice>,
     /// Colour of the edges, such as white, instead of black; turns on edges of 1 pixel if --wireframe is absent
-    #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR", allow_hyphen_values = true, help_heading = "Picture", value_parser = crate::loader::options::parse_only_color))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLOUR", allow_hyphen_values = true, help_heading = "Picture", value_parser = throng_loader::options::parse_only_color))]
     pub wireframe_color: Option<Vec3>,
     /// Give models a ground plane that shows only shadows; on by default if --environment is a picture
     #[cfg_attr(feature = "cli", arg(long, conflicts_with = "no_ground"))]
@@ -104,7 +106,7 @@ impl AovOptions {
     }
 
     /// A copy that turns denoising off unless it was explicitly requested.
-    pub(crate) fn as_traced(&self) -> Self {
+    pub fn as_traced(&self) -> Self {
         Self { denoise: self.denoise.or(Some(Denoise::Off)), ..self.clone() }
     }
 
@@ -136,7 +138,7 @@ impl ValueEnum for AovName {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::One(aov) => aov.to_possible_value(),
+            Self::One(aov) => Some(flags::possible_value(*aov)),
             Self::All => Some(PossibleValue::new("all").help("All of them but error")),
         }
     }

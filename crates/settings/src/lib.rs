@@ -2,45 +2,52 @@
 //!
 //! Choices are plain values for library users. With the feature `cli` they are also command line flags.
 
+mod error;
 mod files;
 mod film;
-pub(crate) mod limits;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod flags;
+#[doc(hidden)]
+pub mod limits;
 mod memory;
 mod part;
 mod plan;
-pub(crate) mod run;
+#[doc(hidden)]
+pub mod run;
 mod several;
 
-pub use crate::{
-    accel::Quality,
-    aov::Aov,
-    denoise::Denoise,
-    output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName},
-    render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList},
-    scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy},
-};
+#[doc(hidden)]
+pub use error::Error;
 pub use files::FileOptions;
 #[cfg(feature = "cli")]
-pub(crate) use files::parse_depth;
+#[doc(hidden)]
+pub use files::parse_depth;
 pub use film::{AovName, AovOptions, Exposure, FilmOptions};
 pub use limits::Size;
 pub use part::{PartError, SampleRange};
-pub(crate) use plan::{FramePlan, OngoingOptions};
+#[doc(hidden)]
+pub use plan::{FramePlan, OngoingOptions};
 pub use run::PictureOptions;
-pub(crate) use run::Run;
+#[doc(hidden)]
+pub use run::Run;
+pub use throng_accel::Quality;
+pub use throng_denoise::Denoise;
+pub use throng_output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName};
+pub use throng_picture::aov::Aov;
+pub use throng_render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList};
+pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy};
 
-#[cfg(feature = "cli")]
-use crate::scene::ranges;
-use crate::{
-    device::{DeviceNameError, FrameSettings, Region, RegionError},
-    memory::describe,
-    output::{FileFormat, PatternError, choose},
-    render::{AutoExposure, SkipExisting, frames::FramesError},
-    scene::{Metering, RenderDefaults, Scene, ShutterError},
-};
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::PathBuf;
+use throng_base::memory::describe;
+use throng_device::{DeviceNameError, FrameSettings, Region, RegionError};
+use throng_output::{FileFormat, PatternError, choose};
+use throng_render::{AutoExposure, SkipExisting, frames::FramesError};
+#[cfg(feature = "cli")]
+use throng_scene::ranges;
+use throng_scene::{Metering, RenderDefaults, Scene, ShutterError};
 
 /// Errors in the user's choices.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
@@ -181,7 +188,7 @@ pub struct RenderOptions {
     #[cfg_attr(feature = "cli", arg(long))]
     pub lock_seed: bool,
     /// Lighting method or diagnostic view: path, ao, clay ...
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<Integrator>()))]
     pub integrator: Option<Integrator>,
     /// Noise target, for example 0.01: parts of the picture whose noise is lower get no more samples. --samples is then the maximum per
     /// pixel. With --denoise, the target applies to the denoised picture, except with oidn or --checkpoint
@@ -193,7 +200,7 @@ pub struct RenderOptions {
     /// Path integrator: how shiny layers dim the layers below them
     #[cfg_attr(
         feature = "cli",
-        arg(long, value_name = "NAME", default_value = "reciprocal", hide_default_value = true)
+        arg(long, value_name = "NAME", value_parser = flags::choice::<Layering>(), default_value = "reciprocal", hide_default_value = true)
     )]
     pub layering: Layering,
     /// Path integrator: maximum radiance from a light after a bounce. Removes bright specks and darkens the picture [default: no limit; 2
@@ -209,7 +216,7 @@ pub struct RenderOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "STOPS", allow_negative_numbers = true))]
     pub exposure: Option<Exposure>,
     /// Tone mapping: how radiance becomes display colours
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<ToneMap>()))]
     pub tone_map: Option<ToneMap>,
     /// Motion blur: shutter time in frames, centred on each frame's time, like 0.5; or opening and closing times, like -0.25,0.25. 0 turns
     /// it off [default: the scene's shutter, otherwise off]
@@ -228,7 +235,7 @@ pub struct RenderOptions {
 
 impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like flags, and the picture must fit into the machine's memory.
-    pub(crate) fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
+    pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
         let usual = FrameSettings::from(scene);
         let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
         let integrator = self.integrator.unwrap_or(usual.integrator);
@@ -306,7 +313,7 @@ pub struct FrameOptions {
     pub skip_existing: bool,
     /// Treatment by --skip-existing of frames with another size, scene or settings, as far as their files record these [default: refuse, or
     /// render with --checkpoint]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum, requires = "skip_existing"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_parser = flags::choice::<Mismatched>(), requires = "skip_existing"))]
     pub mismatched: Option<Mismatched>,
     /// Settings of output files.
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -325,7 +332,7 @@ impl FrameOptions {
     }
 
     /// The plan for the frames of `scene`. Does not access the disk.
-    pub(crate) fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
+    pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         if self.names_animations() {
             return Err(PatternError::NothingPlayed.into());
         }
@@ -364,7 +371,7 @@ impl FrameOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::PixelType;
+    use throng_device::PixelType;
 
     fn scene(frames: u32) -> Scene {
         let mut scene = Scene { name: "s".into(), ..Scene::default() };

@@ -1,14 +1,12 @@
 //! Ranges of settings, for flags and for scene files.
 
 use super::SettingsError;
-use crate::{
-    device::FrameSettings,
-    scene::{
-        PixelFilter,
-        ranges::{BOUNCES, CLAMP_INDIRECT, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
-    },
-};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+use throng_device::FrameSettings;
+use throng_scene::{
+    PixelFilter,
+    ranges::{BOUNCES, CLAMP_INDIRECT, EXPOSURE, FILTER_WIDTH, FRAMES, KELVIN, SAMPLES, SIDE, describe},
+};
 
 /// Noise targets, relative to the square root of the brightness.
 pub const NOISE: RangeInclusive<f32> = 1e-5..=10.0;

@@ -1,12 +1,10 @@
 //! Checks that a picture fits into this machine's memory, before work starts. Otherwise the kernel's OOM killer would end the run.
 
 use super::SettingsError;
-use crate::{
-    aov::AovSet,
-    denoise::film::FilmFrame,
-    device::{Accumulation, FoldedFilm, FrameSettings, layer_words},
-    memory::total_bytes,
-};
+use throng_base::memory::total_bytes;
+use throng_denoise::film::FilmFrame;
+use throng_device::{Accumulation, FoldedFilm, FrameSettings, layer_words};
+use throng_picture::aov::AovSet;
 
 /// Estimated memory of a picture: the float film, and the output pixels of frames in flight.
 const BYTES_PER_PIXEL: u64 = 32;

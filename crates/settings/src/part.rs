@@ -1,8 +1,8 @@
 //! Parts of a picture: some of its samples, or a region. They are stored in a film and joined with others later.
 
 use super::{FramePlan, OngoingOptions};
-use crate::render::RenderJob;
 use std::{fmt, num::NonZero, ops::Range, path::PathBuf, str::FromStr};
+use throng_render::RenderJob;
 
 /// Samples of a picture, counted from 1, both ends included (`--sample-range 1-32`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

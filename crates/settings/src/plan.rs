@@ -3,12 +3,10 @@
 #[cfg(feature = "cli")]
 use super::limits;
 use super::{Destination, FileOptions, Mismatched, Pattern, SampleRange, SettingsError, VideoName, files};
-use crate::{
-    device::{PixelType, Region},
-    output::{OutputError, Planned, checkpoint_path},
-    render::{RenderJob, SkipExisting},
-};
 use std::{path::Path, time::Duration};
+use throng_device::{PixelType, Region};
+use throng_output::{OutputError, Planned, checkpoint_path};
+use throng_render::{RenderJob, SkipExisting};
 
 /// Settings of unfinished frames.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +30,7 @@ pub struct OngoingOptions {
     pub region: Option<Region>,
 }
 
-/// A plan for [`crate::render::run`].
+/// A plan for [`throng_render::run`].
 #[derive(Clone, Debug)]
 pub struct FramePlan {
     /// Output of single frames. None: frames go only to videos and sheets.
@@ -66,12 +64,12 @@ impl OngoingOptions {
 
 impl FramePlan {
     /// Number of requested frames.
-    pub(crate) fn total(&self) -> usize {
+    pub fn total(&self) -> usize {
         self.asked.len()
     }
 
     /// The file name pattern of frames. None if frames have no files.
-    pub(crate) fn pattern(&self) -> Option<&Pattern> {
+    pub fn pattern(&self) -> Option<&Pattern> {
         match &self.output {
             Some(Destination::Files(files)) => Some(files),
             _ => None,
@@ -87,7 +85,7 @@ impl FramePlan {
     }
 
     /// The pixel type of the frames' files. Videos and sheets accept every type.
-    pub(crate) fn pixels(&self) -> PixelType {
+    pub fn pixels(&self) -> PixelType {
         if self.film().is_some() {
             return PixelType::F32;
         }
@@ -134,7 +132,7 @@ impl FramePlan {
     }
 
     /// A description for the user: the single file, or the pattern of all files; then videos and sheets.
-    pub(crate) fn describe_output(&self, scene: &str) -> String {
+    pub fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
             (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),
             (Some(Destination::Files(files)), _) => Some(files.describe(scene)),

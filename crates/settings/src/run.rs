@@ -1,23 +1,23 @@
 //! From choices to a run: loads the scene, makes the job, and reports every foreseeable error before rendering begins.
 
 use super::{AovOptions, FrameOptions, FramePlan, OngoingOptions, RenderOptions, SettingsError, Size, memory};
-use crate::{
-    Error,
-    aov::{Aov, AovSet, cryptomatte},
-    denoise::{Denoise, Denoiser, Denoising, film::REACH},
-    device::{Device, FrameSettings},
-    film::FilmSettings,
-    loader::{self, LoadError, LoadOptions},
-    output::{Manifests, OutputError, prepare_distinct},
-    pixels::PixelType,
-    render::{self, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource},
-    scene::{RenderDefaults, Scene, Shows, rig::RefitPolicy},
-};
+use crate::Error;
 use std::{
     collections::BTreeSet,
     path::Path,
     sync::{Arc, OnceLock, atomic::AtomicBool},
 };
+use throng_denoise::{Denoise, Denoiser, Denoising, film::REACH};
+use throng_device::{Device, FrameSettings};
+use throng_loader::{self as loader, LoadError, LoadOptions};
+use throng_output::{Manifests, OutputError, prepare_distinct};
+use throng_picture::{
+    aov::{Aov, AovSet, cryptomatte},
+    film::FilmSettings,
+    pixels::PixelType,
+};
+use throng_render::{self as render, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource};
+use throng_scene::{RenderDefaults, Scene, Shows, rig::RefitPolicy};
 
 /// Settings that apply to the pictures of any scene.
 #[derive(Clone, Default)]
@@ -33,9 +33,11 @@ pub struct PictureOptions {
     /// Build quality and cache of trees.
     pub trees: TreeSource,
     /// Whether pictures may get more samples later; see [`FrameSettings::open_ended`].
-    pub(crate) open_ended: bool,
+    #[doc(hidden)]
+    pub open_ended: bool,
     /// Open Image Denoise. Loaded on first use and kept for all scenes.
-    pub(crate) oidn: OnceLock<Arc<Denoiser>>,
+    #[doc(hidden)]
+    pub oidn: OnceLock<Arc<Denoiser>>,
 }
 
 impl PictureOptions {
@@ -44,7 +46,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Returns the errors of [`loader::load_with`].
-    pub(crate) fn load(&self, path: &Path) -> Result<Scene, LoadError> {
+    pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         loader::load_with(path, &self.load_options())
     }
 
@@ -52,7 +54,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Returns the errors of [`Self::load`].
-    pub(crate) fn load_scene(&self, path: &Path, text: &str) -> Result<Scene, LoadError> {
+    pub fn load_scene(&self, path: &Path, text: &str) -> Result<Scene, LoadError> {
         loader::load_scene(path, Some(text), &self.load_options())
     }
 
@@ -68,7 +70,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If output formats do not support the requested contents. Also returns the errors of [`Self::job`].
-    pub(crate) fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
+    pub fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
         let pixels = plan.pixels();
         if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
             return Err(SettingsError::Layers.into());
@@ -83,7 +85,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If settings are out of range or contradict each other, or if the background or the denoiser cannot be loaded.
-    pub(crate) fn job(
+    pub fn job(
         &self,
         scene: Arc<Scene>,
         pixels: PixelType,

@@ -1,21 +1,19 @@
 //! Settings of several scenes, or of several animations of a model, that are rendered one after the other.
 
 use super::{FrameOptions, SettingsError, Size};
-use crate::{
-    loader,
-    output::{Destination, Pattern, SheetLayout, SheetRow},
-};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
+use throng_loader as loader;
+use throng_output::{Destination, Pattern, SheetLayout, SheetRow};
 
 impl FrameOptions {
     /// Checks that several scenes write distinct files.
     ///
     /// # Errors
     /// If a file name has no placeholder for the scene, or if two scenes would write one file.
-    pub(crate) fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
+    pub fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
         let count = scenes.len();
         if let Some(output) = &self.output {
             output.check_scene_count(count)?;
@@ -38,7 +36,7 @@ impl FrameOptions {
     }
 
     /// Whether a file name has a placeholder for the animation.
-    pub(crate) fn names_animations(&self) -> bool {
+    pub fn names_animations(&self) -> bool {
         let files = &self.files;
         self.output.as_ref().is_some_and(Destination::has_animation)
             || files.video.as_ref().is_some_and(Pattern::has_animation)
@@ -47,7 +45,7 @@ impl FrameOptions {
 
     /// Size at which frames of `usual` size are shown in the row of a shared sheet. None without such a row, and if frames are written to
     /// other files too.
-    pub(crate) fn size_in_row(&self, usual: (u32, u32)) -> Option<Size> {
+    pub fn size_in_row(&self, usual: (u32, u32)) -> Option<Size> {
         self.files.sheet_row.as_ref()?;
         let is_sheet_alone = self.output.is_none() && self.files.video.is_none();
         let (width, height) = SheetLayout::in_row(&[], self.files.sheet_count(), usual, (0, 1)).tile;
@@ -58,7 +56,7 @@ impl FrameOptions {
     ///
     /// # Errors
     /// If there are several animations and a file name has no placeholder for them.
-    pub(crate) fn for_animation(&self, name: &str, count: usize, row: SheetRow) -> Result<Self, SettingsError> {
+    pub fn for_animation(&self, name: &str, count: usize, row: SheetRow) -> Result<Self, SettingsError> {
         let mut files = self.files.clone();
         if let Some(video) = &mut files.video {
             *video = video.for_animation(name, count).map_err(SettingsError::Video)?;
@@ -90,7 +88,7 @@ impl FrameOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::parse_sheet;
+    use throng_output::parse_sheet;
 
     fn check(output: &str, scenes: &[&str]) -> Result<(), String> {
         let options = FrameOptions { output: Some(Destination::parse(output).unwrap()), ..FrameOptions::default() };

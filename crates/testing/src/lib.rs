@@ -1,5 +1,7 @@
 //! Helpers that unit tests share.
 
+pub mod process;
+
 use proptest::test_runner::{Config, RngSeed};
 
 /// Configures property tests to use an identical set of `cases` in every run.

@@ -1,7 +1,6 @@
 //! A page: one thread reads what it asks, one writes what it gets.
 
 use super::{Request, SEND_PATIENCE, STACK, Shared, encode, flow::Flow};
-use crate::preview::{Answer, Link, Next};
 use bytes::Bytes;
 #[cfg(unix)]
 use std::os::fd::AsRawFd;
@@ -12,6 +11,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_preview::{Answer, Link, Next};
 use tungstenite::{
     Error, Message, WebSocket,
     error::ProtocolError,

@@ -1,12 +1,10 @@
 //! Pictures for the page: JPEG in stripes that several threads encode, or one PNG without loss.
 
 use super::protocol::{FINISHED, PNG, PictureHeader, Stripe, write_picture};
-use crate::{
-    output::{EncodeError, Encoding, FileFormat, Manifests, Metadata, Pixels},
-    preview::{Picture, PictureKind},
-};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use rayon::prelude::*;
+use throng_output::{EncodeError, Encoding, FileFormat, Manifests, Metadata, Pixels};
+use throng_preview::{Picture, PictureKind};
 
 /// Rows of a stripe are a multiple of this, a JPEG's largest block.
 const BLOCK: usize = 16;
@@ -54,7 +52,7 @@ fn jpeg(picture: &Picture, quality: u8) -> Result<Vec<Stripe<Vec<u8>>>, EncodeEr
 }
 
 fn png(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
-    let picture = crate::output::Picture {
+    let picture = throng_output::Picture {
         width: picture.width,
         height: picture.height,
         pixels: Pixels::U8((&picture.pixels[..]).into()),
@@ -70,7 +68,7 @@ fn png(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::read_picture;
+    use crate::read_picture;
 
     fn picture(width: u32, height: u32) -> Picture {
         let pixels: Vec<u8> = (0..width * height).flat_map(|i| [(i % 251) as u8, (i / width) as u8, 90]).collect();

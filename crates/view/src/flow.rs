@@ -1,10 +1,10 @@
 //! Flow control for one page: how many pictures may be on their way to it, and how large and fine they may be for the line.
 
-use crate::preview::{Limits, PictureKind};
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
+use throng_preview::{Limits, PictureKind};
 
 /// Pictures that may be on their way.
 const MOST_UNDER_WAY: usize = 2;

@@ -14,7 +14,6 @@ use protocol::Request;
 #[cfg(feature = "test-seams")]
 pub use protocol::{PictureHeader, read_picture};
 
-use crate::preview::Preview;
 use bytes::Bytes;
 use client::Session;
 use guard::{Access, Guard};
@@ -31,6 +30,7 @@ use std::{
     thread,
     time::Duration,
 };
+use throng_preview::Preview;
 
 /// Connections of those who have the token that are served at the same time, and pages among these.
 const MOST_CONNECTIONS: usize = 64;

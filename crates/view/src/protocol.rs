@@ -1,7 +1,7 @@
 //! Messages of the WebSocket: JSON texts both ways, and pictures to the page. docs/view.md describes them.
 
-use crate::preview::Command;
 use serde::Deserialize;
+use throng_preview::Command;
 
 /// The first four bytes of a picture: `THRG`, as a number in little-endian order.
 pub const MAGIC: u32 = 0x5448_5247;
@@ -131,8 +131,8 @@ pub fn read_picture(message: &[u8]) -> Option<(PictureHeader, Vec<Stripe<&[u8]>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preview::View;
     use proptest::prelude::*;
+    use throng_preview::View;
 
     proptest! {
         #[test]

@@ -14,7 +14,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng::seams::disk::{Operation, seam::Disk};
+use throng_base::disk::{Operation, seam::Disk};
 
 /// How much faster than real time claims grow old.
 pub const HURRY: u32 = 40;

@@ -24,12 +24,10 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng::{
-    loader,
-    scene::Scene,
-    seams::{disk::seam, render::Summary, run::Run},
-    settings::{Destination, FrameOptions, PictureOptions},
-};
+use throng::{loader, scene::Scene, settings::{Destination, FrameOptions, PictureOptions}};
+use throng_base::disk::seam;
+use throng_render::Summary;
+use throng_settings::run::Run;
 
 /// One in so many tasks meets each of these fates.
 const CRASHES: usize = 30;

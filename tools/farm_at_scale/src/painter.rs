@@ -10,14 +10,10 @@ use std::{
     thread,
     time::Duration,
 };
-use throng::{
-    scene::Scene,
-    seams::{
-        abi::{Hit, Ray},
-        accel::NodeLayout,
-        device::{Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop},
-    },
-};
+use throng::scene::Scene;
+use throng_abi::{Hit, Ray};
+use throng_accel::NodeLayout;
+use throng_device::{Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop};
 
 /// Width and height of pictures.
 pub const SIZE: u32 = 16;

@@ -11,14 +11,12 @@ use std::{fmt::Write, path::Path, sync::Arc, time::Instant};
 use throng::{
     loader,
     scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
-    seams::{
-        abi::{Hit, Ray},
-        accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality},
-        anim::CameraPose,
-        device::{CpuDevice, Device, Frame, RayKind},
-        math::{Aabb, hash_unit},
-    },
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality};
+use throng_base::math::{Aabb, hash_unit};
+use throng_device::{CpuDevice, Device, Frame, RayKind};
+use throng_scene::anim::CameraPose;
 
 /// Turns between the lowest and the highest point.
 const TWISTS: [f32; 12] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0];
@@ -276,7 +274,7 @@ fn plot(rows: &[Row]) -> String {
             bottom + 18.0
         ));
     }
-    let factor = f64::from(throng::seams::accel::REFIT_FACTOR);
+    let factor = f64::from(throng_accel::REFIT_FACTOR);
     line(format!(
         "<path d=\"M{:.1} {}V{MARGIN}\" stroke=\"#c33\" stroke-dasharray=\"5 4\"/>",
         x(factor),

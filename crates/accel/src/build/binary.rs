@@ -1,13 +1,15 @@
 //! Binary trees by the surface area heuristic, from which wide trees of balanced and high quality are built.
 
-use crate::accel::{
+use crate::{
     Buffer,
-    build::sorted::{MOST_SORTED, build_sorted},
-    build::split::{SetBounds, SplitMethod, split_with_bounds},
-    build::{BuildPrim, SMALLEST_TASK},
+    build::{
+        BuildPrim, SMALLEST_TASK,
+        sorted::{MOST_SORTED, build_sorted},
+        split::{SetBounds, SplitMethod, split_with_bounds},
+    },
 };
-use crate::math::Aabb;
 use rayon::prelude::*;
+use throng_base::math::Aabb;
 
 /// Index that means "no node". Node 0 is the root, which is never a child.
 pub const NO_NODE: u32 = 0;

@@ -1,17 +1,20 @@
 //! Collapses a binary tree into wide nodes and multi-primitive leaves with the minimum expected number of visits per ray, by dynamic programming
 //! (Ylitie, Karras and Laine 2017, section 3.1).
 
-use crate::abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
-use crate::accel::{
+use crate::{
     Quality, Tree,
     buffer::reserve_huge_pages,
-    build::binary::{BinaryNode, BinaryTree, build_binned, build_swept},
-    build::reinsert::reinsert,
-    build::{BuildPrim, SMALLEST_TASK, Subtree, join_subtrees},
+    build::{
+        BuildPrim, SMALLEST_TASK, Subtree,
+        binary::{BinaryNode, BinaryTree, build_binned, build_swept},
+        join_subtrees,
+        reinsert::reinsert,
+    },
     node::each_width,
     pack::FewVertices,
 };
 use rayon::prelude::*;
+use throng_abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
 
 /// Maximum number of levels of a collapsed tree; deeper ones are rejected.
 pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
@@ -23,7 +26,7 @@ const WIDEST: usize = 16;
 pub enum LeafRoom<'a> {
     /// This many primitives.
     Prims(usize),
-    /// As many primitives as fit into a [`SharedPack`](crate::abi::SharedPack). The triangles are given by their vertices.
+    /// As many primitives as fit into a [`SharedPack`](throng_abi::SharedPack). The triangles are given by their vertices.
     SharedPack(&'a [[u32; 3]]),
 }
 

@@ -1,7 +1,10 @@
 //! Runs of primitives that are consecutive on a space-filling curve (Morton 1966; Lauterbach et al. 2009, "Fast BVH Construction on GPUs"). They
 //! become leaves without evaluating any splits.
 
-use crate::accel::{build::BuildPrim, build::split::SetBounds, surface::SimdBox};
+use crate::{
+    build::{BuildPrim, split::SetBounds},
+    surface::SimdBox,
+};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -167,7 +170,7 @@ fn sort_upper_bits(keys: Vec<AtomicU64>, first: u32, count: u32) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Aabb, hash_unit};
+    use throng_base::math::{Aabb, hash_unit};
 
     fn points(count: u32, at: impl Fn(u32) -> Vec3) -> Vec<BuildPrim> {
         let point = |i| BuildPrim::new(&Aabb::of_points([at(i)]), i);

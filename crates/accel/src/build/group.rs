@@ -3,9 +3,9 @@
 //! The passes over all boxes for the top levels are half of a build and run poorly in parallel. Groups avoid these passes. One task builds a group
 //! inside its core's cache.
 
-use crate::accel::{
-    build::BuildPrim,
-    build::split::{SetBounds, SplitMethod, split_with_bounds},
+use crate::build::{
+    BuildPrim,
+    split::{SetBounds, SplitMethod, split_with_bounds},
 };
 use rayon::prelude::*;
 

@@ -18,14 +18,10 @@ pub mod sorted;
 pub mod spatial;
 pub mod split;
 
-use crate::accel::{
+use crate::{
     Buffer,
     build::split::{SetBounds, SplitMethod, split_with_bounds},
     node::{NodeArray, Tree, Wide, each_width},
-};
-use crate::{
-    abi::{EMPTY_CHILD, LEAF},
-    math::Aabb,
 };
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -33,6 +29,8 @@ use std::{
     cmp::Ordering,
     sync::{Mutex, PoisonError},
 };
+use throng_abi::{EMPTY_CHILD, LEAF};
+use throng_base::math::Aabb;
 
 /// A primitive of the builder: a box and an ID. After a build, the primitives are in leaf order.
 #[derive(Clone, Copy, Debug, bytemuck::Zeroable, bytemuck::Pod)]
@@ -130,7 +128,7 @@ const HASTY_FROM: u32 = 5;
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous run. A leaf reference is
 /// [`LEAF`] plus the position of the run's first primitive.
 ///
-/// `groups`: the end of each run of primitives that gets its own subtree, as returned by [`group`](crate::accel::build::group::group); empty for no
+/// `groups`: the end of each run of primitives that gets its own subtree, as returned by [`group`](crate::build::group::group); empty for no
 /// groups.
 pub fn build(prims: &mut [BuildPrim], groups: &[u32], options: BuildOptions, memory: &BuildMemory, tree: &mut Tree) {
     let set = SetBounds::of(prims);
@@ -443,9 +441,10 @@ fn position_of_max(parts: &[Part<'_>], key: impl Fn(&Part<'_>) -> Option<(f32, u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accel::build::group::group;
-    use crate::{accel::NodeLayout, math::hash_unit};
+    use crate::NodeLayout;
+    use crate::build::group::group;
     use proptest::prelude::*;
+    use throng_base::math::hash_unit;
 
     fn boxes(count: u32, seed: u32, spread: f32, size: f32) -> Vec<BuildPrim> {
         let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
@@ -483,7 +482,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(64))]
+        #![proptest_config(throng_testing::same_cases(64))]
 
         #[test]
         fn every_primitive_is_in_exactly_one_leaf_inside_its_box(

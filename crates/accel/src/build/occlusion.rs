@@ -4,13 +4,13 @@
 //! stop a ray that enters it, and cheap to traverse if it does not (Ogaki and Derouet-Jourdan 2016, "An N-ary BVH Child Node Sorting Technique for
 //! Occlusion Tests"). The kernel visits children from the last slot to the first one.
 
-use crate::abi::{EMPTY_CHILD, LEAF};
-use crate::accel::{
+use crate::{
     Tree,
     node::{Wide, each_width},
     pack::{Pack, Packs, each_kind},
 };
 use rayon::prelude::*;
+use throng_abi::{EMPTY_CHILD, LEAF};
 
 /// Minimum number of packs or nodes per task.
 const SMALLEST_SHARE: usize = 1024;
@@ -100,10 +100,8 @@ fn stop_rate(content: Content, half_area: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        accel::{Blas, BlasShape, NodeLayout, Quality, Surface},
-        scene::TriangleMesh,
-    };
+    use crate::{Blas, BlasShape, NodeLayout, Quality, Surface};
+    use throng_scene::TriangleMesh;
 
     /// A square of two triangles and, far from it, an equal square of 800 triangles.
     fn squares() -> TriangleMesh {

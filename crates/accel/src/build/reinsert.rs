@@ -1,12 +1,12 @@
 //! Improves a finished binary tree: subtrees are removed and reinserted where they enlarge boxes the least (Meister and Bittner 2018, "Parallel
 //! Reinsertion for Bounding Volume Hierarchy Optimization").
 
-use crate::accel::{
+use crate::{
     build::binary::{BinaryNode, NO_NODE},
     surface::SimdBox,
 };
-use crate::math::Aabb;
 use rayon::prelude::*;
+use throng_base::math::Aabb;
 
 /// Maximum number of rounds of searches and moves.
 const ROUNDS: usize = 4;

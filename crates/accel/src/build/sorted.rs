@@ -1,10 +1,12 @@
 //! Binary trees of few primitives, for which every split along all axes is evaluated. Primitives are sorted once, and stay sorted while sets are
 //! split.
 
-use crate::accel::{
-    build::BuildPrim,
-    build::binary::{BALANCED_FROM, BinaryNode},
-    build::split::{cheapest_cut, sortable},
+use crate::{
+    build::{
+        BuildPrim,
+        binary::{BALANCED_FROM, BinaryNode},
+        split::{cheapest_cut, sortable},
+    },
     surface::SimdBox,
 };
 use glam::Vec3;
@@ -166,8 +168,8 @@ fn order_along(prims: &[BuildPrim], axis: usize) -> Vec<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Aabb, hash_unit};
     use glam::Vec3;
+    use throng_base::math::{Aabb, hash_unit};
 
     fn prims(count: u32, coordinate: impl Fn(u32, u32) -> f32) -> Vec<BuildPrim> {
         let prim = |i| {

@@ -6,10 +6,10 @@
 //! total area is therefore minimal if the number of cuts is proportional to the square root of the possible gain. Also, a box is cut across its
 //! longest side, at the coarsest grid plane in the middle half, so that parts of neighbouring triangles end at common planes.
 
-use crate::accel::{build::BuildPrim, surface::Surface};
-use crate::math::Aabb;
+use crate::{build::BuildPrim, surface::Surface};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+use throng_base::math::Aabb;
 
 /// Maximum number of additional parts, relative to the number of triangles.
 const MOST_PARTS: u64 = 1;
@@ -265,11 +265,9 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        accel::{Blas, NodeLayout, Quality, blas::build_prims, validate::Coverage},
-        math::hash_unit,
-        scene::TriangleMesh,
-    };
+    use crate::{Blas, NodeLayout, Quality, blas::build_prims, validate::Coverage};
+    use throng_base::math::hash_unit;
+    use throng_scene::TriangleMesh;
 
     /// Triangles without common vertices; `corner(3 * triangle + corner)` returns each corner.
     fn soup(count: u32, corner: impl Fn(u32) -> Vec3) -> TriangleMesh {

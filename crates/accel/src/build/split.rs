@@ -1,10 +1,10 @@
 //! Finds the best split of a set of primitives, by the surface area heuristic.
 
-use crate::accel::build::BuildPrim;
-use crate::math::{Aabb, truncated};
+use crate::build::BuildPrim;
 use bytemuck::Zeroable;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
+use throng_base::math::{Aabb, truncated};
 
 /// The candidate positions of splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -410,7 +410,7 @@ pub fn sortable(x: f32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::hash_unit;
+    use throng_base::math::hash_unit;
 
     fn points(count: u32) -> Vec<BuildPrim> {
         let at = |i| Vec3::splat(hash_unit(5, i));

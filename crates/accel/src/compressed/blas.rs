@@ -1,20 +1,24 @@
 //! The bottom level for GPUs: compressed nodes, one triangle per leaf, and the offset of each mesh in the pools.
 
-use crate::abi::{LEAF, TriangleRecord, TriangleRow, Unit};
-use crate::accel::{
+use crate::{
     Blas, BlasShape, Buffer, Quality, Tree,
     blas::BuiltTree,
-    build::collapse::{LeafRoom, build_collapsed},
-    build::split::SplitMethod,
-    build::{BuildMemory, BuildOptions, BuildPrim, build},
-    compressed::compress::{arrange_all, place_root, wide_nodes, write_units},
-    compressed::slots::{Arrangement, LeafKind},
+    build::{
+        BuildMemory, BuildOptions, BuildPrim, build,
+        collapse::{LeafRoom, build_collapsed},
+        split::SplitMethod,
+    },
+    compressed::{
+        compress::{arrange_all, place_root, wide_nodes, write_units},
+        slots::{Arrangement, LeafKind},
+    },
     node::{NodeLayout, Wide},
     refit::plan::Leaf,
     surface::Surface,
 };
 use rayon::prelude::*;
 use std::sync::Arc;
+use throng_abi::{LEAF, TriangleRecord, TriangleRow, Unit};
 
 /// Position of a mesh's units and triangles in the pools of all meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +58,7 @@ pub fn build_compressed(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
         write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
     }
     #[cfg(debug_assertions)]
-    crate::accel::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
+    crate::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
         .expect("a fresh compressed BLAS is valid");
     BuiltTree {
         shape: BlasShape::Compressed { depth: tree.depth, units, triangles },

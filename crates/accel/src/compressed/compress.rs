@@ -3,16 +3,18 @@
 //! There are two parallel passes over the nodes. The first assigns children to slots (`slots`) and counts them. The second writes each node's child
 //! units, which are contiguous. The meaning of leaves is defined in `blas` and `tlas` only.
 
-use crate::abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
-use crate::accel::{
+use crate::{
     Buffer, Tree,
     buffer::prefetch,
-    compressed::quantize::quantize,
-    compressed::slots::{Arrangement, LeafKind, arrange},
+    compressed::{
+        quantize::quantize,
+        slots::{Arrangement, LeafKind, arrange},
+    },
     node::{NodeArray, Wide},
 };
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, Unit};
 
 /// Number of nodes per task.
 const CHUNK: usize = 512;
@@ -137,6 +139,6 @@ fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
         triangles: arrangement.leaves,
         ..CompressedNode::default()
     };
-    compressed.set_grid(&grid);
+    grid.store(&mut compressed);
     compressed
 }

@@ -4,8 +4,8 @@
 //! least [`MARGIN`] cells, twice the sum of both, from the box that it bounds. Boxes are first widened by [`SLACK`], so that the kernel only has to
 //! account for rounding at the ray's origin.
 
-use crate::abi::CompressedNode;
 use glam::{Mat4, Vec4};
+use throng_abi::CompressedNode;
 
 /// Minimum distance in cells between a plane and the unrounded box.
 pub const MARGIN: f64 = 1.0 / 64.0;
@@ -27,21 +27,21 @@ pub struct Quantized {
     pub origin: [f32; 3],
     /// Cell size: a float whose lower half is zero.
     pub scale: [f32; 3],
-    /// As in `CompressedNode`. Lanes without a child have inverted boxes, as in [`Wide`](crate::accel::Wide).
+    /// As in `CompressedNode`. Lanes without a child have inverted boxes, as in [`Wide`](crate::Wide).
     pub planes: [[u8; 8]; 6],
 }
 
-impl CompressedNode {
-    /// Stores a grid whose lanes are in the order of the slots.
-    pub fn set_grid(&mut self, grid: &Quantized) {
-        self.origin = grid.origin;
-        self.scale_xy = [grid.scale[0], grid.scale[1]].map(|scale| (scale.to_bits() >> 16) as u16);
-        self.scale_z = grid.scale[2];
-        self.planes = grid.planes;
+impl Quantized {
+    /// Stores the grid, whose lanes are in the order of the slots, in `node`.
+    pub fn store(&self, node: &mut CompressedNode) {
+        node.origin = self.origin;
+        node.scale_xy = [self.scale[0], self.scale[1]].map(|scale| (scale.to_bits() >> 16) as u16);
+        node.scale_z = self.scale[2];
+        node.planes = self.planes;
     }
 }
 
-/// Quantises the boxes of a node, which are in the layout of [`Wide::planes`](crate::accel::Wide::planes).
+/// Quantises the boxes of a node, which are in the layout of [`Wide::planes`](crate::Wide::planes).
 pub fn quantize(boxes: &[[f32; 8]; 6]) -> Quantized {
     let boxes: [Lanes; 6] = std::array::from_fn(|plane| Lanes::of(&boxes[plane]));
     let reach = boxes[1..].iter().fold(boxes[0].map(Vec4::abs), |reach, p| reach.zip(p.map(Vec4::abs), Vec4::max));

@@ -1,12 +1,12 @@
 //! Refits compressed trees to moved triangles in place. Each node stores the positions of its children itself.
 
-use crate::abi::{CompressedNode, TriangleRecord, Unit};
-use crate::accel::{
+use crate::{
     compressed::quantize::quantize,
     refit::plan::{Item, Leaf, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes, rows},
 };
 use glam::Vec4;
+use throng_abi::{CompressedNode, TriangleRecord, Unit};
 
 /// Refits a tree to the positions of `surface`. Slots and sizes do not change. O(triangles), no stack. Creates `plan` on first use.
 pub fn refit_compressed(
@@ -39,7 +39,7 @@ fn refit_node(part: &mut Part<'_, CompressedNode, TriangleRecord>, index: usize)
     }
     let planes = planes(&boxes);
     let grid = quantize(&planes);
-    part.items[index].set_grid(&grid);
+    grid.store(&mut part.items[index]);
     (bounds, half_areas(&planes))
 }
 

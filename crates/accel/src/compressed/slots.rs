@@ -4,8 +4,8 @@
 //! Starting from any order, children are exchanged if that increases the sum of their offsets from the node's centre towards their slots' corners
 //! (the cost of Ylitie, Karras and Laine 2017).
 
-use crate::abi::{EMPTY_CHILD, LEAF};
-use crate::accel::node::Wide;
+use crate::node::Wide;
+use throng_abi::{EMPTY_CHILD, LEAF};
 
 /// Number of passes over the seven masks by which two slots can differ, the most different ones first. The sum reaches 98 % of the maximum (96 %
 /// after one pass; 97 % if the best pair of child and slot is always assigned first, which takes longer).
@@ -138,8 +138,8 @@ fn choose<T: Copy>(other: &[bool; 8], values: &[T; 8], mask: usize) -> [T; 8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Aabb, hash_unit};
     use glam::Vec3;
+    use throng_base::math::{Aabb, hash_unit};
 
     fn node(children: usize, seed: u32) -> Wide<8> {
         let mut node = Wide::EMPTY;

@@ -1,18 +1,16 @@
 //! Compressed trees of both levels, over inputs from ordinary to extreme.
 
-use crate::accel::{
+use crate::{
     Blas, BlasShape, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput,
     compressed::validate::{decoded, validate_blas, validate_tlas},
     pool_offsets,
 };
-use crate::{
-    abi::{COMPRESSED_STACK, CompressedNode, InstanceUnit, NO_INDEX},
-    math::hash_unit,
-    scene::{Instance, Mesh, NONE, Shape, TriangleMesh},
-};
 use glam::{Affine3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
 use std::sync::Arc;
+use throng_abi::{COMPRESSED_STACK, CompressedNode, InstanceUnit, NO_INDEX};
+use throng_base::math::hash_unit;
+use throng_scene::{Instance, Mesh, NONE, Shape, TriangleMesh};
 
 fn soup(count: u32, seed: u32, center: f32, spread: f32, size: f32) -> TriangleMesh {
     let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
@@ -83,7 +81,7 @@ fn scattered(count: u32, seed: u32, spread: f32) -> Vec<Affine3> {
 }
 
 proptest! {
-    #![proptest_config(crate::testing::same_cases(48))]
+    #![proptest_config(throng_testing::same_cases(48))]
 
     #[test]
     fn planes_enclose_every_triangle_and_nothing_is_lost(

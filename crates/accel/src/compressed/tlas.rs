@@ -1,16 +1,18 @@
 //! The top level for GPUs: compressed nodes and, among them, the instances in the form that traversal reads.
 
-use crate::abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
-use crate::accel::{
+use crate::{
     Blas, BlasShape, Buffer, Tlas,
     buffer::prefetch,
-    compressed::blas::pool_offsets,
-    compressed::compress::{arrange_all, place_root, wide_nodes, write_units},
-    compressed::slots::{Arrangement, LeafKind},
+    compressed::{
+        blas::pool_offsets,
+        compress::{arrange_all, place_root, wide_nodes, write_units},
+        slots::{Arrangement, LeafKind},
+    },
     node::Wide,
 };
 use rayon::prelude::*;
 use std::sync::Arc;
+use throng_abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
 
 /// The part of an instance unit that all instances of a mesh share.
 #[derive(Clone, Copy)]

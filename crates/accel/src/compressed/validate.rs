@@ -2,16 +2,14 @@
 
 #![cfg_attr(not(any(debug_assertions, test)), expect(dead_code, reason = "release builds trust their trees"))]
 
-use crate::accel::{
+use crate::{
     BlasShape, Surface, Tlas, TlasInput, TreeError,
     compressed::quantize::{MARGIN, SLACK},
     validate::Coverage,
 };
-use crate::{
-    abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit},
-    math::Aabb,
-};
 use glam::{DVec3, Vec3};
+use throng_abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit};
+use throng_base::math::Aabb;
 
 const EVERYWHERE: Aabb = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
 

@@ -3,13 +3,13 @@
 pub mod plan;
 pub mod policy;
 
-use crate::abi::{EMPTY_CHILD, LEAF};
-use crate::accel::{
+use crate::{
     node::{Tree, Wide, each_width},
     pack::{Pack, Packs, each_kind},
     refit::plan::{Item, Part, RefitPlan, Refitted},
     surface::{SimdBox, Surface, half_areas, planes},
 };
+use throng_abi::{EMPTY_CHILD, LEAF};
 
 /// Refits a tree to the positions of `surface`, and returns its cost afterwards, as defined by [`Tree::sah_cost`]. O(triangles), no stack. Creates
 /// `plan` on first use.
@@ -71,12 +71,10 @@ impl<const N: usize> Item for Wide<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        accel::{Blas, BlasShape, NodeLayout, Quality, compressed, validate::validate_blas},
-        math::{Aabb, hash_unit},
-        scene::{Mesh, Shape, TriangleMesh},
-    };
+    use crate::{Blas, BlasShape, NodeLayout, Quality, compressed, validate::validate_blas};
     use glam::Vec3;
+    use throng_base::math::{Aabb, hash_unit};
+    use throng_scene::{Mesh, Shape, TriangleMesh};
 
     /// Number of triangles that gives many runs and a top above them.
     const MANY: u32 = 60_000;

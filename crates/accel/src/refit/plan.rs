@@ -3,7 +3,7 @@
 //! Builders put parents before children and mostly keep subtrees contiguous. Runs of whole subtrees are therefore refitted in parallel, each in one
 //! linear backward pass. The nodes above them follow. The runs and the sums over them depend on the tree only.
 
-use crate::accel::{
+use crate::{
     buffer::prefetch,
     surface::{SimdBox, Surface},
 };
@@ -123,7 +123,7 @@ impl Refitted {
     /// The result for a tree without nodes and leaves.
     pub const NOTHING: Self = Self { bounds: SimdBox::EMPTY, half_areas: 0.0 };
 
-    /// Expected number of nodes and leaves that a ray through the bounds visits: [`Tree::sah_cost`](crate::accel::Tree::sah_cost) with a leaf cost of
+    /// Expected number of nodes and leaves that a ray through the bounds visits: [`Tree::sah_cost`](crate::Tree::sah_cost) with a leaf cost of
     /// 1.
     pub fn sah_cost(&self) -> f32 {
         let area = self.bounds.to_aabb().half_area();
@@ -315,10 +315,8 @@ fn join_neighbours(runs: Vec<Run>, largest: u32) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        abi::{EMPTY_CHILD, LEAF},
-        accel::node::Wide,
-    };
+    use crate::node::Wide;
+    use throng_abi::{EMPTY_CHILD, LEAF};
 
     /// A node with these items and leaves.
     fn node(children: &[u32]) -> Wide<8> {

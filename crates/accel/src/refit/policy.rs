@@ -4,21 +4,19 @@
 //! The cost by the surface area heuristic, a by-product of the refit, determines when to rebuild; `docs/refit.md` has measurements. Hits do not
 //! depend on the tree, and neither do pictures.
 
-use crate::accel::{Blas, BlasShape, NodeLayout, Quality, Surface};
-use crate::scene::rig::RefitPolicy;
+use crate::{Blas, BlasShape, NodeLayout, Quality, Surface};
 use std::time::{Duration, Instant};
+use throng_scene::rig::RefitPolicy;
 
 /// Growth of the cost since the last build above which trees are rebuilt under [`RefitPolicy::Auto`].
 pub const REFIT_FACTOR: f32 = 1.3;
 
-impl RefitPolicy {
-    /// Whether to rebuild a tree whose cost is `ratio` times its cost after the last build.
-    pub fn rebuilds_at(self, ratio: f32) -> bool {
-        match self {
-            Self::Auto => ratio > REFIT_FACTOR,
-            Self::Refit => false,
-            Self::Rebuild => true,
-        }
+/// Whether to rebuild a tree whose cost is `ratio` times its cost after the last build.
+fn rebuilds_at(policy: RefitPolicy, ratio: f32) -> bool {
+    match policy {
+        RefitPolicy::Auto => ratio > REFIT_FACTOR,
+        RefitPolicy::Refit => false,
+        RefitPolicy::Rebuild => true,
     }
 }
 
@@ -98,7 +96,7 @@ impl Blas {
             BlasShape::Compressed { .. } => Some(NodeLayout::Compressed8),
             BlasShape::Sphere | BlasShape::Assembly(_) => None,
         };
-        let rebuilt = layout.filter(|_| policy.rebuilds_at(cost_ratio));
+        let rebuilt = layout.filter(|_| rebuilds_at(policy, cost_ratio));
         if let Some(layout) = rebuilt {
             let fresh = Self::of_surface(surface, layout, rebuild_quality(layout));
             *self = match self.deforms() {
@@ -113,7 +111,8 @@ impl Blas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{math::hash_unit, scene::TriangleMesh};
+    use throng_base::math::hash_unit;
+    use throng_scene::TriangleMesh;
 
     const LAYOUTS: [NodeLayout; 2] = [NodeLayout::Wide8, NodeLayout::Compressed8];
 

@@ -6,21 +6,19 @@ use super::{
     tests::{Sample, bytes_of, read},
 };
 use crate::{
-    abi::{CompressedNode, Hit, LEAF, NO_INDEX, Ray, Unit},
-    accel::{
-        Blas, BlasShape, Buffer, NodeArray, NodeLayout, Packs, Quality, Surface, Tlas, TlasBuilder, TlasInput, Tree,
-        Wide, blas::BuiltTree, blas_overlap,
-    },
-    anim::{Moment, camera_at},
-    device::{CpuDevice, Device, Frame, FrameSettings, RayKind, fake},
-    math::{Aabb, hash_u32},
-    scene::{
-        Alpha, Instance, Integrator, Material, Mesh, NONE, Scene, Shape, Texels, Texture, TextureMap, TriangleMesh,
-        Wrap, rig::RefitPolicy,
-    },
+    Blas, BlasShape, Buffer, NodeArray, NodeLayout, Packs, Quality, Surface, Tlas, TlasBuilder, TlasInput, Tree, Wide,
+    blas::BuiltTree, blas_overlap,
 };
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use std::{mem::offset_of, os::unix::fs::FileExt, sync::Arc, time::Duration};
+use throng_abi::{CompressedNode, Hit, LEAF, NO_INDEX, Ray, Unit};
+use throng_base::math::{Aabb, hash_u32};
+use throng_device::{CpuDevice, Device, Frame, FrameSettings, RayKind, fake};
+use throng_scene::anim::{Moment, camera_at};
+use throng_scene::{
+    Alpha, Instance, Integrator, Material, Mesh, NONE, Scene, Shape, Texels, Texture, TextureMap, TriangleMesh, Wrap,
+    rig::RefitPolicy,
+};
 
 /// Number of files per layout.
 const CASES: u32 = 2000;

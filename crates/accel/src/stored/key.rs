@@ -1,7 +1,7 @@
 //! The key of a tree, a hash of the builder's version and input.
 
 use super::checksum::checksum;
-use crate::accel::{NodeLayout, Quality, Surface, blas::BUILDER_VERSION};
+use crate::{NodeLayout, Quality, Surface, blas::BUILDER_VERSION};
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -26,11 +26,6 @@ use super::{
     pack::{Packs, each_kind},
     support::{Block, SupportMap},
 };
-use crate::{
-    abi::{TrianglePack, TriangleRecord, Unit},
-    files::read_exact_at,
-    math::Aabb,
-};
 use bytemuck::Zeroable;
 use checksum::{Checksum, checksum_of};
 use std::{
@@ -39,6 +34,8 @@ use std::{
     ops::Range,
     time::Duration,
 };
+use throng_abi::{TrianglePack, TriangleRecord, Unit};
+use throng_base::{files::read_exact_at, math::Aabb};
 
 /// First bytes of every file.
 const MAGIC: [u8; 8] = *b"thrgBLAS";

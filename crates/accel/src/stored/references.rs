@@ -8,15 +8,13 @@
 //! checksum detects accidental damage to them.
 
 use crate::{
-    abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit},
-    accel::{
-        build::collapse::MOST_LEVELS,
-        node::{Tree, Wide, each_width},
-        pack::Pack,
-    },
+    build::collapse::MOST_LEVELS,
+    node::{Tree, Wide, each_width},
+    pack::Pack,
 };
 use rayon::prelude::*;
 use std::ops::Range;
+use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit};
 
 /// More levels than builders create for 2³² triangles, because their splits are even below level 20.
 const MOST_WIDE_LEVELS: u32 = 128;

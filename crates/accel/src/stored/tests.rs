@@ -1,11 +1,9 @@
 use super::{checksum::checksum, *};
-use crate::{
-    abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, SharedPack, TriangleRow},
-    accel::{Quality, Surface, blas::BUILDER_VERSION},
-    math::hash_unit,
-    scene::TriangleMesh,
-};
+use crate::{Quality, Surface, blas::BUILDER_VERSION};
 use std::mem::offset_of;
+use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, SharedPack, TriangleRow};
+use throng_base::math::hash_unit;
+use throng_scene::TriangleMesh;
 
 /// A hilly sheet with `cells` cells along each side.
 pub(super) fn sheet(cells: u32) -> TriangleMesh {
@@ -192,7 +190,7 @@ fn references_to_nowhere_are_found_behind_a_right_checksum() {
     }
     let slots = sample.sections()[0]
         .clone()
-        .step_by(size_of::<crate::accel::node::Wide<8>>())
+        .step_by(size_of::<crate::node::Wide<8>>())
         .flat_map(|node| (0..8).map(move |slot| node + 4 * slot));
     let mut empty = slots.filter(|slot| same(slot + CHILDREN) == EMPTY_CHILD);
     let empty = empty.next().expect("some node has room");

@@ -47,21 +47,21 @@ pub trait Disk: Send + Sync {
     fn hurry(&self, time: Duration) -> Duration;
 }
 
-#[cfg(feature = "test-seams")]
+#[cfg(feature = "failing-disk")]
 static DISK: std::sync::OnceLock<Box<dyn Disk>> = std::sync::OnceLock::new();
 
 /// Puts `disk` in place for the rest of the process. Only the first call does.
-#[cfg(feature = "test-seams")]
+#[cfg(feature = "failing-disk")]
 pub fn install(disk: Box<dyn Disk>) {
     let _ = DISK.set(disk);
 }
 
-#[cfg(feature = "test-seams")]
+#[cfg(feature = "failing-disk")]
 fn installed() -> Option<&'static dyn Disk> {
     DISK.get().map(|disk| &**disk)
 }
 
-#[cfg(not(feature = "test-seams"))]
+#[cfg(not(feature = "failing-disk"))]
 fn installed() -> Option<&'static dyn Disk> {
     None
 }

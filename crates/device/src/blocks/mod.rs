@@ -1,13 +1,11 @@
 //! Parameters of the kernels that build blocks of OpenEXR files.
 
-use crate::{
-    abi::{self, EXR_PIECE, EXR_PIECE_ROOM, ExrBlock, ExrChannel, ExrParams, ExrPiece},
-    aov::{
-        Aov,
-        channels::{ChannelKind, ChannelPlace, FileRows, pixel_bytes},
-    },
-};
 use std::ptr::{null, null_mut};
+use throng_abi::{self as abi, EXR_PIECE, EXR_PIECE_ROOM, ExrBlock, ExrChannel, ExrParams, ExrPiece};
+use throng_picture::aov::{
+    Aov,
+    channels::{ChannelKind, ChannelPlace, FileRows, pixel_bytes},
+};
 
 /// Bytes of working memory for building the blocks of a picture of `size` pixels.
 #[cfg(throng_cuda)]
@@ -71,6 +69,3 @@ pub fn records(rows: &FileRows, width: u32, values: impl Fn(Option<Aov>) -> *con
     };
     rows.channels().into_iter().map(record).collect()
 }
-
-#[cfg(test)]
-mod tests;

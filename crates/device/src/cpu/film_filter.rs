@@ -2,17 +2,15 @@
 
 use super::{Kernel, Launch, chosen_kernels};
 use crate::{
-    abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams, Params},
-    device::{
-        DeviceError, TileGrid,
-        film_filter::{
-            Filtered, GATHERED, HostFilm, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size,
-            params, record_floats,
-        },
+    DeviceError, TileGrid,
+    film_filter::{
+        Filtered, GATHERED, HostFilm, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params,
+        record_floats,
     },
 };
 use bytemuck::Zeroable;
 use std::ptr::{null, null_mut};
+use throng_abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams, Params};
 
 /// Pixels that are recorded one after the other.
 const RECORD_BATCH: u32 = 1024;
@@ -29,13 +27,13 @@ pub struct FilmLayers<'a> {
     pub variance: &'a [f32],
     pub albedo: &'a [f32],
     pub normal: &'a [f32],
-    /// As in [`crate::aov::Aov::Motion`].
+    /// As in [`throng_picture::aov::Aov::Motion`].
     pub motion: &'a [f32],
     /// A float per pixel of a transparent picture, whose radiance is multiplied by it; empty for opaque ones.
     pub alpha: &'a [f32],
     /// Its variance; empty where that is not known.
     pub alpha_variance: &'a [f32],
-    /// Whether pixels have samples in common with those around them ([`crate::scene::PixelFilter::Shared`]).
+    /// Whether pixels have samples in common with those around them ([`throng_scene::PixelFilter::Shared`]).
     pub shared: bool,
 }
 

@@ -2,19 +2,19 @@
 
 use super::{Developer, Kernel};
 use crate::{
-    abi::{FilmParams, FrameAovs, Params, Thread},
-    aov::{Aov, AovImage},
-    device::{
-        Accumulation, FrameSettings, frame_aovs, layer_words,
-        params::{display_params, film_params},
-    },
-    pixels::Floats,
+    Accumulation, FrameSettings, frame_aovs, layer_words,
+    params::{display_params, film_params},
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
 use std::{
     ops::Range,
     ptr::{NonNull, null, null_mut},
+};
+use throng_abi::{FilmParams, FrameAovs, Params, Thread};
+use throng_picture::{
+    aov::{Aov, AovImage},
+    pixels::Floats,
 };
 
 impl Developer {
@@ -128,8 +128,9 @@ unsafe fn call(kernel: Kernel, params: &Params, count: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{device::fake, pixels::PixelType};
+    use crate::fake;
     use proptest::prelude::*;
+    use throng_picture::pixels::PixelType;
 
     fn settings() -> FrameSettings {
         FrameSettings { width: 1, height: 1, open_ended: true, pixels: PixelType::F32, ..fake::settings() }
@@ -147,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(256))]
+        #![proptest_config(throng_testing::same_cases(256))]
 
         #[test]
         fn sums_are_added_as_integers(

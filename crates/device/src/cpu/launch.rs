@@ -2,21 +2,12 @@
 
 use super::{Kernel, watch::watched};
 use crate::{
-    abi::{
-        self, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
-        Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes,
-        VertexRecord,
-    },
-    accel::{Blas, BlasShape, Nested, Packs},
-    device::{
-        Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
-        material_tables::{self, MaterialTables},
-        params::{camera_keys, display_params, film_params, frame_params, mesh_keys, picture_params},
-        pool::Pool,
-        tables::{Tables, write_shape},
-    },
-    film::FILTER_TABLES,
+    Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
     light::{LocalTree, no_local_lights, sun_count, sun_irradiance},
+    material_tables::{self, MaterialTables},
+    params::{camera_keys, display_params, film_params, frame_params, mesh_keys, picture_params},
+    pool::Pool,
+    tables::{Tables, write_shape},
 };
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -26,6 +17,12 @@ use std::{
     ptr::null,
     sync::{Arc, atomic::AtomicU32},
 };
+use throng_abi::{
+    self as abi, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
+    Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes, VertexRecord,
+};
+use throng_accel::{Blas, BlasShape, Nested, Packs};
+use throng_picture::film::FILTER_TABLES;
 
 /// A frame's own tables of materials and lights, if they differ from the scene's, and the tree over the lights inside the scene.
 #[derive(Default)]

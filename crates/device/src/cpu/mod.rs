@@ -10,14 +10,7 @@ use super::{
     params::{TILE_ITEMS, aspect, pixel_items},
     tables::Tables,
 };
-use crate::{
-    abi::{DisplayParams, FilmParams, FrameAovs, Hit, Params, Ray, RayWork, Thread},
-    accel::NodeLayout,
-    aov::{Aov, AovImage},
-    light::LightCache,
-    pixels::Floats,
-    scene::Scene,
-};
+use crate::light::LightCache;
 use bytemuck::Zeroable;
 use launch::{Elsewhere, Launch, Shining};
 use std::{
@@ -25,6 +18,13 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use throng_abi::{DisplayParams, FilmParams, FrameAovs, Hit, Params, Ray, RayWork, Thread};
+use throng_accel::NodeLayout;
+use throng_picture::{
+    aov::{Aov, AovImage},
+    pixels::Floats,
+};
+use throng_scene::Scene;
 
 /// A kernel: processes items `begin..end` on the calling thread.
 type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
@@ -86,7 +86,6 @@ impl CpuDevice {
     }
 
     /// Uses the named variant. Variants differ in speed and in counted traversal steps, never in results.
-    #[cfg(feature = "test-seams")]
     pub fn with_variant(name: &str) -> Result<Self, DeviceError> {
         kernels_named(name).map(Self::with_kernels)
     }
@@ -105,7 +104,6 @@ impl CpuDevice {
     }
 
     /// Changes the TLAS size in bytes above which single rays are interleaved. This affects speed, not results.
-    #[cfg(feature = "test-seams")]
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
         Self { cached_tlas: bytes, ..self }
     }
@@ -116,7 +114,7 @@ impl CpuDevice {
     }
 
     /// Calls `ask` with a probe that evaluates the light functions of the kernels for a frame; baseline variant only.
-    #[cfg(feature = "test-seams")]
+    #[cfg(feature = "probe")]
     pub fn probe<T>(
         &mut self,
         frame: &Frame,
@@ -615,7 +613,7 @@ impl Device for CpuDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::layout;
+    use crate::layout;
 
     #[test]
     fn every_compiled_kernel_lays_out_the_border_structs_as_rust_does() {

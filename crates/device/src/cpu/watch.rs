@@ -3,7 +3,7 @@
 //! Traversal reads this value whenever it enters an instance, in place of the test for assemblies, so the check costs nothing. Rays end there, and
 //! the results of the launch are discarded.
 
-use crate::device::Stop;
+use crate::Stop;
 use std::{
     mem,
     sync::{

@@ -5,16 +5,16 @@ use super::{
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
 };
-use crate::{
-    abi::{FrameAovs, OtherFrame, Params},
-    aov::{Aov, AovImage, AovSet},
-    device::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words, params::aspect},
-    pixels::Floats,
-    scene::Scene,
-};
+use crate::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words, params::aspect};
 use bytes::Bytes;
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
+use throng_abi::{FrameAovs, OtherFrame, Params};
+use throng_picture::{
+    aov::{Aov, AovImage, AovSet},
+    pixels::Floats,
+};
+use throng_scene::Scene;
 
 /// Alignment of every table, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;

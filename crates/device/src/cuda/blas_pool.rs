@@ -2,15 +2,13 @@
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{
-    abi::{Params, TriangleRecord, Unit},
-    accel::{Blas, PoolOffset, pool_offsets},
-    device::{
-        Frame,
-        pool::{Pool, pool_size, tree_size, write_tree},
-    },
+    Frame,
+    pool::{Pool, pool_size, tree_size, write_tree},
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::Arc;
+use throng_abi::{Params, TriangleRecord, Unit};
+use throng_accel::{Blas, PoolOffset, pool_offsets};
 
 /// Trees of a scene without deforming meshes, shared by all frames in flight.
 #[derive(Default)]

@@ -16,20 +16,14 @@ use super::{
     waves::{Cut, PathNeeds, stage_times},
 };
 use crate::{
-    abi::{Hit, PANES_BEYOND_BOUNCES, Params, Ray},
-    accel::NodeLayout,
-    aov::{AovSet, channels::FileRows},
-    device::{
-        Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays,
-        RayCounts, RayKind, Rendered, Stop,
-        adaptive::{self, Passes},
-        blocks::exr_bytes,
-        material_tables::{MaterialTables, PosedCache, has_panes},
-        params::{display_params, film_params, frame_params, picture_params, pixel_items},
-        tables::Tables,
-    },
+    Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays,
+    RayCounts, RayKind, Rendered, Stop,
+    adaptive::{self, Passes},
+    blocks::exr_bytes,
     light::{Emitters, LightCache, LocalTree, no_local_lights},
-    scene::{Material, Paths, Scene},
+    material_tables::{MaterialTables, PosedCache, has_panes},
+    params::{display_params, film_params, frame_params, picture_params, pixel_items},
+    tables::Tables,
 };
 use bytemuck::Zeroable;
 use cust::{
@@ -40,6 +34,10 @@ use cust::{
     memory::mem_get_info,
 };
 use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+use throng_abi::{Hit, PANES_BEYOND_BOUNCES, Params, Ray};
+use throng_accel::NodeLayout;
+use throng_picture::aov::{AovSet, channels::FileRows};
+use throng_scene::{Material, Paths, Scene};
 
 /// Maximum number of waves for scattering in volumes. With Russian roulette, one path in thirty thousand would need more.
 const VOLUME_EVENTS: u32 = 1024;
@@ -113,7 +111,6 @@ impl CudaDevice {
 
     /// Limits launches to `paths` paths, rounded up to whole tiles of 64 pixels. Frames under way keep their launches. This changes speed and memory,
     /// but no pixel, which tests verify.
-    #[cfg(feature = "test-seams")]
     pub fn limit_paths_per_launch(&mut self, paths: u32) {
         self.paths_per_launch = paths.max(1) as usize;
     }

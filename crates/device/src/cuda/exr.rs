@@ -5,12 +5,10 @@ use super::{
     kernels::{Kernels, arguments},
     memory::{Array, Pinned, bytes_of},
 };
-use crate::{
-    abi::{ExrBlock, ExrParams},
-    aov::{Aov, channels::FileRows},
-    device::blocks::{bytes_needed, params_of, piece_count, records},
-};
+use crate::blocks::{bytes_needed, params_of, piece_count, records};
 use cust::{error::CudaResult, stream::Stream};
+use throng_abi::{ExrBlock, ExrParams};
+use throng_picture::aov::{Aov, channels::FileRows};
 
 /// Threads that compress a piece together: `kPieceThreads` in the kernels.
 const THREADS: u32 = 256;

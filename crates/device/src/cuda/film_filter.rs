@@ -6,12 +6,9 @@ use super::{
     memory::{Array, SparePinned, bytes_of, lock},
 };
 use crate::{
-    abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams},
-    device::{
-        DeviceError, DeviceFilm, FilmRecords, Filtered,
-        film_filter::{
-            GATHERED, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params, record_floats,
-        },
+    DeviceError, DeviceFilm, FilmRecords, Filtered,
+    film_filter::{
+        GATHERED, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params, record_floats,
     },
 };
 use bytemuck::Zeroable;
@@ -26,6 +23,7 @@ use std::{
     ptr::null,
     sync::{Arc, Mutex},
 };
+use throng_abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams};
 
 /// Floats per pixel that are the result.
 const AVERAGED: usize = 5;
@@ -57,7 +55,7 @@ struct Work {
 pub struct GpuFrame {
     records: Array,
     size: (u32, u32),
-    /// As in [`HostFilm`](crate::device::HostFilm).
+    /// As in [`HostFilm`](crate::HostFilm).
     shared: bool,
     gpu: Arc<FilmGpu>,
     /// The same on other GPUs that have needed it.
@@ -271,13 +269,11 @@ impl Work {
 mod tests {
     use super::*;
     use crate::{
-        device::{
-            FilmFilter, FilmLayers, HostFilm,
-            cuda::{gpus, image::image},
-        },
-        math::hash_unit,
+        FilmFilter, FilmLayers, HostFilm,
+        cuda::{gpus, image::image},
     };
     use cust::device::Device;
+    use throng_base::math::hash_unit;
 
     /// No multiple of any tile.
     const SIZE: (u32, u32) = (203, 77);

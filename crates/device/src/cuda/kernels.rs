@@ -1,7 +1,6 @@
 //! The kernels of one GPU, by name, and the number of resident blocks of the persistent kernels.
 
 use super::image::{image, moving_image, nested_image};
-use crate::abi::Params;
 use cust::{
     device::{Device, DeviceAttribute},
     error::CudaResult,
@@ -10,6 +9,7 @@ use cust::{
     stream::Stream,
 };
 use std::{ffi::c_void, sync::Arc};
+use throng_abi::Params;
 
 /// Threads per block of kernels that use one thread per item.
 const ITEM_THREADS: u32 = 128;
@@ -204,7 +204,7 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{
+    use crate::{
         cuda::{gpus, memory::Array},
         layout,
     };

@@ -1,9 +1,10 @@
 //! The tree over the lights inside the scene, on the GPU, for one frame in flight.
 
 use super::memory::{Array, Pinned, bytes_of};
-use crate::{abi::LocalLights, light::LocalTree};
+use crate::light::LocalTree;
 use cust::{error::CudaResult, stream::Stream};
 use std::{mem::size_of_val, ptr::null, sync::Arc};
+use throng_abi::LocalLights;
 
 /// Alignment of every part, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;

@@ -5,12 +5,12 @@ use super::{
     scene::SceneTables,
 };
 use crate::{
-    abi::{EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, Params, TextureRecord},
-    device::material_tables::{MaterialTables, cutouts, has_panes},
     light::{sun_count, sun_irradiance},
+    material_tables::{MaterialTables, cutouts, has_panes},
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::mem::size_of_val;
+use throng_abi::{EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, Params, TextureRecord};
 
 /// Alignment of every table, so that records are loaded in whole sectors.
 const ALIGNMENT: usize = 256;

@@ -1,6 +1,5 @@
 //! Memory of the GPU, and page-locked host memory for copies. Both grow on demand and are kept.
 
-use crate::abi::{DenoiseFrame, ExrChannel, FrameAovs, MeshRecord, TextureRecord};
 use bytemuck::NoUninit;
 use bytes::Bytes;
 use cust::{
@@ -13,6 +12,7 @@ use std::{
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
+use throng_abi::{DenoiseFrame, ExrChannel, FrameAovs, MeshRecord, TextureRecord};
 
 /// Bytes that one task copies into page-locked memory.
 const COPY_CHUNK: usize = 1 << 20;

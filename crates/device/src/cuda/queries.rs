@@ -6,9 +6,9 @@ use super::{
     memory::bytes_of,
     slot::{elapsed, event_now},
 };
-use crate::abi::{Hit, NO_INDEX, Params, QueueState, Ray};
 use cust::error::CudaResult;
 use std::time::Duration;
+use throng_abi::{Hit, NO_INDEX, Params, QueueState, Ray};
 
 impl CudaDevice {
     /// Traces the rays of one launch `passes` times, and adds to `times`.

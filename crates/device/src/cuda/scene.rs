@@ -2,21 +2,19 @@
 
 use super::memory::{Array, bytes_of};
 use crate::{
-    abi::{EnvironmentRecord, LightRecord, MeshRecord, NO_INDEX, SceneParams, TableParams, TextureRecord},
-    device::{
-        attributes::Needs,
-        material_tables,
-        tables::{NameIds, Tables},
-    },
-    film::FILTER_TABLES,
+    attributes::Needs,
     light::{Emitters, sun_count, sun_irradiance},
-    scene::Scene,
+    material_tables,
+    tables::{NameIds, Tables},
 };
 use cust::error::CudaResult;
 use std::{
     mem::size_of_val,
     sync::{Arc, OnceLock},
 };
+use throng_abi::{EnvironmentRecord, LightRecord, MeshRecord, NO_INDEX, SceneParams, TableParams, TextureRecord};
+use throng_picture::film::FILTER_TABLES;
+use throng_scene::Scene;
 
 /// Alignment of every part, so that texels and vertices are loaded in whole sectors.
 const ALIGNMENT: usize = 256;

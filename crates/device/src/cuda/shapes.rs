@@ -4,11 +4,9 @@ use super::{
     memory::{Array, Pinned, bytes_of},
     scene::SceneTables,
 };
-use crate::{
-    abi::{MeshRecord, Params, VertexAttributes, VertexRecord},
-    device::{PosedMesh, attributes, tables::write_shape},
-};
+use crate::{PosedMesh, attributes, tables::write_shape};
 use cust::{error::CudaResult, stream::Stream};
+use throng_abi::{MeshRecord, Params, VertexAttributes, VertexRecord};
 
 /// Vertices of all deforming meshes, with tangents if they are needed, and a table of all meshes that points to them.
 #[derive(Default)]

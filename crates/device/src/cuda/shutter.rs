@@ -2,13 +2,11 @@
 
 use super::memory::{Array, Pinned, bytes_of};
 use crate::{
-    abi::{CameraRecord, InstanceKey, MeshKeys, Params},
-    device::{
-        Frame, FrameSettings,
-        params::{camera_keys, mesh_keys},
-    },
+    Frame, FrameSettings,
+    params::{camera_keys, mesh_keys},
 };
 use cust::{error::CudaResult, stream::Stream};
+use throng_abi::{CameraRecord, InstanceKey, MeshKeys, Params};
 
 /// Alignment of every part, so that keys are loaded in whole sectors.
 const ALIGNMENT: usize = 256;

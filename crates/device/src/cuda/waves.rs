@@ -6,16 +6,13 @@ use super::{
     kernels::{Kernels, Shading, arguments},
     memory::{Array, Pinned},
 };
-use crate::{
-    abi::{
-        CUTOUT_HOLES, CUTOUT_LIGHT, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight,
-        Wavefront,
-    },
-    device::{OwnRays, StageTimes, params::TILE_ITEMS},
-    scene::Paths,
-};
+use crate::{OwnRays, StageTimes, params::TILE_ITEMS};
 use cust::{error::CudaResult, stream::Stream};
 use std::{collections::VecDeque, time::Duration};
+use throng_abi::{
+    CUTOUT_HOLES, CUTOUT_LIGHT, Hit, Params, PathState, QueueState, Ray, RayTally, ScatterState, ShadowLight, Wavefront,
+};
+use throng_scene::Paths;
 
 /// Waves between two checks whether any path is left, for pictures with many bounces. The host does not wait for a check (see [`Queues::go_on`]), but
 /// the stream idles for a moment.

@@ -44,8 +44,8 @@ fn probabilities(entries: &[AliasEntry]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::same_cases;
     use proptest::prelude::*;
+    use throng_testing::same_cases;
 
     proptest! {
         #![proptest_config(same_cases(64))]

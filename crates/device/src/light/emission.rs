@@ -1,12 +1,10 @@
 //! Mean emission of materials.
 
 use super::luminance;
-use crate::{
-    math::linear_from_srgb,
-    scene::{Material, NONE, Scene, Texels, Texture},
-};
 use glam::Vec3;
 use rayon::prelude::*;
+use throng_base::math::linear_from_srgb;
+use throng_scene::{Material, NONE, Scene, Texels, Texture};
 
 /// Texels per task.
 const CHUNK: usize = 1 << 16;

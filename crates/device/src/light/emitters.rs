@@ -1,15 +1,13 @@
 //! The emissive meshes of a scene: one table of triangles for each combination of a mesh and a set of materials.
 
 use super::{LightBounds, LightLeaf, alias::alias_table};
-use crate::{
-    abi::{EmitterTable, EmitterTriangle, InstanceRecord},
-    accel::{ShutterKeys, ShutterSpan},
-    math::Aabb,
-    scene::{Mesh, Scene, Shape, TriangleMesh},
-};
 use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::{f32::consts::PI, ops::Range, sync::Arc};
+use throng_abi::{EmitterTable, EmitterTriangle, InstanceRecord};
+use throng_base::math::Aabb;
+use throng_scene::{Mesh, Scene, Shape, TriangleMesh};
+use throng_scene::{ShutterKeys, ShutterSpan};
 
 /// The emission of a mesh with one set of materials.
 #[derive(Clone, Copy, Debug)]

@@ -5,12 +5,6 @@ use super::{
     emitters::{PosedEmitters, over_shutter},
     punctual,
 };
-use crate::{
-    abi::{
-        EMITTER_IS_ASSEMBLY, EmitterRecord, INSTANCE_IS_ASSEMBLY, LEAF, LightNode, LightRecord, LocalLights, NO_INDEX,
-    },
-    accel::Tlas,
-};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{
@@ -18,6 +12,10 @@ use std::{
     ptr::null,
     sync::{Arc, Weak},
 };
+use throng_abi::{
+    EMITTER_IS_ASSEMBLY, EmitterRecord, INSTANCE_IS_ASSEMBLY, LEAF, LightNode, LightRecord, LocalLights, NO_INDEX,
+};
+use throng_accel::Tlas;
 
 /// A light tree with all arrays to which `Params::local_lights` refers.
 pub struct LocalTree {

@@ -6,12 +6,10 @@ mod alias;
 mod emission;
 mod emitters;
 mod local;
-#[cfg(feature = "test-seams")]
+#[cfg(feature = "probe")]
 pub mod probe;
 mod punctual;
 mod sky;
-#[cfg(test)]
-mod tests;
 mod tree;
 
 pub use emission::emission_weights;

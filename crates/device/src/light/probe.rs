@@ -1,8 +1,8 @@
 //! Entry points of the kernels for tests of light sampling; see `kernels/probe/light.cpp`. They use the launch parameters of the baseline
-//! variant ([`crate::device::CpuDevice::probe`]).
+//! variant ([`crate::CpuDevice::probe`]).
 
-use crate::abi::{Params, StackEntry};
 use glam::Vec3;
+use throng_abi::{Params, StackEntry};
 
 unsafe extern "C" {
     fn throng_probe_sample_light(

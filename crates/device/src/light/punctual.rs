@@ -1,11 +1,9 @@
 //! Suns, point and spot lights, and lamps, in the form that kernels read.
 
 use super::{LightBounds, luminance};
-use crate::{
-    abi::{self, LightRecord},
-    scene::Light,
-};
 use glam::Vec3;
+use throng_abi::{self as abi, LightRecord};
+use throng_scene::Light;
 
 /// The records of all lights: suns first, then the others in their original order.
 pub fn light_records(lights: &[Light]) -> Vec<LightRecord> {

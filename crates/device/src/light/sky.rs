@@ -2,10 +2,11 @@
 //! There is one alias table for the rows, and one per row for its cells.
 
 use super::{alias::alias_table, luminance};
-use crate::{abi::SkyCell, scene::FloatImage};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
+use throng_abi::SkyCell;
+use throng_scene::FloatImage;
 
 /// Maximum number of cells along each axis. Cells of larger images cover several texels.
 const MOST_COLUMNS: u32 = 2048;

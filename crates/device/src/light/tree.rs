@@ -1,11 +1,9 @@
 //! A binary tree over lights, rebuilt for every frame. Splits minimise power times squared size of the nodes.
 
-use crate::{
-    abi::{LEAF, LightNode},
-    math::{Aabb, affine_from_rows},
-};
 use glam::Vec3;
 use rayon::prelude::*;
+use throng_abi::{LEAF, LightNode};
+use throng_base::math::{Aabb, affine_from_rows};
 
 /// Number of leaves above which the children of a node are built in parallel.
 const PARALLEL: usize = 2048;
@@ -49,7 +47,7 @@ impl LightBounds {
     }
 }
 
-/// A light with the indices of its record, see [`crate::abi::EmitterRecord`].
+/// A light with the indices of its record, see [`throng_abi::EmitterRecord`].
 #[derive(Clone, Copy, Debug)]
 pub struct LightLeaf {
     pub bounds: LightBounds,
@@ -61,7 +59,7 @@ pub struct LightLeaf {
 pub struct LightTree {
     /// Leaves in the order of the tree.
     pub leaves: Vec<LightLeaf>,
-    /// The path from the root to each leaf: see [`crate::abi::EmitterRecord::trail`].
+    /// The path from the root to each leaf: see [`throng_abi::EmitterRecord::trail`].
     pub trails: Vec<u32>,
     pub nodes: Vec<LightNode>,
     pub root: LightNode,
@@ -304,8 +302,8 @@ fn partition(runs: &mut [Run], before: impl Fn(&Run) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::same_cases;
     use proptest::prelude::*;
+    use throng_testing::same_cases;
 
     /// Traverses the tree below `node`, checks it and marks its leaves. `way` is the trail to `node` and its length in bits.
     fn walk(tree: &LightTree, node: &LightNode, way: (u32, u32), met: &mut [bool]) {

@@ -1,11 +1,8 @@
 //! Bands of a picture, which devices render independently.
 
-use crate::{
-    aov::AovImage,
-    device::{Accumulation, AccumulationState, FrameSettings, RayCounts, Region, Rendered, TILE},
-    pixels::Floats,
-};
+use crate::{Accumulation, AccumulationState, FrameSettings, RayCounts, Region, Rendered, TILE};
 use std::ops::Range;
+use throng_picture::{aov::AovImage, pixels::Floats};
 
 /// Bands per device: enough to keep all devices busy until the end. Bands consist of whole tiles.
 const PER_DEVICE: u32 = 4;
@@ -99,7 +96,7 @@ pub fn joined_pictures(pictures: Vec<Rendered>) -> Rendered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::fake::settings;
+    use crate::fake::settings;
 
     #[test]
     fn bands_cover_all_rows_in_whole_tiles() {

@@ -1,10 +1,8 @@
 use super::*;
-use crate::{
-    edit::{Optics, parsed},
-    loader,
-    scene::{CameraPath, Focus, Projection, Scene},
-};
+use crate::{Optics, parsed};
 use proptest::prelude::*;
+use throng_loader as loader;
+use throng_scene::{CameraPath, Focus, Projection, Scene};
 
 /// A scene around a camera section, with decoys that resemble cameras.
 fn text(camera: &str) -> String {

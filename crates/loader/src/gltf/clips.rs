@@ -11,17 +11,17 @@ use super::{
     nodes::{Hierarchy, name, unit_quaternion},
     pointers,
 };
-use crate::scene::{
-    NONE,
-    animated::{Target, Track},
-    rig::{Channel, Clip, Interpolation, Local, Property, RigNode},
-};
 use gltf::json::{
     animation::{self, Interpolation as Mode, Property as Path},
     validation::Checked,
 };
 use rayon::prelude::*;
 use std::collections::HashSet;
+use throng_scene::{
+    NONE,
+    animated::{Target, Track},
+    rig::{Channel, Clip, Interpolation, Local, Property, RigNode},
+};
 
 /// Reads one clip per animation of the file. Channels of nodes outside the rig are dropped. An animation with indices out of range, or with
 /// invalid keys, becomes a clip marked as faulty, with a warning.

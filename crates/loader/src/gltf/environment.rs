@@ -9,16 +9,14 @@ use super::{
     material::textures,
     nodes::unit_quaternion,
 };
-use crate::{
-    loader::image::{MAX_RADIANCE, MAX_SIDE},
-    math::linear_from_srgb,
-    scene::FloatImage,
-};
+use crate::image::{MAX_RADIANCE, MAX_SIDE};
 use glam::{Quat, Vec2, Vec3};
 use image::{DynamicImage, Rgba32FImage};
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::f32::consts::{PI, TAU};
+use throng_base::math::linear_from_srgb;
+use throng_scene::FloatImage;
 
 /// Number of rows of an image of spherical harmonics, which are smooth.
 const HARMONIC_ROWS: u32 = 32;
@@ -91,7 +89,7 @@ fn picture(document: &Document, light: &Light, rotation: Quat, path: &str) -> Re
     }
 }
 
-/// The image of `radiance` over all directions, in the layout of an unrotated [`crate::scene::Environment::Image`].
+/// The image of `radiance` over all directions, in the layout of an unrotated [`throng_scene::Environment::Image`].
 fn panorama(
     document: &Document,
     rows: u32,

@@ -13,18 +13,16 @@ use super::{
     load,
     nodes::Hierarchy,
 };
-use crate::{
-    loader::{budget, files},
-    scene::{
-        NONE,
-        rig::{RigNode, Skin},
-    },
-};
+use crate::{budget, files};
 use gltf::json::{Index, buffer};
 use serde::Deserialize;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+};
+use throng_scene::{
+    NONE,
+    rig::{RigNode, Skin},
 };
 
 /// Maximum depth of nested files.

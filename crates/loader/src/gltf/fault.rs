@@ -1,6 +1,6 @@
 //! Errors and warnings about a file: each has a JSON pointer and one sentence.
 
-use crate::loader::budget::Budget;
+use crate::budget::Budget;
 use std::sync::{
     Mutex,
     atomic::{AtomicBool, Ordering},

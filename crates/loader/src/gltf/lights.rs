@@ -13,11 +13,11 @@ use super::{
     nodes::{Hierarchy, name},
     viewpoints::replace,
 };
-use crate::scene::animated::VAST;
 use gltf::json::scene::Node;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
+use throng_scene::animated::VAST;
 
 /// Difference between inner and outer angle of a spot with a sharp edge, relative to the outer angle. Such spots have equal angles in
 /// files, for example spots from Blender without blend, but the specification requires a smaller inner angle.

@@ -30,13 +30,13 @@ pub use model::*;
 pub(super) use tangents::generate as generate_tangents;
 
 use super::{LoadError, budget::Budget, files, suggest};
-use crate::scene::{NONE, rig::Rig};
 use fault::{Fault, Faults, fault};
 use file::container::Container;
 use file::document::Document;
 use glam::Quat;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use throng_scene::{NONE, rig::Rig};
 
 /// Options for loading a glTF file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,15 +1,15 @@
 //! A glTF file after loading: validated, with resolved indices and decoded data.
 
 use super::material::pbr::PbrMaterial;
-use crate::scene::{
+use glam::Affine3;
+use rayon::prelude::*;
+use throng_scene::{
     FloatImage, Texels, Texture, TriangleMesh, Wrap,
     animated::MaterialBase,
     rig::{Deformers, Rig},
 };
-use glam::Affine3;
-use rayon::prelude::*;
 
-/// The selected scene of a file. All indices are valid and all numbers finite. An index of [`crate::scene::NONE`] stands for none.
+/// The selected scene of a file. All indices are valid and all numbers finite. An index of [`throng_scene::NONE`] stands for none.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// All nodes of the scene, with skins and clips. Joints outside the scene follow its nodes. There is one clip per animation of the
@@ -27,7 +27,7 @@ pub struct Model {
     pub textures: Vec<ModelTexture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
-    /// Image-based light of the scene (EXT_lights_image_based), as in [`crate::scene::Environment::Image`].
+    /// Image-based light of the scene (EXT_lights_image_based), as in [`throng_scene::Environment::Image`].
     pub environment: Option<FloatImage>,
     /// Names of the file's scenes.
     pub scenes: Vec<String>,

@@ -11,14 +11,7 @@ use super::{
     },
     pointers,
 };
-use crate::{
-    loader::suggest,
-    math::thicken_matrix,
-    scene::{
-        NONE, cut,
-        rig::{Local, RigNode, Trs},
-    },
-};
+use crate::suggest;
 use glam::{Affine3, Mat4, Quat, Vec3};
 use gltf::json::{
     Index,
@@ -26,6 +19,11 @@ use gltf::json::{
 };
 use serde::Deserialize;
 use std::collections::HashSet;
+use throng_base::math::thicken_matrix;
+use throng_scene::{
+    NONE, cut,
+    rig::{Local, RigNode, Trs},
+};
 
 #[derive(Deserialize)]
 struct Visibility {

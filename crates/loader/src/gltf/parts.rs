@@ -12,19 +12,17 @@ use super::{
     nodes::{Hierarchy, unit_quaternion},
     skins::Skins,
 };
-use crate::{
-    loader::budget,
-    math::thicken,
-    scene::{
-        NONE,
-        rig::{RigNode, Skin},
-    },
-};
+use crate::budget;
 use glam::{Affine3, Quat, Vec3};
 use gltf::json::{Index, accessor::Accessor, scene::Node};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use throng_base::math::thicken;
+use throng_scene::{
+    NONE,
+    rig::{RigNode, Skin},
+};
 
 /// The meshes of the scene's visible nodes.
 pub struct Meshes {

@@ -7,12 +7,12 @@ use super::{
     },
     material::pbr::PbrMaterial,
 };
-use crate::scene::{
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use throng_scene::{
     animated::{CameraValue, LightValue, MapUse, MaterialBase, MaterialValue, PlaceValue, Target},
     rig::Clip,
 };
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 
 const PLACES: [(&str, PlaceValue); 3] =
     [("offset", PlaceValue::Offset), ("rotation", PlaceValue::Rotation), ("scale", PlaceValue::Scale)];

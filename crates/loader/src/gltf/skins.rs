@@ -8,8 +8,8 @@ use super::{
     },
     nodes::{Hierarchy, name},
 };
-use crate::scene::{NONE, rig::Skin};
 use glam::{Affine3, Mat4};
+use throng_scene::{NONE, rig::Skin};
 
 /// The skins that the scene uses.
 pub struct Skins {

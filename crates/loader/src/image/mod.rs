@@ -7,14 +7,11 @@ pub mod ktx2;
 pub mod open_exr;
 
 use super::{LoadError, budget, files};
-use crate::{
-    guard::guarded,
-    math::linear_from_srgb,
-    scene::{FloatImage, Texels},
-};
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use rayon::prelude::*;
 use std::{io::Cursor, path::Path};
+use throng_base::{guard::guarded, math::linear_from_srgb};
+use throng_scene::{FloatImage, Texels};
 
 /// Greatest width and height, in pixels.
 pub const MAX_SIDE: u32 = 16384;
@@ -309,7 +306,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(128))]
+        #![proptest_config(throng_testing::same_cases(128))]
 
         #[test]
         fn damaged_pictures_of_gpus_never_panic(

@@ -115,7 +115,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(64))]
+        #![proptest_config(throng_testing::same_cases(64))]
 
         #[test]
         fn the_grid_finds_what_a_search_of_all_lines_finds(

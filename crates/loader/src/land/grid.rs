@@ -74,7 +74,7 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::{super::ground::Ground, *};
-    use crate::loader::land::terrain::Terrain;
+    use crate::land::terrain::Terrain;
     use glam::Quat;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Heights of triangles above points of the XZ plane.
 
 use super::{cells::Cells, grid::Grid};
-use crate::loader::files;
+use crate::files;
 use glam::{Affine3, DVec3, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 

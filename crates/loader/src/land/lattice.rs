@@ -1,8 +1,8 @@
 //! Meshes whose vertices are in rows and columns.
 
-use crate::scene::TriangleMesh;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+use throng_scene::TriangleMesh;
 
 /// Points in rows, from which a mesh is created. The direction along rows, the direction along columns and the normal form a right-handed
 /// system.

@@ -1,8 +1,8 @@
 //! Fractal gradient noise over the plane (Perlin, "Improving noise", 2002).
 
-use crate::math::hash_u32;
 use glam::{IVec2, Vec2};
 use std::f32::consts::TAU;
+use throng_base::math::hash_u32;
 
 /// A sum of gradient noise with decreasing wavelengths and amplitudes.
 pub struct Noise {

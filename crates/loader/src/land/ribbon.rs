@@ -1,9 +1,9 @@
 //! Strips along curves.
 
 use super::{ground::Ground, lattice::Lattice};
-use crate::scene::{TriangleMesh, curve::Curve};
 use glam::{Vec3, Vec3Swizzles};
 use rayon::prelude::*;
+use throng_scene::{TriangleMesh, curve::Curve};
 
 /// Maximum number of steps along a ribbon.
 pub const MOST_STEPS: f32 = 1_000_000.0;

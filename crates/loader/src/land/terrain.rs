@@ -1,9 +1,9 @@
 //! Height fields from a picture or noise, with valleys and beds along curves.
 
 use super::{cells::Cells, distances::along, lattice::Lattice, noise::Noise};
-use crate::scene::{TriangleMesh, curve::Curve};
 use glam::{Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
+use throng_scene::{TriangleMesh, curve::Curve};
 
 /// Heights at the corners of equal cells over a rectangle of the XZ plane, centred at the origin.
 #[derive(Clone, Debug, PartialEq)]

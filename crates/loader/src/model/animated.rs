@@ -1,12 +1,10 @@
 //! Rows of the material table for materials that clips animate. Constant materials must not share them.
 
-use crate::{
-    loader::materials::Materials,
-    scene::{
-        Material, NONE,
-        animated::{AnimatedMaterial, MapUse, MaterialBase, Target, Track},
-        rig::{Clip, Playback},
-    },
+use crate::materials::Materials;
+use throng_scene::{
+    Material, NONE,
+    animated::{AnimatedMaterial, MapUse, MaterialBase, Target, Track},
+    rig::{Clip, Playback},
 };
 
 /// The animated materials, and their rows so far.

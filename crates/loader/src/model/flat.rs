@@ -2,19 +2,17 @@
 
 use super::{ModelMaterials, unweld::unweld};
 use crate::{
-    anim::{RigPose, turn_mirrored},
-    loader::{
-        budget,
-        gltf::{Model, ModelMesh, Part},
-        materials::Materials,
-    },
-    scene::{
-        NONE, TriangleMesh,
-        rig::{Deformers, DeformingMesh, MorphTarget, Piece, Rig},
-    },
+    budget,
+    gltf::{Model, ModelMesh, Part},
+    materials::Materials,
 };
 use glam::{Affine3, Vec3};
 use std::{collections::HashMap, sync::Arc};
+use throng_scene::anim::{RigPose, turn_mirrored};
+use throng_scene::{
+    NONE, TriangleMesh,
+    rig::{Deformers, DeformingMesh, MorphTarget, Piece, Rig},
+};
 
 /// A model in its bind pose.
 pub struct FlatModel {

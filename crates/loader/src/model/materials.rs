@@ -2,13 +2,11 @@
 
 use super::AnimatedRows;
 use crate::{
-    loader::{
-        gltf::{ModelTexture, PbrMaterial, TextureRef},
-        materials::Materials,
-    },
-    scene::{NONE, TextureMap, TriangleMesh},
+    gltf::{ModelTexture, PbrMaterial, TextureRef},
+    materials::Materials,
 };
 use std::collections::HashMap;
+use throng_scene::{NONE, TextureMap, TriangleMesh};
 
 /// Adds a model's materials and textures to the scene's tables.
 pub struct ModelMaterials<'a> {

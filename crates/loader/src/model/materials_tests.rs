@@ -1,12 +1,10 @@
 //! Conversion of glTF materials, with files built here.
 
 use super::ModelMaterials;
-use crate::{
-    loader::{gltf::tests::builder::*, materials::Materials},
-    scene::{Alpha, Material, MaterialKind, NONE, Texels, Texture, TextureMap, TriangleMesh, Wrap},
-};
+use crate::{gltf::tests::builder::*, materials::Materials};
 use glam::{Affine2, Vec2, Vec3};
 use serde_json::{Value, json};
+use throng_scene::{Alpha, Material, MaterialKind, NONE, Texels, Texture, TextureMap, TriangleMesh, Wrap};
 
 /// A material of the scene, with its maps and textures.
 struct Loaded {

@@ -19,18 +19,16 @@ pub use materials::ModelMaterials;
 pub use shared::{SharedMesh, bounds, fit, shared_bytes, shared_meshes};
 
 use super::{LoadError, budget, files, fit::Fit, gltf::Model, meshes::MeshSource};
-use crate::{
-    anim::{self, Deformed, RigPose},
-    math::Aabb,
-    scene::{
-        Mesh, Shape, TriangleMesh,
-        animated::{Animated, AnimatedMaterial},
-        rig::{Actor, DeformingMesh, Playback, PoseBuckets, Property, RefitPolicy},
-    },
-};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
+use throng_base::math::Aabb;
+use throng_scene::anim::{self, Deformed, RigPose};
+use throng_scene::{
+    Mesh, Shape, TriangleMesh,
+    animated::{Animated, AnimatedMaterial},
+    rig::{Actor, DeformingMesh, Playback, PoseBuckets, Property, RefitPolicy},
+};
 
 const NOTHING_TO_SEE: &str = "there is nothing to see: no mesh with triangles is in the scene";
 

@@ -2,16 +2,14 @@
 
 use super::{FlatMaterials, flat_bytes};
 use crate::{
-    anim::RigPose,
-    loader::{
-        LoadError, budget, fit::Fit, gltf::Model, materials::Materials, meshes::MeshSource, transform::is_invertible,
-    },
-    math::Aabb,
-    scene::{NONE, rig::Rig},
+    LoadError, budget, fit::Fit, gltf::Model, materials::Materials, meshes::MeshSource, transform::is_invertible,
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::path::Path;
+use throng_base::math::Aabb;
+use throng_scene::anim::RigPose;
+use throng_scene::{NONE, rig::Rig};
 
 /// Bytes that sharing must save for a model to become a group.
 const WORTH_IT: u64 = 64 << 20;

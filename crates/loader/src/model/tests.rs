@@ -1,14 +1,16 @@
 //! Tests of models that scene files place.
 
 use crate::{
-    accel::NodeLayout,
-    anim::Moment,
-    loader::{self, gltf, gltf::tests::builder::*, model},
-    render::Poser,
-    scene::{MotionPart, Scene, Shape},
+    self as loader,
+    gltf::{self, tests::builder::*},
+    model,
 };
 use serde_json::json;
 use std::{fs, sync::Arc};
+use throng_accel::NodeLayout;
+use throng_render::Poser;
+use throng_scene::anim::Moment;
+use throng_scene::{MotionPart, Scene, Shape};
 
 /// A triangle that moves by 4 along X within a second in a clip "Go", and a static triangle with a normal at z = 9.
 fn walker() -> Builder {
@@ -143,7 +145,7 @@ fn instances_choose_from_a_palette_of_poses() {
     let mut shown = Vec::new();
     // Half a cycle later. The grid is at -1.5, -0.5, 0.5 and 1.5.
     let moment = Moment::of(&scene, scene.time_of(3));
-    crate::anim::shown_meshes(&scene, &scene.instances, &[], &moment, &mut shown);
+    throng_scene::anim::shown_meshes(&scene, &scene.instances, &[], &moment, &mut shown);
     assert_eq!(shown[4..], [2, 4]);
     assert_eq!(shown[0..4].iter().collect::<std::collections::HashSet<_>>().len(), 4);
     let mut poser = Poser::new(Arc::new(scene), NodeLayout::Wide8);
@@ -208,7 +210,7 @@ fn clips_change_materials_of_what_is_alive_and_not_of_palettes() {
     assert!(scene.warnings.is_empty(), "{:?}", scene.warnings);
     let color = |scene: &Scene, instance: usize, frame: u32| {
         let moment = Moment::of(scene, scene.time_of(frame));
-        let tables = crate::anim::posed_tables(scene, &moment).expect("a material is animated");
+        let tables = throng_scene::anim::posed_tables(scene, &moment).expect("a material is animated");
         let slot = scene.instances[instance].slot_base as usize + 1;
         tables.materials[scene.material_slots[slot] as usize].color
     };

@@ -1,10 +1,10 @@
 //! Flat shading for meshes that are joined with smooth ones: vertices are no longer shared by triangles.
 
-use crate::scene::{
+use glam::Vec3;
+use throng_scene::{
     TriangleMesh,
     rig::{Deformers, MorphTarget},
 };
-use glam::Vec3;
 
 /// Gives each triangle three separate vertices with the normal of its plane. Morph targets lose their normals, which a flat mesh does not
 /// need.

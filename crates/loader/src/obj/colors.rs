@@ -1,6 +1,6 @@
 //! Vertex colours, which some programs write after the coordinates: `v x y z r g b` or `v x y z r g b a`.
 
-use crate::math::linear_from_srgb;
+use throng_base::math::linear_from_srgb;
 
 /// The raw value of a vertex without a colour.
 const NONE: [f32; 4] = [f32::NAN; 4];

@@ -1,6 +1,6 @@
 //! Shared syntax of OBJ and MTL files: numbered lines, and names of materials.
 
-use crate::loader::text;
+use crate::text;
 use std::borrow::Cow;
 
 /// Numbered lines. A line that ends in a backslash continues on the next one, unless it is a comment.

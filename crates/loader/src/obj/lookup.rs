@@ -1,6 +1,6 @@
 //! Lookup of files that a model refers to, including files that moved when the model was copied from another machine.
 
-use crate::loader::folders::{Folders, Refusal};
+use crate::folders::{Folders, Refusal};
 use std::{
     cell::RefCell,
     collections::HashMap,

@@ -7,19 +7,17 @@ use super::{
     texture::MtlTexture,
 };
 use crate::{
-    loader::{
-        files,
-        folders::Refusal,
-        gltf::ColorSpace,
-        materials::{Materials, Picture, Use},
-    },
-    scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap, Wrap},
+    files,
+    folders::Refusal,
+    gltf::ColorSpace,
+    materials::{Materials, Picture, Use},
 };
 use glam::Vec3;
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
 };
+use throng_scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap, Wrap};
 
 /// The MTL files of an OBJ file, before their materials are in the table.
 pub struct MtlMaterials {

@@ -1,16 +1,16 @@
 //! Converts the separate lists of an OBJ file to one mesh, with one vertex per distinct (position, UV, normal) and one slot per material.
 
 use super::{Corner, ObjData};
-use crate::loader::normals::{Fans, face_normal};
-use crate::scene::TriangleMesh;
+use crate::normals::{Fans, face_normal};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
+use throng_scene::TriangleMesh;
 
 /// A renderable mesh and the materials of its slots.
 pub struct ObjMesh {
     pub mesh: TriangleMesh,
-    /// For each slot, the index into the file's materials, or [`NONE`](crate::scene::NONE).
+    /// For each slot, the index into the file's materials, or [`NONE`](throng_scene::NONE).
     pub slot_materials: Vec<u32>,
     /// Number of triangles without area, which are omitted.
     pub dropped: usize,
@@ -106,7 +106,7 @@ impl Unifier<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::obj::scan;
+    use crate::obj::scan;
     use std::path::Path;
 
     fn mesh(text: &str) -> ObjMesh {

@@ -20,7 +20,6 @@ use super::{
     meshes::{self, FilePlace, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
     polygons::{self, is_finite},
 };
-use crate::scene::{NONE, Wrap};
 use lookup::Lookup;
 use materials::MtlMaterials;
 use std::{
@@ -28,6 +27,7 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
 };
+use throng_scene::{NONE, Wrap};
 
 /// One corner of a face: indices into [`ObjData`]'s lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

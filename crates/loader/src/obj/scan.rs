@@ -6,9 +6,9 @@ use super::{
     lines::{Lines, material_name},
     mesh::unit,
 };
-use crate::loader::{LoadError, polygons::is_finite, text::number as parse_number};
-use crate::scene::NONE;
+use crate::{LoadError, polygons::is_finite, text::number as parse_number};
 use std::{collections::HashMap, path::Path};
+use throng_scene::NONE;
 
 /// The part of a file that has been parsed.
 #[derive(Default)]

@@ -214,7 +214,7 @@ const WORDS: [&str; 32] = [
 ];
 
 proptest! {
-    #![proptest_config(crate::testing::same_cases(256))]
+    #![proptest_config(throng_testing::same_cases(256))]
 
     #[test]
     fn mutated_files_never_panic(edits in prop::collection::vec((0usize..200, any::<u8>()), 1..8)) {

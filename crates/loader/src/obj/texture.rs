@@ -1,7 +1,8 @@
 //! Textures in MTL files: options, followed by a file name that may contain spaces.
 
-use crate::{loader::cutout::Channel, scene::Wrap};
+use crate::cutout::Channel;
 use glam::{Affine2, Vec2};
+use throng_scene::Wrap;
 
 /// A texture as specified in an MTL file.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,11 @@
 //! Projection and lens from the command line, which override a scene's camera.
 
 use super::{Focusing, LensOptions, Projecting};
-use crate::loader::{LoadError, framing, subjects};
-use crate::{
-    anim::{self, Moment},
-    math::LARGEST_COORDINATE,
-    scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height},
-};
+use crate::{LoadError, framing, subjects};
 use glam::Vec2;
+use throng_base::math::LARGEST_COORDINATE;
+use throng_scene::anim::{self, Moment};
+use throng_scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height};
 
 /// Vertical field of view, in degrees, of a camera that has none.
 const DEFAULT_FOV: f32 = 40.0;
@@ -135,8 +133,8 @@ fn seen_height(scene: &Scene) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Camera;
     use glam::Vec3;
+    use throng_scene::Camera;
 
     fn applied(options: LensOptions) -> Result<Scene, String> {
         let mut scene = Scene::default();

@@ -4,16 +4,13 @@ mod lens;
 pub(super) mod view;
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
-use crate::{
-    choice::choice,
-    css,
-    scene::{desc::SunSky, rig::Playback},
-};
 use glam::{EulerRot, Quat, Vec2, Vec3};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
 };
+use throng_base::{choice::choice, css};
+use throng_scene::{desc::SunSky, rig::Playback};
 
 /// User options for loading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -171,7 +168,7 @@ choice! {
 
 impl StageOptions {
     /// The rotation of the model: first the up axis is rotated to +Y, then `rotate` is applied.
-    pub(crate) fn rotation(&self) -> Quat {
+    pub fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
         Quat::from_euler(EulerRot::ZYX, z, y, x) * upright
@@ -201,7 +198,7 @@ impl ModelOptions {
     }
 
     /// The options for reading a glTF file.
-    pub(crate) fn gltf(&self) -> GltfOptions {
+    pub fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
             variant: self.variant.clone(),
@@ -333,8 +330,7 @@ pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
 }
 
 /// Parses a flag that only takes a colour.
-#[cfg(feature = "cli")]
-pub(crate) fn parse_only_color(text: &str) -> Result<Vec3, String> {
+pub fn parse_only_color(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("`{text}` is no colour: write one like white, #c8b090 or 0.5,0.5,0.5");
     parse_color(text)?.ok_or_else(wrong)
 }

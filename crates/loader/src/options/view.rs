@@ -1,12 +1,10 @@
 //! A view from the command line, which replaces a scene's own.
 
 use super::{Projecting, ViewOptions, lens};
-use crate::loader::{LoadError, framing};
-use crate::{
-    math::LARGEST_COORDINATE,
-    scene::{Camera, CameraPath, Projection, Scene},
-};
+use crate::{LoadError, framing};
 use glam::Vec3;
+use throng_base::math::LARGEST_COORDINATE;
+use throng_scene::{Camera, CameraPath, Projection, Scene};
 
 /// Replaces the properties of `scene`'s cameras that `view` specifies. Cameras then have no keys. `size` is the size of the pictures, if it
 /// differs from the scene's.

@@ -13,9 +13,9 @@ use super::{
     polygons::is_finite,
     text,
 };
-use crate::math::linear_from_srgb;
 use header::{Element, Header, Kind, Number, Property};
 use std::path::{Path, PathBuf};
+use throng_base::math::linear_from_srgb;
 use values::Values;
 
 /// The format of `.ply` files.

@@ -1,6 +1,6 @@
 use super::*;
-use crate::scene::{Shape, TriangleMesh, Wrap};
 use proptest::prelude::*;
+use throng_scene::{Shape, TriangleMesh, Wrap};
 
 fn text(vertex: &str, face: &str, body: &str) -> String {
     format!("ply\nformat ascii 1.0\ncomment made by hand\n{vertex}{face}end_header\n{body}")
@@ -148,7 +148,7 @@ fn what_is_not_finite_and_in_no_face_is_left_out_without_a_word() {
 
 #[test]
 fn vertices_with_colours_are_shown_on_white() {
-    let mut table = crate::loader::materials::Materials::default();
+    let mut table = crate::materials::Materials::default();
     let options = MeshOptions { smooth_angle: 1.0 };
     for (file, color) in [(rich_files()[1].clone(), 1.0), (simple("3 0 1 2\n", 1).into_bytes(), 0.8)] {
         let mesh = read(&file).unwrap().finish(Path::new("a.ply"), &options).unwrap();
@@ -232,7 +232,7 @@ fn assert_sound_or_one_line(file: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(crate::testing::same_cases(256))]
+    #![proptest_config(throng_testing::same_cases(256))]
 
     #[test]
     fn damaged_files_never_panic(

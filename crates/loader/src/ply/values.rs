@@ -4,7 +4,7 @@ use super::{
     Fault,
     header::{Encoding, Header, Number},
 };
-use crate::loader::{meshes::FilePlace, text};
+use crate::{meshes::FilePlace, text};
 
 /// The rest of a file.
 pub struct Values<'a> {

@@ -1,8 +1,8 @@
 //! Validation and conversion of the `air` section.
 
 use super::{environment::within, file::Source, source::Place};
-use crate::loader::LoadError;
-use crate::scene::{
+use crate::LoadError;
+use throng_scene::{
     Fog, Thinning,
     desc::{AirDesc, FogDesc},
 };

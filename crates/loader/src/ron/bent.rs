@@ -5,15 +5,13 @@ use super::{
     instances::{Bends, UsedMesh},
     source::Place,
 };
-use crate::{
-    loader::{LoadError, budget, files, meshes::MeshSource, subdivide::lowered},
-    scene::{
-        Bend, Mesh, Scene, Shape,
-        desc::SceneFile,
-        rig::{Palette, PoseBuckets},
-    },
-};
+use crate::{LoadError, budget, files, meshes::MeshSource, subdivide::lowered};
 use rayon::prelude::*;
+use throng_scene::{
+    Bend, Mesh, Scene, Shape,
+    desc::SceneFile,
+    rig::{Palette, PoseBuckets},
+};
 
 /// Checks that memory suffices for the poses of all bending meshes.
 ///

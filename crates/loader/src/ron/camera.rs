@@ -1,14 +1,12 @@
 //! Validation and conversion of the `camera`, `cameras` and `cuts` sections.
 
 use super::{clearance, file::Source, lens, motions, names::Names, placements::direction, source::Place};
-use crate::{
-    loader::{LoadError, framing, suggest},
-    scene::{
-        Above, Camera, CameraKey, CameraPath, Cut, Ease, Flight, Follow, Pace, Projection, Scene,
-        desc::{Aim, AimOn, CameraDesc, Finite, Fit, LookAt, Orbit, PaceDesc, SceneFile, Spline, SplineKey},
-    },
-};
+use crate::{LoadError, framing, suggest};
 use glam::{DVec3, Vec2, Vec3};
+use throng_scene::{
+    Above, Camera, CameraKey, CameraPath, Cut, Ease, Flight, Follow, Pace, Projection, Scene,
+    desc::{Aim, AimOn, CameraDesc, Finite, Fit, LookAt, Orbit, PaceDesc, SceneFile, Spline, SplineKey},
+};
 
 /// Number of steps of equal length into which a flight with a pace is divided.
 const PACE_STEPS: usize = 1024;
@@ -346,8 +344,8 @@ fn even_times(flight: &Flight) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Parametrisation;
     use proptest::prelude::*;
+    use throng_scene::Parametrisation;
 
     proptest! {
         #[test]

@@ -1,11 +1,9 @@
 //! Keeps the path of a camera outside a solid.
 
-use crate::{
-    math::Aabb,
-    scene::{CameraKey, Flight, Parametrisation},
-};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+use throng_base::math::Aabb;
+use throng_scene::{CameraKey, Flight, Parametrisation};
 
 /// Number of samples between two keys. They become the keys of the new path.
 const BETWEEN: usize = 16;

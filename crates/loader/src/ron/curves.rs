@@ -2,24 +2,22 @@
 
 use super::{file::Source, source::Place};
 use crate::{
-    anim::RigPose,
-    loader::{
-        LoadError,
-        budget::Budget,
-        files,
-        gltf::{self, GltfOptions, Model},
-        obj::polylines::{Polyline, polylines},
-        options::choose,
-        suggest,
-    },
-    scene::{
-        curve::{Curve, CurveError},
-        desc::{CurveDesc, Finite, GltfCurve, ObjCurve, Point, SceneFile},
-        rig::{Channel, Interpolation, Property, Rig},
-    },
+    LoadError,
+    budget::Budget,
+    files,
+    gltf::{self, GltfOptions, Model},
+    obj::polylines::{Polyline, polylines},
+    options::choose,
+    suggest,
 };
 use glam::{Affine3A, Vec3};
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use throng_scene::anim::RigPose;
+use throng_scene::{
+    curve::{Curve, CurveError},
+    desc::{CurveDesc, Finite, GltfCurve, ObjCurve, Point, SceneFile},
+    rig::{Channel, Interpolation, Property, Rig},
+};
 
 /// The named curves of a file, in its order.
 #[derive(Default)]
@@ -85,7 +83,7 @@ impl Reader<'_> {
     /// The path of a file, which must have one of these extensions.
     fn path(&self, file: &str, extensions: &[&str], place: &Place) -> Result<PathBuf, LoadError> {
         let path = self.source.resolve(file);
-        let message = match crate::loader::extension(&path) {
+        let message = match crate::extension(&path) {
             e if !extensions.contains(&e.as_str()) => format!("is no .{} file", extensions.join(" or .")),
             _ if !files::exists(&path) => "does not exist: check the path".to_owned(),
             _ => return Ok(path),

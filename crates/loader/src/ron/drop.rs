@@ -1,12 +1,10 @@
 //! Copies that are moved onto the ground.
 
 use super::placements::{ChosenCopy, Item};
-use crate::{
-    loader::land::ground::Ground,
-    scene::desc::{Align, DropDesc},
-};
+use crate::land::ground::Ground;
 use glam::{Affine3, Quat, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
+use throng_scene::desc::{Align, DropDesc};
 
 /// The copies of an item, moved vertically onto the ground. Copies whose origin is outside the ground are removed. Alignment rotates copies
 /// about their origins.

@@ -1,14 +1,14 @@
 //! Validation and conversion of the `environment` section, including its images.
 
 use super::{file::Source, source::Place};
-use crate::loader::{LoadError, files, image, sky};
-use crate::scene::{
-    Environment, FloatImage, Light, Stars,
-    desc::{EnvironmentDesc, EnvironmentImage, Finite, Moon, SunSky},
-};
+use crate::{LoadError, files, image, sky};
 use std::{
     collections::{HashMap, hash_map::Entry},
     path::PathBuf,
+};
+use throng_scene::{
+    Environment, FloatImage, Light, Stars,
+    desc::{EnvironmentDesc, EnvironmentImage, Finite, Moon, SunSky},
 };
 
 /// Cache of environment images, at an intensity of 1.

@@ -7,16 +7,16 @@ use super::{
     placements::{Item, Resolved, Target},
     source::Place,
 };
-use crate::loader::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
-use crate::scene::{
+use crate::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
+use glam::{Affine3, Vec3};
+use rayon::prelude::*;
+use std::{collections::HashMap, hash::Hash, ops::Range};
+use throng_scene::{
     Assembly, Bend, BendSides, Instance, NONE, Node, PlacedRun, Track, cut,
     desc::SceneFile,
     rest::{instance_world, node_worlds},
     rig::{Appearance, ShownBy},
 };
-use glam::{Affine3, Vec3};
-use rayon::prelude::*;
-use std::{collections::HashMap, hash::Hash, ops::Range};
 
 /// Marks the mesh index of an instance of an assembly until the number of meshes is known. The other bits are the index of the assembly.
 const ASSEMBLY: u32 = 1 << 31;

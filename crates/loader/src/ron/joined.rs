@@ -5,15 +5,13 @@ use super::{
     placements::{Item, Resolved, Target},
 };
 use crate::{
-    loader::{
-        meshes::MeshSource,
-        model::{MeshMotion, unweld},
-        shapes,
-    },
-    scene::{NONE, Shape, TriangleMesh, rig::Deformers},
+    meshes::MeshSource,
+    model::{MeshMotion, unweld},
+    shapes,
 };
 use glam::{Affine3, Vec3};
 use std::collections::BTreeMap;
+use throng_scene::{NONE, Shape, TriangleMesh, rig::Deformers};
 
 /// Maximum number of triangles of a bending group.
 const MOST_TRIANGLES: usize = 1 << 24;

@@ -2,25 +2,23 @@
 
 use super::{curves::Curves, file::Source, placements::ModelGroup, shapes::Fields, source::Place};
 use crate::{
-    loader::{
-        LoadError,
-        budget::Budget,
-        files, image,
-        land::{
-            ground::Ground,
-            ribbon::{MOST_STEPS, Ribbon},
-            terrain::{self, Terrain, bilinear},
-        },
-        meshes::MeshSource,
-        suggest,
+    LoadError,
+    budget::Budget,
+    files, image,
+    land::{
+        ground::Ground,
+        ribbon::{MOST_STEPS, Ribbon},
+        terrain::{self, Terrain, bilinear},
     },
-    scene::{
-        TriangleMesh,
-        curve::Curve,
-        desc::{Bed, BedLine, NoiseDesc, RibbonDesc, TerrainDesc},
-    },
+    meshes::MeshSource,
+    suggest,
 };
 use glam::{Affine3, Vec3, Vec3Swizzles};
+use throng_scene::{
+    TriangleMesh,
+    curve::Curve,
+    desc::{Bed, BedLine, NoiseDesc, RibbonDesc, TerrainDesc},
+};
 
 /// Maximum number of cells along a side.
 const MOST_CELLS: u32 = 8192;

@@ -1,16 +1,14 @@
 //! Validation and conversion of the projection and the lens in the `camera` section.
 
 use super::{file::Source, names::Names, source::Place};
-use crate::{
-    loader::LoadError,
-    math::LARGEST_COORDINATE,
-    scene::{
-        Aperture, Camera, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, MOST_SHIFT, Projection,
-        desc::{CameraDesc, CommonOptics, Finite, FocusDesc, LensDesc, Parallel, ProjectionDesc, SplineKey},
-    },
-};
+use crate::LoadError;
 use glam::Vec2;
 use std::ops::RangeInclusive;
+use throng_base::math::LARGEST_COORDINATE;
+use throng_scene::{
+    Aperture, Camera, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, MOST_SHIFT, Projection,
+    desc::{CameraDesc, CommonOptics, Finite, FocusDesc, LensDesc, Parallel, ProjectionDesc, SplineKey},
+};
 
 /// Minimum field of view in degrees; smaller values are raised to it.
 const LEAST_FOV: f32 = 1e-3;

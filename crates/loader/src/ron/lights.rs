@@ -1,15 +1,15 @@
 //! Validation and conversion of the `lights` section. Lights with an extent are emissive instances, placed after all others.
 
 use super::{environment::within, file::Source, placements::direction, source::Place};
-use crate::loader::{LoadError, shapes};
-use crate::scene::{
-    Instance, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh, cut,
-    desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SpotLight, SunLight},
-};
+use crate::{LoadError, shapes};
 use glam::{Affine3, Mat3, Vec3};
 use std::{
     collections::{HashMap, HashSet},
     f32::consts::{PI, TAU},
+};
+use throng_scene::{
+    Instance, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh, cut,
+    desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SpotLight, SunLight},
 };
 
 /// The least size of a visible light, and the greatest size of any light.

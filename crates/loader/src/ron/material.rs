@@ -1,8 +1,9 @@
 //! Validation of the `materials` section, and conversion to rows of the table.
 
 use super::{environment::within, file::Source, source::Place};
-use crate::loader::{LoadError, gltf::ColorSpace, materials::Materials};
-use crate::scene::{
+use crate::{LoadError, gltf::ColorSpace, materials::Materials};
+use glam::Vec3;
+use throng_scene::{
     Alpha, Lobes, Material, MaterialKind, NONE, ToCamera, Wrap,
     desc::{
         AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR, MaterialDesc, Metal,
@@ -10,7 +11,6 @@ use crate::scene::{
     },
     scatter_albedo,
 };
-use glam::Vec3;
 
 /// Converts the entry at `place`, and adds its textures to `table`.
 ///
@@ -215,7 +215,7 @@ impl Entry<'_> {
                     let message = "the distance must be above 0";
                     return Err(self.source.error(&place, message));
                 }
-                Ok(crate::scene::absorption(color, distance.0))
+                Ok(throng_scene::absorption(color, distance.0))
             }
         }
     }

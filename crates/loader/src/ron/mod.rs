@@ -7,11 +7,9 @@ mod clearance;
 mod curves;
 mod drop;
 mod environment;
-mod faults;
 pub mod file;
 pub mod instances;
 mod joined;
-mod keys;
 mod land;
 mod lens;
 mod lights;
@@ -21,7 +19,6 @@ mod model_sets;
 mod motions;
 mod names;
 mod nesting;
-pub mod overrides;
 mod patterns;
 mod placed;
 pub mod placements;
@@ -31,7 +28,6 @@ mod rules;
 mod scatter;
 mod script;
 mod shapes;
-pub mod source;
 mod surfaces;
 
 use super::{
@@ -44,16 +40,6 @@ use super::{
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
     shapes as triangles, subjects,
-};
-use crate::{
-    math::Aabb,
-    scene::{
-        FrameRate, MOST_NUMBERS, Material, Metering, Motion, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
-        animated::Animated,
-        desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
-        ranges,
-        rig::{Clip, DeformingMesh, Palette},
-    },
 };
 pub use camera::pace_of;
 use curves::Curves;
@@ -76,6 +62,16 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+};
+use throng_base::math::Aabb;
+use throng_scene::text::{faults, keys};
+pub use throng_scene::text::{overrides, source};
+use throng_scene::{
+    FrameRate, MOST_NUMBERS, Material, Metering, Motion, NONE, RenderDefaults, Scene, Subject, TriangleMesh,
+    animated::Animated,
+    desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, RenderDesc, SceneFile},
+    ranges,
+    rig::{Clip, DeformingMesh, Palette},
 };
 
 /// Loads the text of a `.ron` file with `--set` overrides. The file may refer to any files. Files that its models refer to must be in the
@@ -218,7 +214,7 @@ fn place(
         );
         return Err(source.error(&Place::ROOT.key("instances"), message));
     }
-    scene.names = crate::scene::Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
+    scene.names = throng_scene::Names::numbered(unrolled.stems.texts, &unrolled.stems.of);
     let groups = unrolled.group_names.iter().zip(unrolled.groups);
     let placed = groups.filter(|(_, instances)| instances.start < instances.end);
     let mut known = HashMap::new();

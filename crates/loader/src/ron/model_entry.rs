@@ -1,18 +1,16 @@
 //! Entries of a scene file's `meshes` that are models.
 
 use super::{file::Source, source::Place};
-use crate::loader::model::Performance;
+use crate::model::Performance;
 use crate::{
-    loader::{
-        LoadError,
-        budget::Budget,
-        extension, files,
-        gltf::{self, GltfOptions, Model},
-        options::choose,
-    },
-    scene::{desc::GltfFile, rig::Playback},
+    LoadError,
+    budget::Budget,
+    extension, files,
+    gltf::{self, GltfOptions, Model},
+    options::choose,
 };
 use std::path::PathBuf;
+use throng_scene::{desc::GltfFile, rig::Playback};
 
 /// Default number of poses in a palette, and the maximum.
 const DEFAULT_POSES: u32 = 64;

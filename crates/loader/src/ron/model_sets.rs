@@ -6,11 +6,9 @@ use super::{
     material, settings,
     source::Place,
 };
-use crate::{
-    loader::{LoadError, LoadOptions, materials::Materials},
-    scene::{Environment, Light, Metering, RenderDefaults, desc::SceneFile},
-};
+use crate::{LoadError, LoadOptions, materials::Materials};
 use std::collections::BTreeSet;
+use throng_scene::{Environment, Light, Metering, RenderDefaults, desc::SceneFile};
 
 /// Sections that models support.
 const SECTIONS: [&str; 3] = ["render", "environment", "materials"];

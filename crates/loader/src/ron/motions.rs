@@ -1,8 +1,10 @@
 //! Validation and conversion of the `motions` section.
 
 use super::{curves::Curves, file::Source, names::Names, placements::direction, source::Place};
-use crate::loader::LoadError;
-use crate::scene::{
+use crate::LoadError;
+use glam::{EulerRot, Vec3};
+use std::f32::consts::PI;
+use throng_scene::{
     Bend, BendSides, Ends, Follow, Follower, Key, Keyframe, Motion, MotionPart, Noise, Phase, Rotations, Track, Travel,
     desc::{
         self, Aim, AimOn, FollowDesc, KeyframeDesc, MotionDesc, PartDesc, PhaseDesc, Point, SceneFile, Shake, Sway,
@@ -10,8 +12,6 @@ use crate::scene::{
     },
     rig::PoseBuckets,
 };
-use glam::{EulerRot, Vec3};
-use std::f32::consts::PI;
 
 /// Greatest bending angle in degrees.
 const MOST_BENT: f32 = 120.0;

@@ -4,12 +4,10 @@ mod grounds;
 mod outlines;
 mod solids;
 
-use crate::{
-    loader::subjects::{self, Found},
-    scene::{Anchor, Relief, Scene},
-};
+use crate::subjects::{self, Found};
 use glam::Vec3;
 use std::{cell::RefCell, collections::HashMap, fmt, sync::Arc};
+use throng_scene::{Anchor, Relief, Scene};
 
 /// Results of lookups, kept for later times at which the scene is not available.
 #[derive(Clone, Default)]

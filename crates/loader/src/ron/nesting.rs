@@ -5,12 +5,12 @@ use super::{
     placements::{Item, Resolved, Target, check_count},
     source::Place as FilePlace,
 };
-use crate::loader::LoadError;
-use crate::scene::{
+use crate::LoadError;
+use std::collections::HashSet;
+use throng_scene::{
     MOST_LEVELS, NONE,
     desc::{MotionDesc, PartDesc, PhaseDesc, SceneFile},
 };
-use std::collections::HashSet;
 
 /// Maximum depth of nested groups.
 const MAX_DEPTH: usize = 64;

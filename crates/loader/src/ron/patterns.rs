@@ -1,13 +1,13 @@
 //! The transforms of a placement's copies, computed on demand.
 
 use super::{random, scatter::SurfacePoint};
-use crate::math::thicken;
-use crate::scene::{
+use glam::{Affine3, Mat3, Quat, UVec3, Vec3};
+use std::sync::Arc;
+use throng_base::math::thicken;
+use throng_scene::{
     curve::Curve,
     desc::{Each, Face, Jitter, Turn},
 };
-use glam::{Affine3, Mat3, Quat, UVec3, Vec3};
-use std::sync::Arc;
 
 /// The copies of a placement, numbered from 0.
 pub enum Pattern {

@@ -10,21 +10,21 @@ use super::{
     shapes::Fields,
     source::{Place, Step},
 };
-use crate::loader::{
+use crate::{
     LoadError, budget, files,
     land::ground::Ground,
     meshes::MeshSource,
     model::{MeshMotion, SharedMesh},
     suggest,
 };
-use crate::scene::{
+use glam::{Affine3, UVec3, Vec3};
+use std::{collections::HashMap, sync::Arc};
+use throng_scene::{
     NONE, Track, TriangleMesh,
     desc::{
         self, Choose, Common, Each, Finite, Jitter, MotionDesc, Named, Of, PartDesc, Placement, SceneFile, Varying,
     },
 };
-use glam::{Affine3, UVec3, Vec3};
-use std::{collections::HashMap, sync::Arc};
 
 /// Dimension of the random numbers for choosing among targets by weight.
 const MIX: u32 = 10;

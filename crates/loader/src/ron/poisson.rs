@@ -5,9 +5,10 @@ use super::{
     random,
     scatter::{Site, Surface},
 };
-use crate::{math::hash_u32, scene::NONE};
 use glam::{Affine3, IVec3, Vec3};
 use rayon::prelude::*;
+use throng_base::math::hash_u32;
+use throng_scene::NONE;
 
 /// Maximum number of rounds. Each throws about as many darts as there are squares with the least distance as side on the surface.
 const ROUNDS: u32 = 40;
@@ -116,11 +117,9 @@ impl Taken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        loader::{land::terrain::Terrain, meshes::MeshSource, shapes::torus},
-        scene::TriangleMesh,
-    };
+    use crate::{land::terrain::Terrain, meshes::MeshSource, shapes::torus};
     use proptest::prelude::*;
+    use throng_scene::TriangleMesh;
 
     fn hills() -> TriangleMesh {
         Terrain::of_noise([1, 4], 10.0, Vec3::new(30.0, 12.0, 20.0), [60, 40]).mesh()
@@ -133,7 +132,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(24))]
+        #![proptest_config(throng_testing::same_cases(24))]
 
         #[test]
         fn no_two_points_are_nearer_than_the_distance(seed: u32, distance in 0.3f32..3.0, stretch in 0.5f32..2.0, ring: bool) {

@@ -1,8 +1,8 @@
 //! Reproducible variation: random numbers as a pure function of (seed, dimension, index).
 
-use crate::math::{hash_u32, hash_unit};
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
+use throng_base::math::{hash_u32, hash_unit};
 
 /// A number uniform in [0, 1).
 pub fn unit(seed: u32, dimension: u32, index: u32) -> f32 {

@@ -1,15 +1,13 @@
 //! The rules of a scatter, which decide which points of a mesh are kept.
 
 use super::{random, scatter::Site};
-use crate::{
-    loader::land::distances::Within,
-    scene::{NONE, Shape, TriangleMesh},
-};
+use crate::land::distances::Within;
 use glam::{Affine3, Mat3, Vec2, Vec3, Vec3Swizzles};
 use std::{
     ops::RangeInclusive,
     sync::atomic::{AtomicUsize, Ordering},
 };
+use throng_scene::{NONE, Shape, TriangleMesh};
 
 /// First dimension of the random numbers for rules.
 const DIMENSION: u32 = 20;

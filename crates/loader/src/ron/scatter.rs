@@ -1,13 +1,13 @@
 //! Points on meshes: vertices as listed in the file, or samples on the surface.
 
 use super::random;
-use crate::loader::{
+use crate::{
     meshes::MeshSource,
     normals::{Fans, face_normal},
 };
-use crate::scene::{NONE, Shape, TriangleMesh};
 use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
+use throng_scene::{NONE, Shape, TriangleMesh};
 
 /// A point and its unit normal, in the mesh's object space.
 pub type SurfacePoint = (Vec3, Vec3);
@@ -131,7 +131,7 @@ fn sample(mesh: &TriangleMesh, areas: &[f64], share: f64, u: [f32; 2]) -> Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::shapes::cuboid;
+    use crate::shapes::cuboid;
 
     fn cube() -> MeshSource {
         MeshSource::of_shape("box", cuboid(Vec3::ONE, 1.0), 0)

@@ -10,14 +10,14 @@ use super::{
     names::{Known, Names},
     source::Place,
 };
-use crate::{
-    loader::{LoadError, materials::Materials},
-    scene::{Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Shutter, Timeline, desc::SceneFile},
-};
+use crate::{LoadError, materials::Materials};
 use std::{
     fmt,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
+};
+use throng_scene::{
+    Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Shutter, Timeline, desc::SceneFile,
 };
 
 /// The animated sections of a scene file. Values at each time are checked by the code for files without keys.

@@ -1,12 +1,10 @@
 //! Entries of `meshes` that are simple shapes.
 
 use super::{file::Source, source::Place};
-use crate::{
-    loader::{LoadError, shapes},
-    scene::{
-        TriangleMesh,
-        desc::{Finite, MeshDesc},
-    },
+use crate::{LoadError, shapes};
+use throng_scene::{
+    TriangleMesh,
+    desc::{Finite, MeshDesc},
 };
 
 /// Maximum number of segments around a shape.

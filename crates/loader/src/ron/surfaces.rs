@@ -8,15 +8,13 @@ use super::{
     scatter::{self, Site, Surface},
     source::Place,
 };
-use crate::{
-    loader::{LoadError, files, image, land::distances::Outlines, meshes::MeshSource, suggest},
-    scene::{
-        Shape,
-        desc::{self, Align, ColorChannel, Finite, Sample},
-    },
-};
+use crate::{LoadError, files, image, land::distances::Outlines, meshes::MeshSource, suggest};
 use glam::{Affine3, Vec3Swizzles};
 use std::collections::HashMap;
+use throng_scene::{
+    Shape,
+    desc::{self, Align, ColorChannel, Finite, Sample},
+};
 
 impl<'a> Resolver<'a> {
     /// The points of a scatter. `whole` is the transform to the space of its list; `above` are the earlier items there.

@@ -7,12 +7,12 @@
 mod atmosphere;
 mod night;
 
-use crate::scene::{Environment, FloatImage, Light, desc::SunSky};
 use atmosphere::{Atmosphere, GROUND_RADIUS, Phases, Rgb, step};
 use glam::{DVec3, Vec3};
 use night::{Glow, Phase};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
+use throng_scene::{Environment, FloatImage, Light, desc::SunSky};
 
 const WIDTH: usize = 512;
 const HEIGHT: usize = 256;
@@ -200,7 +200,7 @@ fn irradiance_below(upper: &[Rgb]) -> Rgb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{
+    use throng_scene::{
         Stars,
         desc::{Finite, Moon},
     };

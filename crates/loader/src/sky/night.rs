@@ -2,8 +2,8 @@
 //! about 7 stops.
 
 use super::{Rgb, SUN_IRRADIANCE};
-use crate::scene::{Stars, desc::SunSky};
 use glam::DVec3;
+use throng_scene::{Stars, desc::SunSky};
 
 /// Radiance of the night sky at the zenith and at the horizon.
 const ZENITH_GLOW: Rgb = Rgb::new(1.3e-4, 1.9e-4, 3.3e-4);
@@ -82,7 +82,7 @@ impl Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::desc::Finite;
+    use throng_scene::desc::Finite;
 
     #[test]
     fn stars_come_out_one_by_one() {

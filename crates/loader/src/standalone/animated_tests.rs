@@ -1,15 +1,13 @@
 //! Tests of standalone models with animated materials, lights and cameras, including their pictures.
 
 use super::gltf::{Choices, scene_of};
-use crate::{
-    device::{CpuDevice, Device, FrameSettings, fake::settings},
-    loader::{LoadOptions, gltf::tests::builder::*, options::CameraChoice},
-    render::Poser,
-    scene::{Integrator, Scene, ToneMap},
-};
+use crate::{LoadOptions, gltf::tests::builder::*, options::CameraChoice};
 use glam::Vec3;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
+use throng_device::{CpuDevice, Device, FrameSettings, fake::settings};
+use throng_render::Poser;
+use throng_scene::{Integrator, Scene, ToneMap};
 
 /// Two squares side by side with equal but separate materials, seen from the front by a camera that shows nothing else. Their texture is
 /// red on the left and green on the right.

@@ -1,12 +1,10 @@
 //! Selects the clips of a model that are played, and computes the number of frames.
 
 use super::live::varies;
-use crate::{
-    files::as_file_name,
-    loader::options::{AnimationOptions, choose},
-    scene::rig::{Channel, Clip, Playback, Property},
-};
+use crate::options::{AnimationOptions, choose};
 use std::collections::{HashMap, HashSet};
+use throng_base::files::as_file_name;
+use throng_scene::rig::{Channel, Clip, Playback, Property};
 
 /// The name that selects all clips of a file.
 const ALL: &str = "all";
@@ -138,7 +136,7 @@ pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::rig::Interpolation;
+    use throng_scene::rig::Interpolation;
 
     fn clips(names: &[&str]) -> Vec<Clip> {
         let clip =

@@ -9,21 +9,19 @@ use super::{
     settings,
 };
 use crate::{
-    anim::RigPose,
-    loader::{
-        LoadError, LoadOptions,
-        gltf::{self, Model, ModelCamera},
-        model::{AnimatedRows, ModelMaterials, played_tracks},
-        options::{CameraChoice, Focusing, choose},
-    },
-    scene::{
-        Camera, CameraPath, Projection, Scene,
-        animated::{Animated, Target, Track},
-        rig::{Actor, Clip, Playback},
-    },
+    LoadError, LoadOptions,
+    gltf::{self, Model, ModelCamera},
+    model::{AnimatedRows, ModelMaterials, played_tracks},
+    options::{CameraChoice, Focusing, choose},
 };
 use glam::Vec3;
 use std::{path::Path, sync::Arc};
+use throng_scene::anim::RigPose;
+use throng_scene::{
+    Camera, CameraPath, Projection, Scene,
+    animated::{Animated, Target, Track},
+    rig::{Actor, Clip, Playback},
+};
 
 /// Loads a glTF file as a complete scene. Passes the model to `inspect` first.
 ///

@@ -2,20 +2,20 @@
 
 use super::gltf::{Choices, scene_of};
 use crate::{
-    anim::{Deformed, Moment, camera_at, camera_pose, posed_tables, shape, shown_instances, world_transforms},
-    loader::{
-        LoadOptions,
-        gltf::tests::{builder::*, environment::colored, pointers::blinking},
-        options::{CameraChoice, EnvironmentChoice, Focusing},
-    },
-    scene::{
-        Anchor, CameraPath, Environment, Light, MaterialKind, Metering, NONE, Projection, Scene, Shape,
-        rig::{Appearance, RigNodeRef, ShownBy},
-    },
+    LoadOptions,
+    gltf::tests::{builder::*, environment::colored, pointers::blinking},
+    options::{CameraChoice, EnvironmentChoice, Focusing},
 };
 use glam::{Affine3, Vec3};
 use serde_json::json;
 use std::path::Path;
+use throng_scene::anim::{
+    Deformed, Moment, camera_at, camera_pose, posed_tables, shape, shown_instances, world_transforms,
+};
+use throng_scene::{
+    Anchor, CameraPath, Environment, Light, MaterialKind, Metering, NONE, Projection, Scene, Shape,
+    rig::{Appearance, RigNodeRef, ShownBy},
+};
 
 fn load(builder: &Builder, options: &LoadOptions) -> Result<Option<Scene>, String> {
     let model = builder.load();

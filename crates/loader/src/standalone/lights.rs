@@ -5,15 +5,13 @@
 //! warning, and `--exposure` corrects them.
 
 use super::parts::Posed;
-use crate::{
-    loader::gltf::{LightShape, ModelLight},
-    scene::{
-        Light,
-        animated::{AnimatedLight, PunctualLight, PunctualShape, Target, Track},
-    },
-};
+use crate::gltf::{LightShape, ModelLight};
 use glam::Vec3;
 use std::collections::HashSet;
+use throng_scene::{
+    Light,
+    animated::{AnimatedLight, PunctualLight, PunctualShape, Target, Track},
+};
 
 /// Intensity in candela or lux above which a file is probably not intended for exposure 0.
 const DAZZLING: f32 = 2000.0;

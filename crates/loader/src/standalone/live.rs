@@ -1,6 +1,6 @@
 //! Determines the parts of a model that change while clips are played. Everything else stays constant over all frames.
 
-use crate::scene::{
+use throng_scene::{
     NONE,
     animated::Track,
     rig::{Channel, Interpolation, Local, Playback, Property, Rig},
@@ -104,8 +104,8 @@ pub fn varies(interpolation: Interpolation, times: &[f32], values: &[f32]) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::rig::{Clip, RigNode, Skin, Trs};
     use glam::{Affine3, Quat, Vec3};
+    use throng_scene::rig::{Clip, RigNode, Skin, Trs};
 
     fn node(parent: u32, local: Local) -> RigNode {
         RigNode { name: String::new(), parent, local, weights: vec![0.0], visible: true }

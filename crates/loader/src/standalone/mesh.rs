@@ -2,15 +2,13 @@
 
 use super::Stage;
 use crate::{
-    loader::{
-        LoadError, LoadOptions,
-        materials::{Materials, Slots},
-        meshes::{MeshFormat, MeshOptions},
-    },
-    scene::{CLAY, Material, Mesh, Scene, Shape, Wrap},
+    LoadError, LoadOptions,
+    materials::{Materials, Slots},
+    meshes::{MeshFormat, MeshOptions},
 };
 use glam::Affine3;
 use std::path::Path;
+use throng_scene::{CLAY, Material, Mesh, Scene, Shape, Wrap};
 
 const OPTIONS: MeshOptions = MeshOptions { smooth_angle: std::f32::consts::FRAC_PI_3 };
 

@@ -28,11 +28,9 @@ use super::{
     ron::ModelSets,
     transform::is_invertible,
 };
-use crate::{
-    math::Aabb,
-    scene::{Camera, FloatImage, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh},
-};
 use glam::{Affine3, Vec3};
+use throng_base::math::Aabb;
+use throng_scene::{Camera, FloatImage, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh};
 
 /// Seconds of a turn.
 const TURN_SECONDS: f64 = 3.0;

@@ -2,24 +2,22 @@
 
 use super::live::Live;
 use crate::{
-    anim::{BindPose, Deformed, RigPose, deform, turn_mirrored},
-    loader::{
-        budget,
-        gltf::{ModelMesh, Part},
-        materials::{Materials, Slots},
-        model::ModelMaterials,
-        subjects,
-        transform::is_invertible,
-    },
-    scene::{
-        Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
-        rig::{Appearance, Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef, ShownBy},
-    },
+    budget,
+    gltf::{ModelMesh, Part},
+    materials::{Materials, Slots},
+    model::ModelMaterials,
+    subjects,
+    transform::is_invertible,
 };
 use glam::Affine3;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+};
+use throng_scene::anim::{BindPose, Deformed, RigPose, deform, turn_mirrored};
+use throng_scene::{
+    Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
+    rig::{Appearance, Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef, ShownBy},
 };
 
 /// The only actor of a standalone model.

@@ -4,15 +4,13 @@
 //! bright as the far ground. The ground therefore has no visible end. It darkens with distance, so that the model stands in a pool of
 //! light. A file with its own lights gets hardly any other light, because daylight would outshine them.
 
-use crate::{
-    loader::{LoadError, files, image, options::EnvironmentChoice, sky},
-    scene::{Environment, FloatImage, Light, Metering, Scene, Stars, desc::SunSky},
-};
+use crate::{LoadError, files, image, options::EnvironmentChoice, sky};
 use glam::{Quat, Vec3};
 use std::{
     f32::consts::{PI, TAU},
     path::Path,
 };
+use throng_scene::{Environment, FloatImage, Light, Metering, Scene, Stars, desc::SunSky};
 
 /// Uniform radiance for files with their own lights. It is just enough to distinguish shapes in their shadows.
 const DIM: f32 = 0.05;

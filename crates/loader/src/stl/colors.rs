@@ -1,7 +1,8 @@
 //! Colours in the attributes of binary STL files, with 5 bits per channel, as written by VisCAM and Materialise Magics.
 
 use super::TRIANGLE;
-use crate::{math::linear_from_srgb, scene::Material};
+use throng_base::math::linear_from_srgb;
+use throng_scene::Material;
 
 /// The bit of an attribute that marks it as a colour.
 const FLAG: u16 = 1 << 15;

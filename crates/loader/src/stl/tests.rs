@@ -1,6 +1,6 @@
 use super::*;
-use crate::scene::Wrap;
 use proptest::prelude::*;
+use throng_scene::Wrap;
 
 /// A unit square of two triangles.
 const SQUARE: [[[f32; 3]; 3]; 2] =
@@ -141,7 +141,7 @@ fn errors_name_the_line_or_the_byte() {
 }
 
 proptest! {
-    #![proptest_config(crate::testing::same_cases(256))]
+    #![proptest_config(throng_testing::same_cases(256))]
 
     #[test]
     fn damaged_files_never_panic(

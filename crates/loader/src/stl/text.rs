@@ -1,7 +1,7 @@
 //! Text STL files: a sequence of words with arbitrary line breaks. Only corners and the ends of loops are used.
 
 use super::Welded;
-use crate::loader::{meshes::FilePlace, text};
+use crate::{meshes::FilePlace, text};
 
 /// Reads a file. A loop with more than three corners becomes a fan, which may be split later.
 ///

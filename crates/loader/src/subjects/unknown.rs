@@ -1,10 +1,8 @@
 //! Error messages for unknown names.
 
-use crate::{
-    loader::suggest,
-    scene::{LostPath, NONE, Placed, Scene},
-};
+use crate::suggest;
 use std::{collections::HashMap, ops::Range};
+use throng_scene::{LostPath, NONE, Placed, Scene};
 
 /// A sentence about an unknown name, with a suggestion.
 pub fn sentence(scene: &Scene, name: &str, lost: &LostPath) -> String {

@@ -96,7 +96,7 @@ fn links_stay_and_what_they_lead_to_is_replaced() {
 fn pipes_and_devices_are_written_to_and_stay() {
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("pipe");
-    crate::process::make_pipe(&pipe);
+    throng_testing::process::make_pipe(&pipe);
     prepare(std::slice::from_ref(&pipe)).unwrap();
     let reader = std::thread::spawn({
         let pipe = pipe.clone();

@@ -1,9 +1,7 @@
 //! The channels of a picture, and the location of their values in memory.
 
-use crate::{
-    aov::channels::{ChannelPlace, FileRows},
-    output::{EncodeError, Picture, Pixels},
-};
+use crate::{EncodeError, Picture, Pixels};
+use throng_picture::aov::channels::{ChannelPlace, FileRows};
 
 /// One channel of the file.
 pub struct Channel<'a> {

@@ -1,11 +1,12 @@
 //! Checks that a file is complete, and reads its metadata.
 
 use super::header::MAGIC;
-use crate::{files::open_regular, output::Texts};
+use crate::Texts;
 use std::{
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     path::Path,
 };
+use throng_base::files::open_regular;
 
 /// Version flag of tiled pictures.
 const TILED: u32 = 0x200;

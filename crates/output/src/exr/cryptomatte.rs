@@ -1,11 +1,9 @@
 //! Attributes that describe Cryptomatte AOVs (Psyop's Cryptomatte specification 1.2, "Metadata").
 
-use crate::{
-    aov::{
-        Aov,
-        cryptomatte::{aov_name, key},
-    },
-    output::Manifests,
+use crate::Manifests;
+use throng_picture::aov::{
+    Aov,
+    cryptomatte::{aov_name, key},
 };
 
 /// Keys and values of the attributes that describe `aov`.

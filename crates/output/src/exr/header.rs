@@ -1,12 +1,10 @@
 //! The header of a file: its attributes.
 
 use super::cryptomatte;
-use crate::{
-    aov::{
-        AovSet,
-        channels::{ChannelKind, ChannelPlace},
-    },
-    output::{ExrCompression, Picture, Windows},
+use crate::{ExrCompression, Picture, Windows};
+use throng_picture::aov::{
+    AovSet,
+    channels::{ChannelKind, ChannelPlace},
 };
 
 /// First bytes of every OpenEXR file.

@@ -13,10 +13,6 @@ mod rows;
 pub use complete::{is_complete_exr, read_origin};
 
 use super::{EncodeError, Encoding, ExrCompression, Picture};
-use crate::aov::{
-    AovSet,
-    channels::{FileBlocks, FileRows},
-};
 use channels::Channel;
 use flate2::{Compression, write::ZlibEncoder};
 use rows::RowPacker;
@@ -30,6 +26,10 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+};
+use throng_picture::aov::{
+    AovSet,
+    channels::{FileBlocks, FileRows},
 };
 
 impl ExrCompression {

@@ -1,9 +1,9 @@
 //! Rows of pixels in the layout of files: one channel after the other. For compression, bytes are separated and predicted.
 
 use super::channels::Channel;
-use crate::aov::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
 use half::{f16, slice::HalfFloatSliceExt};
 use std::ops::Range;
+use throng_picture::aov::channels::{ChannelKind, FAR, HALF_MAX, pixel_bytes};
 
 /// Buffers for a block of rows, reused for the next block. The data of one channel's row fit into the first-level cache.
 #[derive(Default)]

@@ -1,10 +1,8 @@
 use super::*;
-use crate::{
-    aov::{Aov, AovImage},
-    output::{ColorDepth, Manifests, Metadata, Pixels, picture::testing::metadata},
-};
+use crate::{ColorDepth, Manifests, Metadata, Pixels, picture::testing::metadata};
 use exr::prelude::{self as reference, FlatSamples, ReadChannels, ReadLayers, Text};
 use std::{fs, io::Cursor};
+use throng_picture::aov::{Aov, AovImage};
 
 const SIZE: (u32, u32) = (61, 37);
 const COMPRESSIONS: [ExrCompression; 4] =

@@ -9,12 +9,6 @@ mod packing;
 pub use packing::Columns;
 
 use super::{CheckpointError, CheckpointIdentity, Manifests, Metadata, OutputError, atomic::fill_atomically};
-use crate::{
-    aov::AovSet,
-    device::{Accumulation, AccumulationState, FrameSettings, Region, layer_columns},
-    files::{open_regular, read_exact_at},
-    scene::ranges::SIDE,
-};
 use packing::Checksum;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,6 +18,10 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
 };
+use throng_base::files::{open_regular, read_exact_at};
+use throng_device::{Accumulation, AccumulationState, FrameSettings, Region, layer_columns};
+use throng_picture::aov::AovSet;
+use throng_scene::ranges::SIDE;
 
 const MAGIC: &[u8] = b"throng film 2\n";
 /// Film files of earlier versions.

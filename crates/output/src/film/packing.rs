@@ -180,7 +180,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(crate::testing::same_cases(64))]
+        #![proptest_config(throng_testing::same_cases(64))]
 
         #[test]
         fn rows_come_back_as_they_were(

@@ -1,10 +1,8 @@
 use super::*;
-use crate::{
-    device::fake,
-    output::{checkpoint_path, read_checkpoint},
-    scene::RenderDefaults,
-};
+use crate::{checkpoint_path, read_checkpoint};
 use std::fs;
+use throng_device::fake;
+use throng_scene::RenderDefaults;
 
 fn identity() -> CheckpointIdentity {
     CheckpointIdentity { version: "1".into(), scene: "ab".into(), frame: 3, settings: "s".into() }

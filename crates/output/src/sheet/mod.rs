@@ -7,10 +7,6 @@ use super::{
     Backdrop, EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
     PatternError, Picture, Pixels, Sink, in_order::Prepare,
 };
-use crate::{
-    math::{linear_from_srgb, srgb_from_linear},
-    pixels::PixelType,
-};
 use digits::Canvas;
 pub use rows::{SheetRow, SheetRows};
 use std::{
@@ -19,6 +15,8 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
 };
+use throng_base::math::{linear_from_srgb, srgb_from_linear};
+use throng_picture::pixels::PixelType;
 
 /// Maximum width of a sheet in pixels. Frames are scaled down to fit.
 const WIDEST: u32 = 3840;
@@ -223,7 +221,7 @@ pub fn parse_sheet(text: impl AsRef<OsStr>) -> Result<Pattern, PatternError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::picture::testing::{metadata, picture};
+    use crate::picture::testing::{metadata, picture};
 
     #[test]
     fn frames_are_chosen_at_even_distances() {

@@ -1,7 +1,7 @@
 //! Contact sheets whose rows come from separate runs, for example one row per animation.
 
 use super::{Sheet, SheetLayout, preparation};
-use crate::output::{Encoding, FileFormat, InOrder, Metadata, OutputError, Sink};
+use crate::{Encoding, FileFormat, InOrder, Metadata, OutputError, Sink};
 use std::{
     fmt, io,
     path::PathBuf,
@@ -110,7 +110,7 @@ impl Sink for Row {
 #[cfg(test)]
 mod tests {
     use super::{super::GAP, *};
-    use crate::output::{
+    use crate::{
         Pixels,
         picture::testing::{metadata, picture},
     };

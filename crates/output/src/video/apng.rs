@@ -2,7 +2,7 @@
 //! them.
 
 use super::{VideoSettings, duration};
-use crate::output::{InOrder, Metadata, OutputError, Part, Sink, png::encode};
+use crate::{InOrder, Metadata, OutputError, Part, Sink, png::encode};
 use std::{
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},

@@ -5,7 +5,7 @@ use super::{
     stored::Stored,
     yuv::{self, even_size},
 };
-use crate::output::{InOrder, Metadata, OutputError, Part, Picture, Sink};
+use crate::{InOrder, Metadata, OutputError, Part, Picture, Sink};
 use std::{
     borrow::Cow,
     ffi::OsString,

@@ -1,7 +1,7 @@
 //! Animated GIF files (GIF89a). Each frame has its own palette of 256 colours.
 
 use super::{VideoSettings, duration};
-use crate::output::{EncodeError, InOrder, Metadata, OutputError, Part, Picture, Sink};
+use crate::{EncodeError, InOrder, Metadata, OutputError, Part, Picture, Sink};
 use std::{
     io::{self, ErrorKind, Write},
     path::PathBuf,

@@ -8,8 +8,8 @@ mod webp;
 mod yuv;
 
 use super::{FileFormat, InOrder, OutputError, Pattern, PatternError};
-use crate::scene::FrameRate;
 use std::{ffi::OsStr, path::PathBuf};
+use throng_scene::FrameRate;
 
 /// Video format, selected by the extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

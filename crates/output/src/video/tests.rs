@@ -1,11 +1,11 @@
 use super::*;
-use crate::output::{
+use crate::{
     FileFormat, Pixels,
     picture::testing::{metadata, picture},
 };
-use crate::process::{command, output};
 use image::AnimationDecoder;
 use std::{fs, io::Cursor, path::Path, time::Duration};
+use throng_testing::process::{command, output};
 
 const SIZE: (u32, u32) = (33, 21);
 const FRAMES: usize = 5;

@@ -1,7 +1,7 @@
 //! Animated WebP files (WebP Container Specification). Frames are lossless, and this module joins them.
 
 use super::{VideoSettings, duration};
-use crate::output::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp_frame};
+use crate::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp_frame};
 use std::{
     io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write},
     path::{Path, PathBuf},

@@ -2,7 +2,7 @@
 //!
 //! Frames are converted here on many threads. ffmpeg would use one thread, and would have to receive twice the bytes.
 
-use crate::output::{EncodeError, Picture};
+use crate::{EncodeError, Picture};
 
 /// Weights of red, green and blue in luma (ITU-R BT.709).
 const LUMA: [f64; 3] = [0.2126, 0.7152, 0.0722];
@@ -104,7 +104,7 @@ fn write_chroma(sums: &[[u16; 3]], blue: &mut [u8], red: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::{Metadata, Pixels, picture::testing};
+    use crate::{Metadata, Pixels, picture::testing};
 
     fn planes(size: (u32, u32), rgb: Vec<u8>) -> Vec<u8> {
         let metadata = Metadata::default();

@@ -1,8 +1,8 @@
 //! Hashes of names, and manifests, as in Cryptomatte (Psyop, "Cryptomatte Specification" 1.2.0).
 
 use super::{Aov, paths};
-use crate::scene::Scene;
 use std::fmt::Write as _;
+use throng_scene::Scene;
 
 /// The id that represents `name` in an AOV: its hash, with one bit changed if needed so that the id is the bit pattern of a normal float.
 /// Otherwise another program might treat it as a NaN or flush it to zero.

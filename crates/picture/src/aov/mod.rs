@@ -4,8 +4,8 @@ pub mod channels;
 pub mod cryptomatte;
 pub mod paths;
 
-use crate::choice::choice;
 use crate::pixels::Floats;
+use throng_base::choice::choice;
 
 choice! {
     /// One kind of value per pixel. What a pixel sees first counts, averaged over its samples.
@@ -46,7 +46,7 @@ choice! {
 }
 
 /// Number of names per pixel in a Cryptomatte AOV: those with the greatest coverage.
-pub const MATTE_RANKS: usize = crate::abi::MATTE_RANKS as usize;
+pub const MATTE_RANKS: usize = throng_abi::MATTE_RANKS as usize;
 
 impl Aov {
     /// Number of floats per pixel.

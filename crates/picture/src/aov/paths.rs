@@ -1,13 +1,13 @@
 //! Names of instances in assemblies. These are paths, see [`Scene::name_of_way`]; a scene may have billions of them.
 
 use super::cryptomatte::TextHash;
-use crate::scene::{NONE, Placed, Scene};
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
     ops::Range,
     sync::{Mutex, PoisonError},
 };
+use throng_scene::{NONE, Placed, Scene};
 
 /// Number of instances that one task searches.
 const RUN: usize = 1024;
@@ -108,11 +108,9 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        aov::cryptomatte::id,
-        scene::{Assembly, Instance, Mesh, Names, Shape},
-    };
+    use crate::aov::cryptomatte::id;
     use glam::Affine3;
+    use throng_scene::{Assembly, Instance, Mesh, Names, Shape};
 
     /// An assembly row with `copies` spheres, placed `copies` times, and a sphere in the world.
     fn rows(copies: u32) -> Scene {

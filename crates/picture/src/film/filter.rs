@@ -1,10 +1,8 @@
 //! Pixel filters in the form in which kernels sample them.
 
-use crate::{
-    abi::{self, FILTER_STEPS},
-    scene::PixelFilter,
-};
 use std::{f64::consts::TAU, sync::LazyLock};
+use throng_abi::{self as abi, FILTER_STEPS};
+use throng_scene::PixelFilter;
 
 /// Samples per pixel below which the negative lobes of Mitchell's filter are dropped; otherwise they would dominate some pixels.
 const SIGNED_SAMPLES: u32 = 16;

@@ -6,10 +6,8 @@ mod white;
 pub use filter::{FILTER_TABLES, SampledFilter};
 use white::white_balance;
 
-use crate::{
-    abi::DisplayParams,
-    scene::{PixelFilter, RenderDefaults},
-};
+use throng_abi::DisplayParams;
+use throng_scene::{PixelFilter, RenderDefaults};
 
 /// Settings of the film, which all frames of a run share.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]

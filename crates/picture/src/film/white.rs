@@ -1,7 +1,7 @@
 //! White balance: adapts colours so that light of a given colour temperature becomes white.
 
-use crate::scene::ranges::KELVIN;
 use glam::{Mat3, Vec2, Vec3};
+use throng_scene::ranges::KELVIN;
 
 /// Matrix from linear Rec.709 to XYZ, column-major.
 const XYZ_FROM_RGB: Mat3 = Mat3::from_cols_array(&[

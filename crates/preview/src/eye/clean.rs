@@ -1,16 +1,14 @@
 //! Denoised pictures of moving views. Each is denoised with the pictures shown before it, if time allows. On slow devices it has a quarter
 //! of the pixels.
 
-use crate::{
-    anim::{CameraPose, Moment},
-    denoise::{DenoiseError, Denoising, film::FilmFrame},
-    device::{DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered},
-    preview::pace::scaled,
-    render::{film_frame, other_pose, sampling},
-    scene::Shows,
-};
+use crate::pace::scaled;
 use glam::Vec3;
 use std::{collections::VecDeque, sync::Arc, time::Instant};
+use throng_denoise::{DenoiseError, Denoising, film::FilmFrame};
+use throng_device::{DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered};
+use throng_render::{film_frame, other_pose, sampling};
+use throng_scene::Shows;
+use throng_scene::anim::{CameraPose, Moment};
 
 /// Number of earlier pictures that contribute to a picture.
 const REACH: usize = 4;
@@ -162,14 +160,12 @@ impl Past {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        device::{CpuDevice, Device},
-        render::{LoadedScene, Measured, Outputs},
-        scene::Integrator,
-        settings::PictureOptions,
-    };
     use glam::Vec3;
     use std::fs;
+    use throng_device::{CpuDevice, Device};
+    use throng_render::{LoadedScene, Measured, Outputs};
+    use throng_scene::Integrator;
+    use throng_settings::PictureOptions;
 
     const SCENE: &str = r#"(
         render: (size: (120, 80), samples: 2, frames: 40, integrator: path),

@@ -2,19 +2,17 @@
 
 use super::{Eye, Follow};
 use crate::{
-    device::Frame,
-    preview::{
-        Made, View, camera,
-        command_line::{self, Optics},
-        stage::{Source, Stage},
-    },
-    quoting::quote,
+    Made, View, camera,
+    command_line::{self, Optics},
+    stage::{Source, Stage},
 };
+use throng_base::quoting::quote;
+use throng_device::Frame;
 
 impl Eye {
     /// The command line that renders the current picture, or the animation along the current path.
     pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
-        let name = crate::loader::name_of(&source.path);
+        let name = throng_loader::name_of(&source.path);
         let mut flags = self.choices.flags();
         let changed = self.edits.overrides().into_iter();
         flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));

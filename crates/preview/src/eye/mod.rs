@@ -20,16 +20,6 @@ use super::{
     stage::Stage,
     still::Still,
 };
-use crate::{
-    Error,
-    anim::{CameraPose, Moment, camera_pose},
-    device::{Frame, FrameSettings},
-    memory::total_bytes,
-    pixels::PixelType,
-    render::{Measured, RenderJob, sampling},
-    scene::{Projection, ranges::FRAMES},
-    settings::SettingsError,
-};
 use clean::Clean;
 use serde_json::Value;
 use std::{
@@ -37,6 +27,13 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
+use throng_base::memory::total_bytes;
+use throng_device::{Frame, FrameSettings};
+use throng_picture::pixels::PixelType;
+use throng_render::{Measured, RenderJob, sampling};
+use throng_scene::anim::{CameraPose, Moment, camera_pose};
+use throng_scene::{Projection, ranges::FRAMES};
+use throng_settings::{Error, SettingsError};
 
 /// Time without a change after which a picture counts as still.
 const SETTLING: Duration = Duration::from_millis(80);
@@ -485,7 +482,7 @@ impl Eye {
     }
 
     /// The flight to be saved as the scene's camera.
-    pub fn flight(&self, stage: &Stage) -> crate::edit::Flight {
+    pub fn flight(&self, stage: &Stage) -> throng_edit::Flight {
         let seen = self.current.as_ref().map(|(frame, _)| camera::view(&frame.camera())).unwrap_or_default();
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
         let is_flat = matches!(stage.shown.scene.camera.projection, Projection::Orthographic { .. });

@@ -1,13 +1,11 @@
 //! Work on a viewer's picture: quick pictures of moving views, then coarse pictures with increasing size, then samples at full size.
 
 use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING};
-use crate::{
-    Error,
-    device::{DeviceError, FrameSettings, Rendered, Stop},
-    preview::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage},
-    render::RenderError,
-};
+use crate::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage};
 use std::time::Instant;
+use throng_device::{DeviceError, FrameSettings, Rendered, Stop};
+use throng_render::RenderError;
+use throng_settings::Error;
 
 /// Factor by which a noisy picture needs more samples than a denoised one to look as good.
 const CLEAN_WORTH: u32 = 8;

@@ -2,16 +2,14 @@
 
 use super::{MeasureError, TraceOptions, TraceReport, pose, time_rays};
 use crate::{
-    abi::{Hit, Ray},
-    device::{Device, RayKind},
-    render::{
-        compare::LIMIT,
-        ray_files::{read_rays, write_hits},
-    },
-    scene::Scene,
+    compare::LIMIT,
+    ray_files::{read_rays, write_hits},
 };
 use glam::Vec3;
 use std::{fmt, sync::Arc};
+use throng_abi::{Hit, Ray};
+use throng_device::{Device, RayKind};
+use throng_scene::Scene;
 
 /// Tolerance of distances, relative to the distance.
 const RELATIVE: f32 = 1e-3;

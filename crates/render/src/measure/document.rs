@@ -1,11 +1,11 @@
 //! The file that `--report` writes: measurements, the machine, and statistics that explain the measurements. Formats are Markdown and JSON.
 
 use super::{BenchReport, MeasureError, Spread, TraceReport, TreeStatistics, processor::processor, trees::TreeBytes};
-use crate::output::write_atomically;
 use std::{
     fmt::{self, Write as _},
     path::PathBuf,
 };
+use throng_output::write_atomically;
 
 /// Maximum number of meshes in a Markdown table. JSON lists all meshes.
 const LISTED_MESHES: usize = 16;

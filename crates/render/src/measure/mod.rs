@@ -5,19 +5,17 @@ use super::{
     Poser, TreeSource, milliseconds,
     ray_files::{RayFileError, read_rays, write_hits, write_rays, write_scene},
 };
-use crate::{
-    abi::{Hit, Ray},
-    accel::{Blas, Quality},
-    anim::{self, Moment},
-    device::{Device, DeviceError, Frame, FrameSettings, RayKind},
-    files::as_file_name,
-    output::OutputError,
-    scene::{Scene, Shape},
-};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::{Blas, Quality};
+use throng_base::files::as_file_name;
+use throng_device::{Device, DeviceError, Frame, FrameSettings, RayKind};
+use throng_output::OutputError;
+use throng_scene::anim::{self, Moment};
+use throng_scene::{Scene, Shape};
 
 mod compare;
 mod document;

@@ -2,11 +2,9 @@
 //! rendering relative to plain queries, independent of the rays.
 
 use super::{Queries, spread::median};
-use crate::{
-    device::{Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes},
-    render::milliseconds,
-};
+use crate::milliseconds;
 use std::{fmt, time::Duration};
+use throng_device::{Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes};
 
 /// Times of rendering a frame on an otherwise idle device, as medians over the passes.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -150,11 +148,9 @@ impl fmt::Display for RenderReport {
 #[cfg(test)]
 mod tests {
     use super::{super::Posed, *};
-    use crate::{
-        abi::Ray,
-        device::fake::{FakeDevice, frame, settings},
-    };
     use std::sync::Arc;
+    use throng_abi::Ray;
+    use throng_device::fake::{FakeDevice, frame, settings};
 
     fn rendered(milliseconds: u64, stages: bool) -> Rendered {
         let time = Duration::from_millis(milliseconds);

@@ -1,8 +1,8 @@
 //! Results of measurements, as readable text and as JSON documents.
 
 use super::{RenderReport, Spread};
-use crate::device::{RayKind, WorkCounts};
 use std::fmt;
+use throng_device::{RayKind, WorkCounts};
 
 /// The result of `throng trace`.
 #[derive(Clone, Debug, serde::Serialize)]

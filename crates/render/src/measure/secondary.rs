@@ -1,13 +1,11 @@
 //! Rays for benchmarks: the primary rays of a view, and bounce and shadow rays that start at their hits.
 
-use crate::{
-    abi::{Hit, Ray},
-    anim::CameraPose,
-    device::Frame,
-    math::hash_unit,
-    scene::{Scene, Shape},
-};
 use glam::{DVec3, Vec3};
+use throng_abi::{Hit, Ray};
+use throng_base::math::hash_unit;
+use throng_device::Frame;
+use throng_scene::anim::CameraPose;
+use throng_scene::{Scene, Shape};
 
 /// Rays through the pixel centres of a view, in 8×8 tiles. Pixels beyond the last whole tile are left out.
 pub fn view_rays(pose: &CameraPose, (width, height): (u32, u32)) -> Vec<Ray> {
@@ -64,7 +62,7 @@ fn world_normal(scene: &Scene, frame: &Frame, hit: &Hit, position: DVec3) -> Opt
             (object_from_world.matrix3.transpose() * local).as_dvec3().try_normalize()
         }
         Shape::Triangles(mesh) => {
-            let [a, b, c] = crate::accel::Surface::from(mesh)
+            let [a, b, c] = throng_accel::Surface::from(mesh)
                 .corners(hit.prim as usize)
                 .map(|p| world_from_object.transform_point3(Vec3::from(p)).as_dvec3());
             (b - a).cross(c - a).try_normalize()

@@ -1,8 +1,8 @@
 //! Quality and memory of a frame's trees.
 
 use super::Posed;
-use crate::accel::{Blas, blas_overlap, tlas_overlap};
 use rayon::prelude::*;
+use throng_accel::{Blas, blas_overlap, tlas_overlap};
 
 /// Statistics of a frame's trees. Costs and overlaps are in nodes and leaves per ray.
 #[derive(Clone, Debug, serde::Serialize)]

@@ -1,7 +1,7 @@
 //! Detection of finished pictures that show a single colour.
 
-use crate::pixels::PixelType;
 use std::{array, fmt};
+use throng_picture::pixels::PixelType;
 
 /// Colour of a picture that shows nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

@@ -1,12 +1,10 @@
 //! Detects cameras below hilly ground, with vertical rays from the eye.
 
 use super::view::Posed;
-use crate::{
-    math::Aabb,
-    scene::{Shape, TriangleMesh},
-};
 use glam::{Affine3, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
+use throng_base::math::Aabb;
+use throng_scene::{Shape, TriangleMesh};
 
 /// Maximum number of instances above or below the eye. With more instances, no warning is given.
 const MOST_IN_COLUMN: usize = 4096;

@@ -9,10 +9,8 @@ mod whitted;
 
 pub use blank::{Blank, blank};
 
-use crate::{
-    device::FrameSettings,
-    scene::{Integrator, Light, LightSource, Scene, Shows},
-};
+use throng_device::FrameSettings;
+use throng_scene::{Integrator, Light, LightSource, Scene, Shows};
 
 /// Maximum number of materials that a warning names.
 const NAMED: usize = 3;

@@ -1,10 +1,8 @@
 //! Detects cameras that turn abruptly within a frame: if a target passes the eye, or if a flight leads straight over its target.
 
-use crate::{
-    anim::{self, CameraPose, Moment},
-    scene::{Camera, CameraPath, Scene},
-};
 use rayon::prelude::*;
+use throng_scene::anim::{self, CameraPose, Moment};
+use throng_scene::{Camera, CameraPath, Scene};
 
 /// Maximum numbers of frames that are tested: in general, if keys change the camera in each frame, and if rigs have to be posed.
 const MOST_FRAMES: usize = 20_000;
@@ -81,8 +79,8 @@ fn angle(a: &CameraPose, b: &CameraPose) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{CameraKey, Flight, Parametrisation};
     use glam::Vec3;
+    use throng_scene::{CameraKey, Flight, Parametrisation};
 
     fn warned(keys: [(Vec3, Vec3); 2], parametrisation: Parametrisation, frames: u32) -> Option<String> {
         let key = |(i, (eye, target)): (usize, (Vec3, Vec3))| CameraKey { time: i as f64, eye, target };

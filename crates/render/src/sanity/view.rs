@@ -1,14 +1,12 @@
 //! Detects cameras that see nothing: they look past everything, are below the ground, or are inside an object.
 
 use super::ground;
-use crate::{
-    anim::{self, CameraPose, Moment},
-    math::Aabb,
-    scene::{Alpha, Mesh, Projection, Scene, Shape, TriangleMesh},
-};
 use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
+use throng_base::math::Aabb;
+use throng_scene::anim::{self, CameraPose, Moment};
+use throng_scene::{Alpha, Mesh, Projection, Scene, Shape, TriangleMesh};
 
 /// Factor by which a view is widened for the test, since pixel filters reach beyond the picture.
 const WIDER: f32 = 1.05;

@@ -1,9 +1,9 @@
 //! Warnings about scenes that the integrator `whitted` cannot show correctly.
 
 use super::named;
-use crate::scene::{Environment, FloatImage, Light, LightSource, Scene};
 use glam::Vec3;
 use std::f32::consts::PI;
+use throng_scene::{Environment, FloatImage, Light, LightSource, Scene};
 
 /// Radiance above which a surface counts as a lamp, whatever else lights the scene.
 const LAMP: f32 = 4.0;

@@ -4,7 +4,7 @@ use super::{
     Shake, ShutterDesc,
     values::{self, Double, Finite, Point},
 };
-use crate::scene::{Parametrisation, SENSOR_HEIGHT};
+use crate::{Parametrisation, SENSOR_HEIGHT};
 use glam::Vec3;
 use serde::{
     Deserialize, Deserializer,
@@ -26,7 +26,7 @@ pub enum CameraDesc {
 
 /// The fields shared by all kinds of camera, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CommonOptics<'a> {
+pub struct CommonOptics<'a> {
     /// Vertical field of view in degrees.
     pub fov: Finite,
     pub up: Point,
@@ -96,7 +96,7 @@ macro_rules! camera {
 
 impl CameraDesc {
     /// The fields shared by all kinds of camera.
-    pub(crate) fn optics(&self) -> CommonOptics<'_> {
+    pub fn optics(&self) -> CommonOptics<'_> {
         match self {
             Self::LookAt(c) => c.optics(),
             Self::Fit(c) => c.optics(),

@@ -325,22 +325,22 @@ impl Default for Pbr {
 }
 
 /// Range of weights and roughnesses.
-pub(crate) const UNIT: (f32, f32) = (0.0, 1.0);
-pub(crate) const IOR: (f32, f32) = (1.0, 10.0);
-pub(crate) const DISPERSION: (f32, f32) = (0.0, 10.0);
-pub(crate) const DEGREES: (f32, f32) = (-3600.0, 3600.0);
-const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
+pub const UNIT: (f32, f32) = (0.0, 1.0);
+pub const IOR: (f32, f32) = (1.0, 10.0);
+pub const DISPERSION: (f32, f32) = (0.0, 10.0);
+pub const DEGREES: (f32, f32) = (-3600.0, 3600.0);
+pub const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
 
 /// A field of a [`Pbr`]: its name, value, range, and destination.
-type Number = (&'static str, Finite, (f32, f32), fn(&mut Lobes) -> &mut f32);
+pub type Number = (&'static str, Finite, (f32, f32), fn(&mut Lobes) -> &mut f32);
 
 /// A colour field of a [`Pbr`]: its name, value (at most 1), and destination.
-type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
+pub type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
 
 impl Pbr {
     /// The numbers that lobes take unchanged.
     #[rustfmt::skip]
-    pub(crate) fn numbers(&self) -> [Number; 15] {
+    pub fn numbers(&self) -> [Number; 15] {
         [
             ("normal_scale", self.normal_scale, NORMAL_SCALE, |l| &mut l.normal_scale),
             ("ior", self.ior, IOR, |l| &mut l.ior),
@@ -362,7 +362,7 @@ impl Pbr {
 
     /// The colours, at most 1, that lobes take unchanged.
     #[rustfmt::skip]
-    pub(crate) fn colors(&self) -> [ColorField; 2] {
+    pub fn colors(&self) -> [ColorField; 2] {
         [
             ("diffuse_transmission_color", self.diffuse_transmission_color, |l| &mut l.diffuse_transmission_color),
             ("sheen_color", self.sheen_color, |l| &mut l.sheen_color),

@@ -34,7 +34,8 @@ mod values;
 mod varying;
 
 pub use air::{AirDesc, FogDesc};
-pub(crate) use camera::CommonOptics;
+#[doc(hidden)]
+pub use camera::CommonOptics;
 pub use camera::{
     Aim, AimOn, CameraDesc, CutDesc, Fit, FocusDesc, LensDesc, LookAt, Orbit, PaceDesc, Parallel, ProjectionDesc,
     Spline, SplineKey,
@@ -45,7 +46,8 @@ pub use motion::{
     BendDesc, Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase,
     Rotations, Shake, Spin, Sway, Towards, Turns, Wave,
 };
-pub(crate) use placement::Common;
+#[doc(hidden)]
+pub use placement::Common;
 pub use placement::{
     Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Placement, Poisson, Random, Rules,
     Sample, Scatter, Single, Surface, Turn,
@@ -105,7 +107,7 @@ pub struct SceneFile {
 
 impl SceneFile {
     /// The first camera of the sequence. None for the default turntable.
-    pub(crate) fn first_camera(&self) -> Option<&CameraDesc> {
+    pub fn first_camera(&self) -> Option<&CameraDesc> {
         self.camera.as_ref().or_else(|| self.cameras.0.first().map(|(_, camera)| camera))
     }
 }
@@ -469,7 +471,7 @@ pub struct MeshFile {
 
 impl MeshFile {
     /// The file as a model at rest.
-    pub(crate) fn as_model(&self) -> GltfFile {
+    pub fn as_model(&self) -> GltfFile {
         let Self { file, material, fit, .. } = self.clone();
         GltfFile { file, material, fit, ..GltfFile::default() }
     }

@@ -1,7 +1,7 @@
 //! `motions: { "name": (parts: [..], phase: ..) }`: movements shared by instances and groups.
 
 use super::{Aim, Double, Finite, Point, Rotation, Scale, Varying, values};
-use crate::scene::{Ease, Ends};
+use crate::{Ease, Ends};
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
@@ -275,7 +275,7 @@ impl Default for Turns {
 
 impl Turns {
     /// The rotation as a quaternion.
-    pub(crate) fn rotation(self) -> Quat {
+    pub fn rotation(self) -> Quat {
         match self {
             Self::Angles(degrees) => {
                 let [x, y, z] = degrees.to_array().map(f32::to_radians);

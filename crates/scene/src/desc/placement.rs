@@ -22,7 +22,7 @@ pub enum Placement {
 
 /// The fields shared by all kinds of placement, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Common<'a> {
+pub struct Common<'a> {
     pub of: &'a Of,
     pub translate: Point,
     pub rotate: Rotation,
@@ -266,7 +266,7 @@ fn ones() -> (Finite, Finite) {
 
 impl Placement {
     /// The fields shared by all placements.
-    pub(crate) fn common(&self) -> Common<'_> {
+    pub fn common(&self) -> Common<'_> {
         match self {
             Self::Single(p) => p.common(),
             Self::Grid(p) => p.common(),

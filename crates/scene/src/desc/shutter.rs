@@ -1,7 +1,7 @@
 //! The `shutter:` field of a camera.
 
 use super::Finite;
-use crate::scene::Shutter;
+use crate::Shutter;
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor, value},

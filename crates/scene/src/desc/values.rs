@@ -1,13 +1,14 @@
 //! Basic values of the scene file, such as numbers, points and colours. Each type refuses invalid input (NaN, negative light).
 
 use super::Placement;
-use crate::{css, scene::FrameRate};
+use crate::FrameRate;
 use glam::{EulerRot, Quat, Vec3};
 use serde::{
     Deserialize, Deserializer,
     de::{Error, Expected, MapAccess, SeqAccess, Visitor, value},
 };
 use std::{fmt, marker::PhantomData};
+use throng_base::css;
 
 /// A number, such as `3`, `-0.5` or `1e-3`. It must be finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

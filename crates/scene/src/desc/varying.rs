@@ -1,7 +1,7 @@
 //! Values that change between and within frames, with keys.
 
 use super::{EaseDesc, Finite};
-use crate::scene::{Ease, Ends, Key, Track};
+use crate::{Ease, Ends, Key, Track};
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor, value},
@@ -23,7 +23,7 @@ pub enum Varying<T> {
 
 impl<T: Copy> Varying<T> {
     /// The track. A constant value has a single key.
-    pub(crate) fn track(&self) -> Track<T> {
+    pub fn track(&self) -> Track<T> {
         match self {
             Self::Always(value) => {
                 Track { keys: vec![Key { time: 0.0, value: *value, ease: Ease::Step }], ends: Ends::Hold }

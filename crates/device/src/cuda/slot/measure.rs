@@ -2,18 +2,16 @@
 
 use super::{Phase, Slot, Work, event_now, half_bytes, tile_count};
 use crate::{
-    abi::{Params, RayTally},
-    device::{
-        adaptive::Passes,
-        cuda::{
-            kernels::{Kernels, arguments},
-            memory::bytes_of,
-            waves::Stage,
-        },
-        params::TILE_ITEMS,
+    adaptive::Passes,
+    cuda::{
+        kernels::{Kernels, arguments},
+        memory::bytes_of,
+        waves::Stage,
     },
+    params::TILE_ITEMS,
 };
 use cust::error::CudaResult;
+use throng_abi::{Params, RayTally};
 
 impl Slot {
     /// Makes room for the sums of half of the samples, and clears them unless `holds_film` is set.

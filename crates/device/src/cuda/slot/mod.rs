@@ -18,14 +18,8 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, NestLevel, Params, RayTally, Unit},
-    accel::Tlas,
-    aov::{Aov, AovSet, channels::FileRows},
-    device::{
-        Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, adaptive::Passes, material_tables::MaterialTables,
-        params::TILE_ITEMS,
-    },
-    light::LocalTree,
+    Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, adaptive::Passes, light::LocalTree,
+    material_tables::MaterialTables, params::TILE_ITEMS,
 };
 use cust::{
     error::CudaResult,
@@ -41,6 +35,9 @@ use std::{
     sync::{Arc, Weak},
     time::Duration,
 };
+use throng_abi::{EXACT_SUM_WORDS, ExrParams, InstanceRecord, NestLevel, Params, RayTally, Unit};
+use throng_accel::Tlas;
+use throng_picture::aov::{Aov, AovSet, channels::FileRows};
 
 /// Chunks queued ahead of the GPU: enough to keep it busy, few enough to stop quickly.
 const CHUNKS_AHEAD: usize = 3;

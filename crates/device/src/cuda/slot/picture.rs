@@ -2,23 +2,21 @@
 
 use super::{Phase, Slot, Work, elapsed, event_now};
 use crate::{
-    abi::{self, DenoiseLayers, ExrParams, Params, RayTally},
-    aov::{Aov, AovImage, channels::FileBlocks},
-    device::{
-        Accumulation, AccumulationState, OwnRays,
-        cuda::{
-            aovs,
-            film_filter::GpuFrame,
-            kernels::{Kernels, arguments},
-            memory::bytes_of,
-            waves::Stage,
-        },
+    Accumulation, AccumulationState, OwnRays,
+    cuda::{
+        aovs,
+        film_filter::GpuFrame,
+        kernels::{Kernels, arguments},
+        memory::bytes_of,
+        waves::Stage,
     },
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
 use std::{mem, ops::Range, time::Duration};
+use throng_abi::{self as abi, DenoiseLayers, ExrParams, Params, RayTally};
+use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
 
 /// Alignment of the parts of a picture in page-locked memory: a cache line.
 const PLACE_ALIGNMENT: usize = 64;

@@ -4,8 +4,8 @@
 //! arithmetic on numbers from a file is checked.
 
 use super::document::{Document, out_of_range};
-use crate::loader::budget::Budget;
-use crate::loader::gltf::fault::{Fault, fault};
+use crate::budget::Budget;
+use crate::gltf::fault::{Fault, fault};
 use gltf::json::{
     Index,
     accessor::{self, ComponentType, Type},

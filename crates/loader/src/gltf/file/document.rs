@@ -7,12 +7,12 @@ use super::{
     meshopt::{self, Decoded},
     uri,
 };
-use crate::loader::gltf::{
+use crate::gltf::{
     GltfOptions,
     external::External,
     fault::{Fault, Faults, Warnings, fault},
 };
-use crate::loader::{budget::Budget, folders::Folders};
+use crate::{budget::Budget, folders::Folders};
 use gltf::json::{Index, Root, buffer};
 use rayon::prelude::*;
 use std::{

@@ -1,6 +1,6 @@
 //! The supported extensions, and how their JSON is read.
 
-use crate::loader::gltf::fault::{Fault, Faults, Warnings, fault};
+use crate::gltf::fault::{Fault, Faults, Warnings, fault};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

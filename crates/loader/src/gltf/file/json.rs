@@ -2,11 +2,12 @@
 //! where possible.
 
 use super::{extensions::ANIMATION_POINTER, numbers};
-use crate::loader::gltf::fault::{Fault, fault};
-use crate::{guard::guarded, loader::budget::Budget};
+use crate::budget::Budget;
+use crate::gltf::fault::{Fault, fault};
 use gltf::json::{Index, Root, animation::Target};
 use serde_json::{Value, json};
 use serde_path_to_error::{Path, Segment};
+use throng_base::guard::guarded;
 
 /// Index of a missing node. The crate requires a node in every animation channel.
 const NO_NODE: u32 = u32::MAX;

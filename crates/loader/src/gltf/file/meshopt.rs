@@ -3,7 +3,7 @@
 //! Its decoders accept untrusted data, provided that counts and strides are valid. This module checks them.
 
 use super::{document::Document, extensions};
-use crate::loader::gltf::fault::{Fault, fault};
+use crate::gltf::fault::{Fault, fault};
 use ::meshopt::ffi;
 use serde::Deserialize;
 

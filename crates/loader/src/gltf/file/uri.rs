@@ -1,6 +1,6 @@
 //! URIs in a glTF file: data in the URI itself (`data:`), or a file in one of the model's folders.
 
-use crate::loader::{
+use crate::{
     budget::Budget,
     files,
     folders::{Folders, Refusal},

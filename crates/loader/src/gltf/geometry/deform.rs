@@ -1,10 +1,10 @@
 //! The deformers of a primitive: joints with weights, and morph targets.
 
 use super::vertices::Vertices;
-use crate::loader::gltf::fault::{Fault, fault};
-use crate::scene::rig::{Deformers, MorphTarget};
+use crate::gltf::fault::{Fault, fault};
 use gltf::json::{Index, accessor::Accessor, mesh::Semantic};
 use rayon::prelude::*;
+use throng_scene::rig::{Deformers, MorphTarget};
 
 /// Reads all JOINTS and WEIGHTS sets and all morph targets. Faulty targets are replaced by empty ones, with a warning. Faulty joints are
 /// ignored with a warning, unless the mesh is `skinned`.

@@ -1,7 +1,6 @@
 //! KHR_draco_mesh_compression: primitives compressed by Draco.
 
-use crate::guard::guarded;
-use crate::loader::gltf::{
+use crate::gltf::{
     fault::{Fault, fault},
     file::{document::Document, extensions},
 };
@@ -9,6 +8,7 @@ use draco_core::{DecodeLimits, DecoderBuffer, DracoError, Mesh, MeshDecoder};
 use gltf::json::{Index, buffer, mesh::Primitive};
 use serde::Deserialize;
 use std::{collections::BTreeMap, fmt::Display};
+use throng_base::guard::guarded;
 
 /// A decoded primitive.
 pub struct DracoMesh {

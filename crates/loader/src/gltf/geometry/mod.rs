@@ -17,11 +17,7 @@ use super::{
     nodes::name,
     tangents,
 };
-use crate::{
-    loader::budget,
-    math::LARGEST_COORDINATE,
-    scene::{NONE, TriangleMesh},
-};
+use crate::budget;
 use glam::Vec3;
 use gltf::json::{
     mesh::{Mode, Primitive, Semantic},
@@ -29,6 +25,8 @@ use gltf::json::{
 };
 use rayon::prelude::*;
 use serde::Deserialize;
+use throng_base::math::LARGEST_COORDINATE;
+use throng_scene::{NONE, TriangleMesh};
 use triangles::Indices;
 use vertices::Vertices;
 
@@ -230,7 +228,7 @@ fn repair_normals(mesh: &mut TriangleMesh) -> bool {
 fn add_face_normals(mesh: &mut TriangleMesh, missing: &[bool]) {
     for triangle in &mesh.triangles {
         let corners = triangle.map(|v| mesh.positions[v as usize]);
-        let face = crate::loader::normals::face_normal(corners).as_vec3();
+        let face = crate::normals::face_normal(corners).as_vec3();
         for &v in triangle {
             if missing[v as usize] {
                 let sum = Vec3::from(mesh.normals[v as usize]) + face;

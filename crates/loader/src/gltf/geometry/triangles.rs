@@ -1,7 +1,7 @@
 //! Triangle lists from lists, strips and fans, with or without indices (glTF 2.0, 3.7.2.1).
 
-use crate::loader::budget::Budget;
-use crate::loader::gltf::{
+use crate::budget::Budget;
+use crate::gltf::{
     fault::{Fault, fault},
     file::accessor::Elements,
 };

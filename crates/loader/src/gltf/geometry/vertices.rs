@@ -1,7 +1,7 @@
 //! The vertex attributes of a primitive, from accessors or Draco data.
 
 use super::draco::DracoMesh;
-use crate::loader::gltf::{
+use crate::gltf::{
     fault::{Fault, fault},
     file::{accessor, document::Document},
 };

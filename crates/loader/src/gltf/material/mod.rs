@@ -11,10 +11,6 @@ use super::{
     model::ModelTexture,
     nodes::name,
 };
-use crate::scene::{
-    Alpha, Lobes, MaterialKind, NONE,
-    animated::{MapUse, MaterialValue, TexturePlace},
-};
 use glam::Vec3;
 use gltf::json::{material, validation::Checked};
 use pbr::{PbrMaterial, TextureRef};
@@ -22,6 +18,10 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use textures::{Content, Table};
+use throng_scene::{
+    Alpha, Lobes, MaterialKind, NONE,
+    animated::{MapUse, MaterialValue, TexturePlace},
+};
 
 /// All materials of the file, and the textures that they use, not yet decoded. Faulty members are replaced by the specification's defaults,
 /// with a warning.

@@ -1,10 +1,10 @@
 //! glTF's material model with its extensions, as validated numbers. Defaults are the specification's.
 
-use crate::scene::{
+use glam::{Mat2, Vec3};
+use throng_scene::{
     Lobes, Material, MaterialKind, NONE,
     animated::{MapUse, MaterialBase, TexturePlace},
 };
-use glam::{Mat2, Vec3};
 
 /// A material: metallic-roughness (glTF 2.0, 3.9) and the KHR_materials extensions. Factors are in the ranges of the specification.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Default for PbrMaterial {
 /// The use of a texture by a material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureRef {
-    /// Index into [`crate::loader::gltf::Model::textures`].
+    /// Index into [`crate::gltf::Model::textures`].
     pub texture: u32,
     /// 0 for the mesh's `uvs`, 1 for its `uvs1`.
     pub uv_set: u32,

@@ -1,7 +1,7 @@
 //! KHR_materials_pbrSpecularGlossiness, the material of older files: a diffuse colour below an interface of arbitrary reflectance. Lobes
 //! represent it exactly as a dielectric with infinite index of refraction (KHR_materials_ior), tinted by the reflectance.
 
-use crate::scene::{Lobes, animated::MapUse};
+use throng_scene::{Lobes, animated::MapUse};
 
 /// Pairs of a standard member and the member of this extension that replaces it.
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! Textures: collects the required pictures and their sampling, and decodes them in parallel.
 
-use crate::loader::gltf::{
+use crate::gltf::{
     fault::{Fault, fault},
     file::{
         document::{Document, out_of_range},
@@ -9,7 +9,7 @@ use crate::loader::gltf::{
     model::{ColorSpace, ModelTexture},
     nodes::name,
 };
-use crate::{loader::image, scene::Wrap};
+use crate::image;
 use ::image::DynamicImage;
 use gltf::json::{
     texture::{MagFilter, Sampler, Texture, WrappingMode},
@@ -18,6 +18,7 @@ use gltf::json::{
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::{borrow::Cow, collections::HashMap};
+use throng_scene::Wrap;
 
 /// Collects the textures of materials, which [`Table::decode`] then decodes.
 pub struct Table<'a> {

@@ -1,12 +1,14 @@
 //! A mesh in the form that MikkTSpace uses: equal vertices are merged, and each triangle has the directions of its texture.
 
-use crate::{loader::normals::face_normal, math::hash_u32, scene::TriangleMesh};
+use crate::normals::face_normal;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::{
     array::from_fn,
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
+use throng_base::math::hash_u32;
+use throng_scene::TriangleMesh;
 
 /// The elements with position, normal and texture coordinates. These are the vertices of a mesh with normals, or the corners of a mesh
 /// without, which have the normals of their faces.

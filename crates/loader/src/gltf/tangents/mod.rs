@@ -4,12 +4,12 @@ mod groups;
 mod mesh;
 mod space;
 
-use crate::scene::{TriangleMesh, rig::Deformers};
 use glam::{Mat2, Vec2};
 use mesh::{Elements, Welded};
 use rayon::prelude::*;
 use space::{Tangent, Tangents};
 use std::collections::HashMap;
+use throng_scene::{TriangleMesh, rig::Deformers};
 
 /// The tangent of corners for which neither the texture coordinates nor the neighbours define a direction.
 const ANY: Tangent = [1.0, 0.0, 0.0, 1.0];

@@ -1,6 +1,6 @@
 //! Builder of small glTF files for tests.
 
-use crate::loader::gltf::{GltfOptions, Model, load_model_bytes};
+use crate::gltf::{GltfOptions, Model, load_model_bytes};
 use base64::Engine;
 use bytemuck::NoUninit;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Tests of checks of faulty files. They report all errors, each once, and no consequences of other errors.
 
 use super::builder::*;
-use crate::loader::gltf::{GltfOptions, Input, check};
+use crate::gltf::{GltfOptions, Input, check};
 use serde_json::json;
 
 fn found(b: &Builder) -> Vec<String> {

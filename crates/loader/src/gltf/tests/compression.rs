@@ -1,7 +1,7 @@
 //! Tests of compressed geometry: meshopt and Draco.
 
 use super::builder::*;
-use crate::loader::gltf::ModelMesh;
+use crate::gltf::ModelMesh;
 use serde_json::{Value, json};
 
 fn first(b: &Builder) -> ModelMesh {

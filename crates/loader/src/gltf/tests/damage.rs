@@ -1,10 +1,10 @@
 //! Tests of damaged files: no panic, no more memory than allowed, and one line per error.
 
 use super::builder::*;
-use crate::loader::gltf::{GltfOptions, load_model_bytes};
-use crate::testing::same_cases;
+use crate::gltf::{GltfOptions, load_model_bytes};
 use proptest::prelude::*;
 use serde_json::json;
+use throng_testing::same_cases;
 
 /// A file with all supported features.
 fn everything() -> Builder {

@@ -1,11 +1,12 @@
 //! Tests of image-based light, from cube maps and spherical harmonics.
 
 use super::builder::*;
-use crate::{loader::gltf::GltfOptions, scene::FloatImage};
+use crate::gltf::GltfOptions;
 use glam::{Quat, Vec3};
 use image::{ImageFormat, RgbImage, RgbaImage};
 use serde_json::{Value, json};
 use std::{f32::consts::FRAC_PI_2, io::Cursor};
+use throng_scene::FloatImage;
 
 const AXES: [Vec3; 6] = [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z];
 const COLORS: [[u8; 3]; 6] = [[255, 0, 0], [0, 255, 255], [0, 255, 0], [255, 0, 255], [0, 0, 255], [255, 255, 0]];

@@ -1,11 +1,11 @@
 //! Tests of files inside other files.
 
 use super::builder::*;
-use crate::loader::gltf::{GltfOptions, load_model};
-use crate::scene::{NONE, Texels};
+use crate::gltf::{GltfOptions, load_model};
 use base64::Engine;
 use serde_json::{Value, json};
 use std::path::Path;
+use throng_scene::{NONE, Texels};
 
 /// A file with two nodes that place the file `name`.
 fn host(name: &str) -> Value {

@@ -1,9 +1,9 @@
 //! Tests of accessors, primitives and deformation.
 
 use super::builder::*;
-use crate::loader::gltf::{GltfOptions, ModelMesh};
-use crate::scene::NONE;
+use crate::gltf::{GltfOptions, ModelMesh};
 use serde_json::{Value, json};
+use throng_scene::NONE;
 
 fn first(b: &Builder) -> ModelMesh {
     b.load().meshes.swap_remove(0)
@@ -25,8 +25,8 @@ fn with_positions<T: bytemuck::NoUninit>(component: u32, normalized: bool, value
 fn a_triangle_is_read_from_both_containers() {
     let b = Builder::triangle();
     for bytes in [b.glb(), b.gltf()] {
-        let model = crate::loader::gltf::load_model_bytes(&bytes, None, &GltfOptions::default())
-            .unwrap_or_else(|e| panic!("{e}"));
+        let model =
+            crate::gltf::load_model_bytes(&bytes, None, &GltfOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         let mesh = &model.meshes[0].mesh;
         assert_eq!(mesh.positions, [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
         assert_eq!(mesh.triangles, [[0, 1, 2]]);

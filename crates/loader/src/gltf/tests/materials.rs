@@ -1,13 +1,13 @@
 //! Tests of materials, variants, textures and their files.
 
 use super::builder::*;
-use crate::loader::gltf::{ColorSpace, GltfOptions, TextureRef, load_model};
-use crate::scene::{Alpha, NONE, Texels, Wrap, absorption, animated::TexturePlace, scatter_albedo};
+use crate::gltf::{ColorSpace, GltfOptions, TextureRef, load_model};
 use glam::{Vec2, Vec3};
 use image::ImageFormat;
 use serde_json::{Value, json};
+use throng_scene::{Alpha, NONE, Texels, Wrap, absorption, animated::TexturePlace, scatter_albedo};
 
-fn material(b: &mut Builder, json: Value) -> crate::loader::gltf::PbrMaterial {
+fn material(b: &mut Builder, json: Value) -> crate::gltf::PbrMaterial {
     b.json["materials"] = json!([json]);
     b.load().materials.swap_remove(0)
 }
@@ -15,7 +15,7 @@ fn material(b: &mut Builder, json: Value) -> crate::loader::gltf::PbrMaterial {
 #[test]
 fn materials_default_to_what_the_specification_says() {
     let m = material(&mut Builder::new(), json!({}));
-    let expected = crate::loader::gltf::PbrMaterial { name: "material 0".to_owned(), ..Default::default() };
+    let expected = crate::gltf::PbrMaterial { name: "material 0".to_owned(), ..Default::default() };
     assert_eq!(m, expected);
     let lobes = m.material.lobes;
     assert_eq!((lobes.metallic, lobes.roughness, lobes.ior), (1.0, 1.0, 1.5));
@@ -367,7 +367,7 @@ fn jpeg_and_webp_are_told_by_content() {
 
 #[test]
 fn pictures_for_gpus_are_read_where_there_is_no_other() {
-    use crate::loader::image::{gpu_formats::tests::dds_file, ktx2::tests::uastc_file};
+    use crate::image::{gpu_formats::tests::dds_file, ktx2::tests::uastc_file};
     let mut b = Builder::new();
     let view = b.view(&uastc_file([9, 80, 200, 77]));
     let ktx = b.add("images", json!({"bufferView": view, "mimeType": "image/ktx2"}));

@@ -1,12 +1,12 @@
 //! Tests of tracks for animation pointers.
 
 use super::builder::*;
-use crate::scene::{
+use glam::{Vec2, Vec3};
+use serde_json::{Value, json};
+use throng_scene::{
     animated::{CameraValue, LightValue, MapUse, MaterialValue, PlaceValue, Target, TexturePlace},
     rig::{Interpolation, Property},
 };
-use glam::{Vec2, Vec3};
-use serde_json::{Value, json};
 
 fn pointer(to: &str) -> Value {
     json!({"path": "pointer", "extensions": {"KHR_animation_pointer": {"pointer": to}}})

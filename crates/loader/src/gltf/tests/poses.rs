@@ -5,14 +5,12 @@ use super::{
     pose_reference::{Pose, Reference},
     shared::find,
 };
-use crate::loader::gltf::{GltfOptions, Model, Part, load_model_bytes};
-use crate::{
-    anim::{BindPose, Deformed, RigPose, deform},
-    scene::{NONE, rig::Playback},
-};
+use crate::gltf::{GltfOptions, Model, Part, load_model_bytes};
 use glam::{DMat4, DVec3};
 use serde_json::json;
 use std::{collections::HashMap, path::Path};
+use throng_scene::anim::{BindPose, Deformed, RigPose, deform};
+use throng_scene::{NONE, rig::Playback};
 
 /// Maximum error, in diagonals of the model.
 const TOLERANCE: f64 = 1e-5;
@@ -75,7 +73,7 @@ fn add_clip(b: &mut Builder, mode: &str) {
     let parts = if mode == "CUBICSPLINE" { 3 } else { 1 };
     let mut seed = 1u32;
     let mut random = |_| {
-        seed = crate::math::hash_u32(seed);
+        seed = throng_base::math::hash_u32(seed);
         seed as f32 / u32::MAX as f32 - 0.4
     };
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());

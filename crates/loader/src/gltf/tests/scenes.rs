@@ -1,13 +1,13 @@
 //! Tests of hierarchy, skins, animation, cameras, lights and scenes.
 
 use super::builder::*;
-use crate::loader::gltf::{GltfOptions, LightShape, Projection};
-use crate::scene::{
+use crate::gltf::{GltfOptions, LightShape, Projection};
+use glam::{Affine3, Quat, Vec3};
+use serde_json::{Value, json};
+use throng_scene::{
     NONE,
     rig::{Interpolation, Local, Property, Trs},
 };
-use glam::{Affine3, Quat, Vec3};
-use serde_json::{Value, json};
 
 fn with_nodes(nodes: Value, roots: Value) -> Builder {
     let mut b = Builder::new();
@@ -241,7 +241,7 @@ fn cameras_out_of_range_are_mended_or_left_out() {
 }
 
 /// The light of a file with this light, which must cause the warning `expected`.
-fn with_light(light: Value, expected: &str) -> Option<crate::loader::gltf::ModelLight> {
+fn with_light(light: Value, expected: &str) -> Option<crate::gltf::ModelLight> {
     let mut b = Builder::triangle();
     b.json["nodes"][0]["extensions"] = json!({"KHR_lights_punctual": {"light": 0}});
     b.json["extensions"] = json!({"KHR_lights_punctual": {"lights": [light]}});

@@ -1,7 +1,7 @@
 //! Tests of the content of real files, in the folder of `THRONG_DATA`.
 
-use crate::loader::LoadError;
-use crate::loader::gltf::{GltfOptions, Model, load_model};
+use crate::LoadError;
+use crate::gltf::{GltfOptions, Model, load_model};
 use std::path::{Path, PathBuf};
 
 /// A file of `assets/gltf`. None, with a message, if it does not exist.
@@ -74,7 +74,7 @@ fn generated_tangents_are_those_of_the_file() {
     for mesh in model.meshes {
         let mut made = mesh.mesh.clone();
         made.tangents.clear();
-        assert!(crate::loader::gltf::tangents::generate(&mut made, &mut Default::default(), 0, glam::Mat2::IDENTITY));
+        assert!(crate::gltf::tangents::generate(&mut made, &mut Default::default(), 0, glam::Mat2::IDENTITY));
         for (ours, theirs) in made.triangles.iter().zip(&mesh.mesh.triangles) {
             for (a, b) in ours.iter().zip(theirs) {
                 let (a, b) = (made.tangents[*a as usize], mesh.mesh.tangents[*b as usize]);

@@ -1,13 +1,11 @@
 //! Tests of tangents against another implementation of MikkTSpace.
 
 use super::shared;
-use crate::loader::gltf::{GltfOptions, load_model, tangents::generate};
-use crate::{
-    math::hash_u32,
-    scene::{TriangleMesh, rig::Deformers},
-};
+use crate::gltf::{GltfOptions, load_model, tangents::generate};
 use bevy_mikktspace::{Geometry, StdOps, TangentSpace, generate_tangents};
 use glam::{Vec2, Vec3, Vec4};
+use throng_base::math::hash_u32;
+use throng_scene::{TriangleMesh, rig::Deformers};
 
 /// A mesh, and the results of the other implementation for its corners.
 struct Oracle<'a> {
@@ -39,7 +37,7 @@ impl Geometry<StdOps> for Oracle<'_> {
             Some(normal) => *normal,
             None => {
                 let positions = [0, 1, 2].map(|k| self.position(face, k));
-                let normal = crate::loader::normals::face_normal(positions);
+                let normal = crate::normals::face_normal(positions);
                 normal.as_vec3().to_array()
             }
         }

@@ -1,11 +1,9 @@
 //! Objects as grounds, in world space at the first frame.
 
-use crate::{
-    anim::{self, Moment},
-    loader::{land::ground::Ground, subjects::Found},
-    scene::{Placed, Scene},
-};
+use crate::{land::ground::Ground, subjects::Found};
 use glam::{Affine3, Affine3A};
+use throng_scene::anim::{self, Moment};
+use throng_scene::{Placed, Scene};
 
 /// The triangles of an object, for height queries.
 ///

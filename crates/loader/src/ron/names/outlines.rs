@@ -1,14 +1,12 @@
 //! Points at the first frame whose convex hull approximates an object's convex hull.
 
-use crate::{
-    anim::{self, Moment},
-    loader::subjects::Found,
-    math::Aabb,
-    scene::{Mesh, Placed, Scene, Shape},
-};
+use crate::subjects::Found;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{cell::OnceCell, collections::HashMap, f32::consts::PI};
+use throng_base::math::Aabb;
+use throng_scene::anim::{self, Moment};
+use throng_scene::{Mesh, Placed, Scene, Shape};
 
 /// Number of directions in which the farthest point of an object is part of its outline.
 const DIRECTIONS: u32 = 1024;

@@ -1,11 +1,9 @@
 //! The triangles of an object in world space at the first frame.
 
-use crate::{
-    anim::{self, Moment},
-    loader::{files, subjects::Found},
-    scene::{Placed, Scene},
-};
+use crate::{files, subjects::Found};
 use glam::{Affine3A, Vec3, Vec3A};
+use throng_scene::anim::{self, Moment};
+use throng_scene::{Placed, Scene};
 
 /// Bytes of memory per triangle for keeping a path outside a solid.
 const BYTES_PER_TRIANGLE: u64 = 120;
