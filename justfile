@@ -58,16 +58,16 @@ gpu-check *sections:
 # Try to break every promise of the program for an hour, for example: just torture --seconds 600 --only kills,disks
 torture *flags:
     cargo build --release
-    cargo run --release --example torture -- {{flags}}
+    cargo run --release -p torture -- {{flags}}
 
 # The same in two minutes, with the build of the tests
 torture-short:
     cargo test --no-run
-    cargo run --example torture -- --short
+    cargo run -p torture -- --short
 
 # Simulate a thousand workers and a hundred thousand frames in one folder, for example: just farm-at-scale --no-locks
 farm-at-scale *flags:
-    cargo run --release --example farm_at_scale -- {{flags}}
+    cargo run --release -p farm_at_scale -- {{flags}}
 
 # The next three need a nightly compiler: rustup toolchain install nightly -c miri,rust-src
 
@@ -110,9 +110,9 @@ scene-pictures *names:
 
 # Make the files in assets/ again; they come out byte for byte the same
 assets:
-    cargo run --release --example make_animals
-    cargo run --release --example make_textures
-    cargo run --release --example make_link
+    cargo run --release -p make_animals
+    cargo run --release -p make_textures
+    cargo run --release -p make_link
 
 # All that has to pass before a change is merged
 ci:

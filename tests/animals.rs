@@ -7,7 +7,7 @@ use throng_loader::gltf::{GltfOptions, Model, load_model};
 use throng_scene::anim::{BindPose, Deformed, RigPose, deform};
 use throng_scene::rig::Playback;
 
-/// Clips of the bull and their speed in metres per second, as `examples/make_animals/bull/gait.rs` has it.
+/// Clips of the bull and their speed in metres per second, as `tools/make_animals/src/bull/gait.rs` has it.
 const GAITS: [(&str, f32); 2] = [("Gallop", 8.0), ("Walk", 1.0)];
 
 fn path(file: &str) -> PathBuf {

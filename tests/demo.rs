@@ -86,7 +86,7 @@ fn the_herd_is_as_fast_as_its_hooves() {
     world_transforms(&scene, &Moment::of(&scene, 2.0), &mut after);
     let palette = scene.palettes[0];
     let bulls = (0..before.len()).filter(|&i| scene.instances[i].mesh == palette.first_mesh);
-    // 3.84 metres per stride, as `examples/make_animals` has it.
+    // 3.84 metres per stride, as `tools/make_animals` has it.
     let speed = 3.84 / palette.poses.duration;
     let moves = bulls.map(|i| after[i].translation.x - before[i].translation.x);
     let moves: Vec<f32> = moves.collect();

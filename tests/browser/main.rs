@@ -6,6 +6,7 @@ mod viewer;
 
 use serde_json::Value;
 use std::path::Path;
+use throng_testing::process;
 use viewer::{READY, SceneFile, Viewer};
 
 const BALLS: &str = r#"// This comment stays.

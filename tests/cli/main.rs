@@ -38,4 +38,6 @@ mod several;
 mod strict;
 mod videos;
 mod view;
+
+use throng_testing::process;
 mod warnings;

@@ -19,6 +19,7 @@ use std::{
 };
 use throng_device::{CpuDevice, cuda::gpus};
 use throng_render::compare::PictureDifference;
+use throng_testing::process;
 
 /// What renders.
 #[derive(Clone, Copy, Debug)]

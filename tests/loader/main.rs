@@ -337,7 +337,7 @@ fn values_of_a_bare_model_can_be_set() {
 
 #[test]
 fn the_example_in_the_reference_loads() {
-    let reference = include_str!("../../src/scene/desc/mod.rs");
+    let reference = include_str!("../../crates/scene/src/desc/mod.rs");
     let lines = reference.lines().map_while(|l| l.strip_prefix("//!"));
     let example = lines.skip_while(|l| !l.contains("```ron")).skip(1).take_while(|l| !l.contains("```"));
     let text = example.collect::<Vec<_>>().join("\n").replace("dragon.obj", "tri.obj");

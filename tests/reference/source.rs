@@ -66,7 +66,7 @@ pub struct Sources {
 
 impl Sources {
     pub fn read() -> Self {
-        let scene = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/scene"));
+        let scene = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/crates/scene/src"));
         let desc = fs::read_dir(scene.join("desc")).unwrap().map(|entry| entry.unwrap().path());
         let mut sources = Self::default();
         for path in OTHERS.iter().map(|name| scene.join(name)).chain(desc) {

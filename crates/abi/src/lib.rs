@@ -215,10 +215,12 @@ constants! {
 mod launch;
 mod scene;
 mod trees;
+mod upload;
 
 pub use launch::*;
 pub use scene::*;
 pub use trees::*;
+pub use upload::Upload;
 
 /// The layouts of all structs. Each comes after the structs that it contains.
 pub fn layouts() -> impl Iterator<Item = &'static Layout> {

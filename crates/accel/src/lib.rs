@@ -42,6 +42,8 @@ pub use overlap::{blas_overlap, tlas_overlap};
 pub use pack::Packs;
 pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
 pub use stored::TreeKey;
+#[cfg(feature = "forging")]
+pub use stored::forging;
 pub use surface::Surface;
 pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

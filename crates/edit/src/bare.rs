@@ -440,7 +440,7 @@ mod tests {
     fn a_model_plays_its_clip() {
         let dir = tempfile::tempdir().unwrap();
         let model = dir.path().join("dragon.glb");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/flapping_dragon.glb");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/flapping_dragon.glb");
         fs::copy(source, &model).unwrap();
         let mut options = LoadOptions::default();
         options.model.animation = AnimationOptions { clips: vec!["0".into()], ..AnimationOptions::default() };

@@ -1,9 +1,15 @@
-use super::*;
+//! Blocks of OpenEXR files that kernels for GPUs build, read by another program's reader.
+
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, read};
 use proptest::prelude::*;
-use std::{ffi::c_void, io::Read};
+use std::{ffi::c_void, io::Read, ptr::null_mut};
+use throng_abi::{ExrBlock, ExrParams, ExrPiece};
+use throng_device::blocks::{bytes_needed, params_of, records};
 use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
-use throng_picture::aov::{AovImage, AovSet, channels::FileBlocks};
+use throng_picture::aov::{
+    Aov, AovImage, AovSet,
+    channels::{FileBlocks, FileRows},
+};
 use throng_testing::same_cases;
 
 unsafe extern "C" {

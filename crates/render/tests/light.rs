@@ -1,10 +1,13 @@
 //! Tests light sampling in the kernels, compiled for the baseline variant.
 
-use super::probe::{Probe, Strategy};
-use crate::{CpuDevice, Device, FrameSettings, fake::settings};
 use glam::{Affine3, Quat, Vec3};
 use std::{f32::consts::PI, sync::Arc};
 use throng_base::math::hash_unit;
+use throng_device::{
+    CpuDevice, Device, FrameSettings,
+    fake::settings,
+    light::probe::{Probe, Strategy},
+};
 use throng_loader as loader;
 use throng_render::Poser;
 use throng_scene::{

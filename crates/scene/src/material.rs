@@ -115,7 +115,7 @@ impl Material {
     }
 
     /// Whether light may be scattered in the volume behind the surface.
-    pub(crate) fn has_scattering_volume(&self) -> bool {
+    pub fn has_scattering_volume(&self) -> bool {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }
 

@@ -1,5 +1,6 @@
 //! Helpers that unit tests share.
 
+pub mod gltf;
 pub mod process;
 
 use proptest::test_runner::{Config, RngSeed};

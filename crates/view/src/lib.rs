@@ -11,7 +11,6 @@ mod places;
 mod protocol;
 
 use protocol::Request;
-#[cfg(feature = "test-seams")]
 pub use protocol::{PictureHeader, read_picture};
 
 use bytes::Bytes;

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_script_of_the_folder_is_served() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/view/page");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/page");
         let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         for name in names.filter(|name| name.ends_with(".js")) {
             assert!(file(&format!("/{name}")).is_some(), "{name} is in the folder, but not among the scripts");

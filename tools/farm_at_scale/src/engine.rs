@@ -24,7 +24,11 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng::{loader, scene::Scene, settings::{Destination, FrameOptions, PictureOptions}};
+use throng::{
+    loader,
+    scene::Scene,
+    settings::{Destination, FrameOptions, PictureOptions},
+};
 use throng_base::disk::seam;
 use throng_render::Summary;
 use throng_settings::run::Run;

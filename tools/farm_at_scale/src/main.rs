@@ -1,7 +1,7 @@
 //! Simulates a farm: many workers and one folder, with crashes, preemption, machines that fail, slow and lying disks. The files are written by
 //! throng's own frame loop, as `throng render --skip-existing` does; only the picture and the disk are made up.
 //!
-//!     cargo run --release --example farm_at_scale -- --workers 1000 --frames 100000
+//!     cargo run --release -p farm_at_scale -- --workers 1000 --frames 100000
 //!
 //! Prints a table, and exits with 1 if a frame is lost, torn or made in vain more often than the faults explain. The faults depend on the seed
 //! alone; which of two threads is first, on the machine, too.
@@ -10,7 +10,7 @@ mod disk;
 mod engine;
 mod painter;
 mod process;
-#[path = "../torture/linux/random.rs"]
+#[path = "../../torture/src/linux/random.rs"]
 #[expect(dead_code, reason = "the rest is for torture")]
 mod random;
 mod verdict;

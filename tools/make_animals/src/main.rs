@@ -1,7 +1,7 @@
 //! Models the animals of `assets` and puts bones and breath into them.
 //!
 //! ```text
-//! cargo run --release --example make_animals [folder]
+//! cargo run --release -p make_animals [folder]
 //! ```
 //!
 //! An animal is described by a signed distance, meshed finely, remeshed to evenly spread vertices, and painted
@@ -30,7 +30,7 @@ const ANIMALS: [(&str, Maker); 4] = [
 fn main() -> ExitCode {
     let folder = std::env::args_os()
         .nth(1)
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), PathBuf::from);
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets")), PathBuf::from);
     for (name, make) in ANIMALS {
         let path = folder.join(name);
         if let Err(error) = make(&path) {

@@ -1,7 +1,7 @@
 //! Makes a link of chain mail for `scenes/chain_mail.ron`: `link.obj`, a torus about the z axis.
 //!
 //! ```text
-//! cargo run --release --example make_link [folder]
+//! cargo run --release -p make_link [folder]
 //! ```
 //!
 //! The wire's centre line has radius 1. Normals are exact, so few triangles look round. The folder is `assets` unless it is
@@ -19,7 +19,7 @@ const AROUND: u32 = 12;
 fn main() -> ExitCode {
     let folder = env::args_os()
         .nth(1)
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), PathBuf::from);
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets")), PathBuf::from);
     let path = folder.join("link.obj");
     let text = torus().expect("a string takes whatever is written to it");
     if let Err(error) = fs::write(&path, text) {

@@ -1,7 +1,7 @@
 //! Paints the small tiling textures of the demo scenes: `stone.png` and `tiles.png`.
 //!
 //! ```text
-//! cargo run --release --example make_textures [folder]
+//! cargo run --release -p make_textures [folder]
 //! ```
 //!
 //! All noise lives on a lattice that wraps around, so that the textures tile without a seam, and
@@ -21,7 +21,7 @@ type Painter = fn(Vec2) -> Vec3;
 fn main() -> ExitCode {
     let folder = std::env::args_os()
         .nth(1)
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")), PathBuf::from);
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets")), PathBuf::from);
     let textures: [(&str, Painter); 2] = [("stone.png", stone), ("tiles.png", tiles)];
     for (name, colour) in textures {
         let path = folder.join(name);

@@ -1,6 +1,6 @@
 //! Measures when the tree of a mesh that changes shape had better be built anew, for `docs/refit.md`.
 //!
-//! `cargo run --release --example refit_threshold -- MODEL [PLOT.svg]` twists the model more and more about its vertical axis
+//! `cargo run --release -p refit_threshold -- MODEL [PLOT.svg]` twists the model more and more about its vertical axis
 //! and compares the refitted tree with one that is built for the twisted mesh: cost by the surface area heuristic, rays
 //! per second on the CPU, and how many rays a frame must have for a rebuild to pay. With `RAYON_NUM_THREADS=1` a machine that
 //! has other things to do disturbs it little.

@@ -11,6 +11,8 @@
 mod checksum;
 #[cfg(test)]
 mod forged_tests;
+#[cfg(feature = "forging")]
+pub mod forging;
 mod key;
 mod references;
 #[cfg(test)]

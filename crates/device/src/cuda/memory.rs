@@ -1,6 +1,5 @@
 //! Memory of the GPU, and page-locked host memory for copies. Both grow on demand and are kept.
 
-use bytemuck::NoUninit;
 use bytes::Bytes;
 use cust::{
     error::CudaResult,
@@ -12,7 +11,7 @@ use std::{
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
-use throng_abi::{DenoiseFrame, ExrChannel, FrameAovs, MeshRecord, TextureRecord};
+use throng_abi::Upload;
 
 /// Bytes that one task copies into page-locked memory.
 const COPY_CHUNK: usize = 1 << 20;
@@ -233,34 +232,6 @@ impl Drop for Lent {
 /// Locks a list even after a panic, because the list is consistent between any two statements.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Types that may be copied to the GPU byte by byte: plain data, and shared structs with pointers.
-///
-/// # Safety
-/// All bytes must be initialised; there must be no padding.
-pub unsafe trait Upload: Copy {}
-
-// SAFETY: guaranteed by `NoUninit`.
-unsafe impl<T: NoUninit> Upload for T {}
-
-/// Implements `Upload` for structs that consist of the given number of pointers and of 4-byte numbers.
-macro_rules! upload {
-    ($($name:ty: $pointers:literal, $numbers:literal;)*) => {$(
-        const _: () = assert!(
-            size_of::<$name>() == $pointers * size_of::<*const u8>() + $numbers * size_of::<u32>()
-        );
-        // SAFETY: the assertion shows that the fields leave no room for padding.
-        unsafe impl Upload for $name {}
-    )*};
-}
-
-upload! {
-    MeshRecord: 3, 2;
-    TextureRecord: 1, 6;
-    ExrChannel: 1, 4;
-    DenoiseFrame: 3, 0;
-    FrameAovs: 27, 86;
 }
 
 /// Returns the bytes of a slice.

@@ -85,7 +85,7 @@ pub(super) fn load_within(path: &Path, options: &GltfOptions, budget: &Budget) -
 ///
 /// # Errors
 /// As [`load_model`].
-#[cfg(feature = "test-seams")]
+#[doc(hidden)]
 pub fn load_model_bytes(bytes: &[u8], folder: Option<&Path>, options: &GltfOptions) -> Result<Model, LoadError> {
     let input = Input::in_memory(bytes, folder);
     load(&input, options, &Budget::new(options.memory_limit)).map_err(|fault| LoadError::file(input.path, fault.line()))
@@ -125,7 +125,6 @@ impl<'a> Input<'a> {
         Self { bytes, path, home: Some(path.parent().unwrap_or(Path::new(""))) }
     }
 
-    #[cfg(feature = "test-seams")]
     fn in_memory(bytes: &'a [u8], home: Option<&'a Path>) -> Self {
         let path = Path::new("glTF in memory");
         Self { bytes, path, home }

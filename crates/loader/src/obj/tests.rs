@@ -18,7 +18,7 @@ fn polygons_become_fans_and_negative_indices_count_back() {
 
 #[test]
 fn triangles_are_those_that_tobj_reads() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/dragon.obj");
     let d = scan::scan(&path, &files::read(&path).unwrap()).unwrap();
     let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
     let (models, _) = tobj::load_obj(&path, &options).unwrap();

@@ -64,7 +64,7 @@ use std::{
     },
 };
 use throng_base::math::Aabb;
-use throng_scene::text::{faults, keys};
+use throng_scene::text::keys;
 pub use throng_scene::text::{overrides, source};
 use throng_scene::{
     FrameRate, MOST_NUMBERS, Material, Metering, Motion, NONE, RenderDefaults, Scene, Subject, TriangleMesh,

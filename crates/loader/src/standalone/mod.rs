@@ -4,8 +4,6 @@
 //! attached to a scene node that follows the rig's node. Deforming parts get a separate mesh. Everything else is placed and shaped once. A
 //! model is turned upright by a node above its scene, so skins, animation and lights need no special case.
 
-#[cfg(test)]
-mod animated_tests;
 mod clips;
 pub mod gltf;
 #[cfg(test)]

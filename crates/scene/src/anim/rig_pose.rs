@@ -49,7 +49,6 @@ impl RigPose {
     }
 
     /// `root_from_node` of all nodes.
-    #[cfg(test)]
     pub fn worlds(&self) -> &[Affine3A] {
         &self.worlds
     }

@@ -127,15 +127,14 @@ fn campaign(args: &Args, mounts: bool) -> anyhow::Result<Campaign> {
     let throng = match &args.throng {
         Some(path) => path.clone(),
         None => {
-            let example = std::env::current_exe()?;
-            let folder = example.parent().and_then(|examples| examples.parent());
-            folder.context("this program is nowhere")?.join("throng")
+            let program = std::env::current_exe()?;
+            program.parent().context("this program is nowhere")?.join("throng")
         }
     };
     let throng = throng
         .canonicalize()
         .with_context(|| format!("{}: build the program first, or name it with --throng", throng.display()))?;
-    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let repository = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize()?;
     let usual = repository.join("target/torture");
     if args.keep.is_none() && usual.exists() {
         fs::remove_dir_all(&usual)?;

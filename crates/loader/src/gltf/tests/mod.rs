@@ -1,6 +1,6 @@
 //! Tests of the loader with small generated files, damaged files, and real files if available.
 
-pub(in crate::loader) mod builder;
+pub mod builder;
 mod check;
 mod compression;
 mod damage;

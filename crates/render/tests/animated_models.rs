@@ -1,13 +1,13 @@
 //! Tests of standalone models with animated materials, lights and cameras, including their pictures.
 
-use super::gltf::{Choices, scene_of};
-use crate::{LoadOptions, gltf::tests::builder::*, options::CameraChoice};
 use glam::Vec3;
 use serde_json::json;
-use std::{path::Path, sync::Arc};
+use std::{fs, sync::Arc};
 use throng_device::{CpuDevice, Device, FrameSettings, fake::settings};
+use throng_loader::{LoadOptions, options::CameraChoice};
 use throng_render::Poser;
 use throng_scene::{Integrator, Scene, ToneMap};
+use throng_testing::gltf::*;
 
 /// Two squares side by side with equal but separate materials, seen from the front by a camera that shows nothing else. Their texture is
 /// red on the left and green on the right.
@@ -54,10 +54,10 @@ fn scene(b: &Builder) -> Scene {
     options.model.animation.clips = vec!["all".to_owned()];
     options.model.animation.looped = false;
     options.model.camera = CameraChoice::Of("0".to_owned());
-    let model = b.load();
-    let choices = Choices::new(&model, &options).unwrap_or_else(|e| panic!("{e}"));
-    let scene = scene_of(Path::new("a.glb"), model, &choices, &options).unwrap_or_else(|e| panic!("{e}"));
-    scene.expect("there is something to see")
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("a.glb");
+    fs::write(&path, b.glb()).expect("written");
+    throng_loader::load_with(&path, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The colours at the centres of the left and right squares, at the first frame and one second later.
