@@ -2,7 +2,7 @@
 //! and whatever is under way beside it; and the rays that it says it cast are those that it cast. Whether it is the same as
 //! the CPU's is for tests/golden and tests/tracing.
 
-#![cfg(throng_cuda)]
+#![cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers};
 use std::sync::Arc;

@@ -20,11 +20,13 @@ impl<'a> From<&'a TriangleMesh> for Surface<'a> {
 
 impl Surface<'_> {
     /// The corners of a triangle.
+    #[inline]
     pub fn corners(&self, triangle: usize) -> [[f32; 3]; 3] {
         self.triangles[triangle].map(|vertex| self.positions[vertex as usize])
     }
 
     /// The box of a triangle.
+    #[inline]
     pub fn bounds(&self, triangle: usize) -> Aabb {
         Aabb::of_points(self.corners(triangle).map(Vec3::from))
     }

@@ -8,6 +8,7 @@ const FLAT: f32 = 1e-6;
 
 /// A scale without zeros. Rays need the inverse of transforms, so a flat axis gets an invisibly small thickness. A scale that is zero along all axes
 /// is unchanged.
+#[inline]
 pub fn thicken(scale: Vec3) -> Vec3 {
     let most = scale.abs().max_element();
     let thin = |s: f32| if s < 0.0 { -THICKNESS * most } else { THICKNESS * most };
@@ -41,69 +42,83 @@ impl Aabb {
     pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
     /// The smallest box around `points`.
+    #[inline]
     pub fn of_points(points: impl IntoIterator<Item = Vec3>) -> Self {
         points.into_iter().fold(Self::EMPTY, Self::with_point)
     }
 
     #[must_use]
+    #[inline]
     pub fn with_point(self, p: Vec3) -> Self {
         Self { min: self.min.min(p), max: self.max.max(p) }
     }
 
     #[must_use]
+    #[inline]
     pub fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
     /// The intersection of both boxes; empty if they are disjoint.
     #[must_use]
+    #[inline]
     pub fn intersection(self, other: Self) -> Self {
         Self { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         !self.min.cmple(self.max).all()
     }
 
+    #[inline]
     pub fn center(&self) -> Vec3 {
         self.min * 0.5 + self.max * 0.5
     }
 
+    #[inline]
     pub fn extent(&self) -> Vec3 {
         self.max - self.min
     }
 
     /// Half the surface area, as used by the surface area heuristic; 0 for an empty box.
+    #[inline]
     pub fn half_area(&self) -> f32 {
         let e = self.extent().max(Vec3::ZERO);
         e.x * e.y + e.y * e.z + e.z * e.x
     }
 
     /// Greatest absolute coordinate in the box, per axis; infinite for an empty box.
+    #[inline]
     pub fn reach(&self) -> Vec3 {
         self.min.abs().max(self.max.abs())
     }
 
     /// Greatest absolute coordinate in the box, for bounds on rounding; 0 for an empty box.
+    #[inline]
     pub fn magnitude(&self) -> f32 {
         if self.is_empty() { 0.0 } else { self.reach().max_element() }
     }
 
     /// Length of the diagonal; 0 for an empty box.
+    #[inline]
     pub fn diagonal(&self) -> f32 {
         if self.is_empty() { 0.0 } else { self.extent().length() }
     }
 
+    #[inline]
     pub fn contains(&self, other: &Self) -> bool {
         other.is_empty() || (self.min.cmple(other.min).all() && self.max.cmpge(other.max).all())
     }
 
     /// Whether a point is inside the box or on a face.
+    #[inline]
     pub fn contains_point(&self, p: Vec3) -> bool {
         self.min.cmple(p).all() && self.max.cmpge(p).all()
     }
 
     /// The eight corners.
+    #[inline]
     pub fn corners(&self) -> [Vec3; 8] {
         std::array::from_fn(|i| {
             Vec3::new(
@@ -116,6 +131,7 @@ impl Aabb {
 
     /// The bounding box of this box after `transform`, up to rounding.
     #[must_use]
+    #[inline]
     pub fn transformed(&self, transform: &Affine3) -> Self {
         if self.is_empty() {
             return Self::EMPTY;
@@ -130,17 +146,20 @@ impl Aabb {
 pub const LARGEST_COORDINATE: f32 = 1e18;
 
 /// Greatest absolute coordinates, per axis, after applying the linear part of `transform` to points with coordinates up to `reach`.
+#[inline]
 pub fn transformed_reach(transform: &Affine3, reach: Vec3) -> Vec3 {
     let m = &transform.matrix3;
     m.x_axis.abs() * reach.x + m.y_axis.abs() * reach.y + m.z_axis.abs() * reach.z
 }
 
 /// Whether `transform` keeps points with coordinates up to `reach` within [`LARGEST_COORDINATE`]; false for NaN.
+#[inline]
 pub fn stays_in_range(transform: &Affine3, reach: Vec3) -> bool {
     (transformed_reach(transform, reach) + transform.translation.abs()).cmple(Vec3::splat(LARGEST_COORDINATE)).all()
 }
 
 /// A well-mixed 32-bit hash (the finaliser "lowbias32" of Chris Wellons' hash prospector).
+#[inline]
 pub fn hash_u32(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -150,6 +169,7 @@ pub fn hash_u32(mut x: u32) -> u32 {
 }
 
 /// A uniform number in [0, 1), a pure function of `seed` and `index`.
+#[inline]
 pub fn hash_unit(seed: u32, index: u32) -> f32 {
     let h = hash_u32(index ^ hash_u32(seed ^ 0x9e37_79b9));
     (h >> 8) as f32 * (1.0 / 16_777_216.0)
@@ -172,16 +192,19 @@ pub fn truncated(x: f32) -> i32 {
 }
 
 /// Decodes one sRGB channel (IEC 61966-2-1); input and output are in [0, 1].
+#[inline]
 pub fn linear_from_srgb(x: f32) -> f32 {
     if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
 }
 
 /// The sRGB transfer function: encodes a linear value in [0, 1].
+#[inline]
 pub fn srgb_from_linear(x: f32) -> f32 {
     if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 }
 }
 
 /// The row-major 3×4 matrix of a transform, in the layout of instance records and `.scn` files.
+#[inline]
 pub fn rows_from_affine(a: &Affine3) -> [f32; 12] {
     let (m, t) = (a.matrix3, a.translation);
     [
@@ -192,6 +215,7 @@ pub fn rows_from_affine(a: &Affine3) -> [f32; 12] {
 }
 
 /// Inverse of [`rows_from_affine`].
+#[inline]
 pub fn affine_from_rows(r: &[f32; 12]) -> Affine3 {
     Affine3::from_cols(
         Vec3::new(r[0], r[4], r[8]),

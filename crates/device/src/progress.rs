@@ -29,6 +29,7 @@ impl FrameProgress {
     }
 
     /// Records that `parts` frames contribute to the frame that is written, and that `before` of them are finished.
+    #[doc(hidden)]
     pub fn set_part(&self, before: u32, parts: u32) {
         self.parts.store(before.into(), Relaxed);
         self.more_parts.store(parts.saturating_sub(1).into(), Relaxed);

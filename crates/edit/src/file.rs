@@ -39,6 +39,7 @@ impl SceneText {
     }
 
     /// Sets a text to start from, which is not on disk.
+    #[doc(hidden)]
     pub fn with_text(self, text: &str) -> Self {
         Self { text: text.to_owned(), ..self }
     }

@@ -3,6 +3,8 @@
 //!
 //! Functions take and return text. Only [`SceneText`] reads and writes files.
 
+#![warn(missing_docs)]
+
 mod bare;
 mod camera;
 mod fields;

@@ -3,6 +3,8 @@
 //! For any content of a file, the result is a valid [`Scene`] or a one-line error with the file, the position and a remedy. Memory is only
 //! allocated after its size was checked.
 
+#![warn(missing_docs)]
+
 mod budget;
 mod cutout;
 mod enclosing;
@@ -10,7 +12,9 @@ mod files;
 mod fit;
 mod folders;
 mod framing;
+#[doc(hidden)]
 pub mod gltf;
+#[doc(hidden)]
 pub mod image;
 mod indexed;
 mod land;
@@ -23,6 +27,7 @@ mod obj;
 pub mod options;
 mod ply;
 mod polygons;
+#[doc(hidden)]
 pub mod ron;
 mod scn;
 mod shapes;
@@ -76,6 +81,7 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
 ///
 /// # Errors
 /// As [`load_with`].
+#[doc(hidden)]
 pub fn load_inspected(
     path: &Path,
     options: &LoadOptions,
@@ -148,6 +154,7 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
 ///
 /// # Errors
 /// As [`load_with`].
+#[doc(hidden)]
 pub fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions) -> Result<Scene, LoadError> {
     options.check(Kind::Scene)?;
     let camera = match &options.model.camera {
@@ -186,6 +193,7 @@ fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32
 ///
 /// # Errors
 /// If the folder cannot be read or has no such file.
+#[doc(hidden)]
 pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let failed = |error: io::Error| LoadError::file(folder, format!("the folder cannot be read: {error}"));
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
@@ -200,11 +208,13 @@ pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
 }
 
 /// The name of the scene in the file at `path`, for `{scene}` in output patterns: the file's name without its extension.
+#[doc(hidden)]
 pub fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether [`load_with`] treats the file as a scene rather than a model, judging by its name.
+#[doc(hidden)]
 pub fn is_scene(path: &Path) -> bool {
     matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
 }
@@ -213,6 +223,7 @@ pub fn is_scene(path: &Path) -> bool {
 ///
 /// # Errors
 /// As [`load_with`]. Also if the file does not have a selected animation.
+#[doc(hidden)]
 pub fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
@@ -226,6 +237,7 @@ pub fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>,
 ///
 /// # Errors
 /// If it does not exist, or has an unknown extension. The text lists the supported ones.
+#[doc(hidden)]
 pub fn check_kind(path: &Path) -> Result<(), LoadError> {
     kind_of(path)?;
     match path.exists() {
@@ -235,6 +247,7 @@ pub fn check_kind(path: &Path) -> Result<(), LoadError> {
 }
 
 /// Whether [`load_with`] treats the file as glTF.
+#[doc(hidden)]
 pub fn is_gltf(path: &Path) -> bool {
     matches!(extension(path).as_str(), "gltf" | "glb")
 }

@@ -70,6 +70,7 @@ impl Destination {
     }
 
     /// Checks that several scenes do not share one file, video, stream or film.
+    #[doc(hidden)]
     pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         match self {
             Self::Files(files) => files.check_scene_count(scenes),
@@ -81,6 +82,7 @@ impl Destination {
     }
 
     /// Whether the name contains the placeholder `{animation}`.
+    #[doc(hidden)]
     pub fn has_animation(&self) -> bool {
         match self {
             Self::Files(files) => files.has_animation(),
@@ -93,6 +95,7 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Pattern::for_animation`].
+    #[doc(hidden)]
     pub fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
         Ok(match self {
             Self::Files(files) => Self::Files(files.for_animation(name, count)?),
@@ -102,6 +105,7 @@ impl Destination {
     }
 
     /// Path of a scene's first frame, video or film; none for streams.
+    #[doc(hidden)]
     pub fn first_file(&self, scene: &str) -> Option<PathBuf> {
         match self {
             Self::Files(files) => Some(files.path_for(1, scene)),
@@ -116,6 +120,7 @@ impl Destination {
     ///
     /// # Errors
     /// If there are several frames and the pattern for other formats has no placeholder for the frame number.
+    #[doc(hidden)]
     pub fn for_frames(self, frames: usize) -> Result<Self, PatternError> {
         match self {
             Self::Files(files) if files.check_frame_count(frames).is_err() => match files.format() {
@@ -152,6 +157,7 @@ impl fmt::Display for Stream {
 
 impl Stream {
     /// Opens the stream for pictures in frame order. A pipe is opened when the first picture is written.
+    #[doc(hidden)]
     pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
         let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
         let sink = Writer { stream: self.clone(), to: None };

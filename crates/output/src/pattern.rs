@@ -125,6 +125,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Checks that the pattern has a placeholder for the scene's name if there are several scenes.
+    #[doc(hidden)]
     pub fn check_scene_count(&self, scenes: usize) -> Result<(), PatternError> {
         if scenes <= 1 || self.has_scene() {
             return Ok(());
@@ -142,6 +143,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Whether the pattern has a placeholder for the name of the animation.
+    #[doc(hidden)]
     pub fn has_animation(&self) -> bool {
         self.pieces.contains(&Piece::Animation)
     }
@@ -150,6 +152,7 @@ impl<F: Copy> Pattern<F> {
     ///
     /// # Errors
     /// If there are several animations and the pattern has no placeholder for their names.
+    #[doc(hidden)]
     pub fn for_animation(&self, name: &str, count: usize) -> Result<Self, PatternError> {
         if count > 1 && !self.has_animation() {
             let (pattern, fix) = self.with_place("{animation}");
@@ -174,6 +177,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Checks that the pattern has a placeholder for the frame number if there are several frames.
+    #[doc(hidden)]
     pub fn check_frame_count(&self, frames: usize) -> Result<(), PatternError> {
         if frames <= 1 || self.has_frame() {
             return Ok(());
@@ -185,6 +189,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// The file format.
+    #[doc(hidden)]
     pub fn format(&self) -> F {
         self.format
     }
@@ -207,6 +212,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// Describes the location of the frames of `scene` for messages, with `#` for the digits of the frame number.
+    #[doc(hidden)]
     pub fn describe(&self, scene: &str) -> String {
         let text = |piece: &Piece| match piece {
             Piece::Scene(_) => as_file_name(scene),

@@ -8,7 +8,7 @@ use throng_device::blocks::{bytes_needed, params_of, records};
 use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
 use throng_picture::aov::{
     Aov, AovImage, AovSet,
-    channels::{FileBlocks, FileRows},
+    channels::{ChannelKind, FileBlocks, FileRows},
 };
 use throng_testing::same_cases;
 

@@ -19,6 +19,7 @@ pub enum PixelType {
 
 impl PixelType {
     /// Bytes of one colour channel.
+    #[inline]
     pub fn bytes(self) -> usize {
         match self {
             Self::U8 => 1,
@@ -72,6 +73,7 @@ impl From<Vec<f32>> for Floats {
 impl Deref for Floats {
     type Target = [f32];
 
+    #[inline]
     fn deref(&self) -> &[f32] {
         // Empty bytes may have any alignment.
         bytemuck::try_cast_slice(&self.0).unwrap_or_default()

@@ -56,6 +56,7 @@ impl BackgroundChoice {
     ///
     /// # Errors
     /// If the picture is missing, damaged or too large.
+    #[doc(hidden)]
     pub fn open(&self, size: (u32, u32)) -> Result<Option<Background>, LoadError> {
         Ok(match self {
             Self::Transparent => None,

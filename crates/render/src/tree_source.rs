@@ -117,16 +117,19 @@ impl TreeSource {
     }
 
     /// The first tree whose quality was lowered.
+    #[doc(hidden)]
     pub fn lowered(&self) -> Option<&Lowered> {
         self.lowered.get()
     }
 
     /// Counts of trees read and built so far; none without a cache.
+    #[doc(hidden)]
     pub fn counts(&self) -> Option<TreeCounts> {
         self.cache.as_ref().map(|cache| cache.counts())
     }
 
     /// Error of the first tree that could not be written to the cache.
+    #[doc(hidden)]
     pub fn failure(&self) -> Option<&CacheError> {
         self.cache.as_ref().and_then(|cache| cache.failure())
     }

@@ -329,10 +329,11 @@ fn rays_get_through_trees_as_deep_as_may_be() {
             NodeLayout::Compressed8 => 32,
             _ => 128,
         };
+        let key = TreeKey::new(&(&mesh).into(), layout, Quality::High);
         let like = Blas::of_surface((&mesh).into(), layout, Quality::High);
         let stored = |levels| {
-            let bytes = bytes_of(&deep(&like, layout, levels), TreeKey(0));
-            read(&bytes, TreeKey(0), layout, mesh.triangles.len())
+            let bytes = bytes_of(&deep(&like, layout, levels), key);
+            read(&bytes, key, layout, mesh.triangles.len())
         };
         assert!(stored(most + 1).is_none(), "{layout:?}");
         let scene = Arc::new(scene(mesh.clone()));

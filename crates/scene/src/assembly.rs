@@ -34,6 +34,7 @@ pub struct Assembly {
 
 impl Assembly {
     /// The range of its instances, for indexing.
+    #[inline]
     pub fn range(&self) -> Range<usize> {
         self.instances.start as usize..self.instances.end as usize
     }
@@ -50,6 +51,7 @@ pub enum Placed {
 
 impl Scene {
     /// The mesh or assembly that an instance places.
+    #[inline]
     pub fn placed_by(&self, instance: &Instance) -> Placed {
         let mesh = instance.mesh as usize;
         match mesh.checked_sub(self.meshes.len()) {
@@ -108,6 +110,7 @@ impl Scene {
     }
 
     /// The value of each mesh, then of each assembly, which is the sum over its contents.
+    #[doc(hidden)]
     pub fn per_placed(&self, of_mesh: impl Fn(usize) -> u64) -> Vec<u64> {
         let meshes = self.meshes.len();
         let mut values: Vec<u64> = (0..meshes).map(of_mesh).collect();
@@ -142,6 +145,7 @@ impl Scene {
     }
 
     /// Adds a mesh, and returns its index.
+    #[doc(hidden)]
     pub fn add_mesh(&mut self, mesh: Mesh) -> u32 {
         let index = self.meshes.len() as u32;
         self.meshes.push(mesh);
@@ -153,6 +157,7 @@ impl Scene {
     }
 
     /// Adds an instance to the world.
+    #[doc(hidden)]
     pub fn add_to_world(&mut self, instance: Instance, stem: u32, number: u32) {
         let index = self.world().end;
         self.instances.insert(index, instance);

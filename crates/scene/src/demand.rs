@@ -15,6 +15,7 @@ pub struct VertexDemand {
 impl Scene {
     /// Returns for each mesh the vertex attributes that the materials of its instances need. O(instances), or O(materials) if no material
     /// needs any.
+    #[doc(hidden)]
     pub fn vertex_demands(&self) -> Vec<VertexDemand> {
         let mut demands = vec![VertexDemand::default(); self.meshes.len()];
         let of: Vec<VertexDemand> = self.materials.iter().map(|m| self.demand_of(m)).collect();

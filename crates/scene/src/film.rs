@@ -26,6 +26,7 @@ choice! {
 
 impl PixelFilter {
     /// Default full width of the filter, in pixels.
+    #[doc(hidden)]
     pub fn width(self) -> f32 {
         match self {
             Self::Box => 1.0,

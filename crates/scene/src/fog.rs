@@ -29,6 +29,7 @@ pub struct Thinning {
 
 impl Fog {
     /// A copy with all heights raised.
+    #[doc(hidden)]
     pub fn lifted(self, by: f32) -> Self {
         let thinning = self.thinning.map(|thinning| Thinning { base: thinning.base + by, ..thinning });
         Self { thinning, top: self.top.map(|top| top + by), ..self }
@@ -40,6 +41,7 @@ impl Fog {
     }
 
     /// Whether it blocks all light from infinite distance.
+    #[doc(hidden)]
     pub fn hides_the_sky(&self) -> bool {
         self.is_seen() && self.thinning.is_none() && self.top.is_none()
     }
@@ -47,6 +49,7 @@ impl Fog {
 
 impl Scene {
     /// Whether the scene has visible fog.
+    #[doc(hidden)]
     pub fn is_foggy(&self) -> bool {
         self.fog.is_some_and(|fog| fog.is_seen())
     }

@@ -7,6 +7,7 @@ impl Scene {
     /// A hash of everything that pictures of the scene depend on, but for the settings that the command line may override. It
     /// is the same on every machine, and changes where the program reads files differently. Takes a few milliseconds per
     /// 10 MB of geometry and pictures.
+    #[doc(hidden)]
     pub fn content_hash(&self) -> u64 {
         // Every field is named: whoever adds one decides here whether it counts.
         let Self {

@@ -43,7 +43,10 @@ pub enum Paths {
     /// Reflected only by mirrors. Other surfaces end the path, with a shadow ray to the sky and to some lights.
     Reflected,
     /// Ended at the first hit, with `shadow_rays` shadow rays.
-    FirstHit { shadow_rays: u32 },
+    FirstHit {
+        /// Number of shadow rays.
+        shadow_rays: u32,
+    },
     /// Ended at the first hit, with a count of the traversal work. Only pictures that are traced ray by ray can count.
     Counted,
 }
@@ -60,6 +63,7 @@ pub enum Shows {
 }
 
 impl Integrator {
+    #[doc(hidden)]
     pub fn paths(self) -> Paths {
         match self {
             Self::Path | Self::Clay => Paths::Scattered,
@@ -76,6 +80,7 @@ impl Integrator {
         }
     }
 
+    #[doc(hidden)]
     pub fn shows(self) -> Shows {
         match self {
             Self::Path | Self::Clay | Self::Whitted => Shows::Radiance,
@@ -87,11 +92,13 @@ impl Integrator {
     }
 
     /// Whether lights are sampled from tables and trees, which must be built.
+    #[doc(hidden)]
     pub fn samples_lights(self) -> bool {
         self.paths() == Paths::Scattered
     }
 
     /// Whether lengths are relative to the scene's bounds, which must then be exact.
+    #[doc(hidden)]
     pub fn scales_with_bounds(self) -> bool {
         matches!(self, Self::Ao | Self::Depth)
     }

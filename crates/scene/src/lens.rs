@@ -37,6 +37,7 @@ impl Default for Projection {
 
 impl Projection {
     /// A copy with another [`LensTracks::span`].
+    #[doc(hidden)]
     pub fn with_span(self, span: f32) -> Self {
         match self {
             Self::Perspective { .. } => Self::Perspective { fov_y: span },
@@ -95,6 +96,7 @@ impl Aperture {
     }
 
     /// The number that [`LensTracks`] animate: the f-number or the radius.
+    #[doc(hidden)]
     pub fn value(self) -> f32 {
         match self {
             Self::FStop { number, .. } => number,

@@ -3,6 +3,8 @@
 //! Loaders make it, `anim` evaluates it at a time, `accel` and `device` consume it. Nothing here reads files. World space is right-handed
 //! with Y up. Lengths are in scene units, times in seconds, angles in radians, colours in linear Rec.709.
 
+#![warn(missing_docs)]
+
 mod above;
 #[doc(hidden)]
 pub mod anim;
@@ -524,6 +526,7 @@ impl Mesh {
     }
 
     /// The triangles of the mesh; None for a sphere.
+    #[inline]
     pub fn triangles(&self) -> Option<&TriangleMesh> {
         match &self.shape {
             Shape::Triangles(triangles) => Some(triangles),
@@ -532,6 +535,7 @@ impl Mesh {
     }
 
     /// Number of primitives: triangles, or 1 for a sphere.
+    #[inline]
     pub fn prim_count(&self) -> usize {
         match &self.shape {
             Shape::Triangles(m) => m.triangles.len(),
@@ -847,6 +851,7 @@ impl Scene {
     }
 
     /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).
+    #[doc(hidden)]
     pub fn camera_of(&self, time: f64) -> (&Camera, usize) {
         let number = self.cuts.partition_point(|cut| cut.time <= time);
         match number.checked_sub(1).and_then(|cut| self.cuts.get(cut)) {

@@ -10,11 +10,13 @@ pub enum LightSource {
     Lights,
     /// Only materials.
     Materials,
+    /// There are none.
     Nothing,
 }
 
 impl Scene {
     /// Indices of the materials used by instances, ascending.
+    #[doc(hidden)]
     pub fn used_materials(&self) -> Vec<usize> {
         let mut used = vec![false; self.materials.len()];
         for &row in &self.material_slots {
@@ -26,11 +28,13 @@ impl Scene {
     }
 
     /// Whether any shadow catcher is in use.
+    #[doc(hidden)]
     pub fn catches_shadows(&self) -> bool {
         self.used_materials().iter().any(|&row| self.materials[row].to_camera == ToCamera::ShadowCatcher)
     }
 
     /// The sources of light. Animated lights count as lights, even if they start dark.
+    #[doc(hidden)]
     pub fn light_source(&self) -> LightSource {
         let used = self.used_materials();
         let mut emissive = self.at_any_time(&used).filter(|material| material.emission.max_element() > 0.0);
@@ -65,6 +69,7 @@ impl Light {
 
 impl Environment {
     /// Whether it emits light.
+    #[doc(hidden)]
     pub fn shines(&self) -> bool {
         let shines = |radiance: Vec3| radiance.max_element() > 0.0;
         match self {
@@ -83,6 +88,7 @@ const METALLIC: f32 = 0.8;
 impl Material {
     /// Whether the material looks like neither a matt surface nor a mirror, the only ones that the Whitted integrator supports. Roughness
     /// and metalness from textures are ignored.
+    #[doc(hidden)]
     pub fn needs_paths(&self) -> bool {
         let l = &self.lobes;
         let is_plain = l.metallic_roughness_map == NONE;

@@ -92,6 +92,7 @@ impl Material {
     }
 
     /// Calls `change` with each map that the material may read. Missing maps are [`NONE`].
+    #[doc(hidden)]
     pub fn for_each_map(&mut self, mut change: impl FnMut(&mut u32)) {
         change(&mut self.color_map);
         change(&mut self.emission_map);
@@ -101,6 +102,7 @@ impl Material {
     }
 
     /// Whether the Whitted integrator treats this layered material as a mirror.
+    #[doc(hidden)]
     pub fn is_polished(&self) -> bool {
         let l = &self.lobes;
         let polished = l.metallic >= METAL && l.roughness <= POLISHED && l.metallic_roughness_map == NONE;
@@ -108,6 +110,7 @@ impl Material {
     }
 
     /// Whether back faces are invisible, both to cameras and to light from behind. Not for glass, because light inside must hit them.
+    #[doc(hidden)]
     pub fn is_culled(&self) -> bool {
         let l = &self.lobes;
         let lets_light_in = l.transmission > 0.0 || l.diffuse_transmission > 0.0;
@@ -115,11 +118,13 @@ impl Material {
     }
 
     /// Whether light may be scattered in the volume behind the surface.
+    #[doc(hidden)]
     pub fn has_scattering_volume(&self) -> bool {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }
 
     /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
+    #[doc(hidden)]
     pub fn uses_tangents(&self) -> bool {
         let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;

@@ -28,12 +28,14 @@ struct InstanceName {
 
 impl Names {
     /// Adds a stem for [`Self::push`] and returns its index.
+    #[doc(hidden)]
     pub fn add_stem(&mut self, stem: String) -> u32 {
         self.stems.push(stem);
         self.stems.len() as u32 - 1
     }
 
     /// Names the next instance. `number` distinguishes instances with this stem; [`NONE`] means no number.
+    #[doc(hidden)]
     pub fn push(&mut self, stem: u32, number: u32) {
         self.instances.push(InstanceName { stem, number });
     }
@@ -88,6 +90,7 @@ impl Scene {
         name
     }
 
+    #[doc(hidden)]
     pub fn write_instance_name(&self, index: usize, name: &mut String) {
         let (stem, number) = self.name_parts(index);
         name.push_str(stem);
@@ -97,6 +100,7 @@ impl Scene {
     }
 
     /// The stem of an instance's name, and its number or [`NONE`].
+    #[doc(hidden)]
     pub fn name_parts(&self, index: usize) -> (&str, u32) {
         self.names.parts(index).unwrap_or_else(|| {
             let mesh = self.instances.get(index).and_then(|instance| self.meshes.get(instance.mesh as usize));

@@ -47,6 +47,7 @@ pub fn instance_world(instance: &Instance, node_worlds: &[Affine3]) -> Affine3 {
 
 impl Scene {
     /// The bounds of each mesh, then of each assembly, in their own spaces.
+    #[doc(hidden)]
     pub fn boxes_at_rest(&self) -> Vec<Aabb> {
         let mut boxes: Vec<Aabb> = self.meshes.par_iter().map(|mesh| mesh.bounds()).collect();
         if self.assemblies.is_empty() {
@@ -62,16 +63,19 @@ impl Scene {
     }
 
     /// World bounds of all instances.
+    #[doc(hidden)]
     pub fn bounds_at_rest(&self) -> Aabb {
         bounds(&self.instances[self.world()], &self.boxes_at_rest(), &node_worlds(&self.nodes))
     }
 
     /// Parts of the world that single precision represents poorly. Computed once, in about 15 ns per instance and core.
+    #[doc(hidden)]
     pub fn far(&self) -> Far {
         *self.far.get_or_init(|| self.find_far())
     }
 
     /// Whether frames of the scene have levels (`accel::Nested`): for assemblies, or for the additional precision of their rays.
+    #[doc(hidden)]
     pub fn has_levels(&self) -> bool {
         !self.assemblies.is_empty() || self.far() != Far::default()
     }
@@ -97,6 +101,7 @@ impl Scene {
     }
 
     /// The bounds of all assemblies in the world, at rest.
+    #[doc(hidden)]
     pub fn bounds_of_assemblies(&self) -> Aabb {
         let world = self.instances[self.world()].iter();
         let placed: Vec<Instance> =

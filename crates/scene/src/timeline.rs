@@ -43,6 +43,7 @@ pub struct Changes {
     pub lights: Option<Vec<Light>>,
     /// Emission of visible lights, by the rows of their materials.
     pub lamps: Vec<(u32, Vec3)>,
+    /// The fog, if it is animated.
     pub fog: Option<Fog>,
     /// Materials by row.
     pub materials: Vec<(u32, Material)>,

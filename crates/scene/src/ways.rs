@@ -5,6 +5,7 @@ use std::{cmp::Reverse, ops::Range};
 
 /// A path that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct LostPath<'a> {
     /// The resolved beginning of the path.
     pub way: Vec<u32>,
@@ -45,6 +46,7 @@ impl Scene {
 
     /// The way to the mesh or assembly with this path. A name without a number means the first copy. Takes time proportional to the number
     /// of instances.
+    #[doc(hidden)]
     pub fn way_named<'a>(&self, path: &'a str) -> Result<Vec<u32>, LostPath<'a>> {
         let mut lost = LostPath { way: Vec::new(), rest: path };
         let mut way = Vec::new();
@@ -97,6 +99,7 @@ impl Scene {
     }
 
     /// A way as numbers within each level. They stay valid when instances are added to the world.
+    #[doc(hidden)]
     pub fn steps_of_way(&self, way: &[u32]) -> Vec<u32> {
         let outer = way.iter().map(|&index| self.level_in(index).start as u32);
         let starts = [self.world().start as u32].into_iter().chain(outer);

@@ -48,6 +48,7 @@ pub struct FileOptions {
 }
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub fn parse_depth(text: &str) -> Result<ColorDepth, String> {
     match text {
         "8" => Ok(ColorDepth::Bits8),

@@ -106,6 +106,7 @@ impl AovOptions {
     }
 
     /// A copy that turns denoising off unless it was explicitly requested.
+    #[doc(hidden)]
     pub fn as_traced(&self) -> Self {
         Self { denoise: self.denoise.or(Some(Denoise::Off)), ..self.clone() }
     }

@@ -2,6 +2,8 @@
 //!
 //! Choices are plain values for library users. With the feature `cli` they are also command line flags.
 
+#![warn(missing_docs)]
+
 mod error;
 mod files;
 mod film;
@@ -235,6 +237,7 @@ pub struct RenderOptions {
 
 impl RenderOptions {
     /// The settings of all frames. Values from the scene are checked like flags, and the picture must fit into the machine's memory.
+    #[doc(hidden)]
     pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
         let usual = FrameSettings::from(scene);
         let size = self.size.unwrap_or(Size { width: usual.width, height: usual.height });
@@ -332,6 +335,7 @@ impl FrameOptions {
     }
 
     /// The plan for the frames of `scene`. Does not access the disk.
+    #[doc(hidden)]
     pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
         if self.names_animations() {
             return Err(PatternError::NothingPlayed.into());

@@ -35,6 +35,7 @@ pub struct OngoingOptions {
 pub struct FramePlan {
     /// Output of single frames. None: frames go only to videos and sheets.
     pub output: Option<Destination>,
+    /// Videos, sheets and settings of files.
     pub files: FileOptions,
     /// Treatment of existing frames. None: they are rendered again.
     pub skip_existing: Option<SkipExisting>,
@@ -64,11 +65,13 @@ impl OngoingOptions {
 
 impl FramePlan {
     /// Number of requested frames.
+    #[doc(hidden)]
     pub fn total(&self) -> usize {
         self.asked.len()
     }
 
     /// The file name pattern of frames. None if frames have no files.
+    #[doc(hidden)]
     pub fn pattern(&self) -> Option<&Pattern> {
         match &self.output {
             Some(Destination::Files(files)) => Some(files),
@@ -85,6 +88,7 @@ impl FramePlan {
     }
 
     /// The pixel type of the frames' files. Videos and sheets accept every type.
+    #[doc(hidden)]
     pub fn pixels(&self) -> PixelType {
         if self.film().is_some() {
             return PixelType::F32;
@@ -132,6 +136,7 @@ impl FramePlan {
     }
 
     /// A description for the user: the single file, or the pattern of all files; then videos and sheets.
+    #[doc(hidden)]
     pub fn describe_output(&self, scene: &str) -> String {
         let frames = match (&self.output, &self.asked[..]) {
             (Some(Destination::Files(files)), [frame]) => Some(files.path_for(*frame, scene).display().to_string()),

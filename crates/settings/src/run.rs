@@ -46,6 +46,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Returns the errors of [`loader::load_with`].
+    #[doc(hidden)]
     pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         loader::load_with(path, &self.load_options())
     }
@@ -54,6 +55,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Returns the errors of [`Self::load`].
+    #[doc(hidden)]
     pub fn load_scene(&self, path: &Path, text: &str) -> Result<Scene, LoadError> {
         loader::load_scene(path, Some(text), &self.load_options())
     }
@@ -70,6 +72,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If output formats do not support the requested contents. Also returns the errors of [`Self::job`].
+    #[doc(hidden)]
     pub fn job_of(&self, scene: Arc<Scene>, plan: &FramePlan, makes_blocks: bool) -> Result<RenderJob, Error> {
         let pixels = plan.pixels();
         if !self.aovs.aovs().is_empty() && pixels != PixelType::F32 {
@@ -85,6 +88,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// If settings are out of range or contradict each other, or if the background or the denoiser cannot be loaded.
+    #[doc(hidden)]
     pub fn job(
         &self,
         scene: Arc<Scene>,

@@ -13,6 +13,7 @@ impl FrameOptions {
     ///
     /// # Errors
     /// If a file name has no placeholder for the scene, or if two scenes would write one file.
+    #[doc(hidden)]
     pub fn check_scenes(&self, scenes: &[PathBuf]) -> Result<(), SettingsError> {
         let count = scenes.len();
         if let Some(output) = &self.output {
@@ -36,6 +37,7 @@ impl FrameOptions {
     }
 
     /// Whether a file name has a placeholder for the animation.
+    #[doc(hidden)]
     pub fn names_animations(&self) -> bool {
         let files = &self.files;
         self.output.as_ref().is_some_and(Destination::has_animation)
@@ -45,6 +47,7 @@ impl FrameOptions {
 
     /// Size at which frames of `usual` size are shown in the row of a shared sheet. None without such a row, and if frames are written to
     /// other files too.
+    #[doc(hidden)]
     pub fn size_in_row(&self, usual: (u32, u32)) -> Option<Size> {
         self.files.sheet_row.as_ref()?;
         let is_sheet_alone = self.output.is_none() && self.files.video.is_none();
@@ -56,6 +59,7 @@ impl FrameOptions {
     ///
     /// # Errors
     /// If there are several animations and a file name has no placeholder for them.
+    #[doc(hidden)]
     pub fn for_animation(&self, name: &str, count: usize, row: SheetRow) -> Result<Self, SettingsError> {
         let mut files = self.files.clone();
         if let Some(video) = &mut files.video {

@@ -1,8 +1,7 @@
 //! Forged files that are rejected.
 
 use super::{
-    CHECKSUM_SIZE, Header, TreeKey,
-    checksum::checksum,
+    Header, TreeKey,
     tests::{Sample, bytes_of, read},
 };
 use crate::{Blas, NodeLayout, Quality};

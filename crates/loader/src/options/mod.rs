@@ -168,6 +168,7 @@ choice! {
 
 impl StageOptions {
     /// The rotation of the model: first the up axis is rotated to +Y, then `rotate` is applied.
+    #[doc(hidden)]
     pub fn rotation(&self) -> Quat {
         let upright = self.up.map_or(Quat::IDENTITY, |up| Quat::from_rotation_arc(up.normalize(), Vec3::Y));
         let [x, y, z] = self.rotate.unwrap_or_default().to_array().map(f32::to_radians);
@@ -198,6 +199,7 @@ impl ModelOptions {
     }
 
     /// The options for reading a glTF file.
+    #[doc(hidden)]
     pub fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.scene.clone(),
@@ -330,6 +332,7 @@ pub fn parse_color(text: &str) -> Result<Option<Vec3>, String> {
 }
 
 /// Parses a flag that only takes a colour.
+#[doc(hidden)]
 pub fn parse_only_color(text: &str) -> Result<Vec3, String> {
     let wrong = || format!("`{text}` is no colour: write one like white, #c8b090 or 0.5,0.5,0.5");
     parse_color(text)?.ok_or_else(wrong)

@@ -26,6 +26,7 @@ pub enum CameraDesc {
 
 /// The fields shared by all kinds of camera, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct CommonOptics<'a> {
     /// Vertical field of view in degrees.
     pub fov: Finite,
@@ -96,6 +97,7 @@ macro_rules! camera {
 
 impl CameraDesc {
     /// The fields shared by all kinds of camera.
+    #[doc(hidden)]
     pub fn optics(&self) -> CommonOptics<'_> {
         match self {
             Self::LookAt(c) => c.optics(),

@@ -325,21 +325,29 @@ impl Default for Pbr {
 }
 
 /// Range of weights and roughnesses.
+#[doc(hidden)]
 pub const UNIT: (f32, f32) = (0.0, 1.0);
+#[doc(hidden)]
 pub const IOR: (f32, f32) = (1.0, 10.0);
+#[doc(hidden)]
 pub const DISPERSION: (f32, f32) = (0.0, 10.0);
+#[doc(hidden)]
 pub const DEGREES: (f32, f32) = (-3600.0, 3600.0);
+#[doc(hidden)]
 pub const NORMAL_SCALE: (f32, f32) = (-10.0, 10.0);
 
 /// A field of a [`Pbr`]: its name, value, range, and destination.
+#[doc(hidden)]
 pub type Number = (&'static str, Finite, (f32, f32), fn(&mut Lobes) -> &mut f32);
 
 /// A colour field of a [`Pbr`]: its name, value (at most 1), and destination.
+#[doc(hidden)]
 pub type ColorField = (&'static str, Color, fn(&mut Lobes) -> &mut [f32; 3]);
 
 impl Pbr {
     /// The numbers that lobes take unchanged.
     #[rustfmt::skip]
+    #[doc(hidden)]
     pub fn numbers(&self) -> [Number; 15] {
         [
             ("normal_scale", self.normal_scale, NORMAL_SCALE, |l| &mut l.normal_scale),
@@ -362,6 +370,7 @@ impl Pbr {
 
     /// The colours, at most 1, that lobes take unchanged.
     #[rustfmt::skip]
+    #[doc(hidden)]
     pub fn colors(&self) -> [ColorField; 2] {
         [
             ("diffuse_transmission_color", self.diffuse_transmission_color, |l| &mut l.diffuse_transmission_color),

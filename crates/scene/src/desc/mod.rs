@@ -107,6 +107,7 @@ pub struct SceneFile {
 
 impl SceneFile {
     /// The first camera of the sequence. None for the default turntable.
+    #[doc(hidden)]
     pub fn first_camera(&self) -> Option<&CameraDesc> {
         self.camera.as_ref().or_else(|| self.cameras.0.first().map(|(_, camera)| camera))
     }
@@ -471,6 +472,7 @@ pub struct MeshFile {
 
 impl MeshFile {
     /// The file as a model at rest.
+    #[doc(hidden)]
     pub fn as_model(&self) -> GltfFile {
         let Self { file, material, fit, .. } = self.clone();
         GltfFile { file, material, fit, ..GltfFile::default() }

@@ -275,6 +275,7 @@ impl Default for Turns {
 
 impl Turns {
     /// The rotation as a quaternion.
+    #[doc(hidden)]
     pub fn rotation(self) -> Quat {
         match self {
             Self::Angles(degrees) => {

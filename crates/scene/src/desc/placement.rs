@@ -22,6 +22,7 @@ pub enum Placement {
 
 /// The fields shared by all kinds of placement, borrowed from one of them.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct Common<'a> {
     pub of: &'a Of,
     pub translate: Point,
@@ -266,6 +267,7 @@ fn ones() -> (Finite, Finite) {
 
 impl Placement {
     /// The fields shared by all placements.
+    #[doc(hidden)]
     pub fn common(&self) -> Common<'_> {
         match self {
             Self::Single(p) => p.common(),

@@ -23,6 +23,7 @@ pub enum Varying<T> {
 
 impl<T: Copy> Varying<T> {
     /// The track. A constant value has a single key.
+    #[doc(hidden)]
     pub fn track(&self) -> Track<T> {
         match self {
             Self::Always(value) => {

@@ -31,14 +31,17 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    #[doc(hidden)]
     pub fn file(file: &Path, message: impl AsRef<str>) -> Self {
         Self::File { file: file.into(), message: one_line(message.as_ref()) }
     }
 
+    #[doc(hidden)]
     pub fn line(file: &Path, line: usize, message: impl AsRef<str>) -> Self {
         Self::Line { file: file.into(), line, message: one_line(message.as_ref()) }
     }
 
+    #[doc(hidden)]
     pub fn place(file: &Path, at: (usize, usize), message: impl AsRef<str>) -> Self {
         let message = one_line(message.as_ref());
         Self::Place { file: file.into(), line: at.0, column: at.1, message }
@@ -49,6 +52,7 @@ impl LoadError {
     }
 
     /// The warnings of a load as an error. Each line starts with the name of the file.
+    #[doc(hidden)]
     pub fn strict(file: &Path, warnings: &[String]) -> Self {
         let name = file.display().to_string();
         let line = |warning: &String| match warning.starts_with(&name) {
@@ -58,10 +62,12 @@ impl LoadError {
         Self::Strict { warnings: warnings.iter().map(line).collect() }
     }
 
+    #[doc(hidden)]
     pub fn set(key: &str, message: impl AsRef<str>) -> Self {
         Self::Override { key: one_line(key), message: one_line(message.as_ref()) }
     }
 
+    #[doc(hidden)]
     pub fn flag(flag: &'static str, message: impl AsRef<str>) -> Self {
         let message = one_line(message.as_ref());
         Self::Flag { flag, message }

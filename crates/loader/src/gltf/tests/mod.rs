@@ -1,5 +1,6 @@
 //! Tests of the loader with small generated files, damaged files, and real files if available.
 
+#[doc(hidden)]
 pub mod builder;
 mod check;
 mod compression;
