@@ -7,7 +7,7 @@ use syn::{
     parse::ParseStream,
 };
 
-/// Files beside those in `src/scene/desc` whose types the format has.
+/// Files beside those in `crates/scene/src/desc` whose types the format has.
 const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "mod.rs", "rig.rs", "track.rs"];
 
 /// A type of the format.

@@ -1,6 +1,6 @@
 //! The program's own files that have a checksum: films of `--checkpoint` and trees of `--cache`.
 //!
-//! What is written here is what src/output/film/mod.rs and src/accel/stored/mod.rs describe. Should one of them change, a file of the
+//! What is written here is what crates/output/src/film/mod.rs and crates/accel/src/stored/mod.rs describe. Should one of them change, a file of the
 //! program's own is no whole one any more, and the campaign says so at once.
 
 use xxhash_rust::xxh3::xxh3_128;
