@@ -205,6 +205,9 @@ border! {
         /// The frame's own time, if rays have times; otherwise without transforms.
         pub now: OtherFrame,
         pub sum_words: u64,
+        /// Distance from the picture's edges, in pixels, within which shadows on shadow catchers fade; 0 for none.
+        pub shade_margin: f32,
+        pub reserved: u32,
     }
 
     /// Tables of a scene that all of its frames share.

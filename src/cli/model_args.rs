@@ -68,7 +68,7 @@ pub struct ModelArgs {
     no_loop: bool,
     /// `turntable`, `still`, or a camera of the file by name or index.
     ///
-    /// [default: a turntable for static models, a still camera for animated ones]
+    /// [default: a turntable for static models; a still camera for animated ones and for a single picture]
     #[arg(long, value_name = "CAMERA", conflicts_with = "eye")]
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090, or a panorama (.exr, .hdr).

@@ -288,8 +288,10 @@ impl RenderArgs {
     }
 
     fn options(&self) -> anyhow::Result<PictureOptions> {
+        let mut load = self.load.options();
+        load.model.stage.single = self.frames.is_single();
         Ok(PictureOptions {
-            load: self.load.options(),
+            load,
             picture: RenderOptions { region: self.ongoing.region, ..self.picture.clone() },
             aovs: self.aovs.clone(),
             refit: self.refit,

@@ -112,6 +112,8 @@ impl PictureOptions {
         let denoised_noise = settings.noise.filter(|_| tells_errors && !self.open_ended);
         let settings = FrameSettings {
             transparent: self.aovs.cuts_out(),
+            // The ground of a replaced background continues beyond the picture, and so does its shadow.
+            fades_shadows: transparent && background.is_none() && scene.stage.is_some(),
             open_ended: self.open_ended,
             noise: settings.noise.filter(|_| denoised_noise.is_none()),
             ..settings

@@ -154,6 +154,29 @@ fn models_that_are_cut_out_have_no_ground_or_one_of_shadows() {
 }
 
 #[test]
+fn shadows_of_cut_out_models_fade_towards_the_edges() {
+    let place = Place::new(1);
+    fs::write(place.path("model.obj"), "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n").unwrap();
+    let common = ["render", "model.obj", "-o", "a.png", "--size", "64x48", "--samples", "16", "--shadow-catcher"];
+    let edges = |flags: &[&str]| {
+        place.ok(&[&common[..], flags].concat());
+        let picture = rgba(&place, "a.png");
+        let (width, height) = picture.dimensions();
+        let at_edge = |x: u32, y: u32| x == 0 || y == 0 || x + 1 == width || y + 1 == height;
+        let shadow = picture.enumerate_pixels().filter(|(_, _, pixel)| pixel.0[..3] == [0; 3]);
+        shadow.fold([0, 0], |[edge, inside], (x, y, pixel)| match at_edge(x, y) {
+            true => [edge.max(pixel[3]), inside],
+            false => [edge, inside.max(pixel[3])],
+        })
+    };
+    let [edge, inside] = edges(&["--transparent"]);
+    assert!(edge < 3 && inside > 60, "{edge} {inside}");
+    // The shadow of a part of the picture is that of the whole.
+    let [edge, _] = edges(&["--transparent", "--region", "16,24,32,20"]);
+    assert!(edge > 10, "{edge}");
+}
+
+#[test]
 fn a_holdout_is_a_hole_in_what_is_behind_it() {
     let place = Place::new(1);
     let hole = ["--set", "materials.red=Holdout()"];

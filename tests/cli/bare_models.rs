@@ -408,6 +408,24 @@ fn a_plain_file_name_means_one_picture() {
 }
 
 #[test]
+fn a_single_picture_is_framed_for_its_view() {
+    let place = place();
+    let render = |flags: &[&str]| {
+        let common = ["render", "model.obj", "--size", "64x48", "--samples", "2"];
+        place.ok(&[&common[..], flags].concat());
+        decode(&place.path("a.png"))
+    };
+    let still = render(&["-o", "a.png"]);
+    assert!(still == render(&["-o", "a.png", "-f", "1"]));
+    assert!(still == render(&["-o", "a.png", "--camera", "still"]));
+    let turning = render(&["-o", "a.png", "--camera", "turntable"]);
+    assert!(still != turning);
+    assert!(turning == render(&["-o", "a.png", "--turns", "1"]));
+    place.ok(&["render", "model.obj", "--size", "64x48", "--samples", "2", "-f", "1", "-o", "####.png", "--denoise-frames", "0"]);
+    assert!(turning == decode(&place.path("0001.png")));
+}
+
+#[test]
 fn a_later_start_moves_scenes_and_lets_turntables_begin_where_they_do() {
     let place = place();
     let obj = |frame, flags: &[&str]| picture(&place, "model.obj", frame, flags);

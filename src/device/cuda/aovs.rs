@@ -8,7 +8,7 @@ use super::{
 use crate::{
     abi::{FrameAovs, OtherFrame, Params},
     aov::{Aov, AovImage, AovSet},
-    device::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words, params::aspect},
+    device::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words},
     pixels::Floats,
     scene::Scene,
 };
@@ -58,7 +58,7 @@ impl AovMemory {
         stream: &Stream,
     ) -> CudaResult<()> {
         let (aovs, pixels) = (settings.aovs, settings.film_pixels());
-        let mut record = frame_aovs::record(frame, aspect(settings));
+        let mut record = frame_aovs::record(frame, settings);
         let sums = Accumulation::layers_words(settings);
         if sums > 0 {
             self.sums.reserve(sums * size_of::<u32>())?;
