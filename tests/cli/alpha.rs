@@ -170,7 +170,7 @@ fn shadows_of_cut_out_models_fade_towards_the_edges() {
         })
     };
     let [edge, inside] = edges(&["--transparent"]);
-    assert!(edge < 3 && inside > 60, "{edge} {inside}");
+    assert!(edge < 3 && inside > 40, "{edge} {inside}");
     // The shadow of a part of the picture is that of the whole.
     let [edge, _] = edges(&["--transparent", "--region", "16,24,32,20"]);
     assert!(edge > 10, "{edge}");
