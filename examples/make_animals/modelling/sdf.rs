@@ -1,11 +1,11 @@
-//! Signed-distance primitives and the list of parts that a model is blended from.
+//! Signed distance primitives, and the list of parts from which a model is blended.
 //!
-//! Distances are negative inside. Some primitives (ellipsoids, tubes) give a bound that is only
-//! exact near the surface, which is all that meshing and projecting need.
+//! Distances are negative inside. Some primitives (ellipsoids, tubes) return a bound that is exact only near the surface, which suffices
+//! for meshing and projection.
 
 use glam::{Mat3, Vec2, Vec3};
 
-/// An axis-aligned box, used to skip parts that cannot matter at a point.
+/// An axis-aligned box, used to skip parts that do not affect a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub min: Vec3,
@@ -13,7 +13,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The smallest box around balls given as centre and radius.
+    /// The bounding box of balls, given as centre and radius.
     pub fn of_balls(balls: impl IntoIterator<Item = (Vec3, f32)>) -> Self {
         let empty = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
         balls.into_iter().fold(empty, |bounds, (centre, radius)| Self {
@@ -34,8 +34,7 @@ pub trait Shape: Send + Sync {
     fn bounds(&self) -> Bounds;
 }
 
-/// Polynomial smooth minimum. It equals the plain minimum when the two differ by more than `k`,
-/// so that far parts can be skipped without changing the result.
+/// Polynomial smooth minimum. It equals the minimum if the values differ by more than `k`, so distant parts can be skipped.
 pub fn smooth_min(a: f32, b: f32, k: f32) -> f32 {
     let h = (k - (a - b).abs()).max(0.0) / k;
     a.min(b) - h * h * k * 0.25
@@ -86,7 +85,7 @@ impl Shape for RoundCone {
     }
 }
 
-/// Round cones end to end along a smooth curve: horns, fingers, claws.
+/// Connected round cones along a smooth curve: horns, fingers, claws.
 pub struct Chain {
     cones: Vec<RoundCone>,
 }
@@ -116,8 +115,8 @@ impl Shape for Chain {
     }
 }
 
-/// Point on the Catmull-Rom curve through `knots`, `t` counted in knots; the second value (a
-/// radius) is interpolated linearly, so that it cannot overshoot below zero.
+/// Point on the Catmull-Rom curve through `knots`, with `t` in units of knots. The radius is interpolated linearly, so it cannot become
+/// negative.
 pub fn curve(knots: &[(Vec3, f32)], t: f32) -> (Vec3, f32) {
     let last = knots.len() - 1;
     let i = (t as usize).min(last - 1);
