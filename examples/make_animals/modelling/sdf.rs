@@ -163,7 +163,7 @@ pub struct TaperedBox {
     /// Half height and half width at the origin and at the far end, rounding included.
     pub near: Vec2,
     pub far: Vec2,
-    /// How far the centre line has moved up at the far end.
+    /// Upward offset of the centre line at the far end.
     pub rise: f32,
     pub round: f32,
 }
@@ -185,8 +185,7 @@ impl Shape for TaperedBox {
     }
 }
 
-/// A flat triangular blade leaning along its local x axis: the plates of the back, the spade of
-/// the tail. It thins from its foot to its tip.
+/// A flat triangular blade along its local x axis, which gets thinner from foot to tip: plates of the back and the spade of the tail.
 pub struct Blade {
     pub origin: Vec3,
     /// Columns: along the back, upwards, sideways.
@@ -236,7 +235,7 @@ pub fn polygon_distance(corners: &[Vec2], p: Vec2) -> f32 {
     nearest2.sqrt() * if inside { -1.0 } else { 1.0 }
 }
 
-/// How a part joins what was built before it.
+/// How a part is combined with the earlier parts.
 #[derive(Clone, Copy, Debug)]
 enum Join {
     Add,
@@ -264,18 +263,18 @@ impl Parts {
         self.push(blend, shape, Join::Add);
     }
 
-    /// Cuts a solid away, rounding the rim by about `blend`.
+    /// Subtracts a solid, with a rim rounded by about `blend`.
     pub fn carve(&mut self, blend: f32, shape: impl Shape + 'static) {
         self.push(blend, shape, Join::Carve);
     }
 
-    /// Gives a colour to the parts that are added from here on.
+    /// Sets the paint of the parts added from here on.
     pub fn paint(&mut self, paint: impl Into<u8>) {
         self.paint = paint.into();
     }
 
-    /// The colour of the solid that is nearest to `p`, and how far the nearest one of colour 0 is. What came before
-    /// the parts is at `start` and has colour 0.
+    /// The paint of the part nearest to `p`, and the distance to the nearest part with paint 0. The solid at distance `start`, which
+    /// precedes all parts, has paint 0.
     pub fn paint_at(&self, p: Vec3, start: f32) -> (u8, f32) {
         let mut nearest = (0, start);
         let mut plain = start;
@@ -301,7 +300,7 @@ impl Parts {
         });
     }
 
-    /// Distance to the blended solid, given the distance `start` to what came before the parts.
+    /// Distance to the blended solid. `start` is the distance to the solid that precedes all parts.
     pub fn distance(&self, p: Vec3, start: f32) -> f32 {
         self.parts.iter().fold(start, |distance, part| {
             let least = part.bounds.distance(p);
