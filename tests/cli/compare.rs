@@ -1,4 +1,4 @@
-//! `--compare`: devices do the same work and have to agree.
+//! `--compare`: several devices do the same work and must agree.
 
 use crate::common::{Place, write_rays};
 use serde_json::Value;

@@ -45,7 +45,7 @@ const KEYS: [&str; 8] = [
     "materials.red.color",
     "meshes",
 ];
-/// Time after which a run counts as working on a large request, and is interrupted.
+/// Time after which a run is interrupted: a flag may have requested a lot of work.
 const WORK: Duration = Duration::from_secs(2);
 /// Memory limit of each run, in bytes.
 const MEMORY: u64 = 4 << 30;
