@@ -140,7 +140,7 @@ fn looks_at_whether_paths_are_left_do_not_show() {
     for scene in scenes() {
         device.load(scene.clone()).unwrap();
         let mut settings = settings(&scene, Integrator::Whitted);
-        // Some chunks end before the first check of the queue, some between checks, and some never.
+        // Some chunks run out of paths before the first check for remaining paths, some between checks, and some never.
         settings.bounces = 100;
         let frame = pose(&scene, 1);
         device.limit_paths_per_launch(u32::MAX);

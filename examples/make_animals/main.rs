@@ -5,7 +5,7 @@
 //! ```
 //!
 //! `modelling` describes an animal by a signed distance, meshes it finely, remeshes it to evenly spaced vertices and paints it. `rigging`
-//! adds bones, skin weights and clips. The output is the same in every run. The default folder is `assets`.
+//! adds bones, skin weights and clips. The output is reproducible. The default folder is `assets`.
 
 mod bull;
 mod dragon;

@@ -80,7 +80,7 @@ THRONG_DEVICE Floats4 radiance_between(const DenoiseParams& params, const float*
     return (down[0] * rows[0] + down[1] * rows[1]) + (down[2] * rows[2] + down[3] * rows[3]);
 }
 
-// Alpha at a position between pixels, by the same cubic interpolation as radiance.
+// Alpha at a position between pixels, by cubic interpolation, as for radiance.
 THRONG_DEVICE float alpha_between(const DenoiseParams& params, const float* alpha, float x, float y) {
     const float left = floorf(x), top = floorf(y);
     float across[4], down[4], sum = 0.0f;

@@ -26,7 +26,7 @@ THRONG_INLINE float usable(float value) { return fabsf(value) < 1e18f ? value : 
 
 THRONG_INLINE Vec3 usable3(const float* values) { return vec3(usable(values[0]), usable(values[1]), usable(values[2])); }
 
-// Mean over the colours of a pixel's radiance; `noise_of` does the same for its variance.
+// Mean over the colours of a pixel's radiance; `noise_of` averages its variance.
 THRONG_INLINE float light_of(const DenoiseLayers& layers, uint64_t pixel) {
     const Vec3 v = usable3(layers.radiance + 3 * pixel);
     return max((v.x + v.y + v.z) * (1.0f / 3.0f), 0.0f);

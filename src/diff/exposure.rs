@@ -1,5 +1,5 @@
 //! Exposures at which linear pictures are compared (HDR-ꟻLIP). The lowest makes the brightest pixel of the reference bright on a screen;
-//! the highest does the same for the median pixel.
+//! the highest makes the median pixel bright.
 
 use super::read::LinearImage;
 use glam::Vec3;

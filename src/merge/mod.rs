@@ -240,7 +240,7 @@ fn piece(film: &FilmFile) -> Piece {
     Piece { name: film.path.display().to_string(), region: film.header.region(), samples: film.header.samples.clone() }
 }
 
-/// Checks that a film is of the same picture as the first film, and that it can be joined.
+/// Checks that a film belongs to the picture of the first film, and that it can be joined.
 fn check(first: &FilmFile, film: &FilmFile) -> Result<(), MergeError> {
     let neutral = |film: &FilmFile| with(&film.header.picture, None, Some(PixelType::F32));
     let (of, own) = (neutral(first), neutral(film));
@@ -267,7 +267,7 @@ fn around(a: &Region, b: &Region) -> Region {
     Region { x, y, width: a.right().max(b.right()) - x, height: a.bottom().max(b.bottom()) - y }
 }
 
-/// The same picture with another region and, if given, another pixel type. The metadata text is updated to match.
+/// A copy of the picture with another region and, if given, another pixel type. The metadata text is updated to match.
 fn with(picture: &FilmPicture, region: Option<Region>, pixels: Option<PixelType>) -> FilmPicture {
     let mut picture = picture.clone();
     let settings = &mut picture.settings;

@@ -14,7 +14,7 @@ use std::{
     ops::Range,
 };
 
-/// An output file that takes bands of rows in order. Several threads may encode bands at the same time.
+/// An output file that takes bands of rows in order. Several threads may encode bands concurrently.
 pub trait Sink: Sync {
     type Encoded: Send;
 

@@ -3,7 +3,7 @@
 use crate::{common::Place, process};
 use std::fs;
 
-/// Kernel variants; those that this processor supports are tested.
+/// Kernel variants. Unsupported ones are skipped.
 const VARIANTS: [&str; 3] = ["baseline", "avx2", "avx512"];
 
 fn scene(motion: &str, placement: &str, camera: &str) -> String {

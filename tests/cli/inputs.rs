@@ -176,7 +176,7 @@ fn hdr_textures_keep_their_brightness() {
     image::Rgb32FImage::from_pixel(2, 2, image::Rgb([0.0, 4.0, 0.0])).save(place.path("lamp.hdr")).unwrap();
     let glowing = "materials.red=Emissive(radiance: (0.25, 0.25, 0.25), texture: \"lamp.hdr\")";
     place.ok(&["render", "scene.ron", "-o", "a.png", "--tone-map", "none", "--set", glowing]);
-    // Multiplied by four, only the unclipped texture reaches 1.
+    // 0.25 times 4 is 1. If the texture were clipped at 1, the result would be 0.25.
     let green = decode(&place.path("a.png")).chunks(3).filter(|p| *p == [0, 255, 0]).count();
     assert!(green > 50, "{green}");
 }

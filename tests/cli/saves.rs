@@ -264,7 +264,7 @@ fn pings_are_answered_and_the_end_has_the_code_of_who_ends() {
     };
     page.socket.close(Some(CloseFrame { code: CloseCode::Away, reason: "".into() })).unwrap();
     assert_eq!(code(&mut page), Some(CloseCode::Away));
-    // Binary, invalid or oversized messages end with the matching close code.
+    // Messages with invalid UTF-8 and oversized messages close the page with the matching code.
     let mut page = edited.open();
     page.socket.get_mut().write_all(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xff]).unwrap();
     assert_eq!(code(&mut page), Some(CloseCode::Invalid));

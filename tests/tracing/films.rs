@@ -211,7 +211,7 @@ fn samples_that_are_shared_make_the_same_picture_with_less_noise() {
     let (own, shared) = (measure(PixelFilter::Gaussian), measure(PixelFilter::Shared));
     assert!((shared.0 / own.0 - 1.0).abs() < 0.01, "{own:?} {shared:?}");
     assert!(shared.1 < 0.65 * own.1 && shared.2 > shared.1, "{own:?} {shared:?}");
-    // Halves of the samples are distributed less evenly, so both layers overestimate the variance by about the same factor.
+    // Halves of the samples are distributed less evenly, so the layers of both filters overestimate the variance by a similar factor.
     assert!((0.27..0.37).contains(&(shared.2 / own.2)), "{own:?} {shared:?}");
 }
 

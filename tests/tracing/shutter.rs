@@ -239,7 +239,7 @@ fn so_it_is_where_a_lens_opens_and_is_pulled_from_one_thing_to_another() {
 fn golden() -> Scene {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/scenes/blur.ron");
     let mut scene = load(Path::new(path)).unwrap();
-    // Frames per second as in the other tests' shutter.
+    // Shutter times are in frames, so they depend on the frame rate.
     scene.settings.fps = 4.0;
     scene
 }

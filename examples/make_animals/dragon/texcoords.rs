@@ -1,4 +1,4 @@
-//! Texture coordinates: a few charts that follow the anatomy, with the same texel density.
+//! Texture coordinates: a few charts that follow the anatomy, with equal texel density.
 //!
 //! Every chart is mirrored about the middle of its part, so that it closes around the part without a seam. Seams remain only where charts
 //! meet.
@@ -56,7 +56,7 @@ pub fn map(dragon: &Dragon, mesh: &Mesh) -> TexCoords {
     TexCoords { coords, triangles }
 }
 
-/// The chart of a point on the surface: that of the nearest part.
+/// The chart of the part nearest to a point on the surface.
 pub fn chart_at(dragon: &Dragon, p: Vec3) -> Chart {
     const SKULL_START: f32 = 0.1;
     const SKULL_REACH: f32 = 2.2;

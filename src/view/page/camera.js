@@ -74,7 +74,7 @@ export function fly(camera, right, up, ahead) {
   return { ...camera, eye: combine([camera.eye, 1], [axes.right, right], [camera.up, up], [axes.forward, ahead]) };
 }
 
-/** Rotates the camera like `look`, but about a point, whose position in the picture stays the same. */
+/** Rotates the camera like `look`, but about a point, whose position in the picture is kept. */
 export function orbit(camera, point, right, upwards) {
   const offset = sub(point, camera.eye);
   const before = basis(camera);

@@ -13,7 +13,7 @@ export function colourOf(text) {
   return `#${numbers.map((x) => hex(encode(x))).join("")}`;
 }
 
-/** Writes #rrggbb in the same syntax as `like`. */
+/** Writes #rrggbb in the syntax of `like`. */
 export function textOf(colour, like) {
   if (!like.trim().startsWith("(")) return `"${colour}"`;
   const linear = [1, 3, 5].map((at) => decode(parseInt(colour.slice(at, at + 2), 16) / 255));
