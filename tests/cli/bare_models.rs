@@ -277,7 +277,7 @@ fn animations_that_move_the_same_things_are_told_of() {
         run.stderr.contains("the animations Bend and Bend move the same node")
     };
     assert!(warned("twice.gltf", "all") && !warned("twice.gltf", "0") && !warned("mast.gltf", "all"));
-    // Frames of several films need distinct names.
+    // Frames of several animations need distinct names.
     place.ok(&["render", "twice.gltf", "--animation", "all", "--size", "8x8", "-f", "1", "-o", "c/{animation}.png"]);
     assert_eq!(place.names("c"), ["Bend.png", "Bend_2.png", "Slide.png", "Vanish.png"]);
 }

@@ -1,4 +1,4 @@
-//! `throng denoise` for films of EXR files with layers, and `throng render --denoise`.
+//! `throng denoise` for sequences of EXR files with layers, and `throng render --denoise`.
 
 use crate::common::{Place, decode};
 

@@ -1,4 +1,4 @@
-//! Names and numbers of frames: patterns in the notations of other programs, and films that do not begin at frame 1.
+//! Names and numbers of frames: patterns in the notations of other programs, and animations that do not begin at frame 1.
 
 use crate::common::Place;
 use std::fs;

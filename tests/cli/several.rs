@@ -1,4 +1,4 @@
-//! Several models in one run: each gets a picture or a film, independent of failures of the others.
+//! Several models in one run: each gets a picture or a video, even if others fail.
 
 use crate::{
     common::{Place, Run, decode},
