@@ -185,7 +185,7 @@ impl Engine {
         };
         let hangs = (self.has_faults && random.once_in(HANGS)).then(|| Duration::from_secs(600) / HURRY);
         if self.has_faults && random.once_in(TWINS) {
-            // The scheduler takes this process for lost and also gives its task to another worker.
+            // The scheduler assumes that this process is lost, and also gives its task to another worker.
             add(&self.tally.twins);
             lock(&self.waiting).push_front(task);
         }

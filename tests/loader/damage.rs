@@ -1,4 +1,4 @@
-//! Damaged scene files and overrides: no panic, and at most one line of error.
+//! Damaged scene files and overrides: no panic, and at most a one-line error.
 
 use super::*;
 

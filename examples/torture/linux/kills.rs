@@ -94,8 +94,8 @@ impl Kills {
     }
 }
 
-/// Waits for the chosen time, and returns whether the run handles signals by then. SIGUSR1 is delayed until it does, or until it should
-/// have had the time to.
+/// Waits for the chosen time, and returns whether the run handles signals by then. Before SIGUSR1, also waits until the run handles signals
+/// or has ended, for at most [`BEGUN`].
 fn wait_for(running: &Running, moment: Duration, signal: libc::c_int) -> bool {
     let start = Instant::now();
     thread::sleep(moment);

@@ -106,7 +106,7 @@ export class Settings {
     input.replaceChildren(...(none ? [new Option(none, NONE)] : []), ...values.map((value) => new Option(value, value)));
   }
 
-  /** Shows why denoising is off: the device is too slow, or the picture is unsuitable. */
+  /** Labels the default choice of denoising: only while moving, or not possible (slow device or unsuitable picture). */
   #tellDenoising(denoises) {
     const text = denoises === false && this.value("denoise") === null ? NOT_HERE : MOVING;
     const { input } = this.#fields.get("denoise");
