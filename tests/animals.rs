@@ -73,7 +73,7 @@ fn the_animals_are_small_light_and_closed() {
     }
 }
 
-/// Checks that every edge occurs once in each direction. Vertices at the same position count as one.
+/// Checks that every edge occurs once in each direction. Coincident vertices count as one.
 fn assert_closed(file: &str, positions: &[[f32; 3]], triangles: &[[u32; 3]]) {
     let mut edges: HashMap<_, i32> = HashMap::new();
     for corners in triangles {

@@ -9,7 +9,7 @@ use throng::{
     },
 };
 
-/// A triangle that faces +Z at x = 0, the same triangle mirrored and stretched at x = 10, and a sphere of radius 2 at x = 20.
+/// A triangle that faces +Z at x = 0, its mirrored and stretched copy at x = 10, and a sphere of radius 2 at x = 20.
 fn three_things() -> Renderer {
     let text = r##"(
         environment: Constant(radiance: (1, 1, 1)),

@@ -11,11 +11,11 @@ pub struct Piece {
     pub samples: Vec<Range<u32>>,
 }
 
-/// Checks that every pixel of `within` has each sample of `wanted` exactly once. If `wanted` is None, every pixel must have the same
+/// Checks that every pixel of `within` has each sample of `wanted` exactly once. If `wanted` is None, all pixels must have equal
 /// samples. Returns these samples.
 ///
 /// # Errors
-/// [`MergeError::Overlap`] if two pieces contain the same sample of a pixel; [`MergeError::Gap`] if samples are missing.
+/// [`MergeError::Overlap`] if two pieces contain one sample of a pixel; [`MergeError::Gap`] if samples are missing.
 pub fn check(pieces: &[Piece], within: Region, wanted: Option<Vec<Range<u32>>>) -> Result<Vec<Range<u32>>, MergeError> {
     let cells = cells(pieces, within)?;
     let all = || cells.iter().fold(Vec::new(), |all, (_, samples)| union(all, samples));

@@ -1,6 +1,6 @@
 //! Joins the films of parts of a picture into the picture, or into one film.
 //!
-//! Sums are exact. The result is therefore bitwise the same in every order and grouping of the films, and equals that of one run with all
+//! Sums are exact. The result therefore does not depend on the order and grouping of the films, and is bitwise equal to one run with all
 //! samples. Films are read, and the output is written, one band of rows at a time, so memory use depends neither on the picture's height
 //! nor on the number of films.
 

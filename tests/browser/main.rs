@@ -64,7 +64,7 @@ fn a_flight_is_flown_recorded_saved_and_played() {
     let (before, after) = BALLS.split_once("LookAt(eye: (0, 1, 12), target: (0, 0, 0), fov: 40)").unwrap();
     assert!(saved.starts_with(before) && saved.ends_with(after), "{saved}");
 
-    // Reload the page: the same flight is read from the file.
+    // Reload the page: the flight is read from the file.
     let keys = page.value(KEYS);
     page.reload();
     page.wait_for("throng.waypoints.keys.length === 3 && !throng.waypoints.changed");

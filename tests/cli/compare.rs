@@ -1,4 +1,4 @@
-//! `--compare`: several devices do the same work and must agree.
+//! `--compare`: all devices process the whole input and must agree.
 
 use crate::common::{Place, write_rays};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Damaged files, and files that declare more data than they hold: each must fail quickly with one line, whatever the decoder does.
+//! Damaged files, and files that declare more data than they hold: each must fail quickly with one line, even if the decoder panics.
 
 use super::common::Place;
 use crate::process;

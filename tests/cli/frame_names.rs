@@ -52,7 +52,7 @@ fn films_may_begin_at_any_number() {
         let (folder, frames) = (format!("from_{first}"), format!("{first}-{last}"));
         render(&place, &["-o", &format!("{folder}/####.exr"), "--set", &set, "-f", &frames]);
         assert_eq!(place.names(&folder), names);
-        // The frame shows the same time, with different noise.
+        // Only the noise differs, not the time.
         let seconds = |name: &str| {
             let file = fs::read(place.path(name)).unwrap();
             let at = file.windows(15).position(|bytes| bytes == b"seconds\0double\0").unwrap() + 19;

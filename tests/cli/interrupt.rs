@@ -116,7 +116,7 @@ fn a_second_signal_ends_a_run_that_waits_for_a_pipe_and_a_look_does_not() {
     process.wait_for_handler(libc::SIGUSR1);
     process.send(libc::SIGUSR1);
     process.wait_for_handler(libc::SIGHUP);
-    // Two pending signals of the same kind may be delivered as one.
+    // Two pending signals of one kind may be delivered as one.
     process.send(libc::SIGTERM);
     assert_eq!(interrupt(process, libc::SIGINT).code, 75);
 }

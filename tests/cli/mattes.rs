@@ -47,7 +47,7 @@ struct Thing {
     covers: fn(f32, f32) -> bool,
 }
 
-/// The same scene as coverage functions, from front to back.
+/// The scene as coverage functions, from front to back.
 const THINGS: [Thing; 5] = [
     Thing { name: "cart/ball", material: "rubber", covers: |x, y| (x - 2.55).hypot(y - 0.65) < 0.9 },
     Thing {

@@ -21,7 +21,7 @@ fn merge(place: &Place, films: &[&str], name: &str) {
     place.ok(&[&["merge"][..], films, &["-o", name]].concat());
 }
 
-/// Asserts that two files have the same bytes.
+/// Asserts that two files are identical.
 #[track_caller]
 fn assert_same(place: &Place, a: &str, b: &str) {
     let read = |name: &str| fs::read(place.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -20,7 +20,7 @@ const MEAN_DIFFERENCE: f64 = 0.1;
 #[derive(PartialEq)]
 pub struct Picture(RgbImage);
 
-/// Difference of two pictures of the same size.
+/// Difference of two pictures of equal size.
 pub struct Distance {
     outliers: f64,
     mean: f64,

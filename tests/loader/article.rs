@@ -5,7 +5,7 @@ use glam::Mat3;
 use std::path::Path;
 use throng::seams::anim::{Moment, camera_at};
 
-/// The scatter of the "dragon of dragons": a copy at every vertex of the same mesh.
+/// The scatter of the "dragon of dragons": a copy of a mesh at each of its own vertices.
 fn dragon_of_dragons(model: &str) -> String {
     format!(
         "(meshes: {{\"dragon\": Obj(file: \"{model}\")}}, instances: [Scatter(of: \"dragon\", on: \"dragon\", \

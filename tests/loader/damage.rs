@@ -7,7 +7,7 @@ use proptest::{
     test_runner::{Config, RngSeed},
 };
 
-/// Configuration with the same cases in every run.
+/// Configuration with reproducible cases.
 fn same_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }

@@ -91,7 +91,7 @@ fn trees_of_a_wood_bend_each_by_itself_and_keep_their_feet() {
         r#"{WIND}, instances: [Grid(of: "tree", count: (5, 1, 1), spacing: (4, 0, 0), motion: "wind"), Single(of: "tree")]"#
     ));
     let scene = scene.unwrap_or_else(|e| panic!("{e}"));
-    // All trees have the same rotation: eight poses to either side, and the tree at rest twice.
+    // All trees have equal rotations: eight poses to either side, and the tree at rest twice.
     assert_eq!((scene.meshes.len(), scene.palettes.len()), (18, 1));
     let shown = |time: f64| {
         let mut shown = Vec::new();

@@ -79,7 +79,7 @@ pub fn glass(roughness: f32) -> ProbeSurface {
     thin_glass(roughness).with(|l| l.thin = 0)
 }
 
-/// The same glass, seen from inside.
+/// Like [`glass`], seen from inside.
 pub fn within_glass(roughness: f32) -> ProbeSurface {
     ProbeSurface { front: 0, ..glass(roughness) }
 }

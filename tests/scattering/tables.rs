@@ -83,7 +83,7 @@ fn loss(eta: f32, place: &[f32]) -> f32 {
     1.0 - reflected - transmitted
 }
 
-/// Difference in reflection between an anisotropic surface and an isotropic one with the same mean square roughness, plus 0.5. The position
+/// Difference in reflection between an anisotropic surface and an isotropic one with equal mean square roughness, plus 0.5. The position
 /// is (anisotropy, roughness, squared cosine of the azimuth, cosine).
 fn brushed(place: &[f32]) -> f32 {
     let across = (place[1] * place[1]).max(5e-4);

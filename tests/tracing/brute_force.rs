@@ -1,4 +1,4 @@
-//! Traversal finds the same hits as a test of every triangle of every instance.
+//! Traversal against a brute-force test of every triangle of every instance.
 
 use crate::common::{Random, mesh, ray, scene, trace};
 use glam::{Affine3, DVec3, EulerRot, Quat, Vec3};

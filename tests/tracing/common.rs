@@ -240,7 +240,7 @@ fn assert_aov_agrees(device: &str, found: &AovImage, expected: &AovImage) {
     assert!(differing * 100 <= expected.values.len(), "{device}: {differing} values of {} differ", found.aov);
 }
 
-/// Configuration of property tests with the same `cases` in every run.
+/// Configuration of property tests with reproducible cases; `cases` is their number.
 pub fn same_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }

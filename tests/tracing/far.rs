@@ -1,4 +1,4 @@
-//! Scenes with large coordinates: objects near the camera look the same at any position and on a very large ground.
+//! Scenes with large coordinates: the picture of objects near the camera depends neither on their position nor on the size of the ground.
 
 use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};

@@ -1,4 +1,4 @@
-//! Nested instances: scenes with assemblies look like the same scenes with all assemblies expanded.
+//! Nested instances: expanding all assemblies does not change the picture.
 
 use crate::common::{Random, ball, mesh, ray, render, render_on_each, same_cases, scene, settings, sphere, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
@@ -41,7 +41,7 @@ fn nested(levels: usize, random: &mut Random, transform: impl Fn(&mut Random) ->
     nested
 }
 
-/// The same scene with all assemblies expanded. Moving ones become nodes.
+/// The scene with all assemblies expanded. Moving ones become nodes.
 fn unrolled(nested: &Scene) -> Scene {
     fn place(nested: &Scene, range: std::ops::Range<usize>, (node, outer): (u32, Affine3), flat: &mut Scene) {
         for own in &nested.instances[range] {

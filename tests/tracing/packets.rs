@@ -1,4 +1,4 @@
-//! CPU ray packets find the same hits as single rays: `trace` compares all variants, one of which has no packets.
+//! CPU ray packets against single rays: `trace` compares all variants, one of which has no packets.
 
 use crate::common::{Random, ball, mesh, ray, scene, sphere, trace};
 use glam::{Affine3, Quat, Vec3};

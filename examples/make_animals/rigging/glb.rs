@@ -176,7 +176,7 @@ fn add_times<T: Clone>(file: &mut File, clip: &Clip<T>) -> usize {
     file.floats(&times, "SCALAR", 1)
 }
 
-/// Adds rotations. Consecutive quaternions have the same sign, so that interpolation takes the shorter way.
+/// Adds rotations. The signs of consecutive quaternions match, so that interpolation takes the shorter way.
 fn add_turns(file: &mut File, turns: impl Iterator<Item = Quat>) -> usize {
     let mut last = Quat::IDENTITY;
     let turns: Vec<[i16; 4]> = turns

@@ -1,6 +1,6 @@
 //! Joints and bones in the bind pose.
 //!
-//! In the bind pose, all joints have the axes of the model. A rotation therefore has the same meaning at every joint: about Z it lifts the
+//! In the bind pose, all joints have the axes of the model. A rotation therefore has one meaning at all joints: about Z it lifts the
 //! parts ahead (+X), about Y it turns them to the left (-Z), about X it rolls them.
 
 use glam::Vec3;

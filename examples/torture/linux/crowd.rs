@@ -1,4 +1,4 @@
-//! Attack: several runs at once on the same frames, videos and caches. Some are killed, and caches are damaged while a run uses them.
+//! Attack: several simultaneous runs with common frames, videos and caches. Some are killed, and caches are damaged while a run uses them.
 
 use super::{
     campaign::Campaign,

@@ -21,7 +21,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     Ok(vec![promise])
 }
 
-/// Films of parts of a picture, with other names that refer to the same files.
+/// Films of parts of a picture, with alternative names of their files.
 fn stock(campaign: &Campaign) -> anyhow::Result<TempDir> {
     let stock = tempfile::tempdir()?;
     scene::write(stock.path())?;

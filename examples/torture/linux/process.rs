@@ -205,7 +205,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Shell commands that set the same limits.
+    /// Shell commands that set these limits.
     fn shell(&self) -> String {
         let mut text = String::new();
         let kibibytes = |limit: Option<u64>| limit.map(|bytes| bytes.div_ceil(1024));
