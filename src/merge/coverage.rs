@@ -15,7 +15,7 @@ pub struct Piece {
 /// samples. Returns these samples.
 ///
 /// # Errors
-/// [`MergeError::Overlap`] if two pieces contain one sample of a pixel; [`MergeError::Gap`] if samples are missing.
+/// [`MergeError::Overlap`] if a sample of a pixel occurs in two pieces; [`MergeError::Gap`] if samples are missing.
 pub fn check(pieces: &[Piece], within: Region, wanted: Option<Vec<Range<u32>>>) -> Result<Vec<Range<u32>>, MergeError> {
     let cells = cells(pieces, within)?;
     let all = || cells.iter().fold(Vec::new(), |all, (_, samples)| union(all, samples));
