@@ -1,4 +1,4 @@
-//! Models without a scene file: animations, views, surroundings, and flags that fit some kinds of files only.
+//! Models without a scene file: animations, views, environments, and flags that apply to some file types only.
 
 use crate::common::{Place, decode};
 use base64::Engine;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::fs;
 
 const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n";
-/// A view of the mast, so that what is compared does not depend on how it is framed.
+/// A fixed view of the mast, so that comparisons do not depend on automatic framing.
 const VIEW: [&str; 5] = ["--no-ground", "--eye", "1,2,6", "--target", "0,1,0"];
 
-/// A buffer, and its views and accessors.
+/// A buffer with its views and accessors.
 #[derive(Default)]
 struct Data {
     bytes: Vec<u8>,
@@ -38,8 +38,8 @@ impl Data {
     }
 }
 
-/// A strip with a joint half-way up that `Bend` turns by a quarter in a second, beside a triangle that `Slide` moves in two and
-/// `Vanish` shrinks to nothing; and a camera.
+/// A strip with a joint at half its height, which `Bend` turns by 90 degrees in a second; a triangle, which `Slide` moves in two seconds
+/// and `Vanish` shrinks to nothing; and a camera.
 fn mast() -> Vec<u8> {
     let mut data = Data::default();
     let levels = 9;
@@ -221,7 +221,7 @@ fn a_policy_is_what_the_trees_follow_by() {
         let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
         [&last["refits"], &last["rebuilds"]].map(|n| n.as_u64().unwrap())
     };
-    // The TLAS is built for each frame, too.
+    // The TLAS is also built for each frame.
     assert_eq!(counts("refit"), [4, 4]);
     assert_eq!(counts("rebuild"), [0, 8]);
 }
@@ -257,7 +257,7 @@ fn a_sheet_of_all_animations_has_a_row_for_each() {
     place.assert_no_parts(".");
     place.ok(&[&render[..], &["--sheet", "{animation}.png", "--sheet-frames", "2"]].concat());
     assert!(["Bend.png", "Slide.png", "Vanish.png"].iter().all(|name| place.path(name).exists()));
-    // Without a size, nothing is rendered larger than it is shown.
+    // Without --size, frames are not rendered larger than the sheet shows them.
     let drafts = ["render", "mast.gltf", "--preset", "draft", "--animation", "all", "--progress", "json"];
     let run = place.ok(&[&drafts[..], &["--sheet", "own.png", "--sheet-frames", "100"]].concat());
     let started: serde_json::Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
@@ -277,7 +277,7 @@ fn animations_that_move_the_same_things_are_told_of() {
         run.stderr.contains("the animations Bend and Bend move the same node")
     };
     assert!(warned("twice.gltf", "all") && !warned("twice.gltf", "0") && !warned("mast.gltf", "all"));
-    // Frames of several films need names that differ.
+    // Frames of several animations need distinct names.
     place.ok(&["render", "twice.gltf", "--animation", "all", "--size", "8x8", "-f", "1", "-o", "c/{animation}.png"]);
     assert_eq!(place.names("c"), ["Bend.png", "Bend_2.png", "Slide.png", "Vanish.png"]);
 }
@@ -291,7 +291,7 @@ fn a_blueprint_is_one_command() {
     let (pixels, _) = pixels.as_chunks::<3>();
     assert_eq!(pixels[0], [0x1b, 0x4f, 0x8f], "the paper");
     assert!(pixels.contains(&[255; 3]), "lines");
-    // Surfaces are paper in some shade, and bluer than they are red.
+    // Surfaces have a shade of the paper's blue.
     assert!(pixels.iter().all(|[r, g, b]| r <= g && g <= b));
     let plain = picture(&place, "model.obj", "1", &["--wireframe=2", "--dither", "0"]);
     let red = picture(&place, "model.obj", "1", &["--wireframe=2", "--wireframe-color", "red", "--dither", "0"]);
