@@ -229,7 +229,7 @@ impl RenderArgs {
         }
         let mut outcome = Outcome { exit: Exit::Done, existed: true, has_files: true };
         for (index, animation) in animations.iter().enumerate() {
-            let frames = self.frames.for_animation(&animation.name, count, rows.row(index));
+            let frames = self.frames.for_animation(&animation.name, count, rows.row(index, &animation.label));
             let frames = frames.map_err(crate::Error::from)?;
             let mut options = options.clone();
             options.load.model.animation.clips = vec![animation.choice.clone()];

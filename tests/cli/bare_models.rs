@@ -253,7 +253,14 @@ fn a_sheet_of_all_animations_has_a_row_for_each() {
     let render = ["render", "mast.gltf", "--size", "64x36", "--samples", "1", "--animation", "all"];
     place.ok(&[&render[..], &["--sheet", "sheet.png", "--sheet-frames", "4"]].concat());
     let sheet = image::open(place.path("sheet.png")).unwrap().into_rgb8();
-    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * (36 + 8)));
+    // A strip above each row holds its name, which is brighter than the strip.
+    let row = 16 + 36 + 8;
+    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * row));
+    let length = |index: u32| {
+        let is_inked = |x: &u32| (0..16).any(|y| sheet.get_pixel(*x, 8 + index * row + y).0[0] > 100);
+        (8..288).rev().find(is_inked).map(|x| (x - 8) as usize / 7 + 1)
+    };
+    assert_eq!([0, 1, 2].map(length), ["Bend", "Slide", "Vanish"].map(|name| Some(name.len())));
     place.assert_no_parts(".");
     place.ok(&[&render[..], &["--sheet", "{animation}.png", "--sheet-frames", "2"]].concat());
     assert!(["Bend.png", "Slide.png", "Vanish.png"].iter().all(|name| place.path(name).exists()));
