@@ -65,13 +65,19 @@ pub struct SingleClip {
     pub name: String,
     /// Its name for people: the clip's own name, followed by its index if other clips have the same name.
     pub label: String,
+    /// Expected number of frames of its sequence. `--set render.frames` may change the number.
+    pub frames: u32,
 }
 
-/// The clips that `options` name, to be played separately.
+/// The clips that `options` name, to be played separately. `frames` returns the number of frames of one clip's sequence.
 ///
 /// # Errors
 /// As [`playbacks`].
-pub fn singles(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<SingleClip>, String> {
+pub fn singles(
+    options: &AnimationOptions,
+    clips: &[Clip],
+    frames: impl Fn(Playback) -> u32,
+) -> Result<Vec<SingleClip>, String> {
     let mut taken: HashMap<String, usize> = HashMap::new();
     let single = |playback: Playback| {
         let own = &clips[playback.clip as usize].name;
@@ -84,7 +90,7 @@ pub fn singles(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<SingleC
         let count = taken.entry(file.to_lowercase()).or_default();
         *count += 1;
         let name = if *count == 1 { file } else { format!("{file}_{count}") };
-        SingleClip { choice, name, label }
+        SingleClip { choice, name, label, frames: frames(playback) }
     };
     Ok(playbacks(options, clips)?.into_iter().map(single).collect())
 }
@@ -194,7 +200,7 @@ mod tests {
     fn clips_are_played_by_themselves_under_names_of_their_own() {
         let all = AnimationOptions { clips: vec!["all".into()], ..AnimationOptions::default() };
         let of = |names: &[&str]| {
-            let singles = singles(&all, &clips(names)).unwrap();
+            let singles = singles(&all, &clips(names), |_| 1).unwrap();
             singles.into_iter().map(|single| [single.choice, single.name, single.label]).collect::<Vec<_>>()
         };
         assert_eq!(of(&["Run", "a/b"]), [["Run"; 3], ["a/b", "a_b", "a/b"]]);
