@@ -40,7 +40,8 @@ pub struct ModelArgs {
     /// Play these animations, by name or index; `all` plays all.
     ///
     /// Indices start at 0. Animations separated by commas are played simultaneously. With `{animation}` in --output or --video, each
-    /// animation gets its own files. With --sheet, `all` gives each animation a row [default: the model is at rest]
+    /// animation gets its own files. With --sheet, `all` gives each animation a row with its name [default: the model is at
+    /// rest]
     #[arg(long, value_name = "NAME|INDEX")]
     animation: Vec<String>,
     /// Playback speed of animations; 0 shows a fixed pose, negative numbers play backwards

@@ -234,8 +234,16 @@ fn each_animation_has_files_of_its_own_where_names_have_a_place() {
     let run = with(&["--animation", "all", "-o", "films/{animation}.webp"]);
     assert_eq!(place.names("films"), ["Bend.webp", "Slide.webp", "Vanish.webp"]);
     assert!(run.stderr.contains("animation 2 of 3: Slide\n"), "{}", run.stderr);
-    with(&["--animation", "0,Vanish", "-f", "5", "-o", "stills/{animation}_##.png"]);
+    assert!(
+        run.stderr.contains("\n96 frames in ") && run.stderr.ends_with("; see films/{animation}.webp\n"),
+        "{}",
+        run.stderr
+    );
+    let stills = ["--animation", "0,Vanish", "-f", "5", "-o", "stills/{animation}_##.png"];
+    with(&stills);
     assert_eq!(place.names("stills"), ["Bend_05.png", "Vanish_05.png"]);
+    let again = with(&[&stills[..], &["--skip-existing"]].concat()).stderr;
+    assert!(again.ends_with("nothing rendered: 2 frames existed already in stills/{animation}_##.png\n"), "{again}");
     with(&["--animation", "Bend", "-f", "5", "-o", "alone.png"]);
     assert!(decode(&place.path("alone.png")) == decode(&place.path("stills/Bend_05.png")));
     for (flags, text) in [
@@ -251,9 +259,23 @@ fn each_animation_has_files_of_its_own_where_names_have_a_place() {
 fn a_sheet_of_all_animations_has_a_row_for_each() {
     let place = place();
     let render = ["render", "mast.gltf", "--size", "64x36", "--samples", "1", "--animation", "all"];
-    place.ok(&[&render[..], &["--sheet", "sheet.png", "--sheet-frames", "4"]].concat());
+    let told = place.ok(&[&render[..], &["--sheet", "sheet.png", "--sheet-frames", "4"]].concat()).stderr;
+    // The result and each note are reported once, not for each row.
+    assert!(told.contains("\n12 frames in ") && told.ends_with("; see sheet.png\n"), "{told}");
+    assert_eq!(
+        ["; see ", " frames in ", "one of its cameras"].map(|text| told.matches(text).count()),
+        [1; 3],
+        "{told}"
+    );
     let sheet = image::open(place.path("sheet.png")).unwrap().into_rgb8();
-    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * (36 + 8)));
+    // A strip above each row holds its name, which is brighter than the strip.
+    let row = 16 + 36 + 8;
+    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * row));
+    let length = |index: u32| {
+        let is_inked = |x: &u32| (0..16).any(|y| sheet.get_pixel(*x, 8 + index * row + y).0[0] > 100);
+        (8..288).rev().find(is_inked).map(|x| (x - 8) as usize / 7 + 1)
+    };
+    assert_eq!([0, 1, 2].map(length), ["Bend", "Slide", "Vanish"].map(|name| Some(name.len())));
     place.assert_no_parts(".");
     place.ok(&[&render[..], &["--sheet", "{animation}.png", "--sheet-frames", "2"]].concat());
     assert!(["Bend.png", "Slide.png", "Vanish.png"].iter().all(|name| place.path(name).exists()));
