@@ -1,8 +1,14 @@
 //! Tests of the frame loop with fake devices.
 
 use super::*;
-use crate::device::fake::{FakeDevice, Step, settings};
-use crate::output::Pattern;
+use crate::{
+    aov::AovSet,
+    device::fake::{FakeDevice, Step, settings},
+    output::Pattern,
+    pixels::PixelType,
+    scene::Scene,
+};
+use std::sync::{Arc, atomic::Ordering};
 use tempfile::TempDir;
 
 #[derive(Default)]
@@ -46,7 +52,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
 
 fn render(job: &RenderJob, mut device: FakeDevice, numbers: &mut Numbers) -> Result<Summary, RenderError> {
     let stop = numbers.stop.clone();
-    run(job, &mut device, numbers, &stop)
+    run(job, &Driver::Overlapped, &mut device, numbers, &stop)
 }
 
 fn files(dir: &TempDir) -> usize {

@@ -156,7 +156,8 @@ fn models_that_are_cut_out_have_no_ground_or_one_of_shadows() {
 #[test]
 fn shadows_of_cut_out_models_fade_towards_the_edges() {
     let place = Place::new(1);
-    fs::write(place.path("model.obj"), "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n").unwrap();
+    fs::write(place.path("model.obj"), "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        .unwrap();
     let common = ["render", "model.obj", "-o", "a.png", "--size", "64x48", "--samples", "16", "--shadow-catcher"];
     let edges = |flags: &[&str]| {
         place.ok(&[&common[..], flags].concat());

@@ -443,7 +443,20 @@ fn a_single_picture_is_framed_for_its_view() {
     let turning = render(&["-o", "a.png", "--camera", "turntable"]);
     assert!(still != turning);
     assert!(turning == render(&["-o", "a.png", "--turns", "1"]));
-    place.ok(&["render", "model.obj", "--size", "64x48", "--samples", "2", "-f", "1", "-o", "####.png", "--denoise-frames", "0"]);
+    place.ok(&[
+        "render",
+        "model.obj",
+        "--size",
+        "64x48",
+        "--samples",
+        "2",
+        "-f",
+        "1",
+        "-o",
+        "####.png",
+        "--denoise-frames",
+        "0",
+    ]);
     assert!(turning == decode(&place.path("0001.png")));
 }
 
