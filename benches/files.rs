@@ -1,4 +1,4 @@
-//! Times of encoding and writing one frame of 1920x1080 on one thread, with real pixels: `cargo bench --bench files`.
+//! Benchmarks of encoding and writing a 1920x1080 frame on one thread, with rendered pixels: `cargo bench --bench files`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::{path::Path, sync::Arc};

@@ -1,6 +1,6 @@
-//! Times of builds, refits and traversal on this machine: `cargo bench`, or `cargo bench -- tlas` for a part.
+//! Benchmarks of tree builds, refits and traversal: `cargo bench`, or `cargo bench -- tlas` for a part.
 //!
-//! `throng bench SCENE` measures a scene of one's own; this measures the trees on fixed, reproducible inputs.
+//! The inputs are fixed and reproducible. To measure your own scene, use `throng bench SCENE`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use glam::{Affine3, Affine3A, Quat, Vec3};
@@ -20,14 +20,14 @@ use throng_scene::rig::{Deformers, MorphTarget};
 const REFIT_SIZES: [u32; 3] = [20_000, 200_000, 1_000_000];
 const STORED_SIZES: [u32; 3] = [20_000, 1_000_000, 4_000_000];
 const TLAS_SIZES: [u32; 2] = [11_042, 1_000_000];
-/// Picture size of the primary rays, a multiple of the tile's 8 on both sides.
+/// Picture size of the primary rays; both sides are multiples of the tile size 8.
 const PICTURE: (u32, u32) = (512, 288);
 
 fn device() -> CpuDevice {
     CpuDevice::new().expect("a CPU device")
 }
 
-/// The dragon without the ground that a standalone model is shown on.
+/// The dragon, without the ground that a standalone model gets.
 fn dragon() -> Mesh {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/dragon.obj");
     let scene = loader::load(&path).expect("the dragon loads");
@@ -42,7 +42,7 @@ fn triangles(mesh: &Mesh) -> &TriangleMesh {
     }
 }
 
-/// Builds at every quality, and a refit to a dragon that is bent a little.
+/// Builds at every quality, and a refit to a slightly bent dragon.
 fn blas(c: &mut Criterion) {
     let (mesh, layout) = (dragon(), device().node_layout());
     let mut group = c.benchmark_group("blas");
@@ -60,7 +60,7 @@ fn blas(c: &mut Criterion) {
     group.finish();
 }
 
-/// Triangles that give builders a hard time, beside a ball as usual: none may take three times as long as that.
+/// Triangles that are difficult for builders, next to an ordinary ball. None may take three times as long as the ball.
 fn adversarial(c: &mut Criterion) {
     const COUNT: u32 = 20_000;
     let layout = device().node_layout();
@@ -100,7 +100,7 @@ fn adversarial(c: &mut Criterion) {
     group.finish();
 }
 
-/// A bumpy ball of about `count` triangles, in rows as modellers write them.
+/// A bumpy ball of about `count` triangles, in rows as in modelled meshes.
 fn ball(count: u32, phase: f32) -> TriangleMesh {
     let side = ((count / 2) as f32).sqrt() as u32;
     let vertex = |i: u32| {
@@ -121,7 +121,7 @@ fn ball(count: u32, phase: f32) -> TriangleMesh {
     }
 }
 
-/// What a refit saves: each size and layout built as for every frame, and refitted.
+/// Time saved by a refit: each size and layout is rebuilt and refitted.
 fn refit(c: &mut Criterion) {
     let mut group = c.benchmark_group("refit");
     group.sample_size(20);
@@ -140,7 +140,7 @@ fn refit(c: &mut Criterion) {
     group.finish();
 }
 
-/// A skin of four joints per vertex and a target, and the refit that follows.
+/// Skinning with four joints per vertex and one morph target, followed by the refit.
 fn deform(c: &mut Criterion) {
     let mesh = ball(1_000_000, 0.0);
     let count = mesh.positions.len() as u32;
@@ -174,7 +174,7 @@ fn deform(c: &mut Criterion) {
     group.finish();
 }
 
-/// What a tree costs that is there already: its name, and the way from a file that the system holds in memory.
+/// Cost of a stored tree: computing its name, and reading its file from the page cache.
 fn stored(c: &mut Criterion) {
     let mut group = c.benchmark_group("stored");
     group.sample_size(20);
@@ -198,7 +198,7 @@ fn instance(mesh: u32) -> Instance {
     Instance { local: Affine3::IDENTITY, node: NONE, mesh, slot_base: 0, motion: NONE }
 }
 
-/// Random position in a cube of a size at which dragons overlap a little, random rotation, size 0.5 to 1.5.
+/// Random position in a cube in which dragons overlap slightly, random rotation, size from 0.5 to 1.5.
 fn random_transform(index: u32, count: u32) -> Affine3 {
     let u = |seed| hash_unit(seed, index);
     let side = 8.0 * (count as f32).cbrt();
@@ -210,7 +210,7 @@ fn random_transform(index: u32, count: u32) -> Affine3 {
     )
 }
 
-/// Instance boxes included, as for a frame.
+/// TLAS builds as for a frame, including the instances' boxes.
 fn tlas(c: &mut Criterion) {
     tlas_in(c, "tlas", device().node_layout());
     tlas_in(c, "tlas_compressed", NodeLayout::Compressed8);
@@ -241,7 +241,7 @@ fn tlas_in(c: &mut Criterion, name: &str, layout: NodeLayout) {
     group.finish();
 }
 
-/// Small dragons on the vertices of a dragon ten times as large.
+/// Small dragons at the vertices of a dragon that is ten times as large.
 fn scatter() -> (Scene, Vec<Affine3>) {
     let mesh = dragon();
     let small = |(index, &position): (usize, &[f32; 3])| {
@@ -292,7 +292,7 @@ fn ray(origin: Vec3, direction: Vec3) -> Ray {
     Ray { origin: origin.into(), t_min: 0.0, direction: direction.normalize().into(), t_max: f32::INFINITY }
 }
 
-/// Through the pixels' centres, in tiles of 8×8.
+/// Rays through the pixels' centres, in tiles of 8×8.
 fn primary_rays(camera: &CameraPose) -> Vec<Ray> {
     let (width, height) = PICTURE;
     let aspect = width as f32 / height as f32;
@@ -308,7 +308,7 @@ fn primary_rays(camera: &CameraPose) -> Vec<Ray> {
     (0..width * height).map(through).collect()
 }
 
-/// From just before each hit, back into a random direction of the half space that the ray came from.
+/// Rays from just before each hit, in a random direction of the hemisphere that the ray came from.
 fn bounce_rays(rays: &[Ray], hits: &[Hit]) -> Vec<Ray> {
     let hit_rays = rays.iter().zip(hits).zip(0..).filter(|((_, hit), _)| hit.t >= 0.0);
     hit_rays
@@ -322,7 +322,7 @@ fn bounce_rays(rays: &[Ray], hits: &[Hit]) -> Vec<Ray> {
         .collect()
 }
 
-/// Coherent and incoherent rays through the scattered dragons, and through links whose boxes overlap.
+/// Coherent and incoherent rays through the scattered dragons, and through chain links whose boxes overlap.
 fn traversal(c: &mut Criterion) {
     let layout = device().node_layout();
     let (scene, transforms) = scatter();

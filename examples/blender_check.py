@@ -1,11 +1,11 @@
-"""Holds throng against Blender's Cycles: small scenes are built in Blender, exported to glTF, rendered by both and compared.
+"""Compares throng with Blender's Cycles: small scenes are built in Blender, exported to glTF, and rendered by both.
 
     python -m pip install "bpy==4.5.*" numpy OpenEXR        # Blender as a Python module; it needs Python 3.11
     python examples/blender_check.py --throng target/release/throng [SCENE..] [--out FOLDER]
 
-Scenes are `light`, `square`, `wide`, `upright` (apertures in pictures of these shapes), `shift`, `parent` (a camera below a parent that is
-scaled unevenly), `glass` and `film`. The table has differences between means of blocks of 16 x 16 pixels, relative to the mean of the
-picture by Cycles: what is left is noise. Ends with 1 if a scene differs by more than its noise. See docs/blender.md.
+Scenes are `light`, `square`, `wide`, `upright` (apertures in pictures of these shapes), `shift`, `parent` (a camera whose parent is scaled
+non-uniformly), `glass` and `film`. The table shows differences between means of blocks of 16 x 16 pixels, relative to the mean of Cycles'
+picture. Exits with 1 if a scene differs by more than noise explains. See docs/blender.md.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import OpenEXR
 from mathutils import Matrix
 
 BLOCK = 16
-# Greatest 95th percentile of differences that noise explains.
+# Maximum 95th percentile of the differences that noise explains.
 LIMIT = 0.05
 
 
@@ -71,7 +71,7 @@ def place(kind, paint, **where):
 
 
 def things():
-    """A floor with boxes and balls before and behind the focus at 5 m."""
+    """A floor with boxes and balls in front of and behind the focus distance of 5 m."""
     paints = [material(f"paint {i}", color) for i, color in enumerate([(0.7, 0.1, 0.1), (0.1, 0.6, 0.15), (0.1, 0.2, 0.7)])]
     place("plane", material("floor", (0.5, 0.48, 0.45)), size=60)
     for i in range(9):
@@ -117,12 +117,12 @@ def lamps(scene):
         made = bpy.data.objects.new(kind.lower(), data)
         made.location = where
         scene.collection.objects.link(made)
-    # The exporter has no area lights: a plane that emits is what both render.
+    # The exporter does not support area lights, so both render an emissive plane.
     place("plane", material("panel", (0, 0, 0), emission=(12, 11, 9)), size=1, location=(0, 0, 4), rotation=(math.pi, 0, 0))
 
 
 def glass(scene):
-    """A ball of solid glass: the exporter takes its thickness from a group of this name."""
+    """A ball of solid glass. The exporter reads the thickness from a node group of this name."""
     paint = material("glass", (0.9, 1, 0.95), 0, transmission=1)
     group = bpy.data.node_groups.new("glTF Material Output", "ShaderNodeTree")
     group.interface.new_socket("Thickness", in_out="INPUT", socket_type="NodeSocketFloat")
@@ -133,7 +133,7 @@ def glass(scene):
 
 
 def moving(scene):
-    """A ball that moves and a camera that follows, keyed at frames 1 and 25."""
+    """A moving ball and a camera that follows it, keyed at frames 1 and 25."""
     ball = place("uv_sphere", material("ball", (0.8, 0.4, 0.1)), radius=0.5, segments=64, ring_count=32)
     for frame, x in ((1, -2), (25, 2)):
         ball.location = (x, -2, 0.5)
@@ -148,7 +148,7 @@ def moving(scene):
     scene.frame_set(13)
 
 
-# Name: size, what is added to the things, options of the camera, and flags of throng.
+# Name: size, functions that add to the scene, camera options, and flags of throng.
 SCENES = {
     "light": ((192, 108), [sun, lamps], {}, []),
     "square": ((128, 128), [sun], {"f_stop": 0.1}, ["--aperture", "0.1", "--focus", "5"]),
@@ -156,7 +156,7 @@ SCENES = {
     "upright": ((96, 160), [sun], {"f_stop": 0.1}, ["--aperture", "0.1", "--focus", "5"]),
     "shift": ((160, 96), [sun], {"shift": (0.15, -0.2)}, ["--shift", "0.15,-0.2"]),
     "parent": ((144, 144), [sun], {"parent": (1, 2, 1.5)}, []),
-    # Without the sun, whose caustics are rare white specks in Cycles.
+    # Without the sun, whose caustics are sparse white specks in Cycles.
     "glass": ((128, 128), [glass], {}, []),
     "film": ((192, 108), [sun, moving], {}, ["--animation", "all"]),
 }
@@ -167,10 +167,10 @@ def export(path):
         filepath=path,
         export_cameras=True,
         export_lights=True,
-        # "Unitless": watts, as Blender has them. "Standard" makes lights 683 times as strong, by the efficacy of green light.
+        # "Unitless" keeps Blender's watts. "Standard" multiplies them by 683, the luminous efficacy of green light.
         export_import_convert_lighting_mode="COMPAT",
         export_animation_mode="SCENE",
-        # Frame 1 is at 0 s, as throng has it.
+        # Frame 1 is at 0 s, as in throng.
         export_anim_slide_to_zero=True,
         export_apply=True,
     )

@@ -1,8 +1,8 @@
-//! Flies through a scene as a page of `throng view` does, and reports how many pictures come and how late they are.
+//! Flies through a scene like the page of `throng view`, and reports the picture rate and the delays.
 //!
 //!     cargo run --release --example fly -- target/release/throng scenes/dragon_of_dragons.ron --size 960x540
 //!
-//! `--line 5,60` sends everything through a line of 5 Mbit/s that takes 60 ms there and back. Flags after `--` go to `throng view`.
+//! `--line 5,60` simulates a connection of 5 Mbit/s with a round-trip time of 60 ms. Flags after `--` are passed to `throng view`.
 
 use serde_json::{Value, json};
 use std::{
@@ -18,9 +18,9 @@ use std::{
 use throng_view::read_picture;
 use tungstenite::{Message, WebSocket, handshake::client::generate_key, protocol::Role};
 
-/// Cameras per second unless told otherwise, as most browsers draw.
+/// Default number of camera poses per second; most browsers draw at this rate.
 const RATE: f64 = 60.0;
-/// Time of the flight that does not count, in which the server learns how fast it is.
+/// Seconds at the start that are not measured, while the server adapts to the connection.
 const WARM_UP: f64 = 3.0;
 
 fn main() {
@@ -51,7 +51,7 @@ fn main() {
     fly(connect(&host, token), size, (seconds, rate));
 }
 
-/// A process that ends with this.
+/// A process that is killed when this is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -85,7 +85,7 @@ fn connect(host: &str, token: &str) -> WebSocket<TcpStream> {
     WebSocket::from_raw_socket(stream, Role::Client, None)
 }
 
-/// Sends a request and returns the head of the answer.
+/// Sends a request and returns the head of the response.
 fn ask(stream: &mut TcpStream, request: &str) -> String {
     stream.write_all(request.as_bytes()).expect("the request is sent");
     let mut head = Vec::new();
@@ -141,7 +141,7 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, 
                 say(&mut socket, json!({"do": "shown", "picture": header.picture}));
                 let now = begin.elapsed().as_secs_f64();
                 if now > WARM_UP {
-                    // All cameras that no picture before showed are seen now, or what came of them.
+                    // This picture answers all poses up to its own that no earlier picture answered.
                     lags.extend(sent.range(shown + 1..=header.key.max(shown)).map(|(_, at)| 1e3 * (now - at)));
                     times.push(now);
                     *sizes.entry((header.width, header.height, header.samples)).or_default() += 1;
@@ -165,7 +165,7 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, 
     println!("sizes and samples: {sizes:?}");
 }
 
-/// Passes connections on to `host` through a line of so many bytes per second that takes so many seconds each way. Returns its own host.
+/// Forwards connections to `host` with limited throughput (bytes per second) and a delay in seconds each way. Returns the forwarding host.
 fn shaped(host: &str, rate: f64, delay: f64) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let own = listener.local_addr().unwrap().to_string();
@@ -184,7 +184,7 @@ fn shaped(host: &str, rate: f64, delay: f64) -> String {
     own
 }
 
-/// Reads as fast as the line carries it, and no more than fits on it.
+/// Reads at the simulated throughput, with a limited queue.
 fn take(mut from: TcpStream, sender: &Sender<(Instant, Vec<u8>)>, rate: f64, delay: f64) {
     let mut free = Instant::now();
     let mut part = [0; 1400];
@@ -193,7 +193,7 @@ fn take(mut from: TcpStream, sender: &Sender<(Instant, Vec<u8>)>, rate: f64, del
         if sender.send((free + Duration::from_secs_f64(delay), part[..count].to_vec())).is_err() {
             break;
         }
-        // Routers have room for some tenths of a second.
+        // Routers queue some tenths of a second.
         let ahead = free.saturating_duration_since(Instant::now());
         thread::sleep(ahead.saturating_sub(Duration::from_millis(100)));
     }

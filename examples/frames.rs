@@ -1,4 +1,4 @@
-//! A loop over the frames of an animated model, whose files somebody watches being made.
+//! Renders the frames of an animated model, with an observer that is called for each file.
 //!
 //!     cargo run --release --example frames
 
@@ -12,7 +12,7 @@ use throng::{
     settings::{Destination, FrameOptions},
 };
 
-/// Prints a line for each frame, and ends the run when there are enough rays.
+/// Prints a line per frame, and ends the run after enough rays.
 struct Watcher<'a> {
     rays: u64,
     enough: &'a AtomicBool,
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let frames = FrameOptions {
         output: Some(Destination::parse(folder.path().join("dragon_##.png"))?),
-        // Every eighth.
+        // Every eighth frame.
         frames: Some("1-40:8".parse()?),
         ..FrameOptions::default()
     };

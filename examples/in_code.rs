@@ -1,4 +1,4 @@
-//! A scene that is built in code, and a picture of it in memory.
+//! Builds a scene in code and renders it to memory.
 //!
 //!     cargo run --release --example in_code
 
@@ -12,7 +12,7 @@ use throng::{
 };
 
 fn main() -> Result<(), Error> {
-    // What code does not decide is quickest written as in a scene file.
+    // The fixed parts are shortest in scene file syntax.
     let mut scene: SceneFile = r##"(
         environment: SunSky(elevation: 30),
         materials: { "gold": Metal(color: "#ffd080"), "stone": Diffuse(color: "#8a8078") },
@@ -38,7 +38,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// A pyramid of height 0.6. Corners are counter-clockwise, seen from outside.
+/// A pyramid of height 0.6. Triangles are counter-clockwise as seen from outside.
 fn pyramid() -> TriangleMesh {
     TriangleMesh {
         positions: vec![[-0.2, 0.0, -0.2], [0.2, 0.0, -0.2], [0.2, 0.0, 0.2], [-0.2, 0.0, 0.2], [0.0, 0.6, 0.0]],

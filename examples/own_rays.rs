@@ -1,4 +1,4 @@
-//! Rays of one's own against a glTF model: a scan from above, in letters, and what is in its middle.
+//! Traces custom rays against a glTF model: prints a height map as text, and the surface at its centre.
 //!
 //!     cargo run --release --example own_rays
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// The height of a hit, from 0 to 2 m.
+/// Character for the height of a hit, from 0 to 2 m.
 fn letter(hit: &Option<Hit>) -> char {
     let height = hit.map_or(0.0, |hit| 5.0 - hit.distance);
     [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'][(height * 5.0).clamp(0.0, 9.0) as usize]

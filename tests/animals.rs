@@ -1,4 +1,4 @@
-//! The animated models of `assets`: sound skins, clips that loop, feet that keep to the ground.
+//! Animated models of `assets`: valid skins, looping clips, and feet that do not slide.
 
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, path::PathBuf};
@@ -7,7 +7,7 @@ use throng_loader::gltf::{GltfOptions, Model, load_model};
 use throng_scene::anim::{BindPose, Deformed, RigPose, deform};
 use throng_scene::rig::Playback;
 
-/// Clips of the bull and their speed in metres per second, as `tools/make_animals/src/bull/gait.rs` has it.
+/// Clips of the bull and their speeds in metres per second, as in `tools/make_animals/src/bull/gait.rs`.
 const GAITS: [(&str, f32); 2] = [("Gallop", 8.0), ("Walk", 1.0)];
 
 fn path(file: &str) -> PathBuf {
@@ -27,7 +27,7 @@ fn clip(model: &Model, name: &str) -> u32 {
     found.unwrap_or_else(|| panic!("there is a clip {name}")) as u32
 }
 
-/// Vertices at a share of a clip, or at rest, where the model stands.
+/// Vertices at a fraction of a clip, or at rest; the root does not move.
 fn posed(model: &Model, clip: u32, share: f32) -> Deformed {
     let playback = Playback { clip, looped: false, ..Playback::default() };
     let time = share * model.rig.clips.get(clip as usize).map_or(0.0, |clip| clip.duration);
@@ -69,7 +69,7 @@ fn the_animals_are_small_light_and_closed() {
     }
 }
 
-/// Every edge is walked once in each direction, when vertices that differ in their colours only are one.
+/// Checks that every edge occurs once in each direction. Coincident vertices count as one.
 fn assert_closed(file: &str, positions: &[[f32; 3]], triangles: &[[u32; 3]]) {
     let mut edges: HashMap<_, i32> = HashMap::new();
     for corners in triangles {
@@ -108,7 +108,7 @@ fn clips_end_where_they_begin() {
 
 #[test]
 fn skin_stretches_but_does_not_tear() {
-    // Most where a limb opens that is bent at rest.
+    // The maximum occurs where a limb that is bent in the bind pose straightens.
     const MOST: f32 = 5.0;
     for file in ["flapping_dragon.glb", "bull.glb"] {
         let model = model(file);
@@ -126,14 +126,14 @@ fn skin_stretches_but_does_not_tear() {
     }
 }
 
-/// Lengths of all sides of triangles.
+/// Lengths of all triangle sides.
 fn edges(triangles: &[[u32; 3]], positions: &[[f32; 3]]) -> Vec<f32> {
     let point = |corner: u32| Vec3::from(positions[corner as usize]);
     let sides = triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
     sides.map(|(a, b)| point(a).distance(point(b))).collect()
 }
 
-/// The soles of the bull's feet: vertices of front right and left, hind right and left, which faces +Z.
+/// Vertices of the bull's soles: front right and left, hind right and left. The bull faces +Z.
 fn soles(model: &Model) -> [Vec<usize>; 4] {
     let rest = posed(model, NONE, 0.0).positions;
     let sole = |front: bool, right: bool| {
@@ -161,7 +161,7 @@ fn feet_on_the_ground_do_not_slide_at_the_stated_speed() {
     }
 }
 
-/// How many vertices of a sole stay on the ground. Those have to move back by `distance`, up to a tenth.
+/// Number of a sole's vertices that stay on the ground. Each must move back by `distance`, within a tenth.
 fn assert_held(sole: &[usize], from: &[[f32; 3]], to: &[[f32; 3]], distance: f32) -> usize {
     const ON_GROUND: f32 = 0.002;
     let mut held = 0;

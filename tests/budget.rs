@@ -1,4 +1,4 @@
-//! Builds of trees keep to the memory that they say they need. Allocations are counted here, so this is a program of its own.
+//! Tree builds stay within their memory estimates. The global allocator counts allocations, so this is a separate test program.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -13,18 +13,18 @@ struct Counting;
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is passed on to the system's allocator.
+// SAFETY: all calls are forwarded to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
         MOST.fetch_max(now, Relaxed);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(data, layout) }
     }
 }
@@ -32,7 +32,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// A hilly sheet of so many cells along each side.
+/// A hilly grid of `cells` cells per side.
 fn sheet(cells: u32) -> TriangleMesh {
     let row = cells + 1;
     let point = |i: u32| [(i % row) as f32, 3.0 * hash_unit(1, i), (i / row) as f32];
@@ -47,7 +47,7 @@ fn sheet(cells: u32) -> TriangleMesh {
     }
 }
 
-/// Triangles of their own in a cube.
+/// Unconnected triangles in a cube.
 fn soup(count: u32) -> TriangleMesh {
     let corner = |i: u32| [0, 1, 2].map(|axis| 100.0 * hash_unit(5 + axis, i / 3) + hash_unit(axis, i));
     TriangleMesh {
@@ -57,7 +57,7 @@ fn soup(count: u32) -> TriangleMesh {
     }
 }
 
-/// Needles in all directions, which are cut into as many parts as may be.
+/// Needles in all directions, which builders split into as many parts as they may.
 fn needles(count: u32) -> TriangleMesh {
     let corner = |i: u32| {
         let thickness = if i % 3 == 2 { 1e-4 } else { 1.0 };

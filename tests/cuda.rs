@@ -1,6 +1,5 @@
-//! The GPU against itself: a frame is the same to the bit however often it is rendered, however it is cut into launches,
-//! and whatever is under way beside it; and the rays that it says it cast are those that it cast. Whether it is the same as
-//! the CPU's is for tests/golden and tests/tracing.
+//! Consistency of the GPU: a frame is bitwise reproducible in repeated renders, with any division into launches and with other work in
+//! progress. The reported ray counts equal the traced rays. tests/golden and tests/tracing compare it with the CPU.
 
 #![cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
@@ -23,12 +22,12 @@ use throng_picture::{
 };
 use throng_render::Poser;
 
-/// Waves of bounces, a single wave with shadow rays, and the other schedule: a loop per pixel.
+/// Integrators with bounce waves, with a single wave and shadow rays, and with the other schedule, a loop per pixel.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Whitted, Integrator::Ao, Integrator::Steps];
-/// More than one launch of the loop schedule adds up, and no multiple of that.
+/// More samples than one launch of the loop schedule takes, and not a multiple of that number.
 const SAMPLES: u32 = 6;
 
-/// None, after one line that tells why, where no GPU is usable.
+/// Opens the first GPU. Prints a line with the reason and returns None if no GPU is usable.
 fn gpu() -> Option<CudaDevice> {
     match gpus() {
         Ok(gpus) => Some(CudaDevice::open(gpus[0].ordinal).unwrap()),
@@ -39,9 +38,9 @@ fn gpu() -> Option<CudaDevice> {
     }
 }
 
-/// The golden scenes, small enough to be rendered again and again.
+/// The golden scenes, at a size that allows many renders.
 fn scenes() -> Vec<Arc<Scene>> {
-    // Of the checkout that this runs in, which need not be the one that it was built in.
+    // Relative to the current checkout, which may differ from the one in which the test was built.
     let files = std::fs::read_dir("tests/golden/scenes").unwrap();
     let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "ron"));
@@ -54,14 +53,14 @@ fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
     FrameSettings { samples: SAMPLES, integrator, ..FrameSettings::from(&scene.settings) }
 }
 
-/// With motion blur where the scene asks for it.
+/// Poses a frame, with motion blur if the scene enables it.
 fn pose(scene: &Arc<Scene>, number: u32) -> Frame {
     let mut poser = Poser::new(scene.clone(), NodeLayout::Compressed8);
     poser.set_shutter(scene.settings.shutter);
     poser.pose(number).frame
 }
 
-/// A moment, whatever the scene asks for: what bare queries are about.
+/// Poses a single moment, as ray queries use it, even if the scene has motion blur.
 fn pose_moment(scene: &Arc<Scene>, number: u32) -> Frame {
     Poser::new(scene.clone(), NodeLayout::Compressed8).pose(number).frame
 }
@@ -80,7 +79,7 @@ fn assert_same(found: &Rendered, expected: &Rendered, what: &str) {
     assert_eq!(found.rays, expected.rays, "{what}");
 }
 
-/// Calls `check` with each scene and schedule, and the picture as the device makes it on its own.
+/// Calls `check` with each scene and integrator, and with the picture of an undisturbed render.
 fn on_each_scene(mut check: impl FnMut(&mut CudaDevice, &Arc<Scene>, &FrameSettings, &Rendered, &str)) {
     let Some(mut device) = gpu() else { return };
     for scene in scenes() {
@@ -110,7 +109,7 @@ fn how_a_frame_is_cut_into_launches_does_not_show() {
     on_each_scene(|_, scene, settings, expected, what| {
         cut.load(scene.clone()).unwrap();
         let frame = pose(scene, 1);
-        // A few tiles of one sample, a part of the picture, and all of it with some of the samples.
+        // A few tiles of one sample, a part of the picture, and the whole picture with some of the samples.
         let pixels = settings.width * settings.height;
         for paths in [1000, pixels / 3, pixels * 3] {
             cut.limit_paths_per_launch(paths);
@@ -141,7 +140,7 @@ fn looks_at_whether_paths_are_left_do_not_show() {
     for scene in scenes() {
         device.load(scene.clone()).unwrap();
         let mut settings = settings(&scene, Integrator::Whitted);
-        // In chunks of which some end before the first look, some between looks, and some never.
+        // Some chunks run out of paths before the first check for remaining paths, some between checks, and some never.
         settings.bounces = 100;
         let frame = pose(&scene, 1);
         device.limit_paths_per_launch(u32::MAX);
@@ -169,8 +168,7 @@ fn another_device_of_the_same_gpu_makes_the_same_frame() {
     });
 }
 
-/// What each ray hits, in a form that compares to the bit and holds nothing else.
-/// The file of a frame, as another implementation reads it: channels by name, and the bits of their values.
+/// The channels of a frame's file, as another implementation reads them: names, and the bits of the values.
 fn file_of(rendered: &Rendered, settings: &FrameSettings, encoding: &Encoding) -> Vec<(String, Vec<u32>)> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.exr");
@@ -226,6 +224,7 @@ fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
     });
 }
 
+/// Traces rays. Returns the bits of each hit, without parts that do not identify it; None for a miss.
 fn trace(device: &mut dyn Device, scene: &Arc<Scene>, rays: &[Ray]) -> Vec<Option<[u32; 5]>> {
     let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
     let mut hits = vec![Hit::default(); rays.len()];
@@ -242,7 +241,7 @@ fn a_frames_own_rays_are_as_many_as_it_counts_and_hit_what_they_hit_on_the_cpu()
         device.load(scene.clone()).unwrap();
         cpu.load(scene.clone()).unwrap();
         let mut settings = settings(&scene, Integrator::Whitted);
-        // Tiles hang over the edges of such a picture.
+        // The last tiles extend beyond the edges of such a picture.
         settings.width -= 3;
         settings.height -= 5;
         let frame = pose_moment(&scene, 1);

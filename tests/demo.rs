@@ -1,4 +1,4 @@
-//! What the repository shows: the demo scenes load and are what the README says, and the dragon is a sound mesh.
+//! Assets of the repository: the demo scenes load and match the README, and the dragon is a valid mesh.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -86,7 +86,7 @@ fn the_herd_is_as_fast_as_its_hooves() {
     world_transforms(&scene, &Moment::of(&scene, 2.0), &mut after);
     let palette = scene.palettes[0];
     let bulls = (0..before.len()).filter(|&i| scene.instances[i].mesh == palette.first_mesh);
-    // 3.84 metres per stride, as `tools/make_animals` has it.
+    // 3.84 metres per stride, as in `tools/make_animals`.
     let speed = 3.84 / palette.poses.duration;
     let moves = bulls.map(|i| after[i].translation.x - before[i].translation.x);
     let moves: Vec<f32> = moves.collect();
@@ -113,7 +113,7 @@ fn the_dragon_is_closed_and_consistently_wound() {
     assert_eq!(mesh.normals.len(), mesh.positions.len());
     assert_eq!(mesh.uvs.len(), mesh.positions.len());
 
-    // Vertices that texture seams split are one again.
+    // Merges vertices that are split at texture seams.
     let mut index = HashMap::new();
     let welded: Vec<usize> = (mesh.positions.iter())
         .map(|p| {

@@ -1,4 +1,4 @@
-//! Rays of one's own, as programs of others trace them.
+//! Custom rays, traced through the public interface as other programs do.
 
 use throng::{
     DeviceChoice, Ray, Renderer,
@@ -9,7 +9,7 @@ use throng::{
     },
 };
 
-/// A triangle that faces +Z, as it is at x = 0 and mirrored and stretched at x = 10, and a sphere of radius 2 at x = 20.
+/// A triangle that faces +Z at x = 0, its mirrored and stretched copy at x = 10, and a sphere of radius 2 at x = 20.
 fn three_things() -> Renderer {
     let text = r##"(
         environment: Constant(radiance: (1, 1, 1)),
@@ -44,14 +44,14 @@ fn hits_tell_what_where_and_which_way_it_faces() {
         assert_eq!(scene.material_name(hit.material as usize), material);
     }
     assert_eq!([plain, mirrored, ball].map(|hit| hit.instance), [0, 1, 2]);
-    // Twice as far, as the direction is half as long.
+    // The distance is doubled because the direction has half the length.
     assert_eq!([plain.distance, ball.distance], [10.0, 6.0]);
     assert_eq!((plain.normal, plain.barycentrics), ([0.0, 0.0, 1.0], [0.25, 0.5]));
-    // A mirrored triangle has the same front.
+    // Mirroring does not swap the front and the back of a triangle.
     let turned = Vec3::new(1.0, 0.0, 1.0).normalize();
     assert!(Vec3::from(mirrored.normal).distance(turned) < 1e-6, "{mirrored:?}");
     assert!(Vec3::from(ball.normal).distance(Vec3::Z) < 1e-6, "{ball:?}");
-    // From behind, too.
+    // Also from behind.
     let behind = renderer.trace(1, &[Ray::new([0.0, 0.0, -5.0], Vec3::Z)]).unwrap();
     assert_eq!(behind[0].unwrap().normal, [0.0, 0.0, 1.0]);
 }
@@ -70,7 +70,7 @@ fn hits_in_assemblies_lead_to_the_copy() {
     )"##;
     let scene: SceneFile = text.parse().unwrap();
     let mut renderer = Renderer::from_desc("rows", &scene).unwrap().device(DeviceChoice::Cpu);
-    // The grids are centred.
+    // Grids are centred.
     let rays = [(4.0, 2.0), (-4.0, -2.0)].map(|(x, y)| Ray::new([x, y, 0.0], [0.0, 0.0, 1.0]));
     let hits = renderer.trace(1, &rays).unwrap();
     let scene = renderer.scene().unwrap();
@@ -112,7 +112,7 @@ fn rays_meet_what_deforms_as_it_is_in_the_frame() {
     let fifth = renderer.trace(5, &rays).unwrap();
     assert!(first != fifth, "the dragon flies");
     assert!(renderer.trace(1, &rays).unwrap() == first);
-    // Motion blur is for pictures.
+    // Motion blur applies to pictures only.
     let mut blurred = flying().with(|options| options.picture.shutter = "0.5".parse().ok());
     assert!(blurred.trace(5, &rays).unwrap() == fifth);
 }

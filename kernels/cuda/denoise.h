@@ -1,5 +1,5 @@
-// The denoiser of films on GPUs: a block of threads has a tile, and a thread a pixel of it. Every number is the result of the same operations
-// in the same order as on the CPU (denoise/gather.h, denoise/means.h), so frames have the same bits.
+// The animation denoiser on GPUs. A block of threads processes a tile, with one thread per pixel. All values result from the same
+// operations in the same order as on the CPU (denoise/gather.h, denoise/means.h), so frames are bitwise equal.
 #pragma once
 #include "denoise/denoise.h"
 
@@ -7,7 +7,7 @@ namespace THRONG_NAMESPACE {
 
 constexpr int kBlockWidth = int(DENOISE_BLOCK_WIDTH), kBlockHeight = int(DENOISE_BLOCK_HEIGHT), kBlockThreads = kBlockWidth * kBlockHeight;
 
-// Values of the pixels of a tile and `margin` pixels around it, in shared memory.
+// Values of a tile's pixels and of a margin of `margin` pixels around it, in shared memory.
 template <int margin>
 struct BlockPlane {
     static constexpr int kRow = kBlockWidth + 2 * margin, kPixels = kRow * (kBlockHeight + 2 * margin);
@@ -17,13 +17,13 @@ struct BlockPlane {
     THRONG_INLINE const float& at(int x, int y) const { return values[(y + margin) * kRow + x + margin]; }
 };
 
-// Calls `work` with the coordinates of all pixels of such a plane, a share of them in each thread.
+// Calls `work` with the coordinates of all pixels of a `BlockPlane<margin>`, distributed over the threads.
 template <int margin, class Work> THRONG_INLINE void each_pixel(Work work) {
     using Plane = BlockPlane<margin>;
     for (int i = int(threadIdx.x); i < Plane::kPixels; i += kBlockThreads) work(i % Plane::kRow - margin, i / Plane::kRow - margin);
 }
 
-// Mean over a square around a pixel, in the order of `mean_filter`.
+// Mean over a square around a pixel, summed in the order of `mean_filter`.
 template <int radius, int margin> THRONG_INLINE float mean_at(const BlockPlane<margin>& plane, int x, int y) {
     constexpr float share = 1.0f / float((2 * radius + 1) * (2 * radius + 1));
     float mean = 0.0f;
@@ -36,14 +36,14 @@ template <int radius, int margin> THRONG_INLINE float mean_at(const BlockPlane<m
 }
 
 struct GatherMemory {
-    // As in `Compared`.
+    // See `Compared`.
     BlockPlane<kFollowed> difference[3], variance, guides, excess;
     BlockPlane<3> disagreement;
-    // Sums over 2 * kFollowed + 1 pixels of a row.
+    // Sums over `2 * kFollowed + 1` pixels of a row.
     float excess_rows[kBlockHeight + 2 * kFollowed][kBlockWidth], variance_rows[kBlockHeight + 2 * kFollowed][kBlockWidth];
 };
 
-// The pixel of the margin that a thread follows besides its own; false if it has none.
+// Coordinates of the margin pixel that a thread follows in addition to its own; false if it has none.
 THRONG_INLINE bool margin_pixel(int index, int& x, int& y) {
     constexpr int row = kBlockWidth + 2 * kFollowed, band = row * kFollowed, side = 2 * kFollowed;
     static_assert(2 * band + side * kBlockHeight <= kBlockThreads, "a thread follows one pixel of the margin at most");
@@ -65,7 +65,7 @@ THRONG_INLINE void store_compared(GatherMemory& memory, int x, int y, const Comp
     memory.excess.at(x, y) = pixel.excess;
 }
 
-// The frame's own mean variance over 9x9 pixels around a thread's pixel. Run by the whole block.
+// The frame's own variance, averaged over the 9x9 pixels around a thread's pixel. All threads of the block must call it.
 THRONG_INLINE float block_noise(const DenoiseParams& params, const float* own, GatherMemory& memory, int tile_x, int tile_y, int x, int y) {
     each_pixel<kFollowed>([&](int px, int py) {
         const Record record = load_record(params, own, tile_x + px, tile_y + py);
@@ -77,7 +77,8 @@ THRONG_INLINE float block_noise(const DenoiseParams& params, const float* own, G
     return noise;
 }
 
-// Weight of what a thread's own pixel found, once all have been compared, by its frame's `own` noise. Run by the whole block.
+// Weight of the position found for a thread's pixel, after all pixels have been compared. `own` is the noise of the pixel's own frame. All
+// threads of the block must call it.
 THRONG_INLINE float block_weight(const DenoiseParams& params, GatherMemory& memory, int x, int y, float own) {
     __syncthreads();
     for (int i = int(threadIdx.x); i < (kBlockHeight + 2 * kFollowed) * kBlockWidth; i += kBlockThreads) {
@@ -102,7 +103,7 @@ THRONG_INLINE float block_weight(const DenoiseParams& params, GatherMemory& memo
         noise += memory.variance_rows[y + d][x];
     }
     const float weight = agreement_weight(mean_at<2>(memory.disagreement, x, y), excess * share, noise * share, own);
-    // The next frame is compared in the same memory.
+    // The same memory is used for the next frame.
     __syncthreads();
     return weight;
 }
@@ -122,7 +123,7 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
         for (int away = 1; away <= reach; away++) {
             const float* frame = params.frames[reach + step * away].records;
             if (!frame) break;
-            // Loaded again for each frame, as that takes less time than waiting for threads that found no room for their registers.
+            // Loaded again for each frame: keeping it in registers reduces occupancy and is slower.
             Compared pixel;
             if (has_margin) {
                 const Record record = load_record(params, own, tile_x + margin_x, tile_y + margin_y);
@@ -145,7 +146,7 @@ THRONG_DEVICE void gather_block(const DenoiseParams& params, GatherMemory& memor
 
 constexpr int kBlockRadius = int(DENOISE_RADIUS), kCompared = kBlockRadius + kPatch;
 
-// The tile of a block, and the pixel of its thread in it.
+// The tile of a block, and the pixel of its thread.
 struct BlockTile {
     int left, top, x, y;
 
@@ -156,20 +157,21 @@ struct BlockTile {
         x = int(threadIdx.x) % kBlockWidth;
         y = int(threadIdx.x) / kBlockWidth;
     }
-    // Index of a pixel in the picture by its coordinates in the tile. Pixels beyond an edge are those at it.
+    // Index of a pixel in the picture, from its coordinates in the tile. Coordinates are clamped to the picture.
     THRONG_INLINE uint64_t at(const DenoiseParams& params, int px, int py) const {
         return uint64_t(clamp_index(top + py, int(params.height))) * params.width + uint64_t(clamp_index(left + px, int(params.width)));
     }
     THRONG_INLINE bool is_in(const DenoiseParams& params) const { return left + x < int(params.width) && top + y < int(params.height); }
 };
 
-// Sums of a thread's pixel and those that are averaged with it, and its guides.
+// Sums of a thread's pixel and of the pixels averaged with it, and the pixel's guides.
 struct BlockSums {
     float guides[6], sums[3], weights;
 };
 
-// Averages a thread's pixel with pixels that are `step` apart, as `average_pixels` does. `radiance` and `noise` read a colour of a pixel by its
-// coordinates in the tile. There are two planes of distances, so that one is written while the other is still read. Run by the whole block.
+// Averages a thread's pixel with pixels that are `step` apart, like `average_pixels`. `radiance` and `noise` return a colour of a pixel
+// given by its coordinates in the tile. There are two planes of distances, so that one can be written while the other is being read. All
+// threads of the block must call it.
 template <int step, class Radiance, class Noise>
 THRONG_INLINE BlockSums average_around(const DenoiseParams& params, const BlockTile& tile, BlockPlane<kPatch>* distances, Radiance radiance, Noise noise) {
     const uint64_t plane = uint64_t(params.width) * params.height, own = tile.at(params, tile.x, tile.y);
@@ -238,7 +240,7 @@ THRONG_DEVICE void average_block(const DenoiseParams& params, AverageMemory& mem
     store_average(params, x, y, found.sums, found.weights, found.guides);
 }
 
-// Averages a tile of a frame that was averaged over pixels farther apart. These are read where they are: their tile has no room in shared memory.
+// The second pass for one tile. Its pixels are read from global memory, because the larger tile does not fit into shared memory.
 THRONG_DEVICE void spread_block(const DenoiseParams& params, BlockPlane<kPatch>* distances) {
     const BlockTile tile(params);
     const uint64_t plane = uint64_t(params.width) * params.height;

@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_copy_exr(cons
     copy_exr_piece(p, blockIdx.x, Team());
 }
 
-// The denoiser of films, which does not move: one thread per pixel of a frame that is recorded, and one block per tile.
+// The animation denoiser, compiled once, in the variant without motion: one thread per pixel of a recorded frame, and one block per tile.
 #if !THRONG_MOTION
 extern "C" __global__ void throng_denoise_outliers(const __grid_constant__ DenoiseParams params) {
     const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;

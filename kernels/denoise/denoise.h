@@ -1,4 +1,4 @@
-// Entry points of the denoiser of films: one item is one pixel of a frame that is recorded, or one tile.
+// Entry points of the animation denoiser. Each item is one pixel of a recorded frame or one tile.
 #pragma once
 #include "denoise/means.h"
 #include "denoise/record.h"

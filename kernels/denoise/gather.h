@@ -1,45 +1,45 @@
-// Gathers over time: the mean of a pixel and of the pixels of neighbouring frames in which its surface was seen, each weighed by how well
-// it agrees. What agrees is decided by statistics: differences are compared with what the noise explains.
+// Temporal gathering: the mean of a pixel and of its positions in neighbouring frames, where the same surface was visible. Each position is
+// weighted by how well it agrees with the pixel; statistical tests compare the difference with the difference that noise explains.
 #pragma once
 #include "denoise/tile.h"
 
 namespace THRONG_NAMESPACE {
 
-// Margin of a tile: pixels are followed this far around it, since how much a region differs is a mean over 9x9 pixels.
+// Margin of a tile, in pixels. Pixels are followed this far around the tile because a region's excess is a mean over 9x9 pixels.
 constexpr int kFollowed = 4;
-// Excess of squared differences, relative to their expectation, that costs a weight of 1/e.
+// Excess of the squared difference over its expected value, relative to that value, at which the weight falls to 1/e.
 constexpr float kAgreement = 1.5f;
-// Weight of the squared differences of albedo and normals in that excess.
+// Weight of the squared differences of albedo and normal in that excess.
 constexpr float kGuideAgreement = 6.0f;
-// Weight of the squared difference of alpha in that excess, with which shadows move that have no colour.
+// Weight of the squared difference of alpha in that excess. Alpha is the only guide for moving shadows on a shadow catcher.
 constexpr float kAlphaAgreement = 30.0f;
-// How much less regions count that differ by more than noise, relative to it.
+// Factor by which a region's excess, relative to its noise, reduces the weight.
 constexpr float kRegionAgreement = 1.5f;
-// How many times as much variance as a frame's own others may have and count in full.
+// Ratio of a neighbouring frame's variance to the frame's own up to which the neighbour keeps its full weight.
 constexpr float kNoisier = 3.0f;
-// How many pixels beside it a place may end that is followed to a frame and back.
+// Greatest distance in pixels between a position and its image after a step to the next frame and back.
 constexpr float kReturn = 0.5f;
 
-// A record's quarters, of four floats each, of which the last is motion.
+// Number of quarters in a record. Each has four floats; the last quarter is motion.
 constexpr int kQuarters = int(DENOISE_RECORD) / 4;
 
-// Radiance, its variance, albedo and normal of a pixel: three floats each, one after the other.
+// Radiance, its variance, albedo and normal of a pixel: three floats each, in this order.
 struct Record {
     Floats4 quarters[kQuarters - 1];
     THRONG_INLINE float operator[](int i) const { return quarters[i / 4][i % 4]; }
 };
 
-// The pixels of a tile, followed into one neighbouring frame.
+// The pixels of a tile at their positions in one neighbouring frame.
 struct Followed {
-    // As in `Compared`.
+    // See `Compared`.
     TilePlane<kFollowed> difference[3], variance, guides, excess;
     Record found[kTileHeight][kTileWidth];
     float samples[kTileHeight][kTileWidth];
-    // Of transparent pictures: alpha and its variance.
+    // Alpha and its variance, in transparent pictures only.
     float alphas[kTileHeight][kTileWidth], alpha_variances[kTileHeight][kTileWidth];
 };
 
-// Catmull-Rom weights of four pixels for a place between the middle two.
+// Catmull-Rom weights of four pixels for a position `t` from 0 to 1 between the middle two.
 THRONG_INLINE void cubic_weights(float t, float* weights) {
     weights[0] = ((-0.5f * t + 1.0f) * t - 0.5f) * t;
     weights[1] = (1.5f * t - 2.5f) * t * t + 1.0f;
@@ -47,7 +47,7 @@ THRONG_INLINE void cubic_weights(float t, float* weights) {
     weights[3] = (0.5f * t - 0.5f) * t * t;
 }
 
-// A row of four floats of each pixel's record: see `DenoiseFrame`. Pixels beyond an edge are those at it.
+// A row of one quarter of the records; see `DenoiseFrame` for the layout. `y` is clamped to the picture.
 THRONG_INLINE const float* row_at(const DenoiseParams& params, const float* frame, int quarter, int y) {
     return frame + 4 * ((uint64_t(quarter) * params.height + uint64_t(clamp_index(y, int(params.height)))) * params.width);
 }
@@ -62,7 +62,7 @@ THRONG_INLINE Record load_record(const DenoiseParams& params, const float* frame
     return record;
 }
 
-// The first quarters of records at a place between pixels, by cubic interpolation, which keeps detail sharp.
+// The first quarter of the records (radiance and one variance) at a position between pixels. Cubic interpolation keeps detail sharp.
 THRONG_DEVICE Floats4 radiance_between(const DenoiseParams& params, const float* frame, float x, float y) {
     const float left = floorf(x), top = floorf(y);
     float across[4], down[4];
@@ -73,14 +73,14 @@ THRONG_DEVICE Floats4 radiance_between(const DenoiseParams& params, const float*
     Floats4 rows[4];
     for (int j = 0; j < 4; j++) {
         const float* row = row_at(params, frame, 0, int(top) + j - 1);
-        // By pairs, which do not wait for each other.
+        // Summed in independent pairs, for instruction-level parallelism.
         rows[j] = (across[0] * load4(row + columns[0]) + across[1] * load4(row + columns[1])) +
                   (across[2] * load4(row + columns[2]) + across[3] * load4(row + columns[3]));
     }
     return (down[0] * rows[0] + down[1] * rows[1]) + (down[2] * rows[2] + down[3] * rows[3]);
 }
 
-// Alpha at a place between pixels, by the interpolation of radiance.
+// Alpha at a position between pixels, by cubic interpolation, as for radiance.
 THRONG_DEVICE float alpha_between(const DenoiseParams& params, const float* alpha, float x, float y) {
     const float left = floorf(x), top = floorf(y);
     float across[4], down[4], sum = 0.0f;
@@ -93,14 +93,14 @@ THRONG_DEVICE float alpha_between(const DenoiseParams& params, const float* alph
     return clamp(sum, 0.0f, 1.0f);
 }
 
-// The plane behind a plane of alpha: its variance.
+// Plane of alpha's variance, stored after the plane of alpha.
 THRONG_INLINE const float* variance_of_alpha(const DenoiseParams& params, const float* alpha) { return alpha + uint64_t(params.width) * params.height; }
 
 THRONG_INLINE float alpha_at(const DenoiseParams& params, const float* alpha, int x, int y) {
     return alpha[uint64_t(clamp_index(y, int(params.height))) * params.width + uint64_t(clamp_index(x, int(params.width)))];
 }
 
-// The second and third quarters at a place between pixels, by linear interpolation.
+// The second and third quarters at a position between pixels, by linear interpolation.
 THRONG_DEVICE void guides_between(const DenoiseParams& params, const float* frame, float x, float y, Floats4& second, Floats4& third) {
     const float left = floorf(x), top = floorf(y), across = x - left, down = y - top;
     uint64_t columns[2];
@@ -115,37 +115,37 @@ THRONG_DEVICE void guides_between(const DenoiseParams& params, const float* fram
     third = (1.0f - down) * rows[1][0] + down * rows[1][1];
 }
 
-// Where a pixel of the tile is in a frame, and its motion from there to the frame that is next on the way.
+// Position of a tile's pixel in a frame, and its motion from there to the next frame in the direction of travel.
 struct Place {
     float x, y;
     Vec2 motion;
-    // Whether it is known and in the picture.
+    // Whether the position is known and inside the picture.
     bool seen;
-    // Whether what is there may be the same surface. Where it is not, its difference still tells about the pixels around.
+    // Whether the surface at the position may be the pixel's own. If not, the difference still contributes to the regions of nearby pixels.
     bool same;
 };
 
-// Weight of a pixel by how many samples it has. Those beyond an edge are those at it.
+// Weight of a pixel by its sample count. Coordinates are clamped to the picture.
 THRONG_INLINE float samples_weight(const DenoiseParams& params, const DenoiseFrame& frame, int x, int y) {
     if (!frame.weights) return 1.0f;
     const int row = clamp_index(y, int(params.height)) / 8, column = clamp_index(x, int(params.width)) / 8;
     return frame.weights[row * ((int(params.width) + 7) / 8) + column];
 }
 
-// Motion of the pixel that is nearest to a place: to the frame before, and to the next.
+// Motion of the pixel nearest to a position: to the previous and to the next frame.
 THRONG_INLINE Floats4 motion_at(const DenoiseParams& params, const float* frame, float x, float y) {
     return load4(quarter_at(params, frame, kQuarters - 1, int(floorf(x + 0.5f)), int(floorf(y + 0.5f))));
 }
 
 THRONG_INLINE Vec2 motion_to(const Floats4& motion, int step) { return step < 0 ? Vec2{motion[0], motion[1]} : Vec2{motion[2], motion[3]}; }
 
-// The place of a pixel in its own frame, to be followed to those before (`step` of -1) or the next.
+// Position of a pixel in its own frame, from which it is followed to earlier (`step` = -1) or later (`step` = 1) frames.
 THRONG_INLINE Place place_of(const DenoiseParams& params, const float* own, int step, int x, int y) {
     const float left = float(clamp_index(x, int(params.width))), top = float(clamp_index(y, int(params.height)));
     return Place{left, top, motion_to(motion_at(params, own, left, top), step), true, true};
 }
 
-// Moves a place on to the next frame. The same surface must come back by the motion that is found there: else something has come before it.
+// Moves a position to the next frame in direction `step`. If the motion stored there does not lead back, another surface covers this one.
 THRONG_INLINE void follow(const DenoiseParams& params, const float* frame, int step, Place& place) {
     if (!place.seen) return;
     place.x += place.motion.x;
@@ -159,23 +159,23 @@ THRONG_INLINE void follow(const DenoiseParams& params, const float* frame, int s
     place.motion = motion_to(there, step);
 }
 
-// The sums over frames of a tile's pixels: weights, weighted radiance, its variance by squared weights, and weighted guides.
+// Sums of a tile's pixels over frames: weights, weighted radiance, variances with squared weights, and weighted guides.
 struct Gathered {
-    // The frame's own mean variance over 9x9 pixels, times their weight by samples.
+    // The frame's own variance, averaged over 9x9 pixels and multiplied by the pixel's sample weight.
     TilePlane<0> noise;
     float weights[kTileHeight][kTileWidth];
     Record sums[kTileHeight][kTileWidth];
     float alphas[kTileHeight][kTileWidth], alpha_variances[kTileHeight][kTileWidth];
 };
 
-// A pixel beside what is found at its place in a neighbouring frame: the difference of radiance, the sum of the variances of both, the
-// squared difference of guides, and how much more radiance differs than noise explains.
+// Comparison of a pixel with its position in a neighbouring frame: the difference of radiance, the sum of both variances, the squared
+// difference of the guides, and the excess of the squared difference of radiance over that variance.
 struct Compared {
     float difference[3], variance, guides, excess;
     Record found;
 };
 
-// The sum of a record's variances.
+// Sum of a record's three variances.
 THRONG_INLINE float variance_of(Floats4 first, Floats4 second) { return first[3] + second[0] + second[1]; }
 
 THRONG_INLINE void compare_pixel(const DenoiseParams& params, const Record& record, const float* frame, const Place& place, Compared& out) {
@@ -193,7 +193,7 @@ THRONG_INLINE void compare_pixel(const DenoiseParams& params, const Record& reco
     found[0] = radiance_between(params, frame, place.x, place.y);
     guides_between(params, frame, place.x, place.y, found[1], found[2]);
     for (int c = 0; c < 3; c++) found[0][c] = max(found[0][c], 0.0f);
-    // Variance is that of the nearest pixel.
+    // Variances are not interpolated: the nearest pixel's are used.
     found[0][3] = first[3];
     found[1][0] = second[0];
     found[1][1] = second[1];
@@ -209,22 +209,23 @@ THRONG_INLINE void compare_pixel(const DenoiseParams& params, const Record& reco
     out.excess = squares[0][0] + squares[0][1] + squares[0][2] - out.variance;
 }
 
-// How much means over 3x3 pixels disagree, by their differences of radiance and guides: they show what single pixels hide in noise.
-// Noise that neighbours have in common stays in such means.
+// Disagreement of 3x3 means, from their differences of radiance and guides. Means reveal differences that single pixels hide in noise.
+// `correlation` accounts for noise that neighbouring pixels share.
 THRONG_INLINE float disagreement_of(const DenoiseParams& params, float a, float b, float c, float variance, float guides) {
     return (a * a + b * b + c * c) / (variance * (params.correlation * (1.0f / 9.0f)) + 1e-8f) + kGuideAgreement * guides;
 }
 
-// The weight of what was found, given the mean disagreement over 5x5 pixels. Regions count less from the start that differ all over, by the mean
-// excess and variance over 9x9 pixels, or are noisier than the frame's `own` mean variance with as many samples: noise would explain any
-// difference there. What is noisier by little counts in full, or the light in samples that are rare and bright would be lost.
+// Weight of a position, from the disagreement averaged over 5x5 pixels. The weight is reduced if the region (9x9 pixels) differs as a
+// whole, according to its mean excess and variance. It is also reduced if the other frame is much noisier than the frame's `own` mean
+// variance for the same sample count, because noise would then explain any difference. Slightly noisier frames keep their weight; otherwise
+// rare, bright samples would lose light.
 THRONG_INLINE float agreement_weight(float disagreement, float excess, float noise, float own) {
     const float region = 1.0f + kRegionAgreement * max(excess, 0.0f) / (0.5f * noise + 1e-8f);
     const float noisier = max((noise - own) / (kNoisier * own + 1e-8f), 1.0f);
     return falloff(max(disagreement - 1.0f, 0.0f) * (1.0f / kAgreement)) / (region * noisier);
 }
 
-// A record times a weight; variances times its square.
+// A record scaled by a weight; its variances are scaled by the squared weight.
 THRONG_INLINE Record weighted(const Record& record, float weight) {
     const float squared = weight * weight;
     return Record{{Floats4{weight, weight, weight, squared} * record.quarters[0], Floats4{squared, squared, weight, weight} * record.quarters[1],
@@ -236,8 +237,8 @@ THRONG_INLINE void add_weighted(const Record& found, float weight, Record& sums)
     for (int quarter = 0; quarter < kQuarters - 1; quarter++) sums.quarters[quarter] += share.quarters[quarter];
 }
 
-// Stores a pixel's means, with radiance divided by albedo, so that textures need not be found again in noise. Its `own` weight is part of
-// `weight`. What is multiplied by alpha in transparent pictures is stored without it.
+// Stores a pixel's means. Radiance is divided by albedo, so that texture is not mistaken for noise. `weight` includes the pixel's `own`
+// weight. In transparent pictures, values premultiplied by alpha are divided by it.
 THRONG_INLINE void store_gathered(const DenoiseParams& params, int x, int y, const Record& sums, float own, float weight, float alpha = 1.0f) {
     const uint64_t plane = uint64_t(params.width) * params.height;
     float* out = params.gathered + uint64_t(y) * params.width + uint64_t(x);
@@ -283,7 +284,7 @@ THRONG_DEVICE void compare_frames(const DenoiseParams& params, const float* own,
         }
 }
 
-// Adds the pixels of a neighbouring frame by their weights.
+// Adds the pixels of a neighbouring frame, weighted by agreement and sample count.
 THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, const Place (*places)[kTileWidth + 2 * kFollowed], Gathered& out) {
     TilePlane<3> difference[3], variance, guides, disagreement;
     for (int c = 0; c < 3; c++) mean_filter<1>(in.difference[c], difference[c]);
@@ -315,7 +316,7 @@ THRONG_DEVICE void add_frame(const DenoiseParams& params, const Followed& in, co
     }
 }
 
-// They are on stacks, which have 2 MB in the program and may have less elsewhere.
+// Both are on the stack: 2 MB in this program, perhaps less in programs that use the library.
 static_assert(sizeof(Gathered) + sizeof(Followed) < (1u << 20), "tiles are too large for the stacks of threads");
 
 // Gathers one tile from all frames of the window.

@@ -1,29 +1,30 @@
-// Joint non-local means: the mean over pixels nearby whose surroundings look alike in what was gathered, as far as its noise lets that be
-// told, and whose guides do (Rousselle, Manzi and Zwicker 2013, "Robust Denoising using Feature and Color Information"). A frame without others to
-// be gathered from keeps more noise, mostly as wide as those means: it is averaged once more, over pixels farther apart.
+// Joint non-local means (Rousselle, Manzi and Zwicker 2013, "Robust Denoising using Feature and Color Information"): a weighted mean over
+// nearby pixels. Weights depend on the difference of the surrounding patches of gathered radiance, less the difference that noise explains,
+// and on the difference of the guides. A frame without neighbouring frames keeps more noise, mostly of low frequency; it is filtered a
+// second time over pixels that are farther apart.
 #pragma once
 #include "denoise/gather.h"
 
 namespace THRONG_NAMESPACE {
 
-// Pixels are compared by the 3x3 pixels around them.
+// Radius of the patches by which pixels are compared: 3x3 pixels.
 constexpr int kPatch = 1;
-// Steps between the pixels that are averaged, and in the frame that is averaged once more.
+// Distance between the averaged pixels, in the first and in the second pass.
 constexpr int kStep = 1, kSpreadStep = 3;
-// Variance of that frame, relative to what it had before (measured: 0.2 to 0.5 are alike).
+// Variance in the second pass, relative to the first. Values from 0.2 to 0.5 gave similar results.
 constexpr float kSpreadVariance = 0.3f;
-// Number of pixels over which means differ enough to take noise out of each other, relative to those that are averaged.
+// Share of the averaged pixels whose means are independent enough to reduce noise in the second pass.
 constexpr float kSpreadShare = 9.0f / 49.0f;
 
 THRONG_INLINE float square(float x) { return x * x; }
 
-// The squared difference of two pixels in one colour beyond what noise explains.
+// Squared difference of two pixels in one colour, less the part that noise explains.
 THRONG_INLINE float unexplained(float a, float b, float noise_a, float noise_b) { return square(a - b) - 0.5f * (noise_a + min(noise_a, noise_b)); }
 
-// A sum of such differences in units of the noise that there is.
+// A sum of such differences, in units of the noise.
 THRONG_INLINE float noise_distance(float difference, float noise, float width2) { return difference / (1e-8f + width2 * noise); }
 
-// Radiance divided by albedo, its variance, and guides of a tile with its margin.
+// Radiance divided by albedo, its variance, and guides, for a tile with its margin.
 template <int margin>
 struct MeansTile {
     TilePlane<margin> planes[12];
@@ -39,9 +40,9 @@ THRONG_DEVICE void load_tile(const DenoiseParams& params, const float* planes, i
         }
 }
 
-// Stores a denoised pixel, multiplied by albedo again, and its error: as if its own share in all means were that of all others, which is what is
-// left of the noise of equally noisy pixels. Noise that neighbours have in common goes more slowly.
-// In transparent pictures, it has the variance of alpha as well.
+// Stores a denoised pixel, multiplied by albedo, and its error estimate. The estimate assumes that all averaged pixels are equally noisy,
+// so that the remaining noise follows from the pixel's own share in the mean. `correlation` accounts for noise that neighbouring pixels
+// share, which decreases more slowly. In transparent pictures, the variance of alpha is added.
 THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo, float alpha = 1.0f, float alpha_variance = 0.0f) {
     const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
     for (int c = 0; c < 3; c++)
@@ -52,7 +53,7 @@ THRONG_INLINE void store_average(const DenoiseParams& params, int x, int y, cons
     params.errors[plane + at] = sqrtf(variance);
 }
 
-// Stores the means of a pixel for a frame that is averaged once more, and the variance that these are compared by.
+// Stores a pixel's mean as input of the second pass, and the variance that this pass uses.
 THRONG_INLINE void store_spread(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* variance) {
     const uint64_t plane = uint64_t(params.width) * params.height, at = uint64_t(y) * params.width + uint64_t(x);
     for (int c = 0; c < 3; c++) {
@@ -61,7 +62,7 @@ THRONG_INLINE void store_spread(const DenoiseParams& params, int x, int y, const
     }
 }
 
-// Stores a pixel that was averaged once more, and how much less its error is.
+// Stores a pixel of the second pass, and reduces its error estimate accordingly.
 THRONG_INLINE void store_wide_average(const DenoiseParams& params, int x, int y, const float* sums, float weights, const float* albedo, float alpha = 1.0f) {
     const uint64_t at = uint64_t(y) * params.width + uint64_t(x);
     for (int c = 0; c < 3; c++)
@@ -69,14 +70,14 @@ THRONG_INLINE void store_wide_average(const DenoiseParams& params, int x, int y,
     params.errors[at] *= 1.0f / sqrtf(max(kSpreadShare * weights, 1.0f));
 }
 
-// Alpha of a tile of a transparent picture with its margin, its variance, and its means over pixels nearby.
+// Alpha of a tile with its margin, its variance, and its means over nearby pixels; in transparent pictures only.
 template <int margin>
 struct AlphaMeans {
     TilePlane<margin> alpha;
     TilePlane<margin - 1> variance;
     float sums[kTileHeight][kTileWidth], weights[kTileHeight][kTileWidth];
 
-    // Loads planes of alpha and of its variance, which is scaled.
+    // Loads the planes of alpha and of its variance, which is multiplied by `scale`.
     THRONG_DEVICE void load(const DenoiseParams& params, const float* plane, float scale, int tile_x, int tile_y) {
         TilePlane<margin> single;
         for (int y = -margin; y < kTileHeight + margin; y++)
@@ -91,9 +92,9 @@ struct AlphaMeans {
                 weights[y][x] = 1.0f;
             }
     }
-    // The least alpha of a pixel and of the one beside it: what does not cover one of them says nothing about the other.
+    // The lesser alpha of a pixel and its neighbour: where either is uncovered, their colours are not comparable.
     THRONG_INLINE float common(int x, int y, int dx, int dy) const { return min(alpha.at(x, y), alpha.at(x + dx, y + dy)); }
-    // How much the surroundings of pixels differ in alpha from those beside them.
+    // Differences of alpha between the patches around pixels and the patches at an offset of (dx, dy).
     THRONG_DEVICE void compare(int dx, int dy, float width2, TilePlane<0>& out) const {
         TilePlane<kPatch> distance;
         for (int y = -kPatch; y < kTileHeight + kPatch; y++)
@@ -110,13 +111,13 @@ struct AlphaMeans {
     THRONG_INLINE float mean(int x, int y) const { return sums[y][x] / weights[y][x]; }
 };
 
-// What a picture has of these: opaque ones nothing.
+// Alpha data of a tile; empty for opaque pictures.
 template <bool transparent, int margin>
 struct Covers {};
 template <int margin>
 struct Covers<true, margin> : AlphaMeans<margin> {};
 
-// Filters one tile, by means of pixels that are `step` apart. Pixels of transparent pictures count by how much covers them.
+// Filters one tile with pixels that are `step` apart. In transparent pictures, pixels are weighted by alpha.
 template <bool transparent, int step>
 THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
     constexpr bool is_wide = step != kStep;
@@ -129,7 +130,7 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
     Covers<transparent, margin> covers;
     (void)covers;
     if constexpr (transparent) covers.load(params, params.alpha + (is_wide ? 2 * plane : 0), is_wide ? kSpreadVariance : 1.0f, tile_x, tile_y);
-    // The variance of single pixels is itself noisy.
+    // The variance of a single pixel is itself noisy, so 3x3 means are used.
     TilePlane<margin - 1> means[3];
     for (int c = 0; c < 3 && !is_wide; c++) mean_filter<1>(in.planes[3 + c], means[c]);
     const auto variance = [&](int c, int x, int y) { return is_wide ? in.planes[3 + c].at(x, y) : means[c].at(x, y); };
@@ -151,7 +152,8 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
                     THRONG_UNROLL
                     for (int c = 0; c < 3; c++) {
                         float noise_a = variance(c, x, y), noise_b = variance(c, x + dx, y + dy);
-                        // By the calmer one: a much noisier pixel keeps its light, which would come back as a pattern of dots.
+                        // Uses the lesser variance. Otherwise light of a much noisier pixel, which that pixel keeps, would spread as a
+                        // pattern of dots.
                         if (is_wide) noise_a = noise_b = min(noise_a, noise_b);
                         difference += unexplained(in.planes[c].at(x, y), in.planes[c].at(x + dx, y + dy), noise_a, noise_b);
                         noise += noise_a + noise_b;
@@ -190,11 +192,11 @@ THRONG_DEVICE void average_pixels(const DenoiseParams& params, uint32_t tile) {
                 params.alpha[(is_wide ? 0 : 2 * plane) + uint64_t(tile_y + y) * params.width + uint64_t(tile_x + x)] = covered;
                 const float own_alpha = covers.alpha.at(x, y);
                 if (own_alpha > 0.0f) scale = 1.0f / own_alpha;
-                // Nothing nearby has a colour.
+                // No nearby pixel has a colour.
                 if (!(weights[y][x] > 0.0f)) weights[y][x] = 1.0f;
                 alpha_variance = alpha_at(params, variance_of_alpha(params, params.frames[params.reach].alpha), tile_x + x, tile_y + y);
             }
-            // The pixel's own weight is 1 in its error.
+            // Rescaled so that the pixel's own weight is 1, as the error estimate requires.
             const float scaled[3] = {scale * own[0], scale * own[1], scale * own[2]};
             const float all = scale * weights[y][x];
             if constexpr (is_wide) {
@@ -214,7 +216,7 @@ THRONG_DEVICE void average_tile(const DenoiseParams& params, uint32_t tile) {
         average_pixels<false, kStep>(params, tile);
 }
 
-// Averages a tile of a frame that was averaged over pixels farther apart.
+// The second pass: filters a tile of the first pass's result over pixels that are farther apart.
 THRONG_DEVICE void spread_tile(const DenoiseParams& params, uint32_t tile) {
     if (params.alpha)
         average_pixels<true, kSpreadStep>(params, tile);

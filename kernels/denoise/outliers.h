@@ -1,31 +1,32 @@
-// Outliers: pixels far brighter than those around them whose own noise explains it, as when one sample in a hundred pixels meets a light.
-// Averages over frames and pixels would spread them as spots. A pixel keeps what its surroundings make likely, and gives the rest to them.
+// Outliers: pixels much brighter than their surroundings whose own variance explains it, for example because one sample in a hundred pixels
+// hits a light. Averaging would spread them as spots. A pixel keeps the amount that its surroundings make plausible, and distributes the
+// rest to them.
 #pragma once
 #include "util/vec.h"
 #include "abi.h"
 
 namespace THRONG_NAMESPACE {
 
-// The surroundings of a pixel are 7x7 pixels without the 3x3 in the middle, which may have samples in common with it.
+// Half widths of a pixel's surroundings: 7x7 pixels without the central 3x3, which may share samples with the pixel.
 constexpr int kSurroundings = 3, kSharing = 1;
-// A pixel keeps the mean of its surroundings and this many of their standard deviations.
+// A pixel keeps the mean of its surroundings plus this many of their standard deviations.
 constexpr float kKeptDeviations = 2.0f;
-// Least standard deviation of an outlier, relative to what it has more than it may keep. It is 1 if one sample has all the light.
+// Minimum standard deviation of an outlier, relative to its excess light. It is 1 if a single sample has all the light.
 constexpr float kOwnNoise = 0.7f;
-// Least standard deviation of an outlier relative to itself. Others are not looked at, as they would change by less than a tenth.
+// Minimum standard deviation of an outlier, relative to its light. Pixels below it are skipped; they would change by less than a tenth.
 constexpr float kLeastNoise = 0.1f * kOwnNoise;
-// Sum of weights below which surroundings tell nothing.
+// Minimum sum of likeness for the surroundings to be used.
 constexpr float kLeastSurroundings = 4.0f;
-// A pixel gets at most one standard deviation of its own from an outlier, or is filled up to this share of what the outlier keeps. The rest is
-// lost, rather than seen around it.
+// A pixel receives at most one of its own standard deviations from an outlier, or enough to reach this share of the light that the outlier
+// keeps, if that is more. The rest is dropped; otherwise it would be visible around the outlier.
 constexpr float kFilled = 0.3f;
 
-// The value, or 0 for one that is no number or so great that its square is none.
+// `value`, or 0 if it is NaN or its square would overflow.
 THRONG_INLINE float usable(float value) { return fabsf(value) < 1e18f ? value : 0.0f; }
 
 THRONG_INLINE Vec3 usable3(const float* values) { return vec3(usable(values[0]), usable(values[1]), usable(values[2])); }
 
-// Mean of the colours of a pixel's radiance, and of their variances.
+// Mean over the colours of a pixel's radiance; `noise_of` averages its variance.
 THRONG_INLINE float light_of(const DenoiseLayers& layers, uint64_t pixel) {
     const Vec3 v = usable3(layers.radiance + 3 * pixel);
     return max((v.x + v.y + v.z) * (1.0f / 3.0f), 0.0f);
@@ -35,14 +36,15 @@ THRONG_INLINE float noise_of(const DenoiseLayers& layers, uint64_t pixel) {
     return max((v.x + v.y + v.z) * (1.0f / 3.0f), 0.0f);
 }
 
-// How much two pixels have to do with each other: 1 for equal guides. Guides count little, as fog before surfaces and glass do not follow them.
+// Likeness of two pixels, from 0 to 1; 1 for equal guides. Guides have little influence, because fog in front of surfaces and glass do not
+// follow them.
 THRONG_INLINE float likeness(const DenoiseLayers& layers, uint64_t a, uint64_t b) {
     const Vec3 albedo = usable3(layers.albedo + 3 * a) - usable3(layers.albedo + 3 * b), normal = usable3(layers.normal + 3 * a) - usable3(layers.normal + 3 * b);
     const float near = 1.0f / (1.0f + 4.0f * dot(albedo, albedo) + dot(normal, normal));
     return layers.alpha ? near * near * layers.alpha[a] * layers.alpha[b] : near * near;
 }
 
-// Calls `work` with each pixel of the surroundings of a pixel.
+// Calls `work` with the index of each pixel in the surroundings of `pixel`.
 template <class Work>
 THRONG_INLINE void each_around(const DenoiseLayers& layers, uint32_t pixel, Work work) {
     const int width = int(layers.width), height = int(layers.height), x = int(pixel % layers.width), y = int(pixel / layers.width);
@@ -54,14 +56,14 @@ THRONG_INLINE void each_around(const DenoiseLayers& layers, uint32_t pixel, Work
         }
 }
 
-// Writes the share of its light that a pixel keeps, and the share that each pixel around it gets, by its likeness.
+// Writes the share of its light that a pixel keeps, and the share that each surrounding pixel receives per unit of likeness.
 THRONG_DEVICE void find_outlier(const DenoiseLayers& layers, uint32_t pixel) {
     float* out = layers.outliers + 2 * uint64_t(pixel);
     out[0] = 1.0f;
     out[1] = 0.0f;
     const float light = light_of(layers, pixel), deviation = sqrtf(noise_of(layers, pixel));
     if (!(deviation > kLeastNoise * light)) return;
-    // Noisy pixels count little: outliers among them would hide others.
+    // Noisy pixels have little weight: other outliers among them would hide this one.
     float likenesses = 0.0f, lights = 0.0f, weights = 0.0f, weighted = 0.0f, squares = 0.0f;
     each_around(layers, pixel, [&](uint64_t other) {
         const float like = likeness(layers, pixel, other), there = light_of(layers, other);
@@ -73,7 +75,7 @@ THRONG_DEVICE void find_outlier(const DenoiseLayers& layers, uint32_t pixel) {
         squares += weight * there * there;
     });
     if (!(likenesses > kLeastSurroundings)) return;
-    // Where light is so rare that most pixels got none, their plain mean is what is likely.
+    // Where light is so rare that most pixels received none, the unweighted mean is the better estimate.
     const float mean = weighted / weights, spread = sqrtf(max(squares / weights - mean * mean, 0.0f));
     const float kept = max(mean + kKeptDeviations * spread, lights / likenesses), excess = light - kept;
     if (!(excess > 0.0f) || !(deviation > kOwnNoise * excess)) return;
@@ -81,14 +83,14 @@ THRONG_DEVICE void find_outlier(const DenoiseLayers& layers, uint32_t pixel) {
     out[1] = excess / (likenesses * light);
 }
 
-// The radiance of a pixel without what it does not keep, and with what outliers around it give.
+// Radiance of a pixel without the light that it gives away, and with the light that nearby outliers give to it.
 THRONG_DEVICE Vec3 calmed_radiance(const DenoiseLayers& layers, uint32_t pixel) {
     const Vec3 own = usable3(layers.radiance + 3 * uint64_t(pixel)), variance = usable3(layers.variance + 3 * uint64_t(pixel));
     const auto gets = [](float own, float variance, float filled, float given) {
         return min(given, max(sqrtf(max(variance, 0.0f)), filled - own));
     };
     Vec3 radiance = own * layers.outliers[2 * uint64_t(pixel)];
-    // In transparent pictures, the shadows on shadow catchers are black and stay so.
+    // In transparent pictures, shadows on shadow catchers are black and must stay black.
     if (layers.alpha && !(light_of(layers, pixel) > 0.0f)) return radiance;
     each_around(layers, pixel, [&](uint64_t other) {
         const float kept = layers.outliers[2 * other], share = layers.outliers[2 * other + 1];

@@ -1,15 +1,15 @@
-// Records of a frame's pixels, made of its layers.
+// Builds the per-pixel records of a frame from its layers.
 #pragma once
 #include "denoise/outliers.h"
 
 namespace THRONG_NAMESPACE {
 
-// Makes the record of one pixel. Its variance, told from two halves of its samples, is itself noisy; but means over pixels nearby would let
-// edges of what is bright run into what is dark beside them.
+// Builds the record of one pixel. Its variance, estimated from two halves of the samples, is noisy. It is not smoothed here, because
+// smoothing would blur the edges of bright areas into dark ones.
 THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
     const uint64_t at = pixel, pixels = uint64_t(layers.width) * layers.height;
     float record[DENOISE_RECORD];
-    // Albedo is 1 where nothing is. In transparent pictures, only what covers a pixel counts, as it does in radiance.
+    // Background has an albedo of 1. In transparent pictures, only the covered part counts, as it does for radiance.
     const float clear = layers.alpha ? 1.0f - layers.alpha[at] : 0.0f, kept = layers.outliers[2 * at];
     const Vec3 calmed = calmed_radiance(layers, pixel);
     const float radiance[3] = {calmed.x, calmed.y, calmed.z};
@@ -20,7 +20,7 @@ THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
         if (layers.alpha) record[6 + c] = max(record[6 + c] - clear, 0.0f);
         record[9 + c] = usable(layers.normal[3 * at + c]);
     }
-    // From y upwards, and from where it will be, to y downwards and where that is.
+    // Layers store y upwards and the offset from the next frame; records store y downwards and the offset to the next frame.
     const float* motion = layers.motion + 4 * at;
     record[12] = usable(motion[0]);
     record[13] = usable(-motion[1]);

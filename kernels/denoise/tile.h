@@ -1,4 +1,4 @@
-// Tiles in which the denoiser works: pixels with a margin, kept in memory of a tile's own, and the few operations on rows of them.
+// Tiles of pixels with a margin, in memory local to a thread, and operations on their rows.
 #pragma once
 #include "util/vec.h"
 #include "abi.h"
@@ -7,18 +7,18 @@ namespace THRONG_NAMESPACE {
 
 constexpr int kTileWidth = int(DENOISE_TILE_WIDTH), kTileHeight = int(DENOISE_TILE_HEIGHT);
 
-// Values of the pixels of a tile and `margin` pixels around it. Rows are long enough for whole vectors.
+// Values of a tile's pixels and of a margin of `margin` pixels around it. Rows are long enough to be processed as whole vectors.
 template <int margin>
 struct TilePlane {
     static constexpr int kRow = kTileWidth + 2 * margin, kRows = kTileHeight + 2 * margin;
     float values[kRows][kRow];
 
-    // The value at (x, y) relative to the tile's first pixel.
+    // The value at (x, y), relative to the tile's first pixel.
     THRONG_INLINE float& at(int x, int y) { return values[y + margin][x + margin]; }
     THRONG_INLINE const float& at(int x, int y) const { return values[y + margin][x + margin]; }
 };
 
-// Means over squares of 2 * radius + 1 pixels, for pixels whose squares are in the plane.
+// Box filter of width 2 * radius + 1. Computed where the whole box lies inside the input plane.
 template <int radius, int margin>
 THRONG_INLINE void mean_filter(const TilePlane<margin>& in, TilePlane<margin - radius>& out) {
     constexpr int reach = margin - radius, kRow = TilePlane<margin - radius>::kRow;

@@ -148,6 +148,16 @@ struct CaughtLight {
     float open, blocked;
 };
 
+// Factor of the shadow on shadow catchers in a pixel of the film, which falls from 1 to 0 within `margin` pixels of the picture's edges.
+THRONG_DEVICE float shade_fade(const Params& params, float margin, uint64_t pixel) {
+    if (!(margin > 0.0f)) return 1.0f;
+    const FilmParams& film = params.film;
+    const float x = float(film.left + uint32_t(pixel % film.width)) + 0.5f, y = float(film.top + uint32_t(pixel / film.width)) + 0.5f;
+    const float across = min(x, float(film.picture_width) - x), down = min(y, float(film.picture_height) - y);
+    const float t = clamp(min(across, down) / margin, 0.0f, 1.0f);
+    return t * t * (3.0f - 2.0f * t);
+}
+
 // Samples one light at a camera ray hit, with the random numbers of a bounce. Outlined, because most scenes have no shadow catchers.
 THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Hit& hit, const Surface& s, StackEntry* stack) {
     const CaughtLight none{0.0f, 0.0f};
@@ -382,7 +392,7 @@ struct AovSums {
         motion[3].add(-(on.y * weight));
     }
 
-    THRONG_DEVICE void store(const FrameAovs& out, uint64_t pixel) {
+    THRONG_DEVICE void store(const Params& params, const FrameAovs& out, uint64_t pixel) {
         const float scale = 1.0f / max(weights, 1.0f);
         if (out.albedo) {
             const Vec3 c = value3(albedo) * scale;
@@ -397,13 +407,14 @@ struct AovSums {
         }
         if (out.instance) instances.store(out.instance + 2 * kMatteRanks * pixel, scale);
         if (out.material) materials.store(out.material + 2 * kMatteRanks * pixel, scale);
-        const float light = open.value(), shade = light > 0.0f ? clamp(blocked.value() / light, 0.0f, 1.0f) : 0.0f;
+        const float light = open.value(), fade = shade_fade(params, out.shade_margin, pixel);
+        const float shade = light > 0.0f ? clamp(blocked.value() / light, 0.0f, 1.0f) * fade : 0.0f;
         // Shared coverage is not yet available here (`gather_cover`).
         if (out.alpha) out.alpha[pixel] = out.cover ? shade : clamp((covered + caught * shade) * scale, 0.0f, 1.0f);
         if (out.wireframe) out.wireframe[pixel] = clamp(edges * scale, 0.0f, 1.0f);
         if (out.shadow) store3(out.shadow + 3 * pixel, out.cover ? vec3(shade) : value3(behind) * (shade * scale));
         if (!out.shade_noise) return;
-        const float deviation = scale * shade_deviation();
+        const float deviation = scale * fade * shade_deviation();
         const Vec3 taken = value3(behind) * deviation;
         store4(out.shade_noise + 4 * pixel, Floats4{taken.x, taken.y, taken.z, caught * deviation});
     }
@@ -520,7 +531,7 @@ THRONG_DEVICE void store_aovs(const Params& params, AovSums<exact>& sums, uint32
     // Storing a matte reorders its names, so the sums are saved first.
     if (exact && out.sums) sums.save(out, out.sums + out.sum_words * pixel);
     if (out.cover) sums.store_cover(params, out.cover, x, y);
-    sums.store(out, pixel);
+    sums.store(params, out, pixel);
 }
 
 // Computes the coverage layers of a pixel after the contributions of all its neighbours were gathered.
@@ -588,7 +599,7 @@ THRONG_DEVICE void finish_aovs(const Params& params, uint32_t pixel, Thread&) {
     AovSums<true> sums;
     sums.join(out, out.sums + out.sum_words * uint64_t(pixel));
     sums.weights = pixel_sum(params, params.film.sums, pixel).weights;
-    sums.store(out, pixel);
+    sums.store(params, out, pixel);
 }
 
 }

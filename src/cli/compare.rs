@@ -45,7 +45,7 @@ pub fn frames(
     job: &RenderJob,
     devices: &mut [Box<dyn Device>],
     write: bool,
-    (progress, reporter): (&Progress, &Reporter),
+    (progress, reporter): (&Progress, &mut Reporter),
     stop: &AtomicBool,
 ) -> anyhow::Result<Exit> {
     let names = names(devices);

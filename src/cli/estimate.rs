@@ -1,4 +1,4 @@
-//! Estimated duration of a sequence: a line after its first frame, or earlier if it will take hours.
+//! Estimated duration of a sequence, or of all animations of a command: a line after the first frame, or earlier if it will take hours.
 
 use super::{progress::Progress, remaining::rounded};
 use std::{
@@ -33,6 +33,8 @@ const SHORT: f64 = 1800.0;
 pub struct Film {
     /// Number of traced frames.
     traced: usize,
+    /// Expected number of traced frames of later animations of the same command.
+    later: usize,
     /// Number of frames traced before the first one is written.
     first: usize,
     samples: u32,
@@ -46,13 +48,14 @@ pub struct Film {
 }
 
 impl Film {
-    /// The sequence that `job` makes. None if it is a single picture.
-    pub fn of(job: &RenderJob, takes_draft: bool) -> Option<Self> {
+    /// The sequence that `job` makes, before `later` frames of other animations. None if the command makes a single picture.
+    pub fn of(job: &RenderJob, later: usize, takes_draft: bool) -> Option<Self> {
         let traced = job.traced_frames().len();
         let reach = job.denoising.as_ref().map_or(0, |denoising| denoising.reach as usize);
         let settings = &job.settings;
-        (job.frames.len() > 1).then(|| Self {
+        (job.frames.len() + later > 1).then(|| Self {
             traced,
+            later,
             first: (reach + 1).min(traced),
             samples: settings.samples,
             size: (settings.width, settings.height),
@@ -62,16 +65,22 @@ impl Film {
         })
     }
 
+    /// Estimated duration in seconds of all frames, when `done` of them took `seconds`.
+    fn whole(&self, seconds: f64, done: f64) -> f64 {
+        seconds / done * (self.traced + self.later) as f64
+    }
+
     /// The line for the user when `done` of the traced frames took `seconds`. None if the time is too short for a report.
     fn line(&self, seconds: f64, done: f64) -> Option<String> {
-        let whole = seconds / done * self.traced as f64;
+        let whole = self.whole(seconds, done);
         let left = whole - seconds;
         let about = |seconds: f64| format!("about {}", rounded(seconds));
         match (left > LONG, left > TOLD) {
             (true, _) => Some(format!(
-                "rendering takes {} more, {} per frame; -f 1 makes one picture, and {}",
+                "rendering takes {} more, {} per frame; -f 1 makes one picture{}, and {}",
                 about(left),
-                about(whole / self.traced as f64),
+                about(seconds / done),
+                if self.later > 0 { " of each animation" } else { "" },
                 self.advice(whole)
             )),
             (false, true) => Some(format!("{} left", about(left))),
@@ -146,7 +155,7 @@ impl Estimate {
             return false;
         }
         let seconds = elapsed.as_secs_f64();
-        let is_long = seconds / share * self.film.traced as f64 - seconds > LONG;
+        let is_long = self.film.whole(seconds, share) - seconds > LONG;
         if is_long {
             self.tell(self.film.line(seconds, share));
         }
@@ -167,6 +176,7 @@ mod tests {
     fn film() -> Film {
         Film {
             traced: 240,
+            later: 0,
             first: 1,
             samples: 256,
             size: (1280, 720),
@@ -182,6 +192,8 @@ mod tests {
         assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left");
         // Four neighbours were traced before the first denoised frame was done.
         assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left");
+        // Later animations count.
+        assert_eq!(Film { traced: 8, later: 16, ..film() }.line(10.0, 1.0).unwrap(), "about 4 min left");
     }
 
     #[test]
@@ -192,6 +204,8 @@ mod tests {
             "rendering takes about 18 h 16 min more, about 5 min per frame; -f 1 makes one picture, and \
              --samples 6 --denoise takes about 26 min in all"
         );
+        let several = Film { traced: 40, later: 200, ..film() }.line(275.0, 1.0).unwrap();
+        assert_eq!(several, line.replace("one picture,", "one picture of each animation,"));
         let advice = |film: Film| film.advice(66_000.0);
         assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft is for a quick look");
         let clean = advice(Film { is_clean: true, samples: 64, ..film() });

@@ -2,7 +2,9 @@
 
 use super::models::Tally;
 use serde::Serialize;
-use throng_render::{BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, compare::PictureDifference};
+use throng_render::{
+    BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, TreeSource, compare::PictureDifference,
+};
 use throng_settings::FramePlan;
 
 #[derive(Serialize)]
@@ -108,11 +110,17 @@ pub struct Stats {
 
 impl Stats {
     pub fn new(summary: &Summary, plan: &FramePlan, job: &RenderJob) -> Self {
+        Self::of(summary, plan.skipped, &job.trees, plan.describe_output(&job.scene.name))
+    }
+
+    /// The statistics of one or several runs with this summary. `skipped`: number of frames that already existed; `output`: description of
+    /// the output files.
+    pub fn of(summary: &Summary, skipped: usize, trees: &TreeSource, output: String) -> Self {
         let seconds = summary.elapsed.as_secs_f64();
         let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         Self {
             frames: summary.frames,
-            skipped: plan.skipped,
+            skipped,
             left: summary.skipped,
             seconds,
             frames_per_s: rate(summary.frames.into()),
@@ -122,8 +130,8 @@ impl Stats {
             rebuilds: summary.rebuilds,
             sah_ratio: summary.sah_ratio,
             busy: summary.busy.shares(),
-            cached_trees: job.trees.counts(),
-            output: plan.describe_output(&job.scene.name),
+            cached_trees: trees.counts(),
+            output,
         }
     }
 }

@@ -31,6 +31,7 @@ mod report;
 mod resume;
 mod shell;
 mod shipped;
+mod together;
 mod trace;
 mod version;
 mod view;

@@ -41,7 +41,8 @@ pub struct ModelArgs {
     /// Play these animations, by name or index; `all` plays all.
     ///
     /// Indices start at 0. Animations separated by commas are played simultaneously. With `{animation}` in --output or --video, each
-    /// animation gets its own files. With --sheet, `all` gives each animation a row [default: the model is at rest]
+    /// animation gets its own files. With --sheet, `all` gives each animation a row with its name [default: the model is at
+    /// rest]
     #[arg(long, value_name = "NAME|INDEX")]
     animation: Vec<String>,
     /// Playback speed of animations; 0 shows a fixed pose, negative numbers play backwards
@@ -69,7 +70,7 @@ pub struct ModelArgs {
     no_loop: bool,
     /// `turntable`, `still`, or a camera of the file by name or index.
     ///
-    /// [default: a turntable for static models, a still camera for animated ones]
+    /// [default: a turntable for static models; a still camera for animated ones and for a single picture]
     #[arg(long, value_name = "CAMERA", conflicts_with = "eye")]
     camera: Option<String>,
     /// `sky`, `studio`, a colour like #c8b090, or a panorama (.exr, .hdr).

@@ -82,7 +82,7 @@ pub fn render_all(
     let start = Instant::now();
     let mut tally = Tally { models: models.len(), ..Tally::default() };
     let (mut stopped, mut has_files) = (false, true);
-    progress.start_models(models.len());
+    progress.start_parts(models.len(), "models");
     for path in models {
         if stop.load(Ordering::Relaxed) {
             stopped = true;

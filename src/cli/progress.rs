@@ -32,8 +32,17 @@ pub struct Progress {
     display: Display,
     /// Whether messages other than errors are printed.
     talkative: bool,
-    /// Whether it shows the frames of one of several models.
-    of_many: bool,
+    part: Part,
+}
+
+/// The part of the run that a handle shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    All,
+    /// One of several models.
+    Model,
+    /// One of several animations of the only model.
+    Animation,
 }
 
 #[derive(Clone)]
@@ -54,32 +63,46 @@ impl Progress {
             }
             _ => Display::Nothing,
         };
-        Self { display, talkative: !quiet, of_many: false }
+        Self { display, talkative: !quiet, part: Part::All }
     }
 
     /// The display for one of several models. Models are counted by `self`; the frames of a model move the bar on to the next model.
     pub fn of_model(&self) -> Self {
-        Self { of_many: true, ..self.clone() }
+        Self { part: Part::Model, ..self.clone() }
     }
 
+    /// Like [`Progress::of_model`], for one of several animations of a model. If there are several models, animations are not counted.
+    pub fn of_animation(&self) -> Self {
+        let part = match self.part {
+            Part::All => Part::Animation,
+            part => part,
+        };
+        Self { part, ..self.clone() }
+    }
+
+    /// Whether it is the display for one of several models.
     pub fn is_of_many(&self) -> bool {
-        self.of_many
+        self.part == Part::Model
+    }
+
+    fn is_part(&self) -> bool {
+        self.part != Part::All
     }
 
     /// Shows the bar. `done` of `total` frames already exist.
     pub fn start(&self, done: usize, total: usize) {
         if let Display::Bar(bar) = &self.display {
-            *bar.state().count_of(self.of_many) = Count { done, total };
-            if !self.of_many {
+            *bar.state().count_of(self.is_part()) = Count { done, total };
+            if !self.is_part() {
                 bar.show();
             }
         }
     }
 
-    /// Shows the bar for `total` models. Call [`Progress::advance`] after each.
-    pub fn start_models(&self, total: usize) {
+    /// Shows the bar for `total` parts of a run; `noun` is "models" or "animations". Call [`Progress::advance`] after each part.
+    pub fn start_parts(&self, total: usize, noun: &'static str) {
         if let Display::Bar(bar) = &self.display {
-            bar.state().are_models = true;
+            bar.state().parts = Some(noun);
         }
         self.start(0, total);
     }
@@ -97,13 +120,13 @@ impl Progress {
         }
     }
 
-    /// Counts one more frame or model as done.
+    /// Counts one more frame, model or animation as done.
     pub fn advance(&self) {
         if let Display::Bar(bar) = &self.display {
             let mut state = bar.state();
-            state.count_of(self.of_many).done += 1;
-            if state.are_models && !self.of_many {
-                state.of_model = Count::default();
+            state.count_of(self.is_part()).done += 1;
+            if state.parts.is_some() && !self.is_part() {
+                state.of_part = Count::default();
                 state.frame = None;
             }
         }
@@ -145,7 +168,7 @@ impl Progress {
     /// Removes the bar.
     pub fn finish(&self) {
         match &self.display {
-            Display::Bar(bar) if !self.of_many => {
+            Display::Bar(bar) if !self.is_part() => {
                 bar.tell_engine(&bar.state());
                 bar.bar.finish_and_clear();
             }
@@ -183,13 +206,14 @@ struct Bar {
 /// Progress of the run.
 #[derive(Default)]
 struct State {
-    /// Count of frames, or of models if there are several.
+    /// Count of frames, or of the parts of the run if it has several.
     all: Count,
-    /// Frames of the current model, if there are several models.
-    of_model: Count,
+    /// Frames of the current part, if there are several.
+    of_part: Count,
     /// The device's progress on the current frame.
     frame: Option<Arc<FrameProgress>>,
-    are_models: bool,
+    /// "models" or "animations", if the run has several of them.
+    parts: Option<&'static str>,
     /// Whether a thread moves the bar.
     is_followed: bool,
 }
@@ -201,17 +225,17 @@ struct Count {
 }
 
 impl State {
-    fn count_of(&mut self, of_many: bool) -> &mut Count {
-        match of_many {
-            true => &mut self.of_model,
+    fn count_of(&mut self, part: bool) -> &mut Count {
+        match part {
+            true => &mut self.of_part,
             false => &mut self.all,
         }
     }
 
-    /// Number of finished frames or models, plus the finished share of the current one.
+    /// Number of finished frames or parts, plus the finished share of the current one.
     fn position(&self) -> f64 {
         let frame = self.frame.as_ref().map_or(0.0, |frame| frame.share());
-        let under_way = match self.of_model {
+        let under_way = match self.of_part {
             Count { total: 0, .. } => frame,
             Count { done, total } => ((done as f64 + frame) / total as f64).min(1.0),
         };
@@ -219,7 +243,7 @@ impl State {
     }
 
     fn message(&self) -> String {
-        format!("{}/{} {}", self.all.done, self.all.total, if self.are_models { "models" } else { "frames" })
+        format!("{}/{} {}", self.all.done, self.all.total, self.parts.unwrap_or("frames"))
     }
 }
 

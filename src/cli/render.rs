@@ -8,6 +8,7 @@ use super::{
     progress::{Progress, ProgressMode},
     report::{self, Reporter, plural},
     shipped,
+    together::Together,
 };
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{
@@ -17,7 +18,7 @@ use std::{
 };
 use throng_denoise::Denoise;
 use throng_device::{Device, FrameSettings};
-use throng_loader::{self as loader, LoadError};
+use throng_loader::{self as loader, LoadError, SingleClip};
 use throng_output::{Destination, OutputError, PatternError, SheetRows, Stream};
 use throng_picture::pixels::PixelType;
 use throng_render::{RenderError, RenderJob};
@@ -51,6 +52,7 @@ With --progress json, standard output has one JSON object per line; `event` is o
            far; otherwise null)
   stopped  as done, and resume: the command line that resumes the run; only resume if the run was ended because it had
            not stopped within four seconds
+Animations with rows or files of their own give the lines of one animation after the other.
 Several scenes give the lines of one scene after the other, and a last line
   models   models (requested), rendered, existed (already), failed [{file, error}], seconds, and resume if it was stopped
 With --compare, the lines after `started` are
@@ -184,7 +186,7 @@ impl RenderArgs {
         let one_by_one = self.plays_one_by_one();
         let mut render = |path: &Path, progress: &Progress| match one_by_one {
             true => self.render_animations(path, &options, device.as_mut(), (progress, &stop)),
-            false => self.render(path, (&options, &self.frames), device.as_mut(), (progress, &stop)),
+            false => self.render(path, (&options, &self.frames), device.as_mut(), (progress, &stop), None),
         };
         match inputs {
             Inputs::One(path) => Ok(render(&path, progress)?.exit),
@@ -221,32 +223,62 @@ impl RenderArgs {
         (progress, stop): (&Progress, &AtomicBool),
     ) -> anyhow::Result<Outcome> {
         let animations = loader::animations(path, &options.load).map_err(crate::Error::from)?;
-        let (count, rows) = (animations.len(), SheetRows::new(animations.len()));
         if animations.is_empty() {
             return Err(crate::Error::from(SettingsError::from(PatternError::NothingPlayed)).into());
         }
+        let (count, rows) = (animations.len(), SheetRows::new(animations.len()));
+        let mut each = Vec::with_capacity(count);
+        for (index, animation) in animations.into_iter().enumerate() {
+            let row = rows.row(index, &animation.label);
+            let frames = self.frames.for_animation(&animation.name, count, row).map_err(crate::Error::from)?;
+            each.push((animation, frames));
+        }
+        let name = loader::name_of(path);
+        let mut together = (count > 1).then(|| {
+            let expected = each.iter().map(|(animation, frames)| frames.expected_frames(&name, animation.frames));
+            Together::new(progress, expected.collect())
+        });
+        let result = self.render_each(path, (&each[..], options), device, (progress, stop), together.as_mut());
+        if let Some(together) = &together {
+            together.finish();
+        }
+        let outcome = result?;
+        if outcome.exit != Exit::Stopped {
+            rows.finish()?;
+        }
+        if let Some(together) = together {
+            let pattern = self.frames.describe_animations(&name);
+            together.ended(&outcome, &options.trees, pattern, self.messages.verbose);
+        }
+        Ok(outcome)
+    }
+
+    /// Renders each of these animations of a model, until the run is stopped. `together` reports several animations.
+    fn render_each(
+        &self,
+        path: &Path,
+        (each, options): (&[(SingleClip, FrameOptions)], &PictureOptions),
+        device: &mut dyn Device,
+        (progress, stop): (&Progress, &AtomicBool),
+        mut together: Option<&mut Together>,
+    ) -> anyhow::Result<Outcome> {
         let mut outcome = Outcome { exit: Exit::Done, existed: true, has_files: true };
-        for (index, animation) in animations.iter().enumerate() {
-            let frames = self.frames.for_animation(&animation.name, count, rows.row(index));
-            let frames = frames.map_err(crate::Error::from)?;
+        for (animation, frames) in each {
+            let own = together.as_deref_mut().map(|together| together.begin(&animation.name));
+            let own = own.as_ref().unwrap_or(progress);
             let mut options = options.clone();
             options.load.model.animation.clips = vec![animation.choice.clone()];
             let usual = RenderDefaults::default();
             options.picture.size = options.picture.size.or_else(|| frames.size_in_row((usual.width, usual.height)));
-            let own = match progress.is_of_many() {
-                true => progress.clone(),
-                false => Progress::new(self.messages.progress, self.messages.quiet),
-            };
-            if count > 1 {
-                own.summary(&format!("animation {} of {count}: {}", index + 1, animation.name));
-            }
-            let one = self.render(path, (&options, &frames), device, (&own, stop))?;
+            let one = self.render(path, (&options, frames), device, (own, stop), together.as_deref_mut())?;
             outcome = Outcome { existed: outcome.existed && one.existed, ..one };
             if outcome.exit == Exit::Stopped {
-                return Ok(outcome);
+                break;
+            }
+            if let Some(together) = together.as_deref_mut() {
+                together.end();
             }
         }
-        rows.finish()?;
         Ok(outcome)
     }
 
@@ -257,27 +289,30 @@ impl RenderArgs {
         (options, frames): (&PictureOptions, &FrameOptions),
         device: &mut dyn Device,
         (progress, stop): (&Progress, &AtomicBool),
+        mut together: Option<&mut Together>,
     ) -> anyhow::Result<Outcome> {
         let scene = Arc::new(options.load(path).map_err(crate::Error::from)?);
         let asked = interrupt::asked_to_show();
         let mut run = Run::plan(options, scene, (frames, &self.ongoing), device, asked)?;
-        for note in &run.notes {
-            progress.note(&format!("throng: note: {note}"));
-        }
+        let mut notes: Vec<String> = run.notes.iter().map(|&note| note.to_owned()).collect();
         let around = run.job.traced_frames().len() - run.job.frames.len();
         if around > 0 {
             let frames = plural(around, "frame");
-            progress.note(&format!(
-                "throng: note: {frames} beyond the requested ones are also traced, for denoising; --denoise-frames 0 leaves \
-                 them out"
+            notes.push(format!(
+                "{frames} beyond the requested ones are also traced, for denoising; --denoise-frames 0 leaves them out"
             ));
+        }
+        for note in notes {
+            if together.as_deref_mut().is_none_or(|together| together.is_new(&note)) {
+                progress.note(&format!("throng: note: {note}"));
+            }
         }
         interrupt::work_begins();
         let has_files = run.plan.pattern().is_some();
         run.open().map_err(|error| with_way_on(error.into(), has_files))?;
         let takes_draft = self.load.takes_draft() && !loader::is_scene(path) && self.picture.samples.is_none();
         let reporter = Reporter::new(progress, &run.job, &run.plan, self.messages.verbose);
-        let mut reporter = reporter.estimating(takes_draft);
+        let mut reporter = reporter.together(together).estimating(takes_draft);
         reporter.started(&device.describe());
         let result = run.render(device, &mut reporter, stop);
         progress.finish();
@@ -286,8 +321,10 @@ impl RenderArgs {
     }
 
     fn options(&self) -> anyhow::Result<PictureOptions> {
+        let mut load = self.load.options();
+        load.model.stage.single = self.frames.is_single();
         Ok(PictureOptions {
-            load: self.load.options(),
+            load,
             picture: RenderOptions { region: self.ongoing.region, ..self.picture.clone() },
             aovs: self.aovs.clone(),
             refit: self.refit,
@@ -350,7 +387,7 @@ impl RenderArgs {
             )?;
             plan.prepare(&job, &self.ongoing)?;
         }
-        let reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);
-        compare::frames(&job, &mut devices, write, (progress, &reporter), stop)
+        let mut reporter = Reporter::new(progress, &job, &plan, self.messages.verbose);
+        compare::frames(&job, &mut devices, write, (progress, &mut reporter), stop)
     }
 }

@@ -7,6 +7,7 @@ use super::{
     events::{Event, Stats},
     progress::Progress,
     resume,
+    together::Together,
 };
 use std::sync::Arc;
 use throng_device::FrameProgress;
@@ -33,6 +34,8 @@ pub struct Reporter<'a> {
     blank: usize,
     /// Duration estimate of a sequence. None before work begins, and for single pictures.
     estimate: Option<Estimate>,
+    /// The animations of which this run renders one. None if it does not render several.
+    together: Option<&'a mut Together>,
 }
 
 /// Number of warnings of each kind that are shown without `-v`.
@@ -40,18 +43,28 @@ const MOST_WARNINGS: usize = 5;
 
 impl<'a> Reporter<'a> {
     pub fn new(progress: &Progress, job: &'a RenderJob, plan: &'a FramePlan, verbose: u8) -> Self {
-        Self { progress: progress.clone(), job, plan, verbose, done: plan.skipped, blank: 0, estimate: None }
+        let progress = progress.clone();
+        Self { progress, job, plan, verbose, done: plan.skipped, blank: 0, estimate: None, together: None }
+    }
+
+    /// Reports the run as one of several animations.
+    pub fn together(self, together: Option<&'a mut Together>) -> Self {
+        Self { together, ..self }
     }
 
     /// Turns on duration estimates. `takes_draft`: whether `--preset draft` would make the sequence faster.
     pub fn estimating(self, takes_draft: bool) -> Self {
         // With several models, the duration of one model's sequence is of no interest.
-        let film = Film::of(self.job, takes_draft).filter(|_| !self.progress.is_of_many());
+        let is_told = self.together.as_ref().is_some_and(|together| together.is_estimated);
+        let traced = self.job.traced_frames().len();
+        let later = self.together.as_ref().map_or(0, |together| together.later(traced));
+        let film = Film::of(self.job, later, takes_draft).filter(|_| !self.progress.is_of_many() && !is_told);
         Self { estimate: film.map(|film| Estimate::new(film, &self.progress)), ..self }
     }
 
-    pub fn started(&self, device: &str) {
-        let (scene, settings) = (&self.job.scene, &self.job.settings);
+    pub fn started(&mut self, device: &str) {
+        let job = self.job;
+        let (scene, settings) = (&job.scene, &job.settings);
         let mut warnings = [&scene.warnings[..], &scene.doubts].concat();
         warnings.extend(sanity::warnings(scene, settings, &self.plan.asked));
         self.progress.event(&Event::Started {
@@ -66,7 +79,12 @@ impl<'a> Reporter<'a> {
             notes: &scene.notes,
         });
         if self.verbose > 0 || !self.progress.is_of_many() {
-            scene.notes.iter().for_each(|note| self.progress.note(&self.line("note", note)));
+            for note in &scene.notes {
+                let line = self.line("note", note);
+                if self.is_new(&line) {
+                    self.progress.note(&line);
+                }
+            }
         }
         self.warn(&warnings);
         if self.verbose > 1 {
@@ -76,14 +94,20 @@ impl<'a> Reporter<'a> {
         self.progress.start(self.plan.skipped, self.plan.total());
     }
 
+    /// Whether the line was not reported for an earlier animation.
+    fn is_new(&mut self, line: &str) -> bool {
+        self.together.as_deref_mut().is_none_or(|together| together.is_new(line))
+    }
+
     /// Shows warnings: all with `-v`, otherwise some. Shows none if programs receive them as JSON.
-    fn warn(&self, warnings: &[String]) {
-        let line = |warning: &String| self.line("warning", warning);
+    fn warn(&mut self, warnings: &[String]) {
+        let mut lines: Vec<String> = warnings.iter().map(|warning| self.line("warning", warning)).collect();
+        lines.retain(|line| self.is_new(line));
         if self.verbose > 0 {
-            return warnings.iter().for_each(|warning| self.progress.note(&line(warning)));
+            return lines.iter().for_each(|line| self.progress.note(line));
         }
-        warnings.iter().take(MOST_WARNINGS).for_each(|warning| self.progress.summary(&line(warning)));
-        let more = warnings.len().saturating_sub(MOST_WARNINGS);
+        lines.iter().take(MOST_WARNINGS).for_each(|line| self.progress.summary(line));
+        let more = lines.len().saturating_sub(MOST_WARNINGS);
         if more > 0 {
             let more = plural(more, "more warning");
             self.progress.summary(&format!("throng: {more}; -v shows them all"));
@@ -117,11 +141,14 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Reports the result of a run that did not fail.
-    pub fn ended(&self, summary: &Summary) -> Exit {
+    /// Reports the result of a run that did not fail. [`Together`] reports the result of several animations.
+    pub fn ended(&mut self, summary: &Summary) -> Exit {
         let stats = Stats::new(summary, self.plan, self.job);
         self.count_blank();
-        let is_alone = !self.progress.is_of_many();
+        let is_alone = !self.progress.is_of_many() && self.together.is_none();
+        if let Some(together) = &mut self.together {
+            together.add(summary, &stats);
+        }
         // A video or a single picture that was stopped does not exist.
         let has_files = self.plan.pattern().is_some();
         if is_alone {
@@ -140,18 +167,12 @@ impl<'a> Reporter<'a> {
             self.progress.event(&Event::Done(stats));
             return Exit::Done;
         }
-        let resume = resume::command_line(std::env::args_os(), has_files);
         if is_alone {
-            let again = match has_files {
-                true => "resume with",
-                false => "start again with",
-            };
-            self.progress.summary(&format!(
-                "stopped after {} of {} frames; {again}: {resume}",
-                self.plan.skipped + summary.frames as usize,
-                self.plan.total(),
-            ));
+            let finished = self.plan.skipped + summary.frames as usize;
+            let finished = format!("{finished} of {} frames", self.plan.total());
+            self.progress.summary(&stopped(&finished, has_files));
         }
+        let resume = resume::command_line(std::env::args_os(), has_files);
         self.progress.event(&Event::Stopped { stats, resume });
         Exit::Stopped
     }
@@ -176,6 +197,9 @@ impl FrameObserver for Reporter<'_> {
         // The estimate is reported once.
         if let Some(estimate) = self.estimate.take() {
             estimate.first_frame_done();
+            if let Some(together) = &mut self.together {
+                together.is_estimated = true;
+            }
         }
         self.progress.event(&Event::Frame { report, done: self.done, frames: self.plan.total() });
         self.warn_of_blank(report);
@@ -213,8 +237,18 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
     line
 }
 
+/// The line about a run that was stopped after `finished`, for example "2 of 3 frames". `has_files`: whether frames have their own files.
+pub(super) fn stopped(finished: &str, has_files: bool) -> String {
+    let again = match has_files {
+        true => "resume with",
+        false => "start again with",
+    };
+    let resume = resume::command_line(std::env::args_os(), has_files);
+    format!("stopped after {finished}; {again}: {resume}")
+}
+
 /// Describes what a run made; `exists`: and where that is.
-fn describe(stats: &Stats, verbose: u8, exists: bool) -> String {
+pub(super) fn describe(stats: &Stats, verbose: u8, exists: bool) -> String {
     let skipped = plural(stats.skipped, "frame");
     if stats.frames == 0 && stats.skipped > 0 {
         return format!("nothing rendered: {skipped} existed already in {}", stats.output);

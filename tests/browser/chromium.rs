@@ -1,4 +1,4 @@
-//! A headless Chromium, steered by the DevTools protocol.
+//! A headless Chromium, controlled by the DevTools protocol.
 
 use crate::process::{self, Process, wait_until};
 use serde_json::{Value, json};
@@ -13,25 +13,25 @@ use std::{
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-/// Names of the program, in Debian and elsewhere.
+/// Names of the executable in Debian and other distributions.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Long enough for the slowest machine; reached only by a test that fails.
+/// Timeout that only a failing test reaches, even on slow machines.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A browser with one page, which ends with its test.
+/// A browser with one page, which is closed when this is dropped.
 pub struct Chromium {
     socket: WebSocket<TcpStream>,
     session: Option<String>,
     calls: u64,
-    /// Exceptions that the page did not catch.
+    /// Uncaught exceptions of the page.
     failures: Vec<String>,
     _process: Process,
     _profile: TempDir,
 }
 
 impl Chromium {
-    /// None where there is no Chromium.
+    /// Starts the browser. None if Chromium is not installed.
     pub fn start(width: u32, height: u32) -> Option<Self> {
         let name = NAMES.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())?;
         let profile = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ impl Chromium {
         Some(browser)
     }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     pub fn resize(&mut self, width: u32, height: u32) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", size);
@@ -108,7 +108,7 @@ impl Chromium {
         self.call("Page.reload", json!({}));
     }
 
-    /// The value of an expression. While a page is loaded, and where the expression throws, null.
+    /// Evaluates an expression. The result is null while a page loads and if the expression throws.
     pub fn value(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let mut result = self.call("Runtime.evaluate", params);
@@ -118,7 +118,7 @@ impl Chromium {
         }
     }
 
-    /// Waits until an expression is true, which has a generous limit.
+    /// Waits until an expression is true, with a generous timeout.
     #[track_caller]
     pub fn wait_for(&mut self, expression: &str) {
         let start = Instant::now();
@@ -131,13 +131,13 @@ impl Chromium {
         }
     }
 
-    /// Presses a key and lets it go. `code` is that of `KeyboardEvent.code`.
+    /// Presses and releases a key. `code` is a value of `KeyboardEvent.code`.
     pub fn press(&mut self, key: &str, code: &str) {
         self.key_down(key, code, 0);
         self.key_up(key, code, 0);
     }
 
-    /// Presses a key together with Ctrl.
+    /// Presses and releases a key together with Ctrl.
     pub fn press_with_control(&mut self, key: &str, code: &str) {
         self.key_down(key, code, 2);
         self.key_up(key, code, 2);
@@ -155,14 +155,14 @@ impl Chromium {
         self.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "code": code, "modifiers": modifiers }));
     }
 
-    /// Writes a JPEG of the page.
+    /// Saves the page as a JPEG.
     pub fn screenshot(&mut self, path: &Path, quality: u32) {
         use base64::prelude::{BASE64_STANDARD, Engine as _};
         let picture = self.call("Page.captureScreenshot", json!({ "format": "jpeg", "quality": quality }));
         fs::write(path, BASE64_STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()).unwrap();
     }
 
-    /// Panics if the page threw anything.
+    /// Panics if the page had an uncaught exception.
     #[track_caller]
     pub fn assert_no_failures(&self) {
         assert!(self.failures.is_empty(), "{:#?}", self.failures);

@@ -1,5 +1,5 @@
-//! The page of `throng view` in a real browser: headless Chromium flies, records a flight, saves it and watches the file change.
-//! Skipped where there is no Chromium.
+//! The page of `throng view` in a real browser: headless Chromium flies, records a flight, saves it and follows changes of the file.
+//! Skipped if Chromium is not installed.
 
 mod chromium;
 mod viewer;
@@ -27,7 +27,7 @@ fn a_flight_is_flown_recorded_saved_and_played() {
     let viewer = Viewer::start(&scene.path, &[]);
     let Some(mut page) = viewer.page(1280, 720) else { return };
 
-    // Fly: ahead, until the camera is there and a picture shows it.
+    // Fly forward until the camera has moved and a picture shows it.
     page.key_down("w", "KeyW", 0);
     page.wait_for("throng.viewpoint.camera.eye[2] < 11");
     page.key_up("w", "KeyW", 0);
@@ -45,7 +45,7 @@ fn a_flight_is_flown_recorded_saved_and_played() {
     page.wait_for("document.querySelectorAll('#keys .key canvas').length > 0");
     assert_eq!(page.value("throng.waypoints.changed"), true);
 
-    // A small window shows the whole card of the chosen waypoint, beside the panel as well.
+    // In a small window, the waypoint's card is completely visible and does not overlap the panel.
     page.resize(800, 600);
     for _ in 0..2 {
         page.wait_for(CARD_IS_WHOLE);
@@ -54,7 +54,7 @@ fn a_flight_is_flown_recorded_saved_and_played() {
     }
     page.resize(1280, 720);
 
-    // Save: the camera is a spline now, and the rest of the file is as it was.
+    // Save: the camera becomes a spline, and the rest of the file is unchanged.
     page.press_with_control("s", "KeyS");
     page.wait_for("document.getElementById('toast').textContent.startsWith('Saved to')");
     let saved = scene.text();
@@ -62,14 +62,14 @@ fn a_flight_is_flown_recorded_saved_and_played() {
     let (before, after) = BALLS.split_once("LookAt(eye: (0, 1, 12), target: (0, 0, 0), fov: 40)").unwrap();
     assert!(saved.starts_with(before) && saved.ends_with(after), "{saved}");
 
-    // Load the page again: the same flight comes back from the file.
+    // Reload the page: the flight is read from the file.
     let keys = page.value(KEYS);
     page.reload();
     page.wait_for("throng.waypoints.keys.length === 3 && !throng.waypoints.changed");
     page.wait_for(READY);
     assert_near(&page.value(KEYS), &keys);
 
-    // Play: frames and camera move along the path.
+    // Play: the frame number and the camera advance along the path.
     page.press("0", "Digit0");
     page.wait_for("throng.playback.follow === 'scene'");
     page.press(" ", "Space");
@@ -96,7 +96,7 @@ fn edits_of_the_file_are_seen_and_so_are_its_errors() {
     let shown = "!document.getElementById('banner').hidden && document.getElementById('banner').textContent";
     scene.edit("meshes:", "mashes:");
     page.wait_for(&format!("({shown} || '').includes('balls.ron:6:')"));
-    // The picture of before is still there.
+    // The previous picture is still shown.
     assert_eq!(page.value(&format!("{MIDDLE}[1] > 2 * {MIDDLE}[0]")), true);
 
     scene.edit("mashes:", "meshes:");
@@ -117,7 +117,7 @@ fn a_changed_value_loads_the_scene_once_and_is_saved_when_asked() {
     assert_eq!(page.value("scenes"), 1);
     assert_eq!(scene.text(), BALLS);
 
-    // Another page knows what is not saved yet.
+    // After a reload, the page still has the unsaved change.
     page.reload();
     page.wait_for(&format!("{READY} && {MIDDLE}[2] > 2 * {MIDDLE}[0]"));
     page.wait_for("document.querySelector('.count').textContent === '1 changed'");
@@ -138,14 +138,14 @@ fn the_pure_parts_of_the_page_calculate_right() {
     assert!(checks.len() > 10 && failed.is_empty(), "{failed:?}");
 }
 
-/// Writes the picture of the README.
+/// Writes the README's screenshot.
 #[test]
 #[ignore = "writes docs/view.jpg: just view-picture"]
 fn the_picture_of_the_readme() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let viewer = Viewer::start(&root.join("scenes/dragon_of_dragons.ron"), &[]);
     let Some(mut page) = viewer.page(1280, 720) else { return };
-    // The time of each waypoint is seen once, so that all have thumbnails.
+    // Shows the time of each waypoint once, so that all have thumbnails.
     let count = page.value("throng.waypoints.keys.length").as_u64().unwrap();
     for number in 0..count {
         page.value(&format!("throng.playback.seek(1 + Math.round(24 * throng.waypoints.keys[{number}].time))"));
@@ -164,7 +164,7 @@ fn the_picture_of_the_readme() {
     page.screenshot(&root.join("docs/view.jpg"), 80);
 }
 
-/// All fields of the card of a waypoint are within it, and it is above the timeline.
+/// Whether all fields of a waypoint's card are inside it, and the card is above the timeline.
 const CARD_IS_WHOLE: &str = "(() => {
     const box = (element) => element.getBoundingClientRect();
     const card = document.getElementById('key-editor');
@@ -176,10 +176,10 @@ const CARD_IS_WHOLE: &str = "(() => {
 /// The keys of the flight.
 const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";
 
-/// The field of the colour of the paint.
+/// The input field of the paint's colour.
 const PAINT: &str = r#"document.querySelector('input[aria-label="materials.paint.color"]')"#;
 
-/// Red, green and blue in the middle of the picture.
+/// Red, green and blue at the centre of the picture.
 const MIDDLE: &str = "(() => {
     const canvas = document.getElementById('picture');
     return canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;

@@ -10,7 +10,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A server, which ends with its test.
+/// A server, which is stopped when this is dropped.
 pub struct Viewer {
     pub link: String,
     _process: Process,
@@ -18,7 +18,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// Serves a scene at any port that is free.
+    /// Serves a scene on any free port.
     pub fn start(scene: &Path, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("output");
@@ -35,7 +35,7 @@ impl Viewer {
         Self { link: link.unwrap(), _process: process, _folder: folder }
     }
 
-    /// Opens the page and waits for its first picture. None, with a printed line, where there is no browser.
+    /// Opens the page and waits for its first picture. Prints a line and returns None if there is no browser.
     pub fn page(&self, width: u32, height: u32) -> Option<Chromium> {
         let Some(mut page) = Chromium::start(width, height) else {
             println!("skipped: the page of throng view, for there is no chromium");
@@ -47,10 +47,10 @@ impl Viewer {
     }
 }
 
-/// The page knows the scene and has drawn a picture.
+/// Whether the page has the scene and has drawn a picture.
 pub const READY: &str = "throng.app.scene !== null && document.getElementById('state').textContent.includes('samples')";
 
-/// A scene file in a folder of its own.
+/// A scene file in its own folder.
 pub struct SceneFile {
     pub path: PathBuf,
     _folder: TempDir,
@@ -68,7 +68,7 @@ impl SceneFile {
         fs::read_to_string(&self.path).unwrap()
     }
 
-    /// Replaces what has to be there once, as an editor would save it.
+    /// Replaces a text that must occur exactly once, by renaming a new file as editors do.
     #[track_caller]
     pub fn edit(&self, from: &str, to: &str) {
         let text = self.text();

@@ -1,4 +1,4 @@
-//! Transparent frames: which files have them, what lies behind them, and what models stand on.
+//! Transparent frames: file formats, backgrounds and grounds of models.
 
 use crate::common::Place;
 use image::{AnimationDecoder, DynamicImage, Rgba, RgbaImage};
@@ -88,7 +88,7 @@ fn a_background_is_shown_as_it_is_and_lights_nothing() {
     place.ok(&["render", "scene.ron", "--background", "#ffffff", "-o", "a.jpg"]);
 }
 
-/// The frames of an animation.
+/// The frames of an animation file.
 fn frames(path: &Path) -> Vec<RgbaImage> {
     let file = BufReader::new(fs::File::open(path).unwrap());
     let frames = match path.extension().unwrap().to_str().unwrap() {
@@ -137,7 +137,7 @@ fn models_that_are_cut_out_have_no_ground_or_one_of_shadows() {
         f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 4 8 7 3\nf 1 5 8 4\nf 2 3 7 6\n";
     fs::write(place.path("cube.obj"), cube).unwrap();
     let render = |flags: &[&str]| {
-        // From where the shadow is seen.
+        // From a direction in which the shadow is visible.
         let view = ["--eye", "2,4,-4", "--size", "64x64", "--samples", "16", "-o", "a.png"];
         place.ok(&[&["render", "cube.obj", "-f", "1", "--transparent"], &view[..], flags].concat());
         rgba(&place, "a.png")
@@ -146,11 +146,35 @@ fn models_that_are_cut_out_have_no_ground_or_one_of_shadows() {
     let (alone, caught) = (render(&[]), render(&["--shadow-catcher"]));
     assert!(covered(&alone) > 200 && covered(&alone) < 2000, "{}", covered(&alone));
     assert!(covered(&caught) > covered(&alone) + 100);
-    // Shadows are black and let some of what is behind them through.
+    // Shadows are black and partly transparent.
     let shadows = caught.pixels().zip(alone.pixels()).filter(|(caught, alone)| caught[3] > 60 && alone[3] == 0);
     let shadows: Vec<_> = shadows.map(|(caught, _)| *caught).collect();
     assert!(shadows.len() > 50, "{}", shadows.len());
     assert!(shadows.iter().all(|pixel| pixel.0[..3] == [0; 3]) && shadows.iter().any(|pixel| pixel[3] < 250));
+}
+
+#[test]
+fn shadows_of_cut_out_models_fade_towards_the_edges() {
+    let place = Place::new(1);
+    fs::write(place.path("model.obj"), "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        .unwrap();
+    let common = ["render", "model.obj", "-o", "a.png", "--size", "64x48", "--samples", "16", "--shadow-catcher"];
+    let edges = |flags: &[&str]| {
+        place.ok(&[&common[..], flags].concat());
+        let picture = rgba(&place, "a.png");
+        let (width, height) = picture.dimensions();
+        let at_edge = |x: u32, y: u32| x == 0 || y == 0 || x + 1 == width || y + 1 == height;
+        let shadow = picture.enumerate_pixels().filter(|(_, _, pixel)| pixel.0[..3] == [0; 3]);
+        shadow.fold([0, 0], |[edge, inside], (x, y, pixel)| match at_edge(x, y) {
+            true => [edge.max(pixel[3]), inside],
+            false => [edge, inside.max(pixel[3])],
+        })
+    };
+    let [edge, inside] = edges(&["--transparent"]);
+    assert!(edge < 3 && inside > 40, "{edge} {inside}");
+    // The shadow of a part of the picture is that of the whole.
+    let [edge, _] = edges(&["--transparent", "--region", "16,24,32,20"]);
+    assert!(edge > 10, "{edge}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Models without a scene file: animations, views, surroundings, and flags that fit some kinds of files only.
+//! Models without a scene file: animations, views, environments, and flags that apply to some file types only.
 
 use crate::common::{Place, decode};
 use base64::Engine;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::fs;
 
 const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n";
-/// A view of the mast, so that what is compared does not depend on how it is framed.
+/// A fixed view of the mast, so that comparisons do not depend on automatic framing.
 const VIEW: [&str; 5] = ["--no-ground", "--eye", "1,2,6", "--target", "0,1,0"];
 
-/// A buffer, and its views and accessors.
+/// A buffer with its views and accessors.
 #[derive(Default)]
 struct Data {
     bytes: Vec<u8>,
@@ -38,8 +38,8 @@ impl Data {
     }
 }
 
-/// A strip with a joint half-way up that `Bend` turns by a quarter in a second, beside a triangle that `Slide` moves in two and
-/// `Vanish` shrinks to nothing; and a camera.
+/// A strip with a joint at half its height, which `Bend` turns by 90 degrees in a second; a triangle, which `Slide` moves in two seconds
+/// and `Vanish` shrinks to nothing; and a camera.
 fn mast() -> Vec<u8> {
     let mut data = Data::default();
     let levels = 9;
@@ -221,7 +221,7 @@ fn a_policy_is_what_the_trees_follow_by() {
         let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
         [&last["refits"], &last["rebuilds"]].map(|n| n.as_u64().unwrap())
     };
-    // The TLAS is built for each frame, too.
+    // The TLAS is also built for each frame.
     assert_eq!(counts("refit"), [4, 4]);
     assert_eq!(counts("rebuild"), [0, 8]);
 }
@@ -234,8 +234,16 @@ fn each_animation_has_files_of_its_own_where_names_have_a_place() {
     let run = with(&["--animation", "all", "-o", "films/{animation}.webp"]);
     assert_eq!(place.names("films"), ["Bend.webp", "Slide.webp", "Vanish.webp"]);
     assert!(run.stderr.contains("animation 2 of 3: Slide\n"), "{}", run.stderr);
-    with(&["--animation", "0,Vanish", "-f", "5", "-o", "stills/{animation}_##.png"]);
+    assert!(
+        run.stderr.contains("\n96 frames in ") && run.stderr.ends_with("; see films/{animation}.webp\n"),
+        "{}",
+        run.stderr
+    );
+    let stills = ["--animation", "0,Vanish", "-f", "5", "-o", "stills/{animation}_##.png"];
+    with(&stills);
     assert_eq!(place.names("stills"), ["Bend_05.png", "Vanish_05.png"]);
+    let again = with(&[&stills[..], &["--skip-existing"]].concat()).stderr;
+    assert!(again.ends_with("nothing rendered: 2 frames existed already in stills/{animation}_##.png\n"), "{again}");
     with(&["--animation", "Bend", "-f", "5", "-o", "alone.png"]);
     assert!(decode(&place.path("alone.png")) == decode(&place.path("stills/Bend_05.png")));
     for (flags, text) in [
@@ -251,13 +259,27 @@ fn each_animation_has_files_of_its_own_where_names_have_a_place() {
 fn a_sheet_of_all_animations_has_a_row_for_each() {
     let place = place();
     let render = ["render", "mast.gltf", "--size", "64x36", "--samples", "1", "--animation", "all"];
-    place.ok(&[&render[..], &["--sheet", "sheet.png", "--sheet-frames", "4"]].concat());
+    let told = place.ok(&[&render[..], &["--sheet", "sheet.png", "--sheet-frames", "4"]].concat()).stderr;
+    // The result and each note are reported once, not for each row.
+    assert!(told.contains("\n12 frames in ") && told.ends_with("; see sheet.png\n"), "{told}");
+    assert_eq!(
+        ["; see ", " frames in ", "one of its cameras"].map(|text| told.matches(text).count()),
+        [1; 3],
+        "{told}"
+    );
     let sheet = image::open(place.path("sheet.png")).unwrap().into_rgb8();
-    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * (36 + 8)));
+    // A strip above each row holds its name, which is brighter than the strip.
+    let row = 16 + 36 + 8;
+    assert_eq!(sheet.dimensions(), (8 + 4 * (64 + 8), 8 + 3 * row));
+    let length = |index: u32| {
+        let is_inked = |x: &u32| (0..16).any(|y| sheet.get_pixel(*x, 8 + index * row + y).0[0] > 100);
+        (8..288).rev().find(is_inked).map(|x| (x - 8) as usize / 7 + 1)
+    };
+    assert_eq!([0, 1, 2].map(length), ["Bend", "Slide", "Vanish"].map(|name| Some(name.len())));
     place.assert_no_parts(".");
     place.ok(&[&render[..], &["--sheet", "{animation}.png", "--sheet-frames", "2"]].concat());
     assert!(["Bend.png", "Slide.png", "Vanish.png"].iter().all(|name| place.path(name).exists()));
-    // Without a size, nothing is rendered larger than it is shown.
+    // Without --size, frames are not rendered larger than the sheet shows them.
     let drafts = ["render", "mast.gltf", "--preset", "draft", "--animation", "all", "--progress", "json"];
     let run = place.ok(&[&drafts[..], &["--sheet", "own.png", "--sheet-frames", "100"]].concat());
     let started: serde_json::Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
@@ -277,7 +299,7 @@ fn animations_that_move_the_same_things_are_told_of() {
         run.stderr.contains("the animations Bend and Bend move the same node")
     };
     assert!(warned("twice.gltf", "all") && !warned("twice.gltf", "0") && !warned("mast.gltf", "all"));
-    // Frames of several films need names that differ.
+    // Frames of several animations need distinct names.
     place.ok(&["render", "twice.gltf", "--animation", "all", "--size", "8x8", "-f", "1", "-o", "c/{animation}.png"]);
     assert_eq!(place.names("c"), ["Bend.png", "Bend_2.png", "Slide.png", "Vanish.png"]);
 }
@@ -291,7 +313,7 @@ fn a_blueprint_is_one_command() {
     let (pixels, _) = pixels.as_chunks::<3>();
     assert_eq!(pixels[0], [0x1b, 0x4f, 0x8f], "the paper");
     assert!(pixels.contains(&[255; 3]), "lines");
-    // Surfaces are paper in some shade, and bluer than they are red.
+    // Surfaces have a shade of the paper's blue.
     assert!(pixels.iter().all(|[r, g, b]| r <= g && g <= b));
     let plain = picture(&place, "model.obj", "1", &["--wireframe=2", "--dither", "0"]);
     let red = picture(&place, "model.obj", "1", &["--wireframe=2", "--wireframe-color", "red", "--dither", "0"]);
@@ -405,6 +427,37 @@ fn a_plain_file_name_means_one_picture() {
     let place = place();
     place.ok(&["render", "model.obj", "-o", "still.png", "--size", "8x4", "--samples", "1"]);
     assert!(place.path("still.png").is_file());
+}
+
+#[test]
+fn a_single_picture_is_framed_for_its_view() {
+    let place = place();
+    let render = |flags: &[&str]| {
+        let common = ["render", "model.obj", "--size", "64x48", "--samples", "2"];
+        place.ok(&[&common[..], flags].concat());
+        decode(&place.path("a.png"))
+    };
+    let still = render(&["-o", "a.png"]);
+    assert!(still == render(&["-o", "a.png", "-f", "1"]));
+    assert!(still == render(&["-o", "a.png", "--camera", "still"]));
+    let turning = render(&["-o", "a.png", "--camera", "turntable"]);
+    assert!(still != turning);
+    assert!(turning == render(&["-o", "a.png", "--turns", "1"]));
+    place.ok(&[
+        "render",
+        "model.obj",
+        "--size",
+        "64x48",
+        "--samples",
+        "2",
+        "-f",
+        "1",
+        "-o",
+        "####.png",
+        "--denoise-frames",
+        "0",
+    ]);
+    assert!(turning == decode(&place.path("0001.png")));
 }
 
 #[test]

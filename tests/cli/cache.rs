@@ -1,4 +1,4 @@
-//! Trees that are kept from run to run.
+//! Trees that are kept between runs.
 
 use crate::common::{Place, Run};
 use std::fs;
@@ -15,7 +15,7 @@ const SCENE: &str = r#"(
     camera: LookAt(eye: (10, 14, 40), target: (10, 0, 10), fov: 40),
 )"#;
 
-/// With a scene of a hilly mesh.
+/// A folder with a scene of a hilly mesh.
 fn place() -> Place {
     let place = Place::new(1);
     let mut hills = String::new();
@@ -35,7 +35,7 @@ fn render(place: &Place, output: &str) -> Run {
     place.ok(&["render", "scene.ron", "-v", "--cache", "trees", "-o", output])
 }
 
-/// The file of the only tree that is worth keeping.
+/// The file of the only tree large enough to be cached.
 fn only_tree(place: &Place) -> std::path::PathBuf {
     let names = place.names("trees");
     assert_eq!(names.len(), 1, "{names:?}");

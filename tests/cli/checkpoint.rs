@@ -1,4 +1,4 @@
-//! Checkpoints and pictures as they stand: what is stopped goes on, and ends as if it had not been stopped.
+//! Checkpoints and partial pictures: an interrupted render continues, and its result equals an uninterrupted one.
 #![cfg(unix)]
 
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::fs;
 
-/// Samples that no machine takes while a test watches.
+/// More samples than any machine renders during a test.
 const ENDLESS_SAMPLES: &str = "1000000";
 
 fn film(place: &Place, name: &str) -> Vec<u8> {
@@ -32,7 +32,7 @@ fn more_samples_go_on_from_those_that_are_there() {
         let (a, b) = (format!("{a}.film"), format!("{b}.film"));
         assert!(film(&place, &a) == film(&place, &b), "{name}");
     }
-    // What has more already stays.
+    // A film with more samples is kept.
     let shown = || image::open(place.path("once/0001.png")).unwrap();
     let before = shown();
     render("once", "5");
@@ -52,7 +52,7 @@ fn an_interrupted_frame_is_kept_and_gone_on_with() {
     assert!(!place.path("out/0001.png").exists());
     let kept = film(&place, "out/0001.png.film");
 
-    // What the interrupted run had is enough for this one.
+    // The interrupted run already has enough samples for this run.
     place.ok(&[&args[..], &["1"]].concat());
     assert!(place.path("out/0001.png").exists());
     assert!(!place.path("out/0001.partial.png").exists());

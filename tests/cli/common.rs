@@ -1,4 +1,4 @@
-//! A folder with a scene in it, and ways to run `throng` there.
+//! A folder with a scene, and functions that run `throng` in it.
 
 use crate::process::{self, Process, wait_until};
 use std::{
@@ -9,15 +9,15 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// More frames than any machine renders while a test watches.
+/// More frames than any machine renders during a test.
 pub const ENDLESS: u32 = 100_000;
 
-/// A temporary folder that holds `scene.ron`.
+/// A temporary folder with a `scene.ron`.
 pub struct Place {
     dir: TempDir,
 }
 
-/// What a finished run printed.
+/// Exit code and output of a finished run.
 pub struct Run {
     pub code: i32,
     pub stdout: String,
@@ -25,7 +25,7 @@ pub struct Run {
 }
 
 impl Place {
-    /// With a small scene of `frames` frames in which spheres spin.
+    /// Creates the folder with a small scene of spinning spheres that has `frames` frames.
     pub fn new(frames: u32) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("scene.ron"), scene(frames)).unwrap();
@@ -36,7 +36,7 @@ impl Place {
         self.dir.path().join(name)
     }
 
-    /// `throng` with `args`, to be run in this folder.
+    /// The command `throng` with `args`, to be run in this folder.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = process::command(env!("CARGO_BIN_EXE_throng"));
         command.args(args).current_dir(self.dir.path());
@@ -48,14 +48,14 @@ impl Place {
         Run::of(&mut self.command(args))
     }
 
-    /// Runs and expects success.
+    /// Runs a command, which must succeed.
     pub fn ok(&self, args: &[&str]) -> Run {
         let run = self.run(args);
         assert_eq!(run.code, 0, "{args:?}: {}", run.stderr);
         run
     }
 
-    /// Runs, expects the exit code and one error message with `text` in it.
+    /// Runs a command, which must end with this exit code and one error message that contains `text`.
     #[track_caller]
     pub fn fails(&self, args: &[&str], code: i32, text: &str) -> Run {
         let run = self.run(args);
@@ -64,7 +64,7 @@ impl Place {
         run
     }
 
-    /// Starts an endless rendering and waits for its first frame.
+    /// Starts a render of `ENDLESS` frames and waits for its first one.
     pub fn start_endless(&self, more: &[&str]) -> Process {
         let mut args = vec!["render", "scene.ron", "-o", "out/"];
         args.extend(more);
@@ -77,7 +77,7 @@ impl Place {
         process
     }
 
-    /// The PNG files of a folder by name. All of them must decode to their end.
+    /// The decoded PNG files of a folder, by name. All must be complete.
     pub fn frames(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let mut frames = BTreeMap::new();
         for name in self.names(folder) {
@@ -89,7 +89,7 @@ impl Place {
         frames
     }
 
-    /// All names in a folder, sorted; nothing if there is no such folder.
+    /// All names in a folder, sorted; empty if the folder does not exist.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -103,7 +103,7 @@ impl Place {
     }
 }
 
-/// RGB pixels.
+/// Decodes a picture to RGB bytes.
 pub fn decode(path: &Path) -> Vec<u8> {
     let picture = image::open(path);
     picture.unwrap_or_else(|error| panic!("{}: {error}", path.display())).into_rgb8().into_raw()
@@ -124,12 +124,12 @@ pub fn scene(frames: u32) -> String {
     )
 }
 
-/// Makes `two.ray`: two rays along -Z: the first meets the sphere in the middle of the grid, the second misses everything.
+/// Writes `two.ray` with two rays along -Z. The first hits the sphere at the grid's centre; the second misses everything.
 pub fn write_rays(place: &Place) {
     write_rays_to(&place.path("two.ray"));
 }
 
-/// As [`write_rays`], to a file of any name.
+/// As [`write_rays`], to any file.
 pub fn write_rays_to(path: &Path) {
     let mut bytes = b"RAY1\0\0\0\0".to_vec();
     bytes.extend(2u64.to_le_bytes());
@@ -143,7 +143,7 @@ pub fn write_rays_to(path: &Path) {
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
         Self {
-            // Killed by a signal: no code.
+            // -1 if the process was killed by a signal.
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -157,7 +157,7 @@ impl Run {
         process::output(command).into()
     }
 
-    /// The one JSON document on standard output.
+    /// Parses the JSON document on standard output.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.stdout))
     }

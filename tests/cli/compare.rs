@@ -1,4 +1,4 @@
-//! `--compare`: devices do the same work and have to agree.
+//! `--compare`: all devices process the whole input and must agree.
 
 use crate::common::{Place, write_rays};
 use serde_json::Value;

@@ -1,14 +1,14 @@
-//! Files that are damaged, or claim more than they hold: one line each, soon, whatever their decoders do.
+//! Damaged files, and files that declare more data than they hold: each must fail quickly with one line, even if the decoder panics.
 
 use super::common::Place;
 use crate::process;
 use serde_json::{Value, json};
 use std::fs;
 
-/// A WebP animation whose decoder panics: its alpha is of another size than its picture.
+/// A WebP animation on which the decoder panics: the alpha plane's size differs from the picture's.
 const PANICS: &[u8] = include_bytes!("files/damaged_animation.webp");
 
-/// A scene that shows `picture` on a square.
+/// A scene with `picture` as a texture on a square.
 fn textured(picture: &str) -> String {
     format!(
         r#"(
@@ -47,7 +47,7 @@ fn a_decoder_that_panics_is_quiet_with_backtraces_too() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A triangle's file with `more` in it.
+/// A glTF file of a triangle, merged with `more`.
 fn gltf(more: Value) -> Value {
     let mut file = json!({
         "asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
@@ -62,7 +62,7 @@ fn gltf(more: Value) -> Value {
     file
 }
 
-/// Three corners at the origin, and `count` elements of zeros.
+/// Accessors with three corners at the origin, and with `count` elements of zeros.
 fn zeros(count: u64, kind: &str, component: u32) -> Value {
     json!([
         {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"},

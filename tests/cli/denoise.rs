@@ -1,4 +1,4 @@
-//! `throng denoise`: films from EXR layers; and `throng render --denoise`.
+//! `throng denoise` for sequences of EXR files with layers, and `throng render --denoise`.
 
 use crate::common::{Place, decode};
 
@@ -69,7 +69,7 @@ fn a_run_denoises_as_it_goes() {
     let told = render(&["-o", "some/####.exr", "-f", "6,1,2"]).stderr;
     assert!(told.contains("4 frames beyond the requested ones are also traced"), "{told}");
     assert_eq!(place.names("some"), ["0001.exr", "0002.exr", "0006.exr"]);
-    // Frames that exist are kept, and traced for those that do not.
+    // Existing frames are kept, but rendered where missing frames need them.
     std::fs::remove_file(place.path("some/0002.exr")).unwrap();
     render(&["-o", "some/####.exr", "-f", "6,1,2", "--skip-existing"]);
     render(&["-o", "piece/####.exr", "-f", "2", "--write-partial", "60"]);
@@ -113,18 +113,18 @@ fn what_is_denoised_is_chosen() {
     let film = render(&["--denoise", "film"]);
     assert!(film != raw && render(&["--denoise"]) == film);
     assert!(render(&["--denoise", "--denoise-frames", "0"]) != film);
-    // Samples that are shared belong to it.
+    // The filter `shared` is part of it.
     let own = ["--filter", "gaussian"];
     assert!(render(&own) == raw && render(&["--filter", "shared"]) != raw);
     assert!(render(&[&["--denoise"][..], &own].concat()) != film);
     let wide = ["render", "scene.ron", "--filter", "shared", "--filter-width", "2"];
     place.fails(&wide, 2, "remove it");
-    // A scene may ask for it, where its light is what is shown.
+    // A scene may enable denoising. It applies only to integrators that show light.
     let asks = ["--set", "render.denoise=true"];
     assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
     assert!(render(&[&asks[..], &["--integrator", "depth"]].concat()) == render(&["--integrator", "depth"]));
     place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: film, oidn, off]");
-    // Layers beside the picture are the frame's own; alpha is denoised as colours are.
+    // Layers remain those of the frame itself. Alpha is denoised like colours.
     let alpha = |more: &[&'static str]| {
         place.ok(&[&["render", "scene.ron", "-f", "2", "-o", "a.png", "--transparent"], more].concat());
         let picture = image::open(place.path("a.png")).unwrap().into_rgba8();
@@ -132,7 +132,7 @@ fn what_is_denoised_is_chosen() {
     };
     let covered = alpha(&["--denoise"]);
     assert!(covered != alpha(&[]) && covered.contains(&0) && covered.contains(&255));
-    // A single sample tells no variance, and noise is taken out all the same.
+    // A single sample has no variance estimate, but noise is still reduced.
     let single = |more: &[&'static str]| {
         place.ok(&[&["render", "scene.ron", "-f", "2", "--samples", "1", "-o", "b.png"], more].concat());
         decode(&place.path("b.png"))
@@ -158,7 +158,7 @@ fn files_that_cannot_be_denoised_are_told() {
     place.fails(&denoise("raw/####.exr"), 1, "cannot be read as OpenEXR");
 }
 
-/// A picture of 6x4 pixels for the denoiser, as another program may write it.
+/// A picture of 6x4 pixels for the denoiser, as another program might write it.
 fn foreign(place: &Place, name: &str, origin: (i32, i32), red: impl Fn(usize) -> f32) {
     use exr::prelude::*;
     let channel = |name: &str, values: Vec<f32>| AnyChannel::new(Text::from(name), FlatSamples::F32(values));
@@ -172,7 +172,7 @@ fn foreign(place: &Place, name: &str, origin: (i32, i32), red: impl Fn(usize) ->
     Image::from_layer(layer).with_attributes(image).write().to_file(place.path(name)).unwrap();
 }
 
-/// An image with other attributes.
+/// Replaces the attributes of an image.
 trait WithAttributes {
     fn with_attributes(self, attributes: exr::meta::header::ImageAttributes) -> Self;
 }
@@ -244,7 +244,7 @@ fn a_dash_is_standard_output() {
     assert!(place.names(".").iter().all(|name| !name.starts_with('-')));
 }
 
-/// The noise that a run tells of its only frame.
+/// The noise that a run reports for its only frame.
 fn told_noise(events: &str) -> serde_json::Value {
     let frame = events.lines().find(|line| line.contains(r#""event":"frame""#)).unwrap();
     let frame: serde_json::Value = serde_json::from_str(frame).unwrap();
@@ -271,7 +271,7 @@ fn samples_go_where_a_denoised_frame_is_noisy() {
     let raw: serde_json::Value = serde_json::from_str(raw).unwrap();
     let raw = raw["rays"]["primary"].as_f64().unwrap() / (64.0 * 36.0);
     assert!(samples < 0.8 * raw, "{samples} {raw}");
-    // What is calm gets no more than the first samples, and what is not gets no more than all of them.
+    // A smooth picture gets only the first samples; a noisy one gets at most all of them.
     assert_eq!(noise(&["--samples", "256", "--noise", "2"]), [8.0, 0.0]);
     assert_eq!(noise(&["--samples", "16", "--noise", "0.00001"]), [16.0, 1.0]);
     assert_eq!(noise(&["--samples", "4", "--noise", "0.00001"]), [4.0, 1.0]);
@@ -326,7 +326,7 @@ fn tiles_that_got_more_samples_are_as_if_they_had_had_them_at_once() {
         channels.map(|channel| (channel.name.to_string(), channel.sample_data)).collect::<Vec<_>>()
     };
     assert!(channels("at_once.exr") == channels("in_turn.exr"));
-    // Their own noise decides where there are checkpoints, and no denoiser's.
+    // With checkpoints, the noise before denoising decides.
     let kept =
         ["render", "scene.ron", "-o", "kept.exr", "--denoise", "--noise", "0.1", "--samples", "32", "--checkpoint"];
     assert!(!place.ok(&[&kept[..], &["--progress", "json"]].concat()).stdout.contains(r#""samples":8"#));
@@ -350,7 +350,7 @@ fn shadows_on_catchers_are_denoised() {
             image::open(place.path(name)).unwrap().into_rgba32f()
         };
         let truth = render("truth.exr", &["--samples", "1024"]);
-        // Before white, where there is no ball.
+        // Composited over white, in the area without a ball.
         let over = |pixel: &image::Rgba<f32>| [0, 1, 2].map(|c| pixel[c] + 1.0 - pixel[3]);
         let off = |picture: &image::Rgba32FImage| {
             let pixels = truth.enumerate_pixels().filter(|(x, y, _)| *y > 36 && (24..72).contains(x));
@@ -365,7 +365,7 @@ fn shadows_on_catchers_are_denoised() {
     }
 }
 
-/// Colours and alpha of a picture, pixel by pixel.
+/// Premultiplied colours and alpha of each pixel.
 fn premultiplied(place: &Place, name: &str) -> Vec<[f32; 4]> {
     let picture = image::open(place.path(name)).unwrap();
     assert!(picture.color().has_alpha(), "{name}");
@@ -388,7 +388,7 @@ fn transparent_edges_are_denoised_with_their_alpha() {
         premultiplied(&place, name)
     };
     let truth = render("truth.exr", &["--samples", "512"]);
-    // Over white, where something covers pixels in part.
+    // Composited over white, at partly covered pixels.
     let off = |pixels: &[[f32; 4]]| {
         let over = |pixel: &[f32; 4]| [0, 1, 2].map(|c| pixel[c] + 1.0 - pixel[3]);
         let edges = truth.iter().zip(pixels).filter(|(truth, _)| (0.02..0.98).contains(&truth[3]));
@@ -404,7 +404,7 @@ fn transparent_edges_are_denoised_with_their_alpha() {
         clean += off(&denoised);
     }
     assert!(clean < 0.9 * raw, "{clean} {raw}");
-    // Afterwards, too, from files.
+    // Also when the files are denoised afterwards.
     let layers = ["--layers", "albedo,normal,motion,variance", "--transparent", "--color-depth", "32"];
     place.ok(&[&["render", "torus.ron", "-o", "frames/#.exr", "--seed", "2"], &layers[..]].concat());
     place.ok(&["denoise", "frames/#.exr", "-f", "3", "-o", "after.exr"]);
@@ -414,7 +414,7 @@ fn transparent_edges_are_denoised_with_their_alpha() {
     assert!(image::open(place.path("after.png")).unwrap().color().has_alpha());
 }
 
-/// Number of pixels that are more than 12 of 255 brighter than all pixels at a distance of two.
+/// Number of pixels that are brighter by more than 12 of 255 than all pixels at a distance of two.
 fn specks((width, height): (usize, usize), rgb: &[u8]) -> usize {
     let light: Vec<u8> = rgb.as_chunks::<3>().0.iter().map(|&[r, g, b]| r.max(g).max(b)).collect();
     let is_speck = |i: usize| {

@@ -1,14 +1,14 @@
-//! `--device`: names, and what happens where there is no GPU.
+//! `--device`: names, and the behaviour without a GPU.
 
 use crate::common::{Place, Run};
 
-/// Whether a GPU renders here.
+/// Whether this machine has a usable GPU.
 pub fn has_gpu(place: &Place) -> bool {
     let run = place.run(&["info", "scene.ron", "--device", "cuda"]);
     run.code == 0
 }
 
-/// Whether `auto` has something to say: CUDA is built in, and there is no GPU to use it with.
+/// Whether `auto` reports a fallback: CUDA is compiled in, but no GPU is usable.
 fn falls_back(place: &Place) -> bool {
     cfg!(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))
         && !has_gpu(place)
@@ -112,13 +112,13 @@ fn the_cpu_says_nothing_about_gpus() {
     assert_eq!(run.stderr, "");
 }
 
-/// The driver is loaded at run time, so that the program starts on machines without one.
+/// The driver is loaded at run time, so that the program also starts on machines without one.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_program_is_not_linked_with_the_driver() {
     let place = Place::new(1);
     let mut command = place.command(&["--version"]);
-    // The dynamic linker then lists what it would load.
+    // With this variable, the dynamic linker lists the libraries that it would load.
     command.env("LD_TRACE_LOADED_OBJECTS", "1");
     let libraries = Run::of(&mut command).stdout;
     assert!(!libraries.contains("libcuda"), "{libraries}");

@@ -1,9 +1,9 @@
-//! `throng diff`: what is equal, and what is not.
+//! `throng diff`: equal and different pictures.
 
 use crate::common::Place;
 use image::{Rgb, Rgb32FImage};
 
-/// Writes a picture of one value, but for some pixels.
+/// Writes a uniform picture, except for the pixels `odd`.
 fn picture(place: &Place, name: &str, usual: f32, odd: &[(u32, u32, f32)]) {
     let mut image = Rgb32FImage::from_pixel(16, 9, Rgb([usual; 3]));
     odd.iter().for_each(|&(x, y, value)| image.put_pixel(x, y, Rgb([0.0, value, 0.0])));
@@ -23,7 +23,7 @@ fn pixels_that_are_no_numbers_are_counted_and_never_equal_to_numbers() {
         assert!(run.stdout.ends_with("\nNaN or infinite in nan.exr: 144 pixels\n"), "{}", run.stdout);
     }
     assert_eq!(place.run(&["diff", "-q", "black.exr", "nan.exr"]).code, 1);
-    // Two of 144 pixels are within the limit, but not equal.
+    // Two of 144 pixels differ, but the picture is within the limit.
     let run = place.run(&["diff", "black.exr", "odd.exr", "--limit", "0.5", "--json"]);
     let found = run.json();
     assert_eq!((run.code, &found["equal"]), (1, &false.into()));

@@ -1,5 +1,5 @@
-//! Every command of README and docs, run as it is pasted into a shell: in a folder that has what a fresh clone has, and files of one's own
-//! under the names that the pages use. Only the size of pictures is changed, and the number of samples and frames where they are many.
+//! Runs every command of README and docs as a shell would, in a folder with the files of a fresh clone and user files with the names that
+//! the pages use. Only the picture size and large numbers of samples and frames are changed.
 
 use super::{
     common::{Run, scene, write_rays_to},
@@ -17,7 +17,7 @@ use std::{
     thread,
 };
 
-/// Commands that are not run, by how they begin, and why.
+/// Prefixes of commands that are not run, with the reason.
 const NOT_RUN: [(&str, &str); 22] = [
     ("cargo test", "runs this test"),
     ("cargo install", "builds the program from its repository"),
@@ -43,13 +43,13 @@ const NOT_RUN: [(&str, &str); 22] = [
     ("throng COMMAND --help", "stands for all commands: tests/cli/help.rs"),
 ];
 
-/// Words that stand for something, with what it is here.
+/// Placeholders and their values in this test.
 const PLACEHOLDERS: [(&str, &str); 3] = [("SCENE", "scene.ron"), ("RAYS.ray", "two.ray"), ("NAME", "first")];
 
-/// Frames of commands that others build on.
+/// Frames of commands whose output later commands use.
 const FRAMES: [(&str, &str); 1] = [("--layers albedo,normal,motion,variance", "40-60")];
 
-/// Scenes that take seconds to load, with what makes them small.
+/// Scenes that take seconds to load, with replacements that make them small.
 const LARGE: [(&str, &[(&str, &str)]); 2] = [
     (
         "million.ron",
@@ -72,13 +72,13 @@ const LARGE: [(&str, &[(&str, &str)]); 2] = [
     ),
 ];
 
-/// A command, and where it is written.
+/// A command and its position in the documentation.
 #[derive(Clone, Debug)]
 struct Written {
     page: PathBuf,
     line: usize,
     text: String,
-    /// Whether it is part of a sentence, which may name a command without all that it takes.
+    /// Whether it is part of a sentence, where commands may be incomplete.
     in_text: bool,
 }
 
@@ -106,7 +106,7 @@ fn every_command_of_the_documentation_runs_as_it_is_pasted() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// README and all pages of docs, but for that of the flags, which has none.
+/// README and all pages of docs, except the generated page of flags.
 fn pages() -> Vec<PathBuf> {
     let markdown = |folder: &str| {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
@@ -119,7 +119,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The commands of a page: lines of blocks for a shell, and whatever begins with the program's name between backquotes.
+/// The commands of a page: lines of shell blocks, and code spans that begin with the program's name.
 fn commands(page: &Path) -> Vec<Written> {
     let text = fs::read_to_string(page).unwrap();
     let mut found: Vec<Written> = Vec::new();
@@ -167,7 +167,7 @@ fn assert_reasons_are_needed<'a>(commands: impl Iterator<Item = &'a Written>) {
     assert!(unused.is_empty(), "no command begins like these of NOT_RUN any more: {unused:?}");
 }
 
-/// Runs the commands of a page, in their order. Returns what went wrong.
+/// Runs the commands of a page in order. Returns descriptions of the failures.
 fn failures_of(commands: &[Written]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     if !commands.is_empty() {
@@ -187,7 +187,7 @@ fn failures_of(commands: &[Written]) -> Vec<String> {
         let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
         bash.args(["-c", &line]).current_dir(folder.path()).env("PATH", path).env_remove("THRONG_CACHE");
         let run = Run::of(&mut bash);
-        // Pictures that differ are no failure of `throng diff`.
+        // Differing pictures are not a failure of `throng diff`.
         let is_done =
             run.code == 0 || run.code == 1 && line.starts_with("throng diff") && !run.stderr.contains("error");
         if !is_done {
@@ -201,7 +201,7 @@ fn failures_of(commands: &[Written]) -> Vec<String> {
     failures
 }
 
-/// The command as it is run.
+/// The command in the form in which it is run.
 fn small(command: &Written) -> String {
     let line = command.text.replace("cargo run --release -- ", "throng ");
     let line = line.split_once(" # ").map_or(&*line, |(kept, _)| kept).trim_end();
@@ -211,18 +211,18 @@ fn small(command: &Written) -> String {
     }
     let line = line.split(' ').map(meant).collect::<Vec<_>>().join(" ");
     match words[..] {
-        // A file in place of a command is rendered.
+        // A file in place of a subcommand is rendered.
         ["throng", word, ..] if word == "render" || word.contains(['.', '/']) => with_small_pictures(line),
         _ => line,
     }
 }
 
-/// What a word stands for.
+/// Replaces a placeholder.
 fn meant(word: &str) -> &str {
     PLACEHOLDERS.iter().find(|(placeholder, _)| *placeholder == word).map_or(word, |(_, meant)| meant)
 }
 
-/// For a sentence that names a command and perhaps flags, but nothing that it works on: whether it has the flags.
+/// For a sentence that names a command, perhaps with flags, but without files: a command that checks that the flags exist.
 fn mention(words: &[&str]) -> Option<String> {
     let (name, flags) = match words {
         ["throng", "farm", _, flags @ ..] => ("farm", flags),
@@ -235,7 +235,7 @@ fn mention(words: &[&str]) -> Option<String> {
     is_mention.then(|| format!("help=$(throng {name} --help){}", tests.collect::<String>()))
 }
 
-/// The command with small pictures, few frames and not too many samples.
+/// The command with small pictures, few frames and fewer samples.
 fn with_small_pictures(mut line: String) -> String {
     let is_given = |line: &str, flag| line.split_whitespace().any(|word| word.split('=').next() == Some(flag));
     let mut more = " --device cpu".to_owned();
@@ -261,7 +261,7 @@ fn value_of(line: &str, flag: &str) -> Option<String> {
     words.nth(1).map(str::to_owned)
 }
 
-/// What a fresh clone has, and files of one's own.
+/// Creates the files of a fresh clone and the user files.
 fn furnish(folder: &Path) {
     symlink(root().join("assets"), folder.join("assets")).unwrap();
     fs::create_dir(folder.join("scenes")).unwrap();
@@ -306,7 +306,7 @@ fn furnish(folder: &Path) {
     }
 }
 
-/// A binary glTF file of a triangle and a camera, both of which a clip moves.
+/// A binary glTF file with a triangle and a camera, both animated by a clip.
 fn filmed() -> Vec<u8> {
     let numbers: [f32; 17] = [0., 0., 0., 1., 0., 0., 0., 1., 0., 0., 1., 0., 0., 5., 1., 0., 5.];
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();

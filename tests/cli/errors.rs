@@ -1,4 +1,4 @@
-//! What is refused, with which exit code and in which words.
+//! Refused requests, with their exit codes and messages.
 
 use crate::{
     common::{Place, scene},

@@ -1,4 +1,4 @@
-//! `throng farm`: jobs for engines, and what these rely on.
+//! `throng farm`: jobs for render farm engines, and the behaviour that engines rely on.
 
 use super::{
     common::{ENDLESS, Place, Run},
@@ -20,7 +20,7 @@ fn a_job_has_the_flags_of_render() {
             assert!(job.stdout.contains(text), "no {text} in {}", job.stdout);
         }
     }
-    // What is denoised when all is traced is traced as by one run that denoises.
+    // Frames that are denoised after rendering must be rendered as in a run with --denoise.
     let shares = |more: &[&'static str]| {
         let job = place.ok(&[&["farm", "slurm", "scene.ron", "--samples", "4", "-o", "out/####.png"], more].concat());
         job.stdout.contains("--filter=shared")
@@ -61,7 +61,7 @@ fn a_stopped_task_has_the_code_that_its_engine_knows() {
     place.assert_no_parts("out");
 }
 
-/// A run of the job of `scene.ron` by Open Job Description's own command line.
+/// Runs the job of `scene.ron` with the official Open Job Description command line.
 fn openjd(place: &Place) -> Command {
     let mut command = process::command("openjd");
     let program = format!("Program={PROGRAM}");
@@ -69,7 +69,7 @@ fn openjd(place: &Place) -> Command {
     command
 }
 
-/// Whether Open Job Description's own command line takes a job; none where it is not installed.
+/// Checks a job with the official Open Job Description command line. None if it is not installed.
 fn is_taken(place: &Place) -> Option<Run> {
     let mut command = process::command("openjd");
     command.args(["check", "job.yaml"]).current_dir(place.path("."));
@@ -192,7 +192,7 @@ fn an_engine_makes_the_bits_of_one_run_though_it_is_killed() {
     }
     let run = Run::of(&mut openjd(&place));
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
-    // A task of an engine that was killed may still be at work on its last frame.
+    // A task whose engine was killed may still be rendering its last frame.
     wait_until("the last frames", || place.names("out").iter().filter(|name| name.ends_with(".png")).count() == 24);
     assert_eq!(place.frames("whole"), place.frames("out"));
 }

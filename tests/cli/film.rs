@@ -1,4 +1,4 @@
-//! Exposure, denoising and what else is decided on the film.
+//! Exposure, denoising and other steps between samples and pixels.
 
 use crate::{common::Place, process};
 
@@ -61,7 +61,7 @@ fn radiance_in_files_and_kept_films_is_linear_whatever_the_exposure() {
     let lamp = "materials.red=Emissive(radiance: (1000, 500, 100))";
     let render = ["render", "scene.ron", "--set", lamp, "--filter", "box", "--samples", "4"];
     for integrator in ["whitted", "path"] {
-        // The other integrator's samples are no part of this one's.
+        // Films of the other integrator cannot be continued.
         let _ = std::fs::remove_file(place.path("kept.exr.film"));
         for exposure in ["0", "6"] {
             let shown = ["--integrator", integrator, "--exposure", exposure];

@@ -1,4 +1,4 @@
-//! What each flag does to the picture, beside being accepted.
+//! The effect of each flag on the picture.
 
 use crate::{
     common::{Place, Run, decode},
@@ -75,7 +75,7 @@ fn integrators_make_different_pictures() {
     }
 }
 
-/// Pictures are worked on in tiles of 8x8, and these sizes leave tiles cut off at both edges.
+/// Rendering works in tiles of 8x8 pixels. These sizes have incomplete tiles at both edges.
 #[test]
 fn pictures_of_any_size_are_whole_for_any_number_of_threads() {
     let place = Place::new(1);

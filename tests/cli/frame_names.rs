@@ -1,4 +1,4 @@
-//! Names and numbers of frames: patterns in the spellings of other programs, and films that do not begin at 1.
+//! Names and numbers of frames: patterns in the notations of other programs, and animations that do not begin at frame 1.
 
 use crate::common::Place;
 use std::fs;
@@ -52,7 +52,7 @@ fn films_may_begin_at_any_number() {
         let (folder, frames) = (format!("from_{first}"), format!("{first}-{last}"));
         render(&place, &["-o", &format!("{folder}/####.exr"), "--set", &set, "-f", &frames]);
         assert_eq!(place.names(&folder), names);
-        // It shows the same time, with other noise.
+        // Only the noise differs, not the time.
         let seconds = |name: &str| {
             let file = fs::read(place.path(name)).unwrap();
             let at = file.windows(15).position(|bytes| bytes == b"seconds\0double\0").unwrap() + 19;
@@ -69,7 +69,7 @@ fn films_may_begin_at_any_number() {
     render(&place, &[&set[..], &["-o", "still.png"]].concat());
     let job = place.ok(&[&["farm", "slurm", "scene.ron", "-o", "out/####.png"], &set[..]].concat()).stdout;
     assert!(job.contains("frames=(1001-1004)"), "{job}");
-    // Frames around the first and the last one are those that there are.
+    // At the first and last frame, denoising uses only the existing neighbours.
     render(&place, &[&set[..], &["--denoise", "--samples", "2", "-o", "clean/####.png"]].concat());
     assert_eq!(place.names("clean").len(), 4);
     assert!(place.run(&[&TINY[..], &["--set", "render.first_frame=-1"]].concat()).code != 0);

@@ -1,4 +1,4 @@
-//! `-h`, which fits a screen, and `--help`, which has everything.
+//! `-h`, which fits on a screen, and `--help`, which is complete.
 
 use crate::common::Place;
 

@@ -1,9 +1,9 @@
-//! Numbers at the edge of what floats hold: every run ends with a picture or with one line.
+//! Numbers near the limits of floats: every run must end with a picture or a one-line error.
 
 use crate::{common::Place, process};
 use std::fs;
 
-/// Every kernel variant, as far as this processor has it, must survive.
+/// Kernel variants. Unsupported ones are skipped.
 const VARIANTS: [&str; 3] = ["baseline", "avx2", "avx512"];
 
 fn scene(motion: &str, placement: &str, camera: &str) -> String {

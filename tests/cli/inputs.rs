@@ -1,19 +1,19 @@
-//! What SCENE may be beside a `.ron` file, scenes with millions of instances, and what is too large.
+//! Inputs other than `.ron` files, scenes with millions of instances, and inputs that are too large.
 
 use crate::common::{Place, decode};
 use std::fs;
 
-/// A tetrahedron with a normal-sized base.
+/// A tetrahedron of ordinary size.
 const MODEL: &str = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 1 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n";
 
-/// Boxes only: `.scn` files hold no spheres.
+/// A scene of boxes only, because `.scn` files cannot contain spheres.
 const BOXES: &str = r#"(
     meshes: { "box": Box() },
     instances: [ Grid(of: "box", count: (3, 2, 3), spacing: (2, 2, 2), rotate: (10, 20, 30)) ],
     camera: LookAt(eye: (0, 4, 14), target: (0, 0, 0)),
 )"#;
 
-/// A `.scn` file: one triangle, `instances` times in a row.
+/// A `.scn` file with one triangle and `instances` instances of it in a row.
 fn triangles(instances: u32) -> Vec<u8> {
     let mut bytes = b"SCN1\0\0\0\0".to_vec();
     let mut words = |values: &[u32]| bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
@@ -158,7 +158,7 @@ fn two_million_instances_load_from_a_line_of_text() {
 #[test]
 fn scenes_beyond_the_limits_are_refused_with_their_size() {
     let place = Place::new(1);
-    // Another machine may have more memory.
+    // The amount of memory depends on the machine.
     for (count, code, text) in [
         ("(100000, 1, 21475)", 2, "2147500000 instances are too many"),
         ("(4000000000, 4000000000, 1)", 2, "16000000000000000000 instances are too many"),
@@ -176,7 +176,7 @@ fn hdr_textures_keep_their_brightness() {
     image::Rgb32FImage::from_pixel(2, 2, image::Rgb([0.0, 4.0, 0.0])).save(place.path("lamp.hdr")).unwrap();
     let glowing = "materials.red=Emissive(radiance: (0.25, 0.25, 0.25), texture: \"lamp.hdr\")";
     place.ok(&["render", "scene.ron", "-o", "a.png", "--tone-map", "none", "--set", glowing]);
-    // Four times a quarter, and not a quarter: the texture was not clipped at 1.
+    // 0.25 times 4 is 1. If the texture were clipped at 1, the result would be 0.25.
     let green = decode(&place.path("a.png")).chunks(3).filter(|p| *p == [0, 255, 0]).count();
     assert!(green > 50, "{green}");
 }

@@ -1,4 +1,4 @@
-//! Signals: the run stops, says how to go on, and going on works.
+//! Signals: the run stops and reports how to continue, and continuing works.
 #![cfg(unix)]
 
 use crate::{
@@ -94,7 +94,7 @@ fn two_interrupts_end_the_run_without_torn_frames() {
 fn signals_that_the_parent_ignores_stay_ignored() {
     let place = Place::new(40);
     let mut command = place.command(&["render", "scene.ron", "-o", "out/", "-q"]);
-    // SAFETY: `signal` may be called between fork and exec.
+    // SAFETY: `signal` is allowed between fork and exec.
     unsafe {
         command.pre_exec(|| {
             libc::signal(libc::SIGHUP, libc::SIG_IGN);
@@ -116,12 +116,12 @@ fn a_second_signal_ends_a_run_that_waits_for_a_pipe_and_a_look_does_not() {
     process.wait_for_handler(libc::SIGUSR1);
     process.send(libc::SIGUSR1);
     process.wait_for_handler(libc::SIGHUP);
-    // Two of one kind may be taken for one.
+    // Two pending signals of one kind may be delivered as one.
     process.send(libc::SIGTERM);
     assert_eq!(interrupt(process, libc::SIGINT).code, 75);
 }
 
-/// Starts to render a billion spheres in one place, of which each ray meets most, and waits until it does.
+/// Starts to render a billion coincident spheres, most of which each ray hits, and waits until the render has begun.
 fn start_endless_walk(place: &Place, more: &[&str]) -> Process {
     let scene = r#"(
     render: (size: (64, 36), samples: 4),

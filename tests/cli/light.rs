@@ -1,4 +1,4 @@
-//! The light around models and scenes, as flags choose and turn it.
+//! Environments of models and scenes, and the flags that select and rotate them.
 
 use crate::common::{Place, decode};
 use image::{Rgb, Rgb32FImage, RgbImage};
@@ -11,13 +11,13 @@ const VIEW: [&str; 12] =
 fn place() -> Place {
     let place = Place::new(1);
     fs::write(place.path("model.obj"), "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n").unwrap();
-    // Two halves: from -X by -Z to +X is red, the others are blue.
+    // Red from -X over -Z to +X; blue in the other half.
     let halves = RgbImage::from_fn(64, 32, |x, _| if x < 32 { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) });
     halves.save(place.path("halves.png")).unwrap();
     place
 }
 
-/// The colour in the middle of the picture.
+/// The colour at the centre of the picture.
 fn seen(place: &Place, scene: &str, flags: &[&str]) -> [u8; 3] {
     place.ok(&[&["render", scene, "-f", "1", "-o", "seen.png"], &VIEW[..], flags].concat());
     let pixels = decode(&place.path("seen.png"));
@@ -50,7 +50,7 @@ fn the_light_of_a_scene_is_replaced_by_a_flag() {
         assert!(b > r, "{scene}");
     }
     place.fails(&["check", "scene.ron", "--environment", "none.hdr"], 1, "none.hdr: the picture of --environment");
-    // Places in a wrong file stay those of the file.
+    // Error positions still refer to the scene file.
     let wrong = fs::read_to_string(place.path("scene.ron")).unwrap().replace("samples: 1", "samples: 0");
     fs::write(place.path("wrong.ron"), wrong).unwrap();
     place.fails(&["check", "wrong.ron", "--environment", "red"], 1, "wrong.ron:2:39: samples is 0");
@@ -68,7 +68,7 @@ fn panoramas_may_be_open_exr() {
     }
 }
 
-/// Number of pixels that are not the red of the environment.
+/// Number of pixels without the environment's red.
 fn covered(place: &Place, scene: &str, flags: &[&str]) -> usize {
     let common =
         ["-f", "1", "-o", "a.png", "--size", "64x36", "--environment", "red", "--tone-map", "none", "--dither", "0"];

@@ -1,4 +1,4 @@
-//! Machines that run out of something: one clear line, exit 1, finished frames kept.
+//! Exhausted resources: one clear line, exit code 1, and finished frames are kept.
 #![cfg(target_os = "linux")]
 
 use crate::{
@@ -40,7 +40,7 @@ fn running_out_of_memory_is_one_line_and_exit_code_1() {
 #[test]
 fn a_full_disk_is_one_line_and_keeps_finished_frames() {
     let place = Place::new(200);
-    // A user namespace may mount a small disk of its own.
+    // A user namespace may mount its own small disk.
     let namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh"];
     let mount = "mkdir out kept && mount -t tmpfs -o size=64k tmpfs out";
     let has_unshare = shell(&place, &["sh"], "command -v unshare").code == 0;
@@ -57,7 +57,7 @@ fn a_full_disk_is_one_line_and_keeps_finished_frames() {
     place.assert_no_parts("kept");
 }
 
-/// Runs a script whose folder `small` is a disk of so many bytes; none where that is not allowed.
+/// Runs a script whose folder `small` is a disk of this size. None if mounting is not allowed.
 fn on_a_small_disk(place: &Place, size: &str, script: &str) -> Option<Run> {
     let namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh"];
     let mount = format!("mkdir small && mount -t tmpfs -o size={size} tmpfs small");
@@ -113,7 +113,7 @@ fn a_senseless_number_of_threads_in_the_environment_is_named() {
         let run = Run::of(place.command(&["check", "scene.ron"]).env("RAYON_NUM_THREADS", value));
         assert_eq!(run.code, 0, "{value}: {}", run.stderr);
     }
-    // What the command line says goes first.
+    // The command line takes precedence.
     let run =
         Run::of(place.command(&["render", "scene.ron", "-f", "1", "--threads", "2"]).env("RAYON_NUM_THREADS", "x"));
     assert_eq!(run.code, 0, "{}", run.stderr);

@@ -1,4 +1,4 @@
-//! Cryptomatte from scene file to OpenEXR file: what is known by a name is cut out by that name, as compositors do it.
+//! Cryptomatte from scene file to OpenEXR file: objects are cut out by name, as compositors do.
 
 use crate::common::Place;
 use exr::prelude::{self as reference, FlatSamples, ReadChannels, ReadLayers};
@@ -7,14 +7,14 @@ use throng_picture::aov::cryptomatte;
 
 const WIDTH: usize = 24;
 const HEIGHT: usize = 16;
-/// Scene units. The middle of the picture is the origin.
+/// Size of a pixel in scene units. The picture's centre is the origin.
 const PIXEL: f32 = 0.5;
-/// Points per pixel and axis that expected shares are counted with.
+/// Points per pixel and axis that are used to compute expected coverage.
 const POINTS: usize = 64;
-/// How much a share of 256 samples may be off.
+/// Tolerance of coverage with 256 samples.
 const TOLERANCE: f32 = 0.03;
 
-/// Crates and a ball before a wall, seen along -Z by parallel rays.
+/// Crates and a ball in front of a wall, seen along -Z with parallel rays.
 const SCENE: &str = r#"(
     render: (size: (24, 16), samples: 256, integrator: whitted, frames: 1),
     environment: Constant(radiance: (1, 1, 1)),
@@ -43,11 +43,11 @@ const SCENE: &str = r#"(
 struct Thing {
     name: &'static str,
     material: &'static str,
-    /// Whether it is before or behind a point of the picture, in scene units.
+    /// Whether the object covers a point of the picture, in scene units.
     covers: fn(f32, f32) -> bool,
 }
 
-/// The same scene in other words, from front to back.
+/// The scene as coverage functions, from front to back.
 const THINGS: [Thing; 5] = [
     Thing { name: "cart/ball", material: "rubber", covers: |x, y| (x - 2.55).hypot(y - 0.65) < 0.9 },
     Thing {
@@ -64,7 +64,7 @@ const THINGS: [Thing; 5] = [
     },
 ];
 
-/// The share of each pixel in which what is in front is one of `wanted`.
+/// Expected coverage of each pixel by objects that are `wanted`.
 fn expected(wanted: impl Fn(&Thing) -> bool) -> Vec<f32> {
     let seen = |column: f32, row: f32| {
         let x = (column - 0.5 * WIDTH as f32) * PIXEL;
@@ -81,7 +81,7 @@ fn expected(wanted: impl Fn(&Thing) -> bool) -> Vec<f32> {
     (0..WIDTH * HEIGHT).map(share).collect()
 }
 
-/// What compositors need of a file: its channels of floats and its texts.
+/// The parts of a file that compositors use: float channels and text attributes.
 struct File {
     channels: HashMap<String, Vec<f32>>,
     texts: HashMap<String, String>,
@@ -114,7 +114,7 @@ impl File {
         Self { channels: floats.collect(), texts: texts.collect() }
     }
 
-    /// What `aov` lists: names, and their ids in hexadecimal digits.
+    /// The manifest of `aov`: names, with their ids in hexadecimal.
     fn manifest(&self, aov: &str) -> HashMap<String, String> {
         let mut names = self.texts.iter();
         let (entry, _) = names.find(|(entry, text)| entry.starts_with("cryptomatte/") && *text == aov).unwrap();
@@ -125,7 +125,7 @@ impl File {
         serde_json::from_str(text("manifest")).unwrap()
     }
 
-    /// The matte of one id: its shares on all ranks together.
+    /// The matte of an id: its coverage summed over all ranks.
     fn matte(&self, aov: &str, id: u32) -> Vec<f32> {
         let mut matte = vec![0.0; WIDTH * HEIGHT];
         for (name, ids) in &self.channels {
@@ -146,7 +146,7 @@ impl File {
         matte
     }
 
-    /// Cuts out what the manifest calls `name` and holds it against what it should be.
+    /// Cuts out the object `name` of the manifest and compares it with the expected coverage.
     #[track_caller]
     fn assert_cut(&self, aov: &str, name: &str, expected: &[f32]) {
         let id = u32::from_str_radix(&self.manifest(aov)[name], 16).unwrap();
@@ -186,7 +186,7 @@ fn names_in_the_file_cut_out_what_they_stand_for() {
     }
 }
 
-/// A convoy with a cart of crates and a ball in it, placed once or several times, nested or not. All numbers are exact as floats.
+/// A convoy of carts with crates and a ball, placed once or several times, nested or not. All numbers are exact as floats.
 fn convoy(nest: bool, count: u32) -> String {
     format!(
         r#"(

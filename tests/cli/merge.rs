@@ -1,11 +1,11 @@
-//! Parts of a picture in films, and what they are joined to.
+//! Films with parts of a picture, and joining them.
 
 use crate::common::Place;
 use std::fs;
 
 const LAYERS: &str = "albedo,normal,depth,position,motion,variance,instance,material,alpha";
 
-/// Renders a part of a picture of 20 samples into `name`.
+/// Renders a part of a picture with 20 samples to the file `name`.
 fn part(place: &Place, name: &str, more: &[&str]) {
     let add = |flag: &str, value| if more.contains(&flag) { vec![] } else { vec![flag.to_owned(), value] };
     let usual = [add("--samples", "20".to_owned()), add("-f", "1".to_owned())].concat();
@@ -21,7 +21,7 @@ fn merge(place: &Place, films: &[&str], name: &str) {
     place.ok(&[&["merge"][..], films, &["-o", name]].concat());
 }
 
-/// Whether two files have the same bytes.
+/// Asserts that two files are identical.
 #[track_caller]
 fn assert_same(place: &Place, a: &str, b: &str) {
     let read = |name: &str| fs::read(place.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -63,7 +63,7 @@ fn parts_are_the_same_picture_as_one_run_in_any_order_and_grouping() {
         merge(&place, films, &format!("{name}.png"));
         assert_same_pixels(&place, &format!("{name}.png"), "one.png");
     }
-    // A checkpoint is a film as well.
+    // A checkpoint is a film too.
     merge(&place, &["one.png.film"], "from_checkpoint.exr");
     assert_same(&place, "from_checkpoint.exr", "one.exr");
     place.assert_no_parts(".");
@@ -183,7 +183,7 @@ fn no_film_is_replaced_by_what_it_is_joined_to() {
             assert!(fs::read(place.path(name)).unwrap() == before, "{name}");
         }
     }
-    // A film is no input of its own part, which goes on with it.
+    // A part that is continued does not count as an input of itself.
     range(&place, "a.film", "1-10", &[]);
     merge(&place, &["a.film", "b.film"], "new.film");
 }
@@ -258,7 +258,7 @@ fn an_interrupted_part_is_gone_on_with() {
     let place = Place::new(1);
     let args =
         ["render", "scene.ron", "-f", "1", "--samples", "1000000", "--sample-range", "3-1000000", "-o", "a.film"];
-    // A run that is stopped before its first sample keeps nothing.
+    // A run that is stopped before its first sample writes nothing, so it is repeated.
     while !place.path("a.film").exists() {
         let process = Process::start(&mut place.command(&args));
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -270,7 +270,7 @@ fn an_interrupted_part_is_gone_on_with() {
     place.fails(&["merge", "a.film", "-o", "x.png"], 1, "no film has samples 1-2, ");
     let other = [&args[..6], &["--sample-range", "4-1000000", "-o", "a.film"]].concat();
     place.fails(&other, 1, "it has samples 3-");
-    // A part that is there already takes no more time.
+    // A part that exists already is not rendered again.
     range(&place, "b.film", "2-3", &[]);
     let before = fs::read(place.path("b.film")).unwrap();
     range(&place, "b.film", "2-3", &[]);

@@ -1,4 +1,4 @@
-//! Models: what `throng info` and `throng check` tell about glTF files, and of what meshes lack.
+//! `throng info` and `throng check` for models: contents of glTF files, and missing parts of meshes.
 
 use crate::common::Place;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ struct Model {
 }
 
 impl Model {
-    /// A node with a triangle of the first of its materials.
+    /// A node with a triangle that uses the first material.
     fn new() -> Self {
         let mut model = Self {
             json: json!({
@@ -84,7 +84,7 @@ fn picture() -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// One of everything that `info` tells of.
+/// A model with one of each kind of thing that `info` reports.
 fn rich() -> Model {
     let mut m = Model::new();
     let view = m.view(&picture());

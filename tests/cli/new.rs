@@ -1,4 +1,4 @@
-//! `throng new`: scenes to begin with.
+//! `throng new`: scene templates.
 
 use super::common::Place;
 

@@ -1,4 +1,4 @@
-//! OpenEXR files: what their headers say, and that pictures that were written can be read again everywhere.
+//! OpenEXR files: header attributes, and reading back written files.
 
 use crate::common::{Place, decode};
 use std::fs;
@@ -52,7 +52,7 @@ fn regions_are_where_they_belong() {
         let file = fs::read(place.path("a.exr")).unwrap();
         assert_eq!(numbers(&attribute(&file, "dataWindow", "box2i")), [20, 10, 51, 26]);
         assert_eq!(numbers(&attribute(&file, "displayWindow", "box2i")), [0, 0, 63, 35]);
-        // Another implementation puts it into the frame.
+        // Another implementation places the region in the frame.
         let placed = image::open(place.path("a.exr")).unwrap().into_rgb32f();
         let whole = image::open(place.path("whole.exr")).unwrap().into_rgb32f();
         assert_eq!(placed.dimensions(), (64, 36));

@@ -1,4 +1,4 @@
-//! What files are written to: links, pipes and devices stay what they are, and nothing that is needed is written over.
+//! Destinations of output: links, pipes and devices remain, and no needed file is overwritten.
 #![cfg(unix)]
 
 use crate::{
@@ -16,7 +16,7 @@ use std::{
     thread,
 };
 
-/// Command lines that write one file, whose name is to follow.
+/// Command lines that write one file, whose name is appended.
 const WRITERS: [&[&str]; 6] = [
     &["render", "scene.ron", "-f", "1", "-o"],
     &["render", "scene.ron", "--video"],
@@ -26,7 +26,7 @@ const WRITERS: [&[&str]; 6] = [
     &["diff", "a.png", "b.png", "--limit", "1", "--map"],
 ];
 
-/// A name that the command takes for its file.
+/// A file name that the command accepts.
 fn name_for(writer: &[&str]) -> &'static str {
     match writer.last() {
         Some(&"--report") => "link.json",

@@ -1,4 +1,4 @@
-//! `throng view` under test, and pages that are no browser.
+//! A `throng view` server under test, and its clients, which are not browsers.
 
 use crate::{
     common::Place,
@@ -14,21 +14,21 @@ use std::{
 use throng_view::{PictureHeader, read_picture};
 use tungstenite::{Message, WebSocket, protocol::Role};
 
-/// Longer than any answer takes.
+/// Timeout for answers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server.
 pub struct Server {
-    /// None for one that is not ours to end.
+    /// None if the server belongs to another process.
     pub process: Option<Process>,
     pub host: String,
     pub token: String,
 }
 
-/// What came of a picture.
+/// A received picture.
 pub struct Shown {
     pub header: PictureHeader,
-    /// RGB.
+    /// RGB bytes.
     pub pixels: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Server {
         Self::start_with(place, &[&["scene.ron"], flags].concat())
     }
 
-    /// Serves with these arguments, a scene among them.
+    /// Serves with these arguments, which include the scene.
     pub fn start_with(place: &Place, arguments: &[&str]) -> Self {
         let args = [&["view", "--port", "0", "--no-open"], arguments].concat();
         let out = place.path("link");
@@ -51,7 +51,7 @@ impl Server {
         Self { process: Some(process), ..Self::at(link.trim()) }
     }
 
-    /// A server that runs already, by its link.
+    /// A running server, given by its link.
     pub fn at(link: &str) -> Self {
         let rest = link.strip_prefix("http://").unwrap();
         let (host, token) = rest.split_once("/?token=").unwrap();
@@ -64,12 +64,12 @@ impl Server {
         stream
     }
 
-    /// Sends a request with these headers besides `Host`, and returns the answer.
+    /// Sends a GET request with these headers and `Host`, and returns the response.
     pub fn get(&self, path: &str, headers: &str) -> String {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n", self.host))
     }
 
-    /// Sends `request` and reads to the end of the connection.
+    /// Sends `request` and reads until the connection is closed.
     pub fn ask(&self, request: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();
@@ -78,7 +78,7 @@ impl Server {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// The cookie header that the token is exchanged for.
+    /// Exchanges the token for a cookie, and returns the `Cookie` header.
     pub fn cookie(&self) -> String {
         let answer = self.get(&format!("/?token={}", self.token), "");
         let cookie =
@@ -88,7 +88,7 @@ impl Server {
         format!("Cookie: {}\r\n", cookie.split(';').next().unwrap())
     }
 
-    /// The answer to a request for the WebSocket, and its stream.
+    /// Requests the WebSocket, and returns the response and the stream.
     pub fn handshake(&self, headers: &str) -> (String, TcpStream) {
         self.handshake_at("/socket", headers)
     }
@@ -113,7 +113,7 @@ impl Server {
         self.open_at("/socket")
     }
 
-    /// Opens a page that comes back by its name.
+    /// Opens a page with a name, under which it can reconnect.
     pub fn open_as(&self, name: &str) -> Page {
         self.open_at(&format!("/socket?page={name}"))
     }
@@ -127,7 +127,7 @@ impl Server {
     }
 }
 
-/// A page that is open.
+/// An open page.
 pub struct Page {
     pub socket: WebSocket<TcpStream>,
 }
@@ -137,12 +137,12 @@ impl Page {
         self.socket.send(Message::Text(message.to_string().into())).unwrap();
     }
 
-    /// Asks for pictures of this size.
+    /// Requests pictures of this size.
     pub fn start(&mut self, width: u32, height: u32) {
         self.say(&json!({"do": "start", "size": [width, height]}));
     }
 
-    /// The next message for which `found` has something. Pictures are acknowledged.
+    /// Waits for a message for which `found` returns a value. Pictures are acknowledged.
     pub fn wait<T>(&mut self, what: &str, mut found: impl FnMut(Result<&Value, &Shown>) -> Option<T>) -> T {
         let start = Instant::now();
         loop {
@@ -164,12 +164,12 @@ impl Page {
         }
     }
 
-    /// The next answer of this kind.
+    /// Waits for the next answer of this kind.
     pub fn answer(&mut self, kind: &str) -> Value {
         self.wait(kind, |message| message.ok().filter(|answer| answer["is"] == kind).cloned())
     }
 
-    /// The next picture for which `wanted` holds.
+    /// Waits for the next picture for which `wanted` is true.
     pub fn picture(&mut self, wanted: impl Fn(&PictureHeader) -> bool) -> Shown {
         let found = |message: Result<&Value, &Shown>| {
             let shown = message.err().filter(|shown| wanted(&shown.header))?;
@@ -178,7 +178,7 @@ impl Page {
         self.wait("a picture", found)
     }
 
-    /// The next picture without loss.
+    /// Waits for the next lossless picture.
     pub fn finished(&mut self) -> Shown {
         self.picture(|header| header.is_finished() && header.is_png())
     }

@@ -1,4 +1,4 @@
-//! `throng render`: which files appear, and what is said about them.
+//! `throng render`: the files it writes and the messages it prints.
 
 use crate::{
     common::{Place, decode},

@@ -1,4 +1,4 @@
-//! `throng info`, `check`, `trace` and `bench`: reports for people and programs.
+//! `throng info`, `check`, `trace` and `bench`: reports as text and as JSON.
 
 use crate::{
     common::{Place, write_rays},
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::fs;
 
-/// The keys of a document are those that the subcommand's help lists, except for ones nested deeper.
+/// Asserts that the help of the subcommand lists all top-level keys of a document.
 fn assert_documented(place: &Place, subcommand: &str, json: &serde_json::Value) {
     let help = place.ok(&[subcommand, "--help"]).stdout;
     for key in json.as_object().unwrap().keys() {
@@ -111,7 +111,7 @@ fn trace_reports_rays_and_writes_hits() {
         assert_eq!(&hits[..8], b"HIT1\0\0\0\0");
         assert_eq!(hits.len(), 16 + 2 * 12);
         let t = |at: usize| f32::from_le_bytes(hits[at..at + 4].try_into().unwrap());
-        // The sphere in the middle has radius 1.
+        // The sphere at the centre has radius 1.
         let expected = if kind == "any" { 1.0 } else { 16.0 };
         assert!((t(16) - expected).abs() < 1e-4, "{}", t(16));
         assert!(t(28) < 0.0, "{}", t(28));
@@ -201,7 +201,7 @@ fn bench_measures_and_dumps() {
     assert!(names.iter().any(|name| name.ends_with(".primary.hit")), "{names:?}");
 }
 
-/// A report's keys are those of `--json` and some more, all of them in the help.
+/// A report has the keys of `--json` and some more; the help lists all of them.
 #[test]
 fn reports_explain_the_speed_as_json() {
     let place = Place::new(1);
@@ -222,7 +222,7 @@ fn reports_explain_the_speed_as_json() {
         assert_eq!(report["trees"]["blas"].as_array().unwrap().len(), 1);
         assert!(report["trees"]["tlas"]["overlap"].is_number());
     }
-    // One of the two rays meets a sphere, which has no triangles.
+    // One of the two rays hits a sphere, which has no triangles.
     assert_eq!(trace["work"]["triangles"], 0.0);
     assert!(trace["work"]["instances"].as_f64().unwrap() >= 0.5);
     assert!(bench["primary"]["work"]["tlas_nodes"].is_number());

@@ -1,4 +1,4 @@
-//! Runs that were killed or lost their folder: what is left is whole, and the next run completes it.
+//! Runs that were killed or lost their output folder: remaining files are complete, and the next run adds the missing ones.
 
 use crate::{
     common::{ENDLESS, Place, Run},
@@ -85,7 +85,7 @@ fn frames_of_something_else_are_refused_rendered_or_kept() {
         place.ok(&again(&args, &["--size", "32x18", "--mismatched", "render"]));
         assert!(file() != before, "{extension}");
     }
-    // Frames of two sizes are no video.
+    // Frames of different sizes cannot form a video.
     let film = ["--frames", "1", "--video", "f.webp", "--mismatched", "keep"];
     let args = [&["render", "scene.ron", "-o", "png/####.png", "--skip-existing"], &film[..]];
     place.fails(&args.concat(), 1, "has 32x18 pixels and the video 64x36");

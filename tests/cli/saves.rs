@@ -1,5 +1,5 @@
-//! `throng view`: what pages change and save. Changes are a page's own, saves write what was meant or nothing, and copied commands make
-//! the picture that is seen.
+//! Changes and saves of `throng view`. Changes belong to one page, a save writes the intended change or nothing, and copied commands
+//! reproduce the current picture.
 #![cfg(unix)]
 
 use crate::{
@@ -58,13 +58,13 @@ impl Edited {
     }
 }
 
-/// Saves, and returns what became of it.
+/// Saves, and returns the answer: `saved` or `refused`.
 fn save(page: &mut Page, message: &Value) -> Value {
     page.say(message);
     page.wait("the end of a save", |answer| answer.ok().filter(|a| a["is"] == "saved" || a["is"] == "refused").cloned())
 }
 
-/// The text of a value, as a page is told it.
+/// The text of a value that is sent to the page.
 fn value(page: &mut Page, path: &str) -> Value {
     page.say(&json!({"do": "values"}));
     let values = page.answer("values");
@@ -84,7 +84,7 @@ fn a_change_stays_with_its_entry_when_the_file_is_edited() {
     assert_eq!(save(&mut page, &json!({"do": "save", "what": "values"}))["is"], "saved");
     assert_eq!(edited.text(), without_floor.replace("(0, 1, 0)), // the second", "(0, 5, 0)), // the second"));
 
-    // An entry that is gone takes no other one's place. What was changed of it can be dropped.
+    // An entry that was removed from the file does not shift changes to another entry. Its lost change can be discarded.
     page.answer("scene");
     page.say(&json!({"do": "place", "instance": "ball.0", "translate": [0, 7, 0]}));
     page.answer("scene");
@@ -126,7 +126,7 @@ fn a_save_that_is_refused_leaves_everything_as_it_was() {
     one.say(&json!({"do": "camera", "eye": [0, 4, 12], "target": [0, 1, 0], "radius": 1, "focus": 1e-45}));
     assert_eq!(save(&mut one, &json!({"do": "save", "what": "camera"}))["is"], "refused");
     assert_eq!(edited.text(), SCENE);
-    // Nobody is kept from what is right, and two that save at once both are.
+    // Other pages are not affected, and two simultaneous saves both succeed.
     assert_eq!(value(&mut other, "environment.elevation"), "35");
     let exposure = json!({"do": "save", "what": "values", "values": {"render.exposure": "1"}});
     other.say(&exposure);
@@ -152,7 +152,7 @@ fn what_a_page_changes_is_its_own_until_it_is_saved() {
     other.say(&json!({"do": "reload"}));
     other.answer("scene");
     assert_eq!(value(&mut one, "environment.elevation"), "5");
-    // A name that the file has no more does not stand in the way of other changes.
+    // A name that the file no longer has does not block other changes.
     edited.edit(&SCENE.replace("stone", "rock"));
     let lost = one.answer("error");
     assert!(lost["message"].as_str().unwrap().contains("materials.stone.color"), "{lost}");
@@ -161,9 +161,9 @@ fn what_a_page_changes_is_its_own_until_it_is_saved() {
     one.say(&json!({"do": "change", "values": {"environment.elevation": "10"}}));
     one.answer("scene");
     assert_eq!(value(&mut one, "environment.elevation"), "10");
-    // What the other page sees is what the file has.
+    // The other page shows the content of the file.
     assert!(other.picture(|header| header.is_finished() && header.is_png()).pixels == before.pixels);
-    // The page is closed and comes back, and so does the name.
+    // The page reconnects after the name was restored in the file.
     drop(one);
     edited.edit(SCENE);
     other.answer("scene");
@@ -180,7 +180,7 @@ fn what_a_page_changes_is_its_own_until_it_is_saved() {
 fn a_copied_command_makes_the_picture_that_is_seen() {
     let place = Place::new(1);
     fs::write(place.path("scene.ron"), SCENE).unwrap();
-    // The scene stands behind flags, one of which has no value.
+    // The scene follows flags, one of which has no value.
     let server = Server::start_with(&place, &["--samples", "3", "--lock-seed", "scene.ron"]);
     let mut page = server.open();
     page.start(64, 36);
@@ -203,7 +203,7 @@ fn a_copied_command_makes_the_picture_that_is_seen() {
     page.say(&json!({"do": "camera", "eye": [1, 4, 12], "target": [0, 1, 0], "height": 3.1, "key": 1}));
     let parallel = page.picture(|header| header.is_finished() && header.key == 1);
     assert!(run(&mut page) == parallel.pixels);
-    // What is not saved is seen, and is in the command.
+    // Unsaved changes are visible and included in the command.
     page.say(&json!({"do": "change", "values": {"materials.stone.color": "(1, 0, 0)"}}));
     page.answer("scene");
     let red = page.finished();
@@ -220,7 +220,7 @@ fn stills_of_a_page_have_a_limit() {
     }
     let error = page.answer("error");
     assert!(error["message"].as_str().unwrap().contains("too many stills"), "{error}");
-    // Others have theirs meanwhile.
+    // Other pages can still request stills.
     let mut other = edited.open();
     other.finished();
     other.say(&json!({"do": "still", "format": "png", "ask": 7, "size": [16, 9], "samples": 1}));
@@ -264,7 +264,7 @@ fn pings_are_answered_and_the_end_has_the_code_of_who_ends() {
     };
     page.socket.close(Some(CloseFrame { code: CloseCode::Away, reason: "".into() })).unwrap();
     assert_eq!(code(&mut page), Some(CloseCode::Away));
-    // Messages that are no text, or too long, end with the codes for that.
+    // Messages with invalid UTF-8 and oversized messages close the page with the matching code.
     let mut page = edited.open();
     page.socket.get_mut().write_all(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xff]).unwrap();
     assert_eq!(code(&mut page), Some(CloseCode::Invalid));
@@ -280,7 +280,7 @@ fn who_has_the_token_gets_in_however_many_strangers_wait() {
     let mut strangers: Vec<_> = (0..64).map(|_| edited.server.connect()).collect();
     assert!(edited.server.get("/", &cookie).starts_with("HTTP/1.1 200"));
     edited.open().finished();
-    // They are not waited for long.
+    // Clients without the token are soon disconnected.
     assert_eq!(strangers[63].read(&mut [0]).unwrap_or(0), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Several models in one run: a picture or a film of each, whatever becomes of the others.
+//! Several models in one run: each gets a picture or a video, even if others fail.
 
 use crate::{
     common::{Place, Run, decode},
@@ -14,7 +14,7 @@ fn model(height: f32) -> String {
     format!("v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 {height} 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
 }
 
-/// A folder `models` of three good models and a broken one, beside things that are none.
+/// A folder `models` with three good models, a broken one, and entries that are not models.
 fn place() -> Place {
     let place = Place::new(1);
     fs::create_dir_all(place.path("models/folder.obj")).unwrap();
@@ -31,7 +31,7 @@ fn render(more: &[&'static str]) -> Vec<&'static str> {
     [&["render"][..], more, &SMALL].concat()
 }
 
-/// The lines of `--progress json`.
+/// The events printed by `--progress json`.
 fn events(run: &Run) -> Vec<Value> {
     run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -108,7 +108,7 @@ fn nothing_is_rendered_where_files_would_collide_or_have_no_name() {
     ] {
         place.fails(&render(args), 2, text);
     }
-    // A word too many is no second model.
+    // A superfluous word is not taken as a second model.
     place.fails(&render(&["a.obj", "thumb", "-o", "t/thumb.png"]), 1, "thumb: No such file");
     fs::create_dir(place.path("empty")).unwrap();
     place.fails(&render(&["models", "empty", "-o", "t/{model}.png"]), 1, "empty: no scene or model is in this folder");

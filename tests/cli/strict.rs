@@ -1,10 +1,10 @@
-//! Files with faults in what is not drawn or can be replaced: the rest is drawn with a warning, and with `--strict` it is an error.
+//! Faults in parts of files that are not drawn or can be replaced: the rest is drawn with a warning; `--strict` makes it an error.
 
 use crate::common::{Place, decode};
 use serde_json::{Value, json};
 use std::fs;
 
-/// A square with a normal for each corner.
+/// A square with a normal per corner.
 fn square() -> Value {
     let corners = "AACAvwAAgL8AAAAAAACAPwAAgL8AAAAAAACAPwAAgD8AAAAAAACAvwAAgD8AAAAA";
     json!({
@@ -23,7 +23,7 @@ fn square() -> Value {
     })
 }
 
-/// The square with its corners and one more vertex, which no triangle has.
+/// The square with an additional vertex that no triangle uses.
 fn with_vertex(vertex: [f32; 3]) -> Value {
     let corners = [[-1.0f32, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], vertex];
     let bytes: Vec<u8> = corners.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -35,7 +35,7 @@ fn with_vertex(vertex: [f32; 3]) -> Value {
     file
 }
 
-/// The file as .glb, whose JSON has `before` before it and `after` behind it.
+/// The file as .glb, with the bytes `before` and `after` around its JSON.
 fn glb(file: &Value, before: &[u8], after: &[u8]) -> Vec<u8> {
     let json = [before, file.to_string().as_bytes(), after].concat();
     let mut bytes = b"glTF\x02\0\0\0".to_vec();
@@ -55,7 +55,7 @@ fn drawn(place: &Place, name: &str) -> (Vec<u8>, Vec<String>) {
     (decode(&place.path("picture.png")), lines.map(str::to_owned).collect())
 }
 
-/// Expects that the file at `name` looks like the square, with one warning, which `--strict` makes an error.
+/// Asserts that the file `name` looks like the square and has one warning, which is an error with `--strict`.
 fn assert_warned(place: &Place, name: &str, warning: &str) {
     let (picture, warnings) = drawn(place, name);
     assert_eq!(warnings, [warning], "{name}");

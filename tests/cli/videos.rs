@@ -1,4 +1,4 @@
-//! What frames become besides PNG files: other pictures, standard output, videos, contact sheets, and comparing pictures.
+//! Outputs other than PNG sequences: other picture formats, standard output, videos, contact sheets and comparisons.
 
 use crate::{
     common::{Place, decode},
@@ -147,7 +147,7 @@ fn films_are_compared_frame_by_frame() {
     place.fails(&["diff", "--sequence", "a/0001.png", "a/0001.png"], 2, "write it like frames/####.png");
 }
 
-/// Bars of emission in four colours, which are shown as (255, 0, 0), (0, 255, 0), (0, 0, 255) and (188, 124, 63).
+/// Bars of emission in four colours, with the display values (255, 0, 0), (0, 255, 0), (0, 0, 255) and (188, 124, 63).
 const BARS: &str = r#"(
     render: (size: (65, 37), samples: 1, integrator: path, filter: box, tone_map: none, frames: 3, fps: "24000/1001"),
     environment: Constant(radiance: (0, 0, 0)),
@@ -161,7 +161,7 @@ const BARS: &str = r#"(
     camera: LookAt(eye: (0, 0, 5), target: (0, 0, 0), projection: orthographic(height: 2.25)),
 )"#;
 
-/// What ffprobe tells about a video's pictures, and four of its pixels as ffmpeg reads them.
+/// Properties of a video's stream by ffprobe, and four of its pixels by ffmpeg.
 fn probe(place: &Place, name: &str) -> (serde_json::Value, Vec<[u8; 3]>) {
     let fields =
         "stream=codec_tag_string,color_range,color_space,color_transfer,color_primaries,r_frame_rate,width,height";
@@ -230,7 +230,7 @@ fn videos_say_how_their_colours_are_stored() {
             let colr = file.windows(4).position(|bytes| bytes == b"colr").unwrap_or_else(|| panic!("{name}: no colr"));
             assert_eq!(file[colr + 8..colr + 12], [0, 1, 0, 1], "{name}");
         }
-        // Codecs with a colour for each pixel have no others beside it.
+        // Codecs without chroma subsampling reproduce colours more exactly.
         let most = if more.is_empty() && ["prores_ks", "ffv1", "mjpeg"].contains(&codec) { 2 } else { 10 };
         let close = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= most);
         for (found, shown) in pixels.into_iter().zip([[255, 0, 0], [0, 255, 0], [0, 0, 255], [188, 124, 63]]) {

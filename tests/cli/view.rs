@@ -1,4 +1,4 @@
-//! `throng view`: who is let in, what happens to those who misbehave, and that pictures end as renders do.
+//! `throng view`: access control, misbehaving clients, and final pictures that equal renders.
 #![cfg(unix)]
 
 use crate::{
@@ -82,7 +82,7 @@ fn a_finished_picture_is_that_of_a_render() {
     let expected = rendered(&[&flags[..], &lens].concat());
     assert!(flown.pixels == expected);
 
-    // Exposure changes the display alone, more samples go on.
+    // Exposure changes only the display. With more samples, rendering continues.
     page.say(&json!({"do": "set", "name": "exposure", "value": 1}));
     let brighter = page.finished();
     assert!(brighter.pixels == rendered(&[&flags[..], &lens, &["--exposure", "1"]].concat()));
@@ -188,10 +188,10 @@ fn mistakes_of_one_page_are_told_to_it_and_nobody_else_notices() {
     }
     bad.start(30, 20);
     bad.finished();
-    // Too large: the page is closed.
+    // A message that is too large closes the page.
     let _ = bad.socket.send(Message::Text("x".repeat(2 << 20).into()));
     wait_until("the end of the page", || bad.socket.read().is_err());
-    // Torn frames and bytes that are none.
+    // Incomplete and invalid WebSocket frames.
     let (_, mut stream) =
         server.handshake(&format!("Host: {0}\r\nOrigin: http://{0}\r\n{1}", server.host, server.cookie()));
     stream.write_all(&[0xff; 64]).unwrap();
@@ -207,7 +207,7 @@ fn neither_slow_readers_nor_a_hundred_connections_disturb_a_page() {
     let mut good = server.open();
     good.start(64, 36);
     good.finished();
-    // These never read what they are sent, and never acknowledge.
+    // These pages neither read nor acknowledge pictures.
     let mut slow: Vec<_> = (0..3).map(|_| server.open()).collect();
     for page in &mut slow {
         page.start(4000, 3000);
@@ -266,7 +266,7 @@ fn changes_are_shown_at_once_and_saved_when_asked() {
     page.answer("saved");
     place.ok(&["check", "scene.ron"]);
     assert!(file().contains("Spline(") && file().contains("frames: 25"), "{}", file());
-    // Text that cannot be loaded, so that it is never the scene's.
+    // This text cannot be loaded, so it never becomes the scene's text.
     fs::write(place.path("scene.ron"), "(").unwrap();
     page.say(&json!({"do": "save", "what": "camera"}));
     let refused = page.answer("refused");
@@ -285,7 +285,7 @@ fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
     page.answer("scene");
     page.start(64, 36);
     let before = page.finished();
-    // As editors do: nobody reads half a file.
+    // The file is replaced by renaming, as editors do, so it is never read half written.
     let write = |text: &str| {
         fs::write(place.path("scene.new"), text).unwrap();
         fs::rename(place.path("scene.new"), place.path("scene.ron")).unwrap();
@@ -297,7 +297,7 @@ fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
     let error = page.answer("error");
     assert_eq!(error["lasting"], true);
     assert!(error["message"].as_str().unwrap().contains("scene.ron:4:"), "{error}");
-    // Who comes now is told as well, and sees the scene as it was.
+    // A new page also receives the error, and shows the last valid scene.
     let mut other = server.open();
     assert_eq!(other.answer("error")["lasting"], true);
     write(&scene(1));

@@ -1,4 +1,4 @@
-//! Warnings before a wrong picture: each is told by `check` and `render`, to people and to programs, and good scenes have none.
+//! Warnings about probably wrong pictures: `check` and `render` report them as text and JSON. Good scenes have none.
 
 use crate::common::{Place, scene};
 use std::{fs, path::Path};
@@ -6,14 +6,14 @@ use std::{fs, path::Path};
 const BLACK: &str = "environment=Constant(radiance: (0, 0, 0))";
 const WHITTED: &str = "render.integrator=whitted";
 
-/// A place with the usual scene, which names no integrator here.
+/// A folder with the usual scene, without its integrator.
 fn unnamed() -> Place {
     let place = Place::new(1);
     fs::write(place.path("scene.ron"), scene(1).replace("integrator: whitted, ", "")).unwrap();
     place
 }
 
-/// A place with a scene of a floor and a block on it.
+/// A folder with a scene of a floor with a block on it.
 fn on_floor() -> Place {
     let place = Place::new(1);
     let text = r#"(
@@ -32,7 +32,7 @@ fn on_floor() -> Place {
     place
 }
 
-/// The warnings of `check`, with `--set` for each of `sets`.
+/// The warnings of `check`, with a `--set` for each of `sets`.
 fn warnings(place: &Place, sets: &[&str]) -> Vec<String> {
     let mut args = vec!["check", "scene.ron", "--json"];
     sets.iter().for_each(|set| args.extend(["--set", set]));
@@ -41,7 +41,7 @@ fn warnings(place: &Place, sets: &[&str]) -> Vec<String> {
     warnings.map(|warning| warning.as_str().unwrap().to_owned()).collect()
 }
 
-/// Expects one warning, with `text` in it.
+/// Asserts that there is one warning, which contains `text`.
 #[track_caller]
 fn assert_warned(place: &Place, sets: &[&str], text: &str) {
     let warnings = warnings(place, sets);
@@ -123,7 +123,7 @@ fn lamps_that_whitted_does_not_light_by_are_told_beside_other_lights() {
         assert_warned(&place, &[sky, emissive, WHITTED], "whitted ignores light from emissive surfaces, such as `red`");
     }
     assert_eq!(warnings(&place, &[day, &glow, WHITTED]), [""; 0], "no lamp beside so much light");
-    // Lights with an extent light for both.
+    // Both integrators sample lights that have an extent.
     let ball = "lights=[Point(position: (0, 9, 0), intensity: (90, 90, 90), radius: 0.1)]";
     assert_eq!(warnings(&place, &[ball, WHITTED]), [""; 0]);
     let render = ["render", "scene.ron", "--set", dusk, "--set", &lamp, "--integrator", "whitted"];
@@ -190,11 +190,11 @@ fn a_camera_below_hills_is_told_with_their_height_there() {
         });
         assert!(told.is_some_and(|height| (5.0..20.0).contains(&height)), "{warnings:?}");
     }
-    // In a few frames of a flight.
+    // The camera is below the ground in only a few frames.
     let through = "camera=Spline(keys: [(eye: (0, 40, 0), target: (0, 0, 9)), (eye: (1, 3, 0), target: (0, 0, 9)), (eye: (2, 40, 0), \
                    target: (0, 0, 9)), (eye: (3, 40, 0), target: (0, 0, 9)), (eye: (4, 40, 0), target: (0, 0, 9))])";
     assert_warned(&place, &[through], "in frame 3 the camera is below the ground `land`");
-    // What has a ceiling and a floor may be a house.
+    // A scene with a floor and a ceiling may be a house.
     let house = r#"instances=[Single(of: "sea", scale: 90, material: "water"), Single(of: "sea", scale: 90, translate: (0, 6, 0), material: "grass"), Single(of: "tree", translate: (0, 7, 0))]"#;
     assert_eq!(warnings(&place, &[alone, house]), [""; 0]);
 }
@@ -202,7 +202,7 @@ fn a_camera_below_hills_is_told_with_their_height_there() {
 #[test]
 fn rooms_may_be_looked_at_from_inside() {
     let place = on_floor();
-    // A hall with blocks in it, and one that is far larger than all else.
+    // A hall with blocks in it, also one far larger than everything else.
     for scale in ["30", "1000"] {
         let hall = format!(
             r#"instances=[Single(of: "block", scale: {scale}, material: "stone"), Single(of: "block", translate: (3, 0, 0), material: "stone")]"#

@@ -1,15 +1,13 @@
-//! Scenes as golden images: what the program renders, against committed references that were judged by eye.
+//! Golden image tests: renders of scenes are compared with committed references that were checked by eye.
 //!
-//! Each test renders one frame of a file in `scenes/` with every CPU variant that this machine runs, and on a GPU where
-//! one is usable. The variants have to agree exactly, a GPU as `--compare` demands; the picture may differ a little from
-//! its reference in `references/` (see `picture.rs`). After an
-//! intended change, `THRONG_BLESS=1 cargo test --test golden` writes the references anew: look at each before
-//! committing it.
+//! Each test renders one frame of a file in `scenes/` with every supported CPU variant, and on a GPU if one is usable. CPU variants must
+//! agree exactly; a GPU must agree as `--compare` requires. The picture may differ slightly from its reference in `references/` (see
+//! `picture.rs`). After an intended change, `THRONG_BLESS=1 cargo test --test golden` writes new references; look at each before
+//! committing.
 //!
-//! The scenes share four small files: `worm.gltf`, a tube with a skin of four joints, a morph target that bulges and a mirror
-//! that turns beneath it; `letter.png`, an F whose picture has a red corner at the bottom left and a
-//! yellow one at the top right; `studio.hdr`, red around +X, green around +Z, blue around -X and grey around -Z with a
-//! bright window between +X and +Z; and `house.obj`, which has no symmetry.
+//! The scenes share four small files: `worm.gltf`, a tube with a skin of four joints, a morph target that bulges and a mirror that turns
+//! beneath it; `letter.png`, an F with a red corner at the bottom left and a yellow one at the top right; `studio.hdr`, red around +X,
+//! green around +Z, blue around -X and grey around -Z, with a bright window between +X and +Z; and `house.obj`, which has no symmetry.
 
 mod picture;
 use picture::Picture;
@@ -21,7 +19,7 @@ use throng_device::{CpuDevice, cuda::gpus};
 use throng_render::compare::PictureDifference;
 use throng_testing::process;
 
-/// What renders.
+/// A device that renders.
 #[derive(Clone, Copy, Debug)]
 enum On {
     /// A kernel variant of the CPU.
@@ -30,7 +28,7 @@ enum On {
 }
 
 impl On {
-    /// The first GPU; none, after one line that tells why, where there is none to use.
+    /// The first GPU. Prints a line with the reason and returns None if no GPU is usable.
     fn gpu() -> Option<Self> {
         match gpus() {
             Ok(_) => Some(Self::Gpu),
@@ -49,7 +47,7 @@ impl On {
     }
 }
 
-/// One picture: a frame of a scene, with more flags where needed.
+/// A golden image: a frame of a scene, with additional flags.
 struct Golden {
     name: &'static str,
     scene: &'static str,
@@ -58,7 +56,7 @@ struct Golden {
 }
 
 impl Golden {
-    /// Frame 1 of the scene of that name, as the scene asks for.
+    /// Frame 1 of the scene of that name, with the scene's settings.
     const fn of(name: &'static str) -> Self {
         Self { name, scene: name, frame: 1, flags: &[] }
     }
@@ -81,20 +79,20 @@ impl Golden {
             .arg(self.scene())
             .args(["--frames", &self.frame.to_string(), "--output"])
             .arg(&path)
-            // Rounded to the nearest, so that a picture does not change where nothing but rounding does.
+            // Without dithering, so that pictures change only if values do.
             .args(["--dither", "0"])
             .args(self.flags);
         on.add_to(&mut command);
         let output = process::output(&mut command);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {stderr}", self.name);
-        // Scenes that ask for whitted know its limits.
+        // Scenes that use whitted accept its limitations.
         let warns = stderr.lines().any(|line| line.contains("warning") && !line.contains("whitted"));
         assert!(!warns, "{}: {stderr}", self.name);
         Picture::load(&path)
     }
 
-    /// The scene's file, or the model's.
+    /// The path of the scene or model.
     fn scene(&self) -> PathBuf {
         let path = folder_of_tests().join("scenes").join(self.scene);
         if path.extension().is_some() { path } else { path.with_extension("ron") }
@@ -342,7 +340,6 @@ fn a_holdout_shows_the_background_through_what_is_behind_it() {
     Golden::with("holdout", "paths", &FLAGS).check();
 }
 
-/// No reference: the steps are the trees' own, and change whenever a builder does.
 #[test]
 fn a_model_of_clay_stands_in_a_studio() {
     Golden::with("model", "house.obj", &["--size", "192x108", "--integrator", "whitted"]).check();
@@ -383,13 +380,13 @@ fn the_steps_view_is_hot_where_traversal_works() {
     for on in variants.chain(On::gpu()) {
         let picture = golden.render(on);
         let (hot, cold) = (picture.mean(hedgehog.clone()), picture.mean(sky.clone()));
-        // From dark blue over blue to green.
+        // The colour scale goes from dark blue over blue to green.
         assert!(hot[1] > cold[1] + 40.0, "{on:?}: {hot:?} {cold:?}");
         assert!(cold[2] > 30.0, "{on:?}: {cold:?}");
     }
 }
 
-/// Guards the tolerance: it lets rounding pass, not a change.
+/// Checks the tolerance: it must accept rounding, but not a changed picture.
 #[test]
 fn other_noise_is_another_picture() {
     let seed = |seed| Golden::with("lights", "lights", seed).render(On::Cpu("baseline"));

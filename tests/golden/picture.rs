@@ -1,4 +1,4 @@
-//! Pictures, and how far two of them may be apart.
+//! Pictures, and the tolerated differences between two of them.
 
 use image::RgbImage;
 use std::{
@@ -7,20 +7,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A channel that differs by no more than this is not counted: far below what an eye sees.
+/// Channel differences up to this value are ignored; they are invisible.
 const CHANNEL_TOLERANCE: u8 = 4;
-/// Share of the pixels that may differ by more. The sine or power of another machine's libm may differ in its last
-/// bit, by which a ray at an edge now and then meets the other side. At 4 samples that moves one pixel by up to a
-/// quarter of the range, so the size of single differences says nothing and only their number is limited.
+/// Share of pixels that may differ by more. On another machine, libm's sine or power may differ in the last bit, so that a ray at an edge
+/// occasionally hits the other side. At 4 samples, this changes a pixel by up to a quarter of the range. The size of single differences is
+/// therefore not limited, only their number.
 const OUTLIER_SHARE: f64 = 0.005;
-/// Mean difference of a channel, in steps of 1/255. Rounding moves hardly any value by a step; a whole picture that
-/// has become a little brighter exceeds this long before it exceeds the tolerance of any channel.
+/// Mean difference of a channel, in steps of 1/255. Rounding changes hardly any value. A picture that has become slightly brighter as a
+/// whole exceeds this limit long before it exceeds the tolerance of a channel.
 const MEAN_DIFFERENCE: f64 = 0.1;
 
 #[derive(PartialEq)]
 pub struct Picture(RgbImage);
 
-/// How far two pictures of the same size are apart.
+/// Difference of two pictures of equal size.
 pub struct Distance {
     outliers: f64,
     mean: f64,
@@ -51,7 +51,7 @@ impl Picture {
         Self(picture.into_rgb8())
     }
 
-    /// RGB, row by row.
+    /// RGB bytes, row by row.
     pub fn bytes(&self) -> &[u8] {
         self.0.as_raw()
     }
@@ -70,7 +70,7 @@ impl Picture {
         Distance { outliers: outliers as f64 / pixels, mean: sum as f64 / (3.0 * pixels) }
     }
 
-    /// Panics if the pictures are too far apart, and says where both and their difference can be looked at.
+    /// Panics if the pictures differ too much, and reports where the pictures and their difference were saved.
     #[track_caller]
     pub fn assert_like(&self, reference: &Self, name: &str) {
         let distance = self.compare(reference);
@@ -97,7 +97,7 @@ impl Picture {
         mean
     }
 
-    /// Eightfold, so that small differences can be seen.
+    /// The difference, multiplied by eight to make small values visible.
     fn difference(&self, other: &Self) -> Self {
         let mut picture = self.0.clone();
         for (a, b) in picture.pixels_mut().zip(other.0.pixels()) {

@@ -1,11 +1,11 @@
-//! The "dragon of dragons" that this renderer began with: its placement and its flight.
+//! The "dragon of dragons", this renderer's first scene: its placement and its flight.
 
 use super::*;
 use glam::Mat3;
 use std::path::Path;
 use throng_scene::anim::{Moment, camera_at};
 
-/// The scatter of the "dragon of dragons": a copy on every vertex of the same mesh.
+/// The scatter of the "dragon of dragons": a copy of a mesh at each of its own vertices.
 fn dragon_of_dragons(model: &str) -> String {
     format!(
         "(meshes: {{\"dragon\": Obj(file: \"{model}\")}}, instances: [Scatter(of: \"dragon\", on: \"dragon\", \
@@ -32,7 +32,7 @@ fn vec3_of_words(line: &str) -> Vec3 {
 #[test]
 fn the_dragon_of_dragons_is_placed_as_in_the_article() {
     let dir = folder();
-    // Positions out of order, split by normals and one of them unused.
+    // Positions are out of order and split by normals, and one is unused.
     let obj = "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 2 0\nvn 0 0 1\nvn 0 1 0\nf 3//1 4//1 2//1\nf 2//2 4//2 3//2\n";
     fs::write(dir.path().join("small.obj"), obj).expect("writes");
     let s = load(&scene_path(&dir, &dragon_of_dragons("small.obj"))).unwrap_or_else(|e| panic!("{e}"));
@@ -53,7 +53,7 @@ fn the_real_dragon_has_its_numbers() {
     assert_placed(&s, &fs::read_to_string(&model).unwrap_or_default());
 }
 
-/// Eye and target of the article's flight, 22 times.
+/// Eye and target of the article's flight, 22 pairs.
 const FLIGHT: &str = "
 1.32 11.35 0.31 0.35 11.56 0.18 -0.92 11.35 2.92 -1.58 11.55 2.19 -5.51 13.43 4.96 -5.82 13.63 4.03
 -10.90 13.48 4.53 -10.39 13.68 3.69 -13.15 15.33 2.21 -12.20 15.52 1.96 -12.44 15.33 -1.92 -11.92 15.51 -1.08

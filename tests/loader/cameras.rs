@@ -1,4 +1,4 @@
-//! What scene files say about projections and lenses.
+//! Projections and lenses in scene files.
 
 use super::*;
 use throng::{
@@ -7,7 +7,7 @@ use throng::{
 };
 use throng_scene::anim::{self, Moment};
 
-/// Two balls, one of which moves, a group of them, and a camera.
+/// Two balls, one of them moving; a group of boxes; and a camera.
 fn with_camera(camera: &str) -> String {
     format!(
         r#"(
@@ -27,7 +27,7 @@ fn with_camera(camera: &str) -> String {
 
 const STILL: &str = "LookAt(eye: (0, 0, 5), target: (0, 0, 1)";
 
-/// Focus at the times of the three frames.
+/// Focus distances at the times of the three frames.
 fn focus(scene: &Scene) -> [f32; 3] {
     [0.0, 1.0, 2.0].map(|time| {
         let pose = anim::camera_at(scene, &Moment::of(scene, time));
@@ -82,7 +82,7 @@ fn a_lens_is_shifted_by_shares_of_the_longer_side() {
     let scene = scene(&with_camera(&format!("{STILL}, fov: 60, shift: (0.25, -0.5))")));
     let pose = anim::camera_at(&scene, &Moment::of(&scene, 0.0));
     let slope = 30f32.to_radians().tan();
-    // The middle of a picture that is twice as wide as high is a quarter of its width to the right of the axis, and a whole height below it.
+    // The centre of a picture with aspect ratio 2 is a quarter of its width to the right of the axis, and one height below it.
     let (_, middle) = pose.ray(0.0, 0.0, 2.0);
     let (across, down) = (middle.x / -middle.z, middle.y / -middle.z);
     assert!((across - 0.25 * 4.0 * slope).abs() < 1e-5 && (down + 2.0 * slope).abs() < 1e-5, "{across} {down}");

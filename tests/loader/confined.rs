@@ -1,11 +1,11 @@
-//! What OBJ and MTL files may refer to: files in the model's own folder and in those that are allowed.
+//! References of OBJ and MTL files: only to the model's own folder and to allowed folders.
 
 use super::*;
 use std::path::Path;
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n";
 
-/// `model/m.obj` with an MTL file, both ending as given, and `secret.png` and `secret.mtl` beside the folder.
+/// `model/m.obj` with an MTL file, both ending with the given text, and `secret.png` and `secret.mtl` outside the folder.
 fn model(obj: &str, mtl: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let path = |name: &str| dir.path().join(name);
@@ -29,7 +29,7 @@ fn options(allow: &Path) -> LoadOptions {
     options
 }
 
-/// The scene of a file and its warnings without the folder's name.
+/// The scene of a file, and its warnings without the folder's name.
 fn confined(dir: &TempDir, file: &str) -> (Scene, Vec<String>) {
     let mut scene = load(&dir.path().join(file)).unwrap_or_else(|e| panic!("{e}"));
     let folder = format!("{}/", dir.path().display());

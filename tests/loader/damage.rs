@@ -1,4 +1,4 @@
-//! Damaged scene files and overrides: never a panic, never more than one line.
+//! Damaged scene files and overrides: no panic, and at most a one-line error.
 
 use super::*;
 
@@ -7,7 +7,7 @@ use proptest::{
     test_runner::{Config, RngSeed},
 };
 
-/// The same cases in every run.
+/// Configuration with reproducible cases.
 fn same_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
@@ -16,7 +16,7 @@ fn edits() -> impl Strategy<Value = Vec<(usize, prop::sample::Index)>> {
     prop::collection::vec((0usize..20, any::<prop::sample::Index>()), 1..5)
 }
 
-/// Inserts, replaces or cuts at a random place.
+/// Inserts, replaces or removes text at random positions.
 fn damaged(text: &str, edits: &[(usize, prop::sample::Index)]) -> String {
     const BITS: [&str; 20] = [
         "(",

@@ -1,4 +1,4 @@
-//! What is said about files that are wrong.
+//! Messages about faulty files.
 
 use super::*;
 

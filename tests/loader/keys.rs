@@ -1,9 +1,9 @@
-//! Values that change over time, cameras that follow and are cut, and things that move along curves and are hidden, as users write them.
+//! Animated values, following cameras, cuts, motion along curves and visibility, as users write them.
 
 use super::*;
 use throng_scene::anim::{Moment, camera_at, hidden_instances, posed_tables, world_transforms};
 
-/// A whole scene of these sections, with a ball that is carried along +X at 2 units per second and one at rest.
+/// A complete scene with these sections, a ball that is carried along +X at 2 units per second, and a ball at rest.
 fn film(sections: &str) -> String {
     format!(
         r#"({sections},
@@ -31,7 +31,7 @@ fn lights_the_environment_and_materials_have_keys() {
         materials: {"m": Diffuse(color: keys([(0, (0, 0, 0)), (1, (1, 0, 0), ease: step), (2, (0, 1, 0))]))},
         meshes: {"a": Sphere}, instances: [Single(of: "a", material: "m")])"#,
     );
-    // The scene itself is as in the first frame, which is at 1 s.
+    // The scene itself has the values of the first frame, at 1 s.
     let zenith = |environment: &Environment| match environment {
         Environment::Gradient { zenith, .. } => zenith.x,
         other => panic!("{other:?}"),
@@ -70,7 +70,7 @@ fn cameras_follow_things_with_a_lag() {
         r#"camera: LookAt(eye: On(of: "car", offset: (-5, 2, 0), lag: 0.5), target: "tower", roll: keys([(0, 0), (2, 90)]))"#,
     ));
     let pose = camera_at(&s, &at(&s, 10.0));
-    // It is one unit, which is half a second, behind the car at x = 20.
+    // The camera follows the car at x = 20 with a lag of one unit, which is half a second.
     assert!((pose.eye - Vec3::new(14.0, 3.0, 0.0)).length() < 0.1, "{}", pose.eye);
     assert!(pose.target.distance(Vec3::new(10.0, 4.0, 0.0)) < 1e-4);
     let (_, right, _) = camera_at(&s, &at(&s, 2.0)).basis();
@@ -96,7 +96,7 @@ fn cameras_are_cut_and_one_of_them_can_be_chosen() {
     let s = scene(&text);
     let eye = |time: f64| camera_at(&s, &at(&s, time)).eye.x;
     assert_eq!([0.0, 1.99, 2.0, 2.9, 3.0].map(eye), [0.0, 0.0, 5.0, 5.0, 0.0]);
-    // While the shutter is open, a frame has the camera of its own time.
+    // While the shutter is open, a frame uses the camera of its own time.
     assert_eq!(camera_at(&s, &at(&s, 1.95).in_frame(2.0)).eye.x, 5.0);
     let dir = folder();
     let chosen = |name: &str| {
@@ -134,7 +134,7 @@ fn a_flight_may_have_a_constant_pace() {
         r#"camera: Spline(target: "car", pace: constant, keys: [(eye: (0, 5, 0), time: 0), (eye: (1, 5, 0), time: 1), (eye: (9, 5, 3), time: 2), (eye: (9, 5, 30), time: 4)])"#,
     ));
     let eye = |step: u32| camera_at(&s, &at(&s, f64::from(step) * 1e-3)).eye.as_dvec3();
-    // Many short chords are as long as the path.
+    // Short chords approximate the arc length.
     let arc = |i: u32| (0..40).map(|j| eye(i * 40 + j).distance(eye(i * 40 + j + 1))).sum::<f64>();
     let arcs: Vec<f64> = (0..100).map(arc).collect();
     let mean = arcs.iter().sum::<f64>() / arcs.len() as f64;
@@ -200,7 +200,7 @@ fn a_group_carries_its_children() {
     let s = scene(&text);
     let mut worlds = Vec::new();
     world_transforms(&s, &at(&s, 5.0), &mut worlds);
-    // The pair is scaled by 2 where it is placed, and has gone 10 units of its own space.
+    // The pair is scaled by 2 and has moved 10 units in its own space.
     let tower = worlds[2].translation;
     assert!(tower.distance(Vec3::new(40.0, 10.0, 0.0)) < 1e-3, "{tower}");
     for (from, to, expected) in [

@@ -1,8 +1,8 @@
-//! What is said about values of the wrong kind: what is accepted there, with line and column of the value.
+//! Messages about values of the wrong kind: the accepted kinds, with line and column of the value.
 
 use super::*;
 
-/// A section with a wrong value, which begins behind `~`, and what is said about it.
+/// A section with a wrong value, which begins after `~`, and the expected message.
 type Case = (&'static str, &'static str);
 
 #[rustfmt::skip]
@@ -95,7 +95,7 @@ fn values_of_the_wrong_kind_are_told_with_what_is_accepted() {
             Some("instances") => "meshes: {\"a\": Sphere}",
             _ => BALL,
         };
-        // On a line of its own, so that the column is that of the section.
+        // The section has its own line, so that the column is relative to it.
         let told = error(&format!("(\n{}, {more})", section.replace('~', "")));
         let column = section.find('~').expect("a mark") + 1;
         if !told.starts_with(&format!("s.ron:2:{column}: ")) || !told.contains(expected) {

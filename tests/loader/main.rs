@@ -1,4 +1,4 @@
-//! Scene files as users write them: what they mean, and what is said when they are wrong.
+//! Scene files as users write them: their meaning, and error messages for faulty ones.
 
 mod article;
 mod cameras;
@@ -20,7 +20,7 @@ use throng::{
     scene::{Alpha, CameraPath, Environment, Integrator, Light, MaterialKind, MotionPart, Phase, Scene, Texels},
 };
 
-/// A folder with a small model and pictures beside the scene.
+/// A folder for a scene, with a small model and pictures.
 fn folder() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("writes");
@@ -53,10 +53,10 @@ fn scene(text: &str) -> Scene {
     load(&scene_path(&dir, text)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Sections that make any others a whole scene.
+/// Sections that complete any others to a scene.
 const BALL: &str = r#"meshes: {"a": Sphere}, instances: [Single(of: "a")]"#;
 
-/// The error without the folder's name.
+/// The error message, without the folder's name.
 fn error(text: &str) -> String {
     let dir = folder();
     match load(&scene_path(&dir, text)) {

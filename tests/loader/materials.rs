@@ -3,7 +3,7 @@
 use super::*;
 use throng::scene::{Alpha, Lobes, Material, NONE, ToCamera};
 
-/// The material that the text describes, on a quad.
+/// Loads the material `text`, on a quad.
 fn material(text: &str) -> Material {
     with_material(text).materials[0]
 }

@@ -1,9 +1,9 @@
-//! Things in assemblies by their paths: cameras and lenses that keep to them, and what is said of paths that lead to nothing.
+//! Paths to objects in assemblies: cameras and lenses that follow them, and messages about invalid paths.
 
 use super::*;
 use throng_scene::anim::{self, Moment};
 
-/// Rows of pairs of boxes, and a ball. Some of them move by 2 along -Z each second, at every level. The lamp comes to the world last.
+/// Rows of pairs of boxes, and a ball. At every level, some move by 2 along -Z per second. The lamp is the last object in the world.
 fn with_camera(camera: &str) -> String {
     format!(
         r#"(
@@ -44,7 +44,7 @@ fn lenses_focus_on_paths_whatever_moves_along_them() {
         ("row.1/pair.1/box.0", [27.0; 3]),
         ("row.1/pair.0/box.0", [25.0, 27.0, 29.0]),
         ("row.0/pair.0/box.1", [13.0, 19.0, 25.0]),
-        // Boxes without numbers are the first ones, and the middle of a pair is between its boxes at rest.
+        // A box without a number is the first one. The centre of a pair is between its boxes at rest.
         ("row.0/pair/box", [15.0, 19.0, 23.0]),
         ("row.1/pair.0", [24.0, 26.0, 28.0]),
         ("row.0/pair.1", [18.0, 20.0, 22.0]),
@@ -75,7 +75,7 @@ fn cameras_follow_paths_and_turn_with_them() {
     let camera =
         r#"LookAt(eye: On(of: "row.1/pair.1/box.1", offset: (1, 0, 4), turn: true), target: "row.0/pair.1/box.0")"#;
     let found = poses(&scene(&with_camera(camera)));
-    // Turned by 90 degrees, the box is 2 to the right of its pair and moves to the left, as -Z is -X there.
+    // The pair is rotated by 90 degrees, so the box is 2 to its right and moves to the left: -Z becomes -X.
     for (pose, time) in found.iter().zip([0.0, 1.0, 2.0]) {
         assert_near(pose.eye.into(), [2.0 - 2.0 * time + 4.0, 0.0, -24.0 - 1.0], "eye");
         assert_near(pose.target.into(), [0.0, 0.0, -12.0 - 2.0 * time], "target");
@@ -88,7 +88,7 @@ fn cameras_fit_what_is_in_assemblies() {
     let pose = poses(&scene(&with_camera(&camera("row.1/pair.0/box.1"))))[0];
     assert_near([pose.target.x, pose.target.y], [1.0, 0.0], "target");
     assert!((pose.eye.z - -17.5).abs() < 3.0, "{pose:?}");
-    // A row fits as tightly as one that is copied to its place.
+    // A nested row is framed as tightly as a copied one.
     let nested = with_camera(&camera("row"));
     let [nested, copied] = [nested.replace("nest: true", "nest: false"), nested].map(|text| poses(&scene(&text))[0]);
     assert_near(nested.eye.into(), copied.eye.into(), "row");

@@ -1,8 +1,8 @@
-//! Curves, and placements along them and by rules, as users write them.
+//! Curves, and placements along curves and by rules, as users write them.
 
 use super::*;
 
-/// A scene on a terrain that rises by 45 degrees along +X, 40 units wide, with a straight road through its middle.
+/// A scene with a terrain of 40 units that rises by 45 degrees along +X, with a straight road through its middle.
 fn on_ramp(curves: &str, groups: &str, instances: &str) -> String {
     format!(
         r#"(curves: {{"road": CatmullRom(points: [(-20, 0, 0), (20, 0, 0)]), {curves}}},
@@ -12,7 +12,7 @@ fn on_ramp(curves: &str, groups: &str, instances: &str) -> String {
     )
 }
 
-/// The folder of all tests, with a ramp of heights, a mask whose right half is white, and lines.
+/// The common folder, with a ramp of heights, a mask whose right half is white, and lines.
 fn land() -> TempDir {
     let dir = folder();
     let ramp =
@@ -23,7 +23,7 @@ fn land() -> TempDir {
     let lines = "v 0 0 0\nv 3 0 0\nv 3 0 4\nv 9 9 9\no rail\nl 1 2\nl 2 3\no other\nl 1 4\nl 1 2 3 1\n";
     fs::write(dir.path().join("lines.obj"), lines).expect("writes");
     fs::write(dir.path().join("path.gltf"), GLTF_PATH).expect("writes");
-    // Two times, and for each an in-tangent, a position and an out-tangent.
+    // Two times, each with an in-tangent, a position and an out-tangent.
     let (zero, step) = ([0.0; 3], [1.0, 0.0, 0.0]);
     let keys: [[f32; 3]; 6] = [zero, zero, step, step, [2.0, 0.0, 0.0], zero];
     let floats = [0.0, 2.0].iter().chain(keys.as_flattened());
@@ -31,7 +31,7 @@ fn land() -> TempDir {
     dir
 }
 
-/// A node whose parent is moved by 10 along Y and which goes by a spline from the origin to (2, 0, 0).
+/// A node that moves along a spline from the origin to (2, 0, 0). Its parent is offset by 10 along Y.
 const GLTF_PATH: &str = r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
         "nodes": [{"name": "base", "translation": [0, 10, 0], "children": [1]}, {"name": "Car"}],
         "animations": [{"name": "drive", "channels": [{"sampler": 0, "target": {"node": 1, "path": "translation"}}],
@@ -50,12 +50,12 @@ fn placed(text: &str) -> Scene {
     loaded(text).unwrap_or_else(|e| panic!("{text}\n{e}"))
 }
 
-/// Positions of all instances but the first, in a scene without moving groups.
+/// Positions of all instances except the first, in a scene without moving groups.
 fn places(scene: &Scene) -> Vec<Vec3> {
     scene.instances[1..].iter().map(|i| i.local.translation).collect()
 }
 
-/// Height of the ramp.
+/// Height of the ramp at `p`.
 fn ramp(p: Vec3) -> f32 {
     p.x + 20.0
 }
@@ -101,7 +101,7 @@ fn curves_come_from_lines_and_from_animations() {
     };
     let near = |found: &[Vec3], expected: [Vec3; 3]| found.iter().zip(expected).all(|(p, q)| p.distance(q) < 1e-3);
     assert!(near(&copies("rail"), [Vec3::ZERO, Vec3::new(3.0, 0.0, 0.5), Vec3::new(3.0, 0.0, 4.0)]));
-    // The loop is closed, so that its end is its start: thirds of 24.
+    // The loop is closed, so its end is its start. Its length of 24 is divided into thirds.
     assert!(near(&copies("loop"), [Vec3::ZERO, Vec3::new(6.0, 0.0, 2.0), Vec3::new(4.8, 0.0, 6.4)]));
     let car = copies("car");
     assert!(near(&car, [Vec3::Y * 10.0, Vec3::new(1.0, 10.0, 0.0), Vec3::new(2.0, 10.0, 0.0)]), "{car:?}");
@@ -160,7 +160,7 @@ fn every_rule_holds_for_every_point() {
         let diagonal = |p: Vec3| ((p.x - 9.0).abs() + (p.z - 9.0).abs()) / 2f32.sqrt();
         all("away_from: [(\"box\", 2)]", &|p| diagonal(p) > 1.9);
         let half = scatter(at, "share: 0.5").len();
-        // Darts that are not kept leave room for others.
+        // Rejected Poisson samples leave room for others.
         let least = if at.starts_with("poisson") { 0.4 } else { 0.45 };
         assert!(half as f32 > least * whole as f32 && half <= whole, "{at} {half} {whole}");
     }

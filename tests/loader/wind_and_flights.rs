@@ -1,9 +1,9 @@
-//! Large terrains, flights that keep above a ground, and meshes that bend.
+//! Large terrains, flights above a ground, and bending meshes.
 
 use super::*;
 use throng_scene::anim::{self, Moment};
 
-/// A scene on a terrain that rises by 20 over 40 units along +X.
+/// A scene with a terrain that rises by 20 over 40 units along +X.
 fn on_slope(rest: &str) -> Result<Scene, String> {
     let dir = folder();
     let slope =
@@ -29,7 +29,7 @@ fn a_terrain_of_a_picture_of_a_thousand_pixels_a_side_loads() {
     let scene = load(&scene_path(&dir, text)).unwrap_or_else(|e| panic!("{e}"));
     let mesh = scene.meshes[0].triangles().expect("triangles");
     assert_eq!((mesh.positions.len(), mesh.triangles.len()), (1025 * 1025, 2 * 1024 * 1024));
-    // Between four pixels of the picture.
+    // The position is between four pixels of the height map.
     let height = (612.0 * 311.0 + 613.0 * 312.0) / 2.0 / 17.0;
     let dropped = scene.instances[1].local.translation.y;
     assert!((dropped - height).abs() < 20.0, "{dropped} {height}");
@@ -50,11 +50,11 @@ fn a_flight_keeps_above_a_ground_rolls_at_its_keys_and_leans_into_bends() {
     }
     let roll = |time: f64| {
         let (forward, right, _) = at(time).basis();
-        // Down at the right: clockwise.
+        // Positive if the right side points down, that is clockwise.
         right.angle_between(forward.cross(Vec3::Y)).to_degrees() * -right.y.signum()
     };
     assert!(roll(0.0).abs() < 0.01 && (roll(4.0) - 30.0).abs() < 0.1, "{} {}", roll(0.0), roll(4.0));
-    // A right turn leans to the right.
+    // In a right turn, the camera leans to the right.
     let turn = "(eye: (90, 9, 0), target: (99, 9, 0)), (eye: (100, 9, 3), target: (109, 9, 9)), (eye: (104, 9, 13), target: (104, 9, 22))";
     for (bank, sign) in [("bank: 1,", 1.0), ("bank: -1,", -1.0), ("", 0.0)] {
         let scene = flight(bank, turn).unwrap_or_else(|e| panic!("{e}"));
@@ -91,14 +91,14 @@ fn trees_of_a_wood_bend_each_by_itself_and_keep_their_feet() {
         r#"{WIND}, instances: [Grid(of: "tree", count: (5, 1, 1), spacing: (4, 0, 0), motion: "wind"), Single(of: "tree")]"#
     ));
     let scene = scene.unwrap_or_else(|e| panic!("{e}"));
-    // All are turned alike: eight poses to either side, and the tree at rest twice.
+    // All trees have equal rotations: eight poses to either side, and the tree at rest twice.
     assert_eq!((scene.meshes.len(), scene.palettes.len()), (18, 1));
     let shown = |time: f64| {
         let mut shown = Vec::new();
         anim::shown_meshes(&scene, &scene.instances, &[], &Moment::of(&scene, time), &mut shown);
         shown
     };
-    // They are at -8, -4, 0, 4 and 8, and a crest is every 16.
+    // The trees are at -8, -4, 0, 4 and 8; crests are 16 apart.
     assert_eq!(shown(0.0), [0, 16, 0, 8, 0, 17]);
     assert_eq!(shown(1.0), [16, 0, 8, 0, 16, 17]);
     let mesh = |number: u32| scene.meshes[number as usize].triangles().expect("triangles");
@@ -107,7 +107,7 @@ fn trees_of_a_wood_bend_each_by_itself_and_keep_their_feet() {
         let all = mesh(number).positions.iter().copied().map(Vec3::from);
         all.max_by(|a, b| a.y.total_cmp(&b.y)).expect("vertices")
     };
-    // The top of a trunk of length 1 whose direction turns to 20 degrees with the square of the height.
+    // The top of a trunk of length 1 that bends to 20 degrees; its angle grows with the square of the height.
     assert!(top(8).distance(Vec3::new(0.1157, 0.4880, 0.0)) < 2e-3, "{}", top(8));
     assert!((top(16) * Vec3::new(-1.0, 1.0, 1.0)).distance(top(8)) < 1e-5);
     for (a, b) in rest.positions.iter().zip(&bent.positions).filter(|(a, _)| a[1] == -0.5) {
@@ -125,7 +125,7 @@ fn groups_bend_as_one_mesh_with_their_materials() {
     let all = |instances: &str| on_slope(&format!("{group} {WIND}, instances: [{instances}]"));
     let scene = all(r#"Grid(of: "pine", count: (3, 1, 1), spacing: (4, 0, 0), motion: "wind", jitter: (rotate: 180))"#);
     let scene = scene.unwrap_or_else(|e| panic!("{e}"));
-    // They are turned differently: four sides.
+    // The trees have different rotations, which are reduced to four directions.
     assert_eq!((scene.meshes.len(), scene.instances.len(), scene.meshes[0].slot_count), (65, 3, 2));
     let bounds = scene.meshes[0].bounds();
     assert!(bounds.min.distance(Vec3::new(-1.0, -0.5, -1.0)) < 0.02 && (bounds.max.y - 4.0).abs() < 1e-5, "{bounds:?}");

@@ -1,4 +1,4 @@
-//! What the pages are made of, and where on them each type is explained.
+//! Contents of the pages, and the place where each type is explained.
 
 use super::{
     contents::{PAGES, Page},
@@ -9,10 +9,10 @@ use super::{
 };
 use std::collections::BTreeMap;
 
-/// Types that are explained among the values.
+/// Types that are explained on the page of values.
 pub const OF_VALUES: [&str; 2] = ["AimOn", "AxisAngle"];
 
-/// Where a type is explained: the user's word for it, and the page and the heading.
+/// Where a type is explained: its name for users, the page and the heading.
 #[derive(Clone, Debug)]
 pub struct Spot {
     pub word: String,
@@ -20,7 +20,7 @@ pub struct Spot {
     pub heading: String,
 }
 
-/// All pages, with what they are made of.
+/// The sources of all pages.
 pub struct Book {
     pub sources: Sources,
     pub examples: Vec<Example>,
@@ -68,12 +68,12 @@ impl Book {
         }
     }
 
-    /// The names of all types that are explained somewhere.
+    /// Names of all types that are explained on some page.
     pub fn explained(&self) -> impl Iterator<Item = &str> {
         self.spots.keys().map(String::as_str)
     }
 
-    /// Kinds of things that have no picture.
+    /// Variants without a picture.
     pub fn without_picture(&self) -> Vec<String> {
         let mut without = Vec::new();
         for page in &PAGES {
@@ -89,13 +89,13 @@ impl Book {
         without
     }
 
-    /// The examples whose names begin with those of a page and of a heading.
+    /// Examples whose names begin with those of a page and a heading.
     pub fn examples_of<'a>(&'a self, page: &Page, key: &str) -> impl Iterator<Item = &'a Example> {
         let start = format!("{}_{}", page.name, key.to_lowercase().replace(' ', "_"));
         self.examples.iter().filter(move |example| example.is_of(&start))
     }
 
-    /// The user's words for a kind of value.
+    /// A kind of value in the user's terms.
     pub fn value(&self, kind: &Kind, page: &str) -> String {
         match kind {
             Kind::Named(name) => match self.spots.get(name) {
@@ -112,7 +112,7 @@ impl Book {
         }
     }
 
-    /// Docs whose links lead to pages.
+    /// Doc text with its links resolved to pages.
     pub fn linked(&self, text: &str, page: &str) -> String {
         with_links(text, |target, words| self.link(target, words, page))
     }
@@ -132,7 +132,7 @@ impl Book {
         }
     }
 
-    /// A link as plain words.
+    /// A link as plain text.
     pub fn plain(&self, target: &str, words: &str) -> String {
         let (name, field) = target.split_once("::").map_or((target, None), |(name, field)| (name, Some(field)));
         match (self.spots.get(name), field) {
@@ -148,7 +148,7 @@ pub fn address(spot: &Spot, page: &str) -> String {
     if spot.page == page { format!("#{anchor}") } else { format!("{}.md#{anchor}", spot.page) }
 }
 
-/// A heading for a field, as code; words that begin with a capital are plain.
+/// A heading: field names are set as code, words with a capital as text.
 pub fn titled(heading: &str) -> String {
     match heading.starts_with(char::is_uppercase) {
         true => heading.to_owned(),

@@ -1,9 +1,9 @@
-//! Whether a scene follows the schema: the part of JSON Schema that the schema uses, for values that were read from RON.
+//! Validates a scene against the schema. Supports the parts of JSON Schema that the schema uses, on values read from RON.
 
 use super::ron::{Content, Node};
 use serde_json::Value;
 
-/// Why a scene does not follow the schema, with the way to the fault; None if it does.
+/// The reason why a scene violates the schema, with the path to the fault; None if it is valid.
 pub fn fault(schema: &Value, scene: &Node) -> Option<String> {
     Check { root: schema }.fault(schema, scene).err()
 }
@@ -61,7 +61,7 @@ impl Check<'_> {
             return expect(name == Some("keys"), "keys", node);
         }
         let properties = schema["properties"].as_object();
-        // A variant: its name stands before its content.
+        // A variant: its name precedes its content.
         if let Some(name) = name
             && let Some(content) = properties.and_then(|all| all.get(name))
         {

@@ -1,7 +1,7 @@
-//! Which pages there are, and what is on them.
+//! The list of pages and their contents.
 
-/// A page: its name, its title, the sections of a scene file that it tells about, whether their values may have keys, and its types with
-/// their headings. The first one has none.
+/// A page: its name, its title, the sections of a scene file that it explains, whether their values may be animated, and its types with
+/// their headings. The first type has no heading.
 pub struct Page {
     pub name: &'static str,
     pub title: &'static str,

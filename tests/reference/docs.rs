@@ -1,6 +1,6 @@
-//! The text of doc comments: the example that most of them begin with, and its explanation.
+//! Parses doc comments: an optional example at the beginning, and an explanation.
 
-/// A doc comment that begins with an example in backquotes and a colon.
+/// A doc comment, split into examples in backquotes before a colon and the remaining text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Docs {
     pub examples: Vec<String>,
@@ -25,7 +25,7 @@ impl Docs {
         Self { examples: Vec::new(), text: docs.to_owned() }
     }
 
-    /// The text in one line, for a cell of a table.
+    /// The text as one line, for a table cell.
     pub fn line(&self) -> String {
         self.text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
     }
@@ -40,7 +40,7 @@ pub fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// The text with every link ``[`Name`]`` or ``[words](Name)`` replaced by what `link` makes of its name and its words.
+/// Replaces every link ``[`Name`]`` or ``[words](Name)`` by the result of `link`, which is called with the name and the words.
 pub fn with_links(text: &str, link: impl Fn(&str, &str) -> String) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -64,7 +64,7 @@ pub fn with_links(text: &str, link: impl Fn(&str, &str) -> String) -> String {
     out + rest
 }
 
-/// The part of an address behind `#` that leads to a heading.
+/// The URL fragment of a heading.
 pub fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
     kept.replace(' ', "-")

@@ -1,4 +1,4 @@
-//! The scenes in `docs/scene/examples`, of which the pictures are.
+//! The scenes in `docs/scene/examples`, which the pictures show.
 
 use super::ron;
 use std::{fs, path::PathBuf};
@@ -8,14 +8,14 @@ pub fn folder() -> PathBuf {
 }
 
 pub struct Example {
-    /// Page, heading and maybe more, such as `materials_pbr_sheen`.
+    /// Page, heading and possibly more, for example `materials_pbr_sheen`.
     pub name: String,
     pub text: String,
-    /// The comment that it begins with.
+    /// The comment at the beginning of the file.
     pub caption: String,
 }
 
-/// All of them, by name.
+/// Reads all examples, sorted by name.
 pub fn read() -> Vec<Example> {
     let files = fs::read_dir(folder().join("examples")).unwrap().map(|entry| entry.unwrap().path());
     let mut examples: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "ron")).map(example).collect();
@@ -44,7 +44,7 @@ impl Example {
         let line = self.text[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let indent = self.text[line..].len() - self.text[line..].trim_start().len();
         let field = self.text[line + indent..span.start].trim_end();
-        // A field comes with its name where that is what is shown.
+        // If the value is the field `key`, the field's name is included.
         let start = match field.strip_suffix(':').is_some_and(|rest| rest.ends_with(key)) {
             true => line + indent + field.len() - 1 - key.len(),
             false => span.start,

@@ -1,4 +1,5 @@
-//! `docs/scene`: the reference of the scene file format, made from the doc comments of its types and from example scenes, and its schema.
+//! `docs/scene`: the reference of the scene file format, generated from the doc comments of its types and from example scenes, and its
+//! schema.
 
 mod book;
 mod check;
@@ -21,7 +22,7 @@ use std::{
 };
 use throng::{loader::load, scene::desc::SceneFile};
 
-/// Every file of the reference by its name.
+/// All files of the reference, by name.
 fn files() -> Vec<(String, String)> {
     let book = Book::read();
     let mut files = book.pages();
@@ -62,7 +63,7 @@ fn every_link_between_pages_leads_to_a_heading() {
     }
 }
 
-/// The types in a kind of value.
+/// The types that occur in a kind of value.
 fn named(kind: &Kind) -> Vec<&str> {
     match kind {
         Kind::Named(name) => vec![name],
@@ -71,7 +72,7 @@ fn named(kind: &Kind) -> Vec<&str> {
     }
 }
 
-/// Every type that a scene can have, with its fields.
+/// All types that a scene can contain, with their fields.
 fn reachable(book: &Book) -> Vec<(String, Vec<Field>)> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -119,7 +120,7 @@ fn every_field_has_a_comment_that_says_what_happens_without_it() {
 
 #[test]
 fn every_kind_has_a_picture() {
-    // Curves of files look like others.
+    // Curves from files look like other curves.
     assert_eq!(Book::read().without_picture(), ["Obj in curves", "Gltf in curves"]);
 }
 
@@ -143,7 +144,7 @@ fn every_example_scene_loads_and_is_shown_with_its_picture() {
     assert_eq!(pictures.count(), book.examples.len(), "pictures of scenes that are not there");
 }
 
-/// The part of a scene in which the examples of a type's docs stand, as `X`.
+/// The context in which the doc examples of a type occur in a scene; `X` stands for the example.
 fn context(name: &str) -> &str {
     match name {
         "EnvironmentDesc" | "Constant" | "Gradient" | "SunSky" | "EnvironmentImage" => "environment: X",
@@ -181,7 +182,7 @@ fn context(name: &str) -> &str {
     }
 }
 
-/// Examples in docs with the sections in which they stand.
+/// Examples in doc comments, with the sections in which they occur.
 fn examples_in_docs(book: &Book) -> Vec<String> {
     let mut found = Vec::new();
     for (name, fields) in reachable(book) {

@@ -1,4 +1,4 @@
-//! The pages of the reference, as Markdown.
+//! Generates the pages of the reference as Markdown.
 
 use super::{
     book::{Book, OF_VALUES, address, fields_in, headed, is_word, titled},
@@ -11,7 +11,7 @@ use super::{
 use std::fmt::Write;
 
 impl Book {
-    /// Every page by its file name.
+    /// All pages, by file name.
     pub fn pages(&self) -> Vec<(String, String)> {
         let mut pages: Vec<_> = PAGES.iter().map(|page| (format!("{}.md", page.name), self.page(page))).collect();
         pages.push(("values.md".into(), self.values_page()));
@@ -68,7 +68,7 @@ impl Book {
         }
     }
 
-    /// The fields of a type, also of one that may be written shorter.
+    /// The fields of a type, including types that have a short form.
     fn fields_of(&self, name: &str) -> Option<&[Field]> {
         let name = match name {
             "DropDesc" => "DropFields",
@@ -81,7 +81,7 @@ impl Book {
         }
     }
 
-    /// The section of a variant with fields.
+    /// Writes the section of a variant that has fields.
     fn kind(&self, text: &mut String, page: &Page, choice: &Choice) {
         write!(text, "\n## {}\n", headed(choice)).unwrap();
         let part = choice.parts.first().and_then(|part| match part {
@@ -101,13 +101,13 @@ impl Book {
         }
     }
 
-    /// Docs, then the pictures of `key` with the code that made them.
+    /// Writes docs, then the pictures of `key` with their code.
     fn explain(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
         self.docs(text, page, docs, key);
         self.pictures(text, page, key);
     }
 
-    /// Docs, with their example where no picture has another.
+    /// Writes docs. Their example is included only if no picture has one.
     fn docs(&self, text: &mut String, page: &Page, docs: &str, key: &str) {
         let docs = Docs::of(docs);
         if !docs.text.is_empty() {
@@ -169,7 +169,7 @@ impl Book {
         }
     }
 
-    /// The struct that a choice has, if it has fields.
+    /// The struct of a variant, if it has fields.
     fn part(&self, choice: &Choice) -> Option<&Thing> {
         match &choice.parts[..] {
             [Kind::Named(name)] => self.sources.things.get(name).filter(|thing| !fields_in(thing).is_empty()),
@@ -262,7 +262,7 @@ Ranges that depend on other fields are in the descriptions. `throng check` is au
 
 const VALUES: &str = "Types of field values, by their names on the other pages.";
 
-/// Docs of values whose Rust types have none of their own.
+/// Docs of values whose Rust types have none.
 const PLAIN: [(&str, &str); 3] = [
     ("u32", "A whole number of at least 0, such as `8`."),
     ("bool", "`true` or `false`."),
@@ -273,7 +273,7 @@ const PLAIN: [(&str, &str); 3] = [
     ),
 ];
 
-/// Paragraphs as one line each.
+/// Joins the lines of each paragraph.
 fn unwrapped(text: &str) -> String {
     text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
 }

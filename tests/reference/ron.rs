@@ -1,5 +1,5 @@
-//! A reader of RON that keeps names and places, for excerpts of examples and to hold scenes against the schema. It takes what throng
-//! takes, and more.
+//! A RON reader that keeps names and positions, to extract excerpts from examples and to validate scenes against the schema. It accepts
+//! more than throng does.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Node {
     pub span: Range<usize>,
-    /// The word before the brackets, or the word itself.
+    /// The word before the brackets, or the word alone.
     pub name: Option<String>,
     pub content: Content,
 }
 
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// The name is everything.
+    /// Only a name.
     Word,
     Number(f64),
     Text(String),
-    /// `(a, b)` or `[a, b]`; behind them the fields of `keys([..], ends: loop)`.
+    /// `(a, b)` or `[a, b]`, and the fields after a list, as in `keys([..], ends: loop)`.
     Items(Vec<Node>, Vec<(String, Node)>),
     /// `(a: 1)`.
     Fields(Vec<(String, Node)>),
@@ -43,7 +43,7 @@ impl Node {
         }
     }
 
-    /// The first value in this one that has `name` before its brackets, or that is the field `name`.
+    /// The span of the first nested value that has `name` before its brackets or is the field `name`.
     pub fn find(&self, name: &str) -> Option<Range<usize>> {
         if self.name.as_deref() == Some(name) {
             return Some(self.span.clone());
@@ -147,7 +147,7 @@ impl Reader<'_> {
         (items, fields)
     }
 
-    /// A key with its colon, if there is one.
+    /// Reads a key with its colon, if there is one.
     fn key(&mut self) -> Option<String> {
         self.skip_space();
         let start = self.at;

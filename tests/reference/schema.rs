@@ -9,7 +9,7 @@ use super::{
 };
 use serde_json::{Map, Value, json};
 
-/// The schema of whole scenes.
+/// The schema of a complete scene.
 pub fn schema(book: &Book) -> Value {
     let mut writer = Writer { book, defs: Map::new() };
     let Body::Fields(fields) = &book.sources.things["SceneFile"].body else { unreachable!() };
@@ -26,12 +26,12 @@ pub fn schema(book: &Book) -> Value {
     schema
 }
 
-/// Whether values may have keys.
+/// Whether values may be animated by keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keys {
     Yes,
     No,
-    /// As the section says that a field of the scene is.
+    /// As the section of the scene's field specifies.
     OfSection,
 }
 
@@ -54,7 +54,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A reference to the definition of a type, which is added if it is not there yet.
+    /// A reference to the definition of a type. Adds the definition if it is missing.
     fn reference(&mut self, rust: &str, keys: Keys) -> Value {
         let word = if keys == Keys::Yes { format!("{rust}OverTime") } else { rust.to_owned() };
         if !self.defs.contains_key(&word) {
@@ -112,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `keys([..], ends: ..)`, whose values have the type of the field.
+    /// The schema of `keys([..], ends: ..)`, whose values have the field's type.
     fn keys(&mut self) -> Value {
         if !self.defs.contains_key("keys") {
             let ease = json!({
@@ -181,7 +181,7 @@ impl Writer<'_> {
         json!({"type": "object", "properties": {name: content}, "required": [name], "additionalProperties": false})
     }
 
-    /// Docs as plain text, whose links are names.
+    /// Docs as plain text, with links replaced by names.
     fn text(&self, docs: &str) -> String {
         let docs = docs.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
         let text = docs.collect::<Vec<_>>().join("\n\n");

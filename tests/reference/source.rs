@@ -1,5 +1,5 @@
-//! The declarations of the scene file format, read from its Rust sources: each type with its doc comment, fields and choices as files
-//! name them.
+//! Reads the declarations of the scene file format from its Rust sources: each type with its doc comment, and its fields or variants as
+//! scene files name them.
 
 use std::{collections::BTreeMap, fs, path::Path};
 use syn::{
@@ -7,18 +7,18 @@ use syn::{
     parse::ParseStream,
 };
 
-/// Files beside those in `crates/scene/src/desc` whose types the format has.
-const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "mod.rs", "rig.rs", "track.rs"];
+/// Files outside `crates/scene/src/desc` with types of the format.
+const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "lib.rs", "rig.rs", "track.rs"];
 
 /// A type of the format.
 #[derive(Clone, Debug)]
 pub struct Thing {
     pub name: String,
     pub docs: String,
-    /// Its name in messages and in files, where that is not the Rust name.
+    /// Its name in messages and files, if that differs from the Rust name.
     pub word: Option<String>,
     pub body: Body,
-    /// The macro that gave it fields which others have, too.
+    /// The macro that adds the fields shared by several types.
     pub shared: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub enum Kind {
     Varying(Box<Kind>),
 }
 
-/// All types by their Rust names, and the fields that types of a macro share.
+/// All types by Rust name, and the shared fields by macro.
 #[derive(Debug, Default)]
 pub struct Sources {
     pub things: BTreeMap<String, Thing>,
@@ -145,7 +145,7 @@ fn to_snake_case(name: &str) -> String {
     out
 }
 
-/// The kind of value, and whether it may be left out because it is an `Option`.
+/// The kind of a type's values, and whether the field is optional (`Option`).
 fn kind(ty: &Type) -> (Kind, bool) {
     let (kind, optional) = match ty {
         Type::Tuple(tuple) => (Kind::Tuple(tuple.elems.iter().map(|ty| kind(ty).0).collect()), false),
@@ -173,7 +173,7 @@ fn kind(ty: &Type) -> (Kind, bool) {
     (kind, optional)
 }
 
-/// The doc comment, without the space that each line begins with.
+/// The doc comment, without the leading space of each line.
 fn docs(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| {
         let Expr::Lit(lit) = &attr.meta.require_name_value().ok()?.value else { return None };
@@ -184,7 +184,7 @@ fn docs(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The attributes `#[serde(..)]` of a type, field or variant.
+/// The `#[serde(..)]` attributes of a type, field or variant.
 #[derive(Default)]
 struct Serde {
     rename: Option<String>,
@@ -220,7 +220,7 @@ impl Serde {
     }
 }
 
-/// `/// docs Name { /// docs field: Type, }`, as `camera!` and `placement!` take it.
+/// Parses `/// docs Name { /// docs field: Type, }`, the syntax of `camera!` and `placement!`.
 fn struct_macro(input: ParseStream) -> syn::Result<Thing> {
     let attrs = input.call(Attribute::parse_outer)?;
     let name = input.parse()?;
@@ -231,7 +231,7 @@ fn struct_macro(input: ParseStream) -> syn::Result<Thing> {
     Ok(thing(name, &attrs, Body::Fields(fields)))
 }
 
-/// `pub enum Name = Default { Variant = "name", }`, as `choice!` takes it.
+/// Parses `pub enum Name = Default { Variant = "name", }`, the syntax of `choice!`.
 fn choice_macro(input: ParseStream) -> syn::Result<Thing> {
     let attrs = input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;
@@ -254,7 +254,7 @@ fn choice_macro(input: ParseStream) -> syn::Result<Thing> {
     Ok(thing(name, &attrs, Body::Choices(choices)))
 }
 
-/// The fields that `macro_rules! { (..) => { .. struct $name { .. } .. } }` adds to those that it is given.
+/// Parses the fields that `macro_rules! { (..) => { .. struct $name { .. } .. } }` adds to its arguments.
 fn shared_fields(input: ParseStream) -> syn::Result<Vec<Field>> {
     skip(input)?;
     input.parse::<Token![=>]>()?;

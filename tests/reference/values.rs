@@ -1,26 +1,26 @@
-//! Values that are written in several ways, whose types have code of their own to read them.
+//! Values with several notations, whose types have custom code to read them.
 
 use super::source::Kind;
 
-/// One way to write a value.
+/// A notation of a value.
 #[derive(Clone, Debug)]
 pub enum Form {
     Number,
-    /// A number of at least 0.
+    /// An integer of at least 0.
     Whole,
     Bool,
     Text,
-    /// `"#rrggbb"`, or another notation of CSS.
+    /// `"#rrggbb"` or another CSS colour.
     Css,
-    /// Three numbers, of at least 0 for colours.
+    /// Three numbers; for colours they must be at least 0.
     Triple {
         negative: bool,
     },
-    /// As of another type.
+    /// The notation of another type.
     Kind(Kind),
 }
 
-/// A value with a page section of its own: its Rust type, its name for users, and its forms.
+/// A value that is explained on the page of values: its Rust type, its name for users, and its notations.
 pub struct Value {
     pub rust: &'static str,
     pub word: &'static str,

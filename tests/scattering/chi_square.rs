@@ -1,18 +1,18 @@
-//! χ² tests: samples fall where the pdf says that they do.
+//! χ² tests: the distribution of samples matches the pdf.
 
 use crate::common::*;
 use glam::Vec3;
 use throng_device::probe::{ProbeSurface, evaluate, sample};
 
 const SAMPLES: usize = 1 << 17;
-/// Bins over the sphere: in the height over the surface, and in azimuth.
+/// Bins over the sphere: in the height above the surface and in azimuth.
 const HEIGHTS: usize = 24;
 const AZIMUTHS: usize = 32;
-/// Points per side of a bin that its pdf is integrated with.
+/// Points per side of a bin, over which the pdf is integrated.
 const FINE: usize = 10;
-/// Bins with fewer expected samples are put together.
+/// Bins with fewer expected samples are merged.
 const LEAST: f64 = 8.0;
-/// Chance of a false alarm in all tests together.
+/// Probability of a false alarm over all tests.
 const SIGNIFICANCE: f64 = 0.01;
 
 fn cases() -> Vec<(Named, f32)> {
@@ -46,7 +46,7 @@ fn cases() -> Vec<(Named, f32)> {
     surfaces.into_iter().flat_map(|surface| [0.9, 0.3].map(|cosine| (surface, cosine))).collect()
 }
 
-/// Centre of a point of the `fine` times finer grid.
+/// Centre of a cell of a grid that is `fine` times as fine as the bins.
 fn grid_direction(height: usize, azimuth: usize, fine: usize) -> Vec3 {
     let cosine = 1.0 - 2.0 * (height as f32 + 0.5) / (HEIGHTS * fine) as f32;
     direction(cosine, std::f32::consts::TAU * (azimuth as f32 + 0.5) / (AZIMUTHS * fine) as f32)
@@ -59,7 +59,7 @@ fn bin_of(d: [f32; 3]) -> usize {
     height.min(HEIGHTS - 1) * AZIMUTHS + azimuth.min(AZIMUTHS - 1)
 }
 
-/// Expected samples per bin.
+/// Expected number of samples per bin.
 fn expected(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
     let solid_angle = 4.0 * std::f64::consts::PI / (HEIGHTS * AZIMUTHS * FINE * FINE) as f64;
     let mut bins = vec![0.0; HEIGHTS * AZIMUTHS];
@@ -82,7 +82,7 @@ fn observed(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
     bins
 }
 
-/// The statistic and its degrees of freedom, bins of few samples put together. What was not scattered at all is a bin, too.
+/// The statistic and its degrees of freedom, with small bins merged. Samples that are not scattered form another bin.
 fn chi_square(expected: &[f64], observed: &[f64]) -> (f64, usize) {
     let (mut statistic, mut bins, mut few) = (0.0, 0, (0.0, 0.0));
     let missing = |bins: &[f64]| (SAMPLES as f64 - bins.iter().sum::<f64>()).max(0.0);
@@ -100,14 +100,14 @@ fn chi_square(expected: &[f64], observed: &[f64]) -> (f64, usize) {
     (statistic, bins - 1)
 }
 
-/// Probability of a statistic of at least this, by Wilson and Hilferty's cube root, which is close for many degrees of freedom.
+/// Probability of a statistic of at least this value, by the Wilson-Hilferty approximation, which is accurate for many degrees of freedom.
 fn p_value(statistic: f64, freedom: usize) -> f64 {
     let spread = 2.0 / (9.0 * freedom as f64);
     let z = ((statistic / freedom as f64).cbrt() - (1.0 - spread)) / spread.sqrt();
     upper_tail(z)
 }
 
-/// Of the normal distribution (Abramowitz and Stegun 26.2.17, to 1e-7).
+/// Upper tail of the normal distribution (Abramowitz and Stegun 26.2.17, error below 1e-7).
 fn upper_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let series =
@@ -132,7 +132,7 @@ fn samples_fall_where_the_pdf_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The test must be able to fail: samples of one roughness against the pdf of another one.
+/// Checks that the test can fail: samples of one roughness are compared with the pdf of another.
 #[test]
 fn a_pdf_that_is_a_little_off_is_found_out() {
     let out = direction(0.6, 0.4);

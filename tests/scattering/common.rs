@@ -1,17 +1,17 @@
-//! What the tests of scattering share: directions, random numbers, and materials with names.
+//! Common code of the scattering tests: directions, random numbers, and named materials.
 
 use glam::Vec3;
 use throng_device::probe::ProbeSurface;
 
 pub type Named = (&'static str, ProbeSurface);
 
-/// Unit vector at an angle from +z with this cosine.
+/// Unit vector whose angle to +z has this cosine.
 pub fn direction(cosine: f32, azimuth: f32) -> Vec3 {
     let sine = (1.0 - cosine * cosine).max(0.0).sqrt();
     Vec3::new(sine * azimuth.cos(), sine * azimuth.sin(), cosine)
 }
 
-/// The first `count` points of a sequence that fills the unit cube evenly (Roberts 2018, R₃).
+/// The first `count` points of a low-discrepancy sequence in the unit cube (Roberts 2018, R₃).
 pub fn even_points(count: u32) -> Vec<[f32; 3]> {
     const PLASTIC: f64 = 1.220_744_084_605_759_5;
     let steps = [1, 2, 3].map(|k| PLASTIC.powi(-k));
@@ -19,7 +19,7 @@ pub fn even_points(count: u32) -> Vec<[f32; 3]> {
     (0..count).map(point).collect()
 }
 
-/// Numbers in [0, 1) that are the same in every run (splitmix64).
+/// Reproducible random numbers in [0, 1) (splitmix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -79,7 +79,7 @@ pub fn glass(roughness: f32) -> ProbeSurface {
     thin_glass(roughness).with(|l| l.thin = 0)
 }
 
-/// The same seen from within.
+/// Like [`glass`], seen from inside.
 pub fn within_glass(roughness: f32) -> ProbeSurface {
     ProbeSurface { front: 0, ..glass(roughness) }
 }

@@ -1,4 +1,4 @@
-//! White furnaces: where light of one brightness comes from everywhere, a surface that absorbs nothing is as bright.
+//! White furnace tests: in a uniform environment, a surface without absorption has the environment's radiance.
 
 use crate::common::*;
 use throng_device::probe::{ProbeSurface, sample};
@@ -7,14 +7,13 @@ const POINTS: u32 = 1 << 17;
 const COSINES: [f32; 5] = [1.0, 0.8, 0.5, 0.2, 0.1];
 const AZIMUTHS: [f32; 3] = [0.0, 0.8, 1.57];
 
-/// Mean over the colours.
+/// Albedo, averaged over the colours.
 fn albedo(surface: &ProbeSurface, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> f64 {
     let colors = albedo_of_colors(surface, cosine, azimuth, random);
     colors.iter().sum::<f64>() / 3.0
 }
 
-/// Share of the light that is scattered, seen from one direction. Radiance that crosses into glass is denser there by the
-/// square of the ior, which is taken out.
+/// Directional albedo of each colour. Radiance increases by the square of the ior on entering glass; this factor is divided out.
 fn albedo_of_colors(surface: &ProbeSurface, cosine: f32, azimuth: f32, random: &[[f32; 3]]) -> [f64; 3] {
     let out = direction(cosine, azimuth).into();
     let ior = if surface.front == 1 { surface.lobes.ior } else { 1.0 / surface.lobes.ior };
@@ -30,7 +29,7 @@ fn albedo_of_colors(surface: &ProbeSurface, cosine: f32, azimuth: f32, random: &
     sums.map(|sum| sum / f64::from(POINTS))
 }
 
-/// Albedos of `surface` over several directions that lie outside `least..=most`, in words.
+/// Describes the directions in which the albedo of `surface` lies outside `least..=most`.
 fn outside(name: &str, surface: &ProbeSurface, least: f64, most: f64) -> Vec<String> {
     let random = even_points(POINTS);
     let azimuths = if surface.lobes.anisotropy > 0.0 { &AZIMUTHS[..] } else { &AZIMUTHS[1..2] };
@@ -122,7 +121,7 @@ fn mixtures_lose_nothing() {
     assert_white(&[("half of all, thin".into(), half), ("half of all, solid".into(), solid)]);
 }
 
-/// Each colour by itself: films reflect one and let the other through.
+/// Tested per colour, because thin films reflect some colours and transmit others.
 #[test]
 fn iridescent_dielectrics_lose_nothing() {
     let random = even_points(POINTS);

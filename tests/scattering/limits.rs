@@ -1,10 +1,10 @@
-//! Smooth surfaces obey Fresnel's equations, and smooth limits are approached.
+//! Smooth surfaces follow Fresnel's equations, and rough surfaces converge to them.
 
 use crate::common::*;
 use glam::Vec3;
 use throng_device::probe::{ProbeSample, ProbeSurface, evaluate, fresnel, sample};
 
-/// Sums of the weights of reflected and transmitted delta samples, over their number.
+/// Mean weights of reflected and of transmitted delta samples.
 fn split(surface: &ProbeSurface, out: Vec3) -> (f32, f32) {
     let points = even_points(4096);
     let samples = sample(surface, out.into(), &points);

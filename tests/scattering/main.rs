@@ -1,4 +1,4 @@
-//! How surfaces scatter light, without a scene: energy, pdfs, reciprocity and limits of the layered BSDF.
+//! Scattering of surfaces, without a scene: energy, pdfs, reciprocity and limits of the layered BSDF.
 
 mod chi_square;
 mod common;

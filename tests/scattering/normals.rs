@@ -1,4 +1,4 @@
-//! Shading normals that differ from the geometry's.
+//! Shading normals that differ from the geometric normal.
 
 use crate::common::*;
 use glam::Vec3;
@@ -27,7 +27,7 @@ fn a_bent_normal_mirrors_the_viewer_to_the_outside() {
     }
 }
 
-/// Light must not leak through a surface: samples and values are on the side that they say they are.
+/// Light must not leak through a surface: samples and values are on the side that they report.
 #[test]
 fn light_on_the_wrong_side_of_the_geometry_counts_for_nothing() {
     let mut random = Random(6);
@@ -59,7 +59,7 @@ fn above(random: &mut Random) -> Vec3 {
     direction(0.01 + 0.99 * random.next(), std::f32::consts::TAU * random.next())
 }
 
-/// Without this, what a normal map turns to the light ends in a hard line where the surface itself turns away from it.
+/// Otherwise, light on a surface with a normal map ends in a hard line where the surface turns away from the light.
 #[test]
 fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_away() {
     let diffuse = ProbeSurface::default().with(|l| {
@@ -73,7 +73,7 @@ fn light_fades_towards_the_horizon_of_the_surface_where_a_map_turns_the_normal_a
     };
     for tilt in [0.3f32, 0.8, 1.2] {
         let normal = direction(tilt.cos(), 0.0);
-        // The facets' squared roughness, and their share of the light from `cosine` (Conty Estevez et al. 2019).
+        // Squared roughness of the facets, and their share of the light from `cosine` (Conty Estevez et al. 2019).
         let alpha2 = (0.125 * tilt.tan().powi(2)).min(1.0);
         let mut last = 0.0;
         for cosine in [0.001f32, 0.05, 0.2, 0.5, 0.9] {
@@ -100,7 +100,7 @@ fn light_behind_the_shading_normal_is_not_scattered_where_that_is_seen_from_behi
             l.roughness = 1.0;
         })
     };
-    // For reflections the normal is bent towards the viewer, and then has this light before it.
+    // For reflections, the normal is bent towards the viewer; the light is then in front of it.
     let (out, light) = (direction(0.1, PI), direction(0.3, PI));
     assert!(normal.dot(out) < 0.0 && normal.dot(light) < 0.0);
     assert_eq!(evaluate(&surface, out.into(), &[light.into()])[0][..3], [0.0; 3]);

@@ -1,10 +1,10 @@
-//! Light goes the same way in both directions.
+//! Reciprocity of scattering.
 
 use crate::common::*;
 use glam::Vec3;
 use throng_device::probe::{ProbeSurface, evaluate};
 
-/// Value without the cosine.
+/// BSDF value, without the cosine factor.
 fn value(surface: &ProbeSurface, out: Vec3, direction: Vec3) -> Vec3 {
     let [r, g, b, _] = evaluate(surface, out.into(), &[direction.into()])[0];
     Vec3::new(r, g, b) / direction.z.abs()
@@ -19,7 +19,7 @@ fn above(random: &mut Random) -> Vec3 {
     direction(0.02 + 0.98 * random.next(), std::f32::consts::TAU * random.next())
 }
 
-/// Coats and sheen dim what is below by their albedo towards the viewer alone, as glTF says, and so are left out.
+/// Coats and sheen are omitted: following glTF, they attenuate lower layers by the albedo towards the viewer only, which is not reciprocal.
 #[test]
 fn reflection_is_reciprocal() {
     let color = [0.9, 0.5, 0.2];
@@ -65,14 +65,14 @@ fn thin_walls_let_through_as_much_in_both_directions() {
         let mut random = Random(3);
         for _ in 0..500 {
             let (a, b) = (above(&mut random), above(&mut random));
-            // The other side surfaces the same once everything is turned over.
+            // Turning everything over gives the coordinates of the other side.
             let turned = |v: Vec3| Vec3::new(v.x, -v.y, -v.z);
             assert_close(name, value(&surface, a, -b), value(&surface, turned(-b), turned(a)));
         }
     }
 }
 
-/// Radiance over the square of the ior is what stays the same across a surface that bends light.
+/// Across a refracting surface, radiance divided by the squared ior is invariant.
 #[test]
 fn refraction_is_reciprocal_but_for_the_squares_of_the_iors() {
     for roughness in [0.3, 0.6, 1.0] {

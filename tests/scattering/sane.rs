@@ -1,11 +1,11 @@
-//! Whatever comes in, numbers come out.
+//! Random inputs always give finite values.
 
 use crate::common::*;
 use glam::Vec3;
 use throng::scene::Lobes;
 use throng_device::probe::{ProbeSurface, evaluate, sample};
 
-/// Mostly anything, often an end of the range.
+/// A random number from 0 to 1, often one of the limits.
 fn anything(random: &mut Random) -> f32 {
     match (random.next() * 4.0) as u32 {
         0 => 0.0,
@@ -62,7 +62,7 @@ fn any_lobes(random: &mut Random) -> Lobes {
     }
 }
 
-/// Above the surface, at times just so.
+/// A random direction above the surface, sometimes at grazing angles.
 fn any_view(random: &mut Random) -> Vec3 {
     let cosine = [1.0, 1e-6, 1e-3, random.next().max(1e-6)][(random.next() * 4.0) as usize];
     direction(cosine, std::f32::consts::TAU * random.next())

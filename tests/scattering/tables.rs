@@ -1,7 +1,7 @@
-//! The tables of directional albedos in `kernels/closure/albedo_tables.inc`, and how they are made.
+//! Generates and checks the directional albedo tables in `kernels/closure/albedo_tables.inc`.
 //!
-//! `cargo test --release --test scattering -- --ignored the_tables_are_written_again` writes them again; `kernels/closure/albedo.h` must
-//! agree with the sizes here.
+//! `cargo test --release --test scattering -- --ignored the_tables_are_written_again` writes the file. The sizes here must agree with
+//! `kernels/closure/albedo.h`.
 
 use rayon::prelude::*;
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use throng_device::probe::{fresnel, interface_albedo, sheen_albedo};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/closure/albedo_tables.inc");
 const GRID: u32 = 128;
-/// Azimuth of the directions of isotropic surfaces, for which it does not matter.
+/// Azimuth used for isotropic surfaces, where it has no effect.
 const AZIMUTH: f32 = 0.3;
 
-/// A table of several axes, the last of which is sqrt(cosine); entries are functions of the places on the axes, in [0, 1].
+/// A table with several axes; the last is sqrt(cosine). Entries are functions of the positions on the axes, in [0, 1].
 struct Table {
     name: &'static str,
     axes: &'static [usize],
@@ -63,12 +63,12 @@ fn cosine(place: f32) -> f32 {
     (place * place).max(1e-4)
 }
 
-/// Between entries, tables are off by a few thousandths. With this, surfaces rather lose light than shine.
+/// Interpolation between entries has an error of a few thousandths. With this margin, surfaces lose energy rather than gain it.
 fn margin(roughness: f32) -> f32 {
     if roughness > 0.0 { 0.0015 } else { 0.0 }
 }
 
-/// At a place (roughness, cosine).
+/// Albedos at a position (roughness, cosine).
 fn interface(eta: f32, place: &[f32]) -> [f32; 3] {
     let (alpha, cosine) = (place[0] * place[0], cosine(place[1]));
     if alpha == 0.0 {
@@ -83,15 +83,15 @@ fn loss(eta: f32, place: &[f32]) -> f32 {
     1.0 - reflected - transmitted
 }
 
-/// How much more an anisotropic surface reflects than an isotropic one of the same mean square roughness, plus a half. At a
-/// place (anisotropy, roughness, squared cosine of the azimuth, cosine).
+/// Difference in reflection between an anisotropic surface and an isotropic one with equal mean square roughness, plus 0.5. The position
+/// is (anisotropy, roughness, squared cosine of the azimuth, cosine).
 fn brushed(place: &[f32]) -> f32 {
     let across = (place[1] * place[1]).max(5e-4);
     let along = across + (1.0 - across) * place[0] * place[0];
     let azimuth = place[2].sqrt().acos();
     let mean = (0.5 * (along * along + across * across)).sqrt();
     let mirror = |azimuth, alphas| interface_albedo(cosine(place[3]), azimuth, alphas, 1.5, GRID)[0];
-    // The isotropic table has a margin already, and this one does well without.
+    // The isotropic table includes a margin already; this one needs none.
     0.5 + mirror(azimuth, [along, across]) - mirror(AZIMUTH, [mean; 2]) - margin(place[1])
 }
 
@@ -110,10 +110,10 @@ impl Table {
         ((self.entry)(&place).clamp(0.0, 1.0) * 65535.0).round() as u16
     }
 
-    /// Means over the hemisphere of what the kernels read out of `values`, so that both agree.
+    /// Means over the hemisphere of the interpolated `values`, as the kernels read them.
     fn means(&self, values: &[u16]) -> Vec<u16> {
         let cosines = self.axes[self.axes.len() - 1];
-        // Of the four axes of a brushed surface, the third is the azimuth, too.
+        // The third of a brushed surface's four axes is the azimuth, which is integrated as well.
         let azimuths = if self.axes.len() == 4 { self.axes[2] } else { 1 };
         let by_cosine = hat_weights(cosines, |t| 4.0 * t * t * t);
         let by_azimuth = hat_weights(azimuths, |t| 1.0 / (std::f64::consts::PI * (t * (1.0 - t)).sqrt()));
@@ -126,7 +126,7 @@ impl Table {
     }
 }
 
-/// Share of each of `count` even knots in the mean of a function that is linear between them, for a pdf on [0, 1].
+/// Weights of `count` equally spaced knots in the mean of a piecewise linear function, for a pdf on [0, 1].
 fn hat_weights(count: usize, pdf: impl Fn(f64) -> f64) -> Vec<f64> {
     if count == 1 {
         return vec![1.0];
@@ -134,7 +134,7 @@ fn hat_weights(count: usize, pdf: impl Fn(f64) -> f64) -> Vec<f64> {
     const STEPS: usize = 200_000;
     let mut weights = vec![0.0; count];
     for i in 0..STEPS {
-        // Even in the angle whose squared sine is t, where the pdf of azimuths is finite.
+        // Steps are equal in the angle whose squared sine is t. There, the pdf of azimuths is finite.
         let angle = (i as f64 + 0.5) / STEPS as f64 * std::f64::consts::FRAC_PI_2;
         let t = angle.sin().powi(2);
         let mass = pdf(t) * (2.0 * angle).sin();
@@ -170,7 +170,7 @@ fn the_tables_are_written_again() {
     std::fs::write(FILE, text).unwrap();
 }
 
-/// The numbers of the table `name` in the file.
+/// Reads the numbers of the table `name` from the file.
 fn read_table(text: &str, name: &str) -> Vec<u16> {
     let start = text.find(&format!(" {name}[")).expect("the table is there");
     let body = text[start..].split(['{', '}']).nth(1).expect("its numbers are in braces");

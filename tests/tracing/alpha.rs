@@ -1,4 +1,4 @@
-//! Alpha: pictures without the environment, laid over some background, are the pictures with it.
+//! Alpha: a transparent picture composited over a background equals the picture with that background.
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
@@ -14,12 +14,12 @@ use throng_picture::{
 };
 
 const SIDE: u32 = 40;
-/// Two backgrounds.
+/// Two background colours.
 const A: Vec3 = Vec3::new(0.2, 0.3, 0.5);
 const B: Vec3 = Vec3::new(0.6, 0.5, 0.3);
 
-/// Things that look the same in every light: a ball that moves before and behind a blend of a quarter, and a triangle that is out of
-/// focus.
+/// Objects that do not depend on the lighting: a ball that moves in front of and behind a pane of opacity 0.25, and a triangle that is out
+/// of focus.
 fn glowing() -> Scene {
     let at = |x: f32, z: f32| Affine3::from_translation(Vec3::new(x, 0.0, z));
     let corner = |x: f32, y: f32| Vec3::new(x, y, 0.0);
@@ -110,7 +110,7 @@ fn shadows_on_the_environment_are_those_in_alpha() {
     for (integrator, filter) in
         [whitted, (Integrator::Path, PixelFilter::Gaussian), (Integrator::Path, PixelFilter::Shared)]
     {
-        // Where samples are shared, one of both layers is.
+        // With shared samples, only one of the two layers is available.
         let aovs = |own: Aov| match filter {
             PixelFilter::Shared => AovSet::from_iter([own]),
             _ => AovSet::from_iter([Aov::Alpha, Aov::Shadow]),
@@ -137,7 +137,7 @@ fn shadows_on_the_environment_are_those_in_alpha() {
 fn display_colours_lie_over_backgrounds_as_if_they_had_been_rendered_there() {
     let opaque = FrameSettings { pixels: PixelType::U8, ..blurred(Integrator::Path, PixelFilter::Gaussian) };
     let cut_out = over(A, &FrameSettings { transparent: true, ..opaque.clone() });
-    // As files have it.
+    // Rounded to 8 bits, as in files.
     let alpha: Vec<f32> = cut_out.alpha().unwrap().iter().map(|alpha| (alpha * 255.0).round() / 255.0).collect();
     for color in [A, B] {
         let rendered = over(color, &opaque);

@@ -1,4 +1,4 @@
-//! What AOVs say about scenes whose answer is known.
+//! AOVs of scenes with known answers.
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec2, Vec3};
@@ -33,7 +33,7 @@ fn still() -> Camera {
     camera(CameraPath::Still { eye: Vec3::new(0.0, 0.0, 10.0), target: Vec3::ZERO })
 }
 
-/// Two quads side by side, each over one half of the picture, `left` at z = -1 and `right` at z = 1; the upper half is open.
+/// Two quads side by side in the lower half of the picture, `left` at z = -1 and `right` at z = 1. The upper half is empty.
 fn two_quads() -> Scene {
     let quad = |x: f32| {
         let corner = |dx: f32, y: f32| Vec3::new(x + dx, y, 0.0);
@@ -70,7 +70,7 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32) {
 
 #[test]
 fn every_aov_is_gathered_without_the_others() {
-    // The variance of alpha is gathered beside alpha.
+    // The variance of alpha is gathered only together with alpha.
     for aov in all_layers(4).aovs.iter().filter(|&aov| aov != Aov::AlphaVariance) {
         let settings = FrameSettings { aovs: AovSet::from_iter([aov]), ..all_layers(4) };
         let alone = render(two_quads(), &settings);
@@ -90,7 +90,7 @@ fn surfaces_tell_what_they_are_and_where() {
         assert_close(values(&rendered, Aov::Albedo, x, y), &[0.2, 0.4, 0.6], 1e-5);
         assert_close(values(&rendered, Aov::Normal, x, y), &[0.0, 0.0, 1.0], 1e-5);
         assert_close(values(&rendered, Aov::Depth, x, y), &[10.0 - z], 1e-4);
-        // The picture is as high as its distance; within a pixel of the middle.
+        // The view's height equals its distance. The position is within a pixel of the pixel's centre.
         let pixel = (10.0 - z) / SIDE as f32;
         let position = [(x as f32 + 0.5 - 0.5 * SIDE as f32) * pixel, -(y as f32 + 0.5 - 0.5 * SIDE as f32) * pixel, z];
         assert_close(values(&rendered, Aov::Position, x, y), &position, 1.5 * pixel);
@@ -119,7 +119,7 @@ fn mattes_tell_names_and_their_shares() {
         assert_eq!(instance(x)[..3], [id(name), 1.0, 0.0]);
         assert_eq!(values(&rendered, Aov::Material, x, 28)[..3], [id("paint"), 1.0, 0.0]);
     }
-    // The edge between them, seen through the middle of a pixel.
+    // A pixel whose centre is on the edge between the quads.
     let edge = instance(16);
     let mut names = [edge[0].to_bits(), edge[2].to_bits()];
     names.sort_unstable();
@@ -154,7 +154,7 @@ fn moving_sphere_leaves_a_vector(settings: &FrameSettings) {
     scene.camera = still();
     scene.settings.fps = 10.0;
     scene.instances[0].motion = 0;
-    // Through the middle at time 0, with a speed of 2π · 0.5 / 4 units per second.
+    // At time 0, it passes the centre at 2π · 0.5 / 4 units per second.
     scene.motions = vec![Motion {
         parts: vec![MotionPart::Bob { offset: Vec3::new(0.5, 0.0, 0.0), period: 4.0 }],
         phase: Phase::Same,
@@ -170,7 +170,7 @@ fn moving_sphere_leaves_a_vector(settings: &FrameSettings) {
 fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame() {
     let mut scene = two_quads();
     scene.settings.fps = 1.0;
-    // The right one, which is in front, moves by eight pixels per frame.
+    // The right quad, which is in front, moves by eight pixels per frame.
     let pixel = 9.0 / SIDE as f32;
     let key = |time: f64| {
         let translation = Vec3::X * (8.0 * pixel * (time - 2.0) as f32);
@@ -191,11 +191,11 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
         let own = matte.iter().find(|[name, _]| *name == right);
         own.map_or(0.0, |[_, share]| *share)
     };
-    // Its left edge goes from four pixels left of the middle to four right of it.
+    // Its left edge moves from four pixels left of the centre to four pixels right of it.
     for (x, share) in [(10, 0.0), (14, 0.25), (16, 0.5), (18, 0.75), (22, 1.0)] {
         assert!((covered(x) - share).abs() < 0.02, "{x}: {}", covered(x));
     }
-    // Where it has not come yet, the sky is seen.
+    // Where the quad has not arrived yet, the sky is visible.
     let albedo = [0.2, 0.4, 0.6].map(|own| 0.75 * own + 0.25);
     assert_close(values(&rendered, Aov::Albedo, 18, 28), &albedo, 0.02);
     assert_close(values(&rendered, Aov::Depth, 18, 28), &[9.0], 1e-4);
@@ -208,7 +208,7 @@ fn layers_are_blurred_with_the_picture_and_vectors_still_go_from_frame_to_frame(
 fn cameras_that_move_take_everything_along() {
     let mut scene = two_quads();
     scene.settings.fps = 10.0;
-    // 0.1 upwards per frame.
+    // The camera rises by 0.1 per frame.
     let key = |at: f32| CameraKey { time: at.into(), eye: Vec3::new(0.0, at, 10.0), target: Vec3::new(0.0, at, 0.0) };
     scene.camera =
         camera(CameraPath::Spline(Flight::new((-2..4).map(|i| key(i as f32)).collect(), Parametrisation::default())));
@@ -217,11 +217,11 @@ fn cameras_that_move_take_everything_along() {
     let motion = |x, y| values(&rendered, Aov::Motion, x, y);
     assert_close(motion(28, 28), &[0.0, near, 0.0, near], 0.01);
     assert_close(motion(4, 28), &[0.0, far, 0.0, far], 0.01);
-    // What is infinitely far away stays.
+    // Points at infinity do not move.
     assert_close(motion(4, 4), &[0.0; 4], 1e-4);
 }
 
-/// A room all around the origin, with its walls at ±10.
+/// A room around the origin, with walls at ±10.
 fn room() -> Scene {
     let corner = |i: u32| Vec3::from([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { -10.0 } else { 10.0 }));
     let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -230,7 +230,7 @@ fn room() -> Scene {
     scene(vec![room], &[(0, Affine3::from_quat(Quat::from_euler(glam::EulerRot::XYZ, 0.2, 0.3, 0.5)))])
 }
 
-/// Eye and target move from frame to frame.
+/// A camera whose eye and target move.
 fn moving_camera(projection: Projection) -> Camera {
     let key = |at: f32| {
         let (eye, target) = (Vec3::new(0.5, 0.3, 0.2) * at, Vec3::new(at, 0.5 * at, -5.0));
@@ -240,7 +240,7 @@ fn moving_camera(projection: Projection) -> Camera {
     Camera { projection, ..camera(CameraPath::Spline(flight)) }
 }
 
-/// Pixels from the middle of the picture to the right and upwards at which `pose` sees a point.
+/// Projection of a point in pixels, relative to the picture's centre; x right, y up.
 fn seen_at(pose: &CameraPose, point: Vec3, (width, height): (u32, u32)) -> [f64; 2] {
     let (forward, right, up) = pose.basis();
     let to = point.as_dvec3() - pose.eye.as_dvec3();
@@ -263,7 +263,7 @@ fn seen_at(pose: &CameraPose, point: Vec3, (width, height): (u32, u32)) -> [f64;
     }
 }
 
-/// Renders two motions of a camera and compares all vectors with where the points are that are seen.
+/// Renders a moving camera and compares all motion vectors with the projections of the visible points.
 #[track_caller]
 fn assert_motion_is_that_of_what_is_seen(camera: Camera, size: (u32, u32)) {
     let mut scene = room();
@@ -310,8 +310,8 @@ fn motion_is_seen_through_shifted_lenses() {
     }
 }
 
-/// The camera rises by 0.1 per frame before a quad of `material` in the plane z = 0, whose vertices have these normals. The wall behind the
-/// camera, at z = 12, has its image 22 away.
+/// A camera that rises by 0.1 per frame, in front of a quad of `material` in the plane z = 0 with these vertex normals. The mirror image of
+/// the wall behind the camera, at z = 12, is at distance 22.
 fn wall_behind_the_camera(material: Material, normals: Vec<[f32; 3]>) -> Scene {
     let quad = |side: f32, normals: Vec<[f32; 3]>| {
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
@@ -334,7 +334,7 @@ fn wall_behind_the_camera(material: Material, normals: Vec<[f32; 3]>) -> Scene {
     scene
 }
 
-/// How far what is in the middle of the picture moves upwards.
+/// Upward motion at the centre of the picture, in pixels.
 #[track_caller]
 fn rise(rendered: &Rendered) -> f32 {
     let motion = values(rendered, Aov::Motion, 16, 16);
@@ -342,14 +342,14 @@ fn rise(rendered: &Rendered) -> f32 {
     motion[1]
 }
 
-/// Pixels by which something as far away as this does.
+/// Upward motion of a point at this distance, in pixels.
 fn rise_at(distance: f32) -> f32 {
     0.1 * SIDE as f32 / distance
 }
 
 #[test]
 fn what_flat_mirrors_show_moves_as_its_image_does() {
-    // Without normals of vertices, with those of its triangles, and with opposite ones, as files may have them.
+    // Without vertex normals, with those of the triangles, and with opposite ones, which occur in files.
     for normals in [vec![], vec![[0.0, 0.0, 1.0]; 4], vec![[0.0, 0.0, -1.0]; 4]] {
         let mirror = Material { kind: MaterialKind::Mirror, color: Vec3::splat(0.9), ..Default::default() };
         let rendered = render(wall_behind_the_camera(mirror, normals), &all_layers(4));
@@ -379,11 +379,11 @@ fn rough_surfaces_that_show_more_reflections_than_colour_move_as_these_do() {
 fn lamps_lead_the_motion_of_what_rough_surfaces_reflect() {
     let lobes = Lobes { metallic: 1.0, roughness: 0.2, ..Default::default() };
     let metal = Material { kind: MaterialKind::Layered, color: Vec3::ONE, lobes, ..Default::default() };
-    // Seen from the front, and from behind.
+    // Seen from the front and from behind.
     for turn in [0.0, std::f32::consts::PI] {
         let mut scene = wall_behind_the_camera(metal, Vec::new());
         scene.instances[0].local = Affine3::from_rotation_y(turn);
-        // One sample in ten hits it, the others the wall. Its image is 18 away.
+        // One in ten samples hits the lamp; the others hit the wall. The lamp's image is at distance 18.
         let lamp = Affine3::from_scale_rotation_translation(Vec3::splat(0.2), Quat::IDENTITY, Vec3::new(1.0, 0.0, 8.0));
         scene.instances.push(Instance { local: lamp, slot_base: 2, ..scene.instances[0] });
         scene.materials.push(Material { emission: Vec3::splat(5.0), ..Default::default() });
@@ -396,7 +396,7 @@ fn lamps_lead_the_motion_of_what_rough_surfaces_reflect() {
 
 #[test]
 fn variance_is_that_of_the_mean() {
-    // Half of the sky is bright: pixels on the horizon see a share of it that depends on their samples.
+    // Half of the sky is bright, so pixels on the horizon depend on their samples.
     let mut scene = two_quads();
     scene.materials[0].color = Vec3::ZERO;
     let rendered = render(scene, &all_layers(16));

@@ -1,4 +1,4 @@
-//! Traversal finds what testing every triangle of every instance finds.
+//! Traversal against a brute-force test of every triangle of every instance.
 
 use crate::common::{Random, mesh, ray, scene, trace};
 use glam::{Affine3, DVec3, EulerRot, Quat, Vec3};
@@ -7,23 +7,23 @@ use throng::scene::{Mesh, Shape};
 use throng_abi::Ray;
 use throng_device::RayKind;
 
-/// What a ray meets, in double precision.
+/// Expected hit of a ray, computed in double precision.
 #[derive(Debug)]
 enum Expected {
     Miss,
     Hit(f64),
-    /// Within rounding distance of an edge, a limit or another surface: either answer may be right.
+    /// The hit is within rounding distance of an edge, a limit or another surface, so either answer is accepted.
     Unclear,
 }
 
-/// Signed distance along the ray, and how far inside the triangle the hit is (barycentric; negative: outside).
+/// Distance along the ray, and the least barycentric coordinate of the hit, which is negative outside the triangle.
 fn intersect(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, f64)> {
     let (e1, e2) = (b - a, c - a);
     let p = direction.cross(e2);
     let det = e1.dot(p);
     let scale = e1.length() * e2.length() * direction.length();
     if det.abs() <= 1e-6 * scale {
-        // Seen edge on, or without area.
+        // The triangle is seen edge-on or has no area.
         return None;
     }
     let s = origin - a;
@@ -40,7 +40,7 @@ fn expected(triangles: &[[DVec3; 3]], ray: &Ray) -> Expected {
         let reach = triangle.iter().map(|p| (*p - origin).length()).fold(0.0, f64::max);
         match intersect(origin, direction, *triangle) {
             None => {
-                // Could be hit anywhere along the part of the ray that passes it.
+                // The ray may hit it anywhere along its passage.
                 let closest = triangle.iter().map(|p| (*p - origin).dot(direction)).fold(f64::INFINITY, f64::min);
                 unclear = unclear.min(closest.max(0.0) / direction.length_squared());
             }
@@ -72,8 +72,7 @@ fn corners_in_world(mesh: &Mesh, transform: &Affine3) -> Vec<[DVec3; 3]> {
     m.triangles.iter().map(|t| t.map(place)).collect()
 }
 
-/// How far off a distance may be, whatever its size: some steps between floats as large as the coordinates that were
-/// rounded on the way to it.
+/// Absolute error bound of a distance: several float steps at the magnitude of the coordinates.
 fn rounding(triangles: &[[DVec3; 3]], ray: &Ray) -> f64 {
     let origin = Vec3::from(ray.origin).as_dvec3().abs().max_element();
     let corners = triangles.as_flattened().iter();
@@ -82,7 +81,7 @@ fn rounding(triangles: &[[DVec3; 3]], ray: &Ray) -> f64 {
     8.0 * f64::from(f32::EPSILON) * magnitude / length
 }
 
-/// Compares all rays; returns how many had a clear answer.
+/// Compares all rays, and returns the number of rays with a clear answer.
 fn check(meshes: Vec<Mesh>, placements: &[(u32, Affine3)], rays: &[Ray]) -> usize {
     let triangles: Vec<_> =
         placements.iter().flat_map(|(mesh, t)| corners_in_world(&meshes[*mesh as usize], t)).collect();
@@ -108,7 +107,7 @@ fn check(meshes: Vec<Mesh>, placements: &[(u32, Affine3)], rays: &[Ray]) -> usiz
     clear
 }
 
-/// How the triangles of a random mesh lie.
+/// Arrangement of the triangles in a random mesh.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Soup,
@@ -120,7 +119,7 @@ enum Kind {
     Needles,
 }
 
-/// `strip`: each triangle has two corners of the one before.
+/// A random mesh. In a `strip`, each triangle shares two corners with the previous one.
 fn random_mesh(kind: Kind, count: usize, strip: bool, seed: u32) -> Mesh {
     let mut random = Random::new(seed);
     let mut positions = Vec::new();
@@ -144,7 +143,7 @@ fn random_mesh(kind: Kind, count: usize, strip: bool, seed: u32) -> Mesh {
         positions.extend(corners);
     }
     let step = if strip { 1 } else { 3 };
-    // Some triangles of strips have a corner twice.
+    // Some triangles of strips have a repeated corner.
     let corners = |i: u32| match i {
         _ if strip && i % 11 == 5 => [i, i, i + 2],
         _ => [step * i, step * i + 1, step * i + 2],
@@ -165,7 +164,7 @@ fn random_transform(random: &mut Random, spread: f32) -> Affine3 {
 fn random_rays(random: &mut Random, count: usize, spread: f32) -> Vec<Ray> {
     let one = |i: usize| {
         let origin = random.cube() * spread * 2.0;
-        // Some along an axis, some not of unit length.
+        // Some directions are axis-parallel, and some are not of unit length.
         let direction = match i % 8 {
             0 => Vec3::from_array(std::array::from_fn(|k| if k == i / 8 % 3 { 1.0 } else { 0.0 })),
             1 => -Vec3::from_array(std::array::from_fn(|k| if k == i / 8 % 3 { 2.5 } else { 0.0 })),

@@ -1,4 +1,4 @@
-//! Small scenes made in code, and rays shot at them.
+//! Small scenes built in code, and functions to trace and render them.
 
 use glam::{Affine3, Vec3};
 use proptest::test_runner::{Config, RngSeed};
@@ -12,7 +12,7 @@ use throng_device::{
 use throng_picture::{aov::AovImage, film::FilmSettings};
 use throng_render::{Poser, compare::PictureDifference};
 
-/// Reproducible numbers.
+/// Reproducible random numbers.
 pub struct Random {
     seed: u32,
     next: u32,
@@ -49,7 +49,7 @@ pub fn sphere() -> Mesh {
     Mesh { name: "sphere".into(), shape: Shape::Sphere, slot_count: 1 }
 }
 
-/// An octahedron whose faces are split `levels` times and pushed out to the unit sphere: closed, no poles.
+/// An octahedron, subdivided `levels` times and projected to the unit sphere; closed and without poles.
 pub fn ball(levels: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     let mut positions = vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
     let mut triangles = vec![[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
@@ -71,7 +71,7 @@ pub fn ball(levels: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (positions, triangles)
 }
 
-/// One white material; instance `i` shows `meshes[placements[i].0]`.
+/// A scene with one white material. Instance `i` shows `meshes[placements[i].0]`.
 pub fn scene(meshes: Vec<Mesh>, placements: &[(u32, Affine3)]) -> Scene {
     let instances = placements
         .iter()
@@ -81,24 +81,23 @@ pub fn scene(meshes: Vec<Mesh>, placements: &[(u32, Affine3)]) -> Scene {
     Scene { meshes, instances, materials, material_slots: vec![0], ..Default::default() }
 }
 
-/// Calls `visit` with every kernel variant of the CPU, each once more with rays that take turns as they do in a TLAS that no
-/// cache holds, and then with a GPU where one is usable.
+/// Calls `visit` with every CPU kernel variant, once more with interleaved rays as for a TLAS that exceeds the cache, and with a GPU if one
+/// is usable.
 pub fn on_each_device(mut visit: impl FnMut(&mut dyn Device)) {
     for name in CpuDevice::variants() {
         visit(&mut CpuDevice::with_variant(name).unwrap());
-        // Compressed trees know no turns.
+        // Compressed trees do not support interleaved rays.
         if name != "compressed" {
             visit(&mut CpuDevice::with_variant(name).unwrap().with_cached_tlas(0));
         }
     }
     if let Some(gpu) = gpu() {
-        // A test that failed leaves frames under way at worst, and `load` forgets those.
+        // A failed test at worst leaves frames in flight, which `load` discards.
         visit(gpu.lock().unwrap_or_else(PoisonError::into_inner).as_mut());
     }
 }
 
-/// The first GPU, opened once per process because that takes longer than most tests. None, after one line that tells why,
-/// where there is none to use.
+/// The first GPU, opened once per process because opening it is slow. Prints a line with the reason and returns None if no GPU is usable.
 fn gpu() -> Option<&'static Mutex<Box<dyn Device>>> {
     static GPU: OnceLock<Option<Mutex<Box<dyn Device>>>> = OnceLock::new();
     let open = || match gpus() {
@@ -114,7 +113,7 @@ fn gpu() -> Option<&'static Mutex<Box<dyn Device>>> {
     GPU.get_or_init(open).as_ref()
 }
 
-/// Traces on every device, which must agree to the bit.
+/// Traces on every device. The hits must agree bitwise.
 pub fn trace(scene: Scene, kind: RayKind, rays: &[Ray]) -> Vec<Hit> {
     let scene = Arc::new(scene);
     let mut agreed: Option<Vec<Hit>> = None;
@@ -134,12 +133,12 @@ pub fn trace(scene: Scene, kind: RayKind, rays: &[Ray]) -> Vec<Hit> {
     agreed.unwrap()
 }
 
-/// The part of a hit that means something on every device.
+/// The parts of a hit that do not depend on the device.
 fn comparable(kind: RayKind, hit: Hit) -> Hit {
     match kind {
         RayKind::Any => Hit { t: hit.t, ..MISS },
         RayKind::Closest if hit.t < 0.0 => Hit { t: hit.t, ..MISS },
-        // Each kind of tree has an order of records of its own.
+        // The order of records depends on the tree layout.
         RayKind::Closest => Hit { record: 0, ..hit },
     }
 }
@@ -159,17 +158,17 @@ pub fn settings(width: u32, height: u32, integrator: Integrator) -> FrameSetting
     }
 }
 
-/// Renders the first frame on every device; the result is the first device's.
+/// Renders the first frame on every device, and returns the first device's result.
 pub fn render(scene: Scene, settings: &FrameSettings) -> Rendered {
     render_on_each(scene, settings).swap_remove(0)
 }
 
-/// Renders the first frame on every device. The CPU's variants must agree to the bit; a GPU has a mathematical library of
-/// its own and may differ in as many pixels as `--compare` allows.
+/// Renders the first frame on every device. CPU variants must agree bitwise. A GPU has its own math library, and may differ in as many
+/// pixels as `--compare` allows.
 pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
     let mut all: Vec<Rendered> = Vec::new();
     visit_renders(scene, settings, |device, rendered| {
-        // The steps are the trees' own.
+        // Step counts depend on the tree.
         if let Some(first) = all.first().filter(|_| settings.integrator != Integrator::Steps) {
             assert_agrees(device, settings.pixels, &rendered, first);
         }
@@ -178,7 +177,7 @@ pub fn render_on_each(scene: Scene, settings: &FrameSettings) -> Vec<Rendered> {
     all
 }
 
-/// Calls `visit` with each device and the first frame as it renders that.
+/// Calls `visit` with each device's name and its render of the first frame.
 pub fn visit_renders(scene: Scene, settings: &FrameSettings, mut visit: impl FnMut(&str, Rendered)) {
     let scene = Arc::new(scene);
     on_each_device(|device| {
@@ -194,7 +193,7 @@ pub fn visit_renders(scene: Scene, settings: &FrameSettings, mut visit: impl FnM
     });
 }
 
-/// Pixels of 8 bits.
+/// Converts pixels to 8 bits.
 fn displayed(pixels: PixelType, rendered: &Rendered) -> Vec<u8> {
     match pixels {
         PixelType::F32 => {
@@ -224,12 +223,12 @@ fn assert_agrees(device: &str, pixels: PixelType, found: &Rendered, expected: &R
         assert_aov_agrees(device, found, expected);
     }
     assert_eq!(found.rays.primary, expected.rays.primary, "{device}");
-    // A ray that leaves an edge by another last bit may find another way.
+    // A ray that differs in the last bit at an edge may take another path.
     let (a, b) = (found.rays.total(), expected.rays.total());
     assert!(a.abs_diff(b) * 50 <= a.max(b), "{device}: {a} rays, not {b}");
 }
 
-/// As pictures do: at most 1 % of the values differ visibly.
+/// Asserts that at most 1 % of the values differ visibly.
 fn assert_aov_agrees(device: &str, found: &AovImage, expected: &AovImage) {
     assert_eq!(found.aov, expected.aov, "{device}");
     let pairs = found.values.iter().zip(&expected.values[..]);
@@ -238,7 +237,7 @@ fn assert_aov_agrees(device: &str, found: &AovImage, expected: &AovImage) {
     assert!(differing * 100 <= expected.values.len(), "{device}: {differing} values of {} differ", found.aov);
 }
 
-/// Property tests with the same `cases` in every run: what passes today passes tomorrow.
+/// Configuration of property tests with reproducible cases; `cases` is their number.
 pub fn same_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }

@@ -1,4 +1,4 @@
-//! Scenes that reach far: what is seen closely looks the same wherever it is, and on a very large ground.
+//! Scenes with large coordinates: the picture of objects near the camera depends neither on their position nor on the size of the ground.
 
 use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
@@ -7,7 +7,7 @@ use throng::scene::{
     Scene, Shutter,
 };
 
-/// A ball, a round mesh and a ground of this size at `offset`, in the sun, seen from above so that the ground fills the picture.
+/// A ball, a round mesh and a ground of size `size` at `offset`, lit by the sun. The view from above shows only the ground behind them.
 fn on_ground(size: f32, offset: Vec3) -> Scene {
     let corners = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)].map(|(x, z)| Vec3::new(x, 0.0, z));
     let ground = mesh(corners.to_vec(), vec![[0, 1, 2], [0, 2, 3]]);
@@ -27,7 +27,7 @@ fn on_ground(size: f32, offset: Vec3) -> Scene {
     scene
 }
 
-/// Number of pixels of two scenes that differ by more than a tenth of white.
+/// Number of pixels in which two scenes differ by more than a tenth of white.
 fn differing(a: Scene, b: Scene, integrator: Integrator) -> usize {
     let mut settings = settings(128, 72, integrator);
     settings.samples = 4;
@@ -36,13 +36,13 @@ fn differing(a: Scene, b: Scene, integrator: Integrator) -> usize {
     a.chunks(3).zip(b.chunks(3)).filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 25)).count()
 }
 
-/// Most pixels that may differ: a path past an edge may go elsewhere for its last digit.
+/// Maximum number of differing pixels: rounding may change a path at an edge.
 const MOST: usize = 4;
 
 #[test]
 fn what_is_far_from_the_origin_looks_as_it_does_at_the_origin() {
     for integrator in [Integrator::Path, Integrator::Whitted] {
-        // Multiples of a half, which floats of that size have. The first is near enough for scenes of two levels.
+        // Multiples of a half, which are exact as floats of this size. The first offset is small enough for two-level scenes.
         for offset in
             [[4_000.0, 0.0, 0.5], [10_000.0, 0.0, -10_000.0], [100_000.5, 250.0, 0.5], [455_123.5, 120.5, 5_412_345.5]]
         {
@@ -62,7 +62,7 @@ fn what_stands_on_a_very_large_ground_has_its_shadow() {
     }
 }
 
-/// A ground that is tilted, so that no axis is exact.
+/// On a tilted ground, no coordinate is exact.
 #[test]
 fn the_same_holds_on_a_slope() {
     let tilted = |size: f32| {
@@ -78,7 +78,7 @@ fn the_same_holds_on_a_slope() {
     assert!(found <= MOST, "{found}");
 }
 
-/// What moves while the shutter is open, and what is in assemblies.
+/// With motion blur and with assemblies.
 #[test]
 fn the_same_holds_for_what_moves_and_for_copies_of_groups() {
     let moving = |mut scene: Scene| {

@@ -1,4 +1,4 @@
-//! Pictures that are put aside and gone on with: the same bits as at once, wherever the break is.
+//! Renders that are interrupted and continued: bitwise equal to uninterrupted ones, wherever the interruption is.
 
 use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
@@ -25,7 +25,7 @@ fn lit_ball() -> Scene {
     scene
 }
 
-/// The film and the picture after going on to each of `stops`.
+/// The film and the picture after continuing to each of `stops`.
 fn in_pieces(
     device: &mut dyn Device,
     frame: &Frame,
@@ -121,7 +121,7 @@ fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have(
     });
 }
 
-/// Adds samples `range` to an empty film, and returns it with the picture and the AOVs.
+/// Adds samples `range` to an empty film, and returns the film with the picture and the AOVs.
 fn part(
     device: &mut dyn Device,
     frame: &Frame,
@@ -196,7 +196,7 @@ fn samples_that_are_shared_make_the_same_picture_with_less_noise() {
     let mut settings = settings(44, 28, Integrator::Path);
     (settings.samples, settings.pixels) = (16, PixelType::F32);
     settings.aovs = [Aov::Albedo, Aov::Variance].into_iter().collect();
-    // Mean radiance, the variance that two pictures tell by their difference, and the one that their layers tell.
+    // Mean radiance, the variance estimated from the difference of two pictures, and the variance in their layers.
     let mut measure = |filter| {
         settings.film.filter = filter;
         let pictures = [1, 2].map(|seed| render(lit_ball(), &FrameSettings { seed, ..settings.clone() }));
@@ -209,7 +209,7 @@ fn samples_that_are_shared_make_the_same_picture_with_less_noise() {
     let (own, shared) = (measure(PixelFilter::Gaussian), measure(PixelFilter::Shared));
     assert!((shared.0 / own.0 - 1.0).abs() < 0.01, "{own:?} {shared:?}");
     assert!(shared.1 < 0.65 * own.1 && shared.2 > shared.1, "{own:?} {shared:?}");
-    // In halves, samples are less even, so both tell too much; they do so alike.
+    // Halves of the samples are distributed less evenly, so the layers of both filters overestimate the variance by a similar factor.
     assert!((0.27..0.37).contains(&(shared.2 / own.2)), "{own:?} {shared:?}");
 }
 
@@ -267,7 +267,7 @@ fn films_go_on_where_they_stayed() {
             (film, last.unwrap())
         });
         assert!(all.1.pixels == kept.1.pixels, "{}", device.describe());
-        // A device that has taken on something else meanwhile does not go on from old sums.
+        // A device that has done other work in between must not continue from old sums.
         let (mut film, _) = kept;
         device.submit(frame.clone(), &settings).unwrap();
         device.collect(&|| false).unwrap();

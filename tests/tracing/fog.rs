@@ -1,4 +1,4 @@
-//! Fog: light comes out as it went in, or as much less as the closed forms say.
+//! Fog: light is conserved, or attenuated as the closed forms predict.
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
@@ -71,7 +71,7 @@ fn what_is_behind_a_layer_of_fog_gets_through_it_by_lambert_and_beer() {
     scene.materials[0] = Material { color: Vec3::ZERO, emission: Vec3::ONE, ..Material::default() };
     scene.fog = Some(Fog { top: Some(2.0), ..fog(0.4, 0.0, 0.0) });
     look(&mut scene, Vec3::new(0.0, 9.0, 0.0), Vec3::new(12.0, 0.0, 0.0), 0.001);
-    // The path is to its height as 15 to 9.
+    // The ratio of path length to height is 15 to 9.
     assert_near(mean(scene, 256, 8), (-0.8_f32 * 15.0 / 9.0).exp(), 0.01);
 }
 
@@ -84,8 +84,8 @@ fn the_sky_gets_through_fog_that_thins_out() {
     assert_near(mean(scene, 256, 8), (-0.7_f32 * 5.0 / 3.0).exp(), 0.01);
 }
 
-/// Radiance of light that fog scatters once towards `eye` along `direction`: the integral of what `arriving` tells about a point, which is
-/// the irradiance and the direction in which it goes.
+/// Radiance that fog scatters once towards `eye` along `direction`, by numerical integration. `arriving` returns the irradiance at a point
+/// and the light's direction of travel.
 fn scattered_once(fog: &Fog, eye: Vec3, direction: Vec3, reach: f32, arriving: impl Fn(Vec3) -> (f32, Vec3)) -> f32 {
     const STEPS: u32 = 100_000;
     let thinning = fog.thinning.unwrap();
@@ -120,7 +120,7 @@ fn a_sun_and_a_lamp_shine_through_fog_as_integrals_say() {
     };
     let towards = Vec3::new(0.3, 0.5, 0.2).normalize();
     let sun = Light::Sun { direction: towards, irradiance: Vec3::splat(3.0), angular_radius: 0.0 };
-    // Depth of fog above a point, towards the sun.
+    // Optical depth of the fog above a height, towards the sun.
     let above = |y: f32| 0.08 * 5.0 * (-y / 5.0).exp() / towards.y;
     let expected = scattered_once(&foggy, eye, direction, 400.0, |point| (3.0 * (-above(point.y)).exp(), -towards));
     assert_near(lit(sun), expected, 0.01);

@@ -1,4 +1,4 @@
-//! What the integrators make of scenes whose answer is known.
+//! Integrators on scenes with known answers.
 
 use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
@@ -129,7 +129,7 @@ fn a_mirrored_instance_keeps_its_front_face_and_normal() {
 
 #[test]
 fn a_normal_turns_with_its_squashed_instance() {
-    // The top of a tilted, squashed ball: normals follow the inverse transpose, not the transform.
+    // At the top of a tilted, squashed ball: normals follow the inverse transpose of the transform.
     let transform =
         Affine3::from_scale_rotation_translation(Vec3::new(3.0, 0.2, 3.0), Quat::from_rotation_x(0.5), Vec3::ZERO);
     let normal = Quat::from_rotation_x(0.5) * Vec3::Y;
@@ -148,7 +148,7 @@ fn a_normal_turns_with_its_squashed_instance() {
     }
 }
 
-/// Two mirrors, and the camera between them.
+/// Two mirrors, with the camera between them.
 fn mirrors_facing_each_other(size: f32) -> Scene {
     let wall = |z: f32, turn: f32| {
         let rotation = Quat::from_rotation_y(turn) * Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
@@ -173,13 +173,13 @@ fn mirrors_multiply_their_tints_and_the_last_one_shows_the_environment() {
 
 #[test]
 fn paths_without_shadow_rays_leave_mirrors_after_many_bounces() {
-    // No multiple of a tile, and paths of more waves than have their shadow rays traced together.
+    // The size is not a multiple of a tile, and paths are longer than the number of waves whose shadow rays are traced together.
     let mut settings = settings(17, 17, Integrator::Path);
     settings.bounces = 40;
     let mut scene = mirrors_facing_each_other(0.5);
     scene.materials[0].color = Vec3::ONE;
     let rendered = render(scene, &settings);
-    // What is seen through the middle is not reflected out within so many bounces.
+    // At the centre, this number of bounces does not leave the mirrors.
     close(pixel(&rendered.pixels, 17, 8, 8), 0, 0);
     for corner in [0, 16] {
         close(pixel(&rendered.pixels, 17, corner, corner), 255, 0);
@@ -195,14 +195,14 @@ fn an_emitter_shows_its_radiance() {
 
 #[test]
 fn a_lamp_right_above_a_floor_lights_what_is_beside_it() {
-    // Near the origin, and where a room is that is measured in centimetres.
+    // Near the origin, and at the distance of a room measured in centimetres.
     for floor in [0.0, 800.0] {
         let (height, away, radiance) = (0.9f32, 3.0f32, 20.0);
         let plane = |x: f32, y: f32| {
             let scale = Vec3::splat(5.0);
             Affine3::from_scale_rotation_translation(scale, Quat::IDENTITY, Vec3::new(x, y, 0.0))
         };
-        // The lamp's edge is `away` to the side, and the lamp goes on as good as for ever.
+        // The lamp's edge is at a distance of `away`, and the lamp extends nearly to infinity.
         let lamp = plane(25.0 + away, floor + height);
         let mut scene = scene(vec![quad()], &[(0, plane(0.0, floor)), (0, lamp)]);
         scene.materials.push(Material { color: Vec3::ZERO, emission: Vec3::splat(radiance), ..Default::default() });
@@ -259,7 +259,7 @@ fn albedo_depth_instance_and_steps_show_the_first_hit() {
     assert!(found[3][2] > 30, "steps {:?}", found[3]);
 }
 
-/// A quad of 10 x 10, seen from two distances: the parallel rays see the same, and 10 of 20 units are half of the picture.
+/// A quad of 10 x 10, seen from two distances. Parallel rays give the same view, and 10 of 20 units fill half of the picture.
 #[test]
 fn an_orthographic_camera_sees_sizes_and_no_distances() {
     let seen = |distance: f32| {

@@ -1,4 +1,4 @@
-//! Lenses and panoramas: where the light of a small lamp ends up in the picture.
+//! Lenses and panoramas: where light from a small lamp appears in the picture.
 
 use super::common::{render, scene, settings, sphere};
 use glam::{Affine3, Vec2, Vec3};
@@ -10,7 +10,7 @@ const FOV_Y: f32 = 0.6;
 const DEPTH: f32 = 2.0;
 const LAMP_RADIUS: f32 = 0.06;
 
-/// A lamp straight ahead of a camera at the origin that looks along -Z.
+/// A lamp at `place`, seen by a camera at the origin that looks along -Z.
 fn lamp_at(place: Vec3, lens: Option<Lens>) -> Scene {
     let transform = Affine3::from_translation(place) * Affine3::from_scale(Vec3::splat(LAMP_RADIUS));
     let mut scene = scene(vec![sphere()], &[(0, transform)]);
@@ -29,7 +29,7 @@ fn lens(radius: f32, focus: f32, iris: Iris) -> Lens {
     Lens { aperture: Aperture::Radius(radius), focus: Focus::Distance(focus), iris }
 }
 
-/// How light is spread: its middle in pixels from that of the picture, and the mean squares of what it is off the middle.
+/// Distribution of light: its centre in pixels relative to the picture's centre, and its variance along x and y.
 fn spread(scene: Scene) -> (Vec2, Vec2) {
     let mut settings = settings(SIZE, SIZE, Integrator::Path);
     settings.samples = 1024;
@@ -57,7 +57,7 @@ fn pixels_per_unit() -> f32 {
     SIZE as f32 / (2.0 * DEPTH * (0.5 * FOV_Y).tan())
 }
 
-/// Mean squares that the lamp and the pixel filter have by themselves.
+/// Variance caused by the lamp's size and the pixel filter alone.
 fn sharp() -> f32 {
     0.25 * (LAMP_RADIUS * pixels_per_unit()).powi(2) + 0.25
 }
@@ -85,7 +85,7 @@ fn what_is_in_focus_is_as_sharp_as_to_a_pinhole() {
     assert!((open / pinhole - 1.0).abs().max_element() < 0.1, "{open} {pinhole}");
 }
 
-/// The plane in focus is flat: off the axis, too.
+/// The plane in focus is flat, also off the axis.
 #[test]
 fn sharpness_is_a_matter_of_depth_and_not_of_distance() {
     let lens = lens(0.5, DEPTH, Iris::default());
@@ -102,7 +102,7 @@ fn blades_make_polygons_and_a_ratio_makes_them_narrow() {
     let iris = Iris { blades: 6, rotation: 0.3, ratio: 2.0 };
     let (_, square) = spread(lamp_at(Vec3::NEG_Z * DEPTH, Some(lens(radius, focus, iris))));
     let corner = radius * (1.0 - DEPTH / focus) * pixels_per_unit();
-    // Of a regular hexagon, whatever its rotation: 5/24 of the square of the distance to a corner.
+    // The variance of a regular hexagon is 5/24 of the squared distance to a corner, for any rotation.
     let expected = Vec2::new(0.25, 1.0) * (5.0 / 24.0 * corner * corner) + sharp();
     assert!((square / expected - 1.0).abs().max_element() < 0.05, "{square} {expected}");
 }
@@ -122,7 +122,7 @@ fn panoramas_have_forward_in_the_middle_and_right_a_quarter_of_their_width_besid
             let (middle, square) = spread(scene);
             let middle = middle / SIZE as f32;
             assert!(middle.distance(expected) < 0.003, "{place}: {middle} {expected}");
-            // Discs of less than a pixel, and the filter.
+            // Discs smaller than a pixel, widened by the filter.
             assert!(square.x < if sharp { 0.6 } else { 1.5 }, "{place}: {square}");
         }
     }

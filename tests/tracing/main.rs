@@ -1,4 +1,4 @@
-//! Rays against whole scenes, through the public interface: trees, instances, kernels and devices together.
+//! Rays in complete scenes, through the public interface: trees, instances, kernels and devices together.
 
 mod alpha;
 mod aovs;

@@ -1,4 +1,4 @@
-//! What kernels read of materials: textures, vertex colours, and normal maps under instance transforms.
+//! Material inputs of the kernels: textures, vertex colours, and normal maps under instance transforms.
 
 use crate::common::{mesh, render, scene, settings};
 use glam::{Affine2, Affine3, Quat, Vec2, Vec3};
@@ -7,7 +7,7 @@ use throng::scene::{
     TextureMap, TriangleMesh, Wrap,
 };
 
-/// A square of side 2 about the origin that faces +Y, with u along +X and v along -Z, seen from `eye`.
+/// A square of side 2, centred on the origin and facing +Y, with u along +X and v along -Z, seen from `eye`.
 fn square(eye: Vec3, transform: Affine3) -> Scene {
     let corners = [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 0.0, -1.0]];
     let positions = corners.map(Vec3::from).to_vec();
@@ -46,7 +46,7 @@ fn texture(width: u32, texels: Texels) -> Texture {
     }
 }
 
-/// The colour in the middle of the picture.
+/// The colour at the centre of the picture.
 fn shown(scene: Scene, integrator: Integrator) -> [u8; 3] {
     let mut settings = settings(3, 3, integrator);
     settings.samples = 4;
@@ -62,7 +62,7 @@ fn grey(level: u8) -> [u8; 4] {
     [level, level, level, 255]
 }
 
-/// The albedo of a square whose texture coordinates are `uv` all over.
+/// The albedo of a square with texture coordinates `uv` everywhere.
 fn albedo_at(uv: [f32; 2], texture: Texture) -> u8 {
     let mut scene = square(Vec3::Y * 5.0, Affine3::IDENTITY);
     triangles(&mut scene).uvs = vec![uv; 4];
@@ -130,7 +130,7 @@ fn vertex_colours_multiply_the_base_colour() {
     }
 }
 
-/// A square of the given normal map, 1 texel in size.
+/// A square with a normal map of one texel.
 fn mapped(eye: Vec3, transform: Affine3, texel: Vec3, lobes: Lobes) -> Scene {
     let mut scene = square(eye, transform);
     triangles(&mut scene).uvs = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
@@ -161,7 +161,7 @@ fn normal_maps_follow_instances_that_are_turned_squashed_and_mirrored() {
     ] {
         for texel in [Vec3::new(0.6, 0.0, 0.8), Vec3::new(0.0, 0.6, 0.8)] {
             let transform = place(scale);
-            // The axes along which texture coordinates grow, as the instance places them.
+            // The axes along which texture coordinates increase, transformed by the instance.
             let u = transform.transform_vector3(Vec3::X).normalize();
             let v = transform.transform_vector3(Vec3::NEG_Z).normalize();
             let expected = u * texel.x + v * texel.y + Vec3::Y * texel.z;
@@ -196,6 +196,6 @@ fn the_normal_map_of_a_sphere_runs_along_its_equator() {
     let mut scene = mapped(Vec3::Z * 5.0, Affine3::IDENTITY, Vec3::new(0.6, 0.0, 0.8), Lobes::default());
     scene.meshes[0].shape = Shape::Sphere;
     scene.camera.up = Vec3::Y;
-    // Seen from +Z, u grows to the right.
+    // Seen from +Z, u increases to the right.
     assert_normal(scene, Vec3::new(0.6, 0.0, 0.8), "sphere");
 }

@@ -1,11 +1,11 @@
-//! Media that scatter: light comes out as it went in, or in the colour that they are to have.
+//! Scattering media: light is conserved, or has the requested colour.
 
 use crate::common::{scene, settings, sphere, visit_renders};
 use glam::{Affine3, Vec3};
 use throng::scene::{Camera, CameraPath, Environment, Integrator, Lobes, Material, MaterialKind, scatter_albedo};
 use throng_device::{FrameSettings, PixelType};
 
-/// Mean radiance of a ball in a white environment, as seen from near by. Its surface does not bend light.
+/// Mean radiance of a ball of a medium in a white environment, seen from close up. Its surface does not refract.
 fn ball(extinction: Vec3, albedo: Vec3, anisotropy: f32) -> Vec3 {
     let mut scene = scene(vec![sphere()], &[(0, Affine3::IDENTITY)]);
     let lobes = Lobes {
@@ -23,7 +23,7 @@ fn ball(extinction: Vec3, albedo: Vec3, anisotropy: f32) -> Vec3 {
     scene.camera =
         Camera { path: CameraPath::Still { eye: Vec3::new(0.0, 0.0, 3.0), target: Vec3::ZERO }, ..Camera::default() };
     let settings = FrameSettings { samples: 64, pixels: PixelType::F32, ..settings(24, 24, Integrator::Path) };
-    // A GPU's exponential function has other last bits, by which paths part in a medium: pixels differ, and means do not.
+    // A GPU's exponential function differs in the last bits, so paths in a medium diverge: pixels differ, but means agree.
     let mut means: Vec<Vec3> = Vec::new();
     visit_renders(scene, &settings, |device, rendered| {
         let pixels: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);

@@ -1,4 +1,4 @@
-//! Instances of instances: scenes with assemblies look as they do with all of them copied to their places.
+//! Nested instances: expanding all assemblies does not change the picture.
 
 use crate::common::{Random, ball, mesh, ray, render, render_on_each, same_cases, scene, settings, sphere, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
@@ -17,7 +17,7 @@ fn instance(mesh: u32, local: Affine3) -> Instance {
     Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE }
 }
 
-/// A scene of `levels` levels of assemblies. Each has some meshes and some copies of the next one in it, placed by `transform`.
+/// A scene with `levels` levels of assemblies. Each has some meshes and some copies of the next assembly, placed by `transform`.
 fn nested(levels: usize, random: &mut Random, transform: impl Fn(&mut Random) -> Affine3) -> Scene {
     let (positions, triangles) = ball(1);
     let mut nested = scene(vec![mesh(positions, triangles), sphere()], &[]);
@@ -37,7 +37,7 @@ fn nested(levels: usize, random: &mut Random, transform: impl Fn(&mut Random) ->
     nested
 }
 
-/// The same scene with all assemblies copied to where they are placed; those that move leave a node behind.
+/// The scene with all assemblies expanded. Moving ones become nodes.
 fn unrolled(nested: &Scene) -> Scene {
     fn place(nested: &Scene, range: std::ops::Range<usize>, (node, outer): (u32, Affine3), flat: &mut Scene) {
         for own in &nested.instances[range] {
@@ -61,7 +61,7 @@ fn unrolled(nested: &Scene) -> Scene {
     flat
 }
 
-/// Translations by eighths, and scales by powers of two.
+/// A transform that is exact in floats: translations in eighths, and scales by powers of two.
 fn exact_transform(random: &mut Random) -> Affine3 {
     let scale = [0.25, 0.5, 1.0][(random.unit() * 3.0) as usize];
     Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, (random.cube() * 24.0).round() / 8.0)
@@ -120,7 +120,7 @@ fn camera(eye: Vec3, target: Vec3) -> Camera {
     }
 }
 
-/// A scene whose assemblies turn while what is in them moves.
+/// A scene whose assemblies rotate while their contents move.
 fn moving() -> Scene {
     let mut random = Random::new(7);
     let mut moving = nested(3, &mut random, any_transform);
@@ -151,15 +151,15 @@ fn pictures_and_layers_with_motion_blur_agree_with_unrolled_ones() {
             let differing =
                 a.values.iter().zip(&b.values[..]).filter(|(a, b)| (**a - **b).abs() > 0.02 * b.abs().max(1.0));
             let share = differing.count() as f32 / a.values.len() as f32;
-            // Between keys, a product of interpolated matrices is not quite the interpolated product.
+            // Between keys, a product of interpolated matrices differs slightly from the interpolated product.
             let most = if shutter.is_some() { 0.03 } else { 0.01 };
             assert!(share < most, "{} differs in {share} of all values", a.aov);
         }
     }
 }
 
-/// A scene of assemblies with a lamp in fog, moved by `offset`: all that is in the world or, as a part of an assembly that is there at its origin,
-/// `within` that. All numbers can be moved so without rounding.
+/// A scene of assemblies with a lamp in fog, moved by `offset`. The offset applies to the objects in the world or, if `within` is true, to
+/// those in an assembly that encloses the scene. All numbers remain exact.
 fn far(offset: Vec3, within: bool) -> Scene {
     let steps = |v: Vec3| (v * 64.0).round() / 64.0;
     let mut far = moving();
@@ -167,7 +167,7 @@ fn far(offset: Vec3, within: bool) -> Scene {
     let world = far.world();
     for own in &mut far.instances[world.clone()] {
         own.local.translation += offset;
-        // What turns as a whole would be rounded as it turns.
+        // Rotations of the whole would cause rounding.
         own.motion = if own.motion == 2 { 2 } else { NONE };
     }
     if within {
@@ -203,11 +203,11 @@ fn what_is_far_from_the_origin_of_its_level_looks_as_what_is_close_to_it() {
         let differing = pairs().filter(|(a, b)| a.abs_diff(**b) > 1).count();
         assert!(differing * 200 < close.pixels.len(), "{differing} differ, within: {within}");
         for (a, b) in close.aovs.iter().zip(&away.aovs) {
-            // Positions are in the world, where they have fewer digits.
+            // Positions are in world space, where they have fewer significant digits.
             let (by, off) = if a.aov == Aov::Position { (offset, 0.01) } else { (Vec3::ZERO, 1e-3) };
             let pairs = a.values.iter().zip(&b.values[..]).enumerate();
             let differs = |(i, (a, b)): &(usize, (&f32, &f32))| {
-                // Where nothing is hit, both are the same.
+                // Background values are not offset.
                 a != b && (**a + by[i % 3] - **b).abs() > off * a.abs().clamp(1.0, 10.0)
             };
             let differing = pairs.filter(differs).count();
@@ -221,7 +221,7 @@ fn mattes_have_the_ids_of_whole_paths() {
     let mut random = Random::new(11);
     let mut named = nested(3, &mut random, exact_transform);
     named.camera = camera(Vec3::new(2.0, 3.0, 9.0), Vec3::ZERO);
-    // All lengths of a word's rest, and numbers of several digits.
+    // Words with all remainders of the hash's block size, and numbers with several digits.
     let stems = ["a", "bc", "d e", "früh", "", "a stem of more than one word"].map(String::from).to_vec();
     let of = (0..named.instances.len()).map(|i| [0, 3, 1, 4, 2, 5, 5, 0][i % 8]).collect::<Vec<u32>>();
     named.names = Names::numbered(stems, &of);
@@ -246,7 +246,7 @@ fn mattes_have_the_ids_of_whole_paths() {
     }
 }
 
-/// The scene with spheres out of sight: of this number in each of seven levels, within the same bounds whatever the number.
+/// The scene with invisible spheres: `copies` in each of seven levels, inside bounds that do not depend on the number.
 fn with_many(mut scene: Scene, copies: u32) -> Scene {
     let (world, meshes) = (scene.world().end, scene.meshes.len());
     let first = meshes + scene.assemblies.len();
@@ -287,7 +287,7 @@ fn more_meshes_than_can_be_numbered_change_nothing() {
     }
 }
 
-/// The light of many lamps in assemblies on a floor.
+/// The lights of many lamps in assemblies on a floor.
 fn lamps() -> Scene {
     let lamp = |scale: f32, at: Vec3| Affine3::from_scale_rotation_translation(Vec3::splat(scale), Quat::IDENTITY, at);
     let floor = mesh(
@@ -312,17 +312,17 @@ fn lamps() -> Scene {
         instance(street, turned(0.3, Vec3::new(-2.0, 0.3, 0.0))),
         instance(street, turned(2.0, Vec3::new(2.0, 0.5, 1.0))),
         shining(1, 1, lamp(0.1, Vec3::new(0.0, 1.0, 0.0))),
-        // A house.
+        // The house.
         shining(1, 1, lamp(0.05, Vec3::new(0.3, 0.2, 0.0))),
         shining(2, 2, lamp(0.1, Vec3::new(-0.3, 0.5, 0.2))),
         instance(1, lamp(0.2, Vec3::new(0.0, 0.1, 0.0))),
-        // A street.
+        // The street.
         instance(house, lamp(1.0, Vec3::new(-1.0, 0.0, 0.0))),
         instance(house, turned(1.0, Vec3::new(0.5, 0.0, 1.0))),
         instance(house, lamp(1.5, Vec3::new(1.5, 0.0, -1.0))),
     ];
     let assembly = |name: &str, instances| Assembly { name: name.into(), instances };
-    // A street comes before the houses that it places.
+    // The street is listed before the house that it contains.
     lamps.assemblies = vec![assembly("house", 4..7), assembly("street", 7..10)];
     lamps.assemblies.reverse();
     for instance in &mut lamps.instances {
@@ -409,7 +409,7 @@ fn glass_and_mirrors_in_assemblies_agree_with_unrolled_ones() {
     assert!(difference.agrees(), "{difference:?}");
 }
 
-/// A Menger sponge of so many levels: a cube with 20 copies of what is one level less in it, a third as large.
+/// A Menger sponge: a cube at level 0; each further level has 20 copies of the previous one, scaled by a third.
 fn sponge(levels: usize) -> Scene {
     let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32) - 0.5;
     let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -450,7 +450,7 @@ fn a_sponge_of_six_levels_lies_within_its_first_three_which_agree_with_unrolled_
     let (found, expected) = (trace(three.clone(), kind, &rays), trace(unrolled(&three), kind, &rays));
     let agree = |a: f32, b: f32| a == b || (a - b).abs() < 1e-5 * b.abs();
     let differing = found.iter().zip(&expected).filter(|(a, b)| !agree(a.t, b.t)).count();
-    // Rays at edges, of which the unrolled sponge has others by a unit in the last place.
+    // Rays at edges, whose positions differ in the last bit in the expanded sponge.
     assert!(differing <= 4, "{differing}");
     let within = trace(six, kind, &rays);
     let (mut hits, mut outside) = (0, 0);

@@ -1,4 +1,4 @@
-//! Rays that CPUs trace in packets find what they find alone: one of the variants that `trace` holds against each other has none.
+//! CPU ray packets against single rays: `trace` compares all variants, one of which has no packets.
 
 use crate::common::{Random, ball, mesh, ray, scene, sphere, trace};
 use glam::{Affine3, Quat, Vec3};
@@ -23,7 +23,7 @@ fn crowd() -> Scene {
     scene(vec![mesh(positions, triangles), sphere()], &placements)
 }
 
-/// Packets of rays whose directions have the same signs, from places that lie up to `spread` apart.
+/// Packets of rays whose directions have equal signs, from origins up to `spread` apart.
 fn bundles(count: usize, spread: f32, aimed: bool) -> Vec<Ray> {
     let mut random = Random::new(spread.to_bits());
     let mut rays = Vec::new();
@@ -82,7 +82,7 @@ fn directions_of_any_length_find_the_same() {
         let stretched: Vec<Ray> = stretched.collect();
         let found = trace(crowd(), RayKind::Closest, &stretched);
         for (hit, found) in hits.iter().zip(&found) {
-            // A power of two changes nothing but exponents.
+            // A power of two changes only exponents.
             let t = if hit.t < 0.0 { hit.t } else { hit.t / length };
             assert_eq!((found.instance, found.prim), (hit.instance, hit.prim));
             assert_eq!(found.t, t, "times {length:e}");
@@ -90,7 +90,7 @@ fn directions_of_any_length_find_the_same() {
     }
 }
 
-/// Packets from outside and from within meshes, `apart` of what is met apart: within leaves, over several, over the whole mesh.
+/// Packets from outside and inside meshes, whose rays are `apart` at the surface: in one leaf, over several leaves, or over the whole mesh.
 #[test]
 fn packets_that_stay_together_within_a_mesh_find_the_same() {
     let (positions, triangles) = ball(4);

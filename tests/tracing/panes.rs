@@ -1,4 +1,4 @@
-//! Panes: thin smooth glass, which light passes straight, on its way to a surface as well as to the camera.
+//! Panes: thin smooth glass that light passes without refraction, both towards a surface and towards the camera.
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
@@ -7,7 +7,7 @@ use throng::scene::{
 };
 use throng_device::{FrameSettings, PixelType};
 
-/// Albedo of the floor, so low that what it gives back to the pane does not matter.
+/// Albedo of the floor, low enough to neglect interreflection with the pane.
 const FLOOR: f32 = 0.05;
 
 fn quad(half: f32) -> throng::scene::Mesh {
@@ -20,7 +20,7 @@ fn glass(color: Vec3, roughness: f32) -> Material {
     Material { kind: MaterialKind::Layered, color, lobes, ..Material::default() }
 }
 
-/// A floor, seen from close above it, below one sheet of each of these materials.
+/// A floor below one sheet of each of these materials, seen from just above the floor.
 fn below(sheets: &[Material]) -> Scene {
     let height = |i: usize| Affine3::from_translation(Vec3::Y * (1.0 + 0.25 * i as f32));
     let mut placements = vec![(0, Affine3::IDENTITY)];
@@ -56,7 +56,7 @@ fn mean(pixels: &[Vec3]) -> Vec3 {
     pixels.iter().sum::<Vec3>() / pixels.len() as f32
 }
 
-/// Share of the light that arrives on the floor below sheets of what arrives without them.
+/// Irradiance of the floor below the sheets, relative to that without sheets.
 fn share(sheets: &[Material], lights: &[Light], environment: f32, (samples, bounces): (u32, u32)) -> Vec3 {
     let lit = |sheets: &[Material]| {
         let mut scene = below(sheets);
@@ -101,17 +101,17 @@ fn panes_dim_one_after_another_and_walls_behind_them_block() {
     let pane = glass(TINT, 0.0);
     let one = share(&[pane], &[sun(0.0)], 0.0, (16, 4));
     assert_near(share(&[pane, pane], &[sun(0.0)], 0.0, (16, 4)), one * one, 0.01);
-    // Some light comes from the floor beside the wall.
+    // Some light is scattered by the floor next to the sheet.
     assert_near(share(&[pane, Material::default()], &[sun(0.0)], 0.0, (16, 4)), Vec3::ZERO, 0.005);
     assert_near(share(&[Material::default(), pane], &[sun(0.0)], 0.0, (16, 4)), Vec3::ZERO, 0.005);
 }
 
-/// Light that is sampled and light that is hit are counted once, whatever the limit of bounces.
+/// Sampled light and hit light are counted once in total, for any bounce limit.
 #[test]
 fn skies_and_lamps_behind_panes_count_once() {
     let clear = [glass(Vec3::ONE, 0.0)];
     let all = share(&clear, &[], 1.0, (1024, 8));
-    // The mean over the hemisphere, of a pane that nobody looks past.
+    // The mean transmittance over the hemisphere, for a pane that covers the whole sky.
     assert!(all.x > 0.8 && all.x < 0.97, "{all}");
     assert_near(share(&clear, &[], 1.0, (1024, 0)), all, 0.02);
     assert_near(share(&clear, &[sun(0.0)], 1.0, (256, 0)), share(&clear, &[sun(0.0)], 1.0, (256, 8)), 0.02);

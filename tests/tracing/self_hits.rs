@@ -1,11 +1,11 @@
-//! A ray that leaves a surface does not meet it again: a convex body has no ambient occlusion at all.
+//! A ray that leaves a surface does not hit it again: a convex body has no ambient occlusion.
 
 use crate::common::{Random, ball, mesh, render_on_each, scene, settings, sphere};
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use throng::scene::{Camera, CameraPath, Integrator, Mesh, Projection};
 
-/// Renders the body's ambient occlusion from some distance on every device; returns (pixels on the body, most dark
-/// pixels of a device).
+/// Renders the body's ambient occlusion on every device. Returns the number of pixels on the body and the maximum number of dark pixels of
+/// a device.
 fn occlusion(body: Mesh, transform: Affine3, reach: f32, size: u32) -> (u64, usize) {
     let mut scene = scene(vec![body], &[(0, transform)]);
     let target = transform.translation;

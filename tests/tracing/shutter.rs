@@ -1,4 +1,4 @@
-//! Motion blur against what it stands for: the mean of many pictures of moments while the shutter is open.
+//! Motion blur equals the mean of many pictures of moments while the shutter is open.
 
 use crate::common::{ball, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
@@ -15,10 +15,10 @@ use throng_device::{CpuDevice, Device, FrameSettings, PixelType};
 use throng_render::Poser;
 
 const SIDE: u32 = 48;
-/// Moments whose mean is taken.
+/// Number of moments whose mean is taken.
 const MOMENTS: u32 = 64;
 const SAMPLES: u32 = 512;
-/// Pixels along the sides of blocks whose means are compared.
+/// Side of the compared blocks, in pixels.
 const BLOCK: usize = 8;
 
 fn floor() -> Mesh {
@@ -41,8 +41,8 @@ fn key(time: f64, x: f32, scale: f32) -> Key<Keyframe> {
     Key { time, value, ease: Ease::Linear }
 }
 
-/// A blade that spins about its middle, a ball that a group swings about a far axis, a sphere that moves and grows, and a floor; one
-/// second per frame. `glow` is what the sphere and the swinging ball give off.
+/// A spinning blade, a ball that a group swings about a distant axis, a sphere that moves and grows, and a floor; one frame per second.
+/// `glow` is the emission of the sphere and the ball.
 fn moving(glow: f32) -> Scene {
     let (positions, triangles) = ball(2);
     let at =
@@ -70,7 +70,7 @@ fn moving(glow: f32) -> Scene {
         .iter()
         .zip([0.0, 0.0, glow])
         .map(|(&color, glow)| Material {
-            // What shines reflects nothing, as lamps do.
+            // Emitters reflect nothing, as for lamps.
             color: if glow > 0.0 { Vec3::ZERO } else { color.into() },
             emission: Vec3::splat(glow),
             ..Material::default()
@@ -98,7 +98,7 @@ fn linear(integrator: Integrator) -> FrameSettings {
     FrameSettings { samples: SAMPLES, bounces: 3, pixels: PixelType::F32, ..settings(SIDE, SIDE, integrator) }
 }
 
-/// The first frame on the fastest variant, as floats.
+/// The first frame on the fastest CPU variant, as floats.
 fn picture(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
     let mut device = CpuDevice::new().unwrap();
     let scene = Arc::new(scene.clone());
@@ -110,7 +110,7 @@ fn picture(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
     bytemuck::pod_collect_to_vec(&pixels)
 }
 
-/// The mean of pictures of moments at even steps while the shutter is open.
+/// The mean of pictures at equally spaced moments while the shutter is open.
 fn mean_of_moments(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
     let [open, close] = shutter().span().map(f64::from);
     let mut mean = vec![0.0; (SIDE * SIDE * 3) as usize];
@@ -126,7 +126,7 @@ fn mean_of_moments(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
     mean
 }
 
-/// Mean luminance of blocks.
+/// Mean luminance of each block.
 fn blocks(picture: &[f32]) -> Vec<f32> {
     let side = SIDE as usize;
     let of = |block: usize| {
@@ -138,14 +138,14 @@ fn blocks(picture: &[f32]) -> Vec<f32> {
     (0..(side / BLOCK).pow(2)).map(of).collect()
 }
 
-/// Root of the mean square of relative errors of blocks.
+/// Root mean square of the relative errors of blocks.
 fn error(found: &[f32], expected: &[f32]) -> f32 {
     let errors = found.iter().zip(expected).map(|(a, b)| (a - b) / (b.abs() + 0.02));
     let squares = errors.map(|error| error * error).sum::<f32>();
     (squares / found.len() as f32).sqrt()
 }
 
-/// Against noise of some thousandths; a picture without blur has to be farther off.
+/// The tolerance covers noise of a few thousandths. The picture without blur must differ more.
 #[track_caller]
 fn assert_is_the_mean(found: &[f32], expected: &[f32], moment: &[f32], what: &str) {
     let (blurred, still) = (error(found, expected), error(moment, expected));
@@ -194,7 +194,7 @@ fn so_it_is_where_the_camera_flies() {
     let mut scene = moving(0.0);
     scene.settings.frames = 8;
     scene.camera.path = CameraPath::Orbit { target: Vec3::ZERO, radius: 6.0, height: 1.5, start: 0.3, turns: 1.0 };
-    // An orbit starts anew wherever the first frame is.
+    // An orbit begins at the first frame, so shifting the start time would shift the orbit.
     let mut moments = scene.clone();
     let eyes = (0..=64).map(|i| {
         let time = f64::from(i) / 64.0 * 2.0;
@@ -233,11 +233,11 @@ fn so_it_is_where_a_lens_opens_and_is_pulled_from_one_thing_to_another() {
     assert_is_the_mean_of_moments(&scene, Integrator::Whitted);
 }
 
-/// The golden scene of that name, its camera at rest or not.
+/// The golden scene of motion blur.
 fn golden() -> Scene {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/scenes/blur.ron");
     let mut scene = load(Path::new(path)).unwrap();
-    // In frames, as the shutter of these tests.
+    // Shutter times are in frames, so they depend on the frame rate.
     scene.settings.fps = 4.0;
     scene
 }

@@ -1,4 +1,4 @@
-//! The two sides of surfaces: fronts and backs, the side of vertex normals, and where shadow rays leave smooth meshes.
+//! Sides of surfaces: front and back faces, vertex normals that face away, and shadow rays that leave smooth meshes.
 
 use crate::common::{ball, mesh, render, scene, settings};
 use glam::{Affine3, Vec3};
@@ -10,7 +10,7 @@ use throng_device::{FrameSettings, PixelType};
 const RED: Vec3 = Vec3::new(1.0, 0.0, 0.0);
 const GREEN: Vec3 = Vec3::new(0.0, 1.0, 0.0);
 
-/// Seen along -Z: a red wall, and before it a single-sided green one whose corners run clockwise for the camera.
+/// A red wall, seen along -Z, and a single-sided green wall before it, whose corners are clockwise for the camera.
 fn two_walls(before: Affine3) -> Scene {
     let corner = |x: f32, y: f32| Vec3::new(x, y, 0.0);
     let corners = || vec![corner(-5.0, -5.0), corner(5.0, -5.0), corner(0.0, 9.0)];
@@ -65,16 +65,16 @@ fn light_from_behind_a_single_sided_wall_passes_and_light_from_its_front_does_no
         middle(scene, integrator)
     };
     for integrator in [Integrator::Whitted, Integrator::Path] {
-        // The green wall's front is to the red one: the light before it comes from behind.
+        // The green wall faces the red one, so the light in front comes from behind it.
         let passed = lit(Vec3::new(0.1, 0.0, 1.0).normalize(), integrator, 1.0);
         assert!(passed.x > 0.1 && passed.y == 0.0, "{integrator}: {passed}");
-        // Its front is to the light.
+        // The green wall faces the light.
         let own = lit(Vec3::new(0.1, 0.0, 1.0).normalize(), integrator, -1.0);
         assert!(own.y > 0.1 && own.x == 0.0, "{integrator}: {own}");
     }
 }
 
-/// A ball of few faces with normals of a sphere, lit from the side by a sun.
+/// A ball of few faces with normals of a sphere, lit from the side by the sun.
 fn smooth_ball(levels: u32, winding: bool, outwards: f32) -> Scene {
     let (positions, mut triangles) = ball(levels);
     if !winding {
@@ -111,8 +111,8 @@ fn normals_against_the_winding_change_nothing() {
     }
 }
 
-/// Of the pixels that a surface of vertex normals covers whole, how many face the sun by more than `least` in the cosine, and how many of
-/// these get less than a fifth of the light that a smooth surface would get.
+/// Counts pixels that are completely covered by a surface with vertex normals: those that face the sun with a cosine above `least`, and
+/// those among them with less than a fifth of the light of a smooth surface.
 fn dark_pixels(scene: &Scene, integrator: Integrator, least: f32) -> (usize, usize) {
     let settings =
         |integrator| FrameSettings { pixels: PixelType::F32, samples: 4, bounces: 0, ..settings(64, 64, integrator) };
@@ -130,7 +130,7 @@ fn dark_pixels(scene: &Scene, integrator: Integrator, least: f32) -> (usize, usi
     (lit, dark)
 }
 
-/// A sheet that is bent to an arch over X, of few faces, seen and lit from the side that its normals point away from.
+/// A sheet of few faces, bent to an arch over X, seen and lit from the side opposite to its normals.
 fn arch() -> Scene {
     let (columns, step) = (10u32, 0.24);
     let at = |x: f32| (0.6 - 0.35 * x * x, Vec3::new(0.7 * x, 0.0, 1.0).normalize());

@@ -1,5 +1,5 @@
-//! No ray slips through a closed surface, wherever it is aimed: ten million rays at shared edges and vertices, from
-//! inside, plain, instanced and in assemblies.
+//! No ray passes through a closed surface: ten million rays from inside are aimed at shared edges and vertices of plain meshes, instances
+//! and assemblies.
 
 use crate::common::{Random, ball, mesh, ray, scene, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
@@ -9,21 +9,21 @@ use throng_device::RayKind;
 
 type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
 
-/// A cube of 12 triangles: its edges run along the planes of every box around it.
+/// A cube of 12 triangles, whose edges lie in the planes of its bounding boxes.
 fn cube() -> Shape {
     let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32) * 2.0 - Vec3::ONE;
     let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     ((0..8).map(corner).collect(), faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
 }
 
-/// A ball whose vertices are pushed in and out; every point near the centre still sees its whole inside.
+/// A ball whose vertices are moved in and out. Every point near the centre can still see the whole inside.
 fn crumpled() -> Shape {
     let (positions, triangles) = ball(5);
     let mut random = Random::new(3);
     (positions.into_iter().map(|p| p * random.range(0.9, 1.1)).collect(), triangles)
 }
 
-/// Rays from near the centre (inside) to points of edges, to vertices, and a hair beside them.
+/// Rays from near the centre to points on edges, to vertices, and slightly next to them.
 fn aimed_rays((positions, triangles): &Shape, transform: &Affine3, count: usize, seed: u32) -> Vec<Ray> {
     let mut random = Random::new(seed);
     let one = |_| {
@@ -64,7 +64,7 @@ fn ten_million_rays_at_edges_and_vertices_find_no_leak() {
         for mirror in [1.0, -1.0] {
             let rotation = rotation(&mut random);
             let scale = Vec3::new(mirror, random.range(0.5, 1.0), random.range(0.5, 1.0)) * size;
-            // Not so far away that the instance is smaller than a few thousand steps between floats.
+            // The distance is limited so that the instance is not smaller than a few thousand float steps.
             transforms.push(Affine3::from_scale_rotation_translation(scale, rotation, random.cube() * 100.0 * size));
         }
     }
@@ -77,7 +77,7 @@ fn ten_million_rays_at_edges_and_vertices_find_no_leak() {
     }
 }
 
-/// The same under four transforms, each that of an assembly but the last.
+/// Counts leaks under four transforms: three of assemblies and one of an instance.
 fn leaks_under_four_levels(shape: &Shape, levels: [Affine3; 4], count: usize, seed: u32) -> usize {
     let whole = levels[0] * levels[1] * levels[2] * levels[3];
     let rays = aimed_rays(shape, &whole, count, seed);
@@ -99,7 +99,7 @@ fn ten_million_rays_find_no_leak_under_four_levels_of_transforms() {
     let cases = 10;
     for (s, shape) in shapes.iter().enumerate() {
         for case in 0..cases {
-            // All levels together scale by a millionth to a million.
+            // The combined scale of all levels ranges from a millionth to a million.
             let size = 10f32.powf((case as f32 / (cases - 1) as f32 - 0.5) * 3.0);
             let levels = [0; 4].map(|_| {
                 let rotation = rotation(&mut random);

@@ -1,4 +1,4 @@
-//! What rays visit and test, as devices count it.
+//! Counts of visited nodes and tested primitives, as devices report them.
 
 use crate::common::{Random, ball, mesh, on_each_device, ray, scene, sphere};
 use glam::{Affine3, Vec3};
@@ -8,7 +8,7 @@ use throng_abi::Ray;
 use throng_device::{CpuDevice, Device, RayKind, WorkCounts};
 use throng_render::Poser;
 
-/// None if the device does not count.
+/// The work of tracing `rays`. None if the device does not count it.
 fn work(device: &mut dyn Device, scene: &Arc<Scene>, kind: RayKind, rays: &[Ray]) -> Option<WorkCounts> {
     device.load(scene.clone()).unwrap();
     let mut poser = Poser::new(scene.clone(), device.node_layout());

@@ -205,6 +205,9 @@ border! {
         /// The frame's own time, if rays have times; otherwise without transforms.
         pub now: OtherFrame,
         pub sum_words: u64,
+        /// Distance from the picture's edges, in pixels, within which shadows on shadow catchers fade; 0 for none.
+        pub shade_margin: f32,
+        pub reserved: u32,
     }
 
     /// Tables of a scene that all of its frames share.
@@ -420,7 +423,7 @@ border! {
         pub work: *mut RayWork,
     }
 
-    /// A frame in the window of the film denoiser.
+    /// A frame in the window of the animation denoiser.
     #[repr(C)]
     pub struct DenoiseFrame {
         /// `DENOISE_RECORD` floats per pixel: radiance, its variance, albedo and normal (three floats each), then motion to the previous frame and to
@@ -433,28 +436,29 @@ border! {
         pub alpha: *const f32,
     }
 
-    /// A frame's layers, and the records that the denoiser of films makes of them.
+    /// Layers of a frame (input), and the records that the animation denoiser creates from them (output).
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct DenoiseLayers {
-        /// Three floats per pixel, as the next three.
+        /// Three floats per pixel, like the next three fields.
         pub radiance: *const f32,
         pub variance: *const f32,
         pub albedo: *const f32,
         pub normal: *const f32,
-        /// Four floats per pixel: to the frame before and from the next, in pixels to the right and upwards.
+        /// Motion vectors, four floats per pixel: offset to the previous frame, offset from the next frame; in pixels, x right, y up.
         pub motion: *const f32,
-        /// A float per pixel of a transparent picture. Null where pictures are opaque, as on GPUs.
+        /// Alpha of transparent pictures, one float per pixel. Null for opaque pictures, as on GPUs.
         pub alpha: *const f32,
-        /// Two floats per pixel between the steps: the share of its light that a pixel keeps, and the share that pixels around it get.
+        /// Intermediate result, two floats per pixel: the share of its light that the pixel keeps, and the share that each surrounding pixel
+        /// receives per unit of likeness.
         pub outliers: *mut f32,
-        /// As in `DenoiseFrame`, out.
+        /// Output: records as in `DenoiseFrame`.
         pub records: *mut f32,
         pub width: u32,
         pub height: u32,
     }
 
-    /// Parameters of the film denoiser.
+    /// Parameters of the animation denoiser.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct DenoiseParams {

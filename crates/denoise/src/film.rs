@@ -1,7 +1,7 @@
-//! Denoising of films: each frame with the help of those before and after it, which have seen the same surfaces with other noise.
+//! Denoising of animations: each frame is denoised with its neighbouring frames, which show the same surfaces with different noise.
 //!
-//! Pixels of neighbouring frames are brought to where their surface is now by motion vectors, weighed by how well they agree, and averaged
-//! (`kernels/denoise/gather.h`). What noise is left is taken out by non-local means with albedo and normals as guides
+//! Pixels of neighbouring frames are moved to the current position of their surface by motion vectors, weighted by how well they agree, and
+//! averaged (`kernels/denoise/gather.h`). Non-local means with albedo and normals as guides remove the remaining noise
 //! (`kernels/denoise/means.h`). docs/denoise.md has measurements.
 
 use rayon::prelude::*;
@@ -11,31 +11,31 @@ use throng_device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecor
 
 pub use throng_device::FilmLayers;
 
-/// Number of frames before and after that a frame is denoised with.
+/// Number of frames before and after a frame that contribute to it.
 pub const REACH: u32 = 4;
 
-/// A frame, as the denoiser reads it: 64 bytes per pixel.
+/// The data of a frame that the denoiser reads: 64 bytes per pixel.
 pub struct FilmFrame {
     size: (u32, u32),
     records: Records,
-    /// As in [`HostFilm`], like the next.
+    /// As in [`HostFilm`], like `shared`.
     weights: Vec<f32>,
-    /// As in [`HostFilm`]; else empty.
+    /// As in [`HostFilm`]; empty for opaque frames.
     alpha: Vec<f32>,
     shared: bool,
 }
 
-/// Where a frame is.
+/// Location of a frame's records.
 enum Records {
     Host(Vec<f32>),
     Device(Arc<dyn DeviceFilm>),
 }
 
 impl FilmFrame {
-    /// Memory of a pixel.
+    /// Memory per pixel, in bytes.
     pub const PIXEL_BYTES: u64 = 4 * DENOISE_RECORD as u64;
 
-    /// A frame that a device keeps, which knows by itself whether samples are shared.
+    /// A frame in a device's memory. The device stores whether samples are shared.
     pub fn on_device(size: (u32, u32), film: Arc<dyn DeviceFilm>) -> Self {
         Self { size, records: Records::Device(film), weights: Vec::new(), alpha: Vec::new(), shared: false }
     }
@@ -45,15 +45,15 @@ impl FilmFrame {
         self.size
     }
 
-    /// The frame with pixels of another one in `tiles`, and with these weights of all tiles.
+    /// Copies the frame, with the pixels of `other` in `tiles`. `weights` are the weights of all tiles.
     ///
     /// # Errors
-    /// When a device fails.
+    /// If a device fails.
     pub fn with_tiles(&self, tiles: &[u32], other: &Self, weights: Vec<f32>) -> Result<Self, DeviceError> {
         let grid = TileGrid::of(self.size);
         let mut records = self.records().on_host()?.into_owned();
         let from = other.records().on_host()?;
-        // A pixel's floats are in several planes, four in each.
+        // A pixel's floats are in several planes of four floats each.
         let plane = 4 * self.size.0 as usize * self.size.1 as usize;
         for (to, from) in records.chunks_mut(plane).zip(from.chunks(plane)) {
             grid.copy(tiles, 4, from, to);
@@ -76,12 +76,12 @@ impl FilmFrame {
     }
 }
 
-/// The value, or 0 for one that is no number or so great that its square is none.
+/// `value`, or 0 if it is NaN or its square would overflow.
 fn finite(value: f32) -> f32 {
     if value.abs() < 1e18 { value } else { 0.0 }
 }
 
-/// The variance of pixels as far as those around them tell it: what is left of radiance divided by albedo when planes are taken out
+/// Estimates the variance of each pixel from its neighbours: the residual of radiance divided by albedo after removal of local planes
 /// (Immerkær 1996, "Fast Noise Variance Estimation").
 fn told_variance(radiance: &[f32], albedo: &[f32], (width, height): (usize, usize)) -> Vec<f32> {
     let light = |x: usize, y: usize, c: usize| {
@@ -104,23 +104,23 @@ fn told_variance(radiance: &[f32], albedo: &[f32], (width, height): (usize, usiz
     variance
 }
 
-/// Denoises frames of films.
+/// Denoises frames of animations.
 pub struct FilmDenoiser {
     filter: FilmFilter,
     strength: f32,
 }
 
 impl FilmDenoiser {
-    /// With a `strength` of 1, differences are kept where noise does not explain them; more of it blurs more.
+    /// Creates a denoiser. With a `strength` of 1, differences are kept unless noise explains them; greater values blur more.
     ///
     /// # Errors
-    /// When `THRONG_CPU` asks for kernels that are not there.
+    /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new(strength: f32) -> Result<Self, DeviceError> {
         Ok(Self { filter: FilmFilter::new()?, strength })
     }
 
-    /// The frame with these layers; none if they are not of that size. A variance that is not known, for which there is an empty slice, is
-    /// told from pixels nearby.
+    /// The denoiser's data of a frame with these layers; None if a layer's size differs. If the variance is an empty slice, it is estimated
+    /// from nearby pixels.
     pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
         let pixels = size.0 as usize * size.1 as usize;
         let told = match layers.variance {
@@ -139,8 +139,7 @@ impl FilmDenoiser {
         Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), alpha, shared: layers.shared })
     }
 
-    /// The radiance of the frame in the middle of `window`, averaged over frames but not over pixels nearby. Otherwise as
-    /// [`Self::denoise`].
+    /// As [`Self::denoise`], but averages over frames only, not over nearby pixels.
     ///
     /// # Errors
     /// As [`Self::denoise`].
@@ -148,12 +147,11 @@ impl FilmDenoiser {
         self.run(window, None)
     }
 
-    /// The frame in the middle of `window`, an odd number of frames that follow each other; none where one is missing.
-    /// A frame is followed into others through those in between, so what is beyond a missing one is not used. The device that has the
-    /// frame in the middle does it.
+    /// Denoises the frame in the middle of `window`, an odd number of consecutive frames; entries of missing frames are None. Motion is
+    /// followed from frame to frame, so frames beyond a missing one are not used. The device that has the middle frame does the work.
     ///
     /// # Errors
-    /// When the frame in the middle is missing, or sizes differ.
+    /// If the middle frame is missing, or if sizes differ.
     pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Filtered, DeviceError> {
         self.run(window, Some(self.strength))
     }
@@ -186,7 +184,7 @@ mod tests {
 
     const SIZE: (u32, u32) = (80, 40);
 
-    /// A frame of a pattern that moves `speed` pixels to the right per frame, with noise of up to `noise` up and down.
+    /// A frame of a pattern that moves `speed` pixels to the right per frame, with noise from `-noise` to `noise`.
     fn frame(number: u32, speed: f32, noise: f32) -> (Vec<f32>, FilmFrame) {
         let pixels = (0..SIZE.0 * SIZE.1).map(|i| (i % SIZE.0, i / SIZE.0, i));
         let shade = |x: u32, y: u32| {
@@ -246,8 +244,8 @@ mod tests {
         assert!(together < 0.5 * raw && together < alone && alone <= raw, "{raw} {alone} {together}");
     }
 
-    /// What a pixel keeps that is `light` times as bright as those around it, and what the frame keeps of what it has more, where that
-    /// pixel's standard deviation is `deviation` of it.
+    /// For a pixel that is `light` times as bright as its surroundings, with a standard deviation of `deviation` times the excess: the
+    /// light that it keeps, and the share of the excess that the frame keeps.
     fn kept(light: f32, deviation: f32) -> (f32, f32) {
         let count = (SIZE.0 * SIZE.1) as usize;
         let at = count / 2 + SIZE.0 as usize / 2;
@@ -276,10 +274,10 @@ mod tests {
     fn outliers_give_their_light_to_pixels_around() {
         let (own, all) = kept(6.0, 1.0);
         assert!(own < 1.2 && (all - 1.0).abs() < 0.02, "{own} {all}");
-        // So much more would be seen as a square.
+        // Distributing this much light would be visible as a square.
         let (own, all) = kept(1000.0, 1.0);
         assert!(own < 1.2 && all < 0.02, "{own} {all}");
-        // What all samples see, and what is not much noisier than the rest, is no outlier.
+        // Brightness in all samples, or only slightly more noise than elsewhere, does not make a pixel an outlier.
         for (light, deviation) in [(6.0, 0.3), (1.04, 1.0)] {
             let (own, all) = kept(light, deviation);
             assert!((own - light).abs() < 1e-6 && (all - 1.0).abs() < 1e-3, "{own} {all}");
@@ -296,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_motion_does_not_tell_leaves_no_trail() {
-        // The pattern moves, and the motion vectors say that it stands still.
+        // The pattern moves, but the motion vectors are 0.
         let film: Vec<_> = (0..9).map(|number| frame(number, 4.0, 0.02)).collect();
         let still: Vec<_> = film
             .into_iter()
@@ -313,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_passes_before_a_calm_wall_leaves_no_trail() {
-        // Noise explains any difference to what passes, which looks like the wall in albedo and normals, as glass does.
+        // Noise explains any difference to the passing object, whose albedo and normals equal the wall's, as for glass.
         const THING: u32 = 8;
         let count = (SIZE.0 * SIZE.1) as usize;
         let is_thing = |number: u32, i: u32| (i % SIZE.0).wrapping_sub(20 + 6 * number) < THING;
@@ -346,13 +344,13 @@ mod tests {
         let both: Vec<_> = film.iter().map(Some).collect();
         let past: Vec<_> = film[..5].iter().map(Some).chain([None; 4]).collect();
         assert!(off(&gathered(&both), 0) < 1e-5, "{}", off(&gathered(&both), 0));
-        // Where motion is known to the frame before alone, noise still tells.
+        // Without later frames, motion cannot be checked, but noise still distinguishes the object.
         assert!(off(&gathered(&past), 4) < 1e-5, "{}", off(&gathered(&past), 4));
     }
 
     #[test]
     fn frames_count_by_their_samples() {
-        // Noise of the frame in the middle and of the others, and how many times as many samples it has.
+        // Arguments: the noise of the middle frame and of the others, and the ratio of their sample counts.
         let middle = |[own, other]: [f32; 2], samples: f32| {
             let noise = |number| if number == 4 { own } else { other };
             let mut film: Vec<_> = (0..9).map(|number| frame(number, 1.25, noise(number))).collect();
@@ -365,7 +363,7 @@ mod tests {
         let noisier = [0.4, 0.1];
         let (alike, weighed) = (middle(noisier, 1.0).0, middle(noisier, 1.0 / 16.0).0);
         assert!(weighed < 0.9 * alike, "{weighed} {alike}");
-        // By so little that noise alone does not count.
+        // The difference in noise is too small to have an effect without sample counts.
         let calmer = [0.1, 0.2];
         let ((alike, too_sure), (weighed, left)) = (middle(calmer, 1.0), middle(calmer, 4.0));
         assert!(weighed < alike, "{weighed} {alike}");

@@ -1,4 +1,4 @@
-//! The denoiser of films, as far as devices have it in common.
+//! Parts of the animation denoiser that all devices share.
 
 use super::DeviceError;
 use bytemuck::Zeroable;
@@ -7,73 +7,73 @@ use std::{any::Any, borrow::Cow};
 use throng_abi::{DENOISE_RECORD, DenoiseParams};
 use throng_picture::aov::AovSet;
 
-/// How much of the noise in what was gathered is taken for a difference between pixels.
+/// Share of the noise in gathered values that is treated as a difference between pixels.
 const STRENGTH: f32 = 0.55;
-/// Differences of albedo and of normals that cost a weight of 1/e.
+/// Differences of albedo and of normals at which the weight falls to 1/e.
 const ALBEDO_WIDTH: f32 = 0.06;
 const NORMAL_WIDTH: f32 = 0.12;
-/// Added to albedos, so that what is black divides by something.
+/// Added to albedos, so that division by a black albedo is defined.
 pub const ALBEDO_FLOOR: f32 = 0.03;
-/// How much more noise means of 3x3 pixels keep whose samples are shared than if they had none in common (measured: 2 to 4 are alike).
+/// Variance of a 3x3 mean with shared samples, relative to independent samples. Values from 2 to 4 gave similar results.
 const CORRELATION: f32 = 3.0;
-/// Planes of outliers, from which records are made.
+/// Number of planes of outliers, an intermediate result for records.
 pub const OUTLIERS: usize = 2;
-/// Planes of values between the two steps.
+/// Number of planes between the first and the second step.
 pub const GATHERED: usize = 13;
-/// Planes between the second and the third, which frames without others have.
+/// Number of planes between the second and the third step, which is only for frames without neighbours.
 pub const SPREAD: usize = 6;
 
-/// How frames are wanted that are denoised with their neighbours.
+/// Requirements of a run whose frames are denoised with their neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilmWanted {
-    /// Number of frames that are in use at the same time.
+    /// Number of frames in use at the same time.
     pub frames: usize,
-    /// AOVs that are wanted besides.
+    /// AOVs that are needed in addition.
     pub aovs: AovSet,
 }
 
-/// A frame as the denoiser of films reads it, in the memory of a device.
+/// Records of a frame for the animation denoiser, in a device's memory.
 pub trait DeviceFilm: Any + Send + Sync {
-    /// The same in the host's memory: [`DENOISE_RECORD`] floats per pixel.
+    /// Copies the records to host memory: [`DENOISE_RECORD`] floats per pixel.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     fn read(&self) -> Result<Vec<f32>, DeviceError>;
 
-    /// The radiance of this frame, which is the one in the middle of `window`; as [`FilmFilter::filter`](super::FilmFilter::filter), or
-    /// [`FilmFilter::gather`](super::FilmFilter::gather) without a strength, and to the same bits.
+    /// Denoises this frame, which is in the middle of `window`, like [`FilmFilter::filter`](super::FilmFilter::filter). Without a strength,
+    /// like [`FilmFilter::gather`](super::FilmFilter::gather). The results are bitwise equal to the CPU's.
     ///
     /// # Errors
-    /// When a frame has another size, or the device fails.
+    /// If a frame has another size, or if the device fails.
     fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError>;
 }
 
-/// A frame as the denoiser of films reads it.
+/// Records of a frame for the animation denoiser.
 #[derive(Clone, Copy)]
 pub enum FilmRecords<'a> {
     Host(&'a [f32]),
     Device(&'a dyn DeviceFilm),
 }
 
-/// A frame in the host's memory.
+/// A frame in host memory.
 #[derive(Clone, Copy)]
 pub struct HostFilm<'a> {
     /// [`DENOISE_RECORD`] floats per pixel.
     pub records: &'a [f32],
-    /// Numbers of samples of all tiles ([`TileGrid`](super::TileGrid)), in a unit in which those of frames without such a list are 1; empty
-    /// where all pixels have so many.
+    /// Sample count of each tile ([`TileGrid`](super::TileGrid)), relative to the frames without this list. Empty if all pixels have the
+    /// same count.
     pub weights: &'a [f32],
-    /// Whether pixels have samples in common with those around them.
+    /// Whether neighbouring pixels share samples.
     pub shared: bool,
-    /// Two planes of a transparent picture: alpha and its variance; empty for opaque ones.
+    /// Planes of alpha and its variance for transparent pictures; empty for opaque ones.
     pub alpha: &'a [f32],
 }
 
 impl<'a> FilmRecords<'a> {
-    /// The frame in the host's memory.
+    /// The records in host memory.
     ///
     /// # Errors
-    /// When the device fails that has it.
+    /// If the device that has them fails.
     pub fn on_host(self) -> Result<Cow<'a, [f32]>, DeviceError> {
         match self {
             Self::Host(records) => Ok(Cow::from(records)),
@@ -82,28 +82,28 @@ impl<'a> FilmRecords<'a> {
     }
 }
 
-/// A frame that was denoised.
+/// A denoised frame.
 #[derive(Debug, Default)]
 pub struct Filtered {
-    /// Linear RGB.
+    /// Linear RGB, premultiplied by alpha.
     pub radiance: Vec<f32>,
-    /// Of transparent pictures, whose radiance is multiplied by it; else empty.
+    /// Alpha of transparent pictures; empty for opaque ones.
     pub alpha: Vec<f32>,
-    /// Expected error of each pixel, over colours, and what it was before; empty where pixels nearby were not averaged.
+    /// Expected error of each pixel, over the colours, after and before denoising. Empty if nearby pixels were not averaged.
     pub errors: [Vec<f32>; 2],
 }
 
 impl Filtered {
-    /// Splits errors, whose planes come one after the other.
+    /// Creates a frame. `errors` has both planes, one after the other.
     pub fn new(radiance: &[f32], errors: &[f32]) -> Self {
-        // New memory takes longer than what is copied, unless it is met by many threads.
+        // First access to new memory dominates the cost of the copy, so it is spread over threads.
         let copy = |values: &[f32]| values.par_iter().copied().collect();
         let (left, before) = errors.split_at(errors.len() / 2);
         Self { radiance: copy(radiance), alpha: Vec::new(), errors: [left, before].map(copy) }
     }
 }
 
-/// Number of pixels of a frame of this size, if `window` is an odd number of frames with one in the middle.
+/// Number of pixels of a frame of this size, if `window` is an odd number of frames whose middle frame is present.
 pub fn check_window<T>(window: &[Option<T>], (width, height): (u32, u32)) -> Result<usize, DeviceError> {
     let pixels = width as usize * height as usize;
     match window.get(window.len() / 2) {
@@ -112,7 +112,7 @@ pub fn check_window<T>(window: &[Option<T>], (width, height): (u32, u32)) -> Res
     }
 }
 
-/// Whether a window's frame has no others beside it, and is averaged over more pixels instead.
+/// Whether the middle frame has no neighbours, so that it is averaged over more pixels.
 pub fn is_alone<T>(window: &[Option<T>]) -> bool {
     window.iter().flatten().count() == 1
 }
@@ -122,14 +122,14 @@ pub fn other_size() -> DeviceError {
     DeviceError::Failed("a window has frames of other sizes".into())
 }
 
-/// Parameters without addresses. A `strength` of 1 is the usual one, and `shared` is as in [`HostFilm`].
+/// Parameters, without pointers. The default `strength` is 1; `shared` is as in [`HostFilm`].
 pub fn params<T>((width, height): (u32, u32), window: &[Option<T>], strength: f32, shared: bool) -> DenoiseParams {
     let reach = window.len() / 2;
     DenoiseParams {
         width,
         height,
         reach: reach as u32,
-        // Pictures that are shown as they come do not know where anything will be in the next.
+        // In live previews there are no later frames, so motion cannot be checked by following it back.
         returns: u32::from(window[reach + 1..].iter().any(Option::is_some)),
         strength: STRENGTH * strength,
         albedo_width: ALBEDO_WIDTH,
@@ -140,12 +140,12 @@ pub fn params<T>((width, height): (u32, u32), window: &[Option<T>], strength: f3
     }
 }
 
-/// Floats of the records of so many pixels.
+/// Number of floats in the records of a frame with this number of pixels.
 pub const fn record_floats(pixels: usize) -> usize {
     DENOISE_RECORD as usize * pixels
 }
 
-/// The radiance in what was gathered, with the alpha of transparent pictures.
+/// The gathered radiance, multiplied by albedo and, in transparent pictures, by alpha.
 pub fn gathered_radiance(gathered: &[f32], alpha: &[f32]) -> Vec<f32> {
     let plane = gathered.len() / GATHERED;
     let covered = |pixel: usize| alpha.get(pixel).copied().unwrap_or(1.0);

@@ -1,15 +1,19 @@
 //! The record for kernels that gather AOVs: the address of each AOV, and the scene in the previous frame, in the next frame and at the frame's own
 //! time.
 
-use super::{Frame, OtherPose, params::camera_record};
+use super::{
+    Frame, FrameSettings, OtherPose,
+    params::{aspect, camera_record},
+};
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
 use throng_abi::{FrameAovs, OtherFrame};
 use throng_base::math::rows_from_affine;
 use throng_picture::aov::Aov;
 
-/// The record for a picture with this aspect ratio (width / height). All addresses are null.
-pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
+/// The record for a picture. All addresses are null.
+pub fn record(frame: &Frame, settings: &FrameSettings) -> FrameAovs {
+    let aspect = aspect(settings);
     let other = |index: usize| {
         let pose = frame.others.as_ref().map(|others| &others[index]);
         OtherFrame {
@@ -43,6 +47,8 @@ pub fn record(frame: &Frame, aspect: f32) -> FrameAovs {
         after: other(1),
         now: other(2),
         sum_words: 0,
+        shade_margin: settings.shade_margin(),
+        reserved: 0,
     }
 }
 

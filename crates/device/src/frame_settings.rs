@@ -7,6 +7,9 @@ use throng_picture::{
 };
 use throng_scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, ToneMap};
 
+/// Distance within which shadows fade towards the picture's edges, relative to the smaller side. It is the default empty space around a model.
+const SHADE_MARGIN: f32 = 0.14;
+
 /// Settings of a picture, which apply to all frames of a run.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FrameSettings {
@@ -44,6 +47,9 @@ pub struct FrameSettings {
     /// Hides the environment from the camera. If alpha is among the AOVs, integer display colours are divided by it; floats never are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transparent: bool,
+    /// Fades shadows on shadow catchers towards the picture's edges, so that they do not end in a straight line there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fades_shadows: bool,
     /// Width in pixels of the triangle edges that are drawn if [`Aov::Wireframe`] is among the AOVs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wireframe: Option<f32>,
@@ -101,6 +107,7 @@ impl From<&RenderDefaults> for FrameSettings {
             pixels: PixelType::U8,
             display_only: true,
             transparent: false,
+            fades_shadows: false,
             wireframe: None,
             aovs: AovSet::default(),
             unfinished_aovs: false,
@@ -146,6 +153,12 @@ impl FrameSettings {
         let has = |aov| self.aovs.contains(aov);
         let shades = has(Aov::Shadow) && has(Aov::Variance) || has(Aov::Alpha) && has(Aov::AlphaVariance);
         shades && !self.open_ended
+    }
+
+    /// Distance from the picture's edges, in pixels, within which shadows on shadow catchers fade; 0 for none.
+    pub fn shade_margin(&self) -> f32 {
+        let side = self.width.min(self.height) as f32;
+        if self.fades_shadows { SHADE_MARGIN * side } else { 0.0 }
     }
 
     /// The pixel filter in effect. If samples cannot be shared, the Gaussian replaces the shared filter.

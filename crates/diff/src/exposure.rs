@@ -1,15 +1,16 @@
-//! Exposures at which linear pictures are compared (HDR-FLIP): from the one at which the brightest part of the reference is bright
-//! on a screen, up to the one at which half of it is.
+//! Exposures at which linear pictures are compared (HDR-ꟻLIP). The lowest makes the brightest pixel of the reference bright on a screen;
+//! the highest makes the median pixel bright.
 
 use super::read::LinearImage;
 use glam::Vec3;
 
-/// Coefficients of the tone curve (Narkowicz's fit of ACES, with its exposure of 0.6): numerator and denominator, from the square on.
+/// Coefficients of the tone curve, Narkowicz's fit of ACES with its exposure of 0.6: first the numerator, then the denominator, each from
+/// the square term down.
 const CURVE: [f32; 6] = [0.6 * 0.6 * 2.51, 0.6 * 0.03, 0.0, 0.6 * 0.6 * 2.43, 0.6 * 0.59, 0.14];
-/// Output of the tone curve that counts as bright on a screen.
+/// Tone curve output that counts as bright on a screen.
 const BRIGHT: f32 = 0.85;
 
-/// Exposures for a reference in stops, evenly spaced.
+/// Exposures for a reference, in stops. They are evenly spaced, at least 2 and at most 64.
 pub fn exposures(reference: &LinearImage) -> Vec<f32> {
     let mut luminances: Vec<f32> = reference.pixels.iter().map(|p| p.dot(Vec3::new(0.2126, 0.7152, 0.0722))).collect();
     luminances.sort_unstable_by(f32::total_cmp);
@@ -28,7 +29,7 @@ fn bright_input() -> f32 {
     (-b + (b * b - 4.0 * a * c).sqrt()) / (2.0 * a)
 }
 
-/// `image` as a screen shows it at an exposure of `stops`, in linear light.
+/// Tone-maps `image` at an exposure of `stops`. The result is linear, from 0 to 1.
 pub fn expose(image: &LinearImage, stops: f32) -> LinearImage {
     let scale = stops.exp2();
     let [a, b, c, d, e, f] = CURVE;

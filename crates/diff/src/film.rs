@@ -1,12 +1,12 @@
-//! How different two films look: frame by frame, and in how they change from frame to frame.
+//! Difference of two frame sequences: per frame, and in their changes from one frame to the next (flicker).
 
 use super::{DifferenceStats, LinearImage, SizeError, compare};
 use glam::Vec3;
 
-/// Number of steps in which differences are counted for the percentile.
+/// Number of histogram bins used for the percentile.
 const STEPS: usize = 1 << 16;
 
-/// Sums over the frames of two films, which are added in order.
+/// Sums over the frames of two sequences. Frames are added in order.
 pub struct FilmDifference {
     pixels_per_degree: f32,
     frames: u32,
@@ -14,30 +14,30 @@ pub struct FilmDifference {
     differing: f64,
     broken: usize,
     not_finite: [usize; 2],
-    /// Number of pixels by their difference.
+    /// Histogram of the pixels' differences.
     counts: Vec<u64>,
-    /// Sum over pairs of frames of the mean differences of their changes, and the number of pairs.
+    /// Sum of [`FilmStats::flicker`] over pairs of consecutive frames, and the number of these pairs.
     flicker: f64,
     pairs: u32,
     last: Option<(u32, Shown, Shown)>,
 }
 
-/// Statistics over all frames that both films have.
+/// Statistics over the frames that both sequences have.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct FilmStats {
     pub frames: u32,
     /// Mean ꟻLIP.
     pub mean: f64,
-    /// The 99th percentile of all pixels of all frames.
+    /// The 99th percentile over all pixels of all frames.
     pub p99: f64,
-    /// Mean over pixels and colours of the absolute difference between the films' changes from a frame to the next, as sRGB
-    /// values from 0 to 1. None where no two frames follow each other.
+    /// Mean absolute difference between the two sequences' changes from one frame to the next, over pixels and colours, in sRGB values from
+    /// 0 to 1. None if no two frames are consecutive.
     pub flicker: Option<f64>,
-    /// Number of pairs of frames that follow each other.
+    /// Number of pairs of consecutive frames.
     pub pairs: u32,
-    /// Share of the pixels that are not equal to the bit.
+    /// Share of pixels that are not bitwise equal, from 0 to 1.
     pub differing: f64,
-    /// As of [`DifferenceStats`], in all frames.
+    /// See [`DifferenceStats`]; summed over all frames.
     pub broken: usize,
     pub not_finite: [usize; 2],
 }
@@ -59,10 +59,10 @@ impl FilmDifference {
         }
     }
 
-    /// Adds a frame of the reference and of the film that is compared with it, and returns the difference of the two pictures.
+    /// Adds frame `frame` of the reference `a` and of the compared sequence `b`, and returns the difference of the two pictures.
     ///
     /// # Errors
-    /// When their sizes differ.
+    /// If the two pictures differ in size, or if the size changed since the previous frame.
     pub fn add(&mut self, frame: u32, a: &LinearImage, b: &LinearImage) -> Result<DifferenceStats, SizeError> {
         let found = compare(a, b, self.pixels_per_degree)?;
         self.frames += 1;
@@ -112,7 +112,7 @@ impl FilmDifference {
     }
 }
 
-/// A picture as a screen shows it: sRGB values.
+/// A picture in sRGB values from 0 to 1, as a screen shows it.
 struct Shown {
     size: (usize, usize),
     pixels: Vec<Vec3>,
@@ -129,7 +129,7 @@ impl Shown {
     }
 }
 
-/// Mean absolute difference between the change from `a` to `a_next` and that from `b` to `b_next`.
+/// Mean absolute difference between the changes `a_next - a` and `b_next - b`.
 fn changes(a: &Shown, a_next: &Shown, b: &Shown, b_next: &Shown) -> Result<f64, SizeError> {
     if a.size != a_next.size {
         return Err(SizeError { a: a.size, b: a_next.size });
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::PIXELS_PER_DEGREE;
 
-    /// A picture of one grey, given as its sRGB value.
+    /// A uniform grey picture. `value` is in sRGB.
     fn grey(value: f32, width: usize) -> LinearImage {
         let linear = if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
         LinearImage { width, pixels: vec![Vec3::splat(linear); width * 8], ..LinearImage::default() }

@@ -1,12 +1,12 @@
-//! Separable filters, which repeat the last pixel beyond the ends of rows and columns.
+//! Separable filters. Beyond the edges, the last pixel of a row or column is repeated.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Weights at the distances from `-radius` to `radius`.
+/// Weights at distances from `-radius` to `radius`; the length is `2 * radius + 1`.
 pub type Kernel = Vec<f32>;
 
-/// Samples `f` at whole distances from -radius to radius. With a `sum`, scales the weights to add up to it.
+/// Samples `f` at integer distances from `-radius` to `radius`. If `sum` is given, the weights are scaled to add up to it.
 pub fn kernel(radius: usize, sum: Option<f32>, f: impl Fn(f32) -> f32) -> Kernel {
     let distances = (0..=2 * radius).map(|i| i as f32 - radius as f32);
     let mut weights: Vec<f32> = distances.map(f).collect();
@@ -17,7 +17,7 @@ pub fn kernel(radius: usize, sum: Option<f32>, f: impl Fn(f32) -> f32) -> Kernel
     weights
 }
 
-/// Filters each channel with its own kernels, along rows with `across` and along columns with `down`.
+/// Filters each channel with its own kernels: `across` along rows, `down` along columns.
 pub fn filter(pixels: &[Vec3], width: usize, across: &[Kernel; 3], down: &[Kernel; 3]) -> Vec<Vec3> {
     let height = pixels.len() / width.max(1);
     let rows = |f: &(dyn Fn(usize, usize) -> Vec3 + Sync)| -> Vec<Vec3> {
@@ -27,7 +27,7 @@ pub fn filter(pixels: &[Vec3], width: usize, across: &[Kernel; 3], down: &[Kerne
     rows(&|x, y| weigh(down, |step| narrow[moved(y, step, height) * width + x]))
 }
 
-/// The position `step` from `at`, clamped to the ends.
+/// The index `at + step`, clamped to `0..length`.
 fn moved(at: usize, step: isize, length: usize) -> usize {
     at.saturating_add_signed(step).min(length - 1)
 }
@@ -42,7 +42,7 @@ fn weigh(kernels: &[Kernel; 3], at: impl Fn(isize) -> Vec3) -> Vec3 {
     sum
 }
 
-/// Weight of a kernel at `index` of the widest one, whose radius is `radius`; 0 beyond the kernel's own.
+/// Weight of `kernel` at `index` of the widest kernel, whose radius is `radius`. Zero outside `kernel`'s own radius.
 fn weight_at(kernel: &Kernel, index: usize, radius: usize) -> f32 {
     let skipped = radius - kernel.len() / 2;
     index.checked_sub(skipped).and_then(|i| kernel.get(i)).copied().unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! ꟻLIP of two pictures in display colours (LDR-FLIP): differences of colour, amplified where edges or points differ.
+//! ꟻLIP of two pictures in display colours (LDR-ꟻLIP): colour differences, amplified where edges or points differ.
 
 use super::{
     color::{distance, hunt_lab, opponent, rgb_of_opponent},
@@ -9,19 +9,19 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::f32::consts::PI;
 
-/// Contrast sensitivities of lightness, red - green and blue - yellow, each fitted by a sum of Gaussians
-/// `a * sqrt(pi/b) * exp(-pi^2 d^2 / b)`; pairs (a, b).
+/// Contrast sensitivities of lightness, red - green and blue - yellow. Each is a sum of two Gaussians, `a * sqrt(pi/b) * exp(-pi^2 d^2 /
+/// b)`, given as pairs (a, b).
 const SENSITIVITY: [[(f32, f32); 2]; 3] =
     [[(1.0, 0.0047), (0.0, 1e-5)], [(1.0, 0.0053), (0.0, 1e-5)], [(34.1, 0.04), (13.5, 0.025)]];
-/// Exponent of colour differences, the share of the greatest above which they are compressed, and the value there.
+/// Exponent of colour differences; the share of the greatest difference above which they are compressed; the value at that share.
 const COLOR_EXPONENT: f32 = 0.7;
 const KNEE: f32 = 0.4;
 const ABOVE_KNEE: f32 = 0.95;
-/// Exponent of feature differences, and the width of features in degrees.
+/// Exponent of feature differences, and the feature width in degrees.
 const FEATURE_EXPONENT: f32 = 0.5;
 const FEATURE_WIDTH: f32 = 0.082;
 
-/// Difference of each pixel, from 0 to 1.
+/// Difference of each pixel, from 0 to 1. Both pictures have the same size.
 pub fn differences(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Vec<f32> {
     let [colors_a, colors_b] = [a, b].map(|image| perceived(image, pixels_per_degree));
     let [features_a, features_b] = [a, b].map(|image| features(image, pixels_per_degree));
@@ -36,7 +36,7 @@ pub fn differences(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> 
     .collect()
 }
 
-/// The greatest colour difference, which is between green and blue.
+/// The greatest possible colour difference: between green and blue.
 fn greatest_distance() -> f32 {
     distance(hunt_lab(Vec3::Y), hunt_lab(Vec3::Z)).powf(COLOR_EXPONENT)
 }
@@ -49,13 +49,13 @@ fn compress(value: f32, greatest: f32) -> f32 {
     }
 }
 
-/// Colours as the eye perceives them, in Hunt-adjusted L*a*b*: without patterns finer than it can tell apart.
+/// Perceived colours in Hunt-adjusted L*a*b*. Detail too fine for the eye at this resolution is filtered out.
 fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     let opponents: Vec<Vec3> = image.pixels.par_iter().map(|&rgb| opponent(rgb)).collect();
     let widest = SENSITIVITY.iter().flatten().map(|&(_, b)| b).fold(0.0, f32::max);
     let radius = (3.0 * (widest / (2.0 * PI * PI)).sqrt() * pixels_per_degree).ceil() as usize;
     let gaussian = |b: f32| kernel(radius, None, |x| (-(PI * x / pixels_per_degree).powi(2) / b).exp());
-    // A sum of two Gaussians is not separable, so each is filtered on its own and weighted by its volume.
+    // A sum of two Gaussians is not separable, so the two are filtered separately and weighted by their volumes.
     let part = |index: usize| {
         let kernels: [Kernel; 3] = SENSITIVITY.map(|channel| gaussian(channel[index].1));
         let scale = [0, 1, 2].map(|c| {
@@ -75,7 +75,7 @@ fn perceived(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     .collect()
 }
 
-/// Strength of an edge (x) and of a point (y) at each pixel.
+/// Edge strength (x) and point strength (y) at each pixel.
 fn features(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     let sigma = 0.5 * FEATURE_WIDTH * pixels_per_degree;
     let radius = (3.0 * sigma).ceil() as usize;
@@ -97,7 +97,7 @@ fn features(image: &LinearImage, pixels_per_degree: f32) -> Vec<Vec3> {
     both.map(|(across, down)| Vec3::new(across.x.hypot(down.x), across.y.hypot(down.y), 0.0)).collect()
 }
 
-/// Scales positive weights to add up to 1, and negative ones to add up to -1.
+/// Scales the positive weights to sum to 1 and the negative ones to sum to -1.
 fn balanced(mut kernel: Kernel) -> Kernel {
     let sum = |sign: f32| -> f32 { kernel.iter().map(|w| (sign * w).max(0.0)).sum() };
     let (positive, negative) = (sum(1.0), sum(-1.0));

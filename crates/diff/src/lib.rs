@@ -1,7 +1,7 @@
-//! How different two pictures look, by ꟻLIP: it measures what an observer sees who switches between them.
+//! Perceptual picture comparison with ꟻLIP, which predicts the differences that an observer sees when flipping between two pictures.
 //!
-//! Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A Difference Evaluator for Alternating Images"
-//! (2020), and for linear pictures "Visualizing Errors in Rendered High Dynamic Range Images" (2021).
+//! Papers: Andersson, Nilsson, Akenine-Möller, Oskarsson, Åström and Fairchild, "FLIP: A Difference Evaluator for Alternating Images"
+//! (2020); for linear pictures, "Visualizing Errors in Rendered High Dynamic Range Images" (2021).
 
 mod color;
 mod exposure;
@@ -18,10 +18,10 @@ pub use read::{LinearImage, read};
 use exposure::exposures;
 use glam::Vec3;
 
-/// Pixels per degree of the field of view, for a picture 0.7 m away on a screen of 3840 pixels and 0.7 m, as in the paper.
+/// Pixels per degree of visual angle in the paper's setup: a screen 0.7 m wide with 3840 pixels, seen from 0.7 m.
 pub const PIXELS_PER_DEGREE: f32 = 67.02;
 
-/// The result of a comparison. Differences of a pixel go from 0 (invisible) to 1.
+/// The result of a comparison. Pixel differences range from 0 (invisible) to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub width: usize,
@@ -38,13 +38,13 @@ pub struct DifferenceStats {
     /// The 99th percentile.
     pub p99: f64,
     pub max: f64,
-    /// Root of the mean square of the differences of linear colours.
+    /// Root mean square difference of the linear colours.
     pub rmse: f64,
-    /// Share of the pixels that are not equal to the bit.
+    /// Share of pixels that are not bitwise equal, from 0 to 1.
     pub differing: f64,
-    /// Number of pixels of which only one picture has a number, and the other one NaN or infinity. Their difference is 1.
+    /// Number of pixels with a channel that is NaN or infinite in one picture but not equal in the other. Their difference is 1.
     pub broken: usize,
-    /// Number of pixels with NaN or infinity in each picture.
+    /// Number of pixels with a NaN or an infinity, in each picture.
     pub not_finite: [usize; 2],
 }
 
@@ -55,8 +55,11 @@ pub struct SizeError {
     b: (usize, usize),
 }
 
-/// Compares `b` with `a`, the reference. If one of them is linear without bounds, each pixel's difference is the greatest over the
-/// exposures at which `a` shows anything. Takes some seconds for large pictures.
+/// Compares `b` with the reference `a`. If either picture is unbounded, a pixel's difference is the maximum over several exposures, which
+/// are chosen from `a`. Large pictures take several seconds.
+///
+/// # Errors
+/// If the sizes differ.
 pub fn compare(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Result<Difference, SizeError> {
     if a.size() != b.size() {
         return Err(SizeError { a: a.size(), b: b.size() });
@@ -84,12 +87,12 @@ fn over_exposures(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> V
     greatest
 }
 
-/// Whether a channel is a number in one of two colours and none in the other, or infinite in another direction.
+/// Whether a channel is not finite in either colour and differs between them.
 fn is_broken(a: Vec3, b: Vec3) -> bool {
     (0..3).any(|c| (!a[c].is_finite() || !b[c].is_finite()) && !is_same(a[c], b[c]))
 }
 
-/// Whether two values are equal, as NaN is to NaN.
+/// Equality in which NaN equals NaN.
 fn is_same(a: f32, b: f32) -> bool {
     a == b || (a.is_nan() && b.is_nan())
 }

@@ -1,8 +1,8 @@
-//! Differences as a picture in matplotlib's magma: from black, where there are none, over purple and orange to nearly white.
+//! Difference maps in matplotlib's magma colours: black for no difference, then purple, orange and nearly white.
 
 use super::Difference;
 
-/// Colours of the map at nine even steps from 0 to 1.
+/// Colours of the map at nine equally spaced values from 0 to 1.
 const MAGMA: [[u8; 3]; 9] = [
     [0, 0, 4],
     [28, 16, 68],
@@ -15,7 +15,7 @@ const MAGMA: [[u8; 3]; 9] = [
     [252, 253, 191],
 ];
 
-/// Colours of the differences as RGB bytes, row by row from the top.
+/// Draws a difference as RGB bytes, row by row from the top.
 pub fn draw_map(difference: &Difference) -> Vec<u8> {
     difference.values.iter().flat_map(|&value| magma(value)).collect()
 }

@@ -1,4 +1,4 @@
-//! Reads pictures to compare, in several formats.
+//! Reads pictures for comparison, in several file formats.
 
 use glam::Vec3;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, Limits};
@@ -17,19 +17,19 @@ use throng_loader::image::open_exr;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinearImage {
     pub width: usize,
-    /// Colours without values that cannot be measured: NaN is 0 here, and everything else within [`LARGEST`].
+    /// Measurable colours: NaN is replaced by 0, and other values are clamped to ±[`LARGEST`].
     pub pixels: Vec<Vec3>,
-    /// The colours of pixels with such values as they are, with the pixels' indices, which increase.
+    /// Original colours of the pixels that were changed in `pixels`, as (index, colour) in ascending order.
     pub odd: Vec<(usize, Vec3)>,
-    /// Whether values may exceed what screens show, as in .exr and .hdr files.
+    /// Whether values may exceed 1, as in .exr and .hdr files.
     pub unbounded: bool,
 }
 
-/// Greatest value that is measured.
+/// Greatest absolute value that is measured.
 const LARGEST: f32 = 1e30;
 
 impl LinearImage {
-    /// A picture of these colours.
+    /// A picture of the linear colours `colors`, given row by row from the top.
     pub fn new(width: usize, colors: impl Iterator<Item = Vec3>, unbounded: bool) -> Self {
         let mut odd = Vec::new();
         let measured = |(index, color): (usize, Vec3)| {
@@ -43,7 +43,7 @@ impl LinearImage {
         Self { width, pixels, odd, unbounded }
     }
 
-    /// The color of each pixel as it is.
+    /// The original colour of each pixel.
     pub fn exact(&self) -> impl Iterator<Item = Vec3> {
         let mut odd = self.odd.iter().peekable();
         self.pixels.iter().enumerate().map(move |(index, color)| match odd.next_if(|(at, _)| *at == index) {
@@ -52,7 +52,7 @@ impl LinearImage {
         })
     }
 
-    /// Number of pixels with a value that is infinite or NaN.
+    /// Number of pixels with an infinite or NaN value.
     pub fn not_finite(&self) -> usize {
         self.odd.iter().filter(|(_, color)| !color.is_finite()).count()
     }
@@ -70,8 +70,11 @@ pub struct ReadError {
     reason: String,
 }
 
-/// Reads a PNG, JPEG, WebP, OpenEXR or Radiance file, whatever its name. Transparent parts become black. Of an OpenEXR file of a region,
-/// these are the pixels of the region.
+/// Reads a PNG, JPEG, WebP, OpenEXR or Radiance file; the format is detected from the content. Transparent areas become black. If an
+/// OpenEXR file stores a region only, the picture is that region.
+///
+/// # Errors
+/// If the file cannot be read, is damaged or declares an implausible size.
 pub fn read(path: &Path) -> Result<LinearImage, ReadError> {
     let failed = |reason: String| ReadError {
         path: path.to_owned(),
@@ -90,7 +93,7 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
     if file.fill_buf().is_ok_and(|start| start.starts_with(open_exr::MAGIC)) {
         let room = |width: u32, height: u32, more: u64| check(width, height, 16 + 12, more, held);
         let picture = open_exr::decode(file, open_exr::Extent::Stored, room)?;
-        // Colours are multiplied by alpha already.
+        // OpenEXR colours are already multiplied by alpha.
         return Ok(DynamicImage::ImageRgb32F(picture.into_rgb32f()));
     }
     let reader = ImageReader::new(file).with_guessed_format();
@@ -100,13 +103,13 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
-    // Decoders of floats hold their pixels twice; conversions then take four floats per pixel, and three more.
+    // Decoders of float formats hold their pixels twice. Conversion then needs four floats per pixel, and three more for the result.
     let per_pixel = 2 * u64::from(decoder.color_type().bytes_per_pixel()) + 16 + 12;
     check(width, height, per_pixel, 0, held)?;
     DynamicImage::from_decoder(decoder).map_err(damaged)
 }
 
-/// Refuses files that claim more pixels than their bytes can mean.
+/// Refuses files that declare more pixels than their size can plausibly encode.
 fn check(width: u32, height: u32, per_pixel: u64, more: u64, held: u64) -> Result<(), String> {
     let pixels = u64::from(width).saturating_mul(height.into());
     match pixels.saturating_mul(per_pixel).saturating_add(more) > 2 * allowance(held) {

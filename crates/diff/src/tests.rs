@@ -40,7 +40,7 @@ fn a_point_is_seen_where_it_is() {
 
 #[test]
 fn what_only_shows_at_another_exposure_counts_in_linear_pictures() {
-    // In both pictures there is a lamp far brighter than white.
+    // Both pictures have a lamp far brighter than white.
     let lamp = |bright: f32| move |x: usize, _: usize| Vec3::splat(if x < 16 { bright } else { 0.05 });
     let [a, b] = [100.0, 25.0].map(|bright| image(32, 32, true, lamp(bright)));
     assert!(compare(&a, &b, PIXELS_PER_DEGREE).unwrap().stats.max > 0.2);
@@ -71,7 +71,7 @@ fn a_pixel_that_is_no_number_differs_from_one_that_is() {
         assert_eq!((found.values[2 * 8 + 3], found.stats.max), (1.0, 1.0), "{a} {b}");
         assert!(found.stats.rmse.is_finite() && found.stats.mean.is_finite(), "{:?}", found.stats);
     }
-    // Numbers that are too large to be measured are numbers.
+    // Values that are too large to be measured still count as numbers.
     let large = found(Vec3::splat(2e30), Vec3::splat(3e30)).stats;
     assert_eq!((large.broken, large.differing, large.not_finite), (0, 1.0 / 64.0, [0, 0]));
     let same = found(Vec3::new(N, I, -I), Vec3::new(N, I, -I)).stats;

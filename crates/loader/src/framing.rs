@@ -224,17 +224,54 @@ pub fn still(scene: &Scene, bounds: &Aabb, framing: &Framing) -> Camera {
 }
 
 /// Eye and target of a camera that looks from `towards`, with the up vector `up`, as close as possible with all `points` in the picture.
-/// `margin` is the empty space on each side, relative to the picture's smaller side.
-pub fn fitted(points: &[Vec3], (towards, up): (Vec3, Vec3), fov_y: f32, aspect: f32, margin: f32) -> (Vec3, Vec3) {
-    let framing = Framing { fov_y, aspect, margin, zoom: 1.0 };
+pub fn fitted(points: &[Vec3], (towards, up): (Vec3, Vec3), framing: &Framing) -> (Vec3, Vec3) {
     let right = up.cross(towards).normalize_or(Vec3::X);
-    let window = Window::facing(right, towards, &framing);
+    let window = Window::facing(right, towards, framing);
     let bounds = Aabb::of_points(points.iter().copied());
     let center = bounds_center(&bounds);
     let fit = points.iter().map(|&p| window.support(p - center)).fold(Support::NONE, Support::join);
-    let (right, up, distance) = window.eye(&bounds, &fit, &framing);
+    let (right, up, distance) = window.eye(&bounds, &fit, framing);
     let target = center + right * window.right + up * window.up;
     (target + distance * towards, target)
+}
+
+/// The least radius of an orbit, about the axis `up` through the centre of `points`, from which all points are in the picture. The camera is
+/// `height` above the centre and looks at it.
+pub fn fitting_radius(points: &[Vec3], up: Vec3, height: f32, framing: &Framing) -> f32 {
+    let center = bounds_center(&Aabb::of_points(points.iter().copied()));
+    let rims = points.iter().map(|&point| {
+        let y = up.dot(point - center);
+        (y, (point - center - y * up).length())
+    });
+    let turned = rims.flat_map(|(y, radius)| {
+        // Half a revolution, as both sides of a picture are alike.
+        (0..=32).map(move |i| {
+            let (sin, cos) = (i as f32 / 32.0 * std::f32::consts::PI).sin_cos();
+            Vec3::new(radius * sin, y, radius * cos)
+        })
+    });
+    let turned = Vec::from_iter(turned);
+    let fits = |radius: f32| {
+        let towards = Vec3::new(0.0, height, radius);
+        let (distance, towards) = (towards.length(), towards.normalize_or(Vec3::Z));
+        let window = Window::facing(Vec3::X, towards, framing);
+        let Support(reach) = turned.iter().map(|&point| window.support(point)).fold(Support::NONE, Support::join);
+        let [x, y] = window.slope.map(|slope| slope * distance);
+        reach.iter().zip([x, x, y, y]).all(|(reach, room)| *reach <= room)
+    };
+    let size = turned.iter().map(|point| point.length()).fold(f32::MIN_POSITIVE, f32::max);
+    let (mut near, mut far) = (0.0, size);
+    for _ in 0..32 {
+        if fits(far) {
+            break;
+        }
+        (near, far) = (far, 2.0 * far);
+    }
+    for _ in 0..24 {
+        let middle = 0.5 * (near + far);
+        *(if fits(middle) { &mut far } else { &mut near }) = middle;
+    }
+    far
 }
 
 fn camera(path: CameraPath, framing: &Framing) -> Camera {
@@ -369,6 +406,29 @@ mod tests {
         for bounds in [Aabb::EMPTY, Aabb { min: Vec3::ONE, max: Vec3::ONE }] {
             let CameraPath::Orbit { radius, .. } = turntable(&bounds).path else { panic!() };
             assert!(radius > 0.0 && radius.is_finite());
+        }
+    }
+
+    #[test]
+    fn an_orbit_fits_what_is_tall_as_well_as_what_is_long() {
+        let framing = Framing { margin: 0.1, ..Framing::default() };
+        for (size, height) in [(Vec3::new(1.0, 8.0, 1.0), 2.0), (Vec3::new(9.0, 1.0, 4.0), 3.0)] {
+            let bounds = Aabb { min: Vec3::splat(5.0), max: Vec3::splat(5.0) + size };
+            let points = bounds.corners();
+            let radius = fitting_radius(&points, Vec3::Y, height, &framing);
+            let mut fullest = 0f32;
+            for step in 0..90 {
+                let (z, x) = (step as f32 * 0.0698).sin_cos();
+                let towards = Vec3::new(x * radius, height, z * radius);
+                let (right, forward) = (Vec3::Y.cross(towards).normalize(), -towards.normalize());
+                for corner in points {
+                    let p = corner - bounds.center() - towards;
+                    let [x, y] = slope(&framing).map(|slope| slope * forward.dot(p));
+                    let seen = (right.dot(p) / x).abs().max((right.cross(forward).dot(p) / y).abs());
+                    fullest = fullest.max(seen);
+                }
+            }
+            assert!((fullest - 1.0).abs() < 0.01, "{size}: {fullest}");
         }
     }
 }

@@ -1,20 +1,21 @@
-//! Which samples of which pixels films have together.
+//! Computes which samples of which pixels a set of films contains.
 
 use super::MergeError;
 use std::{fmt::Write as _, ops::Range};
 use throng_device::Region;
 
-/// Samples of the pixels of a region: ascending ranges apart from each other, counted from 0.
+/// A film's region and the samples of each of its pixels: ascending, disjoint ranges, counted from 0.
 pub struct Piece {
     pub name: String,
     pub region: Region,
     pub samples: Vec<Range<u32>>,
 }
 
-/// Checks that all pixels of `within` have the samples `wanted`, each once; if none are given, that all have the same. Returns which these are.
+/// Checks that every pixel of `within` has each sample of `wanted` exactly once. If `wanted` is None, all pixels must have equal
+/// samples. Returns these samples.
 ///
 /// # Errors
-/// [`MergeError::Overlap`] if two pieces have the same samples, and [`MergeError::Gap`] if some are missing.
+/// [`MergeError::Overlap`] if a sample of a pixel occurs in two pieces; [`MergeError::Gap`] if samples are missing.
 pub fn check(pieces: &[Piece], within: Region, wanted: Option<Vec<Range<u32>>>) -> Result<Vec<Range<u32>>, MergeError> {
     let cells = cells(pieces, within)?;
     let all = || cells.iter().fold(Vec::new(), |all, (_, samples)| union(all, samples));
@@ -32,10 +33,11 @@ pub fn check(pieces: &[Piece], within: Region, wanted: Option<Vec<Range<u32>>>) 
     Err(MergeError::Gap { samples: text(&missing), place, more })
 }
 
-/// A rectangle, and its samples.
+/// A rectangle and the samples of its pixels.
 type Cell = (Region, Vec<Range<u32>>);
 
-/// Cuts a region into cells, each of which every piece covers as a whole or not at all, and finds their samples.
+/// Cuts a region into cells along the pieces' edges, and finds the samples of each cell. Every piece covers a cell either entirely or not
+/// at all.
 fn cells(pieces: &[Piece], within: Region) -> Result<Vec<Cell>, MergeError> {
     let edges = |begin: fn(&Region) -> u32, end: fn(&Region) -> u32| {
         let regions = pieces.iter().map(|piece| piece.region).chain([within]);
@@ -59,7 +61,7 @@ fn cells(pieces: &[Piece], within: Region) -> Result<Vec<Cell>, MergeError> {
     Ok(cells)
 }
 
-/// All samples of two lists.
+/// The union of two lists of ranges.
 fn union(mut all: Vec<Range<u32>>, more: &[Range<u32>]) -> Vec<Range<u32>> {
     all.extend_from_slice(more);
     all.sort_by_key(|range| range.start);
@@ -73,7 +75,7 @@ fn union(mut all: Vec<Range<u32>>, more: &[Range<u32>]) -> Vec<Range<u32>> {
     joined
 }
 
-/// The samples of a cell.
+/// The samples that the pieces have for a cell, in ascending order.
 fn samples_of(pieces: &[&Piece], cell: &Region) -> Result<Vec<Range<u32>>, MergeError> {
     let covering = pieces.iter().filter(|piece| piece.region.contains(cell));
     let mut ranges: Vec<(Range<u32>, &Piece)> =
@@ -101,7 +103,7 @@ fn samples_of(pieces: &[&Piece], cell: &Region) -> Result<Vec<Range<u32>>, Merge
     Ok(joined)
 }
 
-/// What of `all` is not in `some`.
+/// The samples of `all` that are not in `some`.
 fn without(all: &[Range<u32>], some: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut left = Vec::new();
     for range in all {
@@ -119,7 +121,7 @@ fn without(all: &[Range<u32>], some: &[Range<u32>]) -> Vec<Range<u32>> {
     left
 }
 
-/// Ranges as people count them, such as "1-32, 40".
+/// Formats ranges with samples counted from 1, such as "1-32, 40".
 pub fn text(ranges: &[Range<u32>]) -> String {
     let mut text = String::new();
     for range in ranges {

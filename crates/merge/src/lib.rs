@@ -1,8 +1,8 @@
-//! Films of parts of a picture, joined to the picture or to a film of all of them.
+//! Joins the films of parts of a picture into the picture, or into one film.
 //!
-//! Sums are exact, so the result is the same bits in whatever order and groups films are joined, and the same as of one run that takes all
-//! samples. Films are read and the file is written a band of rows at a time: memory does not grow with the picture's height, nor with the number
-//! of films.
+//! Sums are exact. The result therefore does not depend on the order and grouping of the films, and is bitwise equal to one run with all
+//! samples. Films are read, and the output is written, one band of rows at a time, so memory use depends neither on the picture's height
+//! nor on the number of films.
 
 mod coverage;
 mod sinks;
@@ -25,7 +25,7 @@ use throng_output::{
 use throng_picture::pixels::PixelType;
 use throng_render::sampling;
 
-/// Rows of a band: those that OpenEXR files compress together.
+/// Rows of a band: the block height of OpenEXR files.
 const BAND: usize = 16;
 
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub enum MergeError {
     Output(#[from] OutputError),
 }
 
-/// What to do about a part that cannot be joined.
+/// The message for a part that cannot be joined, with a remedy if there is one.
 fn explain(error: &CheckpointError) -> String {
     match error {
         CheckpointError::Damaged { path } => {
@@ -71,26 +71,27 @@ fn explain(error: &CheckpointError) -> String {
 }
 
 impl MergeError {
-    /// Whether the command line is wrong, rather than a film.
+    /// Whether the command line is at fault, and not a film.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Format(_) | Self::Depth { .. })
     }
 }
 
-/// What was made.
+/// A summary of the written file.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Merged {
     pub width: u32,
     pub height: u32,
-    /// The samples of each pixel, as people count them.
+    /// The samples of each pixel, counted from 1, such as "1-32, 40".
     pub samples: String,
     pub films: usize,
 }
 
-/// Joins films into the file `output`: a picture if it is a `.png` or `.exr`, for which all samples have to be there, or another `.film`.
+/// Joins films into the file `output`. A `.png` or `.exr` file needs all samples of the picture; a `.film` file may have only some of them.
 ///
 /// # Errors
-/// If `output` is one of the films, whatever its name; if the films are of different pictures, or samples are missing or there twice; when one cannot be read or the file cannot be written.
+/// If `output` is one of the films under any name; if the films are of different pictures; if samples are missing or occur twice; if a film
+/// cannot be read or `output` cannot be written.
 pub fn merge(paths: &[PathBuf], output: &Path, encoding: &Encoding) -> Result<Merged, MergeError> {
     let extension = output.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let format = match FileFormat::from_extension(&extension) {
@@ -140,24 +141,24 @@ pub fn merge(paths: &[PathBuf], output: &Path, encoding: &Encoding) -> Result<Me
     }
 }
 
-/// Why a file was not written to its end.
+/// Reason why writing a file stopped.
 enum Failure {
     Io(io::Error),
     Film(CheckpointError),
 }
 
-/// Films of one picture, and what becomes of them.
+/// The films of one picture, and the properties of the result.
 struct Join {
     films: Vec<FilmFile>,
-    /// The header of a film of all of them.
+    /// The header of the joined film.
     header: FilmHeader,
-    /// The settings of what is made, with the sums of layers if there are any.
+    /// The settings of the result. They include layer sums if the films have layers.
     settings: FrameSettings,
     developer: Developer,
 }
 
 impl Join {
-    /// Checks that the films make up a picture whose pixels have this type or, if there is none, a film.
+    /// Checks that the films add up to a picture with pixels of type `pixels`, or to a film if it is None.
     fn new(films: Vec<FilmFile>, pixels: Option<PixelType>) -> Result<Self, MergeError> {
         let Some(first) = films.first() else {
             let samples = "of any picture".to_owned();
@@ -188,7 +189,7 @@ impl Join {
         Ok(Self { films, header, settings, developer: Developer::new()? })
     }
 
-    /// Joins all bands and writes them in order, a few at a time on all threads.
+    /// Joins all bands and writes them in order. A few bands at a time are processed in parallel.
     fn write<S: Sink>(&self, mut sink: S) -> Result<(), Failure> {
         let height = self.settings.film_size().1 as usize;
         let bands: Vec<Range<usize>> = (0..height).step_by(BAND).map(|row| row..height.min(row + BAND)).collect();
@@ -203,14 +204,14 @@ impl Join {
         sink.finish().map_err(Failure::Io)
     }
 
-    /// The settings of a picture of some rows alone, counted from the first that is made.
+    /// The settings for some rows of the result, counted from its first row.
     fn band_settings(&self, rows: &Range<usize>) -> FrameSettings {
         let of = self.header.region();
         let region = Region { y: of.y + rows.start as u32, height: rows.len() as u32, ..of };
         FrameSettings { region: Some(region), ..self.settings.clone() }
     }
 
-    /// The sums of some rows of all films.
+    /// The sums of some rows over all films.
     fn band(&self, rows: &Range<usize>) -> Result<Accumulation, CheckpointError> {
         let settings = self.band_settings(rows);
         let band = settings.region.unwrap_or(self.header.region());
@@ -237,7 +238,7 @@ fn piece(film: &FilmFile) -> Piece {
     Piece { name: film.path.display().to_string(), region: film.header.region(), samples: film.header.samples.clone() }
 }
 
-/// Checks that a film is of the same picture as the first one, and that it can be joined.
+/// Checks that a film belongs to the picture of the first film, and that it can be joined.
 fn check(first: &FilmFile, film: &FilmFile) -> Result<(), MergeError> {
     let neutral = |film: &FilmFile| with(&film.header.picture, None, Some(PixelType::F32));
     let (of, own) = (neutral(first), neutral(film));
@@ -258,13 +259,13 @@ fn check(first: &FilmFile, film: &FilmFile) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// The smallest rectangle around both.
+/// The bounding rectangle of two regions.
 fn around(a: &Region, b: &Region) -> Region {
     let (x, y) = (a.x.min(b.x), a.y.min(b.y));
     Region { x, y, width: a.right().max(b.right()) - x, height: a.bottom().max(b.bottom()) - y }
 }
 
-/// The same picture with another region and, if they are given, pixels of another type, as its metadata tell, too.
+/// A copy of the picture with another region and, if given, another pixel type. The metadata text is updated to match.
 fn with(picture: &FilmPicture, region: Option<Region>, pixels: Option<PixelType>) -> FilmPicture {
     let mut picture = picture.clone();
     let settings = &mut picture.settings;
@@ -286,7 +287,7 @@ fn with(picture: &FilmPicture, region: Option<Region>, pixels: Option<PixelType>
     picture
 }
 
-/// The text of a value in metadata. Numbers and names always have one.
+/// A value as metadata has it, in JSON. Serialization cannot fail for numbers and names.
 fn json(value: impl serde::Serialize) -> String {
     serde_json::to_string(&value).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The files that joined films become, band by band.
+//! Writers of the joined file, one per format, that work band by band.
 
 use super::Join;
 use std::{
@@ -12,7 +12,7 @@ use throng_output::{
 };
 use throng_picture::pixels::PixelType;
 
-/// A file that takes bands of rows in order. Several threads make them at once.
+/// An output file that takes bands of rows in order. Several threads may encode bands concurrently.
 pub trait Sink: Sync {
     type Encoded: Send;
 
@@ -28,7 +28,7 @@ fn failed(error: EncodeError) -> io::Error {
 }
 
 impl Join {
-    /// Calls `with` with the picture of a band.
+    /// Develops a band and calls `with` with the resulting picture.
     fn picture_of<T>(
         &self,
         (rows, pixels): (&Range<usize>, PixelType),
@@ -52,7 +52,7 @@ impl Join {
         })
     }
 
-    /// The whole picture without its pixels.
+    /// The whole picture's properties, without pixels.
     fn outline(&self) -> Picture<'_> {
         let picture = &self.header.picture;
         let (width, height) = self.settings.film_size();

@@ -1,6 +1,6 @@
 //! Compares devices by frames: renders each frame on every device, and compares the pixels with the first device's.
 
-use super::{Poser, RenderError, RenderJob, fit_poser};
+use super::{LoadedScene, RenderError, RenderJob};
 use std::{
     ops::AddAssign,
     sync::atomic::{AtomicBool, Ordering},
@@ -135,19 +135,16 @@ fn compare_frame(
         .collect()
 }
 
-/// A device and the poser of its frames.
+/// A device with its copy of the scene.
 struct Side<'a> {
     device: &'a mut dyn Device,
-    poser: Poser,
+    scene: LoadedScene,
 }
 
 impl<'a> Side<'a> {
     fn new(job: &RenderJob, device: &'a mut dyn Device) -> Result<Self, RenderError> {
-        let loaded = device.load(job.scene.clone());
-        loaded.map_err(|error| error.on(&device.describe()))?;
-        let mut poser = Poser::with_trees_from(job.scene.clone(), device.node_layout(), &job.trees);
-        fit_poser(job, &mut poser);
-        Ok(Self { device, poser })
+        let scene = LoadedScene::new(job, device).map_err(|error| error.on(&device.describe()))?;
+        Ok(Self { device, scene })
     }
 
     fn render(&mut self, job: &RenderJob, frame: u32, stop: &Stop) -> Result<Rendered, RenderError> {
@@ -155,9 +152,9 @@ impl<'a> Side<'a> {
             let source = DeviceError::Stopped;
             return Err(RenderError::Device { frame, source });
         }
-        let posed = self.poser.pose(frame).frame;
-        let rendered = self.device.submit(posed, &job.settings).and_then(|()| self.device.collect(stop));
-        rendered.map_err(|source| RenderError::Device { frame, source: source.on(&self.device.describe()) })
+        let name = self.device.describe();
+        let rendered = self.scene.frames(job, self.device, stop).and_then(|mut frames| frames.frame(frame));
+        rendered.map(|(rendered, _)| rendered).map_err(|error| error.on(&name))
     }
 }
 

@@ -13,7 +13,7 @@ pub struct SkipExisting {
 }
 
 choice! {
-    /// What is done with frames that exist and are of another size or scene, or were made with other settings.
+    /// Treatment of existing frames that have another size, show another scene, or were rendered with other settings.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Mismatched = Refuse {
         /// Render nothing; the error names the first mismatched frame.

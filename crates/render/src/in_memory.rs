@@ -2,11 +2,9 @@
 
 use super::{
     Measured, Poser, RenderError, RenderJob, TreeSource,
-    exposure::Exposures,
-    load, measure,
-    pose::Posed,
-    refine,
-    window::{Complete, Steps, Traced, Window},
+    paced::Paced,
+    prepare::{load, measure},
+    window::{Steps, Traced},
     write,
 };
 use glam::Vec3;
@@ -78,20 +76,16 @@ impl LoadedScene {
         stop: &'a Stop<'a>,
     ) -> Result<Frames<'a>, RenderError> {
         let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
-        let (window, steps) = (Window::new(job), Steps::new(job.reach()));
-        Ok(Frames { poser: &mut self.poser, job, device, stop, exposures, window, steps })
+        let paced = Paced::new(job, device, &mut self.poser, exposures);
+        Ok(Frames { paced, steps: Steps::new(job.reach()), stop })
     }
 }
 
-/// Renders frames of a job one after another. Data for denoising are kept from one frame to the next.
+/// Renders frames of a job to memory, one after another.
 pub struct Frames<'a> {
-    poser: &'a mut Poser,
-    job: &'a RenderJob,
-    device: &'a mut dyn Device,
-    stop: &'a Stop<'a>,
-    exposures: Exposures,
-    window: Window<'a>,
+    paced: Paced<'a>,
     steps: Steps,
+    stop: &'a Stop<'a>,
 }
 
 impl Frames<'_> {
@@ -100,33 +94,16 @@ impl Frames<'_> {
     /// # Errors
     /// If the device fails or is stopped, or if the frame cannot be denoised.
     pub fn frame(&mut self, number: u32) -> Result<(Rendered, Metadata), RenderError> {
+        let job = self.paced.job;
         let mut complete = None;
         for step in self.steps.to(number) {
-            let traced = match step.trace {
-                Some(number) => Some(self.trace(number)?),
-                None => None,
-            };
-            complete = self.window.take(step, traced)?;
+            complete = self.paced.step(step, None, self.stop)?;
         }
         let untraced = RenderError::Denoise { frame: number, source: DenoiseError::Untraced };
-        let mut complete: Complete = complete.ok_or(untraced)?;
-        let pose = &mut || self.poser.pose(number);
-        refine::refine(self.job, &mut complete, self.device, pose, (self.stop, &mut |_, _| Ok(())))?;
-        write::finish_pixels(self.job, &mut complete)?;
+        let mut complete = complete.ok_or(untraced)?;
+        write::finish_pixels(job, &mut complete)?;
         let Traced { settings, rendered, .. } = complete.traced;
-        let metadata = self.job.output.metadata_of(self.job, number, &settings);
+        let metadata = job.output.metadata_of(job, number, &settings);
         Ok((rendered, metadata))
-    }
-
-    fn trace(&mut self, number: u32) -> Result<Traced, RenderError> {
-        let settings = self.exposures.settings_of(&self.job.settings, number);
-        let posed = self.poser.pose(number);
-        if self.job.denoised_noise.is_some() {
-            return refine::begin(self.job, (number, settings), self.device, posed, self.stop);
-        }
-        let Posed { frame, time: pose_time, trees } = posed;
-        let rendered = self.device.submit(frame, &settings).and_then(|()| self.device.collect(self.stop));
-        let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
-        Ok(Traced { number, settings, rendered, pose_time, trees, begun: None })
     }
 }

@@ -1,9 +1,12 @@
 //! Tests of the frame loop with fake devices.
 
 use super::*;
+use std::sync::{Arc, atomic::Ordering};
 use tempfile::TempDir;
 use throng_device::fake::{FakeDevice, Step, settings};
 use throng_output::Pattern;
+use throng_picture::{aov::AovSet, pixels::PixelType};
+use throng_scene::Scene;
 
 #[derive(Default)]
 struct Numbers {
@@ -46,7 +49,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
 
 fn render(job: &RenderJob, mut device: FakeDevice, numbers: &mut Numbers) -> Result<Summary, RenderError> {
     let stop = numbers.stop.clone();
-    run(job, &mut device, numbers, &stop)
+    run(job, &Driver::Overlapped, &mut device, numbers, &stop)
 }
 
 fn files(dir: &TempDir) -> usize {

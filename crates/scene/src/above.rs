@@ -29,7 +29,7 @@ impl Relief {
 }
 
 impl fmt::Debug for Relief {
-    /// What a flight takes from the ground is in its lifts.
+    /// The height function has no text form. It is also represented by the offsets in `Lift`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Relief")
     }

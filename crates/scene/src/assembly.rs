@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn meshes_share_numbers_where_there_are_more_than_can_be_numbered() {
         let mut scene = scene();
-        // A chain of assemblies, each with 2048 of the next one, before what the scene has.
+        // Inserts a chain of assemblies before the scene's content; each has 2048 copies of the next one.
         let (first, place) = (scene.instances.len() as u32, |mesh| Instance { mesh, ..scene.instances[0] });
         let chain = (1..4u32).flat_map(|level| vec![place(if level < 3 { level + 3 } else { 0 }); 2048]);
         let mut instances: Vec<Instance> = scene.instances.iter().copied().chain(chain).collect();

@@ -62,7 +62,7 @@ pub struct Flight {
     pub rolls: Vec<(f64, f32)>,
     /// Lean of the camera into bends: 1 balances a gravity of 9.81 units/s².
     pub bank: f32,
-    /// What heights of keys count from; None: from 0.
+    /// Offsets added to the heights of keys; None if heights are in world space.
     lift: Option<Arc<Lift>>,
 }
 
@@ -76,23 +76,23 @@ impl Flight {
         flight
     }
 
-    /// Lets the heights of keys count from a ground.
+    /// Makes the heights of keys relative to a ground.
     ///
     /// # Errors
-    /// A place of the eye that is not above or below the ground.
+    /// A position of the eye that is not above or below the ground.
     pub fn keep_above(&mut self, above: Above) -> Result<(), Vec3> {
         self.lift = None;
         self.lift = Some(Arc::new(Lift::new(self, above)?));
         Ok(())
     }
 
-    /// The flight above a ground whose eye and target pass `keys`, of which the heights are those of the world.
+    /// A flight above a ground through `keys`, whose heights are in world space.
     ///
     /// # Errors
     /// As [`Self::keep_above`].
     pub fn above_ground(keys: &[CameraKey], parametrisation: Parametrisation, above: &Above) -> Result<Self, Vec3> {
         let mut flight = Self::new(keys.to_vec(), parametrisation);
-        // The way from key to key depends a little on their heights.
+        // The path between keys depends slightly on their heights, so the offsets are iterated.
         for _ in 0..3 {
             flight.keep_above(above.clone())?;
             let relative = keys.iter().map(|key| {
@@ -104,17 +104,17 @@ impl Flight {
         flight.keep_above(above.clone()).map(|()| flight)
     }
 
-    /// How the flight keeps above a ground.
+    /// The height constraint above a ground, if there is one.
     pub fn above(&self) -> Option<&Above> {
         self.lift.as_ref().map(|lift| lift.above())
     }
 
-    /// What is added to the heights of eye and target at the time of a key.
+    /// Offsets added to the heights of eye and target at the time of a key.
     pub fn lift_at(&self, key_time: f64) -> [f32; 2] {
         self.lift.as_ref().map_or([0.0; 2], |lift| lift.at(key_time))
     }
 
-    /// The keys, in the order of their times.
+    /// The keys, in order of time.
     pub fn keys(&self) -> &[CameraKey] {
         &self.keys
     }
@@ -125,13 +125,13 @@ impl Flight {
         (time(self.keys.first()), time(self.keys.last()))
     }
 
-    /// How the curves lead through the keys.
+    /// Parametrisation of the curves.
     pub fn parametrisation(&self) -> Parametrisation {
         self.parametrisation
     }
 
-    /// Eye and target at `time`, in seconds, relative to `origin`. Before the first key and after the last they stand still. Where the target
-    /// would pass the eye, the camera turns about `up` and, as far as needed, up or down.
+    /// Eye and target at `time`, in seconds, relative to `origin`. They are constant before the first key and after the last. Where the
+    /// target would pass the eye, the camera rotates about `up` and tilts as needed.
     pub fn at(&self, time: f64, origin: Vec3, up: Vec3) -> (Vec3, Vec3) {
         let time = self.pace.as_ref().map_or(time, |pace| self.paced(pace, time));
         let (eye, target) = self.keyed(time, origin, up);
@@ -144,7 +144,7 @@ impl Flight {
         }
     }
 
-    /// Eye and target as the keys alone have them, at a time without pace.
+    /// Eye and target without height offsets, at a time of the keyed flight, that is without pace.
     pub(super) fn keyed(&self, time: f64, origin: Vec3, up: Vec3) -> (Vec3, Vec3) {
         let eye = self.point(time, origin, |key| key.eye);
         let next = self.keys.partition_point(|key| key.time <= time);
@@ -168,7 +168,7 @@ impl Flight {
         keys.at(time).as_vec3()
     }
 
-    /// The time of the keyed flight at which the eye is as far along the path as `pace` has it at `time`.
+    /// The time of the keyed flight that corresponds to `time` according to `pace`.
     fn paced(&self, pace: &Pace, time: f64) -> f64 {
         let (Some(first), Some(last)) = (self.keys.first(), self.keys.last()) else {
             return time;
@@ -183,7 +183,7 @@ impl Flight {
         }
     }
 
-    /// Whether the target comes close to the eye between a key and the next, in comparison with its distances there.
+    /// Whether the target comes close to the eye between a key and the next, relative to the distances at these keys.
     fn passes_eye(&self, key: usize) -> bool {
         let (from, to) = (self.keys[key].time, self.keys[key + 1].time);
         let between = |step: u32| {
@@ -197,7 +197,7 @@ impl Flight {
         ways.windows(2).any(|pair| distance_to_chord(pair[0], pair[1]) < most)
     }
 
-    /// From the eye to the target, at a time between `key` and the next where the camera turns.
+    /// Vector from the eye to the target at a time between `key` and the next, where the camera rotates.
     fn turned(&self, key: usize, time: f64, up: Vec3) -> Vec3 {
         let (a, b) = (&self.keys[key], &self.keys[key + 1]);
         let share = (time - a.time) / (b.time - a.time);
@@ -207,7 +207,7 @@ impl Flight {
         let ahead = level(from).try_normalize().unwrap_or_else(|| up.any_orthonormal_vector());
         let aside = ahead.cross(up);
         let across = level(to);
-        // Half a turn goes to the right, whatever rounding makes of it.
+        // A half turn is always made to the right, independent of rounding.
         let pan = across.dot(aside).atan2(across.dot(ahead));
         let pan = if pan < 1e-6 - PI { pan + 2.0 * PI } else { pan };
         let tilt = |way: DVec3| way.dot(up).atan2(level(way).length());
@@ -218,22 +218,22 @@ impl Flight {
     }
 }
 
-/// Distance of the origin from the straight line between two points.
+/// Distance of the origin from the line through two points.
 fn distance_to_chord(a: DVec3, b: DVec3) -> f64 {
     let along = b - a;
     let share = (-a.dot(along) / along.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     (a + along * share).length()
 }
 
-/// A spline whose knots are as far apart as points of keys are, to a power.
+/// A spline whose knot spacing is the distance between the points of successive keys, raised to a power.
 ///
-/// Its shape is that of its points alone (Barry and Goldman 1988). Each key is passed at its own time: in between, the time of a knot is a
-/// monotone cubic (Fritsch and Carlson 1980, with the harmonic means of Fritsch and Butland 1984), so that the speed does not jump at keys
-/// and nothing goes backwards. Where points of neighbouring keys are the same, it stands still.
+/// Its shape depends only on the points (Barry and Goldman 1988). Each key is passed at its time. Between keys, the knot parameter is a
+/// monotone cubic of time (Fritsch and Carlson 1980, with the harmonic means of Fritsch and Butland 1984), so that the speed is continuous
+/// and the motion never reverses. If neighbouring keys have the same point, the motion pauses.
 struct Knots<'a> {
     keys: &'a [CameraKey],
     of: fn(&CameraKey) -> Vec3,
-    /// What points are relative to.
+    /// Origin to which points are relative.
     origin: DVec3,
     power: f64,
 }
@@ -253,12 +253,12 @@ impl Knots<'_> {
         (self.of)(&self.keys[key]).as_dvec3() - self.origin
     }
 
-    /// Distance of the knot of a key to the next.
+    /// Knot spacing between a key and the next.
     fn step(&self, key: usize) -> f64 {
         self.point(key).distance(self.point(key + 1)).powf(self.power)
     }
 
-    /// Seconds from a key to the next.
+    /// Time from a key to the next, in seconds.
     fn seconds(&self, key: usize) -> f64 {
         self.keys[key + 1].time - self.keys[key].time
     }
@@ -293,7 +293,7 @@ impl Knots<'_> {
     }
 }
 
-/// The weighted harmonic mean of the speeds in two intervals, by their seconds and the ways that are made in them; 0 if either stands still.
+/// Weighted harmonic mean of the speeds in two intervals, given by durations and distances; 0 if either distance is 0.
 fn harmonic(seconds: [f64; 2], ways: [f64; 2]) -> f64 {
     if ways.contains(&0.0) {
         return 0.0;
@@ -302,7 +302,7 @@ fn harmonic(seconds: [f64; 2], ways: [f64; 2]) -> f64 {
     (weights[0] + weights[1]) / (weights[0] * seconds[0] / ways[0] + weights[1] * seconds[1] / ways[1])
 }
 
-/// The cubic from `a` to `b` with these slopes, at a share of the way.
+/// Cubic from `a` to `b` with the slopes `from` and `to`, at parameter `t` from 0 to 1.
 fn hermite(a: f64, b: f64, from: f64, to: f64, t: f64) -> f64 {
     let rise = b - a;
     a + (from + (rise * 3.0 - from * 2.0 - to + (from + to - rise * 2.0) * t) * t) * t
@@ -397,7 +397,7 @@ mod tests {
         }
         assert!(forward(&flight, 0.5).distance(Vec3::X) < 1e-5);
         assert!(forward(&flight, 1.0).distance(Vec3::Z) < 1e-6);
-        // Files that were saved before keep their flight.
+        // Files saved by earlier versions keep their flight.
         let uniform = Flight::new(keys, Parametrisation::Uniform);
         assert!(forward(&uniform, 0.49).distance(Vec3::NEG_Z) < 1e-6);
     }

@@ -1,15 +1,14 @@
-//! A hash of what a scene shows, by which pictures of one scene can be told from those of another.
+//! A hash of a scene's content, which distinguishes pictures of different scenes.
 
 use super::{Environment, FloatImage, Instance, Mesh, Node, Scene, Shape, Texels, Texture, TriangleMesh};
 use std::fmt::{self, Debug, Write};
 
 impl Scene {
-    /// A hash of everything that pictures of the scene depend on, but for the settings that the command line may override. It
-    /// is the same on every machine, and changes where the program reads files differently. Takes a few milliseconds per
-    /// 10 MB of geometry and pictures.
+    /// Hash of everything that affects pictures of the scene, except settings that the command line can override. It is equal on all
+    /// machines, and changes if a program version reads files differently. Takes a few milliseconds per 10 MB of geometry and pictures.
     #[doc(hidden)]
     pub fn content_hash(&self) -> u64 {
-        // Every field is named: whoever adds one decides here whether it counts.
+        // All fields are listed, so that each new field requires a decision whether it is hashed.
         let Self {
             far: _,
             name: _,
@@ -70,13 +69,13 @@ impl Scene {
     }
 }
 
-/// Bytes of a text that are collected, at most, before they are hashed.
+/// Maximum number of bytes of a text that are collected before they are hashed.
 const LONG: usize = 4096;
 
-/// Folds words into one by multiplication (as wyhash does). Not cryptographic: collisions can be made on purpose.
+/// Hashes words by multiplication, like wyhash. Not cryptographic: collisions can be constructed.
 struct ContentHash {
     state: u64,
-    /// Bytes of a text that are not hashed yet.
+    /// Bytes of a text that have not been hashed yet.
     waiting: Vec<u8>,
 }
 
@@ -92,7 +91,7 @@ impl ContentHash {
         self.state = (product as u64 ^ (product >> 64) as u64).wrapping_add(0xd1b5_4a32_d192_ed03);
     }
 
-    /// Hashes bytes and their number, so that what follows cannot be taken for a part of them.
+    /// Hashes bytes and their number, so that the boundary to the following data is unambiguous.
     fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
         let (words, rest) = bytes.as_chunks::<8>();
@@ -104,7 +103,7 @@ impl ContentHash {
 
     /// Hashes a small value of any type by its `Debug` text.
     fn text(&mut self, value: &dyn Debug) {
-        // Writing into memory does not fail.
+        // Writing to memory cannot fail.
         let _ = write!(self, "{value:?}");
         let text = std::mem::take(&mut self.waiting);
         self.bytes(&text);

@@ -62,17 +62,17 @@ pub struct Track<T> {
     pub ends: Ends,
 }
 
-/// Where a time is among the keys of a track.
+/// Position of a time relative to the keys of a track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Position {
-    /// At this key, before the first or after the last.
+    /// At this key; before the first key or after the last.
     At(usize),
-    /// Between this key and the next, at a share of the way that easing has not changed yet.
+    /// Between this key and the next, with the share of the time in between, without easing.
     Between(usize, f64),
 }
 
 impl<T> Track<T> {
-    /// Where `time` is, in seconds.
+    /// The position of `time`, in seconds.
     pub(crate) fn position(&self, time: f64) -> Position {
         let seconds = |i: usize| self.keys[i].time;
         let last = self.keys.len() - 1;
@@ -98,7 +98,7 @@ impl<T> Track<T> {
 }
 
 impl Track<bool> {
-    /// Whether it is on at `time`, in seconds: what the last key before says.
+    /// The value of the last key at or before `time`, in seconds.
     pub fn at(&self, time: f64) -> bool {
         let (Position::At(key) | Position::Between(key, _)) = self.position(time);
         self.keys[key].value
@@ -106,7 +106,7 @@ impl Track<bool> {
 }
 
 impl<T: Copy> Track<T> {
-    /// The track of a part of the values.
+    /// A track of the values returned by `of`, with equal times and interpolation.
     pub fn map<U>(&self, of: impl Fn(&T) -> U) -> Track<U> {
         let keys = self.keys.iter().map(|key| Key { time: key.time, value: of(&key.value), ease: key.ease });
         Track { keys: keys.collect(), ends: self.ends }
@@ -153,7 +153,8 @@ impl<T: Interpolate> Track<T> {
 }
 
 impl Ease {
-    /// The share of the way to the next value when a `share` of the time has passed. Splines are not a matter of shares: theirs is linear.
+    /// Converts a share of the time between two keys to a share of the way between their values. Linear for splines, which are evaluated
+    /// separately.
     pub(crate) fn share(self, share: f64) -> f64 {
         match self {
             Self::Step => 0.0,
@@ -165,7 +166,7 @@ impl Ease {
                     let (a, b, rest) = (f64::from(a), f64::from(b), 1.0 - s);
                     3.0 * rest * rest * s * a + 3.0 * rest * s * s * b + s * s * s
                 };
-                // x grows with the parameter, so bisection finds the one that belongs to the time.
+                // x increases with the parameter, so bisection finds the parameter of a time.
                 let (mut low, mut high) = (0.0, 1.0);
                 for _ in 0..30 {
                     let middle = 0.5 * (low + high);
@@ -217,7 +218,7 @@ mod tests {
             let inner = if ends == Ends::Loop { &keys[..keys.len() - 1] } else { &keys[..] };
             for &(time, value) in inner {
                 prop_assert!((track.at(time) - value).abs() < 1e-4);
-                // The end of a loop jumps to its start, unless both are alike.
+                // At its end, a loop jumps to its start, unless both values are equal.
                 if time > keys[0].0 || ends != Ends::Loop {
                     prop_assert!((track.at(time - 1e-6) - value).abs() < 0.05, "{} {}", track.at(time - 1e-6), value);
                 }

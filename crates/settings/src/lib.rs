@@ -324,6 +324,11 @@ pub struct FrameOptions {
 }
 
 impl FrameOptions {
+    /// Whether only the first frame is rendered, to a single picture.
+    pub(crate) fn is_single(&self) -> bool {
+        self.is_one_picture() && self.frames.as_ref().is_none_or(|list| list.resolve(1..=1).is_ok())
+    }
+
     /// Whether the output is the name of a single picture. A WebP file may be an animation.
     fn is_one_picture(&self) -> bool {
         let is_one = |files: &Pattern| !files.has_frame() && files.format() != FileFormat::WebP;

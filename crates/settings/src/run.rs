@@ -16,7 +16,9 @@ use throng_picture::{
     film::FilmSettings,
     pixels::PixelType,
 };
-use throng_render::{self as render, FrameObserver, Ongoing, Outputs, RenderError, RenderJob, Summary, TreeSource};
+use throng_render::{
+    self as render, Driver, FrameObserver, Outputs, RenderError, RenderJob, Summary, TreeSource, Wanted,
+};
 use throng_scene::{RenderDefaults, Scene, Shows, rig::RefitPolicy};
 
 /// Settings that apply to the pictures of any scene.
@@ -118,6 +120,8 @@ impl PictureOptions {
         let denoised_noise = settings.noise.filter(|_| tells_errors && !self.open_ended);
         let settings = FrameSettings {
             transparent: self.aovs.cuts_out(),
+            // The ground of a replaced background continues beyond the picture, and so does its shadow.
+            fades_shadows: transparent && background.is_none() && scene.stage.is_some(),
             open_ended: self.open_ended,
             noise: settings.noise.filter(|_| denoised_noise.is_none()),
             ..settings
@@ -229,7 +233,7 @@ pub struct Run<'a> {
     pub plan: FramePlan,
     /// Notes for the user: existing frames that cannot be kept, and names that are missing from files.
     pub notes: Vec<&'static str>,
-    ongoing: Option<Ongoing<'a>>,
+    driver: Driver<'a>,
 }
 
 impl<'a> Run<'a> {
@@ -247,8 +251,14 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let mut plan = frames.resolve(&scene)?;
         ongoing.apply_to(&mut plan, frames.mismatched)?;
-        let mut piecewise = in_pieces(&plan, ongoing, device, asked);
-        let makes_blocks = device.makes_blocks() && piecewise.is_none() && !plan.files.any();
+        let wanted = Wanted {
+            checkpoint: ongoing.checkpoint,
+            partial_interval: ongoing.write_partial,
+            is_film: plan.film().is_some(),
+            is_single: plan.pattern().is_some() && plan.total() == 1,
+        };
+        let driver = Driver::of(wanted, device, asked);
+        let makes_blocks = device.makes_blocks() && !driver.is_paced() && !plan.files.any();
         let as_traced;
         let options = match plan.film().is_some() || ongoing.checkpoint {
             true => {
@@ -266,15 +276,11 @@ impl<'a> Run<'a> {
         if job.settings.open_ended {
             memory::check_film(&FrameSettings { layer_sums: part.is_some(), ..job.settings.clone() })?;
         }
-        if let Some(piecewise) = &mut piecewise {
-            piecewise.part = part;
-        } else if job.denoised_noise.is_some() {
-            piecewise = Some(Ongoing { checkpoint: false, partial_interval: None, asked, part: None });
-        }
+        let driver = driver.for_job(&job, part, asked);
         plan.prepare(&job, ongoing)?;
         let mut notes = Vec::from_iter(plan.skip(&mut job)?);
         notes.extend(unnamed(&job));
-        Ok(Self { job, plan, notes, ongoing: piecewise })
+        Ok(Self { job, plan, notes, driver })
     }
 
     /// Opens videos, sheets and streams.
@@ -288,39 +294,19 @@ impl<'a> Run<'a> {
     /// Renders the remaining frames. `device` must be the device that the run was planned for.
     ///
     /// # Errors
-    /// Returns the errors of [`render::run`] and [`render::run_ongoing`].
+    /// Returns the errors of [`render::run`].
     pub fn render(
         &self,
         device: &mut dyn Device,
         observer: &mut dyn FrameObserver,
         stop: &AtomicBool,
     ) -> Result<Summary, RenderError> {
-        match &self.ongoing {
-            _ if self.job.frames.is_empty() => {
-                self.job.output.finish()?;
-                Ok(Summary::default())
-            }
-            Some(ongoing) => render::run_ongoing(&self.job, ongoing, device, observer, stop),
-            None => render::run(&self.job, device, observer, stop),
+        if self.job.frames.is_empty() {
+            self.job.output.finish()?;
+            return Ok(Summary::default());
         }
+        render::run(&self.job, &self.driver, device, observer, stop)
     }
-}
-
-/// Options for a run that keeps or writes unfinished frames. None for other runs.
-///
-/// A run of a single frame always writes it on request. The exception is one device with a queue, which is fast, and faster without
-/// interruptions. Several devices share such a frame.
-fn in_pieces<'a>(
-    plan: &FramePlan,
-    &OngoingOptions { checkpoint, write_partial, .. }: &OngoingOptions,
-    device: &dyn Device,
-    asked: &'a AtomicBool,
-) -> Option<Ongoing<'a>> {
-    let has_file = plan.pattern().is_some();
-    let is_slow_or_several = device.queue_depth() == 1 || device.device_count() > 1;
-    let alone = has_file && plan.total() == 1 && is_slow_or_several;
-    let wanted = checkpoint || write_partial.is_some() || alone || plan.film().is_some();
-    wanted.then_some(Ongoing { checkpoint, partial_interval: write_partial, asked, part: None })
 }
 
 impl FramePlan {

@@ -1,12 +1,14 @@
 //! Settings of several scenes, or of several animations of a model, that are rendered one after the other.
 
-use super::{FrameOptions, SettingsError, Size};
+use super::{FrameOptions, FramePlan, SettingsError, Size};
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
+use throng_base::disk;
 use throng_loader as loader;
 use throng_output::{Destination, Pattern, SheetLayout, SheetRow};
+use throng_scene::{RenderDefaults, Scene};
 
 impl FrameOptions {
     /// Checks that several scenes write distinct files.
@@ -76,6 +78,28 @@ impl FrameOptions {
         Ok(Self { output, files, ..self.clone() })
     }
 
+    /// Number of frames that a run renders of the scene called `scene`, which has `count` frames. 0 if the run would fail.
+    pub(crate) fn expected_frames(&self, scene: &str, count: u32) -> usize {
+        let settings = RenderDefaults { frames: count, ..RenderDefaults::default() };
+        let Ok(plan) = self.resolve(&Scene { settings, ..Scene::default() }) else { return 0 };
+        let kept = plan.pattern().filter(|_| self.skip_existing);
+        let is_kept = |frame: u32| kept.is_some_and(|files| disk::metadata(&files.path_for(frame, scene)).is_ok());
+        plan.asked.iter().filter(|&&frame| !is_kept(frame)).count()
+    }
+
+    /// A description of the output files of all animations, with the placeholder for the animation's name.
+    pub(crate) fn describe_animations(&self, scene: &str) -> String {
+        let plan = FramePlan {
+            output: self.output.clone(),
+            files: self.files.clone(),
+            skip_existing: None,
+            divided: false,
+            asked: Vec::new(),
+            skipped: 0,
+        };
+        plan.describe_output(scene)
+    }
+
     /// One file of each kind that a scene writes.
     fn first_files(&self, scene: &str) -> impl Iterator<Item = PathBuf> {
         let output = match &self.output {
@@ -113,6 +137,31 @@ mod tests {
             assert!(error.starts_with("--output: ") && error.contains("{model}"), "{error}");
             assert_eq!(check(output, &two[..1]), Ok(()));
         }
+    }
+
+    #[test]
+    fn rendered_frames_of_an_animation_are_counted_ahead() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = dir.path().join("{scene}_#.png");
+        let output = Some(Destination::parse(&files).unwrap());
+        let mut options = FrameOptions { output, ..FrameOptions::default() };
+        std::fs::write(dir.path().join("a_2.png"), "").unwrap();
+        assert_eq!(options.expected_frames("a", 5), 5);
+        options.skip_existing = true;
+        assert_eq!([options.expected_frames("a", 5), options.expected_frames("b", 5)], [4, 5]);
+        assert_eq!(options.expected_frames("a", 0), 0);
+        let mut options = FrameOptions::default();
+        options.files.sheet = Some(parse_sheet("s.png").unwrap());
+        options.files.sheet_row = Some(throng_output::SheetRows::new(2).row(0, "Walk"));
+        assert_eq!([options.expected_frames("a", 100), options.expected_frames("a", 3)], [8, 3]);
+    }
+
+    #[test]
+    fn files_of_several_animations_are_described_by_their_pattern() {
+        let output = Some(Destination::parse("out/{animation}_##.png").unwrap());
+        let mut options = FrameOptions { output, ..FrameOptions::default() };
+        options.files.sheet = Some(parse_sheet("{scene}.png").unwrap());
+        assert_eq!(options.describe_animations("fox"), "out/{animation}_##.png, fox.png");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A page: one thread reads what it asks, one writes what it gets.
+//! The connection to one page: one thread reads the page's messages, another writes pictures and answers.
 
 use super::{Request, SEND_PATIENCE, STACK, Shared, encode, flow::Flow};
 use bytes::Bytes;
@@ -18,19 +18,20 @@ use tungstenite::{
     protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode},
 };
 
-/// Bytes of a message of a page.
+/// Greatest size of a message from a page, in bytes.
 const MOST_BYTES: usize = 1 << 20;
-/// How long the writer sleeps at most before it looks whether there is room.
+/// Longest time that the writer sleeps before it checks again whether a picture may be sent.
 const NAP: Duration = Duration::from_millis(500);
-/// Silence after which the page is pinged, so that a line that is gone is noticed.
+/// Time without a message after which the page is pinged, so that a dead connection is detected.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// Bytes that the system may hold for a page: what waits there is outdated, and hides for how long nothing was read.
+/// Size of the socket's send buffer in bytes. Pictures in the buffer grow stale, and a large buffer hides that the page has stopped
+/// reading.
 #[cfg(unix)]
 const BACKLOG: libc::c_int = 256 << 10;
-/// Time for what a page still sends after the connection was ended.
+/// Time for which data are still read after the connection was closed.
 const LINGERING: Duration = Duration::from_secs(1);
-/// Bytes that are written at a time. Less than this in [`SEND_PATIENCE`] is no progress.
+/// Bytes per write. Fewer bytes than this within [`SEND_PATIENCE`] count as no progress.
 const PART: usize = 16 << 10;
 
 pub struct Session {
@@ -41,16 +42,16 @@ pub struct Session {
     control: Arc<Mutex<Control>>,
 }
 
-/// What the reader wants the writer to send, so that no message is torn.
+/// Frames that the reader leaves to the writer, so that only one thread writes and no message is split.
 #[derive(Default)]
 struct Control {
-    /// The content of the last ping that is not answered yet.
+    /// Payload of the last ping that has no answer yet.
     pong: Option<Bytes>,
-    /// The end, with its code if it has one.
+    /// Set when the connection is to be closed; the inner value is the close code, if any.
     close: Option<Option<CloseCode>>,
 }
 
-/// A stream that is only read from. Answers to pings and the like are the writer's.
+/// The reading half of the stream. Writes are discarded, because pongs and close frames are sent by the writer.
 struct ReadHalf(TcpStream);
 
 impl Read for ReadHalf {
@@ -69,7 +70,7 @@ impl Write for ReadHalf {
     }
 }
 
-/// A stream to a page that takes what it is sent, if slowly.
+/// The writing half of the stream. Slow pages are tolerated as long as they make progress.
 struct WriteHalf(TcpStream);
 
 impl Read for WriteHalf {
@@ -83,7 +84,7 @@ impl Write for WriteHalf {
         let part = &bytes[..bytes.len().min(PART)];
         let start = Instant::now();
         let written = self.0.write(part)?;
-        // The system tells of what it took before the time was over, and not that it is.
+        // After a timeout, the system reports the bytes it took instead of an error.
         match written < part.len() && start.elapsed() >= SEND_PATIENCE {
             true => Err(io::ErrorKind::TimedOut.into()),
             false => Ok(written),
@@ -101,9 +102,9 @@ impl Session {
         Self { shared, stream, link, flow: Arc::default(), control: Arc::default() }
     }
 
-    /// Serves the page until it is closed.
+    /// Serves the page until the connection is closed.
     pub fn run(self) {
-        // Without a second connection or thread, the page is told by the end of the first.
+        // If no second handle or thread is available, closing the stream notifies the page.
         let _ = self.start();
         self.link.close();
         let _ = self.stream.shutdown(Shutdown::Both);
@@ -125,7 +126,7 @@ impl Session {
             let mut writer = writer;
             let written = writer.run();
             writer.link.close();
-            // Whatever the end is, the reader shall see it, unless it has asked for it and waits.
+            // Ends the reader's blocking read, unless the reader requested the close and is waiting for the writer.
             if written.is_err() || lock(&writer.control).close.is_none() {
                 let _ = stream.shutdown(Shutdown::Both);
             }
@@ -150,7 +151,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes what is still on its way, for a while: a connection that is closed before would lose what was sent last.
+    /// Reads remaining data for a limited time. Closing the socket earlier would discard the last messages that were sent.
     fn linger(&self) {
         let _ = self.stream.shutdown(Shutdown::Write);
         let _ = self.stream.set_read_timeout(Some(LINGERING));
@@ -159,8 +160,8 @@ impl Session {
         while start.elapsed() < LINGERING && matches!((&self.stream).read(&mut rest), Ok(1..)) {}
     }
 
-    /// Reads until the page is closed or does what no page of ours does. Returns the code with which the connection is to be closed, if the
-    /// page still listens.
+    /// Reads until the connection is closed or the page violates the protocol. Returns the close code to send, or None if the page no
+    /// longer reads.
     fn read(&self, mut socket: WebSocket<ReadHalf>) -> Option<Option<CloseCode>> {
         while !self.link.is_closed() {
             let message = match socket.read() {
@@ -195,17 +196,17 @@ impl Session {
     }
 }
 
-/// Has the system hold no more than [`BACKLOG`]. Where it refuses, pages that do not read are noticed later.
+/// Limits the socket's send buffer to [`BACKLOG`]. If the system refuses, stalled pages are detected later.
 #[cfg(unix)]
 fn limit_backlog(stream: &TcpStream) {
     let (bytes, length) = (BACKLOG, size_of::<libc::c_int>() as libc::socklen_t);
-    // SAFETY: the option is an integer, which outlives the call.
+    // SAFETY: the option is an integer, and `bytes` outlives the call.
     unsafe {
         libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, (&raw const bytes).cast(), length);
     }
 }
 
-/// The code for what is wrong with a message; none where the connection itself failed.
+/// The close code for an invalid message; None if the connection itself failed.
 fn code_of(error: &Error) -> Option<CloseCode> {
     match error {
         Error::Capacity(_) => Some(CloseCode::Size),
@@ -274,7 +275,7 @@ impl Writer {
     }
 }
 
-/// Locks a mutex. A panic elsewhere is reported there, and the data is consistent between any two statements.
+/// Locks a mutex, even if it is poisoned: the panic is reported where it happened, and the data are consistent between statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Pictures for the page: JPEG in stripes that several threads encode, or one PNG without loss.
+//! Encodes pictures for the page: as JPEG stripes, encoded in parallel, or as one lossless PNG.
 
 use super::protocol::{FINISHED, PNG, PictureHeader, Stripe, write_picture};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
@@ -6,15 +6,15 @@ use rayon::prelude::*;
 use throng_output::{EncodeError, Encoding, FileFormat, Manifests, Metadata, Pixels};
 use throng_preview::{Picture, PictureKind};
 
-/// Rows of a stripe are a multiple of this, a JPEG's largest block.
+/// Height of a JPEG's largest block; stripes have a multiple of it in rows.
 const BLOCK: usize = 16;
-/// Pixels below which a stripe is not worth a thread.
+/// Minimum number of pixels of a stripe; smaller stripes are not worth a thread.
 const SMALL: usize = 1 << 16;
 
-/// The message of a picture, encoded with this JPEG quality or, if it is None, as PNG.
+/// Encodes the message of a picture: JPEG of this quality, or PNG if `quality` is None.
 ///
 /// # Errors
-/// Pictures that the format cannot have.
+/// If the encoder fails, for example because the format cannot store a picture of this size.
 pub fn message(picture: &Picture, number: u32, quality: Option<u8>) -> Result<Vec<u8>, EncodeError> {
     let stripes = match quality {
         Some(quality) => jpeg(picture, quality)?,
@@ -42,7 +42,7 @@ fn jpeg(picture: &Picture, quality: u8) -> Result<Vec<Stripe<Vec<u8>>>, EncodeEr
         let mut data = Vec::with_capacity(pixels.len() / 8);
         let rows_here = pixels.len() / (3 * width);
         let mut encoder = Encoder::new(&mut data, quality);
-        // Colours at full resolution where quality matters.
+        // High qualities keep colours at full resolution.
         encoder.set_sampling_factor(if quality >= 90 { SamplingFactor::F_1_1 } else { SamplingFactor::F_2_2 });
         let encoded = encoder.encode(pixels, width as u16, rows_here as u16, ColorType::Rgb);
         encoded.map_err(|error| EncodeError::Encoder(error.to_string()))?;

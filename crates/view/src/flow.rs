@@ -1,4 +1,4 @@
-//! Flow control for one page: how many pictures may be on their way to it, and how large and fine they may be for the line.
+//! Flow control for one page: limits the number of unacknowledged pictures, and adapts their size and quality to the connection.
 
 use std::{
     collections::VecDeque,
@@ -6,58 +6,58 @@ use std::{
 };
 use throng_preview::{Limits, PictureKind};
 
-/// Pictures that may be on their way.
+/// Maximum number of unacknowledged pictures.
 const MOST_UNDER_WAY: usize = 2;
-/// Seconds above the shortest delay that moving pictures may take before they get smaller, and below which they may grow.
+/// Seconds above the shortest delay: moving pictures get smaller above `LATE`, and may grow below `EARLY`.
 const LATE: f64 = 0.12;
 const EARLY: f64 = 0.06;
-/// Bytes of a moving picture: the first, the least and the most.
+/// Size of a moving picture in bytes: the initial limit, and the range of the limit.
 const FIRST_BYTES: f64 = 150e3;
 const BYTES: (f64, f64) = (3e3, 2e6);
-/// Bytes from which on a picture tells how fast the line is.
+/// Minimum size in bytes of a picture that is used to estimate the throughput.
 const LARGE: usize = 20_000;
-/// Time that a picture of what stands still may take on the line, and one without loss.
+/// Seconds that the transfer of a still picture and of a lossless picture may take.
 const STILL: f64 = 0.3;
 const FINISHED: f64 = 1.0;
-/// Bytes per pixel of a PNG, about.
+/// Typical size of a PNG in bytes per pixel.
 const PNG_DENSITY: f64 = 2.2;
-/// JPEG qualities: the best and the worst of moving pictures, and of those that stand still.
+/// Best and worst JPEG quality of moving and of still pictures.
 const MOVING_QUALITY: (u8, u8) = (80, 35);
 const STILL_QUALITY: (u8, u8) = (93, 50);
-/// Quality of moving pictures from which on larger ones are better than finer ones.
+/// Quality at which more pixels improve a moving picture more than a higher quality.
 const GOOD: u8 = 60;
-/// Time over which pictures are counted, and time after which the shortest delay is forgotten.
+/// Time over which the picture rate is measured, and time after which the shortest delay is measured again.
 const COUNTED: Duration = Duration::from_secs(1);
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// A picture on its way.
+/// A picture that was sent and is not acknowledged yet.
 struct UnderWay {
     number: u32,
     kind: PictureKind,
     bytes: usize,
     sent: Instant,
-    /// Whether the line was idle when it was sent.
+    /// Whether no other picture was unacknowledged when it was sent.
     alone: bool,
 }
 
-/// The line to one page, as measured. It is not known how fast it is, only how late pictures are: while they are later than the shortest
-/// delay allows, there are too many bytes on the way.
+/// Flow control state of one page. The throughput of a connection is not known in advance, only the delay of each picture: a delay far
+/// above the shortest one means that too many bytes are on the way.
 pub struct Flow {
     next: u32,
     under_way: VecDeque<UnderWay>,
-    /// Bytes that a moving picture may have.
+    /// Maximum size of a moving picture, in bytes.
     budget: f64,
-    /// Pixels that a moving picture may have; None: as many as wanted.
+    /// Maximum number of pixels of a moving picture; None means no limit.
     pixels: Option<f64>,
     moving_quality: u8,
     still_quality: u8,
-    /// Bytes per second of large pictures that were alone on the line; infinite before there were any.
+    /// Throughput in bytes per second, measured on large pictures that were sent alone; infinite until there is one.
     rate: f64,
-    /// The shortest delay of this time and of the time before, in seconds, and when this time began.
+    /// Shortest delay in seconds of this period and of the previous one, and the start of this period.
     shortest: (f64, f64, Option<Instant>),
-    /// The last delay.
+    /// Last delay, in seconds.
     lag: f64,
-    /// When the last pictures were shown.
+    /// Times at which recent pictures were acknowledged.
     shown: VecDeque<Instant>,
 }
 
@@ -79,17 +79,17 @@ impl Default for Flow {
 }
 
 impl Flow {
-    /// Whether another picture may be sent.
+    /// Whether another picture may be sent now.
     pub fn has_room(&self) -> bool {
         self.under_way.len() < MOST_UNDER_WAY
     }
 
-    /// The number of the next picture.
+    /// The number of the next picture to send.
     pub fn number(&self) -> u32 {
         self.next
     }
 
-    /// The JPEG quality of a picture; None for PNG.
+    /// The JPEG quality of a picture with this many pixels, or None for PNG.
     pub fn quality(&self, kind: PictureKind, pixels: usize) -> Option<u8> {
         match kind {
             PictureKind::Finished if PNG_DENSITY * pixels as f64 / self.rate < FINISHED => None,
@@ -99,7 +99,7 @@ impl Flow {
         }
     }
 
-    /// Notes that the picture with [`Self::number`] is sent.
+    /// Records that the picture numbered [`Self::number`] was sent.
     pub fn sent(&mut self, kind: PictureKind, pixels: usize, bytes: usize, now: Instant) {
         let size = bytes as f64;
         match kind {
@@ -119,7 +119,7 @@ impl Flow {
         self.next += 1;
     }
 
-    /// Makes the next moving pictures fit the budget: first by quality, then by size.
+    /// Adapts the next moving pictures to the budget: first the quality, then the number of pixels.
     fn fit(&mut self, pixels: f64, bytes: f64) {
         let (best, worst) = MOVING_QUALITY;
         if bytes > self.budget {
@@ -135,7 +135,7 @@ impl Flow {
         }
     }
 
-    /// Notes that a picture was shown, and with it all before.
+    /// Records that a picture was shown; this acknowledges all earlier ones.
     pub fn shown(&mut self, number: u32, now: Instant) {
         while let Some(first) = self.under_way.pop_front_if(|first| first.number <= number) {
             self.lag = now.duration_since(first.sent).as_secs_f64();
@@ -160,7 +160,7 @@ impl Flow {
         }
     }
 
-    /// The shortest delay of late, the last one included.
+    /// Shortest recent delay in seconds, including the last one.
     fn shortest(&mut self, now: Instant) -> f64 {
         let (this, before, begun) = &mut self.shortest;
         if begun.is_none_or(|begun| now.duration_since(begun) > REMEMBERED) {
@@ -170,7 +170,7 @@ impl Flow {
         this.min(*before)
     }
 
-    /// The limits that the loop has to know.
+    /// Limits for the preview loop.
     pub fn limits(&self) -> Limits {
         Limits {
             pixels: self.pixels.map(|pixels| pixels as u32),
@@ -184,7 +184,7 @@ impl Flow {
 mod tests {
     use super::*;
 
-    /// A line that carries so many bytes per second, and takes so many seconds for each.
+    /// Simulates a connection with a throughput in bytes per second and a delay in seconds per picture.
     fn fly(throughput: f64, delay: f64) -> (Flow, f64, usize) {
         let mut flow = Flow::default();
         let start = Instant::now();

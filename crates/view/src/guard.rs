@@ -1,15 +1,16 @@
-//! Who may see and steer: only those who have the token, from pages of this server.
+//! Access control: only pages of this server whose browser has the token may use it.
 //!
-//! The token comes in the link and is exchanged for a cookie, so that it does not stay in the address. Other sites that a browser shows can
-//! neither read the cookie nor send it along (`SameSite=Strict`); names that were made to lead here are not among the hosts that
-//! are served (DNS rebinding).
+//! The token is part of the link. It is exchanged for a cookie, so that it does not remain in the browser's address bar. Other sites in the
+//! same browser can neither read the cookie nor cause it to be sent (`SameSite=Strict`). Requests by a host name that is not this server's
+//! are refused (DNS rebinding).
 
 use super::http::Get;
 use std::{fmt::Write as _, io, net::SocketAddr};
 
-/// The path by which a browser comes in from a file that has the token. Coming from elsewhere, it sends no cookie with a redirection.
+/// Path of the link in a local file. A browser that comes from a file sends no `SameSite` cookie with a redirect, so this path returns a
+/// page instead.
 pub const ENTRANCE: &str = "/enter";
-/// Bytes of randomness in a token.
+/// Number of random bytes in a token.
 const TOKEN_BYTES: usize = 24;
 
 pub struct Guard {
@@ -17,22 +18,24 @@ pub struct Guard {
     address: SocketAddr,
 }
 
-/// The rights of a request.
+/// Access rights of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Everything.
+    /// The request has the cookie: full access.
     Known,
-    /// It brings the token and gets a cookie for it.
+    /// The request has the token in its link, and receives the cookie.
     Arrives,
-    /// Nothing but to read that it needs the link.
+    /// The request has neither; it gets only the page that explains how to enter.
     Stranger,
-    /// It comes from another site, or by a wrong name.
+    /// The request comes from another site or uses another host name; contains the reason.
     Wrong(&'static str),
 }
 
 impl Guard {
+    /// Creates a guard with a random token.
+    ///
     /// # Errors
-    /// If the system has no randomness.
+    /// If the system provides no random bytes.
     pub fn new(address: SocketAddr) -> io::Result<Self> {
         let mut random = [0; TOKEN_BYTES];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -43,7 +46,7 @@ impl Guard {
         Ok(Self { token, address })
     }
 
-    /// The link to `path` with the token.
+    /// The URL of `path`, with the token.
     pub fn link(&self, path: &str) -> String {
         let host = match self.address.ip() {
             ip if ip.is_unspecified() => format!("localhost:{}", self.address.port()),
@@ -52,7 +55,7 @@ impl Guard {
         format!("http://{host}{path}?token={}", self.token)
     }
 
-    /// Value of the `Set-Cookie` header. Ports do not tell cookies apart, so the name has the port.
+    /// Value of the `Set-Cookie` header. Cookies are not separated by port, so the port is part of the cookie's name.
     pub fn cookie(&self) -> String {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.token)
     }
@@ -79,14 +82,14 @@ impl Guard {
         }
     }
 
-    /// Whether a request with an origin comes from a page of this server. Browsers send one with each WebSocket.
+    /// Whether the request's `Origin` header is this server. Browsers send the header with every WebSocket request.
     pub fn is_same_origin(&self, request: &Get) -> bool {
         let origin = request.origin().and_then(|origin| origin.strip_prefix("http://"));
         origin.is_some() && origin == request.host()
     }
 
-    /// Whether `host` is a name or an address of this server. A server for other machines may have any address, but no other name than its
-    /// machine's. A tunnel may have another port at its other end.
+    /// Whether `host` is a name or an address of this server. A server on a loopback address accepts loopback addresses only; other servers
+    /// accept any address, and the machine's name. The port is not checked, because a tunnel may use another one.
     fn serves(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
@@ -103,7 +106,7 @@ impl Guard {
     }
 }
 
-/// Compares in a time that does not tell where texts differ.
+/// Compares two texts in constant time.
 fn equal(a: &str, b: &str) -> bool {
     let differing = a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differing) == 0

@@ -1,4 +1,4 @@
-//! As much of HTTP as a page of a few files takes: GET requests without a body, one after the other on a connection.
+//! A minimal HTTP server: GET requests without a body, sequentially on a connection.
 
 use bytes::Bytes;
 use std::{
@@ -8,11 +8,11 @@ use std::{
 };
 use tungstenite::handshake::derive_accept_key;
 
-/// Bytes of a request, and its headers.
+/// Greatest size of a request in bytes, and greatest number of its headers.
 const MOST_BYTES: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
 
-/// A connection that requests come from.
+/// A connection on which requests arrive.
 pub struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
@@ -22,12 +22,12 @@ pub struct Connection {
 #[derive(Debug)]
 pub struct Get {
     target: String,
-    /// Names in lower case.
+    /// Header names are in lower case.
     headers: Vec<(String, String)>,
     is_old: bool,
 }
 
-/// An answer to a request.
+/// A response.
 pub struct Answered {
     status: u16,
     headers: Vec<(&'static str, String)>,
@@ -39,10 +39,10 @@ impl Connection {
         Self { stream, read: Vec::new() }
     }
 
-    /// The next request, which has to be there within `patience`. None at the end of the connection.
+    /// The next request, which must arrive completely within `patience`. None at the end of the connection.
     ///
     /// # Errors
-    /// Those of the connection, and after requests that are answered with an error.
+    /// If the connection fails, or after an invalid request, which has then been answered with an error status.
     pub fn read(&mut self, patience: Duration) -> io::Result<Option<Get>> {
         let deadline = Instant::now() + patience;
         loop {
@@ -70,8 +70,10 @@ impl Connection {
         }
     }
 
+    /// Sends a response. `keeps_alive` becomes the `Connection` header.
+    ///
     /// # Errors
-    /// Those of the connection.
+    /// If the connection fails.
     pub fn write(&mut self, answered: &Answered, keeps_alive: bool) -> io::Result<()> {
         let mut head = format!("HTTP/1.1 {} {}\r\n", answered.status, reason(answered.status));
         for (name, value) in &answered.headers {
@@ -88,10 +90,10 @@ impl Connection {
         Ok(())
     }
 
-    /// Makes the connection a WebSocket.
+    /// Accepts a WebSocket handshake with the client's `key`, and returns the stream.
     ///
     /// # Errors
-    /// Those of the connection.
+    /// If the connection fails.
     pub fn upgrade(mut self, key: &str) -> io::Result<TcpStream> {
         let accept = derive_accept_key(key.as_bytes());
         let head = format!(
@@ -103,17 +105,17 @@ impl Connection {
     }
 }
 
-/// Headers of all answers: the page loads nothing from elsewhere, is in no other page, and is not kept.
+/// Headers of all responses: the page loads nothing from other sites, cannot be embedded, and is not cached.
 const POLICY: &str = "Content-Security-Policy: default-src 'self'; img-src 'self' blob: data:; connect-src 'self' ws: wss:; \
     frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n\
     Referrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Resource-Policy: same-origin\r\n\
     Cache-Control: no-store\r\n";
 
 impl Get {
-    /// A request at the beginning of `bytes`, and its length. None if it is not complete yet.
+    /// Parses a request at the beginning of `bytes`, and returns it with its length. None if the request is incomplete.
     ///
     /// # Errors
-    /// The status of the answer to what is no such request.
+    /// The status code with which an invalid request is answered.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, u16> {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
@@ -132,7 +134,7 @@ impl Get {
             known.push((header.name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         let has = |name: &str| known.iter().filter(|header| header.0 == name).count();
-        // A body would be taken for the next request, and of two hosts one would be checked.
+        // A body would be parsed as the next request, and only one of two `Host` headers would be checked.
         if has("content-length") + has("transfer-encoding") > 0 || has("host") > 1 || has("origin") > 1 {
             return Err(400);
         }
@@ -148,7 +150,7 @@ impl Get {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    /// A value of the query, as it was written.
+    /// A value of the query string, not decoded.
     pub fn query(&self, name: &str) -> Option<&str> {
         let (_, query) = self.target.split_once('?')?;
         query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
@@ -171,7 +173,7 @@ impl Get {
         !self.is_old && !self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 
-    /// The key of a request for a WebSocket.
+    /// The `Sec-WebSocket-Key` of a WebSocket handshake; None for other requests.
     pub fn socket_key(&self) -> Option<String> {
         let is_websocket = self.header("upgrade").is_some_and(|value| value.eq_ignore_ascii_case("websocket"));
         let is_known = self.header("sec-websocket-version") == Some("13");

@@ -1,5 +1,5 @@
-//! `throng view`: the server of a page in which a browser shows a scene. It passes on what a [`Preview`] and its viewers say to each
-//! other; docs/view.md describes the protocol. Only who knows the token is served, see [`guard`].
+//! `throng view`: an HTTP server whose page shows a scene in the browser. It forwards messages between a [`Preview`] and its viewers;
+//! docs/view.md describes the protocol. Clients need the token, see [`guard`].
 
 mod client;
 mod encode;
@@ -31,44 +31,44 @@ use std::{
 };
 use throng_preview::Preview;
 
-/// Connections of those who have the token that are served at the same time, and pages among these.
+/// Maximum number of connections with the token, and of pages among them.
 const MOST_CONNECTIONS: usize = 64;
 const MOST_PAGES: usize = 16;
-/// Ports that are tried, one after the other, if any will do.
+/// Number of further ports that are tried for [`Port::From`].
 const PORTS_TRIED: u16 = 100;
 /// Stack of a connection's thread, in bytes.
 const STACK: usize = 512 << 10;
-/// How long the system may take to send what was written; who is slower is dropped.
+/// Timeout for sending; slower clients are disconnected.
 const SEND_PATIENCE: Duration = Duration::from_secs(10);
-/// Time in which a request has to be there: the first one, and those of who has the token.
+/// Timeouts for receiving a request: before the token was shown, and after.
 const STRANGERS_PATIENCE: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Finished stills of a page that wait to be fetched.
+/// Maximum number of finished stills per page that wait to be downloaded.
 const MOST_STILLS: usize = 4;
-/// Longest name by which a page comes back.
+/// Maximum length of the name by which a page identifies itself when it reconnects.
 const LONGEST_NAME: usize = 64;
 
-/// The page that leads on from a file in which the token was. It is a page of this server, so the cookie goes along.
+/// Page that redirects from [`guard::ENTRANCE`] to the viewer. It belongs to this server, so the browser sends the cookie.
 const ENTRANCE: &str = include_str!("page/entrance.html");
-/// The page of who has no token.
+/// Page for clients without the token.
 const NO_ENTRY: &str = include_str!("page/no_entry.html");
 
-/// The port of a server.
+/// Port on which a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
-    /// This one, or a free one if it is 0.
+    /// This port, or any free port if it is 0.
     Exactly(u16),
-    /// This one or the next that is free.
+    /// This port, or the next free one after it.
     From(u16),
 }
 
-/// A server that is ready to serve.
+/// A server that is bound to its port.
 pub struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
 }
 
-/// State that all connections share.
+/// State shared by all connections.
 struct Shared {
     preview: Preview,
     guard: Guard,
@@ -80,7 +80,7 @@ struct Shared {
 }
 
 struct Still {
-    /// The number of the page that asked for it.
+    /// Number of the page that requested the still.
     page: u64,
     file: Bytes,
     extension: &'static str,
@@ -115,12 +115,12 @@ impl Server {
         Ok(Self { listener, shared: Arc::new(shared) })
     }
 
-    /// The link that opens the page. Whoever has it may do everything.
+    /// The link that opens the page. It grants full access.
     pub fn link(&self) -> String {
         self.shared.guard.link("/")
     }
 
-    /// The same for a browser that comes from a file.
+    /// The link for a browser that comes from a local file.
     pub fn entrance(&self) -> String {
         self.shared.guard.link(guard::ENTRANCE)
     }
@@ -128,19 +128,19 @@ impl Server {
     /// Serves until the process ends.
     pub fn serve(&self) {
         for stream in self.listener.incoming() {
-            // A connection that failed before it was one, or too many open files: those that there are go on.
+            // Accepting failed: the client left, or no file descriptor is free. Existing connections continue.
             let Ok(stream) = stream else {
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            // Those for whom there is no handle left are not served.
+            // Without a second handle, the connection cannot be tracked, so it is closed.
             let Ok(stranger) = self.shared.strangers.enter(&stream) else { continue };
             let shared = self.shared.clone();
             let serve = move || {
-                // Whatever goes wrong with a connection concerns nobody else.
+                // Errors of one connection do not affect the others.
                 let _ = serve_connection(&shared, stream, stranger);
             };
-            // Without a thread the connection is closed.
+            // Without a thread, the connection is closed.
             let _ = thread::Builder::new().name("view".into()).stack_size(STACK).spawn(serve);
         }
     }
@@ -151,7 +151,7 @@ impl Shared {
         self.stills.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a file of a page to be fetched once, in place of its oldest one if there are many, and returns its path.
+    /// Stores a still for one download, and returns its path. If the page has too many stills, its oldest one is removed.
     fn keep(&self, page: u64, file: Bytes, extension: &'static str) -> String {
         let number = self.next_still.fetch_add(1, Ordering::Relaxed);
         let mut stills = self.stills();
@@ -163,7 +163,7 @@ impl Shared {
         format!("/still/{number}.{extension}")
     }
 
-    /// Forgets the files of a page that was closed.
+    /// Removes the stills of a page that was closed.
     fn forget(&self, page: u64) {
         self.stills().retain(|_, still| still.page != page);
     }
@@ -218,7 +218,7 @@ fn serve_connection(shared: &Arc<Shared>, stream: TcpStream, stranger: Stranger)
     }
 }
 
-/// Serves the WebSocket of a page.
+/// Accepts the WebSocket of a page and serves it until it is closed.
 fn serve_page(shared: &Arc<Shared>, mut connection: http::Connection, request: &Get) -> io::Result<()> {
     let Some(key) = request.socket_key().filter(|_| shared.guard.is_same_origin(request)) else {
         return connection.write(&Answered::text(400, "this is a WebSocket of the page"), false);

@@ -1,22 +1,22 @@
-//! The files of the page, compiled in. They are plain scripts and styles of ours: nothing is built, and nothing comes from elsewhere.
+//! The page's files, compiled into the program. They are plain scripts and styles: there is no build step and no external dependency.
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Scripts of the page by name.
+/// Path, type and contents of scripts, by file name.
 macro_rules! scripts {
     ($($name:literal)*) => {
         &[$((concat!("/", $name), SCRIPT, include_str!(concat!("page/", $name)))),*]
     };
 }
 
-/// Path, type and contents of each.
+/// Path, type and contents of the other files.
 pub const FILES: &[(&str, &str, &str)] = &[
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
-/// The scripts, likewise.
+/// Path, type and contents of the scripts.
 pub const SCRIPTS: &[(&str, &str, &str)] = scripts! {
     "actions.js"
     "app.js"

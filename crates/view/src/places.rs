@@ -1,4 +1,4 @@
-//! Places of connections: a limited number, of which strangers have their own. Who has the token always gets in.
+//! Limits on the number of connections. Connections without the token have a separate limit, so they cannot lock out clients that have it.
 
 use super::Shared;
 use std::{
@@ -11,10 +11,10 @@ use std::{
     },
 };
 
-/// Connections of which it is not known yet whether they bring the token. The oldest one makes room for the next.
+/// Maximum number of connections that have not shown the token yet. A new one replaces the oldest.
 const MOST_STRANGERS: usize = 32;
 
-/// One of a limited number of places, which is free again when this is dropped.
+/// One of a limited number of places. Dropping it frees the place.
 pub struct Place {
     shared: Arc<Shared>,
     count: fn(&Shared) -> &AtomicUsize,
@@ -34,24 +34,24 @@ impl Drop for Place {
     }
 }
 
-/// Connections that have not shown a token.
+/// Connections that have not shown the token yet.
 #[derive(Default)]
 pub struct Strangers {
     next: AtomicU64,
     present: Mutex<VecDeque<(u64, TcpStream)>>,
 }
 
-/// A stranger, until this is dropped.
+/// Registration of such a connection. Dropping it removes the connection from [`Strangers`].
 pub struct Stranger {
     among: Arc<Strangers>,
     number: u64,
 }
 
 impl Strangers {
-    /// Lets a connection in. If there are too many, the one that has been here for the longest time is closed.
+    /// Registers a connection. If there are too many, the oldest one is closed.
     ///
     /// # Errors
-    /// If the system has no second handle of the connection.
+    /// If the system provides no second handle of the connection.
     pub fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<Stranger> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut present = self.present();

@@ -1,28 +1,30 @@
-//! Messages of the WebSocket: JSON texts both ways, and pictures to the page. docs/view.md describes them.
+//! Messages of the WebSocket: JSON texts in both directions, and binary pictures to the page. docs/view.md describes them.
 
 use serde::Deserialize;
 use throng_preview::Command;
 
-/// The first four bytes of a picture: `THRG`, as a number in little-endian order.
+/// First four bytes of a picture message: `GRHT`, which is `THRG` as a little-endian number.
 pub const MAGIC: u32 = 0x5448_5247;
-/// Bytes of a picture's header.
+/// Size of a picture message's header, in bytes.
 pub const HEADER_BYTES: usize = 32;
-/// Flags of a picture.
+/// Flags of a picture message.
 pub const FINISHED: u16 = 1;
 pub const PNG: u16 = 2;
 
-/// A message of a page.
+/// A message from a page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// The picture with this number is on screen.
+    /// Acknowledges that the picture with this number was shown.
     Shown(u32),
-    /// For the loop.
+    /// A command for the preview loop.
     Command(Command),
 }
 
 impl Request {
+    /// Parses a JSON message.
+    ///
     /// # Errors
-    /// If something is wrong with the text: what it is.
+    /// If the text is not a valid message: a description of the fault.
     pub fn parse(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Kind<'a> {
@@ -43,21 +45,21 @@ impl Request {
     }
 }
 
-/// The header of a picture.
+/// The header of a picture message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PictureHeader {
     pub picture: u32,
     pub width: u16,
     pub height: u16,
     pub samples: u32,
-    /// The number of the camera that it shows.
+    /// Serial number of the camera with which the picture was rendered.
     pub key: u32,
     pub stripes: u16,
     pub flags: u16,
     pub frame: u32,
 }
 
-/// Rows of a picture, encoded.
+/// A horizontal part of a picture, encoded as JPEG or PNG.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stripe<D> {
     pub top: u16,
@@ -75,7 +77,7 @@ impl PictureHeader {
     }
 }
 
-/// The message of a picture.
+/// Encodes a picture message.
 pub fn write_picture(header: &PictureHeader, stripes: &[Stripe<Vec<u8>>]) -> Vec<u8> {
     let bytes: usize = stripes.iter().map(|stripe| 8 + stripe.data.len()).sum();
     let mut message = Vec::with_capacity(HEADER_BYTES + bytes);
@@ -98,7 +100,7 @@ pub fn write_picture(header: &PictureHeader, stripes: &[Stripe<Vec<u8>>]) -> Vec
     message
 }
 
-/// Reads the message of a picture. None if it is damaged.
+/// Decodes a picture message. None if it is damaged.
 pub fn read_picture(message: &[u8]) -> Option<(PictureHeader, Vec<Stripe<&[u8]>>)> {
     let u16_at = |at: usize| Some(u16::from_le_bytes(message.get(at..at + 2)?.try_into().ok()?));
     let u32_at = |at: usize| Some(u32::from_le_bytes(message.get(at..at + 4)?.try_into().ok()?));

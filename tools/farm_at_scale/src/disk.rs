@@ -1,4 +1,4 @@
-//! The server of files and its clients, which are slow, fail and lie, as NFS does.
+//! The simulated file server and its clients. Like NFS, they are slow, fail, and report outdated results.
 
 use crate::process::{Process, lock};
 use std::{
@@ -16,15 +16,15 @@ use std::{
 };
 use throng_base::disk::{Operation, seam::Disk};
 
-/// How much faster than real time claims grow old.
+/// Speed-up of the time in which claims expire.
 pub const HURRY: u32 = 40;
-/// Time for which clients may take a new file for missing, and locks of lost machines are held: 5 and 90 seconds.
+/// Time for which clients may report a new file as missing (5 s), and for which the server keeps the locks of lost machines (90 s).
 const CACHED: Duration = Duration::from_millis(5000 / HURRY as u64);
 const LEASE: Duration = Duration::from_millis(90_000 / HURRY as u64);
-/// A fault happens once in so many operations of its kind.
+/// One in this number of operations fails, per kind of fault.
 const RARE: usize = 400;
 
-/// Names of operations, in the order of their counters.
+/// Operations and their names, in the order of their counters.
 pub const OPERATIONS: [(Operation, &str); 8] = [
     (Operation::Look, "look"),
     (Operation::Create, "create"),
@@ -37,28 +37,28 @@ pub const OPERATIONS: [(Operation, &str); 8] = [
 ];
 
 pub struct Server {
-    /// Where processes have their paths to the folder.
+    /// Folder with a separate path to the shared folder for each process.
     mounts: PathBuf,
     has_locks: bool,
     pub has_faults: AtomicBool,
     processes: RwLock<HashMap<OsString, Arc<Process>>>,
     counts: [AtomicU64; OPERATIONS.len()],
-    /// Names in listings.
+    /// Number of names returned by listings.
     pub listed: AtomicU64,
-    /// Files that were renamed to their names not long ago, with the host that did it.
+    /// Files that were recently renamed to their final names, with the host that renamed them.
     fresh: Mutex<HashMap<OsString, (usize, Instant)>>,
-    /// How often each file was renamed to its name.
+    /// How often each file was renamed to its final name.
     pub finished: Mutex<HashMap<OsString, u32>>,
-    /// Locks of lost machines, with their ends.
+    /// Locks of lost machines, with the times at which they expire.
     leases: Mutex<Vec<(Instant, File)>>,
     pub faults: Faults,
 }
 
-/// How often the disk misbehaved.
+/// Numbers of injected faults.
 #[derive(Default)]
 pub struct Faults {
     pub failed: AtomicU64,
-    /// Answers that were lost: the operation was done and seemed to fail.
+    /// Lost answers: the operation succeeded but reported an error.
     pub lost_answers: AtomicU64,
     pub stale_looks: AtomicU64,
     pub full: AtomicU64,
@@ -88,7 +88,7 @@ impl Server {
         self.processes.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
 
-    /// A machine is lost, with all of its processes. The server notices after a while.
+    /// Loses a machine with all of its processes. The server keeps their locks for a while.
     pub fn lose(&self, host: usize) {
         let end = Instant::now() + LEASE;
         let processes = self.processes.read().unwrap_or_else(PoisonError::into_inner);
@@ -99,14 +99,14 @@ impl Server {
         }
     }
 
-    /// Ends what is over: leases, and times in which files are taken for missing.
+    /// Expires leases and recent renames.
     pub fn tick(&self) {
         let now = Instant::now();
         lock(&self.leases).retain(|(end, _)| *end > now);
         lock(&self.fresh).retain(|_, (_, made)| made.elapsed() < CACHED);
     }
 
-    /// Operations of each kind so far.
+    /// Number of operations of each kind so far.
     pub fn counts(&self) -> [u64; OPERATIONS.len()] {
         self.counts.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
@@ -115,7 +115,7 @@ impl Server {
         self.has_faults.load(Ordering::Relaxed)
     }
 
-    /// Names of the files that are new.
+    /// Names of recently finished files.
     pub fn fresh(&self) -> Vec<OsString> {
         lock(&self.fresh).keys().cloned().collect()
     }
@@ -135,7 +135,7 @@ impl Server {
         if !self.has_faults() {
             return;
         }
-        // A tenth of all machines is slow, and everybody has to wait now and then.
+        // A tenth of all machines is slow, and one in a thousand operations takes 20 ms.
         let micros = {
             let mut random = process.random();
             match random.below(1000) {
@@ -149,7 +149,7 @@ impl Server {
         }
     }
 
-    /// Whether a client believes that a file is missing that another one has just made.
+    /// Whether a client's cache reports a file as missing that another client has just created.
     fn is_stale(&self, process: &Process, path: &Path) -> bool {
         let fresh = lock(&self.fresh).get(path.file_name().unwrap_or_default()).copied();
         fresh.is_some_and(|(host, made)| host != process.host && made.elapsed() < CACHED) && process.random().once_in(2)
@@ -161,7 +161,7 @@ impl Server {
         happens
     }
 
-    /// Sends what was written to a file.
+    /// Sends written data to the file.
     fn send(&self, process: &Process, path: &Path) -> io::Result<()> {
         let Some(bytes) = lock(&process.unsent).remove(path) else {
             return Ok(());
@@ -173,7 +173,7 @@ impl Server {
     }
 }
 
-/// A handle of the server, which the seam keeps.
+/// A handle of the server, owned by the seam.
 pub struct Client(pub Arc<Server>);
 
 impl Disk for Client {
@@ -224,7 +224,7 @@ impl Disk for Client {
         let is_lost = matches!(operation, Operation::Rename | Operation::Create | Operation::Remove)
             && server.rarely(&process, &server.faults.lost_answers);
         match operation {
-            // A claim, that is; names of temporary files are made up until one is free.
+            // Only claims: names of temporary files are retried until one is free.
             Operation::Create if is_lost && path.extension().is_some_and(|end| end == "claim") => {
                 Err(ErrorKind::AlreadyExists.into())
             }
@@ -234,7 +234,7 @@ impl Disk for Client {
         }
     }
 
-    /// Nothing of what is written reaches the server before it is sent.
+    /// Buffers the data. They reach the server when they are sent.
     fn write(&self, path: &Path, file: &File, bytes: &[u8]) -> io::Result<usize> {
         let Some(process) = self.0.process(path) else {
             let mut file = file;
@@ -257,7 +257,7 @@ impl Disk for Client {
         Ok(())
     }
 
-    /// Some files are missing in a listing, and some are gone.
+    /// Listings lack some files and contain one that no longer exists.
     fn list(&self, folder: &Path, names: &mut Vec<OsString>) {
         self.0.listed.fetch_add(names.len() as u64, Ordering::Relaxed);
         if let Some(process) = self.0.process(folder).filter(|_| self.0.has_faults()) {
@@ -282,7 +282,7 @@ impl Disk for Client {
     }
 }
 
-/// Cuts off the end of a file, as a server does that had no power before it had written what it said it had.
+/// Truncates a file, like a server that lost power before it had written the data that it acknowledged.
 pub fn cut(path: &Path, share: f64) -> io::Result<()> {
     let length = fs::metadata(path)?.len();
     OpenOptions::new().write(true).open(path)?.set_len((length as f64 * share) as u64)

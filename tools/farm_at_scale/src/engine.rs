@@ -1,4 +1,4 @@
-//! The engine of the farm: it gives tasks to workers until all are done, and again those that did not end well.
+//! The farm's scheduler. It hands tasks to workers until all are done, and repeats tasks that failed.
 
 use crate::{
     Args,
@@ -33,14 +33,14 @@ use throng_base::disk::seam;
 use throng_render::Summary;
 use throng_settings::run::Run;
 
-/// One in so many tasks meets each of these fates.
+/// One in this number of tasks ends in each of these ways.
 const CRASHES: usize = 30;
 const PREEMPTIONS: usize = 30;
 const HANGS: usize = 400;
 const TWINS: usize = 100;
-/// Operations after which a fate comes at the latest: those of a task, about.
+/// Upper limit of the operations per frame before a fault occurs; about the number that a frame takes.
 const OPERATIONS_OF_A_FRAME: usize = 60;
-/// A machine is lost once in so many frames; and failures of the server's power, during the work.
+/// Frames per lost machine, and number of power cuts of the server during the run.
 const FRAMES_PER_LOSS: u32 = 1000;
 const POWER_CUTS: u32 = 4;
 
@@ -58,17 +58,17 @@ pub struct Engine {
     pub painted: Arc<Vec<AtomicU32>>,
     waiting: Mutex<VecDeque<u32>>,
     done: Vec<AtomicBool>,
-    /// Number of tasks that are not done.
+    /// Number of unfinished tasks.
     left: AtomicU32,
     started: AtomicU64,
     pub tally: Tally,
-    /// Files that lost their ends with the server's power.
+    /// Files that were truncated by a power cut.
     pub cut: Mutex<HashSet<OsString>>,
-    /// Errors of runs, by their text without names.
+    /// Errors of runs, by their text without names, with their counts.
     pub errors: Mutex<BTreeMap<String, u32>>,
 }
 
-/// How tasks ended, and what was seen.
+/// Counts of task outcomes and of observations.
 #[derive(Default)]
 pub struct Tally {
     pub crashed: AtomicU64,
@@ -82,7 +82,7 @@ pub struct Tally {
     pub seen_torn: AtomicU64,
 }
 
-/// A look at all frames after the work.
+/// Result of checking all frames after the run.
 pub struct Looked {
     pub rendered: u32,
     pub seconds: f64,
@@ -130,7 +130,7 @@ impl Engine {
         })
     }
 
-    /// Works until all tasks are done.
+    /// Runs until all tasks are done.
     pub fn run(&self) -> anyhow::Result<()> {
         let ended = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -162,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// The next task, once there is one. None if all are done.
+    /// Waits for the next task. None if all are done.
     fn next(&self) -> Option<u32> {
         loop {
             if let Some(task) = lock(&self.waiting).pop_front() {
@@ -175,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// Runs a task in a new process on `host`. Returns whether it ended well.
+    /// Runs a task in a new process on `host`. Returns whether it succeeded.
     fn run_task(&self, host: usize, task: u32) -> bool {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let mut random = Random::new(&[self.seed, number]);
@@ -187,7 +187,7 @@ impl Engine {
         };
         let hangs = (self.has_faults && random.once_in(HANGS)).then(|| Duration::from_secs(600) / HURRY);
         if self.has_faults && random.once_in(TWINS) {
-            // The engine believes that this one is lost, and gives its task to another worker, too.
+            // The scheduler assumes that this process is lost, and also gives its task to another worker.
             add(&self.tally.twins);
             lock(&self.waiting).push_front(task);
         }
@@ -216,7 +216,7 @@ impl Engine {
         *lock(&self.errors).entry(text).or_default() += 1;
     }
 
-    /// Runs throng on `frames` as one process. None if it panicked, or died.
+    /// Runs throng on `frames` as one process. None if the process panicked or was killed.
     fn process(
         &self,
         number: u64,
@@ -249,7 +249,7 @@ impl Engine {
         ended
     }
 
-    /// Loses machines and the server's power from time to time.
+    /// Loses machines and cuts the server's power from time to time.
     fn meddle(&self, ended: &AtomicBool) {
         let mut random = Random::new(&[self.seed, u64::MAX]);
         let (mut lost, mut cuts) = (0, 0);
@@ -270,7 +270,7 @@ impl Engine {
                 for name in self.server.fresh() {
                     if random.once_in(4) {
                         lock(&self.cut).insert(name.clone());
-                        // A file that is gone by now is none that could be cut.
+                        // The file may be gone by now.
                         let _ = cut(&self.out.join(name), random.share());
                     }
                 }
@@ -278,7 +278,7 @@ impl Engine {
         }
     }
 
-    /// Looks at files that were just finished, as a user does: each is whole.
+    /// Reads recently finished files and checks that each is complete.
     fn watch(&self, ended: &AtomicBool) {
         while !ended.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(5));
@@ -292,9 +292,9 @@ impl Engine {
         }
     }
 
-    /// Runs throng once more on all frames, without faults. It finds what is torn or missing.
+    /// Runs throng again on all frames, without faults. This run finds torn and missing files.
     pub fn look_again(&self) -> anyhow::Result<Looked> {
-        // Claims of lost machines have grown old by then.
+        // By then, claims of lost machines have expired.
         thread::sleep(Duration::from_secs(300) / HURRY);
         self.server.tick();
         self.server.has_faults.store(false, Ordering::Relaxed);
@@ -310,12 +310,12 @@ impl Engine {
     }
 }
 
-/// The number in the name of a frame's file.
+/// The frame number in a file name.
 fn frame_of(name: &OsString) -> u32 {
     Path::new(name).file_stem().and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(0)
 }
 
-/// Whether the file at `path` is the picture of `frame`.
+/// Whether the file at `path` is the correct picture of `frame`.
 pub fn is_whole(path: &Path, frame: u32) -> bool {
     let read = || Some(image::load_from_memory(&fs::read(path).ok()?).ok()?.into_rgb8().into_raw());
     read().is_some_and(|pixels| pixels == picture_of(frame))

@@ -1,10 +1,10 @@
-//! Simulates a farm: many workers and one folder, with crashes, preemption, machines that fail, slow and lying disks. The files are written by
-//! throng's own frame loop, as `throng render --skip-existing` does; only the picture and the disk are made up.
+//! Simulates a render farm: many workers share one folder, with crashes, preemption, lost machines, and slow and unreliable disks. Files
+//! are written by throng's own frame loop, as in `throng render --skip-existing`; only the picture and the disk are simulated.
 //!
 //!     cargo run --release -p farm_at_scale -- --workers 1000 --frames 100000
 //!
-//! Prints a table, and exits with 1 if a frame is lost, torn or made in vain more often than the faults explain. The faults depend on the seed
-//! alone; which of two threads is first, on the machine, too.
+//! Prints a table. Exits with 1 if a frame is lost or torn, or if more frames are rendered in vain than the faults explain. The seed
+//! determines the faults; the order of threads also depends on the machine.
 
 mod disk;
 mod engine;
@@ -24,23 +24,23 @@ use verdict::Verdict;
 pub struct Args {
     #[arg(long, default_value_t = 1000)]
     workers: usize,
-    /// Machines that the workers run on
+    /// Number of machines that the workers run on
     #[arg(long, default_value_t = 50)]
     hosts: usize,
     #[arg(long, default_value_t = 100_000)]
     frames: u32,
-    /// Frames of a task
+    /// Frames per task
     #[arg(long, default_value_t = 10)]
     chunk: u32,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A server that has no locks
+    /// Use a server without locks
     #[arg(long)]
     no_locks: bool,
-    /// Nothing goes wrong, to count operations
+    /// Inject no faults, to count operations
     #[arg(long)]
     no_faults: bool,
-    /// An existing folder in which the farm works [default: that of temporary files]
+    /// An existing folder in which the farm works [default: the folder for temporary files]
     #[arg(long)]
     folder: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A device that paints the number of a frame, so that every picture can be told from all others.
+//! A device that paints a unique picture for each frame number.
 
 use crate::{process::Process, random::Random};
 use std::{
@@ -18,7 +18,7 @@ use throng_device::{Device, DeviceError, Frame, FrameSettings, RayCounts, RayKin
 /// Width and height of pictures.
 pub const SIZE: u32 = 16;
 
-/// RGB of a frame's picture: noise, which no encoder makes shorter.
+/// RGB pixels of a frame's picture: random noise, which no encoder compresses.
 pub fn picture_of(frame: u32) -> Vec<u8> {
     let mut random = Random::new(&[u64::from(frame)]);
     (0..SIZE * SIZE * 3).map(|_| random.next() as u8).collect()
@@ -26,9 +26,9 @@ pub fn picture_of(frame: u32) -> Vec<u8> {
 
 pub struct Painter {
     pub process: Arc<Process>,
-    /// How often each frame was painted, by its number; shared by all workers.
+    /// How often each frame was painted, by frame number; shared by all workers.
     pub painted: Arc<Vec<AtomicU32>>,
-    /// Time for which the process is suspended while it paints one of the next frames.
+    /// Time for which the process is suspended during one of the next frames.
     pub hangs: Option<Duration>,
     pub under_way: VecDeque<u32>,
 }

@@ -1,4 +1,4 @@
-//! A simulated process of a worker. It has a path of its own to the folder, so that the disk knows who asks.
+//! A simulated process of a worker. Each has its own path to the folder, by which the disk identifies it.
 
 use crate::random::Random;
 use std::{
@@ -14,29 +14,29 @@ use std::{
     thread,
 };
 
-/// The way in which a process ends early.
+/// How a process ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is killed, and runs no destructor.
+    /// It is killed: no destructor runs.
     Crash,
-    /// It is told to stop.
+    /// It receives a request to stop.
     Preempted,
 }
 
 pub struct Process {
     pub host: usize,
-    /// None: it lives on.
+    /// None if the process is not ended early.
     pub fate: Option<Fate>,
-    /// Operations on files until its fate comes.
+    /// Number of file operations before it ends.
     left: AtomicI64,
     pub dead: AtomicBool,
     pub stop: AtomicBool,
-    /// Does nothing while it is set, as a process that is suspended.
+    /// While set, the process is suspended.
     pub hung: AtomicBool,
     random: Mutex<Random>,
-    /// Bytes that were written and have not reached the server, by the path of the file.
+    /// Written bytes that have not reached the server, by file path.
     pub unsent: Mutex<HashMap<PathBuf, Vec<u8>>>,
-    /// Locked files. The server holds locks of a lost machine for a while.
+    /// Locked files. The server keeps the locks of a lost machine for a while.
     pub locked: Mutex<HashMap<PathBuf, File>>,
 }
 
@@ -59,10 +59,10 @@ impl Process {
         lock(&self.random)
     }
 
-    /// Counts half an operation, and ends the thread if the process is dead. Threads that are ending already are told of an error.
+    /// Counts half an operation. Ends the thread if the process is dead.
     ///
     /// # Errors
-    /// If the process is dead and its destructors run, which a dead process does not do.
+    /// If the process is dead and the thread is already unwinding; a real dead process would run no destructors.
     pub fn step(&self) -> io::Result<()> {
         if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
             match self.fate {
@@ -82,7 +82,7 @@ impl Process {
 /// The payload of the panic that ends the threads of a dead process.
 struct Crash;
 
-/// Panics of threads whose process is dead are not shown. Those of scopes, which tell that one of their threads has panicked, are not either.
+/// Hides the panics of dead processes, and those of scopes that report them.
 pub fn silence_crashes() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! What came of the work, as a table.
+//! The result of the run, as a table.
 
 use crate::{
     disk::OPERATIONS,
@@ -11,16 +11,16 @@ use std::{
     time::Duration,
 };
 
-/// Painted frames that a run has under way when it ends: one that waits, and those in the hands of the device and of two writers.
+/// Painted frames that a run may have in flight when it ends: one waiting, one on the device and two being written.
 const UNDER_WAY: u64 = 4;
 
 pub struct Verdict {
     text: String,
     lost: u64,
     torn: u64,
-    /// Files written more than once, and how many the faults explain.
+    /// Files written more than once, and the number that the faults explain.
     twice: (u64, u64),
-    /// Pictures that never became a file, and how many the faults explain.
+    /// Pictures that never became a file, and the number that the faults explain.
     in_vain: (u64, u64),
 }
 

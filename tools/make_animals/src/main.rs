@@ -1,12 +1,11 @@
-//! Models the animals of `assets` and puts bones and breath into them.
+//! Models the animals of `assets`, with skeletons and morph targets.
 //!
 //! ```text
 //! cargo run --release -p make_animals [folder]
 //! ```
 //!
-//! An animal is described by a signed distance, meshed finely, remeshed to evenly spread vertices, and painted
-//! (`modelling`). Bones, skin weights that flow from them, and clips make it move (`rigging`). The same program
-//! writes the same bytes every time. The folder is `assets` unless it is given.
+//! `modelling` describes an animal by a signed distance, meshes it finely, remeshes it to evenly spaced vertices and paints it. `rigging`
+//! adds bones, skin weights and clips. The output is reproducible. The default folder is `assets`.
 
 mod bull;
 mod dragon;

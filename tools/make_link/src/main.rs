@@ -1,19 +1,18 @@
-//! Makes a link of chain mail for `scenes/chain_mail.ron`: `link.obj`, a torus about the z axis.
+//! Writes a chain mail link for `scenes/chain_mail.ron`: `link.obj`, a torus about the z axis.
 //!
 //! ```text
 //! cargo run --release -p make_link [folder]
 //! ```
 //!
-//! The wire's centre line has radius 1. Normals are exact, so few triangles look round. The folder is `assets` unless it is
-//! given.
+//! The wire's centre line has radius 1. Exact normals make a few triangles look round. The default folder is `assets`.
 
 use std::{env, f64::consts::TAU, fmt, fmt::Write as _, fs, path::PathBuf, process::ExitCode};
 
-/// Of the wire: thin enough for links that pass through each other not to touch.
+/// Radius of the wire. It is thin enough that interlocked links do not touch.
 const WIRE_RADIUS: f64 = 0.2;
-/// Steps along the wire.
+/// Number of steps along the wire.
 const ALONG: u32 = 32;
-/// Steps around it.
+/// Number of steps around the wire.
 const AROUND: u32 = 12;
 
 fn main() -> ExitCode {
@@ -53,14 +52,14 @@ fn torus() -> Result<String, fmt::Error> {
     Ok(obj)
 }
 
-/// Away from the wire's centre line.
+/// Normal of the torus, away from the wire's centre line.
 fn normal(i: u32, j: u32) -> [f64; 3] {
     let (sin_along, cos_along) = angle(i, ALONG).sin_cos();
     let (sin_around, cos_around) = angle(j, AROUND).sin_cos();
     [cos_along * cos_around, sin_along * cos_around, sin_around]
 }
 
-/// Rounded as it is written. Adding 0 makes -0 positive, which would be written with its sign.
+/// Rounds to the precision of the file. Adding 0 turns -0 into 0, so that no minus sign is written.
 fn tidy(x: f64) -> f64 {
     (x * 1e4).round() / 1e4 + 0.0
 }

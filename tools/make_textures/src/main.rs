@@ -1,12 +1,11 @@
-//! Paints the small tiling textures of the demo scenes: `stone.png` and `tiles.png`.
+//! Writes the small tiling textures of the demo scenes: `stone.png` and `tiles.png`.
 //!
 //! ```text
 //! cargo run --release -p make_textures [folder]
 //! ```
 //!
-//! All noise lives on a lattice that wraps around, so that the textures tile without a seam, and
-//! comes from a fixed hash, so that the same files are written every time. The folder is `assets`
-//! unless it is given.
+//! The noise uses a lattice that wraps around, so the textures tile without a seam. It uses a fixed hash, so the files are reproducible.
+//! The default folder is `assets`.
 
 use glam::{Vec2, Vec3};
 use image::{ImageResult, Rgb, RgbImage};
@@ -15,7 +14,7 @@ use std::process::ExitCode;
 
 const SIZE: u32 = 512;
 
-/// Gives the colour at a place in the unit square.
+/// Colour at a position in the unit square.
 type Painter = fn(Vec2) -> Vec3;
 
 fn main() -> ExitCode {
@@ -91,14 +90,14 @@ fn tiles(at: Vec2) -> Vec3 {
     set.lerp(LOZENGE * (0.9 + 0.25 * clouds) * grain, smoothstep(0.002, -0.006, lozenge))
 }
 
-/// A thin line where a noise crosses its middle: 1 on the line, 0 away from it.
+/// A thin line where a noise crosses its middle value: 1 on the line, 0 elsewhere.
 fn vein(at: Vec2, cells: i32, seed: u32, width: f32) -> f32 {
     let off_middle = (fractal(at, cells, 4, seed) - 0.5).abs();
     let line = (1.0 - off_middle / width).max(0.0);
     line * line
 }
 
-/// Small round holes scattered over a lattice, with soft rims.
+/// Small round holes with soft rims, scattered over a lattice.
 fn pits(at: Vec2, cells: i32, seed: u32) -> f32 {
     const SHARE: f32 = 0.13;
     let scaled = at * cells as f32;
@@ -122,7 +121,7 @@ fn pits(at: Vec2, cells: i32, seed: u32) -> f32 {
     deepest
 }
 
-/// Sum of octaves of tiling value noise, about 0 to 1 with a mean of one half.
+/// Sum of octaves of tiling value noise, from about 0 to 1 with mean 0.5.
 fn fractal(at: Vec2, cells: i32, octaves: u32, seed: u32) -> f32 {
     let mut sum = 0.0;
     let mut weight = 0.0;
@@ -149,7 +148,7 @@ fn noise(at: Vec2, cells: i32, seed: u32) -> f32 {
     mix(mix(value(0, 0), value(1, 0), t.x), mix(value(0, 1), value(1, 1), t.x), t.y)
 }
 
-/// A number from 0 to 1 that depends on a lattice point and a seed alone.
+/// A number from 0 to 1 that depends only on a lattice point and a seed.
 fn unit_hash(x: u32, y: u32, seed: u32) -> f32 {
     let mut h = x.wrapping_mul(0x9E37_79B1) ^ y.wrapping_mul(0x85EB_CA77);
     h ^= seed.wrapping_mul(0xC2B2_AE3D).rotate_left(13);

@@ -1,9 +1,8 @@
-//! Measures when the tree of a mesh that changes shape had better be built anew, for `docs/refit.md`.
+//! Measures when rebuilding the tree of a deforming mesh pays off, for `docs/refit.md`.
 //!
-//! `cargo run --release -p refit_threshold -- MODEL [PLOT.svg]` twists the model more and more about its vertical axis
-//! and compares the refitted tree with one that is built for the twisted mesh: cost by the surface area heuristic, rays
-//! per second on the CPU, and how many rays a frame must have for a rebuild to pay. With `RAYON_NUM_THREADS=1` a machine that
-//! has other things to do disturbs it little.
+//! `cargo run --release -p refit_threshold -- MODEL [PLOT.svg]` twists the model about its vertical axis by increasing amounts, and
+//! compares the refitted tree with a rebuilt one: SAH cost, rays per second on the CPU, and the number of rays per frame for which a
+//! rebuild pays off. `RAYON_NUM_THREADS=1` reduces disturbance by other work on the machine.
 
 use anyhow::{Context, Result};
 use glam::{Affine3, Quat, Vec3};
@@ -22,20 +21,20 @@ use throng_scene::anim::CameraPose;
 const TWISTS: [f32; 12] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.0];
 /// Rays on each side of the picture.
 const SIDE: u32 = 512;
-/// Rays that are timed at once: so few that most times nothing else gets in between.
+/// Rays timed at once. The number is small, so that most batches run undisturbed.
 const BATCH: usize = 4096;
 const REPEATS: usize = 40;
 
 struct Row {
     twist: f32,
-    /// Cost after the refit, over that of the tree at rest: what the policy sees.
+    /// Cost after the refit, relative to the rest pose; the policy uses this ratio.
     policy_ratio: f64,
-    /// The same, over that of a fresh tree.
+    /// Cost after the refit, relative to a rebuilt tree.
     fresh_ratio: f64,
-    /// Seconds per ray with the refitted tree and with the fresh one.
+    /// Seconds per ray with the refitted tree and with the rebuilt one.
     refitted: f64,
     fresh: f64,
-    /// Seconds.
+    /// Seconds of a refit and of a rebuild.
     refit: f64,
     rebuild: f64,
 }
@@ -105,7 +104,7 @@ fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Ro
     Ok(Row { twist, policy_ratio, fresh_ratio, refitted: seconds[0], fresh: seconds[1], refit, rebuild })
 }
 
-/// Least time that a batch takes with each of two trees, in turns.
+/// Shortest time of a batch with each of two trees, measured alternately, in seconds.
 fn batch_seconds(device: &mut CpuDevice, frames: [&Frame; 2], batch: &[Ray]) -> Result<[f64; 2]> {
     let mut hits = vec![Hit::default(); batch.len()];
     let mut seconds = [f64::INFINITY; 2];
@@ -142,7 +141,7 @@ fn scene(mesh: TriangleMesh) -> Scene {
     }
 }
 
-/// `blas` is a tree of the scene's only mesh.
+/// A frame with `blas` as the tree of the scene's only mesh.
 fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout) -> Frame {
     let blas = vec![Arc::new(blas)];
     let mut tlas = Tlas::new(layout);
@@ -170,8 +169,7 @@ fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout) -> Frame {
     unsafe { Frame::of_trees(scene.clone(), camera, blas, tlas) }
 }
 
-/// A picture's rays in tiles, and a ray in a random direction from wherever one of them ends: about what ambient light
-/// takes.
+/// Camera rays in tiles, and one ray in a random direction from each hit; similar to the rays of ambient occlusion.
 fn rays(device: &mut CpuDevice, frame: &Frame) -> Result<Vec<Ray>> {
     let camera = frame.camera();
     let through = |item: u32| {
@@ -233,11 +231,11 @@ fn table(mesh: &TriangleMesh, rows: &[Row]) -> String {
     out
 }
 
-/// Size of the plot, and of the frame around it.
+/// Size of the plot and of its margin.
 const SIZE: (f64, f64) = (640.0, 400.0);
 const MARGIN: f64 = 56.0;
 
-/// Slowdown of rays over the ratio of costs that the policy sees.
+/// Plots the slowdown of rays over the cost ratio that the policy uses.
 fn plot(rows: &[Row]) -> String {
     let slowdown = |row: &Row| row.refitted / row.fresh;
     let (width, height) = (SIZE.0 - 2.0 * MARGIN, SIZE.1 - 2.0 * MARGIN);

@@ -1,11 +1,11 @@
-//! Tries to break what the program promises: nothing is lost, torn, overwritten or stuck, whatever happens to it.
+//! A torture test of the program's promises: no file is lost, torn or overwritten, and no run hangs.
 //!
 //!     cargo run --release -p torture -- --seconds 3600
 //!
-//! What is tried depends on the seed alone; when a kill lands, on the machine, too. Cases that break a promise are kept with the command line
-//! that shows them, three of a kind. Prints a line per promise, and exits with 1 if one is broken.
+//! The attempts depend only on the seed; the timing of kills also depends on the machine. Up to three cases of each fault are stored, with
+//! the command lines that reproduce them. Prints a line per promise, and exits with 1 if one is broken.
 
-/// Signals, limits and disks are as Linux has them.
+/// Signals, limits and mounts are specific to Linux.
 #[cfg(target_os = "linux")]
 mod linux;
 

@@ -311,8 +311,8 @@ fn partition_serial(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool) 
     count
 }
 
-/// Parallel, in-place variant: partitions chunks on their own, then exchanges primitives on the wrong side of the whole set. Neither the chunks nor
-/// the resulting order depend on the number of threads.
+/// Parallel, in-place variant. It partitions chunks independently, then exchanges primitives that are on the wrong side. Neither the chunks
+/// nor the resulting order depend on the number of threads.
 fn partition_parallel(prims: &mut [BuildPrim], left: impl Fn(&BuildPrim) -> bool + Sync) -> usize {
     let chunks = prims.par_chunks_mut(CHUNK);
     let counts: Vec<usize> = chunks.map(|c| partition_serial(c, &left)).collect();

@@ -1,5 +1,5 @@
-//! Operations on the file system by which outputs come to be, one function each, so that tests can put a bad disk or a farm of
-//! machines in the place of this one ([`seam`]). In the program they are those of the standard library.
+//! File-system operations that create outputs, one function each. Tests can replace the disk to simulate a bad disk or a render farm
+//! ([`seam`]); the program itself uses the standard library.
 
 pub mod seam;
 
@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// Kinds of operations, as a server of files counts them.
+/// Kinds of operations, as a file server would count them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Look,
@@ -34,7 +34,7 @@ fn call<T>(operation: Operation, path: &Path, work: impl FnOnce() -> io::Result<
     Ok(done)
 }
 
-/// Looks at what is at `path`, behind all links.
+/// Metadata of the file at `path`, with links followed.
 ///
 /// # Errors
 /// As [`fs::metadata`].
@@ -42,7 +42,7 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
     call(Operation::Look, path, || fs::metadata(path))
 }
 
-/// Looks at what is at `path`, which may be a link.
+/// Metadata of the entry at `path`, with links not followed.
 ///
 /// # Errors
 /// As [`fs::symlink_metadata`].
@@ -50,7 +50,7 @@ pub fn symlink_metadata(path: &Path) -> io::Result<Metadata> {
     call(Operation::Look, path, || fs::symlink_metadata(path))
 }
 
-/// Creates a file where there must be none yet.
+/// Creates a file at `path`, where no file may exist yet.
 ///
 /// # Errors
 /// As [`File::create_new`].
@@ -58,15 +58,15 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     call(Operation::Create, path, || File::create_new(path))
 }
 
-/// Creates a file beside `path`, as `create` does.
+/// Creates a file next to `path` by calling `create`.
 ///
 /// # Errors
-/// Those of `create`.
+/// The errors of `create`.
 pub fn create<T>(path: &Path, create: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     call(Operation::Create, path, create)
 }
 
-/// Creates a file without a name in `folder`.
+/// Creates an unnamed temporary file in `folder`.
 ///
 /// # Errors
 /// As [`tempfile::tempfile_in`].
@@ -74,7 +74,7 @@ pub fn create_unnamed(folder: &Path) -> io::Result<File> {
     call(Operation::Create, folder, || tempfile::tempfile_in(folder))
 }
 
-/// Opens a file.
+/// Opens the file at `path`.
 ///
 /// # Errors
 /// As [`OpenOptions::open`].
@@ -82,7 +82,7 @@ pub fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
     call(Operation::Open, path, || options.open(path))
 }
 
-/// Renames a file, in place of any other.
+/// Renames a file and replaces any file at `to`.
 ///
 /// # Errors
 /// As [`fs::rename`].
@@ -98,10 +98,10 @@ pub fn remove(path: &Path) -> io::Result<()> {
     call(Operation::Remove, path, || fs::remove_file(path))
 }
 
-/// Lists the first names in a folder, at most so many.
+/// Lists the names in a folder, at most `most` of them, in no particular order.
 ///
 /// # Errors
-/// As [`fs::read_dir`]; entries that cannot be read are left out.
+/// As [`fs::read_dir`]. Unreadable entries are skipped.
 pub fn list(folder: &Path, most: usize) -> io::Result<Vec<OsString>> {
     let mut names = call(Operation::List, folder, || {
         let entries = fs::read_dir(folder)?.flatten().take(most);
@@ -113,7 +113,7 @@ pub fn list(folder: &Path, most: usize) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Locks the file at `path`, if nobody else has. The lock ends when the file is closed.
+/// Locks the file at `path` if no other process holds the lock. The lock ends when the file is closed.
 ///
 /// # Errors
 /// As [`File::try_lock`].
@@ -127,15 +127,15 @@ pub fn lock(path: &Path, file: &File) -> Result<(), TryLockError> {
     }
 }
 
-/// Makes sure that everybody can read what was written to the file at `path`. Network file systems send it when a file is closed, and tell
-/// only then that there was no room for it; so a second descriptor of the file is closed. Local file systems do nothing.
+/// Makes written data visible to other machines. Network file systems send data, and report a full disk, only when a file is closed; so a
+/// second descriptor of the file is closed here. On local file systems this has no effect.
 ///
 /// # Errors
-/// Those of writing.
+/// Errors of the delayed writes.
 pub fn flush(path: &Path, file: &File) -> io::Result<()> {
     call(Operation::Flush, path, || match file.try_clone() {
         Ok(copy) => close(copy),
-        // There is no second descriptor left.
+        // No second descriptor is available.
         Err(_) => file.sync_data(),
     })
 }
@@ -143,7 +143,7 @@ pub fn flush(path: &Path, file: &File) -> io::Result<()> {
 #[cfg(unix)]
 fn close(file: File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
-    // SAFETY: nobody else has the descriptor, as its file has given it up.
+    // SAFETY: `into_raw_fd` gave up ownership, so the descriptor is closed only here.
     match unsafe { libc::close(file.into_raw_fd()) } {
         0 => Ok(()),
         _ => {
@@ -157,7 +157,7 @@ fn close(_: File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to the file at `path`.
+/// Writes to `file`, which is at `path`.
 pub struct Writer<'a> {
     pub path: &'a Path,
     pub file: &'a File,
@@ -176,7 +176,7 @@ impl Write for Writer<'_> {
     }
 }
 
-/// The name of the machine that works on `path`. Getting it opens no file, so that it is the same in a run without a free descriptor.
+/// Name of the machine that works on `path`. Opens no file, so it also works when no descriptor is free.
 pub fn host(path: &Path) -> String {
     match seam::of(path) {
         Some(disk) => disk.host(path),
@@ -184,7 +184,7 @@ pub fn host(path: &Path) -> String {
     }
 }
 
-/// A time by which runs judge one another; simulated farms are in a hurry.
+/// Scales a timeout that runs apply to one another's files. Returned unchanged unless a simulated farm shortens it.
 pub fn time(path: &Path, time: Duration) -> Duration {
     seam::of(path).map_or(time, |disk| disk.hurry(time))
 }

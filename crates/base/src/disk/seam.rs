@@ -1,4 +1,4 @@
-//! The place of a disk that tests make. It answers for the paths that it has; all others go to the system.
+//! Simulated disks for tests. A simulated disk handles its own paths; all other paths go to the operating system.
 
 use super::Operation;
 use std::{
@@ -9,48 +9,48 @@ use std::{
     time::Duration,
 };
 
-/// A disk that fails, lies and crashes as it likes.
+/// A simulated disk, which may fail, return wrong results or crash.
 pub trait Disk: Send + Sync {
     fn has(&self, path: &Path) -> bool;
 
-    /// Called before an operation, which is not done after an error.
+    /// Called before an operation. After an error, the operation is skipped.
     ///
     /// # Errors
-    /// The answer to the operation.
+    /// The error that the operation returns.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 
     /// Called after an operation that succeeded.
     ///
     /// # Errors
-    /// The answer to the operation in spite of that.
+    /// The error that the operation returns although it succeeded.
     fn after(&self, operation: Operation, path: &Path) -> io::Result<()>;
 
-    /// Writes some of `bytes`, and returns how many it says it has written.
+    /// Writes a part of `bytes`, and returns the number of bytes that it reports as written.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The errors of a write.
     fn write(&self, path: &Path, file: &File, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Locks a file, if nobody else has.
+    /// Locks a file if no other process holds the lock.
     ///
     /// # Errors
     /// As [`File::try_lock`].
     fn lock(&self, path: &Path, file: &File) -> Result<(), TryLockError>;
 
-    /// Changes the names that listing a folder shows.
+    /// Modifies the names that listing `folder` returns.
     fn list(&self, folder: &Path, names: &mut Vec<OsString>);
 
-    /// Name of the machine that has `path`.
+    /// Name of the machine that works on `path`.
     fn host(&self, path: &Path) -> String;
 
-    /// The length of times such as the age of a stale claim.
+    /// Scales a time limit, such as the age at which a claim counts as stale.
     fn hurry(&self, time: Duration) -> Duration;
 }
 
 #[cfg(feature = "failing-disk")]
 static DISK: std::sync::OnceLock<Box<dyn Disk>> = std::sync::OnceLock::new();
 
-/// Puts `disk` in place for the rest of the process. Only the first call does.
+/// Installs `disk` for the rest of the process. Later calls have no effect.
 #[cfg(feature = "failing-disk")]
 pub fn install(disk: Box<dyn Disk>) {
     let _ = DISK.set(disk);
@@ -66,7 +66,7 @@ fn installed() -> Option<&'static dyn Disk> {
     None
 }
 
-/// The disk that tests made for `path`, if any.
+/// The installed disk if it handles `path`.
 pub(super) fn of(path: &Path) -> Option<&'static dyn Disk> {
     installed().filter(|disk| disk.has(path))
 }

@@ -1,4 +1,4 @@
-//! The denoiser of films on the CPU: kernels that work in tiles, on a frame and its neighbours.
+//! The animation denoiser on the CPU: kernels that process a frame and its neighbours in tiles.
 
 use super::{Kernel, Launch, chosen_kernels};
 use crate::{
@@ -12,39 +12,41 @@ use bytemuck::Zeroable;
 use std::ptr::{null, null_mut};
 use throng_abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams, Params};
 
-/// Pixels that are recorded one after the other.
+/// Pixels per batch when records are created.
 const RECORD_BATCH: u32 = 1024;
 
-/// Kernels that take the noise out of a frame with the help of its neighbours.
+/// Kernels that denoise a frame with its neighbours.
 pub struct FilmFilter(&'static super::KernelTable);
 
-/// A frame's radiance and AOVs as slices, row by row from the top.
+/// Radiance and AOVs of a frame, row by row from the top.
 #[derive(Clone, Copy)]
 pub struct FilmLayers<'a> {
-    /// Linear RGB.
+    /// Linear RGB, premultiplied by alpha.
     pub radiance: &'a [f32],
-    /// Variance of each of these.
+    /// Variance of `radiance`.
     pub variance: &'a [f32],
     pub albedo: &'a [f32],
     pub normal: &'a [f32],
     /// As in [`throng_picture::aov::Aov::Motion`].
     pub motion: &'a [f32],
-    /// A float per pixel of a transparent picture, whose radiance is multiplied by it; empty for opaque ones.
+    /// Alpha of transparent pictures, one float per pixel; empty for opaque ones.
     pub alpha: &'a [f32],
-    /// Its variance; empty where that is not known.
+    /// Variance of `alpha`; empty if it is unknown.
     pub alpha_variance: &'a [f32],
-    /// Whether pixels have samples in common with those around them ([`throng_scene::PixelFilter::Shared`]).
+    /// Whether neighbouring pixels share samples ([`throng_scene::PixelFilter::Shared`]).
     pub shared: bool,
 }
 
 impl FilmFilter {
+    /// Selects the kernels for this processor.
+    ///
     /// # Errors
-    /// When `THRONG_CPU` asks for kernels that are not there.
+    /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new() -> Result<Self, DeviceError> {
         chosen_kernels().map(Self)
     }
 
-    /// The frame with these layers, as the other functions read it; none if they are not of this size.
+    /// Creates the records of a frame from its layers; None if a layer's size differs from `width` x `height` pixels.
     pub fn record(&self, (width, height): (u32, u32), layers: &FilmLayers) -> Option<Vec<f32>> {
         let pixels = u32::try_from(u64::from(width) * u64::from(height)).ok().filter(|&pixels| pixels > 0)?;
         let FilmLayers { radiance, variance, albedo, normal, motion, alpha, .. } = *layers;
@@ -67,7 +69,7 @@ impl FilmFilter {
             height,
         };
         let denoise = DenoiseParams { layers, ..Zeroable::zeroed() };
-        // SAFETY: layers, outliers and records are of that size, and each pixel has its own of the last two.
+        // SAFETY: layers, outliers and records have this size, and each pixel writes only its own outliers and records.
         unsafe {
             run(self.0.denoise_outliers, &denoise, (pixels, RECORD_BATCH));
             run(self.0.denoise_record, &denoise, (pixels, RECORD_BATCH));
@@ -75,11 +77,11 @@ impl FilmFilter {
         Some(records)
     }
 
-    /// The radiance of the frame in the middle of `window`, an odd number of frames of `width` x `height` pixels. Frames that are not there
-    /// are none; others count by how many samples they have. A `strength` of 1 is the usual one.
+    /// Denoises the frame in the middle of `window`, an odd number of frames of the given size. Entries of missing frames are None; the
+    /// others are weighted by their sample counts. The default `strength` is 1.
     ///
     /// # Errors
-    /// When the frame in the middle is missing or a frame has another size.
+    /// If the middle frame is missing, or if a frame has another size.
     pub fn filter(
         &self,
         window: &[Option<HostFilm>],
@@ -100,17 +102,17 @@ impl FilmFilter {
             alpha: address_mut(&mut alpha),
             ..params(size, window, strength, is_shared(window))
         };
-        // SAFETY: planes are of that size, and each tile has pixels of its own.
+        // SAFETY: the planes have this size, and each tile writes only its own pixels.
         unsafe {
             run(self.0.denoise_average, &denoise, (tiles(size), 1));
             if !spread.is_empty() {
                 run(self.0.denoise_spread, &denoise, (tiles(size), 1));
             }
         }
-        // The third step writes to the first plane.
+        // The third step writes alpha to the first plane.
         let plane = if spread.is_empty() { 2 } else { 0 };
         let averaged = alpha.chunks(pixels).nth(plane).map_or_else(Vec::new, <[f32]>::to_vec);
-        // Nothing was averaged where nothing covers a pixel, and so there is no error to tell.
+        // Uncovered pixels have no colour, and therefore no error.
         for (index, error) in errors.iter_mut().enumerate() {
             if averaged.get(index % pixels).is_some_and(|&alpha| alpha <= 0.0) {
                 *error = 0.0;
@@ -119,7 +121,7 @@ impl FilmFilter {
         Ok(Filtered { alpha: averaged, ..Filtered::new(&radiance, &errors) })
     }
 
-    /// The same without averaging pixels nearby.
+    /// As [`Self::filter`], without averaging nearby pixels.
     ///
     /// # Errors
     /// As [`Self::filter`].
@@ -129,7 +131,7 @@ impl FilmFilter {
         Ok(Filtered { radiance: gathered_radiance(&gathered, &alpha), alpha, ..Filtered::default() })
     }
 
-    /// What was gathered, and of transparent pictures alpha, its variance, and room for alpha that is averaged.
+    /// The gathered planes. For transparent pictures also planes of alpha, of its variance, and space for the averaged alpha.
     fn gathered(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<(Vec<f32>, Vec<f32>), DeviceError> {
         let pixels = check_window(window, size)?;
         let weights = TileGrid::of(size).count() as usize;
@@ -154,18 +156,18 @@ impl FilmFilter {
             alpha: address_mut(&mut alpha),
             ..params(size, window, 1.0, is_shared(window))
         };
-        // SAFETY: frames and planes are of that size, and each tile has pixels of its own.
+        // SAFETY: frames and planes have this size, and each tile writes only its own pixels.
         unsafe { run(self.0.denoise_gather, &denoise, (tiles(size), 1)) };
         Ok((gathered, alpha))
     }
 }
 
-/// Whether the frame in the middle has pixels with samples in common.
+/// Whether pixels of the middle frame share samples.
 fn is_shared(window: &[Option<HostFilm>]) -> bool {
     window.get(window.len() / 2).copied().flatten().is_some_and(|film| film.shared)
 }
 
-/// Where values are; null for none.
+/// Pointer to the values; null if there are none.
 fn address(values: &[f32]) -> *const f32 {
     if values.is_empty() { null() } else { values.as_ptr() }
 }
@@ -174,7 +176,7 @@ fn address_mut(values: &mut [f32]) -> *mut f32 {
     if values.is_empty() { null_mut() } else { values.as_mut_ptr() }
 }
 
-/// Where the frames of a window are.
+/// Pointers to the frames of a window.
 fn addresses(window: &[Option<HostFilm>]) -> Vec<DenoiseFrame> {
     let none = HostFilm { records: &[], weights: &[], shared: false, alpha: &[] };
     let frame = |film: &Option<HostFilm>| {
@@ -189,12 +191,12 @@ fn tiles((width, height): (u32, u32)) -> u32 {
     width.div_ceil(DENOISE_TILE_WIDTH) * height.div_ceil(DENOISE_TILE_HEIGHT)
 }
 
-/// Runs a kernel on so many items, in batches.
+/// Runs a kernel on `items` items, in batches.
 ///
 /// # Safety
-/// The pointers that the kernel takes lead to memory for pictures of that size.
+/// The pointers in `denoise` must be valid for a picture of its size.
 unsafe fn run(kernel: Kernel, denoise: &DenoiseParams, (items, batch): (u32, u32)) {
     let launch = Launch::of(Params { denoise, ..Zeroable::zeroed() });
-    // SAFETY: as this function's.
+    // SAFETY: the caller guarantees the same.
     unsafe { launch.run(kernel, items, batch, &|| false) };
 }

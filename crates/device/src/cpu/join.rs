@@ -74,7 +74,8 @@ impl Developer {
         );
         let aovs = settings.aovs.iter();
         let mut images: Vec<(Aov, Vec<f32>)> = aovs.map(|aov| (aov, vec![0.0; count * aov.channels()])).collect();
-        let mut record = FrameAovs { sum_words: layer_words(settings.aovs) as u64, ..Zeroable::zeroed() };
+        let (sum_words, shade_margin) = (layer_words(settings.aovs) as u64, settings.shade_margin());
+        let mut record = FrameAovs { sum_words, shade_margin, ..Zeroable::zeroed() };
         record.sums = film.layers.as_mut_ptr();
         for (aov, values) in &mut images {
             frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());

@@ -7,7 +7,7 @@ use super::{
     adaptive::{self, Passes},
     frame_aovs, layer_words,
     material_tables::{MaterialTables, PosedCache},
-    params::{TILE_ITEMS, aspect, pixel_items},
+    params::{TILE_ITEMS, pixel_items},
     tables::Tables,
 };
 use crate::light::LightCache;
@@ -207,7 +207,7 @@ impl CpuDevice {
         let mut images: Vec<(Aov, Vec<f32>)> =
             aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
         let tables = self.tables()?;
-        let mut record = Box::new(frame_aovs::record(frame, aspect(settings)));
+        let mut record = Box::new(frame_aovs::record(frame, settings));
         let mut shade_noise = vec![0f32; if settings.measures_shade() { 4 * pixels } else { 0 }];
         if !shade_noise.is_empty() {
             record.shade_noise = shade_noise.as_mut_ptr();

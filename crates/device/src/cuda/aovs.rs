@@ -5,7 +5,7 @@ use super::{
     scene::SceneTables,
     shapes::{Shapes, vertex_bytes},
 };
-use crate::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words, params::aspect};
+use crate::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words};
 use bytes::Bytes;
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
@@ -58,7 +58,7 @@ impl AovMemory {
         stream: &Stream,
     ) -> CudaResult<()> {
         let (aovs, pixels) = (settings.aovs, settings.film_pixels());
-        let mut record = frame_aovs::record(frame, aspect(settings));
+        let mut record = frame_aovs::record(frame, settings);
         let sums = Accumulation::layers_words(settings);
         if sums > 0 {
             self.sums.reserve(sums * size_of::<u32>())?;

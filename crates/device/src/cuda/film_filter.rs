@@ -1,4 +1,4 @@
-//! The denoiser of films on one GPU. Frames stay in its memory from when they were traced until nobody needs them any more.
+//! The animation denoiser on one GPU. Frames stay in GPU memory from rendering until no frame needs them any more.
 
 use super::{
     device::failed,
@@ -25,29 +25,29 @@ use std::{
 };
 use throng_abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams};
 
-/// Floats per pixel that are the result.
+/// Number of floats per pixel in the result.
 const AVERAGED: usize = 5;
 
 /// The denoiser and its memory.
 pub struct FilmGpu {
-    /// That of the device.
+    /// Name of the device.
     name: String,
     kernels: Arc<Kernels>,
-    /// Memory of frames that nobody needs any more.
+    /// Memory of frames that are no longer needed, for reuse.
     spare: Mutex<Vec<Array>>,
     pinned: SparePinned,
     work: Mutex<Work>,
     context: Context,
 }
 
-/// Memory for one frame after the other.
+/// Working memory, reused for each frame.
 struct Work {
     stream: Stream,
-    /// Where the frames of the window are.
+    /// Pointers to the frames of the window.
     frames: Array,
     gathered: Array,
     spread: Array,
-    /// Radiance, and errors behind it.
+    /// Radiance, followed by the errors.
     averaged: Array,
 }
 
@@ -58,12 +58,12 @@ pub struct GpuFrame {
     /// As in [`HostFilm`](crate::HostFilm).
     shared: bool,
     gpu: Arc<FilmGpu>,
-    /// The same on other GPUs that have needed it.
+    /// Copies on other GPUs that needed this frame.
     copies: Mutex<Vec<Arc<GpuFrame>>>,
 }
 
 impl FilmGpu {
-    /// `context` is the one that `kernels` were loaded in, and current.
+    /// Creates the denoiser. `context` must be current and the context in which `kernels` were loaded.
     pub fn new(name: String, context: Context, kernels: Arc<Kernels>, pinned: SparePinned) -> CudaResult<Arc<Self>> {
         let work = Work {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
@@ -76,17 +76,17 @@ impl FilmGpu {
         Ok(Arc::new(Self { name, kernels, spare, pinned, work, context }))
     }
 
-    /// Bytes that a frame takes.
+    /// Memory of a frame, in bytes.
     pub fn frame_bytes(pixels: usize) -> usize {
         size_of::<f32>() * record_floats(pixels)
     }
 
-    /// Bytes that denoising takes besides.
+    /// Working memory for denoising a frame, in bytes.
     pub fn work_bytes(pixels: usize) -> usize {
         size_of::<f32>() * (OUTLIERS + GATHERED + SPREAD + AVERAGED) * pixels
     }
 
-    /// Makes room for a frame, whose samples are `shared` or not. The GPU's context must be current.
+    /// Allocates a frame. `shared` is whether its pixels share samples. The GPU's context must be current.
     pub fn frame(self: &Arc<Self>, size: (u32, u32), shared: bool) -> CudaResult<GpuFrame> {
         let bytes = Self::frame_bytes(size.0 as usize * size.1 as usize);
         let mut records = lock(&self.spare).pop().unwrap_or_default();
@@ -103,19 +103,19 @@ impl FilmGpu {
         result.map_err(|error| failed(&self.name, "denoising", error))
     }
 
-    /// A frame of another GPU.
+    /// Copies a frame from another GPU.
     fn copy_of(self: &Arc<Self>, other: &GpuFrame) -> Result<GpuFrame, DeviceError> {
         self.with(|| {
             let frame = self.frame(other.size, other.shared)?;
             let work = lock(&self.work);
-            // SAFETY: nobody writes to frames that have been recorded, and the stream is waited for.
+            // SAFETY: recorded frames are not written to, and the stream is synchronized before the frame is used.
             unsafe { frame.records.copy_later(&other.records, &work.stream)? };
             work.stream.synchronize()?;
             Ok(frame)
         })
     }
 
-    /// A frame of the host.
+    /// Uploads a frame from host memory.
     fn upload(self: &Arc<Self>, records: &[f32], size: (u32, u32)) -> Result<GpuFrame, DeviceError> {
         let frame = self.with(|| self.frame(size, false))?;
         if size_of_val(records) != frame.records.bytes() {
@@ -127,24 +127,25 @@ impl FilmGpu {
 }
 
 impl Drop for FilmGpu {
-    /// The fields free their memory in this context, in which nothing runs any more. There is nobody to tell of errors.
+    /// The fields free their memory in this context, in which no work is left. Errors cannot be reported.
     fn drop(&mut self) {
         let _ = CurrentContext::set_current(&self.context);
     }
 }
 
 impl GpuFrame {
-    /// Queues launches that make the frame of layers on the GPU, whose addresses are in `layers`. They take memory for `outliers`.
+    /// Queues launches that create this frame from layers on the GPU; `layers` has their addresses. `outliers` is working memory.
     ///
     /// # Safety
-    /// Until the stream has passed the launches, nobody frees the layers, outliers or this frame, or uses the outliers in another stream.
+    /// Until the launches have finished, the layers, the outliers and this frame must not be freed, and the outliers must not be used in
+    /// another stream.
     pub unsafe fn record(&self, layers: DenoiseLayers, outliers: &mut Array, stream: &Stream) -> CudaResult<()> {
         let (width, height) = self.size;
         outliers.reserve(size_of::<f32>() * OUTLIERS * width as usize * height as usize)?;
         let layers = DenoiseLayers { outliers: outliers.at(0), records: self.records.at(0), width, height, ..layers };
         let denoise = DenoiseParams { layers, ..Zeroable::zeroed() };
         for kernel in ["throng_denoise_outliers", "throng_denoise_record"] {
-            // SAFETY: passed on; outliers and records have room for all pixels.
+            // SAFETY: the caller guarantees the lifetimes; outliers and records have room for all pixels.
             unsafe { self.gpu.kernels.launch_items(kernel, width * height, stream, arguments![denoise])? };
         }
         Ok(())
@@ -155,7 +156,7 @@ impl GpuFrame {
         DenoiseFrame { records: self.records.at::<f32>(0).cast_const(), weights: null(), alpha: null() }
     }
 
-    /// The same frame on `gpu`; none if it is there already.
+    /// A copy of this frame on `gpu`; None if the frame is already there.
     fn copy_on(&self, gpu: &Arc<FilmGpu>) -> Result<Option<Arc<GpuFrame>>, DeviceError> {
         if Arc::ptr_eq(&self.gpu, gpu) {
             return Ok(None);
@@ -179,7 +180,7 @@ impl DeviceFilm for GpuFrame {
 
     fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
         let pixels = check_window(window, self.size)?;
-        // Kept until the kernels have read them.
+        // Copies must live until the kernels have read them.
         let mut copies = Vec::new();
         let mut address = |records: &FilmRecords<'_>| -> Result<DenoiseFrame, DeviceError> {
             let own = match *records {
@@ -208,7 +209,7 @@ impl DeviceFilm for GpuFrame {
             let mut work = lock(&self.gpu.work);
             work.run((denoise, &frames, pixels), &self.gpu.kernels, (averages, averages && is_alone(window)))?;
             let found = if averages { &work.averaged } else { &work.gathered };
-            // SAFETY: both are kept until the stream has been waited for.
+            // SAFETY: both buffers live until the stream is synchronized.
             unsafe { found.read_later(&mut pinned, 0, bytes, &work.stream)? };
             work.stream.synchronize()?;
             Ok(self.gpu.pinned.lend(pinned))
@@ -229,7 +230,8 @@ impl Drop for GpuFrame {
 }
 
 impl Work {
-    /// Queues the denoiser's kernels, or the first of them alone, for a window of frames of so many pixels. The last one `spreads` averages.
+    /// Queues the denoiser's kernels for a window of frames with `pixels` pixels each: always the first, the second if `averages`, the
+    /// third if `spreads`.
     fn run(
         &mut self,
         (mut denoise, frames, pixels): (DenoiseParams, &[DenoiseFrame], usize),
@@ -251,7 +253,7 @@ impl Work {
         denoise.errors = self.averaged.at(3 * plane);
         let tiles = denoise.width.div_ceil(DENOISE_BLOCK_WIDTH) * denoise.height.div_ceil(DENOISE_BLOCK_HEIGHT);
         let threads = DENOISE_BLOCK_WIDTH * DENOISE_BLOCK_HEIGHT;
-        // SAFETY: frames and planes are of that size, and whoever calls waits for the stream before any of them is used otherwise.
+        // SAFETY: frames and planes have this size. The caller synchronizes the stream before it uses any of them otherwise.
         unsafe {
             kernels.launch("throng_denoise_gather", tiles, threads, &self.stream, arguments![denoise])?;
             if averages {
@@ -275,7 +277,7 @@ mod tests {
     use cust::device::Device;
     use throng_base::math::hash_unit;
 
-    /// No multiple of any tile.
+    /// Not a multiple of any tile size.
     const SIZE: (u32, u32) = (203, 77);
     const PIXELS: usize = 203 * 77;
 
@@ -293,7 +295,7 @@ mod tests {
         Some(FilmGpu::new("cuda".into(), context, kernels, SparePinned::default()).unwrap())
     }
 
-    /// Radiance, variance, albedo, normal and motion of a frame: a pattern that moves, with noise, and places where nothing is known.
+    /// Radiance, variance, albedo, normal and motion of a frame: a moving pattern with noise and some invalid values.
     fn layers(number: u32) -> [Vec<f32>; 5] {
         let values = |kind: u32, channels: u32, value: &dyn Fn(u32, u32, f32) -> f32| -> Vec<f32> {
             let items = (0..PIXELS as u32).flat_map(|pixel| (0..channels).map(move |c| (pixel, c)));
@@ -321,7 +323,7 @@ mod tests {
             (0..7).map(|number| cpu.record(SIZE, &borrowed(&layers(number))).unwrap()).collect();
         let mut frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
         frames[3].shared = true;
-        // One is missing, and one is on the host.
+        // One frame is missing, and one is in host memory.
         let on_cpu =
             |index: usize| HostFilm { records: &recorded[index], weights: &[], shared: index == 3, alpha: &[] };
         let of_cpu: Vec<_> = (0..recorded.len()).map(|index| (index != 1).then(|| on_cpu(index))).collect();
@@ -364,7 +366,7 @@ mod tests {
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
         let addresses = DenoiseLayers { radiance, variance, albedo, normal, motion, ..Zeroable::zeroed() };
         let mut outliers = Array::default();
-        // SAFETY: layers, outliers and the frame are kept until the stream has been waited for.
+        // SAFETY: layers, outliers and the frame live until the stream is synchronized.
         unsafe { frame.record(addresses, &mut outliers, &stream).unwrap() };
         stream.synchronize().unwrap();
         let expected = FilmFilter::new().unwrap().record(SIZE, &borrowed(&layers)).unwrap();

@@ -149,6 +149,8 @@ pub struct StageOptions {
     pub up: Option<Vec3>,
     /// Rotation of the model in degrees: first about X, then Y, then Z.
     pub rotate: Option<Vec3>,
+    /// Whether a single picture is rendered. It gets a still camera instead of a turntable, unless `turns` or `duration` are given.
+    pub single: bool,
     /// Trade-off between time and quality.
     pub preset: Option<Preset>,
 }
@@ -235,7 +237,7 @@ impl Default for AnimationOptions {
 /// The camera for a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CameraChoice {
-    /// A turntable for a static model, a still camera for an animated one.
+    /// A turntable for a static model; a still camera for an animated one, and for a single picture.
     #[default]
     Automatic,
     /// Always a turntable.

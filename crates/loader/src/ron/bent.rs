@@ -16,7 +16,7 @@ use throng_scene::{
 /// Checks that memory suffices for the poses of all bending meshes.
 ///
 /// # Errors
-/// If it does not.
+/// If memory does not suffice.
 pub fn check_room(
     source: &Source,
     file: &SceneFile,

@@ -1,7 +1,11 @@
 //! Validation and conversion of the `camera`, `cameras` and `cuts` sections.
 
 use super::{clearance, file::Source, lens, motions, names::Names, placements::direction, source::Place};
-use crate::{LoadError, framing, suggest};
+use crate::{
+    LoadError,
+    framing::{self, Framing},
+    suggest,
+};
 use glam::{DVec3, Vec2, Vec3};
 use throng_scene::{
     Above, Camera, CameraKey, CameraPath, Cut, Ease, Flight, Follow, Pace, Projection, Scene,
@@ -172,7 +176,16 @@ impl Checks<'_> {
         if towards.cross(camera.up).length() < 1e-5 {
             return self.fail(&self.place.key("from"), "the camera looks along `up`: give another `up`, as (0, 0, 1)");
         }
-        if !(0.0..=0.49).contains(&c.margin.0) {
+        let framing = self.framing(camera, c.margin.0)?;
+        let points = self.names.outline(c.of.as_deref());
+        let points = points.map_err(|message| self.source.error(&self.place.key("of"), message))?;
+        let (eye, target) = framing::fitted(&points, (towards, camera.up), &framing);
+        Ok(CameraPath::Still { eye, target })
+    }
+
+    /// The part of the picture that an object fills, with this margin.
+    fn framing(&self, camera: &Camera, margin: f32) -> Result<Framing, LoadError> {
+        if !(0.0..=0.49).contains(&margin) {
             return self.fail(&self.place.key("margin"), "the margin must be 0 to 0.49");
         }
         let Projection::Perspective { fov_y } = camera.projection else {
@@ -184,16 +197,31 @@ impl Checks<'_> {
                 "the object is in the middle of the picture: remove the shift, or use LookAt",
             );
         }
-        let points = self.names.outline(c.of.as_deref());
-        let points = points.map_err(|message| self.source.error(&self.place.key("of"), message))?;
         let (width, height) = (self.scene.settings.width, self.scene.settings.height);
-        let (eye, target) =
-            framing::fitted(&points, (towards, camera.up), fov_y, width as f32 / height as f32, c.margin.0);
-        Ok(CameraPath::Still { eye, target })
+        Ok(Framing { fov_y, aspect: width as f32 / height as f32, margin, zoom: 1.0 })
+    }
+
+    /// The radius of an orbit around a named object, which is in the picture from all sides.
+    fn fitting_radius(&self, c: &Orbit, camera: &Camera) -> Result<f32, LoadError> {
+        let name = match &c.target {
+            Aim::Name(name) => name,
+            Aim::On(on) => &on.of,
+            Aim::Point(_) => {
+                return self.fail(&self.place, "`radius` is missing: add it, or name an object as the `target`");
+            }
+        };
+        let framing = self.framing(camera, c.margin.0)?;
+        let points = self.names.outline(Some(name));
+        let points = points.map_err(|message| self.source.error(&self.place.key("target"), message))?;
+        Ok(framing::fitting_radius(&points, camera.up, c.height.0, &framing))
     }
 
     fn orbit(&self, c: &Orbit, camera: &mut Camera) -> Result<(), LoadError> {
-        let (radius, height) = (c.radius.0, c.height.0);
+        let height = c.height.0;
+        let radius = match c.radius {
+            Some(radius) => radius.0,
+            None => self.fitting_radius(c, camera)?,
+        };
         if radius <= 0.0 || radius < height.abs() * 1e-5 {
             let place = self.place.key("radius");
             return self.fail(&place, "the radius must be above 0, or the camera looks along `up`");

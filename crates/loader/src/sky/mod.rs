@@ -87,7 +87,7 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Angles are in degrees.
+    /// Creates the model for a sun at these angles, in degrees.
     fn new(air: &'a Atmosphere, elevation: f32, azimuth: f32, irradiance: Rgb) -> Self {
         let elevation = f64::from(elevation).to_radians();
         Self {

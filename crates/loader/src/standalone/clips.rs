@@ -61,23 +61,34 @@ pub struct SingleClip {
     pub choice: String,
     /// Its unique name for files.
     pub name: String,
+    /// Its name for people: the clip's own name, followed by its index if other clips have the same name.
+    pub label: String,
+    /// Expected number of frames of its sequence. `--set render.frames` may change the number.
+    pub frames: u32,
 }
 
-/// The clips that `options` name, to be played separately.
+/// The clips that `options` name, to be played separately. `frames` returns the number of frames of one clip's sequence.
 ///
 /// # Errors
 /// As [`playbacks`].
-pub fn singles(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<SingleClip>, String> {
+pub fn singles(
+    options: &AnimationOptions,
+    clips: &[Clip],
+    frames: impl Fn(Playback) -> u32,
+) -> Result<Vec<SingleClip>, String> {
     let mut taken: HashMap<String, usize> = HashMap::new();
     let single = |playback: Playback| {
         let own = &clips[playback.clip as usize].name;
         let is_unique = clips.iter().filter(|clip| clip.name == *own).count() == 1;
-        let choice = if is_unique { own.clone() } else { playback.clip.to_string() };
+        let (choice, label) = match is_unique {
+            true => (own.clone(), own.clone()),
+            false => (playback.clip.to_string(), format!("{own} ({})", playback.clip)),
+        };
         let file = as_file_name(own);
         let count = taken.entry(file.to_lowercase()).or_default();
         *count += 1;
         let name = if *count == 1 { file } else { format!("{file}_{count}") };
-        SingleClip { choice, name }
+        SingleClip { choice, name, label, frames: frames(playback) }
     };
     Ok(playbacks(options, clips)?.into_iter().map(single).collect())
 }
@@ -187,12 +198,12 @@ mod tests {
     fn clips_are_played_by_themselves_under_names_of_their_own() {
         let all = AnimationOptions { clips: vec!["all".into()], ..AnimationOptions::default() };
         let of = |names: &[&str]| {
-            let singles = singles(&all, &clips(names)).unwrap();
-            singles.into_iter().map(|single| (single.choice, single.name)).collect::<Vec<_>>()
+            let singles = singles(&all, &clips(names), |_| 1).unwrap();
+            singles.into_iter().map(|single| [single.choice, single.name, single.label]).collect::<Vec<_>>()
         };
-        let pair = |choice: &str, name: &str| (choice.to_owned(), name.to_owned());
-        assert_eq!(of(&["Run", "a/b"]), [pair("Run", "Run"), pair("a/b", "a_b")]);
-        assert_eq!(of(&["Run", "run", "Run"]), [pair("0", "Run"), pair("run", "run_2"), pair("2", "Run_3")]);
+        assert_eq!(of(&["Run", "a/b"]), [["Run"; 3], ["a/b", "a_b", "a/b"]]);
+        let alike = [["0", "Run", "Run (0)"], ["run", "run_2", "run"], ["2", "Run_3", "Run (2)"]];
+        assert_eq!(of(&["Run", "run", "Run"]), alike);
     }
 
     #[test]

@@ -44,7 +44,13 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) ->
 /// As [`gltf::load_model`]. Also if no clip has a given name.
 pub fn singles(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
     let model = gltf::load_model(path, &options.model.gltf())?;
-    clips::singles(&options.model.animation, &model.rig.clips).map_err(|message| LoadError::file(path, message))
+    let fps = settings(options).fps;
+    let frames = |playback: Playback| {
+        let round = (playback.speed != 0.0).then(|| clips::round(&[playback], &model.rig.clips, fps));
+        Stage { round, ..Stage::new(options) }.frames(fps)
+    };
+    let singles = clips::singles(&options.model.animation, &model.rig.clips, frames);
+    singles.map_err(|message| LoadError::file(path, message))
 }
 
 /// The clips and the camera that the user has selected from the file.

@@ -224,6 +224,25 @@ fn a_turntable_around_a_clip_takes_whole_rounds_and_counts_from_its_first_frame(
 }
 
 #[test]
+fn the_number_of_frames_of_a_clip_is_known_before_its_scene_is_loaded() {
+    let bull = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"));
+    let all = || playing("all");
+    let (mut turning, mut frozen, mut once, mut timed) = (all(), all(), all(), all());
+    turning.model.camera = CameraChoice::Turntable;
+    frozen.model.animation.speed = 0.0;
+    once.model.animation.looped = false;
+    timed.model.stage.duration = Some(0.5);
+    for options in [all(), turning, frozen, once, timed] {
+        for single in super::gltf::singles(bull, &options).unwrap_or_else(|e| panic!("{e}")) {
+            let mut own = options.clone();
+            own.model.animation.clips = vec![single.choice];
+            let scene = super::gltf::load(bull, &own, |_| ()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(single.frames, scene.settings.frames, "{}", single.label);
+        }
+    }
+}
+
+#[test]
 fn a_frozen_clip_is_a_pose_at_rest() {
     let mut options = playing("Rise");
     options.model.animation.speed = 0.0;

@@ -114,9 +114,11 @@ impl<'a> Stage<'a> {
 
     fn turns(&self) -> bool {
         let own_view = self.options.view.eye.is_some() || self.camera.is_some();
+        let stage = &self.options.model.stage;
+        let stands = stage.single && stage.turns.is_none() && stage.duration.is_none();
         match self.options.model.camera {
             CameraChoice::Turntable => true,
-            CameraChoice::Automatic => self.round.is_none() && !own_view,
+            CameraChoice::Automatic => self.round.is_none() && !own_view && !stands,
             CameraChoice::Still | CameraChoice::Of(_) => false,
         }
     }

@@ -1,13 +1,15 @@
-//! Contact sheets: a selection of frames side by side in one picture, with their numbers.
+//! Contact sheets: a selection of frames side by side in one picture, with their numbers and the names of rows.
 
-mod digits;
+mod canvas;
+mod font;
 mod rows;
 
 use super::{
     Backdrop, EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
     PatternError, Picture, Pixels, Sink, in_order::Prepare,
 };
-use digits::Canvas;
+use canvas::Canvas;
+use font::Font;
 pub use rows::{SheetRow, SheetRows};
 use std::{
     collections::HashSet,
@@ -23,6 +25,14 @@ const WIDEST: u32 = 3840;
 /// Pixels between frames and around them.
 const GAP: u32 = 8;
 const BACKGROUND: u8 = 24;
+/// Grey of row names.
+const NAME: u8 = 200;
+/// Greys of frame numbers and of their background.
+const NUMBER: (u8, u8) = (255, 0);
+/// Ratio of the sheet's width to the height of a row name, so that names remain legible when a wide sheet is scaled to a screen.
+const WIDTH_PER_NAME: u32 = 60;
+/// Ratio of a frame's height to the height of its number.
+const HEIGHT_PER_NUMBER: u32 = 6;
 
 /// The layout of frames on a sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +45,8 @@ pub struct SheetLayout {
     pub first_row: u32,
     /// Size of one frame on the sheet, in pixels.
     pub tile: (u32, u32),
+    /// Font of the names above the rows. None: rows have no names.
+    name_font: Option<Font>,
 }
 
 impl SheetLayout {
@@ -44,25 +56,42 @@ impl SheetLayout {
         // The numbers of columns and rows are nearly equal, so that the sheet has about the aspect ratio of a frame.
         let columns = (chosen.len() as f64).sqrt().ceil().max(1.0) as u32;
         let rows = (chosen.len() as u32).div_ceil(columns);
-        Self { frames: chosen, columns, rows, first_row: 0, tile: tile(columns, width, height) }
+        Self { frames: chosen, columns, rows, first_row: 0, tile: tile(columns, width, height), name_font: None }
     }
 
-    /// Lays out `columns` of `frames` as one of several rows. Other rows have their own frames.
+    /// Lays out `columns` of `frames` as one of several rows, with a strip for the row's name above it. Other rows have their own frames.
     pub fn in_row(frames: &[u32], columns: usize, (width, height): (u32, u32), (first_row, rows): (u32, u32)) -> Self {
         let (chosen, columns) = (choose(frames, columns), columns.max(1) as u32);
-        Self { frames: chosen, columns, rows, first_row, tile: tile(columns, width, height) }
+        let tile = tile(columns, width, height);
+        let name_font = Some(Font::at_most(start_of(columns, tile.0) / WIDTH_PER_NAME));
+        Self { frames: chosen, columns, rows, first_row, tile, name_font }
     }
+
     /// Size of the whole sheet, in pixels.
     pub fn size(&self) -> (u32, u32) {
-        let side = |count: u32, tile: u32| GAP + count * (tile + GAP);
-        (side(self.columns, self.tile.0), side(self.rows, self.tile.1))
+        (start_of(self.columns, self.tile.0), self.top(self.rows))
+    }
+
+    /// Top of the row with this index, in pixels: of its name, if it has one.
+    fn top(&self, row: u32) -> u32 {
+        start_of(row, self.name_height() + self.tile.1)
+    }
+
+    /// Height of the strip above each row, in pixels.
+    fn name_height(&self) -> u32 {
+        self.name_font.map_or(0, Font::height)
     }
 
     fn place(&self, frame: u32) -> Option<(u32, u32)> {
         let index = self.frames.iter().position(|&other| other == frame)? as u32;
-        let at = |index: u32, tile: u32| GAP + index * (tile + GAP);
-        Some((at(index % self.columns, self.tile.0), at(self.first_row + index / self.columns, self.tile.1)))
+        let row = self.first_row + index / self.columns;
+        Some((start_of(index % self.columns, self.tile.0), self.top(row) + self.name_height()))
     }
+}
+
+/// Position of the item with this index, in pixels. Items have the given length, and gaps between them and before the first one.
+fn start_of(index: u32, length: u32) -> u32 {
+    GAP + index * (length + GAP)
 }
 
 /// Size in pixels of one of `columns` frames side by side.
@@ -129,8 +158,17 @@ impl Sheet {
             && !tile.is_empty()
         {
             self.canvas.paste(tile, layout.tile, place);
-            self.canvas.write_number(metadata.frame, place);
+            let font = Font::at_most(layout.tile.1 / HEIGHT_PER_NUMBER);
+            self.canvas.write(&metadata.frame.to_string(), font, NUMBER, place);
             self.metadata = metadata.clone();
+        }
+    }
+
+    /// Writes the name of a layout's first row above it.
+    fn write_name(&mut self, name: &str, layout: &SheetLayout) {
+        if let Some(font) = layout.name_font {
+            let name = font.fit(name, self.size.0.saturating_sub(2 * GAP));
+            self.canvas.write(&name, font, (NAME, BACKGROUND), (GAP, layout.top(layout.first_row)));
         }
     }
 
@@ -244,6 +282,16 @@ mod tests {
         let small = SheetLayout::new(&all, 2, 64, 36);
         assert_eq!((small.tile, small.columns), ((64, 36), 2));
         assert_eq!(small.size(), (64 * 2 + 3 * GAP, 36 + 2 * GAP));
+    }
+
+    #[test]
+    fn names_of_rows_are_above_them_and_as_large_as_the_sheet_allows() {
+        let strip = |columns, tile| SheetLayout::in_row(&[1], columns, tile, (1, 3)).name_height();
+        assert_eq!([strip(4, (64, 36)), strip(3, (500, 281)), strip(8, (1280, 720))], [16, 24, 32]);
+        let layout = SheetLayout::in_row(&[1, 2, 3], 2, (64, 36), (1, 3));
+        assert_eq!(layout.size(), (2 * 64 + 3 * GAP, 3 * (16 + 36) + 4 * GAP));
+        assert_eq!(layout.top(1), 2 * GAP + 16 + 36);
+        assert_eq!(layout.place(3), Some((64 + 2 * GAP, layout.top(1) + 16)));
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct SheetRows {
 pub struct SheetRow {
     rows: SheetRows,
     index: u32,
+    /// The name above the row.
+    name: String,
 }
 
 impl SheetRows {
@@ -29,9 +31,9 @@ impl SheetRows {
         Self { count: count as u32, sheet: Arc::default() }
     }
 
-    /// The row with this index, counted from 0.
-    pub fn row(&self, index: usize) -> SheetRow {
-        SheetRow { rows: self.clone(), index: index as u32 }
+    /// The row with this index, counted from 0. `name` is written above it.
+    pub fn row(&self, index: usize, name: &str) -> SheetRow {
+        SheetRow { rows: self.clone(), index: index as u32, name: name.to_owned() }
     }
 
     /// Writes the sheet if any of its rows was opened, and returns its path.
@@ -64,7 +66,7 @@ impl SheetRow {
         SheetLayout::in_row(frames, columns, size, (self.index, self.rows.count))
     }
 
-    /// Opens the row in the sheet at `path`. All rows must have equal paths, formats and encodings, and layouts of equal size.
+    /// Opens the row in the sheet at `path`, and writes its name. All rows must have equal paths, formats and encodings, and layouts of equal size.
     ///
     /// # Errors
     /// If the file of the sheet cannot be created.
@@ -80,6 +82,9 @@ impl SheetRow {
             let created = Sheet::create(&path, format, layout.size(), encoding);
             let created = created.map_err(|error| OutputError::File { path: path.clone(), error })?;
             *sheet = Some((path.clone(), created));
+        }
+        if let Some((_, sheet)) = sheet.as_mut() {
+            sheet.write_name(&self.name, &layout);
         }
         drop(sheet);
         let prepare = preparation(&layout);
@@ -109,7 +114,10 @@ impl Sink for Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::GAP, *};
+    use super::{
+        super::{BACKGROUND, GAP, NAME},
+        *,
+    };
     use crate::{
         Pixels,
         picture::testing::{metadata, picture},
@@ -120,8 +128,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sheet.png");
         let rows = SheetRows::new(2);
+        let names = ["Walk", ""];
         for (index, frames) in [&[1, 2, 3][..], &[1]].into_iter().enumerate() {
-            let row = rows.row(index);
+            let row = rows.row(index, names[index]);
             let layout = row.layout(frames, 2, (40, 30));
             let sheet = row.open(path.clone(), FileFormat::Png, layout, Encoding::default()).unwrap();
             for (position, &frame) in frames.iter().enumerate() {
@@ -135,8 +144,16 @@ mod tests {
         assert_eq!(rows.finish().unwrap(), Some(path.clone()));
         assert_eq!(rows.finish().unwrap(), None);
         let read = image::open(&path).unwrap().into_rgb8();
-        assert_eq!(read.dimensions(), (2 * 40 + 3 * GAP, 2 * 30 + 3 * GAP));
-        let at = |column: u32, row: u32| read.get_pixel((column + 1) * (40 + GAP) - 1, (row + 1) * (30 + GAP) - 1).0[0];
+        let row_height = 16 + 30 + GAP;
+        assert_eq!(read.dimensions(), (2 * 40 + 3 * GAP, 2 * row_height + GAP));
+        let at = |column: u32, row: u32| read.get_pixel((column + 1) * (40 + GAP) - 1, (row + 1) * row_height - 1).0[0];
         assert_eq!([at(0, 0), at(1, 0), at(0, 1)], [1, 3, 101]);
+        // The name is in the strip above its row, and a row without a name leaves the strip empty.
+        let brightest = |row: u32| {
+            let strip = GAP + row * row_height..GAP + row * row_height + 16;
+            strip.flat_map(|y| (0..read.width()).map(move |x| (x, y))).map(|(x, y)| read.get_pixel(x, y).0[0]).max()
+        };
+        assert!(brightest(0).is_some_and(|grey| grey > 100 && grey <= NAME), "{:?}", brightest(0));
+        assert_eq!(brightest(1), Some(BACKGROUND));
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Moment,
     anchors::{anchor_world, middle},
     lens::{PosedLens, lens_at, within_keys},
-    motion::GRAVITY,
+    motion::{GRAVITY, bank_angle},
     tables::projection_at,
     transforms::node_world,
 };
@@ -185,7 +185,7 @@ fn leaning(flight: &Flight, time: f64) -> Quat {
     let Some(ahead) = (eye(1.0) - eye(-1.0)).try_normalize() else { return Quat::IDENTITY };
     let right = ahead.cross(Vec3::Y).normalize_or_zero();
     let pull = bend.dot(right) / (step * step) as f32 / GRAVITY;
-    Quat::from_axis_angle(ahead, (flight.bank * pull).atan())
+    Quat::from_axis_angle(ahead, bank_angle(flight.bank * pull))
 }
 
 /// The position that `follow` gives at `moment`. With a lag, it is an exponentially weighted mean of earlier positions.

@@ -6,7 +6,7 @@ use crate::{
     curve::CurvePoint,
 };
 use glam::{Affine3, Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
-use std::f32::consts::TAU;
+use std::f32::consts::{PI, TAU};
 use throng_base::math::{hash_unit, thicken};
 
 /// Seed for the speeds at which instances play a clip. It makes them independent of the phases.
@@ -168,10 +168,20 @@ impl Follower {
             let turned = self.curve.at(distance as f32 + step).tangent - self.curve.at(distance as f32 - step).tangent;
             let speed = (self.travel.at(time + 0.01) - self.travel.at(time - 0.01)) as f32 / 0.02;
             let pull = turned.dot(right) / (2.0 * step) * speed * speed / GRAVITY;
-            placed *= Affine3A::from_rotation_x((self.bank * pull).atan());
+            placed *= Affine3A::from_rotation_x(bank_angle(self.bank * pull));
         }
         placed
     }
+}
+
+/// The angle, in radians, of what leans against a sideways acceleration of `pull`, relative to gravity. Angles above 40 degrees are reduced, and
+/// none reaches 60 degrees.
+pub fn bank_angle(pull: f32) -> f32 {
+    const EASY: f32 = 40.0 * PI / 180.0;
+    const ROOM: f32 = 20.0 * PI / 180.0;
+    let angle = pull.atan();
+    let excess = (angle.abs() - EASY) / ROOM;
+    if excess > 0.0 { (EASY + ROOM * (1.0 - (-excess).exp())).copysign(angle) } else { angle }
 }
 
 impl Travel {

@@ -137,8 +137,13 @@ camera! {
     Orbit {
         /// Point that the camera looks at, and centre of the orbit.
         target: Aim,
-        /// Distance of the camera from the axis, in scene units, above 0.
-        radius: Finite,
+        /// Distance of the camera from the axis, in scene units, above 0. Default: the least distance at which an object that is named as
+        /// the target fits into the picture from all sides.
+        #[serde(default)]
+        radius: Option<Finite>,
+        /// Empty space on each side without a `radius`, relative to the picture's smaller side, 0 to 0.49. Default 0.1.
+        #[serde(default = "values::a_tenth")]
+        margin: Finite,
         /// Height of the camera above the target, along `up`, in scene units. Default 0.
         #[serde(default)]
         height: Finite,
@@ -168,7 +173,8 @@ camera! {
         #[serde(default)]
         pace: Option<PaceDesc>,
         /// Banking in bends of the path. At 1, the camera leans like a motorcycle or plane, if a scene unit is a metre; negative numbers
-        /// lean outwards. The angle grows with the square of the speed: fast flights need a smaller number, such as 0.05. Default 0.
+        /// lean outwards. The angle grows with the square of the speed and stays below 60
+        /// degrees: fast flights need a smaller number, such as 0.05. Default 0.
         #[serde(default)]
         bank: Finite,
         /// `("land", 6)`: a placed mesh or group, and the minimum height of the camera above it. Heights of keys then count from the

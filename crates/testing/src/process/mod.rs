@@ -1,4 +1,4 @@
-//! Processes that tests start: none outlives its test, and every wait for one has an end.
+//! Processes started by tests. Each ends with its test, and every wait has a timeout.
 
 use std::{
     ffi::OsStr,
@@ -9,19 +9,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Long enough for the slowest machine; reached only by a test that fails.
+/// Timeout that only a failing test reaches, even on slow machines.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `program` without input and, whatever this process was told to ignore or to block (by `nohup`, for example), with the
-/// usual signals.
+/// A command for `program` without input and with default signal handlers, even if this process ignores or blocks signals (as under
+/// `nohup`).
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
-        // SAFETY: all that is called may be called between fork and exec. `signal` refuses numbers that it cannot take, and
-        // all zeros is a valid set, which is made empty.
+        // SAFETY: all functions called are allowed between fork and exec. `signal` returns an error for invalid numbers. All zeros is a
+        // valid signal set, which is then emptied.
         unsafe {
             command.pre_exec(|| {
                 for number in 1..32 {
@@ -37,7 +37,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Makes a named pipe.
+/// Creates a named pipe.
 #[cfg(unix)]
 pub fn make_pipe(path: &std::path::Path) {
     assert!(output(command("mkfifo").arg(path)).status.success());
@@ -48,7 +48,7 @@ pub fn output(command: &mut Command) -> Output {
     Process::start(command).finish()
 }
 
-/// A process that runs, and is killed when it is dropped. What it prints goes to files, which are never full.
+/// A running process, which is killed when this is dropped. Its output goes to files, so that it never blocks.
 pub struct Process {
     child: Child,
     stdout: File,
@@ -63,7 +63,7 @@ impl Process {
         process
     }
 
-    /// With a standard output of the caller's choice, of which [`Self::finish`] then returns nothing.
+    /// Starts with the given standard output; [`Self::finish`] then returns an empty one.
     pub fn start_with_stdout(command: &mut Command, stdout: impl Into<Stdio>) -> Self {
         let stderr = tempfile::tempfile().unwrap();
         let files = command.stdout(stdout).stderr(stderr.try_clone().unwrap());
@@ -72,12 +72,12 @@ impl Process {
 
     #[cfg(unix)]
     pub fn send(&self, signal: libc::c_int) {
-        // SAFETY: no pointers; the child is ours and not waited for, so its number is not reused.
+        // SAFETY: no pointers. The child is not reaped yet, so its process number is not reused.
         let sent = unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
         assert_eq!(sent, 0);
     }
 
-    /// Waits until it has a handler for the signal.
+    /// Waits until the process has a handler for the signal.
     #[cfg(target_os = "linux")]
     pub fn wait_for_handler(&self, signal: libc::c_int) {
         wait_until("a handler", || {
@@ -89,7 +89,7 @@ impl Process {
         });
     }
 
-    /// Ends it at once.
+    /// Kills the process.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -99,7 +99,7 @@ impl Process {
         self.child.try_wait().unwrap()
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the process ends by itself.
     pub fn finish(mut self) -> Output {
         let mut status = None;
         wait_until("the end of a process", || {
@@ -112,7 +112,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Neither does harm to one that has ended.
+        // Both calls are harmless if the process has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -125,7 +125,7 @@ fn all_of(file: &mut File) -> Vec<u8> {
     bytes
 }
 
-/// Polls until `done`; panics when that takes far too long.
+/// Polls until `done` returns true. Panics after a timeout.
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {

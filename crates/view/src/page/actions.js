@@ -1,10 +1,10 @@
-// Everything that a key does, once: what it is called, its keys, and what it runs. The help and the buttons' titles are made of it.
+// All actions with keys: title, keys and handler. The help and the buttons' tooltips are generated from this list.
 //
-// Keys are named as on a keyboard; `codes` are those of `KeyboardEvent.code`, with `Shift+` and `Ctrl+` before.
+// Keys have the names printed on a keyboard; `codes` are values of `KeyboardEvent.code` with the prefixes `Shift+` and `Ctrl+`.
 
 import { along, toggleParallel } from "./camera.js";
 
-/** The actions by name. Those of the flight's held keys are only told. */
+/** The actions by name. Actions for keys that are held during flight have no handler; they are listed for the help only. */
 export function makeActions({ app, viewpoint, flight, pointer, playback, waypoints, overlay, panel, settings, saving, still, help }) {
   const view = (name) => () => viewpoint.glideTo(along(viewpoint.camera, name));
   const group = (title, actions) => Object.fromEntries(Object.entries(actions).map(([name, action]) => [name, { group: title, ...action }]));

@@ -1,4 +1,4 @@
-// Shared by all parts of the page: the connection, the scene, and events between the parts.
+// State shared by all parts of the page: the connection, the scene, and events between the parts.
 
 import { Connection } from "./connection.js";
 import { Events } from "./events.js";
@@ -12,7 +12,7 @@ export class App extends Events {
     this.on("scene", (scene) => (this.scene = scene));
   }
 
-  /** Opens the connection, once every part listens. */
+  /** Opens the connection. Call it after all parts have registered their listeners. */
   connect() {
     this.connection = new Connection(this);
   }
@@ -21,12 +21,12 @@ export class App extends Events {
     this.connection?.send(message);
   }
 
-  /** A line that goes away by itself. */
+  /** Shows a message that disappears by itself. */
   say(text) {
     this.emit("said", text);
   }
 
-  /** Frames, frames per second and the first frame's time of the animation. */
+  /** Frames, frames per second, start time and number of the first frame of the animation. */
   get clock() {
     const { frames = 1, fps = 24, start = 0, first_frame: first = 1 } = this.scene ?? {};
     return { frames, fps, start, first };

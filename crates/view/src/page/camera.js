@@ -1,33 +1,33 @@
-// The camera as angles about the scene's up axis, and the ways to move it. Every function is pure and gives a new camera.
+// The camera as angles about the scene's up axis, and operations on it. All functions are pure and return a new camera.
 //
-// A camera is { eye, yaw, pitch, roll, distance, up, fov, height, focus, f_stop, radius }: angles in radians, `distance` from the eye to
-// the target, `up` the axis of yaw; `height` is that of the view and null for a perspective camera.
+// A camera is { eye, yaw, pitch, roll, distance, up, fov, height, focus, f_stop, radius }. Angles are in radians. `distance` is from the
+// eye to the target, `up` is the axis of yaw, and `height` is the height of the view; it is null for a perspective camera.
 
 import { add, combine, cross, dot, length, normalize, scale, sub } from "./vectors.js";
 
 const STEEPEST = (89.9 * Math.PI) / 180;
 const OPTICS = ["fov", "height", "focus", "f_stop", "radius"];
 
-/** The world's axis nearest to `up`. */
+/** The coordinate axis nearest to `up`. */
 export function nearestAxis(up) {
   const widest = [0, 1, 2].reduce((best, i) => (Math.abs(up[i]) > Math.abs(up[best]) ? i : best), 1);
   return [0, 1, 2].map((i) => (i === widest ? Math.sign(up[i]) || 1 : 0));
 }
 
-/** Where yaw 0 looks, and what is to its right. For +Y they are -Z and +X. */
+/** Direction of yaw 0, and the direction to its right. For +Y these are -Z and +X. */
 function compass(up) {
   const right = Math.abs(up[0]) > 0.5 ? [0, 0, -up[0]] : [1, 0, 0];
   return { north: cross(up, right), east: right };
 }
 
-/** The camera at a pose as messages have it. */
+/** Converts a pose, as in messages, to a camera. */
 export function fromPose(pose, axis = nearestAxis(pose.up ?? [0, 1, 0])) {
   const { north, east } = compass(axis);
   const towards = sub(pose.target, pose.eye);
   const forward = normalize(towards);
   const pitch = Math.asin(Math.max(-1, Math.min(1, dot(forward, axis))));
   const up = pose.up ?? axis;
-  // Straight up or down, what is up in the picture tells where north is.
+  // If the camera looks straight up or down, the up vector defines north.
   const level = Math.abs(pitch) > STEEPEST ? scale(up, -Math.sign(pitch)) : forward;
   const yaw = Math.atan2(dot(level, east), dot(level, north));
   const camera = { eye: [...pose.eye], yaw, pitch, roll: 0, distance: length(towards) || 1, up: axis };
@@ -37,7 +37,7 @@ export function fromPose(pose, axis = nearestAxis(pose.up ?? [0, 1, 0])) {
   return { ...camera, roll: Math.atan2(dot(up, right), dot(up, top)) };
 }
 
-/** The pose of `camera` as messages have it. */
+/** Converts a camera to a pose, as in messages. */
 export function toPose(camera) {
   const { forward, top } = basis(camera);
   const pose = { eye: camera.eye, target: combine([camera.eye, 1], [forward, camera.distance]), up: top };
@@ -46,7 +46,7 @@ export function toPose(camera) {
   return pose;
 }
 
-/** Unit vectors ahead, to the right and to the top of the picture. */
+/** Unit vectors of the camera: forward, right and top. */
 export function basis(camera) {
   const { north, east } = compass(camera.up);
   const [cy, sy, cp, sp] = [Math.cos(camera.yaw), Math.sin(camera.yaw), Math.cos(camera.pitch), Math.sin(camera.pitch)];
@@ -57,7 +57,7 @@ export function basis(camera) {
   return { forward, right: combine([right, c], [top, -s]), top: combine([top, c], [right, s]) };
 }
 
-/** Turned on the spot by angles to the right and upwards. */
+/** Rotates the camera in place by angles to the right and upwards. */
 export function look(camera, right, upwards) {
   const [c, s] = [Math.cos(camera.roll), Math.sin(camera.roll)];
   const pitch = camera.pitch + upwards * c - right * s;
@@ -68,13 +68,13 @@ export function look(camera, right, upwards) {
   };
 }
 
-/** Moved along its axes: to the right, along the scene's up axis, and ahead. */
+/** Moves the camera to the right, along the scene's up axis, and forward. */
 export function fly(camera, right, up, ahead) {
   const axes = basis(camera);
   return { ...camera, eye: combine([camera.eye, 1], [axes.right, right], [camera.up, up], [axes.forward, ahead]) };
 }
 
-/** Turned as by `look`, about a point, which stays where it is in the picture. */
+/** Rotates the camera like `look`, but about a point, whose position in the picture is kept. */
 export function orbit(camera, point, right, upwards) {
   const offset = sub(point, camera.eye);
   const before = basis(camera);
@@ -84,21 +84,21 @@ export function orbit(camera, point, right, upwards) {
   return { ...turned, eye: combine([point, 1], ...kept) };
 }
 
-/** Moved across the picture by shares of its height, so that what is `distance` away follows the pointer. */
+/** Pans by shares of the picture's height, so that points at `distance` follow the pointer. */
 export function pan(camera, x, y, distance = camera.distance) {
   const { right, top } = basis(camera);
   const span = spanAt(camera, distance);
   return { ...camera, eye: combine([camera.eye, 1], [right, -x * span], [top, y * span]) };
 }
 
-/** Nearer to a point by a factor: 0.5 halves the distance. */
+/** Moves towards a point: a factor of 0.5 halves the distance. */
 export function dolly(camera, point, factor) {
   const eye = combine([point, 1 - factor], [camera.eye, factor]);
   const height = camera.height === null ? null : camera.height * factor;
   return { ...camera, eye, distance: camera.distance * factor, height };
 }
 
-/** Looks at the sphere so that it fits into a picture of `aspect`, from where the camera is. */
+/** Turns to a sphere and moves along the line to its centre, so that it fits into a picture of `aspect`. */
 export function frame(camera, centre, radius, aspect) {
   const half = (camera.fov * Math.PI) / 360;
   const narrower = Math.min(half, Math.atan(Math.tan(half) * aspect));
@@ -110,7 +110,7 @@ export function frame(camera, centre, radius, aspect) {
   return { ...framed, height: camera.height === null ? null : (2.3 * radius) / Math.min(1, aspect) };
 }
 
-/** Seen along an axis of the world, around its target: "front", "right" or "top", and their opposites. */
+/** View along a coordinate axis around the current target: "front", "right" or "top", and their opposites. */
 export function along(camera, view) {
   const quarter = Math.PI / 2;
   const [yaw, pitch] = {
@@ -126,7 +126,7 @@ export function along(camera, view) {
   return { ...turned, eye: combine([target, 1], [basis(turned).forward, -camera.distance]) };
 }
 
-/** The camera between two, of which `share` is the second's; it turns the shorter way. */
+/** Interpolates two cameras; `share` is the weight of the second. Angles take the shorter way. */
 export function between(a, b, share) {
   const mix = (x, y) => (x === null || y === null ? y : x + (y - x) * share);
   const turn = (x, y) => x + Math.atan2(Math.sin(y - x), Math.cos(y - x)) * share;
@@ -136,20 +136,20 @@ export function between(a, b, share) {
   return mixed;
 }
 
-/** Height of what the picture shows at a distance along the camera's axis. */
+/** Height of the view at a distance along the camera's axis. */
 export function spanAt(camera, distance) {
   return camera.height ?? 2 * distance * Math.tan((camera.fov * Math.PI) / 360);
 }
 
-/** A parallel camera that shows the same at its target, or a perspective one again. */
+/** Switches between a perspective and a parallel camera. The view has the same height at the target. */
 export function toggleParallel(camera) {
   return { ...camera, height: camera.height === null ? spanAt(camera, camera.distance) : null };
 }
 
-/** Distance of a point along the camera's axis. */
+/** Distance of a point from the eye, along the camera's axis. */
 export const depth = (camera, point) => dot(sub(point, camera.eye), basis(camera).forward);
 
-/** Makes a function from points to [x, y, depth], with x and y from 0 to 1 in the picture. Behind the eye, depth is negative. */
+/** Returns a function from points to [x, y, depth], with x and y from 0 to 1 in the picture. Depth is negative behind the eye. */
 export function projector(camera, aspect) {
   const { forward, right, top } = basis(camera);
   return (point) => {
@@ -160,7 +160,7 @@ export function projector(camera, aspect) {
   };
 }
 
-/** Origin and direction of the ray through a point of the picture. */
+/** Ray through a point of the picture: origin and unit direction. */
 export function rayThrough(camera, [x, y], aspect) {
   const { forward, right, top } = basis(camera);
   const span = spanAt(camera, 1);
@@ -169,7 +169,7 @@ export function rayThrough(camera, [x, y], aspect) {
   return { origin: camera.eye, direction: normalize(add(forward, across)) };
 }
 
-/** How far along the line through `origin` in unit direction `axis` the ray passes nearest. */
+/** Position on the line through `origin` along the unit vector `axis` that is nearest to the ray, as a distance from `origin`. */
 export function nearestOnLine(ray, origin, axis) {
   const offset = sub(origin, ray.origin);
   const b = dot(axis, ray.direction);

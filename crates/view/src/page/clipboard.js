@@ -1,4 +1,4 @@
-// Copies text that other parts or the server give.
+// Copies text to the clipboard.
 
 import { element } from "./dom.js";
 
@@ -21,7 +21,7 @@ export class Clipboard {
   }
 }
 
-/** Outside of secure contexts, as under a name that is not localhost, there is only this way. */
+/** Fallback for insecure contexts, such as a host other than localhost, where the clipboard API is unavailable. */
 function copyByHand(text) {
   const area = element("textarea", { value: text, class: "offscreen" });
   document.body.append(area);

@@ -1,13 +1,13 @@
-// The WebSocket to the server, opened again whenever it closes.
+// The WebSocket to the server, reopened whenever it closes.
 //
-// Emits "opened", "closed", "binary" with an ArrayBuffer, and each JSON message by what it `is`.
+// Emits "opened", "closed", "binary" with an ArrayBuffer, and every JSON message by the name in its field `is`.
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 4000;
-/** Poses wait while more than this is still unsent, so that the newest goes out when the line is free. */
+/** Poses wait while more than this number of bytes is unsent, so that only the newest is sent when the connection is free. */
 const CROWDED = 4096;
 
-/** The name by which the server knows this page again, so that it keeps what was changed and not saved. */
+/** The name that identifies this page to the server after a reconnect, so that the server keeps unsaved changes. */
 function pageName() {
   const known = sessionStorage.getItem("page");
   if (known) return known;

@@ -1,8 +1,8 @@
-// Short ways to elements.
+// Helpers for elements, events and number formats.
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with properties, `class`, `aria-…` and listeners among them, and children. */
+/** Creates an element with properties (including `class`, `aria-…` and listeners) and children. */
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -14,7 +14,7 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-/** Calls `action` once things have been quiet for `milliseconds`. */
+/** Returns a function that calls `action` when it was not called again for `milliseconds`. */
 export function debounced(milliseconds, action) {
   let timer;
   return (...what) => {
@@ -23,11 +23,11 @@ export function debounced(milliseconds, action) {
   };
 }
 
-/** Whether keys that are typed there are text. */
+/** Whether the target takes typed text. */
 export const isTyping = (target) => target.matches?.("input:not([type=range]):not([type=checkbox]), select, textarea");
 
-/** A number for people: four digits, and no zeros after them. */
+/** Formats a number for display: four significant digits, without trailing zeros. */
 export const short = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(4))) : "");
 
-/** A number for a field: as exact as a 32-bit float. */
+/** Formats a number for an input field, with the precision of a 32-bit float. */
 export const exact = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(7))) : "");

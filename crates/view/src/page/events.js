@@ -1,4 +1,4 @@
-// Who tells whom: messages by the name of what they say.
+// A minimal event emitter: named events with listeners.
 
 export class Events {
   #listeners = new Map();

@@ -1,4 +1,4 @@
-// Flies the camera: keys that are held, the pointer that is dragged or locked, and the wheel.
+// Moves the camera with held keys, pointer drags, pointer lock and the wheel.
 
 import { dolly, fly, look, orbit, pan, toPose } from "./camera.js";
 import { isTyping, short } from "./dom.js";
@@ -12,7 +12,7 @@ const ROLLS = { KeyZ: -1, KeyC: 1 };
 const FASTER = 4;
 const ROLL_SPEED = 0.8;
 const TURN_PER_HEIGHT = 1.6;
-/** Seconds in which the camera has taken up most of a new speed. */
+/** Time constant in seconds with which the camera approaches a new speed. */
 const INERTIA = 0.05;
 
 export class Flight {
@@ -42,7 +42,7 @@ export class Flight {
     view.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
-  /** Units a second. */
+  /** Speed in scene units per second. */
   get speed() {
     return this.#viewpoint.reach * 0.6 * 2 ** (this.#gear / 2);
   }
@@ -51,7 +51,7 @@ export class Flight {
     return document.pointerLockElement === this.#view;
   }
 
-  /** Whether keys move the camera at present. */
+  /** Whether keys are moving the camera. */
   get moving() {
     return this.#held.size > 0;
   }
@@ -66,7 +66,7 @@ export class Flight {
     else this.#view.requestPointerLock()?.catch?.(() => this.#app.say("The browser does not lock the pointer"));
   }
 
-  /** Begins to turn, orbit or pan, as the button and keys say. `hit` gives the point under the pointer when it is known. */
+  /** Begins to turn, orbit or pan, depending on the button and modifier keys. `hit` resolves to the point under the pointer. */
   begin(event, hit) {
     const kind = event.button === 1 ? (event.shiftKey ? "pan" : "orbit")
       : event.button === 2 || event.shiftKey ? "pan"

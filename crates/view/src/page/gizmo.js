@@ -1,12 +1,12 @@
-// Handles on the selected instance, which move, turn and scale it where its placement allows that.
+// Handles on the selected instance that move, rotate and scale it, if its placement allows that.
 //
-// Emits "gizmo" when it changed, and "placing" with what changes of the transform while a handle is dragged.
+// Emits "gizmo" when it changes, and "placing" with the changed parts of the transform while a handle is dragged.
 
 import { projector, spanAt } from "./camera.js";
 import { handlesAt } from "./handles.js";
 import { add } from "./vectors.js";
 
-/** How near the pointer has to be, as a share of the picture's height. */
+/** Greatest distance from the pointer to a handle, as a share of the picture's height. */
 const REACH = 0.014;
 
 export class Gizmo {
@@ -23,7 +23,7 @@ export class Gizmo {
     app.on("placed", ({ instance, by }) => this.#follow(instance, by));
   }
 
-  /** Takes hold of the handle that is under a point of the picture. */
+  /** Grabs the handle under a point of the picture. Returns whether there is one. */
   grab(at) {
     const handle = this.#handleAt(at);
     if (!handle) return false;
@@ -70,7 +70,7 @@ export class Gizmo {
     this.#app.emit("gizmo");
   }
 
-  /** The handle that is nearest to a point of the picture, within reach and where it can be dragged. */
+  /** The draggable handle nearest to a point of the picture, if it is within reach. */
   #handleAt(at) {
     const { aspect } = this.#app;
     const project = projector(this.#viewpoint.camera, aspect);
@@ -112,7 +112,7 @@ export class Gizmo {
   }
 }
 
-/** Distance of the origin from the line between two points. */
+/** Distance of the origin from the segment between two points. */
 function fromSegment([ax, ay], [bx, by]) {
   const [dx, dy] = [bx - ax, by - ay];
   const share = Math.max(0, Math.min(1, -(ax * dx + ay * dy) / (dx * dx + dy * dy || 1)));

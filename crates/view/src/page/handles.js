@@ -1,7 +1,7 @@
-// Handles of the gizmo: three arrows that move, three rings that turn, and a square in the middle that scales.
+// The gizmo's handles: three arrows that move, three rings that rotate, and a central square that scales.
 //
-// A handle is { colour, line, measure, change }: a line of points in the world; where a point of the picture is along the handle, or null;
-// and what of a transform changes when it is dragged from one such place to another.
+// A handle is { colour, line, measure, change }. `line` is a polyline in world space. `measure` converts a picture position to a position
+// along the handle, or null. `change` returns the changed parts of a transform for a drag between two such positions.
 
 import { basis, nearestOnLine, rayThrough, spanAt } from "./camera.js";
 import { angleAbout, turned } from "./turns.js";
@@ -12,13 +12,13 @@ const AXES = [
   { axis: [0, 1, 0], colour: "#8cc265" },
   { axis: [0, 0, 1], colour: "#5f9be5" },
 ];
-/** Lengths as shares of the picture's height. */
+/** Lengths, as shares of the picture's height. */
 const ARROW = 0.14;
 const RING = 0.1;
 const SQUARE = 0.008;
 const SEGMENTS = 48;
 
-/** The handles around a point, as large in the picture wherever it is. */
+/** The handles around a point. Their size in the picture does not depend on the distance. */
 export function handlesAt(centre, camera, aspect) {
   const size = spanAt(camera, Math.max(1e-6, distance(centre, camera.eye)));
   const rays = (at) => rayThrough(camera, at, aspect);
@@ -61,7 +61,7 @@ function square(centre, size, { right, top }) {
     kind: "square",
     colour: "#e3b667",
     line: corners.map(([x, y]) => combine([centre, 1], [right, x * SQUARE * size], [top, y * SQUARE * size])),
-    // To the right and upwards is larger.
+    // Dragging right or up enlarges.
     measure: ([x, y]) => x - y,
     change: ({ scale: before }, from, to) => ({ scale: [before].flat().map((x) => Number((x * Math.exp(3 * (to - from))).toPrecision(5))) }),
   };

@@ -1,4 +1,4 @@
-// The overlay that tells all keys.
+// The overlay that lists all keys.
 
 import { byId, element } from "./dom.js";
 import { button } from "./icons.js";

@@ -1,4 +1,4 @@
-// Buttons with icons, which are symbols of the page.
+// Buttons with icons. The icons are symbols in index.html.
 
 import { element } from "./dom.js";
 
@@ -14,12 +14,12 @@ export function icon(name) {
   return svg;
 }
 
-/** Exchanges the icon of a button. */
+/** Replaces the icon of a button. */
 export function setIcon(button, name) {
   button.querySelector("use").setAttribute("href", `#icon-${name}`);
 }
 
-/** A button with an icon, with text, or both. `label` is what it is called where there is no text. */
+/** Creates a button with an icon, text or both. `label` is the accessible name of a button without text. */
 export function button({ name, text, label, key, onclick, ...more }) {
   const title = [label ?? text, key && `(${key})`].filter(Boolean).join(" ");
   return element("button", { type: "button", title, "aria-label": text ? null : label, onclick, ...more },

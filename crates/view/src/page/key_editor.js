@@ -1,4 +1,4 @@
-// The fields of the chosen waypoint, in a card above the timeline.
+// Input fields for the selected waypoint, in a card above the timeline.
 
 import { byId, element, exact } from "./dom.js";
 import { button } from "./icons.js";
@@ -50,7 +50,7 @@ export class KeyEditor {
     return element("label", {}, element("span", {}, label), input, element("em", {}, unit));
   }
 
-  /** A lens has either a radius or an f-number. */
+  /** Shows the field that suits the lens: either radius or f-number. */
   #fit(lens) {
     const radius = lens === "thin";
     this.#inputs.get("radius").parentElement.hidden = !radius;

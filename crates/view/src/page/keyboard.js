@@ -1,4 +1,4 @@
-// Runs the action of a key, wherever in the page it is pressed, unless it is text.
+// Runs the action of a pressed key anywhere in the page, except while text is typed.
 
 import { byId, isTyping } from "./dom.js";
 
@@ -12,7 +12,7 @@ export class Keyboard {
       for (const code of action.codes ?? []) this.#byCode.set(code, action);
     }
     addEventListener("keydown", (event) => this.#press(event));
-    // After the mouse pressed a button, keys are for the picture again.
+    // After a click on a button, key presses go to the picture again.
     addEventListener("click", ({ detail, target }) => detail > 0 && target.closest(".strip button") && byId("view").focus());
   }
 
@@ -20,7 +20,7 @@ export class Keyboard {
     if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
     const saves = (event.ctrlKey || event.metaKey) && event.code === "KeyS";
     if (!saves && (isTyping(event.target) || usesKey(event))) return;
-    // By its sign, since it is elsewhere on each keyboard.
+    // `?` is matched by character, because its position depends on the keyboard layout.
     const action = event.key === "?" ? this.#actions.help : this.#byCode.get(nameOf(event));
     if (!action) return;
     event.preventDefault();
@@ -33,7 +33,7 @@ function nameOf(event) {
   return modifiers.join("") + event.code;
 }
 
-/** Whether the key means something to the control that has the focus. */
+/** Whether the focused control uses the key itself. */
 function usesKey({ code, target }) {
   if (code === "Space" || code === "Enter") return target.matches("button, summary, input, a");
   return code.startsWith("Arrow") && target.matches("input");

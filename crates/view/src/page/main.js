@@ -1,4 +1,4 @@
-// Puts the page together.
+// Creates and connects the parts of the page.
 
 import { makeActions } from "./actions.js";
 import { App } from "./app.js";
@@ -60,7 +60,7 @@ help.fill(actions);
 new Keyboard(actions);
 new Transport(app, { playback, waypoints, actions });
 panel.show(panel.shown);
-// For the browser's console, and for tests.
+// For the browser console and tests.
 globalThis.throng = { app, viewpoint, playback, waypoints, settings };
 app.connect();
 view.focus();

@@ -1,11 +1,11 @@
-// Pictures as they come: a header, and stripes of JPEG or PNG.
+// Parses picture messages: a header and stripes of JPEG or PNG.
 
 const MAGIC = 0x54485247;
 const HEADER = 32;
 const FINISHED = 1;
 const PNG = 2;
 
-/** The picture in a binary message, or null if it is none. */
+/** Parses a binary message; null if it is not a picture. */
 export function parsePicture(buffer) {
   const view = new DataView(buffer);
   if (buffer.byteLength < HEADER || view.getUint32(0, true) !== MAGIC) return null;

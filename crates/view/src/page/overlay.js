@@ -1,4 +1,4 @@
-// Drawings over the picture: the paths and their keys, what is selected, and the gizmo.
+// Draws over the picture: camera paths with their keys, the selection, and the gizmo.
 
 import { projector } from "./camera.js";
 
@@ -69,7 +69,7 @@ export class Overlay {
     if (this.#focus) this.#cross(at(this.#focus));
     if (this.#app.playing) return;
     this.#gizmo.draw(this.#context, at, height);
-    // A camera on its path would look along the line.
+    // A camera on its own path would look along the line.
     if (!this.shown || this.#app.following) return;
     this.#line(at, this.#paths.scene, SCENE, this.#waypoints.changed);
     if (this.#waypoints.changed || !this.#paths.scene?.length) this.#line(at, this.#paths.waypoints, OWN);
@@ -115,7 +115,7 @@ export class Overlay {
     context.shadowBlur = 0;
   }
 
-  /** A line from a key's eye to its target. */
+  /** Draws a line from a key's eye to its target. */
   #sight(at, key) {
     const [from, to] = [at(key.eye), at(key.target)];
     if (to.depth < this.#viewpoint.reach * 0.02) return;

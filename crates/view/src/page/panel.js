@@ -1,4 +1,4 @@
-// The panel at the side: sections that fold, and whether it is there at all.
+// The side panel: collapsible sections, and whether the panel is shown.
 
 import { byId, element } from "./dom.js";
 
@@ -30,7 +30,7 @@ export class Panel {
     (this.shown ? this.#panel.querySelector("summary") : byId("view"))?.focus();
   }
 
-  /** A new section, in which others put their fields. */
+  /** Adds a section, to which other parts add their fields. */
   section(title, { open = true, hidden = false } = {}) {
     const body = element("div", { class: "fields" });
     const section = element("details", { open, hidden }, element("summary", {}, title), body);
@@ -39,7 +39,7 @@ export class Panel {
   }
 }
 
-/** A labelled row, with a button that takes back what was changed. */
+/** A labelled row with a button that undoes the change. */
 export function row(label, control, { undo, doc } = {}) {
   const id = control.id || (control.id = `field-${label.replaceAll(/\W+/g, "-")}-${row.count++}`);
   const back = element("button", { type: "button", class: "undo", title: "As the scene has it", "aria-label": `${label} as the scene has it`, onclick: undo }, "×");

@@ -1,6 +1,6 @@
-// Draws the pictures that come, and acknowledges each. While one is decoded, only the newest of those that come is kept.
+// Draws incoming pictures and acknowledges each of them. While one is being decoded, only the newest later picture is kept.
 //
-// Emits "drawn" with the picture after it is on the canvas.
+// Emits "drawn" with the picture once it is on the canvas.
 
 import { parsePicture } from "./message.js";
 
@@ -43,7 +43,7 @@ export class Picture {
 
   async #draw(picture) {
     const images = await Promise.all(picture.stripes.map((stripe) => createImageBitmap(stripe.data)));
-    // A new size clears the canvas, so everything has to be decoded by then.
+    // Resizing clears the canvas, so all stripes must be decoded before.
     if (this.canvas.width !== picture.width || this.canvas.height !== picture.height) {
       Object.assign(this.canvas, { width: picture.width, height: picture.height });
     }

@@ -1,6 +1,6 @@
-// The time that is shown, whether it runs, and whose path the camera follows meanwhile.
+// Playback state: the current frame, whether the animation plays, and which path the camera follows.
 //
-// Emits "time" whenever one of them changed.
+// Emits "time" when any of these changes.
 
 import { clockWith, secondsOf } from "./times.js";
 
@@ -10,7 +10,7 @@ export class Playback {
   frame = 1;
   playing = false;
   loop = true;
-  /** "scene", "waypoints" or null. A scene begins as it will be rendered. */
+  /** "scene", "waypoints" or null. The initial path is the scene's, as in a render. */
   follow = "scene";
   #app;
   #camera = null;
@@ -32,7 +32,7 @@ export class Playback {
     return secondsOf(this.frame, this.#app.clock);
   }
 
-  /** That of the timeline, which is longer than the animation if a waypoint is. */
+  /** The timeline's clock. It is longer than the animation if a waypoint lies beyond its end. */
   get clock() {
     return clockWith(this.#keys, this.#app.clock);
   }
@@ -47,7 +47,7 @@ export class Playback {
     this.#play();
   }
 
-  /** Goes to a frame; what was playing stops. */
+  /** Goes to a frame and stops playback. */
   seek(frame) {
     this.frame = Math.max(1, Math.min(this.clock.frames, Math.round(frame)));
     this.#touched = performance.now();
@@ -63,7 +63,7 @@ export class Playback {
     this.seek(this.frame + frames);
   }
 
-  /** Follows a path: of the scene's, that of the camera by that name. */
+  /** Follows a path. For the scene's path, `camera` may name one of its cameras. */
   followPath(path, camera = null) {
     if (this.follow === path && camera === null) return;
     this.follow = path;
@@ -73,7 +73,7 @@ export class Playback {
     this.#changed();
   }
 
-  /** What the server has to know after it started, or loaded the scene again. */
+  /** Sends the state that a server lacks after a start or a reload of the scene. */
   #tell() {
     this.frame = Math.min(this.frame, this.clock.frames);
     this.#app.send({ do: "time", frame: this.frame });
@@ -92,7 +92,7 @@ export class Playback {
   }
 
   #heard({ frame, playing }) {
-    // What was under way when the page changed something tells of before.
+    // Reports that were sent before the page's last change are outdated.
     if (performance.now() - this.#touched < LATE) return;
     if (playing === this.playing && (playing || frame === this.frame)) return;
     Object.assign(this, { playing }, playing ? {} : { frame });

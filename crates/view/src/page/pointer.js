@@ -1,6 +1,6 @@
-// Names what is under the pointer, and selects, frames or focuses on it.
+// Names the object under the pointer, and selects it, frames it or focuses on it.
 //
-// Emits "selected" with what was picked, or null.
+// Emits "selected" with the picked object, or null.
 
 import { depth, frame, projector } from "./camera.js";
 import { debounced, element, short } from "./dom.js";
@@ -10,7 +10,7 @@ const CLICK_PIXELS = 4;
 const PATIENCE = 1500;
 
 export class Pointer {
-  /** What was picked last by a click. */
+  /** The object picked by the last click. */
   selected = null;
   #app;
   #viewpoint;
@@ -23,7 +23,7 @@ export class Pointer {
   #at = null;
   #timer;
   #pressed = null;
-  /** The frame in which the selected thing was looked at last. */
+  /** The frame in which the selected object was last picked. */
   #seen = null;
 
   constructor(app, { viewpoint, flight, gizmo, view, label }) {
@@ -44,7 +44,7 @@ export class Pointer {
     view.addEventListener("dblclick", () => this.frameIt());
   }
 
-  /** What is at a point of the picture; null if the server doesn't tell. */
+  /** Picks the object at a point of the picture; resolves to null if the server does not answer. */
   pick(at) {
     this.#ask += 1;
     const ask = this.#ask;
@@ -55,7 +55,7 @@ export class Pointer {
     });
   }
 
-  /** What the pointer is at, or the middle of the picture without a pointer. */
+  /** Picks at the pointer, or at the centre of the picture if the pointer is elsewhere. */
   pickHere() {
     return this.pick(this.#at ?? [0.5, 0.5]);
   }
@@ -90,7 +90,7 @@ export class Pointer {
     this.#app.emit("focused", point);
   }
 
-  /** What is animated has moved on since it was picked: the place that was picked shows whether it is still there. */
+  /** Animated objects move after they were picked: picks again at the same place to update or end the selection. */
   async #lookAgain({ playing, frame }) {
     const { selected } = this;
     if (playing || !selected || frame === this.#seen) return;

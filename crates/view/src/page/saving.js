@@ -1,6 +1,6 @@
-// Saves what was changed, and asks where the file has changed meanwhile.
+// Saves changes, and shows a dialog if the file has changed on disk in the meantime.
 //
-// Emits "kept" with "camera" or "values" once these are in the file.
+// Emits "kept" with "camera" or "values" when they have been written to the file.
 
 import { byId, element } from "./dom.js";
 import { button } from "./icons.js";
@@ -12,7 +12,7 @@ export class Saving {
   #waypoints;
   #values;
   #dialog = byId("refused");
-  /** What was asked to be saved and is not answered yet; answers come in this order. */
+  /** Save requests without an answer yet. Answers arrive in the same order. */
   #asked = [];
 
   constructor(app, { waypoints, values }) {
@@ -25,7 +25,7 @@ export class Saving {
     app.on("closed", () => (this.#asked = []));
   }
 
-  /** Saves values if they were changed, and the flight if it was, or if nothing else was. */
+  /** Saves changed values. Saves the flight if it has changed, or if nothing else has. */
   save() {
     const values = this.#values.changed;
     if (values) this.#send("values");

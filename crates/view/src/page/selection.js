@@ -1,4 +1,4 @@
-// The picked instance, in the panel, with numbers for where it stands if it can be moved.
+// Panel section of the selected instance, with its transform if it can be moved.
 
 import { debounced, element, exact, short } from "./dom.js";
 import { button } from "./icons.js";

@@ -1,4 +1,4 @@
-// Settings of the picture and the lens, in the panel.
+// Panel sections for the picture's settings and the lens.
 
 import { element, exact } from "./dom.js";
 import { row } from "./panel.js";
@@ -52,7 +52,7 @@ export class Settings {
     return this.#chosen[name] ?? this.#app.scene?.settings?.[name] ?? null;
   }
 
-  /** The next or the one before among the choices of a setting. */
+  /** Selects the next or previous choice of a setting. */
   cycle(name, by) {
     const { input } = this.#fields.get(name);
     const values = [...input.options].map((option) => option.value);
@@ -96,7 +96,7 @@ export class Settings {
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
     this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
     this.#cameras.closest(".row").hidden = names.length === 0;
-    // What was chosen here is for this page, and survives both a reload of the scene and of the connection.
+    // Settings chosen on this page outlast a reload of the scene and a reconnect.
     for (const [name, value] of Object.entries(this.#chosen)) this.#app.send({ do: "set", name, value });
     for (const name of this.#fields.keys()) this.#show(name);
   }
@@ -106,7 +106,7 @@ export class Settings {
     input.replaceChildren(...(none ? [new Option(none, NONE)] : []), ...values.map((value) => new Option(value, value)));
   }
 
-  /** Slow devices have no time for it, and some pictures do not suit it. */
+  /** Labels the default choice of denoising: only while moving, or not possible (slow device or unsuitable picture). */
   #tellDenoising(denoises) {
     const text = denoises === false && this.value("denoise") === null ? NOT_HERE : MOVING;
     const { input } = this.#fields.get("denoise");

@@ -1,4 +1,4 @@
-// Several pages: this one shows others its camera, or follows the one that does. In the panel.
+// Panel section for several pages: shares this page's camera, or follows the page that shares its own.
 
 import { element } from "./dom.js";
 

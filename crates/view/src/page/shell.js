@@ -1,11 +1,11 @@
-// Words for the command line.
+// Quoting for the command line.
 
-/** `text` as one word for a POSIX shell. */
+/** Quotes `text` as one word for a POSIX shell. */
 export function quote(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Values by path as `--set` flags. */
+/** Formats values by path as `--set` flags. */
 export function setFlags(values) {
   return Object.entries(values).map(([path, text]) => `--set ${quote(`${path}=${text}`)}`).join(" ");
 }

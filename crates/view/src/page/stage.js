@@ -1,6 +1,6 @@
-// The place of the picture: as large as the scene's aspect fits, and how many pixels the server is asked for.
+// The picture's area: as large as the scene's aspect ratio allows, and the number of pixels that is requested from the server.
 //
-// Emits "resized" when that changed.
+// Emits "resized" when either changes.
 
 import { debounced } from "./dom.js";
 

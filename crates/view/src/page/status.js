@@ -1,4 +1,4 @@
-// Words of the page in passing: the state line, errors that last, and lines that go away.
+// Status texts: the state line, persistent errors, and messages that disappear.
 
 import { byId, element } from "./dom.js";
 import { button } from "./icons.js";

@@ -1,4 +1,4 @@
-// The dialog that makes a still of what is seen, and downloads it.
+// The dialog that renders the current view as a still and downloads it.
 
 import { byId, element } from "./dom.js";
 import { button } from "./icons.js";

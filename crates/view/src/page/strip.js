@@ -1,4 +1,4 @@
-// The timeline at the bottom: frames to scrub through, and the waypoints as small pictures that are dragged to other times.
+// The timeline: frames to scrub through, and waypoint thumbnails that can be dragged to other times.
 
 import { byId, debounced, element } from "./dom.js";
 import { frameAt, numberOf, secondsOf, shareOf, ticks, timeAt } from "./times.js";
@@ -95,13 +95,13 @@ export class Strip {
       item.remove();
       this.#items.delete(id);
     }
-    // Items that stand in order already keep the focus.
+    // Items that are already in order are not moved, so that they keep the focus.
     items.forEach((item, i) => this.#keys.children[i] !== item && this.#keys.insertBefore(item, this.#keys.children[i] ?? null));
     this.#widen(items, keys);
     this.#keys.classList.toggle("empty", keys.length === 0);
   }
 
-  /** Each as wide as it can be without lying on another. */
+  /** Makes each item as wide as possible without overlap. */
   #widen(items, keys) {
     const width = this.#keys.clientWidth;
     const places = keys.map((key) => shareOf(key.time, this.#clock) * width);

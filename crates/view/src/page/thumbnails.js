@@ -1,19 +1,22 @@
-// Small pictures of waypoints, taken from the canvas whenever it shows what a waypoint sees; those of the scene's own keys are asked for
-// while nothing else is to be done. They survive a reload of the page.
+// Thumbnails of waypoints. They are copied from the canvas whenever it shows a waypoint's view; missing ones of the scene's own keys are
+// requested while the page is idle. Thumbnails survive a reload of the page.
 //
-// Emits "thumbnail" whenever a waypoint got its first.
+// Emits "thumbnail" when a waypoint receives its first one.
 
 import { distance } from "./vectors.js";
 import { frameAt } from "./times.js";
 
 const HEIGHT = 90;
 const STORED = "thumbnails";
-/** Frames that are dropped while the scene plays may be those of waypoints; the next will do until there is a better one. */
+/**
+ * Worth of a picture of a neighbouring frame: playback may skip a waypoint's frame, so a neighbour is used until a better picture
+ * arrives.
+ */
 const NEIGHBOUR = 0;
 const ASKED_SAMPLES = 4;
-/** Time in milliseconds without movement before pictures are asked for. */
+/** Milliseconds without camera movement before thumbnails are requested. */
 const REST = 400;
-/** Asks of others are smaller. */
+/** First request number of thumbnails; other requests use smaller numbers. */
 const FIRST_ASK = 1_000_000;
 
 export class Thumbnails {
@@ -41,15 +44,15 @@ export class Thumbnails {
     });
     app.on("moved", () => (this.#moved = performance.now()));
     app.on("waypoints", () => this.#recall());
-    // After the scene changed, any picture is better than those of before.
+    // After a change of the scene, any new picture replaces the old thumbnails.
     app.on("scene", () => this.#taken.forEach((taken) => (taken.worth = NEIGHBOUR)));
-    // What is on screen is at most a few moments old; it will do until there is a picture of the very place.
+    // The picture on screen may be slightly older than the waypoint. It is used until there is an exact one.
     app.on("placed-waypoint", (key) => this.#take(key, NEIGHBOUR));
     app.on("still", (still) => still.link && this.#receive(still));
     app.on("opened", () => (this.#asked = null));
   }
 
-  /** The canvas with what a waypoint sees, or null as long as that was never shown. */
+  /** The canvas with a waypoint's view, or null if it was never shown. */
   of(id) {
     return this.#taken.get(id)?.canvas ?? null;
   }
@@ -61,7 +64,7 @@ export class Thumbnails {
     }
   }
 
-  /** How good a picture of `key` this is: its samples. Null if it shows something else. */
+  /** Worth of a picture as a thumbnail of `key`: its number of samples, or null if it shows another view. */
   #worth({ key: serial, frame, samples }, key) {
     const { follow } = this.#playback;
     const own = follow === "waypoints" || (follow === "scene" && !this.#waypoints.changed);
@@ -87,7 +90,7 @@ export class Thumbnails {
     this.#store();
   }
 
-  /** Asks for the picture of a key of the scene that has none. */
+  /** Requests the thumbnail of a scene key that has none. */
   #request() {
     const missing = this.#waypoints.keys.find((key) => !this.#taken.has(key.id));
     const rests = !this.#app.playing && performance.now() - this.#moved > REST;
@@ -137,7 +140,7 @@ export class Thumbnails {
   }
 }
 
-/** What a key sees, as text that rounding in files does not change. */
+/** A key's view as text, rounded so that saving the file does not change it. */
 function placeOf({ eye, target, fov }) {
   return [...eye, ...target, fov ?? 0].map((x) => Number(x.toPrecision(4)) + 0).join();
 }

@@ -1,30 +1,30 @@
-// Frames, seconds and places on the timeline, and keys in the order of their times. Every function is pure.
+// Conversions between frames, seconds and timeline positions, and lists of keys ordered by time. All functions are pure.
 //
-// A clock is { frames, fps, start, first }: frame 1 is at `start` seconds, 0 if it is left out. `first` is the number that files have for it.
+// A clock is { frames, fps, start, first }. Frame 1 is at `start` seconds (default 0); `first` is its number in file names.
 
-/** The time of a frame. */
+/** Time of a frame, in seconds. */
 export const secondsOf = (frame, { fps, start = 0 }) => start + (frame - 1) / fps;
 
-/** The number that files have for a frame. */
+/** Number of a frame in file names. */
 export const numberOf = (frame, { first = 1 }) => frame + first - 1;
 
-/** The frame nearest to a time, within an animation of `frames`. */
+/** The frame nearest to a time, clamped to the animation. */
 export function frameAt(seconds, { frames, fps, start = 0 }) {
   return Math.max(1, Math.min(frames, Math.round((seconds - start) * fps) + 1));
 }
 
-/** Place of a time from 0 to 1; the last frame is at 1. */
+/** Timeline position of a time, from 0 to 1; the last frame is at 1. */
 export function shareOf(seconds, { frames, fps, start = 0 }) {
   return frames > 1 ? Math.max(0, Math.min(1, ((seconds - start) * fps) / (frames - 1))) : 0;
 }
 
-/** The time at a place from 0 to 1, on a frame. */
+/** Time of the frame nearest to a timeline position from 0 to 1. */
 export function timeAt(share, clock) {
   const frame = 1 + Math.round(Math.max(0, Math.min(1, share)) * (clock.frames - 1));
   return secondsOf(frame, clock);
 }
 
-/** Frames with a mark on the timeline, and whether each has a label, so that neither stand nearer than `mark` and `label` pixels. */
+/** Frames with a tick on the timeline, and whether each has a label. Ticks are at least `mark` pixels apart, labels at least `label`. */
 export function ticks({ frames }, width, mark = 7, label = 56) {
   const nice = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
   const step = (pixels) => nice.find((n) => n * width >= pixels * Math.max(1, frames - 1)) ?? frames;
@@ -36,7 +36,7 @@ export function ticks({ frames }, width, mark = 7, label = 56) {
   return made;
 }
 
-/** Keys in the order of their times, which differ by half a frame at least. */
+/** Keys sorted by time, at least half a frame apart. */
 export function inOrder(keys, fps) {
   const sorted = [...keys].sort((a, b) => a.time - b.time);
   let least = -Infinity;
@@ -48,8 +48,8 @@ export function inOrder(keys, fps) {
 }
 
 /**
- * Keys with one more, at its own time if no key is there. Else it comes after that key: halfway to the next, or by the mean gap, and at
- * the end of the animation all before it move together to make room.
+ * Adds a key at its own time if that time is free. Otherwise it goes after the existing key: halfway to the next key, or after the mean
+ * gap if there is no next. At the end of the animation, all earlier keys move closer together to make room.
  */
 export function withKey(keys, key, clock) {
   const { frames, fps, start = 0 } = clock;
@@ -62,7 +62,7 @@ export function withKey(keys, key, clock) {
   const last = keys[at].time;
   const end = secondsOf(frames, clock);
   const gap = keys.length > 1 ? (last - keys[0].time) / (keys.length - 1) : 1;
-  // A scene that stands still has no end that a flight would have to keep to.
+  // A still scene has no end, so the flight may become longer.
   if (frames === 1 || last + gap <= end + free) return [...keys, { ...key, time: onFrame(last + gap) }];
   if (last < end - free) return [...keys, { ...key, time: end }];
   const share = keys.length / (keys.length + 1);
@@ -70,18 +70,18 @@ export function withKey(keys, key, clock) {
   return inOrder([...keys.map((other) => ({ ...other, time: closer(other.time) })), { ...key, time: end }], fps);
 }
 
-/** The clock of a timeline on which all keys have a place, even those after the animation's end. */
+/** The clock of a timeline that is long enough for all keys, including keys after the animation's end. */
 export function clockWith(keys, { frames, fps, start = 0, first = 1 }) {
   const last = Math.max(start, ...keys.map((key) => key.time));
   return { fps, start, first, frames: Math.max(frames, Math.round((last - start) * fps) + 1) };
 }
 
-/** Keys with the poses of two exchanged, each at the other's time. */
+/** Exchanges the poses of two keys; the times stay. */
 export function swapped(keys, a, b) {
   if (!keys[a] || !keys[b]) return keys;
   const at = (i) => (i === a ? { ...keys[b], time: keys[a].time } : i === b ? { ...keys[a], time: keys[b].time } : keys[i]);
   return keys.map((_, i) => at(i));
 }
 
-/** Seconds for people: two digits after the point. */
+/** Formats seconds with two decimals. */
 export const inSeconds = (seconds) => `${seconds.toFixed(2)} s`;

@@ -1,4 +1,4 @@
-// The row of buttons above the timeline.
+// The row of playback buttons above the timeline.
 
 import { byId, element } from "./dom.js";
 import { button, setIcon } from "./icons.js";
@@ -48,7 +48,7 @@ export class Transport {
       button({ text: "?", label: actions.help.title, class: "icon-button", onclick: actions.help.run, "aria-label": actions.help.title }));
   }
 
-  /** The frame whose number was typed; the first one if it is none. */
+  /** The frame whose number was typed; the first frame if the input is not a number. */
   #typed() {
     const { value } = this.#frame;
     return value === "" || Number.isNaN(Number(value)) ? 1 : Number(value) + 1 - numberOf(1, this.#playback.clock);

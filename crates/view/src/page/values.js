@@ -1,4 +1,4 @@
-// The values of the scene file that `--set` reaches, in the panel: changed live, copied as flags, or saved.
+// Panel section for the scene values that `--set` can change: edited live, copied as flags, or saved.
 
 import { debounced, element } from "./dom.js";
 import { button } from "./icons.js";
@@ -14,11 +14,11 @@ export class Values {
   #actions;
   #told;
   #values = [];
-  /** What was changed, as the server has it, and what was typed since. */
+  /** Changed values: those that the server has, and later edits. */
   #changed = {};
   #rows = new Map();
   #apply = debounced(120, () => this.#send());
-  /** What was typed and is not sent yet. */
+  /** Edits that have not been sent yet. */
   #pending = {};
   #placed = new Set();
 
@@ -49,17 +49,17 @@ export class Values {
     return this.#count() > 0;
   }
 
-  /** The text of each value that was changed, by its path. */
+  /** The text of each changed value, by path. */
   get texts() {
     return this.#changed;
   }
 
-  /** Forgets the changes: the file was loaded again. */
+  /** Discards the changes after the file was loaded again. */
   discard() {
     this.#saved();
   }
 
-  /** The server follows entries when the file is edited, so what it has is what was changed. */
+  /** The server tracks entries across edits of the file, so its list defines which values are changed. */
   #take(values) {
     const changed = values.filter(({ saved }) => saved !== undefined).map(({ path, text }) => [path, text]);
     this.#values = values.map(({ saved, ...value }) => ({ ...value, text: saved ?? value.text }));
@@ -151,7 +151,7 @@ export class Values {
     this.#app.emit("copy", { text: setFlags(this.#changed), what: "Flags" });
   }
 
-  /** Number of values that were changed and of instances that were moved. */
+  /** Number of changed values and moved instances. */
   #count() {
     return Object.keys(this.#changed).length + this.#placed.size;
   }
@@ -164,14 +164,17 @@ export class Values {
   }
 }
 
-/** A list's and a map's entries have a group each: `materials.gold`, `environment`. */
+/**
+ * Group of a path: each entry of a list or map has its own, for example `materials.gold`; other sections have one, for example
+ * `environment`.
+ */
 function groupOf(path) {
   const parts = path.split(".");
   const many = ["materials", "instances", "meshes", "motions", "lights", "models", "groups", "cameras"].includes(parts[0]);
   return parts.slice(0, many && parts.length > 2 ? 2 : 1).join(".");
 }
 
-/** Arrow keys change a number in its last digit. */
+/** Changes a number with the arrow keys, by one unit of its last digit. */
 function nudge(event, input) {
   const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
   const number = Number(input.value);

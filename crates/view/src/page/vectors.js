@@ -1,4 +1,4 @@
-// Vectors of three numbers, as plain arrays.
+// Three-component vectors as plain arrays.
 
 export const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 export const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -13,16 +13,16 @@ export const cross = (a, b) => [
   a[0] * b[1] - a[1] * b[0],
 ];
 
-/** `a` with length 1, or `otherwise` where it has none. */
+/** Normalizes `a`; returns `otherwise` if it has no length. */
 export function normalize(a, otherwise = [0, 0, -1]) {
   const l = length(a);
   return l > 0 && Number.isFinite(l) ? scale(a, 1 / l) : otherwise;
 }
 
-/** The sum of vectors times numbers: `combine([a, 2], [b, 3])`. */
+/** Weighted sum of vectors: `combine([a, 2], [b, 3])`. */
 export const combine = (...terms) => terms.reduce((sum, [v, s]) => add(sum, scale(v, s)), [0, 0, 0]);
 
-/** A coordinate rounded to what nobody sees in a picture of things that are `size` large or far. */
+/** Rounds a coordinate, with an error too small to be visible at a distance or size of `size`. */
 export function rounded(x, size) {
   const step = 10 ** (Math.floor(Math.log10(size)) - 5);
   return Number((Math.round(x / step) * step).toPrecision(9)) + 0;

@@ -1,6 +1,6 @@
-// The page's camera: who moved it, and its way to the server, once per animation frame at most.
+// The page's camera. It tracks who moves the camera, and sends poses to the server at most once per animation frame.
 //
-// Emits "moved" whenever it changed, and "lag" with the milliseconds from a pose to the first picture that shows it.
+// Emits "moved" when the camera changes, and "lag" with the milliseconds from a pose to the first picture that shows it.
 
 import { between, fromPose, nearestAxis, toPose } from "./camera.js";
 import { distance } from "./vectors.js";
@@ -27,19 +27,19 @@ export class Viewpoint {
     app.on("drawn", (picture) => this.#measure(picture));
   }
 
-  /** A length that is neither tiny nor huge in this scene: that from the eye to what it looked at first. */
+  /** A typical length of the scene: the initial distance from the eye to the target, limited by the scene's extent. */
   get reach() {
     return Math.min(this.home.distance, this.#extent());
   }
 
-  /** The camera is moved by hand: it follows no path any more. */
+  /** Sets the camera by hand; it then follows no path. */
   set(camera) {
     this.#glide = null;
     this.#app.emit("steered");
     this.#move(camera);
   }
 
-  /** Goes to a camera in a quarter of a second. */
+  /** Moves to a camera over `GLIDE` milliseconds. */
   glideTo(camera) {
     if (this.#still.matches) return this.set(camera);
     this.#app.emit("steered");
@@ -51,7 +51,7 @@ export class Viewpoint {
     this.glideTo(this.home);
   }
 
-  /** The pose of a serial that a picture told, if it was sent lately. */
+  /** The pose with a serial number reported by a picture, if it was sent recently. */
   poseOf(serial) {
     return this.#sent.get(serial)?.pose;
   }
@@ -60,7 +60,7 @@ export class Viewpoint {
     this.home = fromPose(withoutLens(scene.camera), nearestAxis(scene.camera.up ?? [0, 1, 0]));
     if (!this.#known) this.camera = this.home;
     this.#known = true;
-    // A new server, or the scene after it was loaded again, does not know where the page's camera is.
+    // After a restart or a reload of the scene, the server does not have the page's camera.
     if (!this.#app.following && !this.#app.watching) this.#dirty = true;
     this.#schedule();
   }
@@ -124,5 +124,5 @@ export class Viewpoint {
   }
 }
 
-/** A pose whose lens is that of the scene: what the server tells is how the lens is at a time, not how it is given. */
+/** Removes the lens settings from a pose: the server reports their values at one time, not as the scene defines them. */
 const withoutLens = ({ eye, target, up, fov, height }) => ({ eye, target, up, fov, height });

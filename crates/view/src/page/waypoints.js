@@ -1,6 +1,7 @@
-// The keys of the flight: the scene's own until one is changed, and the page's from then on, until they are saved.
+// The flight's keys: those of the scene until one is changed, then the page's own until they are saved.
 //
-// A key is { id, eye, target, time, roll?, fov?, focus?, f_stop?, radius? }; for a parallel camera, `fov` is the height of the view. Emits "waypoints" whenever keys or the chosen one changed.
+// A key is { id, eye, target, time, roll?, fov?, focus?, f_stop?, radius? }. For a parallel camera, `fov` is the height of the view. Emits
+// "waypoints" when the keys or the selected key change.
 
 import { fromPose, toPose } from "./camera.js";
 import { distance, rounded } from "./vectors.js";
@@ -9,13 +10,13 @@ import { frameAt, inOrder, swapped, withKey } from "./times.js";
 const OPTICS = ["fov", "focus", "f_stop", "radius"];
 const FIELDS = ["eye", "target", "time", "roll", ...OPTICS];
 
-/** A key as messages have it: fields without a value are left out. */
+/** Converts a key to message format: fields without a value are omitted. */
 const plain = (key) => Object.fromEntries(FIELDS.map((name) => [name, key[name]]).filter(([, value]) => value !== undefined && value !== null));
 
 export class Waypoints {
   keys = [];
   chosen = null;
-  /** Whether there are changes that were not saved. */
+  /** Whether there are unsaved changes. */
   changed = false;
   pace = null;
   #app;
@@ -38,7 +39,7 @@ export class Waypoints {
     return this.keys.find((key) => key.id === this.chosen);
   }
 
-  /** A key of the camera as it is, at the time that is shown or else after the last. */
+  /** Adds the current camera as a key, at the current time or, if that is taken, after it. */
   add() {
     const key = { id: this.#next++, ...this.#here(), time: this.#playback.seconds };
     this.chosen = key.id;
@@ -46,7 +47,7 @@ export class Waypoints {
     this.#app.emit("placed-waypoint", key);
     const { time } = this.chosenKey;
     this.#app.say(`Waypoint ${this.keys.indexOf(this.chosenKey) + 1} at ${time.toFixed(2)} s`);
-    // So the next one comes after it, without a thought of the timeline.
+    // Moves to the new key's time, so that the next key comes after it.
     this.#playback.seek(frameAt(time, this.#playback.clock));
   }
 
@@ -62,7 +63,7 @@ export class Waypoints {
     this.#change(left);
   }
 
-  /** Begins a flight of its own. */
+  /** Removes all keys, to begin a new flight. */
   clear() {
     this.chosen = null;
     this.#change([]);
@@ -73,12 +74,12 @@ export class Waypoints {
     this.#change(this.keys.map((key) => (key.id === id ? { ...key, ...fields } : key)));
   }
 
-  /** Moves one of `keys` to another time. Those that it passed on its way are left where they are in `keys`. */
+  /** Moves a key of `keys` to another time. Keys that the drag has passed keep the positions they have in `keys`. */
   retime(id, time, keys) {
     this.#change(keys.map((key) => (key.id === id ? { ...key, time } : key)));
   }
 
-  /** Exchanges a key with its neighbour, which is -1 or 1 away. */
+  /** Exchanges the poses of a key and its neighbour; `by` is -1 or 1. */
   shift(id, by) {
     const at = this.keys.findIndex((key) => key.id === id);
     this.#change(swapped(this.keys, at, at + by));
@@ -89,7 +90,7 @@ export class Waypoints {
     this.#app.emit("waypoints", this);
   }
 
-  /** Chooses a key, shows its time, and brings the camera there. */
+  /** Selects a key, goes to its time, and moves the camera there. */
   goTo(id) {
     const key = this.keys.find((key) => key.id === id);
     if (!key) return;
@@ -108,7 +109,7 @@ export class Waypoints {
     this.goTo(this.keys[Math.max(0, Math.min(this.keys.length - 1, next))]?.id);
   }
 
-  /** The scene's own keys again. */
+  /** Restores the scene's own keys. */
   revert() {
     this.#forget();
     this.#adopt();
@@ -119,7 +120,7 @@ export class Waypoints {
     const { eye, target } = toPose(camera);
     const optics = Object.fromEntries(OPTICS.map((name) => [name, camera[name] ?? undefined]));
     const span = (of) => of.height ?? of.fov;
-    // What is as the scene's camera has it follows the file.
+    // Lens values equal to those of the scene's camera are omitted, so that they follow the file.
     optics.fov = Math.abs(span(camera) - span(this.#viewpoint.home)) < 1e-4 ? undefined : span(camera);
     const { roll } = this.#viewpoint.home;
     optics.roll = Math.abs(camera.roll - roll) < 1e-4 ? undefined : rounded((camera.roll * 180) / Math.PI, 1);
@@ -144,7 +145,7 @@ export class Waypoints {
     this.#take(scenes.keys, scenes.pace, false);
   }
 
-  /** Takes over keys; those that are where one was before remain the same to the rest of the page. */
+  /** Replaces the keys. A key near an old one keeps the old one's id. */
   #take(keys, pace, changed) {
     const near = (a, b) => distance(a.eye, b.eye) + distance(a.target, b.target) < 1e-3 * (1 + distance(a.eye, a.target));
     const known = [...this.keys];
@@ -184,7 +185,7 @@ export class Waypoints {
     sessionStorage.removeItem(this.#place);
   }
 
-  /** Keys that were not saved survive a reload of the page. */
+  /** Stores unsaved keys, so that they survive a reload of the page. */
   #store() {
     sessionStorage.setItem(this.#place, JSON.stringify({ keys: this.keys, pace: this.pace }));
   }

@@ -1,4 +1,4 @@
-//! The bull put together: trunk, head with horns, legs and tail.
+//! The bull's body: trunk, head with horns, legs and tail.
 
 use super::legs::{self, Leg};
 use super::paint::Paint;
@@ -12,7 +12,7 @@ pub struct Bull {
     pub spine: Spine,
     pub legs: [Leg; 4],
     pub head: Head,
-    /// Joints of the tail, from the rump on.
+    /// Joints of the tail, from the rump to the tip.
     pub tail: [Vec3; 5],
     parts: Parts,
 }
@@ -63,7 +63,7 @@ impl Bull {
         Self { spine, legs, head, tail, parts }
     }
 
-    /// What the skin at `p` is made of, and how far it is from hide.
+    /// The paint of the skin at `p`, and its distance from plain hide.
     pub fn paint_at(&self, p: Vec3) -> (u8, f32) {
         self.parts.paint_at(p, self.spine.place(p).distance)
     }
@@ -189,7 +189,7 @@ fn add_ear_and_horn(parts: &mut Parts, head: &Head, side: f32) {
     parts.paint(Paint::Hide);
 }
 
-/// Off the rump at a slant, so that it can hang as well as stream.
+/// The tail starts at a slant, so that it can both hang and stream.
 fn tail() -> [Vec3; 5] {
     [(-0.98, 1.33), (-1.14, 1.22), (-1.27, 1.02), (-1.37, 0.8), (-1.46, 0.56)].map(|(x, y)| Vec3::new(x, y, 0.0))
 }

@@ -4,7 +4,7 @@ use super::body::Bull;
 use crate::rigging::skeleton::{Flesh, Joint, Skeleton};
 use glam::Vec3;
 
-/// Joints by what they are.
+/// Joint indices by body part.
 pub struct Bones {
     pub skeleton: Skeleton,
     /// The root: the loins, in the middle of the animal.
@@ -30,7 +30,7 @@ const SKULL: u32 = 2;
 const TAIL: u32 = 4;
 const LEG: u32 = 16;
 
-/// The part of the body that the skin at `p` belongs to, as a bit.
+/// The body part of the skin at `p`, as a bit.
 pub fn part_at(bull: &Bull, p: Vec3) -> u32 {
     const FLANK: f32 = 0.74;
     let trunk = bull.spine.place(p);

@@ -1,7 +1,7 @@
-//! Gaits: where the feet are at every moment of a stride, and what the body does over them.
+//! Gaits: positions of the feet during a stride, and the motion of the body.
 //!
-//! The animal stays in place. For feet that do not slide, a scene moves it ahead by `speed` per second,
-//! which is `speed · duration` per loop of the clip.
+//! The clip leaves the animal in place. A scene moves it forward by `speed` metres per second, or `speed · duration` per loop; otherwise
+//! the feet slide.
 
 use super::bones::Bones;
 use crate::modelling::sdf::smoothstep;
@@ -10,20 +10,20 @@ use crate::rigging::pose::Pose;
 use glam::{Affine3A, Quat, Vec3};
 use std::f32::consts::TAU;
 
-/// A way to move on four feet. Phases are shares of a stride.
+/// A gait. Phases are fractions of a stride.
 pub struct Gait {
     pub name: &'static str,
     /// Seconds per stride.
     pub duration: f32,
     /// Metres per second.
     pub speed: f32,
-    /// Share of the stride for which a foot is on the ground.
+    /// Fraction of the stride in which a foot is on the ground.
     duty: f32,
-    /// When each foot lands: front right and left, hind right and left.
+    /// Phase at which each foot lands: front right and left, hind right and left.
     lands: [f32; 4],
-    /// How high front and hind toes are lifted.
+    /// Height to which front and hind toes are lifted.
     lift: [f32; 2],
-    /// How far the steps of front and hind feet are ahead of where they stand at rest.
+    /// Forward offset of the steps of front and hind feet from their rest positions.
     ahead: [f32; 2],
     sway: fn(&mut Pose, &Bones, f32),
 }
@@ -68,7 +68,7 @@ impl Gait {
         })
     }
 
-    /// The step of a foot, `since` it landed.
+    /// The step of a foot at `since`, the phase since it landed.
     fn step(&self, since: f32, hind: usize) -> Step {
         let reach = self.speed * self.duration * self.duty;
         let (x, y, hoof, fold) = if since < self.duty {
@@ -86,19 +86,19 @@ impl Gait {
     }
 }
 
-/// A foot at a moment.
+/// State of a foot at one moment.
 struct Step {
-    /// Offset of the toe from where it stands at rest.
+    /// Offset of the toe from its rest position.
     toe: Vec3,
-    /// From -0.5, all the way back, to 0.5.
+    /// Swing of the leg, from -0.5 (back) to 0.5 (forward).
     swing: f32,
-    /// Angle of the hoof: negative with the heel up.
+    /// Angle of the hoof; negative if the heel is up.
     hoof: f32,
-    /// How far the leg is off the ground, from 0 to 1.
+    /// Fold of the leg, from 0 on the ground to 1.
     fold: f32,
 }
 
-/// From -0.5 to 0.5: overshoots a little at both ends, as a foot does that is drawn back before it lands.
+/// Swing from -0.5 to 0.5, with a slight overshoot at both ends: a foot is drawn back before it lands.
 fn swing(t: f32) -> f32 {
     const DRAW: f32 = 0.6;
     let (t2, t3) = (t * t, t * t * t);
@@ -106,7 +106,7 @@ fn swing(t: f32) -> f32 {
     ease - 0.5 - DRAW * ((t3 - 2.0 * t2 + t) + (t3 - t2))
 }
 
-/// Bends a leg so that its toe is where the step wants it.
+/// Bends a leg so that its toe reaches the position of the step.
 fn place_foot(pose: &mut Pose, bones: &Bones, leg: &[usize; 4], step: &Step, hind: bool) {
     let skeleton = &bones.skeleton;
     let [_, lower, cannon, hoof] = *leg;
@@ -122,7 +122,7 @@ fn place_foot(pose: &mut Pose, bones: &Bones, leg: &[usize; 4], step: &Step, hin
     pose.face(skeleton, hoof, turn);
 }
 
-/// Turns the uppermost bone by `angle`, or by as much as the rest of the leg needs to come to `target`.
+/// Turns the upper bone by `angle`, or by the nearest angle at which the rest of the leg reaches `target`.
 fn turn_upper(pose: &mut Pose, bones: &Bones, [upper, lower, cannon, _]: &[usize; 4], target: Vec3, angle: f32) {
     const TRIES: usize = 24;
     const STEP: f32 = 0.04;
@@ -136,7 +136,7 @@ fn turn_upper(pose: &mut Pose, bones: &Bones, [upper, lower, cannon, _]: &[usize
         let knee = hip + base.transform_vector3(Quat::from_rotation_z(angle) * bone);
         knee.distance(target) - longest
     };
-    // The nearest angle from which the target is in reach, on either side.
+    // The nearest angle at which the target is in reach, on either side.
     let tries = (0..TRIES).flat_map(|i| [angle + STEP * i as f32, angle - STEP * i as f32]);
     let reaching = tries.into_iter().find(|&angle| short_by(angle) <= 0.0);
     pose.turns[*upper] = Quat::from_rotation_z(reaching.unwrap_or(angle));
@@ -146,8 +146,8 @@ fn wave(phase: f32, top: f32) -> f32 {
     ((phase - top) * TAU).cos()
 }
 
-/// The back arches when the hind feet swing under it and stretches when the front feet reach ahead; head and
-/// croup rise in turn.
+/// Body motion of the gallop: the back arches as the hind feet swing forward, and stretches as the front feet reach out. Head and croup
+/// rise alternately.
 fn gallop_body(pose: &mut Pose, bones: &Bones, phase: f32) {
     pose.offsets[bones.body] = Vec3::new(0.03 * wave(phase, 0.3), -0.06 + 0.055 * wave(phase, 0.87), 0.0);
     pose.turn(bones.body, 0.025 * wave(phase, 0.1), 0.0, 0.085 * wave(phase, 0.18));
@@ -168,7 +168,7 @@ fn gallop_body(pose: &mut Pose, bones: &Bones, phase: f32) {
     }
 }
 
-/// The body rises over each pair of legs and rolls a little towards the side that carries it; the head nods.
+/// Body motion of the walk: the body rises over each pair of legs and rolls towards the supporting side. The head nods.
 fn walk_body(pose: &mut Pose, bones: &Bones, phase: f32) {
     pose.offsets[bones.body] = Vec3::new(0.0, -0.03 + 0.012 * wave(2.0 * phase, 0.25), 0.012 * wave(phase, 0.3));
     pose.turn(bones.body, 0.02 * wave(phase, 0.3), 0.015 * wave(phase, 0.05), 0.012 * wave(2.0 * phase, 0.6));

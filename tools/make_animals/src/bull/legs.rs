@@ -1,4 +1,4 @@
-//! The bull's legs, which stand straight under it.
+//! The bull's legs, which stand vertically.
 
 use super::paint::Paint;
 use crate::modelling::sdf::{Chain, Ellipsoid, Parts, TaperedBox};
@@ -36,7 +36,7 @@ fn place(joints: [(f32, f32, f32); 5], side: f32) -> [Vec3; 5] {
 }
 
 impl Leg {
-    /// Distance to the rough skin of the leg.
+    /// Distance to the leg without details of the skin.
     pub fn distance(&self, p: Vec3) -> f32 {
         let bones = self.joints.windows(2).zip(self.radii.windows(2));
         let distances = bones.map(|(ends, radii)| {
@@ -48,7 +48,7 @@ impl Leg {
     }
 }
 
-/// Adds a leg; `hind` ones have their knee in front and a hock behind.
+/// Adds a leg. A `hind` leg has its knee in front and a hock behind.
 pub fn add(parts: &mut Parts, leg: &Leg, hind: bool) {
     let [top, elbow, knee, fetlock, toe] = leg.joints;
     let [_, thick, joint, ankle, _] = leg.radii;

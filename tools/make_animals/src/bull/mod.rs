@@ -1,4 +1,4 @@
-//! A bull for herds, after the aurochs: tall at the withers, with long horns. In metres.
+//! A bull for herds, modelled after the aurochs: tall withers and long horns. Units are metres.
 
 mod body;
 mod bones;

@@ -1,4 +1,4 @@
-//! Colours of the bull: a black-brown hide with the aurochs's pale stripe along the back and pale muzzle.
+//! Colours of the bull: a black-brown hide with the pale back stripe and pale muzzle of the aurochs.
 
 use super::body::Bull;
 use crate::modelling::mesher::Mesh;
@@ -67,12 +67,12 @@ fn tuft(_: Vec2) -> Vec3 {
     BLACK * 0.75
 }
 
-/// Where the muzzle begins on the head.
+/// Position on the head at which the muzzle begins.
 const MUZZLE: f32 = 0.36;
-/// Where on the hide its darkest colour is.
+/// Position of the hide's darkest colour.
 const DARK: f32 = 0.16;
 
-/// A place in the atlas for each corner of each triangle.
+/// Atlas coordinates of each triangle's corners.
 pub fn paint(bull: &Bull, mesh: &Mesh) -> Vec<[Vec2; 3]> {
     let triangles = mesh.triangles.par_iter();
     triangles

@@ -1,4 +1,4 @@
-//! The animal put together from trunk, head, legs, wings and plates.
+//! The dragon's body: trunk, head, legs, wings and plates.
 
 use super::head;
 use super::limbs::{self, Leg};
@@ -13,7 +13,7 @@ use glam::{Mat3, Vec2, Vec3};
 use std::f32::consts::PI;
 use std::sync::Arc;
 
-/// The least that the dragon asks for as edge length.
+/// Lower limit of `edge_length`.
 const SHORTEST_EDGE: f32 = 0.045;
 
 /// The dragon as one solid.
@@ -72,23 +72,23 @@ impl Dragon {
         }
     }
 
-    /// Distance to the skin without its scales.
+    /// Distance to the skin without scales.
     fn smooth_distance(&self, p: Vec3) -> (f32, Place) {
         let place = self.spine.place(p);
         (self.parts.distance(p, place.distance), place)
     }
 
-    /// The part that the skin at `p` belongs to, as the texture coordinates see it.
+    /// The texture chart of the skin at `p`.
     pub fn chart_at(&self, p: Vec3) -> Chart {
         texcoords::chart_at(self, p)
     }
 
-    /// What the skin at `p` is made of, and how far it is from plain hide.
+    /// The paint of the skin at `p`, and its distance from plain hide.
     pub fn paint_at(&self, p: Vec3) -> (u8, f32) {
         self.parts.paint_at(p, self.spine.place(p).distance)
     }
 
-    /// Height of scales and belly plates over the smooth skin.
+    /// Height of scales and belly plates above the smooth skin.
     fn relief(&self, p: Vec3, place: &Place) -> f32 {
         let trunk = 1.0 - smoothstep(1.3, 1.9, place.from_axis / place.radius);
         let near_skull = smoothstep(0.35, 0.7, p.distance(self.skull));
@@ -116,7 +116,7 @@ impl Solid for Dragon {
         self.bounds
     }
 
-    /// The wings of all but the statue, which has short edges.
+    /// Wings are flat sheets, except on the statue, which has short edges.
     fn has_sheets(&self) -> bool {
         !self.scales
     }
@@ -125,8 +125,7 @@ impl Solid for Dragon {
         SHORTEST_EDGE
     }
 
-    /// How long the edges of the mesh may be at `p`, up to a common factor: short where the skin
-    /// bends sharply or where the eye looks, long on the flat skin of the wings.
+    /// Greatest edge length of the mesh at `p`, up to a common factor: short at sharp bends and prominent parts, long on the flat wings.
     fn edge_length(&self, p: Vec3) -> f32 {
         const ANGLE_PER_EDGE: f32 = 1.1;
         let head = 1.0 - smoothstep(0.9, 1.6, p.distance(self.skull));
@@ -141,14 +140,14 @@ impl Solid for Dragon {
     }
 }
 
-/// Overlapping cross-wise plates: each rises slowly and ends in a step.
+/// Overlapping transverse plates: each rises gradually and ends in a step.
 fn belly_plates(place: &Place) -> f32 {
     const PITCH: f32 = 0.4;
     let t = (place.along / PITCH).rem_euclid(1.0);
     0.04 * (smoothstep(0.0, 0.35, t) - smoothstep(0.35, 1.0, t))
 }
 
-/// Diamond scales in staggered rows, with fewer around the trunk where it is thin.
+/// Diamond scales in staggered rows; thin parts of the trunk have fewer around them.
 fn scales(place: &Place) -> f32 {
     const PITCH: f32 = 0.44;
     let around = (place.radius * 2.0 * PI / PITCH).max(4.0);
@@ -159,7 +158,7 @@ fn scales(place: &Place) -> f32 {
     0.045 * diamond.sqrt() * (place.radius / 0.4).min(1.0)
 }
 
-/// Lets the parts list and the caller share a wing.
+/// Makes a shared wing a part of the body.
 struct SharedSheet(Arc<Sheet>);
 
 impl Shape for SharedSheet {

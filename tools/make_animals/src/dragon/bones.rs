@@ -7,17 +7,17 @@ use crate::modelling::spine::Station;
 use crate::rigging::skeleton::{Flesh, Joint, Skeleton};
 use glam::Vec3;
 
-/// Joints by what they are.
+/// Joint indices by body part.
 pub struct Bones {
     pub skeleton: Skeleton,
     /// The root: moves the whole animal.
     pub body: usize,
     pub chest: usize,
-    /// From the chest on.
+    /// From the chest to the head.
     pub neck: Vec<usize>,
     pub head: usize,
     pub jaw: usize,
-    /// From the body on.
+    /// From the body to the tip.
     pub tail: Vec<usize>,
     /// Right and left.
     pub wings: [Wing; 2],
@@ -28,11 +28,11 @@ pub struct Bones {
 pub struct Wing {
     pub upper: usize,
     pub fore: usize,
-    /// From the leading edge to the body; both bones of each.
+    /// From the leading edge to the body, two bones each.
     pub fingers: [[usize; 2]; 4],
 }
 
-/// Knots of the trunk where the body, the neck and the head begin; the tail begins before the body.
+/// Knots of the trunk at which pelvis, body, neck and head begin.
 const PELVIS: usize = 9;
 const BODY: usize = 10;
 const NECK: usize = 12;
@@ -43,7 +43,7 @@ const SKULL: u32 = 2;
 const WING: u32 = 4;
 const LEG: u32 = 16;
 
-/// The part of the body that the skin at `p` belongs to, as a bit.
+/// The body part of the skin at `p`, as a bit.
 pub fn part_at(dragon: &Dragon, p: Vec3) -> u32 {
     match dragon.chart_at(p) {
         Chart::Trunk | Chart::Spade => TRUNK,

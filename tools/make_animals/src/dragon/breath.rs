@@ -1,4 +1,4 @@
-//! The breath of the sleeping dragon, as morph targets: the belly, the ribs, and the throat swell.
+//! Breathing of the sleeping dragon as morph targets: belly, ribs and throat expand.
 
 use super::body::Dragon;
 use crate::modelling::mesher::Mesh;
@@ -10,15 +10,15 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::f32::consts::{PI, TAU};
 
-/// A part of the trunk that swells.
+/// A part of the trunk that expands.
 struct Swelling {
     name: &'static str,
-    /// Knots of the trunk between which it is, and how far it reaches beyond.
+    /// First and last knot of the trunk, and the length over which the effect fades out beyond them.
     knots: [usize; 2],
     fade: f32,
-    /// How far the skin moves outwards.
+    /// Distance by which the skin moves outwards.
     height: f32,
-    /// Share of that on the back; the rest of it towards the belly.
+    /// Share of that distance on the back; it grows to 1 on the belly.
     back: f32,
 }
 
@@ -28,7 +28,7 @@ const SWELLINGS: [Swelling; 3] = [
     Swelling { name: "throat", knots: [15, 17], fade: 0.5, height: 0.16, back: 0.1 },
 ];
 
-/// What each swelling adds to the mesh.
+/// The morph targets of all parts.
 pub fn targets(dragon: &Dragon, mesh: &Mesh, normals: &[Vec3]) -> Vec<Target> {
     let before = face_normals(mesh);
     SWELLINGS
@@ -47,7 +47,7 @@ pub fn targets(dragon: &Dragon, mesh: &Mesh, normals: &[Vec3]) -> Vec<Target> {
 }
 
 impl Swelling {
-    /// Outwards from the axis of the trunk; what grows on it rides along, and what lies on the ground stays there.
+    /// Offset of a skin point, outwards from the trunk's axis. Attached parts move along; points on the ground stay.
     fn offset(&self, dragon: &Dragon, p: Vec3) -> Vec3 {
         const RIDES: f32 = 0.8;
         const GROUND: f32 = 0.5;
@@ -64,7 +64,7 @@ impl Swelling {
     }
 }
 
-/// One breath: the belly begins, the ribs follow, the air comes out through the throat, and there is a pause.
+/// One breath: the belly expands first, then the ribs; air leaves through the throat; a pause follows.
 pub fn breathe() -> Morphing {
     Clip::looped("Breathe", 5.0, 40, |phase| {
         let breath = |delay: f32| {

@@ -1,11 +1,11 @@
-//! Clips in the air: wing beats, and gliding.
+//! Clips of flight: wing beats and gliding.
 
 use super::bones::{Bones, Wing};
 use crate::rigging::clip::{Clip, Movement};
 use crate::rigging::pose::Pose;
 use std::f32::consts::{PI, TAU};
 
-/// Two beats of the wings; the tail swings from side to side once.
+/// Two wing beats, during which the tail swings from side to side once.
 pub fn fly(bones: &Bones) -> Movement {
     Clip::looped("Fly", 2.4, 48, |phase| {
         let beat = phase * 2.0 * TAU;
@@ -37,7 +37,7 @@ pub fn fly(bones: &Bones) -> Movement {
     })
 }
 
-/// Spread wings that feel the air, and a slow look from side to side.
+/// Spread wings with small corrections, while the head slowly looks from side to side.
 pub fn glide(bones: &Bones) -> Movement {
     Clip::looped("Glide", 5.0, 48, |phase| {
         let turn = phase * TAU;
@@ -78,7 +78,7 @@ fn mirror(side: usize) -> f32 {
     1.0 - 2.0 * side as f32
 }
 
-/// Neck and tail along the way, legs folded back.
+/// Stretches neck and tail along the flight direction and folds the legs back.
 fn stretch_out(pose: &mut Pose, bones: &Bones) {
     pose.turn(bones.body, 0.0, 0.0, 0.05);
     let bends = [-0.2, -0.16, -0.1, -0.02, 0.02, 0.04];
@@ -99,8 +99,8 @@ fn stretch_out(pose: &mut Pose, bones: &Bones) {
     }
 }
 
-/// A wing during a beat: it begins at the top, comes down stretched out with its leading edge low, and goes
-/// up half folded. What is further from the shoulder follows later, the trailing fingers last.
+/// One beat of a wing. It starts at the top, comes down stretched with its leading edge low, and rises half folded. Parts farther from the
+/// shoulder follow later, and the trailing fingers last.
 fn beat_wing(pose: &mut Pose, wing: &Wing, mirror: f32, beat: f32) {
     let fold = (0.5 - 0.5 * (beat - 0.25).sin()).powi(2);
     let lift = 0.16 + 0.62 * beat.cos();
@@ -117,7 +117,7 @@ fn beat_wing(pose: &mut Pose, wing: &Wing, mirror: f32, beat: f32) {
     }
 }
 
-/// The body rises against the wings; the neck takes that back, so that the head stays calm.
+/// The body rises against the wings. The neck compensates, so that the head stays steady.
 fn heave(pose: &mut Pose, bones: &Bones, beat: f32, height: f32) {
     let phase = beat - 0.9;
     pose.offsets[bones.body].y = -height * phase.cos();

@@ -4,8 +4,7 @@ use super::paint::Paint;
 use crate::modelling::sdf::{Chain, Ellipsoid, Parts, RoundCone, TaperedBox};
 use glam::{Mat3, Vec2, Vec3};
 
-/// Where the head is and how it is turned; coordinates in this file are in its frame: x towards
-/// the snout, y up, z to the right.
+/// Position and orientation of the head. Coordinates in this file are in this frame: x towards the snout, y up, z to the right.
 #[derive(Clone, Copy)]
 pub struct Frame {
     pub origin: Vec3,
@@ -55,7 +54,7 @@ impl Frame {
 
 const SIDES: [f32; 2] = [1.0, -1.0];
 
-/// Adds the whole head.
+/// Adds all parts of the head.
 pub fn add(parts: &mut Parts, head: &Frame) {
     add_skull(parts, head);
     let jaw = jaw(head);

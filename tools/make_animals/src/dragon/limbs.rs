@@ -16,27 +16,27 @@ pub struct Leg {
     pub instep: Vec3,
     /// Radii at hip, knee, ankle and ball.
     pub radii: [f32; 4],
-    /// Where the big muscle of the leg bulges, as offset from the middle of the thigh.
+    /// Centre of the leg's main muscle, as an offset from the middle of the thigh.
     pub muscle: Vec3,
-    /// How far the toes curl downwards.
+    /// Downward curl of the toes.
     pub curl: f32,
 }
 
-/// Where a point lies with respect to a leg.
+/// Position of a point relative to a leg.
 #[derive(Clone, Copy, Debug)]
 pub struct LegPlace {
-    /// Distance to the rough skin of the leg.
+    /// Distance to the leg without details of the skin.
     pub distance: f32,
-    /// Length of leg from the hip.
+    /// Position along the leg, measured from the hip.
     pub along: f32,
     /// Angle around the leg, 0 on the outside.
     pub angle: f32,
-    /// Distance to the bone, within reason.
+    /// Distance to the bone, with an upper limit.
     pub radius: f32,
 }
 
 impl Leg {
-    /// Finds the nearest place along the leg.
+    /// Finds the nearest position along the leg.
     pub fn place(&self, p: Vec3) -> LegPlace {
         const MOST_MUSCLE: f32 = 1.8;
         let tip = self.ball + self.toes * 0.7;

@@ -1,4 +1,4 @@
-//! The dragon: a statue of it, and one that is alive.
+//! The dragon, in three versions: a statue, a flying one and a sleeping one.
 
 mod body;
 mod bones;
@@ -29,7 +29,7 @@ use std::path::Path;
 pub fn write_statue(path: &Path) -> io::Result<()> {
     /// Grid cell of the first, fine mesh.
     const CELL: f32 = 0.035;
-    /// About how many vertices the finished mesh has.
+    /// Approximate number of vertices of the finished mesh.
     const VERTICES: f32 = 15_200.0;
     let dragon = Dragon::new(stance::standing());
     let mut mesh = solid::mesh(&dragon, CELL, VERTICES);
@@ -39,7 +39,7 @@ pub fn write_statue(path: &Path) -> io::Result<()> {
     obj::write(path, &mesh, &normals, &coords)
 }
 
-/// Writes the living one.
+/// Writes the flying dragon, with its skeleton and clips.
 pub fn write_flapping(path: &Path) -> io::Result<()> {
     const CELL: f32 = 0.08;
     const VERTICES: f32 = 3_000.0;
@@ -58,7 +58,7 @@ pub fn write_flapping(path: &Path) -> io::Result<()> {
     std::fs::write(path, animal.to_glb())
 }
 
-/// Writes the sleeping one.
+/// Writes the sleeping dragon, with its morph targets.
 pub fn write_breathing(path: &Path) -> io::Result<()> {
     const CELL: f32 = 0.06;
     const VERTICES: f32 = 4_600.0;
@@ -81,7 +81,7 @@ fn looks(dragon: &Dragon, mesh: &Mesh) -> Vec<[Look; 3]> {
     both.map(|(tiling, paint)| [0, 1, 2].map(|k| Look { tiling: tiling[k], paint: paint[k] })).collect()
 }
 
-/// Moves the mesh so that it stands on y = 0, centred over the origin.
+/// Moves the mesh to stand on y = 0, centred on the origin.
 fn stand_at_origin(mesh: &mut Mesh) {
     let points = || mesh.points.iter().copied();
     let low = points().fold(Vec3::INFINITY, Vec3::min);

@@ -1,4 +1,4 @@
-//! Colours of the living dragon: what each part of the skin is made of, and where that is in the atlas.
+//! Colours of the animated dragons: the paint of each part of the skin, and its place in the atlas.
 
 use super::body::Dragon;
 use super::head;
@@ -43,7 +43,7 @@ fn hide(at: Vec2) -> Vec3 {
     back.lerp(BELLY, smoothstep(0.62, 0.8, at.x))
 }
 
-/// Across: from a bone to the middle between two.
+/// Across: from a bone to the middle between two bones.
 fn membrane(at: Vec2) -> Vec3 {
     const DEEP: Vec3 = Vec3::new(0.62, 0.2, 0.1);
     const THIN: Vec3 = Vec3::new(0.9, 0.5, 0.2);
@@ -71,7 +71,7 @@ fn eye(at: Vec2) -> Vec3 {
     iris * smoothstep(0.12, 0.3, at.x)
 }
 
-/// A place in the atlas for each corner of each triangle.
+/// Atlas coordinates of each triangle's corners.
 pub fn paint(dragon: &Dragon, mesh: &Mesh) -> Vec<[Vec2; 3]> {
     let triangles = mesh.triangles.par_iter();
     triangles
@@ -95,7 +95,7 @@ fn kind_at(dragon: &Dragon, p: Vec3, normal: Vec3) -> Paint {
     }
 }
 
-/// Whether plain hide is that between the jaws: under the upper one, or over the lower one.
+/// Whether plain hide is inside the mouth: below the upper jaw or above the lower jaw.
 fn in_mouth(dragon: &Dragon, p: Vec3, normal: Vec3) -> bool {
     const UPRIGHT: f32 = 0.55;
     let jaw = head::jaw(&dragon.head);

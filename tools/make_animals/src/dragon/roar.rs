@@ -1,4 +1,4 @@
-//! The roar: the dragon on its feet draws its neck back, rears, and opens its jaws with its wings flung wide.
+//! The roar: the standing dragon draws back its neck, rears up, and opens its jaws and wings wide.
 
 use super::bones::{Bones, Wing};
 use crate::modelling::sdf::smoothstep;
@@ -7,14 +7,14 @@ use crate::rigging::pose::Pose;
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 
-/// How far into each part of the roar a moment is, from 0 to 1.
+/// Progress of each part of the roar, from 0 to 1.
 struct Moment {
     phase: f32,
-    /// Drawn back before the roar.
+    /// Drawing back before the roar.
     draw: f32,
     /// Roaring.
     roar: f32,
-    /// A shiver while it lasts.
+    /// Shivering during the roar.
     shiver: f32,
 }
 
@@ -68,7 +68,7 @@ fn raise_neck(pose: &mut Pose, bones: &Bones, moment: &Moment) {
     pose.turn(bones.jaw, 0.0, 0.0, 0.5 * (1.0 - roar) + open);
 }
 
-/// A wing, half folded over the back until it is flung wide.
+/// A wing, half folded over the back and then opened wide.
 fn fling_wing(pose: &mut Pose, wing: &Wing, mirror: f32, moment: &Moment) {
     let &Moment { phase, draw, roar, shiver } = moment;
     let fold = 0.72 * (1.0 - roar) + 0.12 * draw;

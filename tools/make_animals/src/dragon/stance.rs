@@ -1,4 +1,4 @@
-//! How the dragon holds itself: the poses that it is modelled in.
+//! Poses in which the dragon is modelled.
 
 use super::limbs::Leg;
 use super::wing::Pose;
@@ -10,7 +10,7 @@ const GAPE: f32 = 0.6;
 
 /// A pose.
 pub struct Stance {
-    /// Knots of the trunk, tail first, and which of them has its back straight up.
+    /// Knots of the trunk from the tail to the head, and the index of the knot whose back points straight up.
     pub trunk: Vec<Knot>,
     pub level: usize,
     /// Axes of the head.
@@ -27,8 +27,8 @@ pub struct Stance {
     pub bounds: Bounds,
 }
 
-/// Lengths of the edges of the mesh, up to a common factor: on creases and rims, and the longest ones on the wings, with
-/// how much shorter they are on the trunk and, beyond that, on the head.
+/// Edge lengths of the mesh, up to a common factor: on creases and rims, and on the wings (the longest). The last two are reductions: on
+/// the trunk, and further on the head.
 #[derive(Clone, Copy)]
 pub struct Edges {
     pub creases: f32,
@@ -38,10 +38,10 @@ pub struct Edges {
 }
 
 const FINE: Edges = Edges { creases: 0.06, wings: 0.17, trunk_less: 0.082, head_less: 0.012 };
-/// For few triangles: the head gets more of them.
+/// For meshes with few triangles, which give more of them to the head.
 const LIGHT: Edges = Edges { creases: 0.075, wings: 0.24, trunk_less: 0.11, head_less: 0.06 };
 
-/// On its feet with a paw and both wings raised: the statue of `dragon.obj`.
+/// Standing, with one paw and both wings raised: the statue of `dragon.obj`.
 pub fn standing() -> Stance {
     Stance {
         trunk: standing_trunk(),
@@ -57,8 +57,7 @@ pub fn standing() -> Stance {
     }
 }
 
-/// The pose that bones are put into: symmetric, stretched out, wings spread level, on all fours,
-/// and about in the middle of all that the joints will do.
+/// The bind pose: symmetric and stretched out on all fours, with level wings. Each joint is near the middle of its range of motion.
 pub fn spread() -> Stance {
     Stance {
         trunk: spread_trunk(),
@@ -74,7 +73,7 @@ pub fn spread() -> Stance {
     }
 }
 
-/// Asleep: lying on its belly, neck and tail curled to the right, wings let down to the ground.
+/// Asleep on its belly, with neck and tail curled to the right and the wings lowered to the ground.
 pub fn asleep() -> Stance {
     Stance {
         trunk: curled_trunk(),
@@ -136,7 +135,7 @@ fn lying_hind_leg(side: f32) -> Leg {
     }
 }
 
-/// A wing that hangs from the shoulder like a tent, its fingers on the ground.
+/// A wing that hangs from the shoulder like a tent, with its fingers on the ground.
 fn lowered_wing(side: f32) -> Pose {
     let mirror = Vec3::new(1.0, 1.0, side);
     let outwards = Vec3::new(-0.84, 0.12, 0.53).normalize();
@@ -151,7 +150,7 @@ fn lowered_wing(side: f32) -> Pose {
     }
 }
 
-/// Neck and tail leave the body in a straight line, which bends either way equally well.
+/// A straight neck and tail, which bend equally well in all directions.
 fn spread_trunk() -> Vec<Knot> {
     vec![
         knot(-8.35, 1.32, 0.0, 0.06, 0.06, 0.06),
@@ -176,7 +175,7 @@ fn spread_trunk() -> Vec<Knot> {
     ]
 }
 
-/// A wing straight out to a side, with a little dihedral-free slope towards the tail.
+/// A wing straight out to one side, with a slight slope towards the tail.
 fn level_wing(side: f32) -> Pose {
     let slope = Mat3::from_rotation_z(0.13);
     Pose {
@@ -187,7 +186,7 @@ fn level_wing(side: f32) -> Pose {
     }
 }
 
-/// A front leg that stands, on a side.
+/// A standing front leg on one side.
 fn fore_leg(side: f32) -> Leg {
     let at = |x: f32, y: f32, z: f32| [x, y, z * side];
     front_leg(
@@ -260,7 +259,7 @@ fn raised_front_leg() -> Leg {
     }
 }
 
-/// A hind leg on a side, moved `forward` of the hips.
+/// A hind leg on one side, moved `forward` of the hips.
 fn hind_leg(side: f32, forward: f32) -> Leg {
     let step = |x: f32, y: f32, z: f32, share: f32| Vec3::new(x + forward * share, y, z * side);
     Leg {
@@ -276,7 +275,7 @@ fn hind_leg(side: f32, forward: f32) -> Leg {
     }
 }
 
-/// The right wing reaches further out, the left one is raised higher.
+/// Raised wings: the right one reaches farther out, the left one is higher.
 fn raised_wings() -> [Pose; 2] {
     [
         Pose { shoulder: Vec3::new(0.75, 2.75, 0.42), axes: wing_axes(0.0, 1.0), arch: 0.11, size: 1.0 },
@@ -284,8 +283,8 @@ fn raised_wings() -> [Pose; 2] {
     ]
 }
 
-/// Axes of a wing that slants equally to the front, the side and the top, so that it shows from
-/// every side; `raise` turns it up about the length of the body.
+/// Axes of a wing that slants equally to the front, the side and the top, so that it is visible from every side. `raise` rotates it about
+/// the body's length.
 fn wing_axes(raise: f32, side: f32) -> Mat3 {
     let outwards = Vec3::new(-0.25, 0.62, 0.74).normalize();
     let back = Vec3::new(-0.75, -0.5, 0.2);

@@ -1,7 +1,7 @@
-//! Texture coordinates: a few charts that follow the anatomy, at one common density.
+//! Texture coordinates: a few charts that follow the anatomy, with equal texel density.
 //!
-//! Every chart is mirrored about the middle of its part, so that it closes around the part
-//! without a seam; texture seams are left only where charts meet.
+//! Every chart is mirrored about the middle of its part, so that it closes around the part without a seam. Seams remain only where charts
+//! meet.
 
 use super::body::Dragon;
 use crate::modelling::mesher::Mesh;
@@ -9,7 +9,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Length on the model of one repeat of the texture.
+/// Size on the model of one repetition of the texture.
 const TILE: f32 = 2.0;
 
 /// A part of the surface with its own mapping.
@@ -22,7 +22,7 @@ pub enum Chart {
     Leg(usize),
 }
 
-/// Texture coordinates, and for each triangle the three that it uses.
+/// Texture coordinates, and three indices into them per triangle.
 pub struct TexCoords {
     pub coords: Vec<Vec2>,
     pub triangles: Vec<[u32; 3]>,
@@ -56,7 +56,7 @@ pub fn map(dragon: &Dragon, mesh: &Mesh) -> TexCoords {
     TexCoords { coords, triangles }
 }
 
-/// The chart for a place on the surface: the part that it is nearest to.
+/// The chart of the part nearest to a point on the surface.
 pub fn chart_at(dragon: &Dragon, p: Vec3) -> Chart {
     const SKULL_START: f32 = 0.1;
     const SKULL_REACH: f32 = 2.2;
@@ -81,7 +81,7 @@ pub fn chart_at(dragon: &Dragon, p: Vec3) -> Chart {
     }
 }
 
-/// Coordinates in a chart, in units of the model.
+/// Coordinates of a point in a chart, in model units.
 fn coordinates(dragon: &Dragon, chart: Chart, p: Vec3) -> Vec2 {
     match chart {
         Chart::Trunk => {

@@ -1,33 +1,32 @@
-//! A wing: a cupped sheet of skin stretched between an arm and four long fingers.
+//! A wing: a cupped sheet of skin between an arm and four long fingers.
 //!
-//! The wing is laid out flat, in a plane with `p` running outwards from the shoulder and `q`
-//! towards the trailing edge, and then lifted out of that plane by a height that arches the whole
-//! wing and lets the skin sag between the fingers.
+//! The wing is laid out flat, in a plane with `p` outwards from the shoulder and `q` towards the trailing edge. A height above this plane
+//! arches the whole wing and lets the skin sag between the fingers.
 
 use super::paint::Paint;
 use crate::modelling::sdf::{Bounds, Chain, Parts, Shape, polygon_distance};
 use glam::{Mat3, Vec2, Vec3};
 
-/// The placement of a wing and how far it is opened.
+/// Position, orientation, arch and size of a wing.
 pub struct Pose {
     pub shoulder: Vec3,
     /// Columns: outwards, towards the trailing edge, out of the convex side.
     pub axes: Mat3,
     pub arch: f32,
-    /// Factor on everything.
+    /// Scale of the whole wing.
     pub size: f32,
 }
 
 const ELBOW: Vec2 = Vec2::new(1.05, 0.5);
 const WRIST: Vec2 = Vec2::new(2.4, -0.5);
-/// Each finger: where it bends, and its tip.
+/// The bend and the tip of each finger.
 const FINGERS: [[Vec2; 2]; 4] = [
     [Vec2::new(3.9, -0.9), Vec2::new(5.2, 0.35)],
     [Vec2::new(3.8, 0.35), Vec2::new(4.95, 2.25)],
     [Vec2::new(3.2, 1.05), Vec2::new(3.7, 3.5)],
     [Vec2::new(2.35, 1.25), Vec2::new(2.1, 3.75)],
 ];
-/// Where the trailing edge meets the flank, and the inner end of the leading edge.
+/// End of the trailing edge on the flank, and inner end of the leading edge.
 const FLANK: Vec2 = Vec2::new(-0.15, 2.15);
 const ROOT: Vec2 = Vec2::new(-0.35, -0.1);
 const HALF_THICKNESS: f32 = 0.056;
@@ -35,11 +34,11 @@ const SAG: f32 = 0.42;
 const FINGER_STEPS: usize = 8;
 const SCALLOP_STEPS: usize = 9;
 
-/// The flat layout of the wing and its lift.
+/// The flat layout of the wing and its placement.
 pub struct Sheet {
     pose: Pose,
     outline: Vec<Vec2>,
-    /// Polylines under which the skin does not sag: the arm and the fingers.
+    /// Polylines on which the skin does not sag: the arm and the fingers.
     ribs: Vec<Vec<Vec2>>,
 }
 
@@ -55,12 +54,12 @@ impl Sheet {
         self.pose.axes.transpose() * (p - self.pose.shoulder) / self.pose.size
     }
 
-    /// The point on the middle of the skin above a place in the plane.
+    /// The point on the middle of the skin above a position in the plane.
     pub fn lift(&self, at: Vec2) -> Vec3 {
         self.pose.shoulder + self.pose.axes * at.extend(self.height(at)) * self.pose.size
     }
 
-    /// Distance to the middle of the skin, ignoring how thick skin and bones are.
+    /// Distance to the middle of the skin, without the thickness of skin and bones.
     pub fn skin_distance(&self, p: Vec3) -> f32 {
         let flat = self.flatten(p);
         let at = flat.truncate();
@@ -68,7 +67,7 @@ impl Sheet {
         beside.hypot(flat.z - self.height(at)) * self.pose.size
     }
 
-    /// How far a point on the skin is from the nearest bone.
+    /// Distance of a point on the skin from the nearest bone.
     pub fn bone_distance(&self, p: Vec3) -> f32 {
         let at = self.flatten(p).truncate();
         let ribs = self.ribs.iter().map(|rib| polyline_distance(rib, at));
@@ -92,7 +91,7 @@ impl Sheet {
         FINGERS.map(|[bend, tip]| [WRIST.lerp(bend, 0.5).lerp(bend.lerp(tip, 0.5), 0.5), tip].map(|at| self.lift(at)))
     }
 
-    /// Height of the skin: an arch over the span plus a sag that vanishes on every rib.
+    /// Height of the skin: an arch over the span, plus a sag that is zero on every rib.
     fn height(&self, at: Vec2) -> f32 {
         let from_wrist = at.x - 1.8;
         let arch = -self.pose.arch * (from_wrist * from_wrist * 0.6 + (at.y - 0.2).powi(2) * 0.5);
@@ -117,8 +116,7 @@ impl Shape for Sheet {
     }
 }
 
-/// Adds the arm, the fingers and the claws of a wing; the skin is added by the caller, who keeps
-/// it for the texture coordinates.
+/// Adds the arm, the fingers and the claws of a wing. The caller adds the skin and keeps it for texture coordinates.
 pub fn add_bones(parts: &mut Parts, sheet: &Sheet) {
     let bone = |points: &[Vec2], radii: &[f32]| {
         let knots: Vec<(Vec3, f32)> =
@@ -142,8 +140,7 @@ pub fn add_bones(parts: &mut Parts, sheet: &Sheet) {
     parts.paint(Paint::Hide);
 }
 
-/// The flat outline: leading edge over the wrist, finger tips with scallops between them, and the
-/// inner edge along the flank.
+/// The flat outline: the leading edge past the wrist, finger tips with scallops between them, and the inner edge along the flank.
 fn outline() -> Vec<Vec2> {
     let mut corners = bezier(ROOT, Vec2::new(0.9, 0.28), WRIST, SCALLOP_STEPS);
     corners.extend(bezier(WRIST, FINGERS[0][0], FINGERS[0][1], FINGER_STEPS));
@@ -156,7 +153,7 @@ fn outline() -> Vec<Vec2> {
     corners
 }
 
-/// An edge from `a` to `b` that is drawn in towards `centre`.
+/// A curved edge from `a` to `b`, drawn in towards `centre`.
 fn scallop(a: Vec2, b: Vec2, centre: Vec2, depth: f32) -> Vec<Vec2> {
     let middle = (a + b) * 0.5;
     bezier(a, middle + (centre - middle) * depth, b, SCALLOP_STEPS)

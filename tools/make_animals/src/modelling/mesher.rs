@@ -1,7 +1,7 @@
-//! Turns the signed distance into a closed triangle mesh by marching tetrahedra.
+//! Converts the signed distance into a closed triangle mesh by marching tetrahedra.
 //!
-//! Tetrahedra have no ambiguous cases, so that the mesh is closed and manifold whatever the
-//! solid looks like; the many uneven triangles this makes are put right by remeshing.
+//! Tetrahedra have no ambiguous cases, so the mesh is always closed and manifold. It has many uneven triangles, which are corrected by
+//! remeshing.
 
 use super::sdf::Bounds;
 use glam::{IVec3, Vec3};
@@ -15,10 +15,10 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Cells per side of the blocks that are skipped as a whole when far from the surface.
+/// Cells per side of a block. Blocks far from the surface are skipped.
 const BLOCK: i32 = 8;
-/// The six tetrahedra of a cube, as the order in which its axes are walked from the low to the
-/// high corner, and whether that order is even.
+/// The six tetrahedra of a cube. Each is given by the order of axes along a path from the low to the high corner, and by whether that order
+/// is even.
 const WALKS: [([i32; 3], bool); 6] = [
     ([0, 1, 2], true),
     ([1, 2, 0], true),
@@ -28,7 +28,7 @@ const WALKS: [([i32; 3], bool); 6] = [
     ([1, 0, 2], false),
 ];
 
-/// A mesh vertex, named by the grid edge that it lies on.
+/// A mesh vertex, identified by its grid edge.
 #[derive(Clone, Copy)]
 struct Crossing {
     edge: u64,
@@ -62,7 +62,7 @@ impl Grid<'_> {
         self.origin + at.as_vec3() * self.cell
     }
 
-    /// Triangles of one block, none if its centre is far from the surface.
+    /// Triangles of one block; empty if its centre is far from the surface.
     fn march_block(&self, base: IVec3) -> Vec<[Crossing; 3]> {
         const SLACK: f32 = 1.35;
         let half = self.cell * BLOCK as f32 * 0.5;
@@ -95,11 +95,11 @@ impl Grid<'_> {
         triangles
     }
 
-    /// Cuts a positively oriented tetrahedron.
+    /// Cuts a tetrahedron of positive orientation.
     fn march_tetrahedron(&self, corners: &[(IVec3, f32); 4], out: &mut Vec<[Crossing; 3]>) {
-        /// Even orders of the corners, by the corner that comes first.
+        /// Even permutations of the corners, by the first corner.
         const ODD_ONE_FIRST: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]];
-        /// Even orders of the corners, by the pair that comes first.
+        /// Even permutations of the corners, by the first pair.
         const PAIR_FIRST: [[usize; 4]; 6] =
             [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3], [1, 3, 2, 0], [2, 3, 0, 1]];
         let inside: Vec<usize> = (0..4).filter(|&i| corners[i].1 < 0.0).collect();
@@ -127,7 +127,7 @@ impl Grid<'_> {
         }
     }
 
-    /// The vertex on a grid edge, kept a little away from the ends so that no two coincide.
+    /// The vertex on a grid edge, kept slightly away from the ends so that vertices never coincide.
     fn crossing(&self, a: (IVec3, f32), b: (IVec3, f32)) -> Crossing {
         let (low, high) = if a.0.cmple(b.0).all() { (a, b) } else { (b, a) };
         let step = high.0 - low.0;
@@ -155,7 +155,7 @@ fn weld(soups: &[Vec<[Crossing; 3]>]) -> Mesh {
     mesh
 }
 
-/// The connected piece with the most vertices: bubbles inside the solid are dropped.
+/// The connected component with the most vertices. Others are bubbles inside the solid.
 fn largest_piece(mesh: &Mesh) -> Mesh {
     let mut parents: Vec<u32> = (0..mesh.points.len() as u32).collect();
     for &[a, b, c] in &mesh.triangles {
@@ -187,7 +187,7 @@ fn largest_piece(mesh: &Mesh) -> Mesh {
     kept
 }
 
-/// The smallest vertex known to be connected to `vertex`; shortens the way for the next search.
+/// The root of a vertex's component, with path compression.
 fn find_root(parents: &mut [u32], mut vertex: u32) -> u32 {
     while parents[vertex as usize] != vertex {
         let next = parents[vertex as usize];

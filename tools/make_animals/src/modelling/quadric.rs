@@ -1,8 +1,8 @@
-//! Error quadrics: how far a vertex would leave the planes of the triangles that it stands for.
+//! Error quadrics: squared distances of a vertex to the planes of its original triangles.
 
 use glam::{DMat3, DVec3, Vec3};
 
-/// The sum of squared distances to planes, in double precision because the terms nearly cancel.
+/// A sum of squared distances to planes, in double precision because the terms nearly cancel.
 #[derive(Clone, Copy, Default)]
 pub struct Quadric {
     normal2: DMat3,

@@ -1,33 +1,33 @@
-//! Remeshing: spreads the vertices evenly over the surface at a wanted edge length.
+//! Remeshing: distributes vertices over the surface according to a requested edge length.
 //!
-//! Edges are split, collapsed and flipped one at a time, each only where the mesh stays closed,
-//! manifold and unfolded. Everything runs in a fixed order, so the result is reproducible.
+//! Edges are split, collapsed and flipped one at a time, and only if the mesh stays closed, manifold and unfolded. The order is fixed, so
+//! the result is reproducible.
 
 use super::mesher::Mesh;
 use super::quadric::Quadric;
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;
 
-/// What the remesher needs to know about the surface.
+/// Properties of the surface that the remesher needs.
 pub trait Surface: Sync {
-    /// A length that is nowhere above what `edge_length` gives.
+    /// A lower bound of `edge_length`.
     fn shortest_edge(&self) -> f32;
-    /// The wanted edge length at a point, up to a common factor.
+    /// Requested edge length at a point, up to a common factor.
     fn edge_length(&self, p: Vec3) -> f32;
-    /// Moves a point that is near the surface onto it, onto the side that looks along `facing` if there are two.
+    /// Projects a point near the surface onto it. If the surface has two sides there, the one facing along `facing` is used.
     fn project(&self, p: Vec3, facing: Vec3) -> Vec3;
 }
 
 const DEAD: [u32; 3] = [u32::MAX; 3];
-/// Edges longer than this many times the wanted length are split, shorter ones collapsed.
+/// Edges longer than this multiple of the requested length are split; edges shorter than the second multiple are collapsed.
 const TOO_LONG: f32 = 1.4;
 const TOO_SHORT: f32 = 0.74;
-/// Triangles with a quality below this are got rid of by all means.
+/// Triangle quality below which a triangle is always removed.
 const SLIVER: f32 = 0.25;
-/// How often the mesh is polished before the wanted lengths are looked up anew.
+/// Passes per round. After each round, requested lengths are evaluated again.
 const POLISHING_PASSES_PER_ROUND: usize = 3;
 
-/// Remeshes to about `vertices` vertices, spaced in proportion to what `surface` asks for.
+/// Remeshes to about `vertices` vertices, with spacing in proportion to the edge lengths of `surface`.
 pub fn remesh(mesh: &Mesh, surface: &dyn Surface, vertices: f32) -> Mesh {
     const THINNING_PASSES: usize = 12;
     const COARSENING_PASSES: usize = 8;
@@ -64,19 +64,18 @@ fn outer(v: Vec3) -> Mat3 {
     Mat3::from_cols(v * v.x, v * v.y, v * v.z)
 }
 
-/// The mesh being worked on, with the triangles around each vertex.
+/// The mesh during remeshing, with the triangles around each vertex.
 struct Work {
     points: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
     around: Vec<Vec<u32>>,
-    /// Wanted edge length at each vertex.
+    /// Requested edge length at each vertex.
     wanted: Vec<f32>,
-    /// Factor on the lengths that the surface asks for.
+    /// Common factor of the surface's edge lengths.
     scale: f32,
 }
 
-/// An edge with the two triangles beside it and the vertices opposite to it. Seen from outside,
-/// the first triangle walks the edge from `a` to `b`.
+/// An edge with its two triangles and the vertices opposite to it. Seen from outside, the first triangle contains the edge from `a` to `b`.
 #[derive(Clone, Copy)]
 struct Edge {
     a: u32,
@@ -115,8 +114,7 @@ impl Work {
         self.flip_all();
     }
 
-    /// Asks the surface for the edge length at every vertex, and evens the answers out so that
-    /// neighbouring triangles differ little in size.
+    /// Evaluates the requested edge length at every vertex and smooths it, so that neighbouring triangles have similar sizes.
     fn measure(&mut self, surface: &dyn Surface) {
         const GROWTH: f32 = 0.45;
         const SWEEPS: usize = 12;
@@ -142,7 +140,7 @@ impl Work {
         }
     }
 
-    /// How many vertices an even mesh with the wanted edge lengths has.
+    /// Number of vertices of a uniform mesh with the requested edge lengths.
     fn expected_vertices(&self) -> f32 {
         let live = self.triangles.iter().filter(|corners| **corners != DEAD);
         live.map(|&corners| {
@@ -160,19 +158,19 @@ impl Work {
         self.triangles[triangle as usize]
     }
 
-    /// Normal of a triangle, as long as twice its area.
+    /// Normal of a triangle; its length is twice the area.
     fn area_normal(&self, corners: [u32; 3]) -> Vec3 {
         let [a, b, c] = corners.map(|corner| self.point(corner));
         (b - a).cross(c - a)
     }
 
-    /// Every edge once, as pairs with the smaller vertex first.
+    /// Every edge once, as a pair with the smaller vertex first.
     fn edges(&self) -> Vec<(u32, u32)> {
         let live = self.triangles.iter().filter(|corners| **corners != DEAD);
         live.flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]).filter(|(a, b)| a < b).collect()
     }
 
-    /// Looks an edge up; none if it is gone or if something is wrong with it.
+    /// Finds an edge; None if it does not exist or is not manifold.
     fn edge(&self, a: u32, b: u32) -> Option<Edge> {
         let mut edge = Edge { a, b, triangles: [u32::MAX; 2], opposite: [u32::MAX; 2] };
         for &triangle in &self.around[a as usize] {
@@ -207,8 +205,7 @@ impl Work {
         self.point(a).distance(self.point(b)) / wanted
     }
 
-    /// Edges with their length relative to the wanted one, those that `keep` names, shortest
-    /// first.
+    /// Edges for which `keep` returns true, with their length relative to the requested one, shortest first.
     fn measured_edges(&self, keep: impl Fn(f32) -> bool + Sync) -> Vec<(f32, u32, u32)> {
         let mut edges: Vec<(f32, u32, u32)> = self
             .edges()
@@ -220,7 +217,7 @@ impl Work {
         edges
     }
 
-    /// Collapses edges that are too short, the shortest first.
+    /// Collapses edges that are too short, starting with the shortest.
     fn collapse_short(&mut self) {
         let mut quadrics = self.quadrics();
         let mut touched = vec![false; self.points.len()];
@@ -247,8 +244,7 @@ impl Work {
         }
     }
 
-    /// The middle and the ends of an edge, the one that changes the shape least first; the middle
-    /// wins unless it is clearly worse.
+    /// The middle and the ends of an edge, in order of increasing error. The middle comes first unless it is clearly worse.
     fn places_by_cost(&self, a: u32, b: u32, quadric: &Quadric) -> [Vec3; 3] {
         const TOLERANCE: f64 = 1e-4;
         let (a, b) = (self.point(a), self.point(b));
@@ -262,8 +258,7 @@ impl Work {
         places.map(|(_, place)| place)
     }
 
-    /// Gets rid of faulty triangles: spikes among their corners are cut
-    /// off, otherwise their shortest edge is collapsed.
+    /// Removes faulty triangles. Spikes at their corners are cut off; otherwise the shortest edge is collapsed.
     fn drop_slivers(&mut self) {
         for triangle in 0..self.triangles.len() {
             let corners = self.triangles[triangle];
@@ -278,7 +273,7 @@ impl Work {
         }
     }
 
-    /// Whether a triangle is far from equilateral, or far smaller than wanted.
+    /// Whether a triangle is far from equilateral or much smaller than requested.
     fn is_faulty(&self, corners: [u32; 3]) -> bool {
         const LEAST_SHARE: f32 = 0.25;
         let [a, b, c] = corners;
@@ -300,7 +295,7 @@ impl Work {
         }
     }
 
-    /// Replaces the three triangles around a vertex by one, unless that one is there already.
+    /// Replaces the three triangles around a vertex by one, unless that triangle exists already.
     fn cut_spike(&mut self, vertex: u32) {
         let fan = self.around[vertex as usize].clone();
         let rim = |triangle: u32| {
@@ -349,7 +344,7 @@ impl Work {
         quadrics
     }
 
-    /// Whether merging the ends of an edge at `place` keeps the mesh manifold and unfolded.
+    /// Whether collapsing an edge to `place` keeps the mesh manifold and unfolded.
     fn may_collapse(&self, edge: &Edge, place: Vec3) -> bool {
         let (around_a, around_b) = (self.neighbours(edge.a), self.neighbours(edge.b));
         let shared = around_a.iter().filter(|v| around_b.contains(v)).count();
@@ -368,8 +363,8 @@ impl Work {
         !stretched && self.stays_unfolded(edge.a, edge.b, place) && self.stays_unfolded(edge.b, edge.a, place)
     }
 
-    /// Whether moving `vertex` to `place` turns no triangle around it too far, those at `gone`
-    /// aside.
+    /// Whether all triangles around `vertex` keep their orientation and quality if it moves to `place`. Triangles with the vertex `gone`
+    /// are ignored.
     fn stays_unfolded(&self, vertex: u32, gone: u32, place: Vec3) -> bool {
         const LEAST_COSINE: f32 = 0.4;
         const LEAST_SHAPE: f32 = 0.12;
@@ -410,7 +405,7 @@ impl Work {
         self.wanted[edge.a as usize] = merged;
     }
 
-    /// Splits edges that are too long, the longest first.
+    /// Splits edges that are too long, starting with the longest.
     fn split_long(&mut self, surface: &dyn Surface) {
         let edges = self.measured_edges(|ratio| ratio > TOO_LONG);
         for (_, a, b) in edges.into_iter().rev() {
@@ -442,7 +437,7 @@ impl Work {
         }
     }
 
-    /// Flips every edge whose other diagonal makes better triangles.
+    /// Flips all edges for which `should_flip` is true.
     fn flip_all(&mut self) {
         for (a, b) in self.edges() {
             if let Some(edge) = self.edge(a, b)
@@ -453,8 +448,7 @@ impl Work {
         }
     }
 
-    /// An edge is flipped where that makes the smallest angle larger, unless it lies on a
-    /// crease or the flip would fold the surface.
+    /// Whether to flip an edge: the flip must increase the smallest angle, must not cross a crease and must not fold the surface.
     fn should_flip(&self, edge: &Edge) -> bool {
         const FLAT: f32 = 0.8;
         const GAIN: f32 = 1.02;
@@ -502,7 +496,7 @@ impl Work {
         self.around[d as usize].push(first);
     }
 
-    /// Moves every vertex towards the middle of its neighbours and back onto the surface.
+    /// Moves every vertex towards the centre of its neighbours and back onto the surface.
     fn relax(&mut self, surface: &dyn Surface) {
         let targets: Vec<Vec3> =
             (0..self.points.len() as u32).into_par_iter().map(|vertex| self.relaxed(vertex, surface)).collect();
@@ -517,7 +511,7 @@ impl Work {
         }
     }
 
-    /// Whether moving a vertex would bring it too close to a neighbour, closer than it is now.
+    /// Whether moving a vertex brings it too close to a neighbour and closer than before.
     fn crowds(&self, vertex: u32, target: Vec3) -> bool {
         const LEAST_SHARE: f32 = 0.4;
         let here = self.point(vertex);
@@ -530,8 +524,8 @@ impl Work {
             .any(|other| target.distance(other) < least.min(here.distance(other)))
     }
 
-    /// Where a vertex wants to go. The step is damped along directions in which the normals
-    /// around the vertex vary, so that it slides along creases and stays on tips.
+    /// The relaxed position of a vertex. Steps are damped along directions in which the normals around it vary, so that vertices slide
+    /// along creases and stay on tips.
     fn relaxed(&self, vertex: u32, surface: &dyn Surface) -> Vec3 {
         const STIFFNESS: f32 = 40.0;
         const STEP: f32 = 0.6;
@@ -568,7 +562,7 @@ impl Work {
         if target.distance(here) > limit * 1.5 { here } else { target }
     }
 
-    /// The finished mesh, its vertices in order of first use.
+    /// The finished mesh, with vertices in order of first use.
     fn compact(&self) -> Mesh {
         let mut numbers = vec![u32::MAX; self.points.len()];
         let mut mesh = Mesh::default();

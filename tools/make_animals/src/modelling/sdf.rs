@@ -1,11 +1,11 @@
-//! Signed-distance primitives and the list of parts that a model is blended from.
+//! Signed distance primitives, and the list of parts from which a model is blended.
 //!
-//! Distances are negative inside. Some primitives (ellipsoids, tubes) give a bound that is only
-//! exact near the surface, which is all that meshing and projecting need.
+//! Distances are negative inside. Some primitives (ellipsoids, tubes) return a bound that is exact only near the surface, which suffices
+//! for meshing and projection.
 
 use glam::{Mat3, Vec2, Vec3};
 
-/// An axis-aligned box, used to skip parts that cannot matter at a point.
+/// An axis-aligned box, used to skip parts that do not affect a point.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub min: Vec3,
@@ -13,7 +13,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The smallest box around balls given as centre and radius.
+    /// The bounding box of balls, given as centre and radius.
     pub fn of_balls(balls: impl IntoIterator<Item = (Vec3, f32)>) -> Self {
         let empty = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
         balls.into_iter().fold(empty, |bounds, (centre, radius)| Self {
@@ -34,8 +34,7 @@ pub trait Shape: Send + Sync {
     fn bounds(&self) -> Bounds;
 }
 
-/// Polynomial smooth minimum. It equals the plain minimum when the two differ by more than `k`,
-/// so that far parts can be skipped without changing the result.
+/// Polynomial smooth minimum. It equals the minimum if the values differ by more than `k`, so distant parts can be skipped.
 pub fn smooth_min(a: f32, b: f32, k: f32) -> f32 {
     let h = (k - (a - b).abs()).max(0.0) / k;
     a.min(b) - h * h * k * 0.25
@@ -86,7 +85,7 @@ impl Shape for RoundCone {
     }
 }
 
-/// Round cones end to end along a smooth curve: horns, fingers, claws.
+/// Connected round cones along a smooth curve: horns, fingers, claws.
 pub struct Chain {
     cones: Vec<RoundCone>,
 }
@@ -116,8 +115,8 @@ impl Shape for Chain {
     }
 }
 
-/// Point on the Catmull-Rom curve through `knots`, `t` counted in knots; the second value (a
-/// radius) is interpolated linearly, so that it cannot overshoot below zero.
+/// Point on the Catmull-Rom curve through `knots`, with `t` in units of knots. The radius is interpolated linearly, so it cannot become
+/// negative.
 pub fn curve(knots: &[(Vec3, f32)], t: f32) -> (Vec3, f32) {
     let last = knots.len() - 1;
     let i = (t as usize).min(last - 1);
@@ -164,7 +163,7 @@ pub struct TaperedBox {
     /// Half height and half width at the origin and at the far end, rounding included.
     pub near: Vec2,
     pub far: Vec2,
-    /// How far the centre line has moved up at the far end.
+    /// Upward offset of the centre line at the far end.
     pub rise: f32,
     pub round: f32,
 }
@@ -186,8 +185,7 @@ impl Shape for TaperedBox {
     }
 }
 
-/// A flat triangular blade leaning along its local x axis: the plates of the back, the spade of
-/// the tail. It thins from its foot to its tip.
+/// A flat triangular blade along its local x axis, which gets thinner from foot to tip: plates of the back and the spade of the tail.
 pub struct Blade {
     pub origin: Vec3,
     /// Columns: along the back, upwards, sideways.
@@ -237,7 +235,7 @@ pub fn polygon_distance(corners: &[Vec2], p: Vec2) -> f32 {
     nearest2.sqrt() * if inside { -1.0 } else { 1.0 }
 }
 
-/// How a part joins what was built before it.
+/// How a part is combined with the earlier parts.
 #[derive(Clone, Copy, Debug)]
 enum Join {
     Add,
@@ -265,18 +263,18 @@ impl Parts {
         self.push(blend, shape, Join::Add);
     }
 
-    /// Cuts a solid away, rounding the rim by about `blend`.
+    /// Subtracts a solid, with a rim rounded by about `blend`.
     pub fn carve(&mut self, blend: f32, shape: impl Shape + 'static) {
         self.push(blend, shape, Join::Carve);
     }
 
-    /// Gives a colour to the parts that are added from here on.
+    /// Sets the paint of the parts added from here on.
     pub fn paint(&mut self, paint: impl Into<u8>) {
         self.paint = paint.into();
     }
 
-    /// The colour of the solid that is nearest to `p`, and how far the nearest one of colour 0 is. What came before
-    /// the parts is at `start` and has colour 0.
+    /// The paint of the part nearest to `p`, and the distance to the nearest part with paint 0. The solid at distance `start`, which
+    /// precedes all parts, has paint 0.
     pub fn paint_at(&self, p: Vec3, start: f32) -> (u8, f32) {
         let mut nearest = (0, start);
         let mut plain = start;
@@ -302,7 +300,7 @@ impl Parts {
         });
     }
 
-    /// Distance to the blended solid, given the distance `start` to what came before the parts.
+    /// Distance to the blended solid. `start` is the distance to the solid that precedes all parts.
     pub fn distance(&self, p: Vec3, start: f32) -> f32 {
         self.parts.iter().fold(start, |distance, part| {
             let least = part.bounds.distance(p);

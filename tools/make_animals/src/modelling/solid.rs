@@ -1,4 +1,4 @@
-//! From a solid to its mesh: a fine grid first, then evenly spread vertices on the very surface.
+//! Meshes a solid: first on a fine grid, then with evenly spaced vertices on the exact surface.
 
 use super::mesher::{self, Mesh};
 use super::remesh::{self, Surface};
@@ -6,24 +6,23 @@ use super::sdf::Bounds;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Something to be meshed.
+/// A solid that can be meshed.
 pub trait Solid: Sync {
     /// Signed distance to the skin.
     fn distance(&self, p: Vec3) -> f32;
     /// A box around the whole solid, with a margin.
     fn bounds(&self) -> Bounds;
-    /// The least that `edge_length` gives.
+    /// Lower limit of `edge_length`.
     fn shortest_edge(&self) -> f32;
-    /// How long the edges of the mesh may be at `p`, up to a common factor: short where the skin
-    /// bends sharply or where the eye looks, long where it is flat.
+    /// Greatest edge length of the mesh at `p`, up to a common factor: short at sharp bends and prominent parts, long on flat areas.
     fn edge_length(&self, p: Vec3) -> f32;
 
-    /// Size of the finest detail, relative to that of the dragon.
+    /// Size of the finest detail, relative to the dragon's.
     fn fineness(&self) -> f32 {
         1.0
     }
 
-    /// Whether it has parts that are thinner than the edges of the mesh are long.
+    /// Whether the solid has parts thinner than the mesh's edges.
     fn has_sheets(&self) -> bool {
         false
     }
@@ -34,14 +33,14 @@ pub trait Solid: Sync {
     }
 }
 
-/// Meshes a solid with about `vertices` vertices, beginning with a grid of cells of size `cell`.
+/// Meshes a solid with about `vertices` vertices, starting from a grid of cells of size `cell`.
 pub fn mesh(solid: &impl Solid, cell: f32, vertices: f32) -> Mesh {
     let fine = mesher::mesh(&|p| solid.distance(p), solid.bounds(), cell);
     remesh::remesh(&fine, &Skin(solid), vertices)
 }
 
-/// Normals of the vertices: the direction of the distance field, which knows detail finer than
-/// the mesh, averaged with that of the triangles, which keeps sharp rims and tips in order.
+/// Vertex normals: the mean of the distance field's gradient, which has more detail than the mesh, and the triangles' normals, which are
+/// reliable at sharp rims and tips.
 pub fn normals(solid: &impl Solid, mesh: &Mesh) -> Vec<Vec3> {
     const STEP: f32 = 0.02;
     mesh.points
@@ -55,7 +54,7 @@ pub fn normals(solid: &impl Solid, mesh: &Mesh) -> Vec<Vec3> {
         .collect()
 }
 
-/// Sums of the triangles' normals around each vertex, by the angle that they have there.
+/// Sum of the adjacent triangles' normals for each vertex, weighted by the angle at the vertex.
 pub fn face_normals(mesh: &Mesh) -> Vec<Vec3> {
     let mut sums = vec![Vec3::ZERO; mesh.points.len()];
     for corners in &mesh.triangles {
@@ -76,8 +75,7 @@ pub fn gradient(distance: &dyn Fn(Vec3) -> f32, p: Vec3, step: f32) -> Vec3 {
     Vec3::new(along(Vec3::X), along(Vec3::Y), along(Vec3::Z)) / (2.0 * step)
 }
 
-/// How fast the normal of a distance turns along its surface, in radians per unit of length, in the
-/// direction in which it turns fastest.
+/// Curvature of a distance's surface at `p`, in radians per unit of length, in the direction in which the normal turns fastest.
 pub fn curvature(distance: &dyn Fn(Vec3) -> f32, p: Vec3, fineness: f32) -> f32 {
     const REACH: f32 = 0.025;
     const STEP: f32 = 0.01;
@@ -90,7 +88,7 @@ pub fn curvature(distance: &dyn Fn(Vec3) -> f32, p: Vec3, fineness: f32) -> f32 
         .fold(1e-3, f32::hypot)
 }
 
-/// A solid's skin, as the remesher wants to know it.
+/// A solid's surface, for the remesher.
 struct Skin<'a, S>(&'a S);
 
 impl<S: Solid> Skin<'_, S> {
@@ -112,7 +110,7 @@ impl<S: Solid> Surface for Skin<'_, S> {
     fn project(&self, p: Vec3, facing: Vec3) -> Vec3 {
         const NEWTON_STEPS: usize = 2;
         const LEAST_SLOPE: f32 = 0.5;
-        // In the middle of a sheet, the nearest skin may be that of the other side.
+        // In the middle of a sheet, the nearest surface may be the other side.
         if self.0.has_sheets() && self.gradient(p).dot(facing) < 0.0 {
             return p;
         }

@@ -1,6 +1,5 @@
-//! The trunk of the animal: one tube with an egg-shaped section, from the tip of the tail over
-//! back and neck to the skull. It also gives every point near the trunk a place along it and an
-//! angle around it, which the scales and the texture coordinates follow.
+//! The animal's trunk: a tube with an egg-shaped cross-section, from the tip of the tail over back and neck to the skull. It assigns to
+//! each nearby point a position along the trunk and an angle around it, which scales and texture coordinates use.
 
 use super::sdf::curve;
 use glam::Vec3;
@@ -9,7 +8,7 @@ use glam::Vec3;
 #[derive(Clone, Copy, Debug)]
 pub struct Knot {
     pub point: Vec3,
-    /// Radius towards the back, towards the belly, and to the sides.
+    /// Radii towards the back, towards the belly and to the sides.
     pub back: f32,
     pub belly: f32,
     pub side: f32,
@@ -19,15 +18,15 @@ pub struct Knot {
 #[derive(Clone, Copy, Debug)]
 pub struct Station {
     pub point: Vec3,
-    /// Towards the head.
+    /// Unit vector towards the head.
     pub forward: Vec3,
-    /// Out of the back.
+    /// Unit vector out of the back.
     pub up: Vec3,
     pub right: Vec3,
     pub back: f32,
     pub belly: f32,
     pub side: f32,
-    /// Length of the trunk from the tip of the tail to here.
+    /// Length of the trunk from the tip of the tail to this station.
     pub along: f32,
 }
 
@@ -47,18 +46,18 @@ impl Station {
     }
 }
 
-/// Where a point lies with respect to the trunk.
+/// Position of a point relative to the trunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Signed distance to the smooth trunk.
     pub distance: f32,
     /// Distance to the centre line.
     pub from_axis: f32,
-    /// Length of trunk from the tip of the tail.
+    /// Position along the trunk, measured from the tip of the tail.
     pub along: f32,
     /// Angle around the trunk: 0 on the back, positive on the right, ±π under the belly.
     pub angle: f32,
-    /// Mean radius of the trunk here.
+    /// Mean radius of the trunk at this position.
     pub radius: f32,
 }
 
@@ -70,8 +69,8 @@ pub struct Spine {
 const STATIONS_PER_KNOT: usize = 6;
 
 impl Spine {
-    /// Builds the trunk through `knots`, tail first. The frame is carried without twisting from
-    /// `level`, the index of the knot at which the back looks straight up.
+    /// Builds the trunk through `knots`, tail first. The frame is carried without twisting from the knot with index `level`, whose back
+    /// points straight up.
     pub fn through(knots: &[Knot], level: usize) -> Self {
         let mut stations = sample(knots);
         let origin = level * STATIONS_PER_KNOT;
@@ -92,7 +91,7 @@ impl Spine {
         self.stations[self.stations.len() - 1].along
     }
 
-    /// The cross-section at a length from the tip of the tail.
+    /// The cross-section at the position `along`, measured from the tip of the tail.
     pub fn station(&self, along: f32) -> Station {
         let next = self.stations.partition_point(|s| s.along < along);
         let i = next.clamp(1, self.stations.len() - 1);
@@ -105,7 +104,7 @@ impl Spine {
         self.stations[index * STATIONS_PER_KNOT]
     }
 
-    /// Finds the place of `p`: the cross-section whose plane holds `p` and that is nearest to it.
+    /// Finds the position of `p`: the nearest cross-section whose plane contains it.
     pub fn place(&self, p: Vec3) -> Place {
         let ends = [self.stations[0], self.stations[self.stations.len() - 1]];
         let mut best = ends[0];
@@ -131,7 +130,7 @@ impl Spine {
     }
 }
 
-/// Samples the curve through the knots; the frames are set later.
+/// Samples the curve through the knots. The frames are set later.
 fn sample(knots: &[Knot]) -> Vec<Station> {
     let track = |radius: fn(&Knot) -> f32| -> Vec<(Vec3, f32)> { knots.iter().map(|k| (k.point, radius(k))).collect() };
     let back = track(|k| k.back);
@@ -164,13 +163,13 @@ fn sample(knots: &[Knot]) -> Vec<Station> {
         .collect()
 }
 
-/// Sets the frame of a station so that its back looks as nearly along `up` as it can.
+/// Sets the frame of a station so that its back points as nearly as possible along `up`.
 fn orient(station: &mut Station, up: Vec3) {
     station.right = station.forward.cross(up).normalize();
     station.up = station.right.cross(station.forward);
 }
 
-/// Measures `p` against one cross-section.
+/// Position of `p` relative to one cross-section.
 fn place_at(station: &Station, p: Vec3) -> Place {
     let to_p = p - station.point;
     let up = to_p.dot(station.up);

@@ -1,4 +1,4 @@
-//! A small picture with one tile for each kind of surface: hide, horn, hoof.
+//! A small texture with one tile for each kind of surface, such as hide, horn and hoof.
 
 use glam::{Vec2, Vec3};
 use image::{ImageFormat, Rgb, RgbImage};
@@ -12,11 +12,11 @@ pub struct Atlas {
     pub tiles: &'static [Painter],
 }
 
-/// Texels along a side of a tile.
+/// Side of a tile, in texels.
 const SIDE: u32 = 64;
 
 impl Atlas {
-    /// Coordinates of a place in a tile, from 0 to 1. Its outermost texels are kept off, so that tiles do not mix.
+    /// Texture coordinates of a position in a tile, both from 0 to 1. The outermost texels are avoided, so that tiles do not mix.
     pub fn place(&self, tile: usize, at: Vec2) -> Vec2 {
         let margin = 1.0 / SIDE as f32;
         let inside = at.clamp(Vec2::splat(margin), Vec2::splat(1.0 - margin));

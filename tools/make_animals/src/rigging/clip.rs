@@ -1,13 +1,13 @@
-//! Clips: poses, or weights of morph targets, at equal steps of time. The last key is the first one again.
+//! Clips: poses or morph weights at equal time steps. The last key equals the first.
 
 use super::pose::Pose;
 
-/// Something that changes in a loop.
+/// A looped animation of values of type `T`.
 pub struct Clip<T> {
     pub name: &'static str,
-    /// Seconds.
+    /// Duration in seconds.
     pub duration: f32,
-    /// What it is at the times `duration · i / (keys.len() - 1)`.
+    /// Values at the times `duration · i / (keys.len() - 1)`.
     pub keys: Vec<T>,
 }
 
@@ -23,7 +23,7 @@ impl<T: Clone> Clip<T> {
         Self { name, duration, keys }
     }
 
-    /// Times of the keys.
+    /// Times of the keys, in seconds.
     pub fn times(&self) -> impl Iterator<Item = f32> {
         let last = (self.keys.len() - 1) as f32;
         (0..self.keys.len()).map(move |i| self.duration * i as f32 / last)

@@ -1,4 +1,4 @@
-//! Animals as .glb files: one mesh with one material, quantised (KHR_mesh_quantization), that faces +Z.
+//! Writes animals as .glb files: one quantised mesh (KHR_mesh_quantization) with one material, facing +Z.
 
 use super::atlas::Atlas;
 use super::clip::{Clip, Morphing, Movement};
@@ -9,29 +9,29 @@ use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 use std::f32::consts::FRAC_1_SQRT_2;
 
-/// What moves an animal.
+/// How an animal is animated.
 pub enum Life<'a> {
     Bones { skeleton: &'a Skeleton, clips: &'a [Movement] },
     Targets { clips: &'a [Morphing] },
 }
 
-/// The whole file.
+/// Contents of the file.
 pub struct Animal<'a> {
     pub name: &'static str,
     pub vertices: &'a Vertices,
     pub atlas: &'a Atlas,
-    /// Of the paint: 0 is glossy, 1 is dull.
+    /// Roughness of the paint: 0 is glossy, 1 is matt.
     pub roughness: f32,
     pub life: Life<'a>,
 }
 
-/// From where animals are modelled to face +X, to glTF, where they face +Z.
+/// Rotation from the models' orientation (facing +X) to glTF's (facing +Z).
 const FACING: [f32; 4] = [0.0, -FRAC_1_SQRT_2, 0.0, FRAC_1_SQRT_2];
-/// Node that turns the animal to where it faces.
+/// Index of the node with this rotation.
 const STAND: usize = 0;
 
 impl Animal<'_> {
-    /// The bytes of the file, the same every time.
+    /// The bytes of the file; reproducible.
     pub fn to_glb(&self) -> Vec<u8> {
         let mut file = File::new();
         file.json["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
@@ -119,7 +119,7 @@ impl Animal<'_> {
         }
         let mesh = file.add("nodes", json!({"name": "skin", "mesh": 0, "skin": 0}));
         file.add("scenes", json!({"nodes": [STAND, mesh]}));
-        // Positions are stored as share of `scale`, and bound to joints in the model's own size.
+        // Positions are stored relative to `scale`. Joints use the model's size.
         let binds: Vec<[f32; 16]> = skeleton
             .joints
             .iter()
@@ -176,7 +176,7 @@ fn add_times<T: Clone>(file: &mut File, clip: &Clip<T>) -> usize {
     file.floats(&times, "SCALAR", 1)
 }
 
-/// Rotations; neighbouring ones are on the same side, so that nothing turns the long way round.
+/// Adds rotations. The signs of consecutive quaternions match, so that interpolation takes the shorter way.
 fn add_turns(file: &mut File, turns: impl Iterator<Item = Quat>) -> usize {
     let mut last = Quat::IDENTITY;
     let turns: Vec<[i16; 4]> = turns
@@ -195,7 +195,7 @@ fn add_turns(file: &mut File, turns: impl Iterator<Item = Quat>) -> usize {
     })
 }
 
-/// Vectors within the unit cube.
+/// Adds vectors inside the unit cube.
 fn add_vectors(file: &mut File, vectors: &[Vec3], bounded: bool) -> usize {
     let padded: Vec<[i16; 4]> = vectors.iter().map(|v| v.extend(0.0).to_array().map(quantise)).collect();
     let accessor = file.accessor(&Data {
@@ -221,7 +221,7 @@ fn quantise(x: f32) -> i16 {
     (x.clamp(-1.0, 1.0) * f32::from(i16::MAX)).round() as i16
 }
 
-/// glTF has v = 0 at the top of a picture, OBJ at the bottom.
+/// Adds texture coordinates. In glTF, v = 0 is the top of the texture; in OBJ, the bottom.
 fn add_tiling(file: &mut File, vertices: &Vertices) -> usize {
     let coords: Vec<[f32; 2]> = vertices.looks.iter().map(|look| [look.tiling.x, 1.0 - look.tiling.y]).collect();
     file.floats(coords.as_flattened(), "VEC2", 2)

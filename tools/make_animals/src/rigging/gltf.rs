@@ -1,4 +1,4 @@
-//! The JSON and the bytes of a glTF file while they grow.
+//! JSON and binary data of a glTF file under construction.
 
 use serde_json::{Value, json};
 
@@ -7,15 +7,15 @@ pub const U8: u32 = 5121;
 pub const U16: u32 = 5123;
 pub const F32: u32 = 5126;
 
-/// What fills an accessor.
+/// Contents of an accessor.
 pub struct Data<'a> {
     pub bytes: &'a [u8],
     pub count: usize,
     pub component: u32,
     pub kind: &'static str,
-    /// Whether integers stand for numbers up to 1.
+    /// Whether integers represent values up to 1.
     pub normalized: bool,
-    /// Bytes from one element to the next, where they are not packed.
+    /// Bytes from one element to the next; None if packed.
     pub stride: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl File {
         Self { json: json!({"asset": asset}), bytes: Vec::new() }
     }
 
-    /// Appends to a list of the file and returns the index.
+    /// Appends to one of the file's lists and returns the index.
     pub fn add(&mut self, list: &str, value: Value) -> usize {
         let slot = &mut self.json[list];
         if slot.is_null() {
@@ -64,7 +64,7 @@ impl File {
         self.add("accessors", accessor)
     }
 
-    /// Packed floats, with the bounds that key times need.
+    /// Adds packed floats. Includes the bounds, which key times require.
     pub fn floats(&mut self, values: &[f32], kind: &'static str, components: usize) -> usize {
         let accessor = self.accessor(&Data {
             bytes: bytemuck::cast_slice(values),
@@ -83,7 +83,7 @@ impl File {
         accessor
     }
 
-    /// The binary form of the file.
+    /// The file in binary form.
     pub fn glb(mut self) -> Vec<u8> {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         self.json["buffers"] = json!([{"byteLength": self.bytes.len()}]);

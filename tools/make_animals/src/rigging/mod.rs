@@ -1,4 +1,4 @@
-//! Bones, weights, poses and clips for a skin, and the glTF file that all of it goes into.
+//! Bones, weights, poses and clips of a skin, and the glTF file that contains them.
 
 pub mod atlas;
 pub mod clip;

@@ -1,9 +1,9 @@
-//! Poses of a skeleton: how joints are turned and moved out of the pose that the skin was modelled in.
+//! Poses of a skeleton: rotations and offsets of joints, relative to the bind pose.
 
 use super::skeleton::Skeleton;
 use glam::{Affine3A, Mat3, Quat, Vec3};
 
-/// A turn about the joint, and an offset from where it was, for every joint; both in the axes of its parent.
+/// A rotation and an offset for every joint, in the axes of its parent.
 #[derive(Clone, Debug)]
 pub struct Pose {
     pub turns: Vec<Quat>,
@@ -16,7 +16,7 @@ impl Pose {
         Self { turns: vec![Quat::IDENTITY; count], offsets: vec![Vec3::ZERO; count] }
     }
 
-    /// Turns a joint further: lifts by `pitch`, turns left by `yaw` and rolls by `roll`, in radians.
+    /// Rotates a joint further: `pitch` up, `yaw` to the left, then `roll`, in radians.
     pub fn turn(&mut self, joint: usize, roll: f32, yaw: f32, pitch: f32) {
         let turn = Quat::from_rotation_y(yaw) * Quat::from_rotation_z(pitch) * Quat::from_rotation_x(roll);
         self.turns[joint] = turn * self.turns[joint];
@@ -40,8 +40,8 @@ impl Pose {
         Affine3A::from_rotation_translation(self.turns[joint], place)
     }
 
-    /// Bends a limb of two bones so that its end comes to `target`, or as near as it can; the joint between
-    /// them points towards `pole`. `[upper, lower]` are joints, and the end is the lower one's tip.
+    /// Bends a limb of two bones so that its end reaches `target`, or comes as near as possible. The joint in between points towards
+    /// `pole`. `[upper, lower]` are joints; the end is the tip of the lower one.
     pub fn reach(&mut self, skeleton: &Skeleton, [upper, lower]: [usize; 2], target: Vec3, pole: Vec3) {
         let [a, b] = [upper, lower].map(|joint| &skeleton.joints[joint]);
         let (length_a, length_b) = (a.at.distance(b.at), b.at.distance(b.tip));
@@ -70,13 +70,13 @@ impl Pose {
         self.turns[lower] = (turn_a.inverse() * turn_b).normalize();
     }
 
-    /// Bends a limb of two bones so that its end stays where it is at rest, whatever the body does.
+    /// Bends a limb of two bones so that its end keeps its rest position while the body moves.
     pub fn plant(&mut self, skeleton: &Skeleton, [upper, lower]: [usize; 2]) {
         let [a, b] = [upper, lower].map(|joint| &skeleton.joints[joint]);
         self.reach(skeleton, [upper, lower], b.tip, b.at - a.at);
     }
 
-    /// Turns a joint so that its bone has the direction that it has at rest, turned by `turn` in the model's axes.
+    /// Rotates a joint so that its bone has its rest direction, rotated by `turn` in model axes.
     pub fn face(&mut self, skeleton: &Skeleton, joint: usize, turn: Quat) {
         let worlds = self.worlds(skeleton);
         let parent = skeleton.joints[joint].parent.map_or(Affine3A::IDENTITY, |parent| worlds[parent]);
@@ -85,7 +85,7 @@ impl Pose {
     }
 }
 
-/// Axes along a bone, its hinge, and across both.
+/// Orthonormal axes: along a bone, its hinge, and the direction across both.
 fn frame(bone: Vec3, hinge: Vec3) -> Mat3 {
     let x = bone.normalize_or(Vec3::X);
     let z = (hinge - x * hinge.dot(x)).normalize_or(x.any_orthonormal_vector());

@@ -1,30 +1,30 @@
-//! Joints and the bones between them, in the pose that the skin is modelled in.
+//! Joints and bones in the bind pose.
 //!
-//! There, every joint's axes are those of the model, so a rotation means the same at every joint:
-//! about Z it lifts what lies ahead (+X), about Y it turns it to the left (-Z), about X it rolls it.
+//! In the bind pose, all joints have the axes of the model. A rotation therefore has one meaning at all joints: about Z it lifts the
+//! parts ahead (+X), about Y it turns them to the left (-Z), about X it rolls them.
 
 use glam::Vec3;
 
-/// A joint and the bone that hangs from it.
+/// A joint and its bone.
 #[derive(Clone, Debug)]
 pub struct Joint {
     pub name: String,
-    /// An earlier joint.
+    /// Parent joint; it has a smaller index.
     pub parent: Option<usize>,
-    /// Where the joint is, which is one end of its bone.
+    /// Position of the joint, which is the start of its bone.
     pub at: Vec3,
-    /// The other end of the bone.
+    /// End of the bone.
     pub tip: Vec3,
     /// Radius of the flesh around the bone at both ends.
     pub radii: [f32; 2],
-    /// Width over which the skin passes from this bone to the next, as share of its length.
+    /// Width of the skin's transition to the next bone, relative to the bone's length.
     pub softness: f32,
-    /// Parts of the body whose skin it may move, as bits.
+    /// Body parts whose skin the joint may move, as bits.
     pub parts: u32,
 }
 
 impl Joint {
-    /// Distance of a point from the bone, and from the flesh around it.
+    /// Distances of a point from the bone and from the flesh around it.
     pub fn distances(&self, p: Vec3) -> (f32, f32) {
         let bone = self.tip - self.at;
         let along = (p - self.at).dot(bone) / bone.length_squared().max(1e-12);
@@ -52,7 +52,7 @@ impl Skeleton {
         self.joints.len() - 1
     }
 
-    /// A row of joints along `points`, each with the bone to the next point; returns their indices.
+    /// Adds a chain of joints along `points`, each with a bone to the next point. Returns their indices.
     pub fn chain(&mut self, names: &str, parent: usize, points: &[(Vec3, f32)], like: Flesh) -> Vec<usize> {
         let mut parent = parent;
         let single = points.len() == 2;
@@ -74,7 +74,7 @@ impl Skeleton {
     }
 }
 
-/// What the bones of a chain have in common; see [`Joint`].
+/// Properties shared by the bones of a chain; see [`Joint`].
 #[derive(Clone, Copy, Debug)]
 pub struct Flesh {
     pub softness: f32,

@@ -1,20 +1,20 @@
-//! The vertices of a file: points of the mesh, once for each look that they have in the triangles around them.
+//! Vertices of a file. A mesh point becomes several vertices if its triangles have different texture coordinates there.
 
 use super::weights::Influences;
 use crate::modelling::mesher::Mesh;
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
 
-/// What a corner of a triangle looks like.
+/// Texture coordinates of a triangle's corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Coordinates for a tiling texture.
+    /// Coordinates in a tiling texture.
     pub tiling: Vec2,
-    /// Place in the atlas that the file brings with it.
+    /// Coordinates in the file's own atlas.
     pub paint: Vec2,
 }
 
-/// Arrays for a file; all but the triangles have one entry per vertex.
+/// Vertex arrays of a file, with one entry per vertex, and the triangles.
 #[derive(Default)]
 pub struct Vertices {
     pub positions: Vec<Vec3>,
@@ -26,7 +26,7 @@ pub struct Vertices {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// A morph target: what a weight of one adds.
+/// A morph target: offsets for a weight of 1.
 #[derive(Clone, Default)]
 pub struct Target {
     pub name: &'static str,
@@ -34,7 +34,7 @@ pub struct Target {
     pub normals: Vec<Vec3>,
 }
 
-/// A mesh with what belongs to its points.
+/// A mesh with the data of its points.
 pub struct Skin<'a> {
     pub mesh: &'a Mesh,
     pub normals: &'a [Vec3],
@@ -43,7 +43,7 @@ pub struct Skin<'a> {
 }
 
 impl Vertices {
-    /// Splits the points of a skin where the looks of their triangles differ.
+    /// Splits points whose triangles have different texture coordinates.
     pub fn split(skin: &Skin, looks: &[[Look; 3]]) -> Self {
         let mut numbers: HashMap<(u32, [u32; 4]), u32> = HashMap::new();
         let empty = |target: &Target| Target { name: target.name, ..Target::default() };

@@ -1,24 +1,23 @@
-//! Skin weights: heat that flows from each bone into the skin around it and along the skin.
+//! Skin weights by heat diffusion: heat flows from each bone into the nearby skin and along the skin.
 //!
-//! Baran and Popović, "Automatic Rigging and Animation of 3D Characters" (2007), section 4: the
-//! weights of a bone solve `(L + M H) w = M H p` with the Laplacian `L` of the mesh, the areas `M` of
-//! its vertices, `H` the inverse square of the distance over which bones pass into each other, and `p`
-//! one where the bone is the nearest. They sum to one, and vary smoothly wherever the skin is connected.
+//! Baran and Popović, "Automatic Rigging and Animation of 3D Characters" (2007), section 4: the weights `w` of a bone solve `(L + M H) w =
+//! M H p`. `L` is the Laplacian of the mesh and `M` the areas of its vertices. `H` is the inverse square of the transition width between
+//! bones, and `p` is 1 where the bone is the nearest. The weights sum to 1 and are smooth wherever the skin is connected.
 
 use super::skeleton::Skeleton;
 use crate::modelling::mesher::Mesh;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Joints that move a vertex, and how much.
+/// Joints that move a vertex, and their weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Influences {
     pub joints: [u8; 4],
-    /// In 255ths; they sum to 255.
+    /// Weights in units of 1/255; they sum to 255.
     pub weights: [u8; 4],
 }
 
-/// Weights of all vertices; `part` gives the part of the body, as a bit, that a vertex belongs to.
+/// Weights of all vertices. `part` returns a vertex's body part, as a bit.
 pub fn weights(mesh: &Mesh, skeleton: &Skeleton, part: &(dyn Fn(usize) -> u32 + Sync)) -> Vec<Influences> {
     let sources: Vec<(usize, f64)> = (0..mesh.points.len())
         .into_par_iter()
@@ -32,7 +31,7 @@ pub fn weights(mesh: &Mesh, skeleton: &Skeleton, part: &(dyn Fn(usize) -> u32 + 
     (0..mesh.points.len()).map(|vertex| strongest(columns.iter().map(|column| column[vertex]))).collect()
 }
 
-/// The bone that a vertex is nearest to, and how strongly it holds it.
+/// The bone nearest to a vertex, and its heat transfer coefficient `H`.
 fn nearest_bone(mesh: &Mesh, skeleton: &Skeleton, vertex: usize, part: u32) -> (usize, f64) {
     const LEAST_REACH: f32 = 0.02;
     let p = mesh.points[vertex];
@@ -44,7 +43,7 @@ fn nearest_bone(mesh: &Mesh, skeleton: &Skeleton, vertex: usize, part: u32) -> (
     (nearest, 1.0 / f64::from(reach * reach))
 }
 
-/// Keeps the four largest weights, rounded so that they sum to one.
+/// Keeps the four largest weights, rounded to sum to 1.
 fn strongest(weights: impl Iterator<Item = f64>) -> Influences {
     let mut sorted: Vec<(usize, f64)> = weights.enumerate().collect();
     sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -62,7 +61,7 @@ fn strongest(weights: impl Iterator<Item = f64>) -> Influences {
     found
 }
 
-/// The system of equations: symmetric and positive definite.
+/// The system of equations; symmetric and positive definite.
 struct Skin {
     /// Off-diagonal entries of each row.
     rows: Vec<Vec<(u32, f64)>>,
@@ -90,7 +89,7 @@ impl Skin {
         let mut rows = vec![Vec::new(); count];
         let mut diagonal = held.clone();
         for ((a, b), cotangents) in edges {
-            // Obtuse triangles must not push heat the wrong way.
+            // Obtuse triangles have negative cotangents, which would make heat flow backwards.
             let conducts = cotangents.max(0.05);
             for (from, to) in [(a, b), (b, a)] {
                 rows[from as usize].push((to, -conducts));

@@ -1,4 +1,4 @@
-//! What all attacks share: the program, how much is tried, and what a run may take.
+//! State shared by all attacks: the program, the amount of work, and the limits of a run.
 
 use super::{
     jobs::Job,
@@ -18,21 +18,21 @@ use std::{
 
 pub struct Campaign {
     pub throng: PathBuf,
-    /// The repository's, with the files that are damaged.
+    /// The repository, whose files are damaged.
     pub repository: PathBuf,
     pub seed: u64,
     pub kills: u64,
     pub mutations: u64,
     pub bounds: Bounds,
-    /// Where cases are kept that break a promise.
+    /// Folder for cases that break a promise.
     pub keep: PathBuf,
-    /// Whether folders can be given file systems of their own.
+    /// Whether separate file systems can be mounted on folders.
     pub mounts: bool,
-    /// Whether videos can be made.
+    /// Whether videos can be encoded.
     pub ffmpeg: bool,
-    /// Work that is disturbed.
+    /// Jobs that are disturbed.
     pub jobs: Vec<Job>,
-    /// Nothing new is tried from then on.
+    /// Time after which no new attempt starts.
     pub until: Instant,
 }
 
@@ -41,7 +41,7 @@ impl Campaign {
         Promise::new(&self.keep, says, tries_are)
     }
 
-    /// The program, to be run in `folder` with nothing in its environment that changes what it does.
+    /// The program, to be run in `folder` with a minimal environment.
     pub fn program(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.throng);
         let kept = ["PATH", "HOME", "TMPDIR"].map(|name| (name, std::env::var_os(name)));
@@ -50,7 +50,7 @@ impl Campaign {
         command
     }
 
-    /// A command line of it, on the CPU.
+    /// The program with a command line, on the CPU.
     pub fn command(&self, folder: &Path, line: &str) -> Command {
         let mut command = self.program(folder);
         command.args(line.split_whitespace());
@@ -60,7 +60,7 @@ impl Campaign {
         command
     }
 
-    /// Runs a command line to its end.
+    /// Runs a command line and waits for its end.
     pub fn run(&self, folder: &Path, line: &str) -> io::Result<Ended> {
         self.run_with(folder, line, Limits::default())
     }
@@ -69,7 +69,7 @@ impl Campaign {
         Running::start(&mut self.command(folder, line), limits)?.wait(self.bounds.patience())
     }
 
-    /// Calls `attempt` with its number, up to `count` times, as many at a time as there are cores, each with random numbers of its own.
+    /// Calls `attempt` with its number, up to `count` times, with one thread per core. Each attempt has its own random numbers.
     pub fn each(
         &self,
         name: u64,
@@ -79,7 +79,7 @@ impl Campaign {
         self.each_with(name, count, || Ok(()), |(), number, random| attempt(number, random))
     }
 
-    /// The same with the jobs in turn, each in a folder of its own that is empty.
+    /// As [`Self::each`], with one job per attempt, in turn, and a new empty folder.
     pub fn each_job(
         &self,
         name: u64,
@@ -93,7 +93,7 @@ impl Campaign {
         })
     }
 
-    /// The same for each of a list, shuffled, so that whatever there is time for is a mixture of all.
+    /// As [`Self::each`], with the indices of a list in random order, so that a partial run is a representative sample.
     pub fn each_of(
         &self,
         name: u64,
@@ -108,7 +108,7 @@ impl Campaign {
         self.each(name, count as u64, |number, random| attempt(order[number as usize], random))
     }
 
-    /// As [`Self::each`], with something that each thread makes for itself.
+    /// As [`Self::each`], with a value that each thread creates once.
     pub fn each_with<T>(
         &self,
         name: u64,

@@ -1,5 +1,4 @@
-//! Several runs at once: on the same frames, videos and caches, some of them killed meanwhile; and caches that are damaged while a run
-//! uses them.
+//! Attack: several simultaneous runs with common frames, videos and caches. Some are killed, and caches are damaged while a run uses them.
 
 use super::{
     campaign::Campaign,
@@ -17,9 +16,9 @@ use std::{
     time::Duration,
 };
 
-/// Runs at a time.
+/// Number of simultaneous runs.
 const RUNS: usize = 4;
-/// Each of them with all frames.
+/// Jobs that several runs share; each run has all frames.
 const SHARED: [&str; 4] = [
     "render scene.ron -q -o out/####.png --skip-existing",
     "render scene.ron -q -o out/####.exr --skip-existing --layers all",
@@ -54,7 +53,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
 }
 
 impl Crowd {
-    /// All runs end well, and together they rendered no frame twice.
+    /// Checks that all runs succeed, and that together they rendered no frame twice.
     fn work(&self, campaign: &Campaign, job: &Job) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         scene::write(folder.path())?;
@@ -73,7 +72,7 @@ impl Crowd {
         let fault = fault.or(difference(folder.path(), &job.reference)?);
         let fault = fault.map(|f| format!("{f} [{}]", job.line));
         self.same.tried(fault, &ended, Some(folder.path()))?;
-        // Films of checkpoints are refined by whoever comes.
+        // Films of checkpoints may be refined by several runs.
         if job.line.contains("--skip-existing") {
             let twice = rendered > scene::FRAMES;
             let fault = twice.then(|| format!("frames are rendered twice [{}]", job.line));
@@ -82,7 +81,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// One that is left, or comes later, completes the work.
+    /// Kills some runs. A remaining or later run must complete the work.
     fn kill_some(&self, campaign: &Campaign, job: &Job, random: &mut Random) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         scene::write(folder.path())?;
@@ -98,7 +97,7 @@ impl Crowd {
         job.complete(campaign, &self.killed, folder.path())
     }
 
-    /// A run goes on, and makes the right pictures, whatever becomes of the files that it has read or is reading.
+    /// Damages cache files while a run uses them. The run must succeed with correct pictures.
     fn damage_cache(&self, campaign: &Campaign, random: &mut Random) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
@@ -139,7 +138,7 @@ fn start_all(campaign: &Campaign, job: &Job, folder: &Path) -> anyhow::Result<Ve
     runs.collect()
 }
 
-/// Frames that a run rendered, by its own account.
+/// Number of frames that a run reported as rendered.
 fn count_frames(ended: &Ended) -> usize {
     let text = String::from_utf8_lossy(&ended.stdout);
     let events = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());

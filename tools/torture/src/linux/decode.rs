@@ -1,11 +1,11 @@
-//! Whether a file is a whole one of its kind, by readers that are not the program's own where there are any.
+//! Checks that a file is complete, with independent readers where available.
 
 use super::seal;
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers};
 use image::AnimationDecoder;
 use std::{io::Cursor, path::Path};
 
-/// What is wrong with it, if anything.
+/// Describes a fault of the file, if there is one.
 pub fn fault(name: &Path, bytes: &[u8]) -> Option<String> {
     let extension = name.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let read = match extension {
@@ -29,7 +29,7 @@ pub fn fault(name: &Path, bytes: &[u8]) -> Option<String> {
     read.err()
 }
 
-/// All pictures of it, and the end of the file.
+/// Reads all pictures and the end of the file.
 fn png(bytes: &[u8]) -> Result<(), String> {
     let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().map_err(|e| e.to_string())?;
     let frames = reader.info().animation_control().map_or(1, |a| a.num_frames);
@@ -70,7 +70,7 @@ fn exr(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Its index is written last, and tells where it ends.
+/// Checks the box sizes and that there is an index, which is written last.
 fn mp4(mut bytes: &[u8]) -> Result<(), String> {
     let mut has_index = false;
     while !bytes.is_empty() {
@@ -84,7 +84,7 @@ fn mp4(mut bytes: &[u8]) -> Result<(), String> {
     has_index.then_some(()).ok_or("no index".to_owned())
 }
 
-/// A name of eight bytes, a number, and so many records.
+/// Checks a file of an eight-byte name, a count and that number of records.
 fn counted(bytes: &[u8], record: usize) -> Result<(), String> {
     let count = bytes.get(8..16).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes);
     match count {

@@ -1,5 +1,5 @@
-//! Disks that are full, vanish or cannot be written to. A run says so in one line and leaves nothing torn or half done; with room
-//! again, the work is completed.
+//! Attack: disks that are full, vanish or are read-only. A run must report this in one line and leave no torn or partial file. With space
+//! available again, the work must be completed.
 
 use super::{
     campaign::Campaign,
@@ -15,7 +15,7 @@ use super::{
 use std::{fs, path::Path, thread, time::Duration};
 
 const ROOM: u64 = 1 << 30;
-/// Files take whole pages of it.
+/// Disk space is allocated in whole pages.
 const PAGE: usize = 4096;
 
 struct Disks {
@@ -52,12 +52,12 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
 }
 
 impl Disks {
-    /// No file may be larger than so much, whether the signal for that is ignored or not.
+    /// Limits the file size, with SIGXFSZ either ignored or not.
     fn too_large(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         scene::write(folder)?;
         let largest = job.made().max().unwrap_or(0);
         let limits = Limits {
-            // What it says has room, too.
+            // Leaves room for the messages of the run.
             file_size: Some(((largest as f64 * random.share()) as usize).max(PAGE) as u64),
             ignored: random.once_in(2).then_some(libc::SIGXFSZ),
             ..Limits::default()
@@ -68,7 +68,7 @@ impl Disks {
         job.complete(campaign, &self.files.completed, folder)
     }
 
-    /// The folder of outputs is moved away meanwhile, and comes back for the next run.
+    /// Moves the output folder away during a run, and back before the next run.
     fn vanishes(&self, campaign: &Campaign, job: &Job, folder: &Path, random: &mut Random) -> anyhow::Result<()> {
         scene::write(folder)?;
         let folders = job.folders();
@@ -84,7 +84,7 @@ impl Disks {
         let ended = job.wait(campaign, running)?;
         let made_again = moved.iter().any(|(here, _)| here.exists());
         for (here, away) in &moved {
-            // What was made again in its place would be in the way.
+            // A folder created in its place would block the rename.
             let _ = fs::remove_dir_all(here);
             fs::rename(away, here)?;
         }
@@ -112,7 +112,7 @@ impl Disks {
         let disk = Disk::new(folder, ROOM)?;
         scene::write(folder)?;
         let running = job.start(campaign, folder, Limits::default())?;
-        // While a file is open for writing, the system refuses.
+        // The system refuses while a file is open for writing.
         thread::sleep(job.time.mul_f64(random.share()));
         for _ in 0..1000 {
             if disk.set_read_only(true).is_ok() || running.has_ended() {
@@ -132,7 +132,7 @@ impl Disks {
         job.inspect(&self.files.torn, folder, ended)
     }
 
-    /// No part is left by a run that could remove it.
+    /// Checks that a run that could clean up left no partial file.
     fn look_for_parts(&self, job: &Job, folder: &Path, ended: &Ended) -> anyhow::Result<()> {
         let files = read_files(folder)?;
         let part = files.keys().find(|name| name.extension().is_some_and(|e| e == "part"));

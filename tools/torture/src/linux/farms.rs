@@ -1,4 +1,4 @@
-//! Jobs for farms of scenes with names that formats and shells take apart. Engines take each job that is written.
+//! Attack: farm jobs for scenes whose names contain characters that are special in formats and shells. Farm engines must accept every job.
 
 use super::{
     campaign::Campaign,
@@ -9,7 +9,7 @@ use super::{
 };
 use std::{fs, path::Path, process::Command, time::Duration};
 
-/// Pieces of names.
+/// Fragments of names.
 const PIECES: [&str; 24] = [
     "a", "-", "--", " ", "'", "\"", "\\", "{{x}}", "{", "}}", "\n", "\t", "\u{7f}", "\u{85}", "\u{2028}", "\u{feff}",
     "#", ": ", "&a", "*", "$HOME", "`id`", "ä😀", "%s",
@@ -61,7 +61,7 @@ fn job(campaign: &Campaign, folder: &Path, engine: &str, name: &str) -> Command 
     command
 }
 
-/// Whether Open Job Description's own program takes a template.
+/// Checks that the official Open Job Description program accepts a template.
 fn template(campaign: &Campaign, promise: &Promise, folder: &Path, name: &str) -> anyhow::Result<()> {
     let ended = Running::start(&mut job(campaign, folder, "openjd", name), Limits::default())?
         .wait(campaign.bounds.patience())?;
@@ -77,7 +77,7 @@ fn template(campaign: &Campaign, promise: &Promise, folder: &Path, name: &str) -
     promise.tried(fault, &ended, Some(folder))
 }
 
-/// Whether a script gives the program the name that was given.
+/// Checks that a script passes the scene's name to the program unchanged.
 fn script(campaign: &Campaign, promise: &Promise, folder: &Path, name: &str) -> anyhow::Result<()> {
     let ended = Running::start(&mut job(campaign, folder, "slurm", name), Limits::default())?
         .wait(campaign.bounds.patience())?;

@@ -1,4 +1,4 @@
-//! The files of a folder, and whether they are what they should be.
+//! Reads the files of a folder and compares them with expected ones.
 
 use super::decode;
 use std::{
@@ -8,15 +8,15 @@ use std::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-/// What tells contents apart. They are not kept themselves: processes are started from this one, and the more memory it has, the longer
-/// that takes.
+/// Size and hash of a file's content. The content itself is not stored, because starting a process takes longer the more memory this one
+/// has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
     pub bytes: usize,
     hash: u128,
 }
 
-/// By path within the folder.
+/// Files by path relative to the folder.
 pub type Files = BTreeMap<PathBuf, Content>;
 
 impl Content {
@@ -25,7 +25,7 @@ impl Content {
     }
 }
 
-/// All regular files of a folder and those below it. One that vanishes meanwhile is left out.
+/// All regular files of a folder and its subfolders. Files that vanish during the scan are left out.
 pub fn read_files(folder: &Path) -> io::Result<Files> {
     let mut files = Files::new();
     let mut folders = vec![folder.to_owned()];
@@ -48,7 +48,7 @@ pub fn read_files(folder: &Path) -> io::Result<Files> {
     Ok(files)
 }
 
-/// A file under a final name that is neither what it will be in the end nor a whole file of its kind.
+/// Finds a file with a final name that is neither its final version nor a complete file of its kind.
 pub fn torn(folder: &Path, reference: &Files) -> io::Result<Option<String>> {
     for (name, content) in read_files(folder)? {
         let file_name = name.file_name().unwrap_or_default();
@@ -63,7 +63,7 @@ pub fn torn(folder: &Path, reference: &Files) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// The first file that is missing, too many or other than expected. Those that tell times only have to be there.
+/// The first file that is missing, unexpected or different. Files that contain times only need to exist.
 pub fn difference(folder: &Path, reference: &Files) -> io::Result<Option<String>> {
     let found = read_files(folder)?;
     let missing = |name: &&PathBuf| !found.contains_key(*name) && !is_of_cache(name);
@@ -82,7 +82,8 @@ pub fn difference(folder: &Path, reference: &Files) -> io::Result<Option<String>
     Ok(other)
 }
 
-/// Trees are kept for those that need them, and parts of them for a minute: another run may be about to finish them.
+/// Files of the tree cache. They remain for later runs, and unfinished ones remain for a minute, because another run may be about to finish
+/// them.
 fn is_of_cache(name: &Path) -> bool {
     let name = name.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".blas") || name.starts_with('.') && name.contains(".blas.")
@@ -92,7 +93,7 @@ fn tells_times(name: &Path) -> bool {
     name.extension().is_some_and(|e| e == "json" || e == "md")
 }
 
-/// The name without its number.
+/// The name with its digits replaced by `#`.
 fn kind_of(name: &Path) -> String {
     let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
     name.display().to_string().chars().map(digits).collect()

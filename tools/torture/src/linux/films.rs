@@ -1,4 +1,4 @@
-//! Films that are joined, where the output may be one of them under another name: none is ever replaced.
+//! Attack: films are joined into an output that may be one of them under another name. No input may be replaced.
 
 use super::{
     campaign::Campaign,
@@ -21,7 +21,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     Ok(vec![promise])
 }
 
-/// Parts of a picture, and their other names.
+/// Films of parts of a picture, with alternative names of their files.
 fn stock(campaign: &Campaign) -> anyhow::Result<TempDir> {
     let stock = tempfile::tempdir()?;
     scene::write(stock.path())?;
@@ -60,7 +60,7 @@ fn attempt(campaign: &Campaign, promise: &Promise, stock: &Path, random: &mut Ra
     let ended = campaign.run(folder, &format!("merge {} -o {output} -q", films.join(" ")))?;
     let after = read_files(folder)?;
     let kept = |files: &Files| before.iter().all(|(name, content)| files.get(name) == Some(content));
-    // What was not read may be replaced.
+    // A file that is not an input of the run may be replaced.
     let is_input = |name: &str| films.iter().any(|film| letter(film) == letter(name));
     let fault = campaign.bounds.fault(&ended).or_else(|| match ended.end {
         _ if kept(&after) => None,
@@ -71,7 +71,7 @@ fn attempt(campaign: &Campaign, promise: &Promise, stock: &Path, random: &mut Ra
     promise.tried(fault.or_else(|| told.then(|| "a scene is to be deleted".to_owned())), &ended, Some(folder))
 }
 
-/// The file behind a name.
+/// The film to which a name refers.
 fn letter(name: &str) -> &str {
     match name {
         "a.film" | "./a.film" | "sub/hard.exr" | "same/hard.exr" => "a",

@@ -1,4 +1,4 @@
-//! Flags with values that nobody means. Each run is refused in one line, or works, or can be ended.
+//! Attack: flags with unreasonable values. Each run must be refused in one line, succeed, or be interruptible.
 
 use super::{
     campaign::Campaign,
@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Command lines that do little, by themselves.
+/// Command lines that do little without the tested flag.
 const LINES: [&str; 6] = [
     "render scene.ron -q -f 1 --size 16x9 --samples 1",
     "trace scene.ron few.ray",
@@ -27,12 +27,12 @@ const LINES: [&str; 6] = [
     "diff paint.png other.png",
 ];
 
-/// With strokes between; the first is empty.
+/// Values, separated by `|`; the first is a space.
 const VALUES: &str = "\
     | |0|-0|-1|1|3|0.5|1e400|-1e400|1e38|1e-45|nan|NaN|inf|-inf|2147483648|4294967295|4294967296|18446744073709551615|\
     18446744073709551616|99999999999999999999999999|0x10|1k|10%|1 000|１|1,2,3|1e30,1e30,1e30|nan,0,0|\
     ,|0x0|65535x65535|1x4294967296|16x9x3|1-4294967295|5-1|1-10:0|a=b|####|..|a\nb|é|-";
-/// Characters of a value that is long.
+/// Length of a long value.
 const LONG: usize = 100_000;
 /// Scene values for `--set`.
 const KEYS: [&str; 8] = [
@@ -45,9 +45,9 @@ const KEYS: [&str; 8] = [
     "materials.red.color",
     "meshes",
 ];
-/// What may run longer was asked to.
+/// Time after which a run is interrupted: a flag may have requested a lot of work.
 const WORK: Duration = Duration::from_secs(2);
-/// Everything is tried in a machine of so much memory.
+/// Memory limit of each run, in bytes.
 const MEMORY: u64 = 4 << 30;
 
 struct Flag {
@@ -80,7 +80,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     Ok(vec![promise])
 }
 
-/// All flags with a value that the program's help lists.
+/// All flags with a value in the program's help.
 fn flags(campaign: &Campaign) -> anyhow::Result<Vec<Flag>> {
     let mut flags = Vec::new();
     for line in LINES {
@@ -93,7 +93,7 @@ fn flags(campaign: &Campaign) -> anyhow::Result<Vec<Flag>> {
             flags.push(Flag { line, name: name.replace("---", "--") });
         }
     }
-    // A bench takes its time, and has these from where others have them.
+    // `bench` is slow and shares these flags with other subcommands.
     let shared: Vec<String> = flags.iter().filter(|f| f.line.starts_with("info")).map(|f| f.name.clone()).collect();
     flags.retain(|flag| !flag.line.starts_with("bench") || !shared.contains(&flag.name));
     ensure!(flags.len() > 100, "the help lists {} flags only", flags.len());
@@ -124,7 +124,7 @@ fn attempt(
     random: &mut Random,
 ) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    // Names that lead upwards stay in here.
+    // Relative paths with `..` stay inside this temporary folder.
     let folder = folder.path().join("a/b");
     fs::create_dir_all(&folder)?;
     scene::write(&folder)?;

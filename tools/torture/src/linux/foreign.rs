@@ -1,4 +1,5 @@
-//! OpenEXR files as other programs write them: windows, parts, channels and values of any kind. Every command that reads pictures ends well.
+//! Attack: OpenEXR files with arbitrary windows, parts, channels and values, as other programs may write them. Every command that reads
+//! pictures must end properly.
 
 use super::{campaign::Campaign, process::End, promise::Promise, random::Random, scene};
 use anyhow::Context;
@@ -28,7 +29,7 @@ const NAMES: [&str; 21] = [
     "ViewLayer.Combined.R",
     "ä\u{7f}",
 ];
-/// Channels of a part that has what the denoiser needs.
+/// Channels that the denoiser needs.
 const WHOLE: [&str; 9] = ["R", "G", "B", "albedo.R", "albedo.G", "albedo.B", "normal.X", "normal.Y", "normal.Z"];
 const VALUES: [f32; 10] = [0.0, 0.5, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e38, -3e-39, 65504.0];
 const LINES: [&str; 9] = [
@@ -74,7 +75,7 @@ fn windows(path: &Path) -> anyhow::Result<Windows> {
     Ok((header.own_attributes.layer_position, header.layer_size, header.shared_attributes.display_window))
 }
 
-/// Writes a file of one to three parts.
+/// Writes a random file of one to three parts.
 fn write(path: &Path, random: &mut Random) -> anyhow::Result<()> {
     let size = Vec2(1 + random.below(40), 1 + random.below(30));
     let parts = 1 + random.below(3);

@@ -1,4 +1,4 @@
-//! Work of every kind that makes files, what it makes when nothing happens, and how it is completed when something did.
+//! Jobs: command lines of all kinds that write files, their undisturbed results, and how disturbed jobs are completed.
 
 use super::{
     campaign::Campaign,
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Command lines that can be given again until the work is done.
+/// Command lines that can be repeated until the work is done.
 const LINES: [&str; 20] = [
     "render scene.ron -q -o out/####.png --skip-existing",
     "render scene.ron -q -o out/####.png --skip-existing --color-depth 16",
@@ -38,20 +38,20 @@ const LINES: [&str; 20] = [
     "trace scene.ron rays.ray --repeat 200 --hits found.hit --report found.json",
     "bench scene.ron --repeat 1 --dump dump --report found.md",
 ];
-/// One more that makes a picture of others.
+/// A job that writes a picture of differences.
 const DIFF: &str = "diff paint.png other.png -q --limit 1 --map map.png";
 
 pub struct Job {
     pub line: &'static str,
-    /// All files that are there in the end, inputs too.
+    /// All files after the job, inputs included.
     pub reference: Files,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// How long it took.
+    /// Its duration.
     pub time: Duration,
 }
 
-/// What a job does to a folder that is disturbed.
+/// Promises about a folder in which a job was disturbed.
 pub struct Promises {
     pub torn: Promise,
     pub completed: Promise,
@@ -67,14 +67,14 @@ impl Promises {
     }
 }
 
-/// Does each kind of work once, undisturbed.
+/// Runs every kind of job once, undisturbed.
 pub fn all(campaign: &Campaign) -> anyhow::Result<Vec<Job>> {
     let lines = LINES.into_iter().chain([DIFF]);
     let lines = lines.filter(|line| campaign.ffmpeg || !line.contains(".mp4"));
     of(campaign, &lines.collect::<Vec<_>>())
 }
 
-/// Does these kinds of work.
+/// Runs these command lines once, undisturbed.
 pub fn of(campaign: &Campaign, lines: &[&'static str]) -> anyhow::Result<Vec<Job>> {
     lines.iter().map(|line| Job::new(campaign, line)).collect()
 }
@@ -99,13 +99,13 @@ impl Job {
         self.line.starts_with("render")
     }
 
-    /// Sizes of the files that it makes, in bytes.
+    /// Sizes of the files that the job writes, in bytes.
     pub fn made(&self) -> impl Iterator<Item = usize> {
         let made = self.reference.iter().filter(|(name, _)| !scene::FILES.contains_key(*name));
         made.map(|(_, content)| content.bytes)
     }
 
-    /// The folders that it makes.
+    /// Folders that the job writes to.
     pub fn folders(&self) -> Vec<PathBuf> {
         let folders = self.reference.keys().filter_map(|name| name.parent());
         let folders: BTreeSet<&Path> = folders.filter(|f| !f.as_os_str().is_empty()).collect();
@@ -117,17 +117,17 @@ impl Job {
         Running::start(&mut command, limits).context("cannot start the program")
     }
 
-    /// Starts it, and waits for its end.
+    /// Starts the job and waits for its end.
     pub fn run(&self, campaign: &Campaign, folder: &Path, limits: Limits) -> anyhow::Result<Ended> {
         self.wait(campaign, self.start(campaign, folder, limits)?)
     }
 
-    /// As long as it may take beside other work.
+    /// Waits for the end of the job, with extra time for other work on the machine.
     pub fn wait(&self, campaign: &Campaign, running: Running) -> anyhow::Result<Ended> {
         Ok(running.wait(campaign.bounds.patience() + 8 * self.time)?)
     }
 
-    /// Looks at what a run left that was disturbed.
+    /// Checks the files that a disturbed run left.
     pub fn inspect(&self, promise: &Promise, folder: &Path, ended: &Ended) -> anyhow::Result<()> {
         let cut = !self.stdout.starts_with(&ended.stdout);
         let cut = (cut && self.is_render()).then(|| "other bytes on standard output".to_owned());
@@ -135,10 +135,10 @@ impl Job {
         promise.tried(fault, ended, Some(folder))
     }
 
-    /// Gives the command line again, undisturbed, and compares the bits.
+    /// Runs the command line again, undisturbed, and compares all files with the reference.
     pub fn complete(&self, campaign: &Campaign, promise: &Promise, folder: &Path) -> anyhow::Result<()> {
         let mut ended = self.run(campaign, folder, Limits::default())?;
-        // Pictures with losses are no source of videos: to go on from them may be refused, and then the work starts over.
+        // A video cannot be continued from lossy pictures. If this is refused, the work starts over.
         if self.line.contains(".jpg") && matches!(ended.end, End::Code(1 | 2)) {
             for name in self.reference.keys().filter(|name| !scene::FILES.contains_key(*name)) {
                 let _ = fs::remove_file(folder.join(name));

@@ -1,4 +1,4 @@
-//! Signals at random moments. Whatever was under way, no file is torn, the run ends, and the next one completes the work.
+//! Attack: signals at random times. No file may be torn, the run must end, and the next run must complete the work.
 
 use super::{
     campaign::Campaign,
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What is sent to a run; the first signal when the time has come, others soon after.
+/// Signals sent to a run: the first at the chosen time, the others soon after.
 const BLOWS: [&[libc::c_int]; 10] = [
     &[libc::SIGKILL],
     &[libc::SIGKILL],
@@ -27,14 +27,14 @@ const BLOWS: [&[libc::c_int]; 10] = [
     &[libc::SIGUSR1, libc::SIGUSR1, libc::SIGINT],
     &[libc::SIGUSR1],
 ];
-/// A program that is starting has its handlers after this at the latest, however busy the machine is.
+/// Time after which a started program has installed its signal handlers, even on a busy machine.
 const BEGUN: Duration = Duration::from_secs(2);
 
 struct Kills {
     files: Promises,
-    /// Runs that are told to end do so.
+    /// Runs end when a signal requests it.
     end: Promise,
-    /// Runs that are asked to show what they have go on.
+    /// Runs continue after a signal that requests a preview.
     show: Promise,
 }
 
@@ -51,7 +51,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     };
     campaign.each_job(1, campaign.kills.div_ceil(2), |job, folder, random| {
         scene::write(folder)?;
-        // Two in three times some are killed one after the other.
+        // In two of three attempts, several runs are killed one after the other.
         for _ in 0..1 + random.below(3) {
             kills.strike(campaign, job, folder, random)?;
         }
@@ -94,8 +94,8 @@ impl Kills {
     }
 }
 
-/// Waits for the moment, and says whether the run catches signals by then. It is asked to show something only if it does, or has had
-/// the time to.
+/// Waits for the chosen time, and returns whether the run handles signals by then. Before SIGUSR1, also waits until the run handles signals
+/// or has ended, for at most [`BEGUN`].
 fn wait_for(running: &Running, moment: Duration, signal: libc::c_int) -> bool {
     let start = Instant::now();
     thread::sleep(moment);
@@ -106,10 +106,10 @@ fn wait_for(running: &Running, moment: Duration, signal: libc::c_int) -> bool {
     running.catches(libc::SIGTERM)
 }
 
-/// `caught` says that the run had handlers before the first signal was sent.
+/// A fault of how a run ended. `caught` is whether the run had signal handlers before the first signal.
 fn bad_end(ended: &Ended, signal: libc::c_int, caught: bool) -> Option<String> {
     match ended.end {
-        // It was done before the signal came.
+        // The run had finished before the signal.
         End::Code(0 | 75) => None,
         End::Signal(libc::SIGKILL) if signal == libc::SIGKILL => None,
         End::Signal(_) if !caught => None,

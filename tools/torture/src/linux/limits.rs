@@ -1,5 +1,5 @@
-//! Too little of everything that a process is given: memory, stack, descriptors, standard streams. A run works, or says in one
-//! line what it lacks, and the work can be completed.
+//! Attack: too little memory, stack, file descriptors or standard streams. A run must succeed or report the shortage in one line, and the
+//! work must be completable.
 
 use super::{
     campaign::Campaign,
@@ -12,7 +12,7 @@ use super::{
 };
 use anyhow::ensure;
 
-/// More address space than any of the jobs takes.
+/// More address space than any job needs.
 const PLENTY: u64 = 2 << 30;
 const PAGE: u64 = 4096;
 
@@ -27,7 +27,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
         let ended = job.run(campaign, folder, limits)?;
         let what = fault_of(limits);
         let fault = bounds.fault(&ended).map(|fault| format!("{what}: {fault}"));
-        // Nobody reads what is printed where there is no place for it.
+        // Without standard error, a failing run cannot report its error.
         let silent = limits.closed[2] && matches!(ended.end, End::Code(0 | 1));
         told.tried(fault.filter(|_| !silent), &ended, None)?;
         if !limits.closed[1] {
@@ -43,7 +43,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
 fn limits(random: &mut Random, least: u64) -> Limits {
     let mut limits = Limits::default();
     match random.below(5) {
-        // From a megabyte more than the least to what is enough.
+        // From 1 MiB above the minimum up to enough.
         0 | 1 => limits.memory = Some(least + 2f64.powf(20.0 + 9.0 * random.share()) as u64 / PAGE * PAGE),
         2 => limits.stack = Some(64 << 10 << random.below(5)),
         3 => limits.files = Some(8 + random.next() % 56),
@@ -64,7 +64,7 @@ fn fault_of(limits: Limits) -> &'static str {
     }
 }
 
-/// The least address space in which the program starts at all: less than that is the system's business.
+/// The least address space in which the program starts. With less, the system prevents the start.
 fn least_memory(campaign: &Campaign) -> anyhow::Result<u64> {
     let starts = |memory| -> anyhow::Result<bool> {
         let limits = Limits { memory: Some(memory), ..Limits::default() };

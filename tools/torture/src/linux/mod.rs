@@ -1,4 +1,4 @@
-//! The campaign: its flags, and its attacks, each of which is a file here.
+//! The campaign's flags and the list of attacks, one file each.
 
 mod campaign;
 mod crowd;
@@ -43,35 +43,35 @@ use verdict::Bounds;
 
 #[derive(Parser)]
 struct Args {
-    /// The program [default: the one of the same build]
+    /// The program [default: that of the same build]
     #[arg(long)]
     throng: Option<PathBuf>,
-    /// Time for all attacks together
+    /// Time for all attacks together, in seconds
     #[arg(long, default_value_t = 3600)]
     seconds: u64,
-    /// How often runs are killed; other numbers of tries follow from it
+    /// Number of kills; the numbers of other attempts are derived from it
     #[arg(long, default_value_t = 1000)]
     kills: u64,
-    /// How many files are damaged
+    /// Number of damaged files
     #[arg(long, default_value_t = 100_000)]
     mutations: u64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only these attacks
+    /// Run only these attacks
     #[arg(long, value_name = "ATTACKS", value_delimiter = ',', value_parser = ATTACKS.map(|(name, ..)| name))]
     only: Vec<String>,
-    /// Where cases are kept that break a promise [default: target/torture, which is emptied first]
+    /// Folder for cases that break a promise [default: target/torture, which is emptied first]
     #[arg(long)]
     keep: Option<PathBuf>,
-    /// Two minutes: a little of everything
+    /// A two-minute run with a few attempts of each attack
     #[arg(long, conflicts_with_all = ["seconds", "kills", "mutations"])]
     short: bool,
-    /// Seconds of computing that a run may take
+    /// CPU seconds that a run may take
     #[arg(long, default_value_t = 5)]
     patience: u64,
 }
 
-/// Its name, its share of the time in percent, and what it does.
+/// Name, share of the time in percent, and function of an attack.
 type Attack = (&'static str, u32, fn(&Campaign) -> anyhow::Result<Vec<Promise>>);
 
 const ATTACKS: [Attack; 15] = [
@@ -94,7 +94,7 @@ const ATTACKS: [Attack; 15] = [
 const MEMORY: u64 = 1 << 30;
 
 pub fn main() -> anyhow::Result<ExitCode> {
-    // Before there are threads.
+    // Must happen before threads are started.
     let mounts = mounts::are_allowed();
     let mut args = Args::parse();
     if args.short {
@@ -108,7 +108,7 @@ pub fn main() -> anyhow::Result<ExitCode> {
     let end = Instant::now() + Duration::from_secs(args.seconds);
     let mut is_broken = false;
     for (_, share, attack) in attacks {
-        // What one does not need, the next ones have.
+        // Unused time is distributed to the remaining attacks.
         let time = end.saturating_duration_since(Instant::now());
         campaign.until = Instant::now() + time * *share / left;
         left -= share;

@@ -1,11 +1,11 @@
-//! Small disks that only this process and those that it starts can see.
+//! Small disks that are visible only to this process and its children.
 
 use std::{ffi::CString, fs, io, os::unix::ffi::OsStrExt, path::Path};
 
-/// Gives this process mounts of its own, as root of a user namespace if it is not root. Has to come before threads are started.
-/// False where the system does not allow it.
+/// Gives this process its own mounts, as root of a user namespace if it is not root. Must be called before threads are started. Returns
+/// false if the system does not allow it.
 pub fn are_allowed() -> bool {
-    // SAFETY: these take no pointers.
+    // SAFETY: these calls take no pointers.
     let (user, group, own) = unsafe { (libc::geteuid(), libc::getegid(), libc::unshare(libc::CLONE_NEWNS) == 0) };
     // SAFETY: as above.
     let own = own
@@ -20,7 +20,7 @@ fn become_root(user: libc::uid_t, group: libc::gid_t) -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-/// A file system in memory over a folder.
+/// An in-memory file system mounted on a folder.
 pub struct Disk<'a>(&'a Path);
 
 impl<'a> Disk<'a> {

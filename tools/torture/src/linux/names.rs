@@ -1,4 +1,4 @@
-//! Names are bytes: whatever can be read or written may have one that is no text.
+//! Attack: paths that are not valid UTF-8. Everything that can be read or written may have such a name.
 
 use super::{
     campaign::Campaign,
@@ -13,7 +13,7 @@ use std::{
     os::unix::ffi::OsStrExt,
 };
 
-/// `@` stands for a byte that no text has; the second ones make a file with it in its path.
+/// Commands with input files. `@` stands for a byte that is invalid in UTF-8. The outputs below write a file with that byte in its path.
 const INPUTS: [&str; 7] = [
     "check @.ron",
     "render @.ron -q -f 1 -o a.png",

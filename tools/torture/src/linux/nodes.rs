@@ -1,4 +1,4 @@
-//! Things in a folder that are no regular files.
+//! File-system entries that are not regular files.
 
 use std::{
     ffi::CString,
@@ -17,7 +17,7 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Fifo,
-    /// With a reader, see [`Reader`].
+    /// A FIFO with a reader, see [`Reader`].
     ReadFifo,
     Null,
     Zero,
@@ -29,12 +29,12 @@ pub enum Kind {
     LinkToFifo,
 }
 
-/// Where a link of [`Kind::LinkToFile`] and others leads, beside it.
+/// The target of the links, next to `path`.
 pub fn target(path: &Path) -> PathBuf {
     path.with_extension("target")
 }
 
-/// Makes one in place of what is there. False where the system does not allow it.
+/// Creates an entry in place of any existing one. Returns false if the system does not allow it.
 pub fn make(path: &Path, kind: Kind) -> io::Result<bool> {
     if path.is_dir() {
         fs::remove_dir_all(path)?;
@@ -65,7 +65,8 @@ pub fn make(path: &Path, kind: Kind) -> io::Result<bool> {
     Ok(true)
 }
 
-/// A node of its own: what replaces it does not replace the machine's. Links to that are made only where nobody could replace it.
+/// Creates a device node. If the system refuses, creates a link to the machine's node, but only if this process could not replace that
+/// node.
 fn device(path: &Path, minor: libc::c_uint) -> io::Result<bool> {
     if make_node(path, libc::S_IFCHR, libc::makedev(1, minor)).is_ok() && File::open(path).is_ok() {
         return Ok(true);
@@ -95,24 +96,24 @@ fn make_node(path: &Path, kind: libc::mode_t, device: libc::dev_t) -> io::Result
     }
 }
 
-/// What tells whether something was replaced.
+/// Identifies an entry, to detect its replacement.
 pub fn identity(path: &Path) -> Option<(u64, u32)> {
     let data = fs::symlink_metadata(path).ok()?;
     Some((data.ino(), data.mode() & libc::S_IFMT))
 }
 
-/// Whoever opens the FIFO does not wait, and what is written stays in it.
+/// A reader of a FIFO. Opening the FIFO does not block, and written data stay in it.
 pub struct Reader(File);
 
 impl Reader {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-        // SAFETY: no pointers. Where it is refused, the FIFO is as large as usual.
+        // SAFETY: no pointers. If the call is refused, the FIFO keeps its default size.
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
         Ok(Self(file))
     }
 
-    /// All that was written.
+    /// Returns all data written to the FIFO.
     pub fn drain(mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         match self.0.read_to_end(&mut bytes) {

@@ -1,4 +1,4 @@
-//! A page of `throng view` that is no browser, and the server that it talks to.
+//! A client of `throng view` in place of a browser page, and the server that it connects to.
 
 use super::{
     campaign::Campaign,
@@ -15,7 +15,7 @@ use std::{
 };
 use tungstenite::{Bytes, Error, Message, WebSocket, protocol::Role};
 
-/// Time in which the server has a link, and a page its answer, on a machine that has other work to do.
+/// Timeout for the server's link and for answers, for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Server {
@@ -46,7 +46,7 @@ impl Server {
         Ok(Self { running, host: host.to_owned(), cookie: format!("throng_{port}={token}") })
     }
 
-    /// Opens the page of this name. None if the server does not let it in.
+    /// Opens the page with this name. None if the server refuses the connection.
     pub fn open(&self, name: &str) -> anyhow::Result<Option<Page>> {
         let mut stream = TcpStream::connect(&self.host)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -69,12 +69,12 @@ impl Server {
         Ok(is_open.then(|| Page { socket: WebSocket::from_raw_socket(stream, Role::Client, None) }))
     }
 
-    /// A connection without the token, which says nothing.
+    /// A connection without the token that sends nothing.
     pub fn stranger(&self) -> anyhow::Result<TcpStream> {
         Ok(TcpStream::connect(&self.host)?)
     }
 
-    /// Ends the server, as Ctrl-C does.
+    /// Ends the server by Ctrl-C.
     pub fn end(self, campaign: &Campaign) -> anyhow::Result<Ended> {
         self.running.send(libc::SIGINT);
         Ok(self.running.wait(campaign.bounds.patience())?)
@@ -86,7 +86,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Says something. A page that was closed is noticed when something is waited for.
+    /// Sends a message. A closed connection is detected at the next wait.
     pub fn say(&mut self, message: &Value) {
         self.send(Message::Text(message.to_string().into()));
     }
@@ -95,7 +95,7 @@ impl Page {
         let _ = self.socket.send(message);
     }
 
-    /// The next answer of one of these kinds.
+    /// Waits for the next answer of one of these kinds.
     pub fn answer(&mut self, kinds: &[&str]) -> Result<Value, String> {
         self.wait(kinds[0], |message| {
             let Message::Text(text) = message else { return None };
@@ -104,7 +104,7 @@ impl Page {
         })
     }
 
-    /// Pings, and waits for the same back.
+    /// Sends a ping and waits for the pong.
     pub fn ping(&mut self) -> Result<(), String> {
         self.send(Message::Ping(Bytes::from_static(b"torture")));
         self.wait("pong", |message| matches!(message, Message::Pong(_)).then_some(()))

@@ -1,5 +1,5 @@
-//! Pages of `throng view` that change and save a scene while an editor changes its file: whatever the order, what is saved loads, only what
-//! was changed is changed, and nobody is kept waiting.
+//! Attack: pages of `throng view` change and save a scene while an editor changes the file. In any order, saved files must load, only the
+//! changed values may differ, and no page may be blocked.
 
 use super::{
     campaign::Campaign,
@@ -16,10 +16,10 @@ use std::{
 };
 use tungstenite::Message;
 
-/// Pages, and what happens to them and to the file, in a try.
+/// Number of pages and of steps in an attempt.
 const PAGES: usize = 3;
 const STEPS: usize = 24;
-/// Entries of the scene: each has a line and a mesh of its own, by which lines and instances are known.
+/// Number of instances in the scene. Each has its own line and mesh, by which it is identified.
 const ENTRIES: usize = 5;
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
@@ -51,9 +51,9 @@ fn bad_end(campaign: &Campaign, ended: &Ended) -> Option<String> {
 }
 
 enum Fault {
-    /// The file has something that nobody wanted.
+    /// The file has an unwanted change.
     Lost(String),
-    /// Somebody waits.
+    /// A page or the server does not respond.
     Stuck(String),
 }
 
@@ -62,13 +62,13 @@ struct Session<'c> {
     folder: PathBuf,
     server: Server,
     pages: Vec<(Page, Changed)>,
-    /// The file as the editor or a save left it.
+    /// Content of the file as last written by the editor or a save.
     text: String,
-    /// A scene, for editors that break it.
+    /// The last valid scene, for edits that break the file.
     last_good: String,
 }
 
-/// What a page has changed and not saved: entries by their marks, and settings.
+/// Unsaved changes of a page: instances, by the marks of their lines, and settings.
 #[derive(Default)]
 struct Changed {
     entries: BTreeSet<String>,
@@ -87,7 +87,7 @@ fn scene() -> String {
     )
 }
 
-/// The mark at the end of a line.
+/// The mark at the end of a line: its comment.
 fn mark(line: &str) -> &str {
     line.rsplit_once("// ").map_or("", |(_, mark)| mark)
 }
@@ -106,7 +106,7 @@ impl<'c> Session<'c> {
             let page = self.open(index)?;
             self.pages.push((page, Changed::default()));
         }
-        // They wait, and nobody waits for them.
+        // Idle connections, which must not block others.
         let _strangers: Vec<_> = (0..40).filter_map(|_| self.server.stranger().ok()).collect();
         for _ in 0..STEPS {
             let index = random.below(PAGES);
@@ -121,7 +121,7 @@ impl<'c> Session<'c> {
                 _ => self.pages[index].0.ping().map_err(Fault::Stuck)?,
             }
         }
-        // Everybody is still served.
+        // All pages must still be served.
         self.write(self.last_good.clone())?;
         for (page, _) in &mut self.pages {
             page.ping().map_err(Fault::Stuck)?;
@@ -131,7 +131,7 @@ impl<'c> Session<'c> {
         Ok(())
     }
 
-    /// Opens a page, or lets one come back.
+    /// Opens a page, or reconnects it.
     fn open(&self, index: usize) -> Result<Page, Fault> {
         let opened = self.server.open(&format!("page-{index}")).map_err(|error| Fault::Stuck(error.to_string()))?;
         let mut page = opened.ok_or_else(|| Fault::Stuck("a page is not let in".to_owned()))?;
@@ -140,7 +140,7 @@ impl<'c> Session<'c> {
         Ok(page)
     }
 
-    /// Moves one of the spheres, which may be gone.
+    /// Moves one of the spheres, which the file may no longer have.
     fn place(&mut self, index: usize, random: &mut Random) {
         let name = format!("m{}", random.below(ENTRIES));
         let (page, changed) = &mut self.pages[index];
@@ -176,7 +176,7 @@ impl<'c> Session<'c> {
         self.save(index, &json!({"do": "save", "what": "camera"}))
     }
 
-    /// Saves, and looks at what became of the file.
+    /// Saves, and checks the resulting file.
     fn save(&mut self, index: usize, message: &Value) -> Result<(), Fault> {
         let (page, changed) = &mut self.pages[index];
         page.say(message);
@@ -212,7 +212,7 @@ impl<'c> Session<'c> {
         Ok(())
     }
 
-    /// An editor writes the file: lines are gone, come back, change places, or nothing is right any more.
+    /// Edits the file: removes, restores or swaps lines, adds a comment, or breaks the syntax.
     fn edit(&mut self, random: &mut Random) -> Result<(), Fault> {
         let mut lines: Vec<String> = self.last_good.lines().map(str::to_owned).collect();
         let own: Vec<usize> = (0..lines.len()).filter(|&i| mark(&lines[i]).ends_with('.')).collect();
@@ -235,7 +235,7 @@ impl<'c> Session<'c> {
         self.write_text(text)
     }
 
-    /// Writes in place, or puts another file there.
+    /// Writes the file in place or replaces it.
     fn write_text(&mut self, text: String) -> Result<(), Fault> {
         let (path, part) = (self.folder.join("scene.ron"), self.folder.join("scene.ron~"));
         let written = match text.len() % 2 {
@@ -253,7 +253,7 @@ impl<'c> Session<'c> {
         page.ping().map_err(Fault::Stuck)
     }
 
-    /// Does what no page does. One that is closed for that is opened again.
+    /// Sends invalid or excessive messages. A page that is closed for this is opened again.
     fn misbehave(&mut self, index: usize, random: &mut Random) -> Result<(), Fault> {
         let page = &mut self.pages[index].0;
         match random.below(4) {
@@ -273,7 +273,7 @@ impl<'c> Session<'c> {
     }
 }
 
-/// The lines of a file, with a camera of several lines as one.
+/// The lines of a file, with the camera reduced to one line.
 fn without_flight(text: &str) -> Vec<String> {
     let (Some(start), Some(end)) = (text.find("    camera:"), text.find("// camera")) else {
         return text.lines().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Films of `--checkpoint`: in pieces they are what they are at once, whatever the settings.
+//! Attack: films of `--checkpoint` rendered in pieces must equal those rendered at once, with any settings.
 
 use super::{
     campaign::Campaign,
@@ -10,7 +10,7 @@ use super::{
 };
 use std::path::Path;
 
-/// Each setting has one of these values, or none.
+/// Values of each setting; each setting may also be omitted.
 const SETTINGS: [&[&str]; 14] = [
     &["--integrator path", "--integrator whitted", "--integrator ao", "--integrator normal", "--integrator depth"],
     &["--filter box", "--filter tent", "--filter blackman_harris", "--filter mitchell", "--filter gaussian"],

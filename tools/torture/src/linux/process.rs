@@ -1,4 +1,4 @@
-//! A process with limits, which ends by itself or when our patience does.
+//! A child process with limits, which is killed after a timeout.
 
 use std::{
     fs::{self, File},
@@ -12,20 +12,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a process is not given. The default takes nothing away.
+/// Limits of a process. The default has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Address space in bytes.
+    /// Address space, in bytes.
     pub memory: Option<u64>,
-    /// Stack of the first thread in bytes.
+    /// Stack of the first thread, in bytes.
     pub stack: Option<u64>,
-    /// The greatest size of a file that is written, in bytes.
+    /// Greatest file size, in bytes.
     pub file_size: Option<u64>,
-    /// Open files.
+    /// Number of open files.
     pub files: Option<u64>,
     /// A signal that is ignored.
     pub ignored: Option<libc::c_int>,
-    /// Which of standard input, output and error are closed.
+    /// Whether standard input, output and error are closed.
     pub closed: [bool; 3],
 }
 
@@ -33,26 +33,26 @@ pub struct Limits {
 pub enum End {
     Code(i32),
     Signal(i32),
-    /// It had to be killed.
+    /// The process had to be killed.
     Stuck,
 }
 
-/// How a process ended, and what it took.
+/// How a process ended, and the resources it used.
 pub struct Ended {
     pub end: End,
     pub stdout: Vec<u8>,
     pub stderr: String,
-    /// The most memory that it had at a time, in bytes.
+    /// Peak memory in bytes.
     pub peak: u64,
-    /// What all of its threads computed.
+    /// CPU time of all threads.
     pub cpu: Duration,
-    /// The command line, for a shell.
+    /// The command line in shell syntax.
     pub line: String,
     /// The first argument.
     pub subcommand: String,
 }
 
-/// A process under way. It is killed when it is dropped.
+/// A running process. It is killed when this is dropped.
 pub struct Running {
     pid: libc::pid_t,
     reaped: bool,
@@ -63,12 +63,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a process without input, with signals as a shell has them, whatever this one ignores.
+    /// Starts a process without input and with the default signal handlers.
     pub fn start(command: &mut Command, limits: Limits) -> io::Result<Self> {
         let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
         command.stdin(Stdio::null());
         command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
-        // SAFETY: `limits.apply` calls nothing but what may be called between fork and exec.
+        // SAFETY: `limits.apply` calls only functions that are allowed between fork and exec.
         unsafe { command.pre_exec(move || limits.apply()) };
         let line = shell_line(command, limits);
         let first = command.get_args().next().unwrap_or_default();
@@ -77,11 +77,11 @@ impl Running {
     }
 
     pub fn send(&self, signal: libc::c_int) {
-        // SAFETY: no pointers; the process is ours and not reaped yet, so its number is not reused.
+        // SAFETY: no pointers. The child is not reaped yet, so its process number is not reused.
         unsafe { libc::kill(self.pid, signal) };
     }
 
-    /// Whether it has a handler for `signal`, where the system tells.
+    /// Whether it has a handler for `signal`; false if the system does not report it.
     pub fn catches(&self, signal: libc::c_int) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let mask = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
@@ -89,16 +89,16 @@ impl Running {
         mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
-    /// What it has printed so far.
+    /// Its standard output so far.
     pub fn said(&self) -> io::Result<String> {
         let mut bytes = vec![0; usize::try_from(self.stdout.metadata()?.len()).unwrap_or(0)];
         let read = self.stdout.read_at(&mut bytes, 0)?;
         Ok(String::from_utf8_lossy(&bytes[..read]).into_owned())
     }
 
-    /// Whether it has ended, without waiting.
+    /// Whether the process has ended; does not wait.
     pub fn has_ended(&self) -> bool {
-        // SAFETY: all zeros is a valid `siginfo_t`, which is written to; WNOWAIT leaves the process for `wait`.
+        // SAFETY: all zeros is a valid `siginfo_t`, which the call fills. WNOWAIT leaves the process for `wait`.
         unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -107,7 +107,7 @@ impl Running {
         }
     }
 
-    /// Waits until it ends, or kills it after so long.
+    /// Waits for the end of the process, and kills it after `patience`.
     pub fn wait(mut self, patience: Duration) -> io::Result<Ended> {
         let start = Instant::now();
         let mut pause = Duration::from_micros(250);
@@ -162,17 +162,17 @@ impl Drop for Running {
     fn drop(&mut self) {
         if !self.reaped {
             self.send(libc::SIGKILL);
-            // SAFETY: the status is not wanted; the process is ours and not reaped yet.
+            // SAFETY: the status pointer may be null. The child is not reaped yet.
             unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
         }
     }
 }
 
 impl Limits {
-    /// To this process; called between fork and exec.
+    /// Applies the limits to this process. Called between fork and exec.
     fn apply(&self) -> io::Result<()> {
-        // SAFETY: all that is called is safe between fork and exec, and pointers are to locals. `signal` refuses numbers
-        // that it cannot take; all zeros is a valid set of signals, which is made empty.
+        // SAFETY: all functions called are safe between fork and exec, and pointers refer to locals. `signal` returns an error for invalid
+        // numbers. All zeros is a valid signal set, which is then emptied.
         unsafe {
             for number in 1..32 {
                 libc::signal(number, libc::SIG_DFL);
@@ -205,7 +205,7 @@ impl Limits {
         Ok(())
     }
 
-    /// The commands of a shell that do the same.
+    /// Shell commands that set these limits.
     fn shell(&self) -> String {
         let mut text = String::new();
         let kibibytes = |limit: Option<u64>| limit.map(|bytes| bytes.div_ceil(1024));
@@ -226,7 +226,7 @@ impl Limits {
     }
 }
 
-/// The command for a shell, with what it needs around it.
+/// The command line in shell syntax, with its limits and folder.
 fn shell_line(command: &Command, limits: Limits) -> String {
     let quoted = |text: &std::ffi::OsStr| {
         let text = text.to_string_lossy();

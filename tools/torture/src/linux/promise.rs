@@ -1,4 +1,4 @@
-//! A promise, how often it was tried, and what broke it.
+//! A promise: how often it was tested, and the faults that were found.
 
 use super::process::Ended;
 use std::{
@@ -11,27 +11,27 @@ use std::{
     },
 };
 
-/// Cases of one fault that are kept.
+/// Maximum number of stored cases per fault.
 const KEPT: u64 = 3;
-/// Characters of a line and of what was said that are kept.
+/// Maximum number of stored characters of a command line and of its messages.
 const LONGEST_KEPT: usize = 4000;
-/// Faults of one promise that are shown.
+/// Maximum number of faults shown per promise.
 const SHOWN: usize = 12;
-/// Characters of a message that tell faults apart.
+/// Number of characters of a message by which faults are distinguished.
 const LONGEST: usize = 160;
 
 pub struct Promise {
     says: &'static str,
-    /// What is counted, in the plural.
+    /// Name of the attempts, in the plural.
     tries_are: &'static str,
     tries: AtomicU64,
-    /// How often it was broken, by the message without what differs from case to case.
+    /// Counts of faults, by message without the details of a case.
     faults: Mutex<BTreeMap<String, u64>>,
     folder: PathBuf,
 }
 
 impl Promise {
-    /// Cases that break it are kept in a folder below `keep`.
+    /// Creates a promise. Cases that break it are stored in a folder below `keep`.
     pub fn new(keep: &Path, says: &'static str, tries_are: &'static str) -> Self {
         Self {
             says,
@@ -42,7 +42,7 @@ impl Promise {
         }
     }
 
-    /// Counts a try. If there is a fault, its case is kept: the command line that shows it, what was said, and the files.
+    /// Counts an attempt. If there is a fault, stores its case: the command line, the messages and the files.
     pub fn tried(&self, fault: Option<String>, ended: &Ended, files: Option<&Path>) -> anyhow::Result<()> {
         self.tries.fetch_add(1, Ordering::Relaxed);
         let Some(fault) = fault else { return Ok(()) };
@@ -98,7 +98,7 @@ impl fmt::Display for Promise {
     }
 }
 
-/// The message without numbers and quotations.
+/// The message without numbers and quoted texts.
 fn fold(message: &str) -> String {
     let mut folded = String::new();
     let mut quote = None;
@@ -121,7 +121,7 @@ fn fold(message: &str) -> String {
     folded.chars().take(LONGEST).collect()
 }
 
-/// Copies regular files and folders; whatever else there is stays behind.
+/// Copies regular files and folders. Other entries are skipped.
 pub fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

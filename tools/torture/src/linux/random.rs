@@ -1,10 +1,10 @@
-//! Random numbers that are the same in every run of the same seed.
+//! Reproducible random numbers.
 
-/// splitmix64.
+/// The splitmix64 generator.
 pub struct Random(u64);
 
 impl Random {
-    /// A stream of its own for each list of numbers.
+    /// Creates an independent stream for each list of numbers.
     pub fn new(of: &[u64]) -> Self {
         let mut random = Self(0);
         for &part in of {
@@ -21,22 +21,22 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to `end`, without it; 0 if that is 0.
+    /// A number in `0..end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// From 0 to 1.
+    /// A number in [0, 1).
     pub fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Once in so many times.
+    /// True with a probability of 1 / `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of a list that is not empty.
+    /// A random element of a non-empty list.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }

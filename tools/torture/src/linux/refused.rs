@@ -1,5 +1,5 @@
-//! What cannot be meant is refused before anything is written: outputs that are each other or an input, flags that contradict each
-//! other, files outside of where a model may look.
+//! Attack: contradictory requests must be refused before anything is written. Examples are outputs that coincide with each other or with an
+//! input, contradictory flags, and models that refer to files outside the allowed folders.
 
 use super::{
     campaign::Campaign,
@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Lines that are refused, and what the error has to name.
+/// Command lines that must be refused, and texts that the error must contain.
 const CLASHES: [(&str, &[&str]); 24] = [
     ("render scene.ron -f 1 -o a.png --sheet a.png", &["a.png"]),
     ("render scene.ron -f 1 -o a.png --sheet ./a.png", &["a.png"]),
@@ -42,7 +42,7 @@ const CLASHES: [(&str, &[&str]); 24] = [
     ("render scene.ron -o ####.jpg --video a.webp --color-depth 16", &[]),
 ];
 
-/// Models that look elsewhere: their text, and the file that they are.
+/// Models with references to files outside: file name and content.
 const OUTSIDE: [(&str, &str); 6] = [
     ("x.obj", "mtllib ../outside.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n"),
     ("x.obj", "mtllib ROOT/outside.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n"),
@@ -53,7 +53,7 @@ const OUTSIDE: [(&str, &str); 6] = [
 ];
 const MODEL: &str = "mtllib x.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\n";
 
-/// Ways to make frames; those of one are not kept by another.
+/// Settings for frames. Frames rendered with one must not be kept by a run with another.
 const SETTINGS: [&str; 10] = [
     "",
     "--size 48x27",
@@ -102,7 +102,7 @@ fn fill(campaign: &Campaign, stock: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With a symbolic and a hard link to a texture.
+/// Copies the files and adds a symbolic and a hard link to a texture.
 fn copy_all(stock: &Path, folder: &Path) -> anyhow::Result<()> {
     copy_files(stock, folder)?;
     symlink("paint.png", folder.join("link.png"))?;
@@ -119,7 +119,7 @@ fn clash(campaign: &Campaign, promise: &Promise, folder: &Path, (line, names): (
         () if !is_refused => Some("is not refused".to_owned()),
         () => campaign.bounds.fault(&ended).or(unnamed.map(|name| format!("{name} is not named"))),
     };
-    // Each line is a fault of its own.
+    // Each line counts as a separate fault.
     let fault = fault.map(|fault| format!("{fault} [{line}]"));
     promise.tried(fault, &ended, None)
 }
@@ -144,7 +144,7 @@ fn look_outside(
     promise.tried(fault, &ended, Some(folder))
 }
 
-/// Frames that exist, of the first settings, do not get among those of the second.
+/// Checks that existing frames with the first settings are not mixed with frames of the second.
 fn mix(campaign: &Campaign, promise: &Promise, folder: &Path, [first, second]: [&str; 2]) -> anyhow::Result<()> {
     scene::write(folder)?;
     let render = |out: &str, settings: &str, frames: &str| {

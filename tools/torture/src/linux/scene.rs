@@ -1,4 +1,4 @@
-//! A small scene with everything that jobs need: a mesh that is worth keeping in a cache, a texture, a motion, and rays.
+//! A small scene with everything that jobs need: a mesh large enough for the cache, a texture, a motion, and rays.
 
 use image::{ImageFormat, Rgb, RgbImage};
 use std::{
@@ -25,7 +25,7 @@ const SCENE: &str = r#"(
     camera: LookAt(eye: (10, 14, 40), target: (10, 0, 10), fov: 40),
 )"#;
 
-/// The scene with all that belongs to it, rays, and two pictures that differ.
+/// The scene with its files, rays, and two different pictures.
 pub static FILES: LazyLock<BTreeMap<PathBuf, Vec<u8>>> = LazyLock::new(|| {
     let files = [
         ("scene.ron", SCENE.into()),
@@ -41,7 +41,7 @@ pub fn write(folder: &Path) -> io::Result<()> {
     FILES.iter().try_for_each(|(name, bytes)| fs::write(folder.join(name), bytes))
 }
 
-/// A grid of so many vertices a side.
+/// A grid with `side` vertices per side, as an OBJ file.
 pub fn hills(side: usize) -> String {
     let vertex = |i: usize| format!("v {} {} {}\n", i % side, (i * i % 17) as f32 * 0.2, i / side);
     let face = |i: usize| format!("f {} {} {} {}\n", i, i + side, i + side + 1, i + 1);
@@ -49,7 +49,7 @@ pub fn hills(side: usize) -> String {
     (0..side * side).map(vertex).chain(faces).collect()
 }
 
-/// Rays that fall on the hills.
+/// A file of rays that hit the hills.
 pub fn rays(count: u64) -> Vec<u8> {
     let mut bytes = b"RAY1\0\0\0\0".to_vec();
     bytes.extend(count.to_le_bytes());
@@ -61,7 +61,7 @@ pub fn rays(count: u64) -> Vec<u8> {
     bytes
 }
 
-/// A small picture; others have another `tint`.
+/// A small picture, which differs for each `tint`.
 pub fn picture(format: ImageFormat, tint: u32) -> Vec<u8> {
     let picture = RgbImage::from_fn(64, 64, |x, y| Rgb([(x * tint) as u8, (y * 3) as u8, 128]));
     let mut bytes = Cursor::new(Vec::new());

@@ -1,15 +1,15 @@
-//! The program's own files that have a checksum: films of `--checkpoint` and trees of `--cache`.
+//! The program's own file formats with checksums: films of `--checkpoint` and trees of `--cache`.
 //!
-//! What is written here is what crates/output/src/film/mod.rs and crates/accel/src/stored/mod.rs describe. Should one of them change, a file of the
-//! program's own is no whole one any more, and the campaign says so at once.
+//! This duplicates the formats in crates/output/src/film/mod.rs and crates/accel/src/stored/mod.rs. If one of them changes, the program's own files count
+//! as incomplete here, and the campaign reports it at once.
 
 use xxhash_rust::xxh3::xxh3_128;
 
 const FILM: &[u8] = b"throng film 2\n";
-/// Bytes of a tree that are hashed by themselves.
+/// Bytes of a tree that are hashed together.
 const CHUNK: usize = 1 << 20;
 
-/// The header and the rows of a whole film.
+/// The header and the rows of a film; None if it is not complete.
 pub fn film(bytes: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     let (length, rest) = bytes.strip_prefix(FILM)?.split_first_chunk::<4>()?;
     let (header, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -28,7 +28,7 @@ pub fn film(bytes: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     (film_checksum(&[&head]) == u64::from_le_bytes(*sum) && start == bytes.len() as u64).then_some((header, rows))
 }
 
-/// A film of these.
+/// Creates a film with correct checksums.
 pub fn sealed_film(header: &[u8], rows: &[&[u8]]) -> Vec<u8> {
     let length = (header.len() as u32).to_le_bytes();
     let mut file = [FILM, &length, header].concat();
@@ -46,7 +46,7 @@ pub fn sealed_film(header: &[u8], rows: &[&[u8]]) -> Vec<u8> {
     file
 }
 
-/// Number of rows that a film with this header has.
+/// Number of rows of a film with this header.
 fn height(header: &[u8]) -> Option<usize> {
     let header: serde_json::Value = serde_json::from_slice(header).ok()?;
     let settings = &header["picture"]["settings"];
@@ -77,7 +77,7 @@ pub fn is_sealed_tree(bytes: &[u8]) -> bool {
         && bytes.split_last_chunk::<16>().is_some_and(|(all, sum)| tree_checksum(all) == *sum)
 }
 
-/// Gives a tree the checksum of what it is now.
+/// Recomputes the checksum of a tree.
 pub fn seal_tree(bytes: &mut [u8]) {
     if let Some((all, sum)) = bytes.split_last_chunk_mut::<16>() {
         *sum = tree_checksum(all);

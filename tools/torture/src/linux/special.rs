@@ -1,5 +1,5 @@
-//! FIFOs, devices, folders and links in place of every file that is read or written. No run waits for an input, all can be ended,
-//! and nothing is replaced that is no regular file.
+//! Attack: FIFOs, devices, folders and links in place of every input and output. No run may block on an input, all must be interruptible,
+//! and only regular files may be replaced.
 
 use super::{
     campaign::Campaign,
@@ -18,7 +18,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// What is read, and by which command.
+/// Input files and the commands that read them.
 const INPUTS: [(&str, &str); 24] = [
     ("scene.ron", "check scene.ron"),
     ("hills.obj", "check hills.obj"),
@@ -56,7 +56,7 @@ const OF_INPUTS: [Kind; 8] = [
     Kind::LinkToItself,
 ];
 
-/// What is written, and by which command.
+/// Output files and the commands that write them.
 const OUTPUTS: [(&str, &str); 16] = [
     ("a.png", "render scene.ron -q -f 1 -o a.png"),
     ("a.jpg", "render scene.ron -q -f 1 -o a.jpg"),
@@ -87,7 +87,7 @@ const OF_OUTPUTS: [Kind; 9] = [
     Kind::LinkToItself,
 ];
 
-/// How long a run may work before it counts as one that waits.
+/// Time after which a run counts as waiting.
 const WORK: Duration = Duration::from_secs(1);
 
 const TRIANGLE: &str = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
@@ -96,7 +96,7 @@ const TRIANGLE: &str = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]
     "bufferViews": [{"buffer": 0, "byteLength": 36}], "buffers": [{"byteLength": 36, "uri": "triangle.bin"}]}"#;
 
 struct Special {
-    /// A folder with all files, as they should be.
+    /// A folder with all files in their normal state.
     stock: TempDir,
     read: Promise,
     written: Promise,
@@ -146,7 +146,7 @@ impl Special {
             return Ok(());
         }
         let before = nodes::identity(&path);
-        // Frames, films and trees are written, too, and whoever writes to a FIFO waits for a reader.
+        // `render` also writes frames, films and trees, and writing to a FIFO waits for a reader.
         let may_wait = line.starts_with("render") && matches!(kind, Kind::Fifo | Kind::LinkToFifo);
         let (ended, waited) = run(campaign, folder.path(), line, may_wait)?;
         let fault = fault(campaign, &ended, waited);
@@ -154,7 +154,7 @@ impl Special {
     }
 
     fn output(&self, campaign: &Campaign, (name, line): (&str, &str), kind: Kind) -> anyhow::Result<()> {
-        // Without an ending, only a device is taken as it is.
+        // A path without an extension is accepted only if it is a device.
         let skipped = name == "a" && kind != Kind::Null || name.ends_with(".mp4") && !campaign.ffmpeg;
         let folder = tempfile::tempdir()?;
         copy_files(self.stock.path(), folder.path())?;
@@ -182,7 +182,7 @@ impl Special {
         self.judge(&self.written, (name, line, kind), &ended, fault, before == nodes::identity(&path))
     }
 
-    /// What a regular file holds in the end, if there is one then.
+    /// Content that a regular file would have after the run; None if there is no file.
     fn expected(&self, campaign: &Campaign, (name, line): (&str, &str)) -> anyhow::Result<Option<Vec<u8>>> {
         let folder = tempfile::tempdir()?;
         copy_files(self.stock.path(), folder.path())?;
@@ -205,7 +205,7 @@ impl Special {
     }
 }
 
-/// How it ended, and whether it had to be told to while it waited.
+/// Runs a command line. Returns how it ended, and whether it waited and had to be interrupted.
 fn run(campaign: &Campaign, folder: &Path, line: &str, may_wait: bool) -> anyhow::Result<(Ended, bool)> {
     let running = Running::start(&mut campaign.command(folder, line), Limits::default())?;
     let start = Instant::now();
@@ -230,7 +230,7 @@ fn fault(campaign: &Campaign, ended: &Ended, waited: bool) -> Option<String> {
     }
 }
 
-/// Whether what was to be written is not where it should be, and nothing is said about it.
+/// Describes the fault if output is missing and the run did not report it.
 fn unwritten(
     (name, kind): (&str, Kind),
     ended: &Ended,
@@ -238,7 +238,7 @@ fn unwritten(
     received: Option<Vec<u8>>,
     expected: Option<&[u8]>,
 ) -> Option<String> {
-    // What grows from the past, or is more than one file, needs a regular one.
+    // Outputs that are continued or that consist of several files require regular files.
     let may_refuse = ["dump", "film.mp4", "a.png.film"].contains(&name);
     let failed = matches!(ended.end, End::Code(1 | 2));
     let same = |received: &[u8]| match name.ends_with(".json") {

@@ -1,5 +1,4 @@
-//! Runs that have reasons to go on: much work, or nobody who takes what they write. A first signal ends them soon, and a second one at
-//! once, whatever they wait for.
+//! Attack: runs with much work, or with output that nobody reads. A first signal must end them soon, and a second one at once.
 
 use super::{
     campaign::Campaign,
@@ -25,7 +24,7 @@ const LINES: [&str; 7] = [
     "render scene.ron -q --video pipe.gif --size 600x400",
     "render scene.ron -q -f 1 -o a.png --size 600x400 --sheet pipe.jpg",
 ];
-/// Long enough for a process to be ended in, and too short for any of the work.
+/// Time limit for ending at once. It is too short to complete any of the work.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
@@ -33,7 +32,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
     let second = campaign.promise("a second signal ends it at once", "signals");
     campaign.each(11, campaign.kills.div_ceil(10), |number, random| {
         let line = LINES[number as usize % LINES.len()];
-        // What is finished is written after a first signal, too, for as long as somebody might take it.
+        // After a first signal, finished output is still written while a reader may take it.
         let twice = line.contains("pipe") || random.once_in(2);
         strike(campaign, if twice { &second } else { &first }, line, twice, random)
     })?;
@@ -50,7 +49,7 @@ fn strike(campaign: &Campaign, promise: &Promise, line: &str, twice: bool, rando
     let mut readers = Vec::new();
     for name in ["pipe.png", "pipe.gif", "pipe.jpg"] {
         nodes::make(&folder.join(name), Kind::Fifo)?;
-        // It is open, and nobody reads.
+        // The FIFO is open, but nobody reads from it.
         let both = File::options().read(true).write(true).open(folder.join(name))?;
         readers.push(both);
     }
@@ -62,7 +61,7 @@ fn strike(campaign: &Campaign, promise: &Promise, line: &str, twice: bool, rando
     running.send(signals[one]);
     if twice {
         thread::sleep(Duration::from_micros(random.next() % 100_000));
-        // Another one: two of a kind may arrive as one.
+        // The second signal differs from the first, because two equal signals may be delivered as one.
         let other = (one + 1 + random.below(signals.len() - 1)) % signals.len();
         running.send(signals[other]);
     }

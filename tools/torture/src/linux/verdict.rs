@@ -1,31 +1,30 @@
-//! Whether a process ended as every run of the program has to: in time and within memory, with one of four exit codes, and
-//! with at most one line that tells an error.
+//! Rules for every run of the program: limits on time and memory, one of four exit codes, and at most one line of errors.
 
 use super::process::{End, Ended};
 use std::time::Duration;
 
-/// What a run may take.
+/// Resource limits of a run.
 #[derive(Clone, Copy)]
 pub struct Bounds {
-    /// Of all threads together. Runs that wait are killed after a multiple of it.
+    /// CPU time of all threads. Waiting runs are killed after a multiple of it.
     pub cpu: Duration,
     pub memory: u64,
-    /// Whether it may ask for more memory than there is, if it says so when it is refused.
+    /// Whether a run may fail because memory is exhausted, if it reports this.
     pub may_run_out: bool,
 }
 
 impl Bounds {
-    /// Of work that takes what it takes.
+    /// Limits for work of any size.
     pub fn of_any_work() -> Self {
         Self { cpu: Duration::MAX, memory: u64::MAX, may_run_out: true }
     }
 
-    /// How long a run may take on a machine that has other work to do.
+    /// Time limit of a run on a busy machine.
     pub fn patience(&self) -> Duration {
         self.cpu * 12
     }
 
-    /// What is wrong with the end of a run, if anything.
+    /// Describes a fault of a finished run, if there is one.
     pub fn fault(&self, ended: &Ended) -> Option<String> {
         bad_end(ended).or_else(|| bad_words(ended)).or_else(|| self.excess(ended))
     }
@@ -61,13 +60,13 @@ fn bad_words(ended: &Ended) -> Option<String> {
     let errors = lines().filter(|l| l.starts_with("throng: error: ")).count();
     let is = |name: &str| ended.subcommand == name;
     match ended.end {
-        // Tips and the usage follow.
+        // Tips and the usage text follow the error.
         End::Code(2) if errors == 1 => return None,
         End::Code(1 | 2) if errors == 0 && !is("diff") => {
             return Some("fails without an error".to_owned());
         }
         End::Code(0) if errors > 0 => return Some("succeeds with an error".to_owned()),
-        // `check` tells all errors of a file.
+        // `check` reports all errors of a file.
         _ if errors > 1 && !is("check") => return Some("tells two errors".to_owned()),
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! Files that neither the repository has nor the program makes.
+//! Sample files of kinds that are neither in the repository nor written by the program.
 
 use super::{containers::joined_glb, corpus::Sample};
 use crate::linux::scene;
@@ -44,7 +44,8 @@ pub fn built() -> Vec<Sample> {
     samples
 }
 
-/// Meshes and materials as other programs write them: with marks, odd ends of lines, colours, concave faces and what is not there.
+/// Meshes and materials as other programs write them: with byte order marks, unusual line ends, colours, concave faces and missing
+/// references.
 const VARIANTS: [(&str, &str); 9] = [
     (
         "colours.obj",
@@ -89,18 +90,18 @@ const VARIANTS: [(&str, &str); 9] = [
     ),
 ];
 
-/// The unit square as two triangles, with positions of 11 bits, written by draco-core.
+/// The unit square as two triangles with 11-bit positions, encoded by draco-core.
 const DRACO_QUAD: &[u8] = &[
     68, 82, 65, 67, 79, 2, 2, 1, 1, 0, 0, 0, 4, 2, 0, 2, 0, 0, 1, 31, 255, 1, 17, 1, 255, 0, 0, 1, 0, 9, 3, 0, 0, 2, 1,
     1, 1, 0, 3, 3, 1, 48, 1, 16, 3, 0, 40, 130, 152, 0, 0, 0, 0, 0, 255, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 128, 63, 11,
 ];
 
-/// A document, and its buffer.
+/// A glTF document and its buffer.
 type Parts = (serde_json::Value, Vec<u8>);
 
-/// A square with much that is faulty, but is not drawn or can be replaced: no picture, a clip that does not fit, a stray vertex, instances
-/// without places, integers written as floats, lights and cameras out of range, unknown modes, and a file within the file.
+/// A square with many faults that are not visible or can be replaced: a missing picture, a mismatched clip, a stray vertex, instances
+/// without transforms, integers written as floats, lights and cameras out of range, unknown modes, and an embedded file.
 fn odd() -> String {
     let corners = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [f32::NAN, 1e6, 0.0]];
     let bytes: Vec<u8> =
@@ -180,10 +181,10 @@ fn meshopt() -> Parts {
     (json, bin)
 }
 
-/// A block of 4x4 red texels, compressed as BC1.
+/// A DDS file with one block of 4x4 red texels, compressed as BC1.
 fn dds() -> Vec<u8> {
     let mut words = [0u32; 31];
-    // Size, flags, height, width and bytes; size, flags and name of the format; a texture.
+    // Header size, flags, height, width and data size; then size, flags and name of the pixel format; then the texture capability.
     for (at, word) in [(0, 124), (1, 0x81007), (2, 4), (3, 4), (4, 8), (18, 32), (19, 4), (26, 0x1000)] {
         words[at] = word;
     }
@@ -192,10 +193,11 @@ fn dds() -> Vec<u8> {
     b"DDS ".iter().copied().chain(header).chain([0, 0xf8, 0, 0, 0, 0, 0, 0]).collect()
 }
 
-/// A block of 4x4 texels of one colour, compressed as UASTC.
+/// A KTX2 file with one block of 4x4 texels of one colour, compressed as UASTC.
 fn ktx2() -> Vec<u8> {
     let mut file = b"\xabKTX 20\xbb\r\n\x1a\n".to_vec();
-    // Format and its size, width, height, depth, layers, faces, levels, scheme; where descriptors and values are; where the level is.
+    // Format and its size, width, height, depth, layers, faces, levels and scheme; then offsets of descriptors and key/value data; then the
+    // offset of the level.
     let header = [0u32, 1, 4, 4, 0, 0, 1, 1, 0, 104, 44, 0, 0, 0, 0, 0, 0, 160, 0, 16, 0, 16, 0];
     let descriptor =
         [44, 0, 2 | 40 << 16, 166 | 1 << 8 | 2 << 16, 3 | 3 << 8, 16, 0, 127 << 16 | 3 << 24, 0, 0, u32::MAX];
@@ -205,7 +207,7 @@ fn ktx2() -> Vec<u8> {
     file
 }
 
-/// A square of vertices with colours and normals, a polygon and what programs leave out, as text or in bytes.
+/// A PLY file, as text or binary: a square with colours and normals, a polygon, and optional elements.
 fn ply(text: bool) -> Vec<u8> {
     let encoding = if text { "ascii" } else { "binary_big_endian" };
     let mut file = format!(
@@ -238,7 +240,7 @@ fn ply(text: bool) -> Vec<u8> {
     file
 }
 
-/// A tetrahedron.
+/// Triangles of a tetrahedron.
 const CORNERS: [[[f32; 3]; 3]; 4] = [
     [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]],
@@ -268,7 +270,7 @@ fn stl_bytes(attribute: u16) -> Vec<u8> {
     file
 }
 
-/// Four colours, one of them transparent, two pixels a byte.
+/// A PNG with a palette of four colours, one of them transparent, and two pixels per byte.
 fn palette() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 64, 64);

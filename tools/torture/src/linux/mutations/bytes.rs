@@ -1,8 +1,8 @@
-//! Damage to bytes without a meaning.
+//! Random damage to bytes, without knowledge of the format.
 
 use crate::linux::random::Random;
 
-/// What counts and offsets become.
+/// Replacements for counts and offsets.
 const WORDS: [u32; 12] = [
     0,
     1,
@@ -11,7 +11,7 @@ const WORDS: [u32; 12] = [
     0x8000_0000,
     0xffff_fffe,
     0xffff_ffff,
-    // As floats: NaN, infinity, the largest number, the smallest, and 1e30.
+    // As floats: NaN, infinity, the greatest value, the smallest positive value, and 1e30.
     0x7fc0_0000,
     0x7f80_0000,
     0x7f7f_ffff,
@@ -40,7 +40,7 @@ fn flip(bytes: &mut [u8], random: &mut Random) {
     }
 }
 
-/// In either byte order, mostly where words lie.
+/// Overwrites a word in either byte order, usually at an aligned position.
 fn set_word(bytes: &mut [u8], random: &mut Random) {
     let at = place(bytes.len(), random);
     let at = if random.once_in(4) { at } else { at / 4 * 4 };
@@ -57,7 +57,7 @@ fn copy_block(bytes: &mut [u8], random: &mut Random) {
     bytes.copy_within(from..from + length, to);
 }
 
-/// Something is inserted, or a piece goes missing.
+/// Duplicates or removes a piece.
 fn splice(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = place(bytes.len(), random);
     let end = (at + random.below(64)).min(bytes.len());
@@ -70,7 +70,7 @@ fn splice(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Headers are at the beginning, and half of the damage is done there.
+/// A random position. Half of the positions are in the first 128 bytes, where headers are.
 fn place(length: usize, random: &mut Random) -> usize {
     match random.once_in(2) {
         true => random.below(length.min(128)),

@@ -1,4 +1,4 @@
-//! Damage inside of formats that check themselves: what is around it is made right again. None if a file is no whole one any more.
+//! Damage inside formats with checksums and sizes, which are corrected afterwards. Functions return None if the file is not a complete one.
 
 use super::{bytes, text};
 use crate::linux::{random::Random, seal};
@@ -28,7 +28,7 @@ pub fn joined_glb(mut json: Vec<u8>, mut bin: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// Chunks have the checksums of what they are now, and pixels are compressed again.
+/// Damages chunks or pixels. Checksums are recomputed and pixels are compressed again.
 pub fn png(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let (name, mut rest) = file.split_at_checked(8)?;
     let mut chunks = Vec::new();
@@ -67,7 +67,7 @@ fn recompressed(data: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// All sizes are right again.
+/// Damages a chunk and corrects all sizes.
 pub fn webp(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut rest = file.get(12..)?;
     let mut chunks = Vec::new();
@@ -94,7 +94,7 @@ pub fn webp(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some([b"RIFF", &(body.len() as u32).to_le_bytes()[..], &body].concat())
 }
 
-/// One in eight keeps a checksum that is wrong.
+/// Damages a film. One in eight keeps the wrong checksum.
 pub fn film(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let (header, mut rows) = seal::film(file)?;
     Some(match random.below(8) {
@@ -109,7 +109,7 @@ pub fn film(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     })
 }
 
-/// The key in its header stays, for a tree of another key is not read at all.
+/// Damages a tree. The key in its header stays, because trees with another key are not read.
 pub fn tree(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     const KEY: std::ops::Range<usize> = 40..56;
     let key = file.get(KEY)?.to_vec();

@@ -1,5 +1,4 @@
-//! The files that are damaged: those of the repository, those that the program makes, and small ones of the folder that THRONG_DATA
-//! names.
+//! The sample files to be damaged: files of the repository, files written by the program, and small files from the folder in THRONG_DATA.
 
 use super::{
     built::built,
@@ -12,10 +11,10 @@ use serde_json::{Value, json};
 use std::{fs, path::Path};
 use tempfile::TempDir;
 
-/// Of samples, in bytes.
+/// Greatest size of a sample, in bytes.
 const LARGEST: u64 = 600_000;
 
-/// A picture on a floor.
+/// A scene with a picture as the floor's texture.
 const TEXTURED: &str = r#"(
     environment: Constant(radiance: (1, 1, 1)),
     materials: { "m": Diffuse(texture: "FILE") },
@@ -43,10 +42,10 @@ pub struct Sample {
 }
 
 pub struct Corpus {
-    /// What lies beside the damaged files.
+    /// Folder with the files that damaged files refer to.
     pub folder: TempDir,
     samples: Vec<Sample>,
-    /// With the indices of what can be its file.
+    /// Roles, each with the indices of its samples.
     roles: Vec<(Role, Vec<usize>)>,
 }
 
@@ -92,7 +91,7 @@ impl Corpus {
         });
         let (role, own) = found.unwrap_or(&self.roles[0]);
         let mut sample = || &self.samples[*random.pick(own)];
-        // The smaller of two: what takes less time is tried more often.
+        // The smaller of two samples: quick attempts are made more often.
         let (a, b) = (sample(), sample());
         (role, if a.bytes.len() < b.bytes.len() { a } else { b })
     }
@@ -115,7 +114,7 @@ fn write_companions(campaign: &Campaign, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Files of a few hundred kilobytes at most, which need nothing from other folders.
+/// Collects files of up to `LARGEST` bytes that need nothing from other folders.
 fn collect(folder: &Path, samples: &mut Vec<Sample>) -> anyhow::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(|entry| entry.file_name());
@@ -136,7 +135,7 @@ fn collect(folder: &Path, samples: &mut Vec<Sample>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A glTF file with the small files beside it that it names; others as they are.
+/// Embeds the small files to which a glTF file refers. Other files are returned unchanged.
 fn standalone(path: &Path, bytes: Vec<u8>) -> Vec<u8> {
     let json = (path.extension().is_some_and(|e| e == "gltf")).then(|| serde_json::from_slice(&bytes).ok());
     let Some(Some(Value::Object(mut json))) = json else {

@@ -1,5 +1,5 @@
-//! Damaged files of every format that is read, with checksums that are right. Each ends in a result or one line, in time, and
-//! within memory.
+//! Attack: damaged files of every format that the program reads, with correct checksums. Each run must end with a result or a one-line
+//! error, within time and memory limits.
 
 mod built;
 mod bytes;
@@ -19,11 +19,11 @@ use corpus::{Corpus, Sample};
 use roles::{Format, Role};
 use std::{fs, path::Path};
 
-/// Scenes may ask for as many instances as there is memory for, and this much there is.
+/// Memory limit in bytes. Scenes may request more instances than fit.
 const MEMORY: u64 = 1 << 30;
-/// More than any file may take; it keeps the machine from harm.
+/// Hard memory limit, to protect the machine; more than any file may take.
 const MOST_MEMORY: u64 = 4 << 30;
-/// Larger files may take more memory.
+/// Size above which files may take more memory.
 const LARGEST: usize = 1_000_000;
 
 pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
@@ -44,7 +44,7 @@ pub fn attack(campaign: &Campaign) -> anyhow::Result<Vec<Promise>> {
 }
 
 impl Sample {
-    /// A copy with one to three kinds of damage.
+    /// A copy of the sample, damaged one to three times.
     fn mutated(&self, format: Format, random: &mut Random) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         for _ in 0..1 + random.below(3) {
@@ -63,7 +63,7 @@ impl Sample {
     }
 }
 
-/// Every command that reads such a file gets it, with less and less chance if the first ones refuse it.
+/// Runs the commands that read such a file. Each refusal makes further commands less likely.
 fn attempt(
     campaign: &Campaign,
     promise: &Promise,
@@ -83,7 +83,7 @@ fn attempt(
         let is_done = ended.stderr.is_empty() && !asks_for_much(&ended);
         let is_last = !is_done && !random.once_in(8) || Some(line) == role.lines.last();
         if fault.is_some() || is_last {
-            // What the program wrote in its place is not what it read.
+            // The program may have overwritten the file.
             fs::write(&file, bytes)?;
             ended.line += &format!("    # from {}", sample.name);
             let fault = fault.map(|fault| format!("{}: {fault}", role.name));
@@ -93,7 +93,7 @@ fn attempt(
     Ok(())
 }
 
-/// Whether `check` tells of so many instances that to show them is real work.
+/// Whether `check` reports so many instances that rendering them takes long.
 fn asks_for_much(ended: &Ended) -> bool {
     const MANY: u64 = 20_000;
     let told = String::from_utf8_lossy(&ended.stdout);

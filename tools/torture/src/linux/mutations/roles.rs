@@ -1,4 +1,4 @@
-//! The ways in which the program reads a file.
+//! Roles: the ways in which the program reads a file.
 
 use anyhow::Context;
 
@@ -15,14 +15,14 @@ pub enum Format {
 
 pub struct Role {
     pub name: &'static str,
-    /// How often such a file is damaged, beside others.
+    /// Relative frequency of the role.
     pub share: usize,
     pub format: Format,
-    /// Of files that it can be.
+    /// Extension of its sample files.
     pub ending: &'static str,
-    /// Where it lies.
+    /// Path at which it is read.
     pub file: String,
-    /// The commands that read it.
+    /// Commands that read it.
     pub lines: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ film | 3 | film | film | film.png.film | render scene.ron FILM --samples 24 -o f
 cached tree | 4 | tree | blas | TREE | render scene.ron TINY --cache trees
 ";
 
-/// What makes samples of some.
+/// Commands that write sample files.
 const MAKERS: &str = "
 render scene.ron TINY -o made/small.png --cache trees; render scene.ron TINY -o made/small.jpg; render scene.ron TINY -o made/small.webp
 render scene.ron TINY -o made/small.exr; render scene.ron -q ONE -f 1-3 --size 32x18 --video made/film.webp
@@ -74,7 +74,7 @@ render scene.ron -q ONE -f 1 --size 32x18 --exr-compression rle -o other.exr
 render scene.ron FILM --samples 16 -o made/film.png; bench scene.ron ONE --repeat 1 --dump made
 ";
 
-/// Words of these commands that stand for others.
+/// Abbreviations in these commands.
 const WORDS: [(&str, &str); 4] = [
     ("TINY", "-q ONE -f 1 --size 16x9 --samples 1 --bounces 2"),
     ("FILM", "-q ONE -f 1 --size 16x9 --noise 0.01 --checkpoint"),
@@ -82,7 +82,7 @@ const WORDS: [(&str, &str); 4] = [
     ("ONE", "--threads 1"),
 ];
 
-/// `tree` is the file of the cache.
+/// Parses the roles. `tree` is the path of the cached tree.
 pub fn roles(tree: &str) -> anyhow::Result<Vec<Role>> {
     let role = |line: &'static str| {
         let fields: Vec<&str> = line.split(" | ").collect();

@@ -1,12 +1,12 @@
-//! Damage that leaves a text one of its language, mostly: other numbers, other names, blocks that are missing, doubled or nested.
+//! Damage that usually leaves a text syntactically valid: other numbers and names, and missing, duplicated or nested blocks.
 
 use super::bytes;
 use crate::linux::random::Random;
 use std::ops::Range;
 
-/// Numbers that are odd somewhere, with spaces between.
+/// Edge cases of numbers, separated by spaces.
 const NUMBERS: &str = "-1 0 -0.0 1 2 3 4 12 255 256 5121 5123 5125 5126 65535 65536 2147483648 4294967295 4294967296 18446744073709551615 99999999999999999999 1e38 -1e38 1e39 1e400 1e-45 0.5 NaN inf -inf null";
-/// Longer numbers and strings are data.
+/// Longer numbers and strings are treated as data.
 const LONGEST: usize = 200;
 const DEEPEST: usize = 20_000;
 
@@ -28,11 +28,11 @@ pub fn mutated(text: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Where things are in a text.
+/// Positions of tokens in a text.
 struct Tokens {
     numbers: Vec<Range<usize>>,
     strings: Vec<Range<usize>>,
-    /// From an opening bracket to the closing one.
+    /// Ranges from an opening bracket to its closing bracket.
     blocks: Vec<Range<usize>>,
 }
 
@@ -82,7 +82,7 @@ impl Tokens {
     }
 }
 
-/// Of what the text begins with, at least 1.
+/// Length of the token at the start of the text, at least 1.
 fn token_length(text: &[u8]) -> usize {
     let rest = &text[1..];
     let run = |is_part: fn(&u8) -> bool| rest.iter().position(|b| !is_part(b)).unwrap_or(rest.len());
@@ -94,7 +94,7 @@ fn token_length(text: &[u8]) -> usize {
     }
 }
 
-/// A piece of text is cut out, or put in place of another.
+/// Removes a piece of text, or replaces it by another piece.
 fn moved(text: &[u8], random: &mut Random) -> (Range<usize>, Vec<u8>) {
     let mut piece = || {
         let start = random.below(text.len());
@@ -105,7 +105,7 @@ fn moved(text: &[u8], random: &mut Random) -> (Range<usize>, Vec<u8>) {
     (to, by)
 }
 
-/// A block goes missing, takes the place of another, or is there many times.
+/// Removes a block, replaces it by another, or repeats it.
 fn block(text: &[u8], tokens: &Tokens, random: &mut Random) -> Option<(Range<usize>, Vec<u8>)> {
     let (from, to) = (tokens.block(random)?, tokens.block(random)?);
     let by = text[from].to_vec();
@@ -120,7 +120,7 @@ fn block(text: &[u8], tokens: &Tokens, random: &mut Random) -> Option<(Range<usi
     })
 }
 
-/// A block is what it was, very deep inside of others.
+/// Nests a block deeply inside brackets of its own kind.
 fn nested(text: &[u8], tokens: &Tokens, random: &mut Random) -> Option<(Range<usize>, Vec<u8>)> {
     let range = tokens.block(random)?;
     let depth = 1 + random.below(DEEPEST);
