@@ -17,6 +17,7 @@ mod replace;
 mod schema;
 mod values;
 
+#[doc(hidden)]
 pub use bare::degrees;
 pub use bare::{ModelChoices, path_for, scene_for};
 pub use camera::{save_flight, saved_flight};

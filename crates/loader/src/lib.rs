@@ -40,10 +40,14 @@ mod tangents;
 mod text;
 mod transform;
 
+#[doc(hidden)]
 pub use image::load_radiance;
 pub use options::LoadOptions;
+#[doc(hidden)]
 pub use ron::pace_of;
-pub(crate) use standalone::SingleClip;
+#[doc(hidden)]
+pub use standalone::SingleClip;
+#[doc(inline)]
 pub use throng_base::files::{InputFile, recording};
 #[doc(inline)]
 pub use throng_scene::text::LoadError;

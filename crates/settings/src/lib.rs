@@ -33,11 +33,17 @@ pub use plan::{FramePlan, OngoingOptions};
 pub use run::PictureOptions;
 #[doc(hidden)]
 pub use run::Run;
+#[doc(inline)]
 pub use throng_accel::Quality;
+#[doc(inline)]
 pub use throng_denoise::Denoise;
+#[doc(inline)]
 pub use throng_output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName};
+#[doc(inline)]
 pub use throng_picture::aov::Aov;
+#[doc(inline)]
 pub use throng_render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList};
+#[doc(inline)]
 pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy};
 
 #[cfg(feature = "cli")]
@@ -325,7 +331,8 @@ pub struct FrameOptions {
 
 impl FrameOptions {
     /// Whether only the first frame is rendered, to a single picture.
-    pub(crate) fn is_single(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_single(&self) -> bool {
         self.is_one_picture() && self.frames.as_ref().is_none_or(|list| list.resolve(1..=1).is_ok())
     }
 

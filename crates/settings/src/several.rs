@@ -79,7 +79,8 @@ impl FrameOptions {
     }
 
     /// Number of frames that a run renders of the scene called `scene`, which has `count` frames. 0 if the run would fail.
-    pub(crate) fn expected_frames(&self, scene: &str, count: u32) -> usize {
+    #[doc(hidden)]
+    pub fn expected_frames(&self, scene: &str, count: u32) -> usize {
         let settings = RenderDefaults { frames: count, ..RenderDefaults::default() };
         let Ok(plan) = self.resolve(&Scene { settings, ..Scene::default() }) else { return 0 };
         let kept = plan.pattern().filter(|_| self.skip_existing);
@@ -88,7 +89,8 @@ impl FrameOptions {
     }
 
     /// A description of the output files of all animations, with the placeholder for the animation's name.
-    pub(crate) fn describe_animations(&self, scene: &str) -> String {
+    #[doc(hidden)]
+    pub fn describe_animations(&self, scene: &str) -> String {
         let plan = FramePlan {
             output: self.output.clone(),
             files: self.files.clone(),
