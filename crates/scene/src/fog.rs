@@ -36,7 +36,8 @@ impl Fog {
     }
 
     /// Whether it is visible.
-    pub(crate) fn is_seen(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_seen(&self) -> bool {
         self.density > 0.0
     }
 

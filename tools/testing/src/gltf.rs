@@ -17,6 +17,12 @@ pub struct Builder {
     pub bin: Vec<u8>,
 }
 
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Builder {
     /// A scene with one empty node.
     pub fn new() -> Self {
