@@ -130,6 +130,21 @@ fn a_changed_value_loads_the_scene_once_and_is_saved_when_asked() {
 }
 
 #[test]
+fn a_banner_covers_neither_the_title_nor_the_picture() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let viewer = Viewer::start(&root.join("assets/bull.glb"), &[]);
+    let Some(mut page) = viewer.page(800, 600) else { return };
+    page.wait_for("document.getElementById('banner').textContent.includes('shown at rest')");
+    for (width, height) in [(800, 600), (1280, 720), (390, 844)] {
+        page.resize(width, height);
+        page.wait_for(&format!("innerWidth === {width} && innerHeight === {height} && {NOTHING_IS_COVERED}"));
+    }
+    page.value("document.querySelector('#banner button').click()");
+    page.wait_for("document.getElementById('banner').getBoundingClientRect().height === 0");
+    page.assert_no_failures();
+}
+
+#[test]
 fn the_pure_parts_of_the_page_calculate_right() {
     let scene = SceneFile::new(BALLS);
     let viewer = Viewer::start(&scene.path, &[]);
@@ -173,6 +188,18 @@ const CARD_IS_WHOLE: &str = "(() => {
     const within = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
     const parts = [...card.querySelectorAll('input, button')].filter((part) => part.checkVisibility());
     return parts.length > 5 && parts.every((part) => within(box(part), box(card))) && within(box(card), box(document.getElementById('stage')));
+})()";
+
+/// The banner, the picture with its title, and the strip are shown, and none of them covers another one.
+const NOTHING_IS_COVERED: &str = "(() => {
+    const boxes = ['#banner', '#view', '.strip'].map((name) => document.querySelector(name).getBoundingClientRect());
+    const [banner, view] = boxes;
+    const title = document.querySelector('.title').getBoundingClientRect();
+    const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+    const inside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+    const window = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    return [...boxes, title].every((box) => box.height > 0 && inside(box, window)) && inside(title, view) && apart(title, banner) &&
+        boxes.every((a, i) => boxes.slice(i + 1).every((b) => apart(a, b)));
 })()";
 
 /// The keys of the flight.
