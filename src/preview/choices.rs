@@ -5,11 +5,15 @@ use crate::{
     choice::Choice,
     denoise::Denoise,
     device::FrameSettings,
+    quoting::quote,
     scene::{Integrator, Shutter, ToneMap},
     settings::{Exposure, PictureOptions, Size},
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
+
+/// Name of the setting for animations. Unlike the other settings, it changes the scene.
+pub const ANIMATION: &str = "animation";
 
 /// The settings of a viewer; None keeps the value of the command line or scene.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +31,8 @@ pub struct Choices {
     denoise: Option<Denoise>,
     /// The AOV that is shown instead of the picture.
     pub view: Option<Aov>,
+    /// Animations of a model, in the form of `--animation`; empty for a model at rest.
+    pub animation: Option<String>,
 }
 
 impl Choices {
@@ -48,9 +54,16 @@ impl Choices {
             "wireframe" => self.wireframe = parsed(value).map_err(fail)?,
             "denoise" => self.denoise = chosen(value).map_err(fail)?,
             "view" => self.view = chosen(value).map_err(fail)?,
+            ANIMATION => self.animation = text(value).map_err(fail)?,
             _ => return Err(format!("there is no setting `{name}`")),
         }
         Ok(())
+    }
+
+    /// The animations to play, as in the loader's options.
+    pub fn clips(&self) -> Option<Vec<String>> {
+        let named = |text: &String| Some(text.clone()).filter(|text| !text.is_empty()).into_iter().collect();
+        self.animation.as_ref().map(named)
     }
 
     /// Whether moving pictures may be denoised.
@@ -96,6 +109,10 @@ impl Choices {
         add("--white-balance", self.white_balance.map(|it| format!("{it:?}")));
         add("--clamp-indirect", self.clamp_indirect.map(|it| format!("{it:?}")));
         add("--denoise", (!self.denoises()).then(|| "off".to_owned()));
+        // A name may begin like a flag.
+        let animation = self.animation.as_deref().filter(|name| !name.is_empty());
+        let sign = |name: &str| if name.starts_with('-') { '=' } else { ' ' };
+        flags.extend(animation.map(|name| format!("--animation{}{}", sign(name), quote(name))));
         flags.extend(self.wireframe.map(|it| format!("--wireframe={it:?}")));
         flags
     }
@@ -146,6 +163,22 @@ fn chosen<T: Choice>(value: &Value) -> Result<Option<T>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn animations_are_named_as_the_flag_names_them() {
+        let mut choices = Choices::default();
+        assert_eq!(choices.clips(), None);
+        for (name, clips, flags) in [
+            ("Run", vec!["Run"], "--animation Run"),
+            ("Walk, slowly", vec!["Walk, slowly"], "--animation 'Walk, slowly'"),
+            ("-fast", vec!["-fast"], "--animation=-fast"),
+            ("", vec![], ""),
+        ] {
+            choices.set(ANIMATION, &json!(name)).unwrap();
+            let clips: Vec<String> = clips.into_iter().map(str::to_owned).collect();
+            assert_eq!((choices.clips(), choices.flags().join(" ")), (Some(clips), flags.to_owned()));
+        }
+    }
 
     #[test]
     fn settings_are_set_by_name_and_null_unsets_them() {

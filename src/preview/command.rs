@@ -30,7 +30,7 @@ pub enum Command {
         #[serde(default)]
         camera: Option<String>,
     },
-    /// Changes a setting of the picture; null resets it to the scene's value.
+    /// Changes a setting of the picture, or the model's animation; null resets it to the scene's value.
     Set {
         name: String,
         value: Value,
@@ -264,6 +264,8 @@ pub struct SceneFacts {
     /// Time of the first frame, in seconds.
     pub start: f64,
     pub cameras: Vec<String>,
+    /// The model's animations: for each, the value of the setting `animation` that plays it.
+    pub animations: Vec<String>,
     pub integrators: Vec<&'static str>,
     pub views: Vec<&'static str>,
     pub tone_maps: Vec<&'static str>,

@@ -145,6 +145,28 @@ fn a_banner_covers_neither_the_title_nor_the_picture() {
 }
 
 #[test]
+fn an_animation_of_a_model_is_chosen_in_the_panel() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let viewer = Viewer::start(&root.join("assets/bull.glb"), &[]);
+    let Some(mut page) = viewer.page(800, 600) else { return };
+    page.press("n", "KeyN");
+    page.wait_for(&format!("{ANIMATION}.checkVisibility()"));
+    let names = page.value(&format!("[...{ANIMATION}.options].map((option) => option.text).join()"));
+    assert_eq!(names, "at rest,all,Gallop,Walk");
+    page.value("throng.app.on('command', ({ text }) => (globalThis.line = text))");
+    for (value, flag) in [("Walk", "--animation Walk "), ("all", "--animation all "), ("", "")] {
+        page.value(&format!("{ANIMATION}.value = '{value}'; {ANIMATION}.dispatchEvent(new Event('change'))"));
+        page.wait_for(&format!("throng.app.scene.settings.animation === '{value}' && {ANIMATION}.value === '{value}'"));
+        page.value("globalThis.line = ''; throng.app.send({ do: 'command', of: 'film' })");
+        page.wait_for("line !== ''");
+        let line = page.value("line");
+        let line = line.as_str().unwrap();
+        assert!(line.ends_with(&format!("bull.glb --device cpu {flag}-o bull.mp4")), "{line}");
+    }
+    page.assert_no_failures();
+}
+
+#[test]
 fn the_pure_parts_of_the_page_calculate_right() {
     let scene = SceneFile::new(BALLS);
     let viewer = Viewer::start(&scene.path, &[]);
@@ -204,6 +226,10 @@ const NOTHING_IS_COVERED: &str = "(() => {
 
 /// The keys of the flight.
 const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";
+
+/// The choice of animations.
+const ANIMATION: &str =
+    "document.getElementById([...document.querySelectorAll('.row label')].find((label) => label.textContent === 'Animation').htmlFor)";
 
 /// The field of the colour of the paint.
 const PAINT: &str = r#"document.querySelector('input[aria-label="materials.paint.color"]')"#;

@@ -72,16 +72,27 @@ pub struct SingleClip {
 pub fn singles(options: &AnimationOptions, clips: &[Clip]) -> Result<Vec<SingleClip>, String> {
     let mut taken: HashMap<String, usize> = HashMap::new();
     let single = |playback: Playback| {
-        let own = &clips[playback.clip as usize].name;
-        let is_unique = clips.iter().filter(|clip| clip.name == *own).count() == 1;
-        let choice = if is_unique { own.clone() } else { playback.clip.to_string() };
-        let file = as_file_name(own);
+        let choice = choice_of(playback.clip as usize, clips);
+        let file = as_file_name(&clips[playback.clip as usize].name);
         let count = taken.entry(file.to_lowercase()).or_default();
         *count += 1;
         let name = if *count == 1 { file } else { format!("{file}_{count}") };
         SingleClip { choice, name }
     };
     Ok(playbacks(options, clips)?.into_iter().map(single).collect())
+}
+
+/// For each clip that can be played, a text for [`AnimationOptions::clips`] that selects only this clip.
+pub fn animation_choices(clips: &[Clip]) -> Vec<String> {
+    let playable = (0..clips.len()).filter(|&clip| clips[clip].fault.is_none());
+    playable.map(|clip| choice_of(clip, clips)).collect()
+}
+
+/// The clip's name, or its index if it has no name or shares it with another clip.
+fn choice_of(clip: usize, clips: &[Clip]) -> String {
+    let own = &clips[clip].name;
+    let is_unique = clips.iter().filter(|other| other.name == *own).count() == 1;
+    if is_unique && !own.is_empty() { own.clone() } else { clip.to_string() }
 }
 
 /// A warning about clips that animate the same property, of which only the last one has an effect.
@@ -195,6 +206,9 @@ mod tests {
         let pair = |choice: &str, name: &str| (choice.to_owned(), name.to_owned());
         assert_eq!(of(&["Run", "a/b"]), [pair("Run", "Run"), pair("a/b", "a_b")]);
         assert_eq!(of(&["Run", "run", "Run"]), [pair("0", "Run"), pair("run", "run_2"), pair("2", "Run_3")]);
+        let mut clips = clips(&["Run", "run", "Run", "", "Broken"]);
+        clips[4].fault = Some("/animations/4: odd".to_owned());
+        assert_eq!(animation_choices(&clips), ["0", "run", "2", "3"]);
     }
 
     #[test]

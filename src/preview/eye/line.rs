@@ -15,6 +15,10 @@ impl Eye {
     /// The command line that renders the current picture, or the animation along the current path.
     pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
         let name = crate::loader::name_of(&source.path);
+        let typed = match self.choices.clips().is_some_and(|clips| clips.is_empty()) {
+            true => command_line::at_rest(source.flags.clone()),
+            false => source.flags.clone(),
+        };
         let mut flags = self.choices.flags();
         let changed = self.edits.overrides().into_iter();
         flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));
@@ -23,7 +27,7 @@ impl Eye {
                 flags.push(camera);
             }
             flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
-            return command_line::render(&source.path, &source.flags, &flags);
+            return command_line::render(&source.path, &typed, &flags);
         };
         flags.extend(self.camera_flags(frame, stage));
         let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
@@ -36,7 +40,7 @@ impl Eye {
         // The final picture is rendered like pictures that may get more samples.
         flags.push("--checkpoint".to_owned());
         flags.push(format!("-o {}", quote(&format!("{name}.png"))));
-        command_line::render(&source.path, &source.flags, &flags)
+        command_line::render(&source.path, &typed, &flags)
     }
 
     /// The flag that selects the scene's camera, if the view is through one of several.

@@ -21,6 +21,7 @@ export class Settings {
     this.#viewpoint = viewpoint;
     this.#playback = playback;
     const picture = panel.section("Picture").body;
+    this.#choice(picture, "animation", "Animation");
     this.#choice(picture, "integrator", "Integrator");
     this.#choice(picture, "view", "Layer");
     this.#choice(picture, "tone_map", "Tone map");
@@ -89,6 +90,7 @@ export class Settings {
   }
 
   #meet(scene) {
+    this.#animations(scene);
     this.#options("integrator", scene.integrators);
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
@@ -104,6 +106,17 @@ export class Settings {
   #options(name, values = [], none = null) {
     const { input } = this.#fields.get(name);
     input.replaceChildren(...(none ? [new Option(none, NONE)] : []), ...values.map((value) => new Option(value, value)));
+  }
+
+  /** The animations of a model, all of them, and none. */
+  #animations({ animations = [], settings }) {
+    const { input } = this.#fields.get("animation");
+    const named = animations.length < 2 || animations.includes("all") ? animations : ["all", ...animations];
+    // Flags may name several animations, or an index.
+    const flag = settings?.animation ?? "";
+    const known = flag === "" || named.includes(flag) ? named : [flag, ...named];
+    input.replaceChildren(new Option("at rest", ""), ...known.map((name) => new Option(name, name)));
+    input.closest(".row").hidden = animations.length === 0;
   }
 
   /** Slow devices have no time for it, and some pictures do not suit it. */
