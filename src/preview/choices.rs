@@ -6,7 +6,7 @@ use crate::{
     denoise::Denoise,
     device::FrameSettings,
     quoting::quote,
-    scene::{Integrator, Shutter, ToneMap},
+    scene::{Integrator, RenderDefaults, Shows, Shutter, ToneMap},
     settings::{Exposure, PictureOptions, Size},
 };
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub struct Choices {
     white_balance: Option<f32>,
     clamp_indirect: Option<f32>,
     wireframe: Option<f32>,
-    /// None: denoise when time allows.
+    /// None: denoise moving pictures when time allows, and finished pictures if renders are denoised.
     denoise: Option<Denoise>,
     /// The AOV that is shown instead of the picture.
     pub view: Option<Aov>,
@@ -71,10 +71,10 @@ impl Choices {
         self.denoise != Some(Denoise::Off)
     }
 
-    /// Picture options for this size, in pixels.
+    /// Picture options for this size, in pixels, for pictures as traced.
     pub fn options(&self, base: &PictureOptions, (width, height): (u32, u32)) -> PictureOptions {
         let mut options = base.clone();
-        options.aovs = base.aovs.as_traced();
+        options.aovs.denoise = Some(Denoise::Off);
         let picture = &mut options.picture;
         picture.size = Some(Size { width, height });
         picture.exposure = self.exposure.or(picture.exposure);
@@ -87,6 +87,24 @@ impl Choices {
         picture.wireframe = self.wireframe.or(picture.wireframe);
         picture.film.white_balance = self.white_balance.or(picture.film.white_balance);
         options
+    }
+
+    /// As [`Self::options`], for finished pictures that are denoised without neighbouring frames. None if a render of a scene with these
+    /// defaults would not be denoised.
+    pub fn denoised_options(
+        &self,
+        base: &PictureOptions,
+        size: (u32, u32),
+        scene: &RenderDefaults,
+    ) -> Option<PictureOptions> {
+        let method = self.denoise.unwrap_or(usual_denoising(base, scene));
+        let mut options = self.options(base, size);
+        let settings = options.picture.resolve(scene).ok()?;
+        if method == Denoise::Off || settings.integrator.shows() != Shows::Radiance {
+            return None;
+        }
+        (options.aovs.denoise, options.aovs.denoise_frames) = (Some(method), Some(0));
+        Some(options)
     }
 
     /// The command-line flags that have the effect of these settings.
@@ -108,7 +126,7 @@ impl Choices {
         add("--shutter", self.shutter.map(|it| format!("{:?},{:?}", it.span()[0], it.span()[1])));
         add("--white-balance", self.white_balance.map(|it| format!("{it:?}")));
         add("--clamp-indirect", self.clamp_indirect.map(|it| format!("{it:?}")));
-        add("--denoise", (!self.denoises()).then(|| "off".to_owned()));
+        add("--denoise", self.denoise.map(|it| it.to_string()));
         // A name may begin like a flag.
         let animation = self.animation.as_deref().filter(|name| !name.is_empty());
         let sign = |name: &str| if name.starts_with('-') { '=' } else { ' ' };
@@ -116,6 +134,11 @@ impl Choices {
         flags.extend(self.wireframe.map(|it| format!("--wireframe={it:?}")));
         flags
     }
+}
+
+/// Method of denoising in renders of a scene with these defaults.
+pub fn usual_denoising(base: &PictureOptions, scene: &RenderDefaults) -> Denoise {
+    base.aovs.denoise.unwrap_or(if scene.denoise { Denoise::Film } else { Denoise::Off })
 }
 
 /// Settings in the form that is sent to viewers, with the AOV that is shown.

@@ -281,6 +281,8 @@ pub struct SceneFacts {
     pub instances: usize,
     pub lens: &'static str,
     pub saves_to: String,
+    /// Whether finished pictures are denoised, unless a viewer turns denoising off.
+    pub denoises: bool,
     pub warnings: Vec<String>,
 }
 
@@ -304,6 +306,8 @@ pub struct State {
     pub lag_ms: f32,
     pub size: [u32; 2],
     pub done: bool,
+    /// Whether the picture is finished and was denoised.
+    pub denoised: bool,
     /// Whether the last moving picture was denoised; none before the first.
     pub denoises: Option<bool>,
 }
@@ -349,6 +353,6 @@ pub enum PictureKind {
     Moving,
     /// A picture of an unchanged view, which will be refined.
     Still,
-    /// A picture with all samples.
+    /// A picture with all samples, denoised if renders of the scene are.
     Finished,
 }

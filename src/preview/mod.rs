@@ -1,5 +1,6 @@
 //! The interactive loop, which shows a scene to viewers. Each viewer has its own camera, time and settings. Moving views are rendered as
-//! well as time allows; unchanged views are refined until they equal the output of `throng render --checkpoint`.
+//! well as time allows; unchanged views are refined until they equal the output of `throng render --checkpoint`, denoised if renders of the
+//! scene are.
 //!
 //! Viewers send [`Command`]s and receive [`Answer`]s and [`Picture`]s through a [`Link`]. The transport is not part of this module.
 

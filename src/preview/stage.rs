@@ -10,6 +10,7 @@ use crate::{
     anim::{Deformed, Moment, camera_at, shape_at, world_transforms},
     aov::{Aov, AovSet},
     choice::Choice,
+    denoise::Denoise,
     device::Device,
     edit::{self, SceneText},
     files::recording,
@@ -297,6 +298,7 @@ impl Stage {
             instances: scene.leaf_count() as usize,
             lens: camera::lens_kind(&scene.camera),
             saves_to: if is_scene(path) { path.to_owned() } else { edit::path_for(path) }.display().to_string(),
+            denoises: choices::usual_denoising(options, &scene.settings) != Denoise::Off,
             warnings: scene.warnings.iter().chain(&scene.doubts).chain(&scene.notes).cloned().collect(),
         }
     }

@@ -228,8 +228,10 @@ const NOTHING_IS_COVERED: &str = "(() => {
 const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";
 
 /// The choice of animations.
-const ANIMATION: &str =
-    "document.getElementById([...document.querySelectorAll('.row label')].find((label) => label.textContent === 'Animation').htmlFor)";
+const ANIMATION: &str = "(() => {
+    const labels = [...document.querySelectorAll('.row label')];
+    return document.getElementById(labels.find((label) => label.textContent === 'Animation').htmlFor);
+})()";
 
 /// The field of the colour of the paint.
 const PAINT: &str = r#"document.querySelector('input[aria-label="materials.paint.color"]')"#;

@@ -204,6 +204,32 @@ fn a_model_is_loaded_again_with_the_animation_that_a_page_chooses() {
 }
 
 #[test]
+fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
+    let place = Place::new(1);
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"), place.path("bull.glb")).unwrap();
+    let server = Server::start_with(&place, &["bull.glb", "--samples", "16"]);
+    let mut page = server.open();
+    assert_eq!(page.answer("scene")["denoises"], true);
+    page.start(64, 36);
+    let denoised = page.finished();
+    page.say(&json!({"do": "set", "name": "denoise", "value": "off"}));
+    let traced = page.finished();
+    assert!(traced.pixels != denoised.pixels);
+    for (value, flags, shown) in
+        [(json!("off"), " --denoise off ", &traced), (Value::Null, " --denoise film --denoise-frames 0 ", &denoised)]
+    {
+        page.say(&json!({"do": "set", "name": "denoise", "value": value}));
+        page.say(&json!({"do": "command", "of": "still"}));
+        let line = page.answer("command")["text"].as_str().unwrap().to_owned();
+        assert!(line.contains(flags), "{line}");
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let _ = fs::remove_file(place.path("bull.png.film"));
+        place.ok(&words);
+        assert!(decode(&place.path("bull.png")) == shown.pixels, "{line}");
+    }
+}
+
+#[test]
 fn mistakes_of_one_page_are_told_to_it_and_nobody_else_notices() {
     let place = Place::new(1);
     let server = Server::start(&place, &[]);

@@ -37,6 +37,16 @@ impl Eye {
         }
         flags.push(format!("--size {}x{}", settings.width, settings.height));
         flags.push(format!("-f {}", frame.number));
+        // The usual noise target of models depends on the size.
+        let noise = settings.noise.filter(|_| stage.shown.text.is_none());
+        flags.extend(noise.map(|noise| format!("--noise {noise:?}")));
+        let (size, shown) = ((settings.width, settings.height), &stage.shown);
+        let denoised = self.choices.denoised_options(&shown.options, size, &shown.scene.settings);
+        if let Some(method) = denoised.and_then(|options| options.aovs.denoise) {
+            flags.retain(|flag| !flag.starts_with("--denoise"));
+            flags.push(format!("--denoise {method}"));
+            flags.push("--denoise-frames 0".to_owned());
+        }
         // The final picture is rendered like pictures that may get more samples.
         flags.push("--checkpoint".to_owned());
         flags.push(format!("-o {}", quote(&format!("{name}.png"))));

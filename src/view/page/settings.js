@@ -4,8 +4,8 @@ import { element, exact } from "./dom.js";
 import { row } from "./panel.js";
 
 const NONE = "\u0000none";
-const MOVING = "while it moves";
-const NOT_HERE = "not possible here";
+/** When pictures are denoised: by whether there is time for moving ones, and whether finished ones are. */
+const DENOISED = { both: "on", moving: "while it moves", finished: "when finished", never: "not possible here" };
 
 export class Settings {
   #app;
@@ -94,7 +94,7 @@ export class Settings {
     this.#options("integrator", scene.integrators);
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
-    this.#options("denoise", ["off"], MOVING);
+    this.#options("denoise", ["off"], scene.denoises ? DENOISED.both : DENOISED.moving);
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
     this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
     this.#cameras.closest(".row").hidden = names.length === 0;
@@ -119,13 +119,15 @@ export class Settings {
     input.closest(".row").hidden = animations.length === 0;
   }
 
-  /** Slow devices have no time for it, and some pictures do not suit it. */
+  /** Slow devices have no time for moving pictures, and some pictures do not suit it. */
   #tellDenoising(denoises) {
-    const text = denoises === false && this.value("denoise") === null ? NOT_HERE : MOVING;
+    const lacks = denoises === false && this.value("denoise") === null;
+    const finished = this.#app.scene?.denoises;
+    const text = lacks ? (finished ? DENOISED.finished : DENOISED.never) : finished ? DENOISED.both : DENOISED.moving;
     const { input } = this.#fields.get("denoise");
     if (!input.options[0] || input.options[0].textContent === text) return;
     input.options[0].textContent = text;
-    input.title = text === NOT_HERE ? "This takes too long here, or the picture has no noise that could be told" : "";
+    input.title = lacks ? "For moving pictures, this takes too long here, or the picture has no noise that could be told" : "";
   }
 
   #show(name) {
