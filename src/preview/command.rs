@@ -282,7 +282,7 @@ pub struct SceneFacts {
     pub lens: &'static str,
     pub saves_to: String,
     /// Whether finished pictures are denoised, unless a viewer turns denoising off.
-    pub denoises: bool,
+    pub denoises_finished: bool,
     pub warnings: Vec<String>,
 }
 

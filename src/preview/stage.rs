@@ -298,7 +298,7 @@ impl Stage {
             instances: scene.leaf_count() as usize,
             lens: camera::lens_kind(&scene.camera),
             saves_to: if is_scene(path) { path.to_owned() } else { edit::path_for(path) }.display().to_string(),
-            denoises: choices::usual_denoising(options, &scene.settings) != Denoise::Off,
+            denoises_finished: choices::usual_denoising(options, &scene.settings) != Denoise::Off,
             warnings: scene.warnings.iter().chain(&scene.doubts).chain(&scene.notes).cloned().collect(),
         }
     }

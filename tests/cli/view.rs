@@ -209,7 +209,7 @@ fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"), place.path("bull.glb")).unwrap();
     let server = Server::start_with(&place, &["bull.glb", "--samples", "16"]);
     let mut page = server.open();
-    assert_eq!(page.answer("scene")["denoises"], true);
+    assert_eq!(page.answer("scene")["denoises_finished"], true);
     page.start(64, 36);
     let denoised = page.finished();
     page.say(&json!({"do": "set", "name": "denoise", "value": "off"}));

@@ -94,7 +94,7 @@ export class Settings {
     this.#options("integrator", scene.integrators);
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
-    this.#options("denoise", ["off"], scene.denoises ? DENOISED.both : DENOISED.moving);
+    this.#options("denoise", ["off"], scene.denoises_finished ? DENOISED.both : DENOISED.moving);
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
     this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
     this.#cameras.closest(".row").hidden = names.length === 0;
@@ -122,7 +122,7 @@ export class Settings {
   /** Slow devices have no time for moving pictures, and some pictures do not suit it. */
   #tellDenoising(denoises) {
     const lacks = denoises === false && this.value("denoise") === null;
-    const finished = this.#app.scene?.denoises;
+    const finished = this.#app.scene?.denoises_finished;
     const text = lacks ? (finished ? DENOISED.finished : DENOISED.never) : finished ? DENOISED.both : DENOISED.moving;
     const { input } = this.#fields.get("denoise");
     if (!input.options[0] || input.options[0].textContent === text) return;
