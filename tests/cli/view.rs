@@ -207,7 +207,7 @@ fn a_model_is_loaded_again_with_the_animation_that_a_page_chooses() {
 fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
     let place = Place::new(1);
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"), place.path("bull.glb")).unwrap();
-    let server = Server::start_with(&place, &["bull.glb", "--samples", "16"]);
+    let server = Server::start_with(&place, &["bull.glb"]);
     let mut page = server.open();
     assert_eq!(page.answer("scene")["denoises_finished"], true);
     page.start(64, 36);
@@ -221,7 +221,7 @@ fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
         page.say(&json!({"do": "set", "name": "denoise", "value": value}));
         page.say(&json!({"do": "command", "of": "still"}));
         let line = page.answer("command")["text"].as_str().unwrap().to_owned();
-        assert!(line.contains(flags), "{line}");
+        assert!(line.contains(flags) && line.contains(" --noise 0.09 "), "{line}");
         let words: Vec<&str> = line.split(' ').skip(1).collect();
         let _ = fs::remove_file(place.path("bull.png.film"));
         place.ok(&words);
