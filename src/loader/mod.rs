@@ -42,7 +42,7 @@ pub use error::LoadError;
 pub(crate) use image::load_radiance;
 pub use options::LoadOptions;
 pub(crate) use ron::pace_of;
-pub(crate) use standalone::SingleClip;
+pub(crate) use standalone::{SingleClip, animation_choices};
 
 use crate::scene::{Scene, desc::SceneFile};
 use options::{CameraChoice, EnvironmentChoice, Kind, ModelOptions, ViewOptions};

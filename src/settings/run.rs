@@ -7,7 +7,7 @@ use crate::{
     denoise::{Denoise, Denoiser, Denoising, film::REACH},
     device::{Device, FrameSettings},
     film::FilmSettings,
-    loader::{self, LoadError, LoadOptions},
+    loader::{self, LoadError, LoadOptions, gltf::Model},
     output::{Manifests, OutputError, prepare_distinct},
     pixels::PixelType,
     render::{self, Driver, FrameObserver, Outputs, RenderError, RenderJob, Summary, TreeSource, Wanted},
@@ -46,6 +46,14 @@ impl PictureOptions {
     /// Returns the errors of [`loader::load_with`].
     pub(crate) fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         loader::load_with(path, &self.load_options())
+    }
+
+    /// Like [`Self::load`]. Passes the model of a glTF file to `inspect` before it is converted to a scene.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::load`].
+    pub(crate) fn load_inspected(&self, path: &Path, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
+        loader::load_inspected(path, &self.load_options(), inspect)
     }
 
     /// Like [`Self::load`], but reads the scene from `text` instead of the file.
