@@ -128,6 +128,43 @@ fn a_changed_value_loads_the_scene_once_and_is_saved_when_asked() {
 }
 
 #[test]
+fn a_banner_covers_neither_the_title_nor_the_picture() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let viewer = Viewer::start(&root.join("assets/bull.glb"), &[]);
+    let Some(mut page) = viewer.page(800, 600) else { return };
+    page.wait_for("document.getElementById('banner').textContent.includes('shown at rest')");
+    for (width, height) in [(800, 600), (1280, 720), (390, 844)] {
+        page.resize(width, height);
+        page.wait_for(&format!("innerWidth === {width} && innerHeight === {height} && {NOTHING_IS_COVERED}"));
+    }
+    page.value("document.querySelector('#banner button').click()");
+    page.wait_for("document.getElementById('banner').getBoundingClientRect().height === 0");
+    page.assert_no_failures();
+}
+
+#[test]
+fn an_animation_of_a_model_is_chosen_in_the_panel() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let viewer = Viewer::start(&root.join("assets/bull.glb"), &[]);
+    let Some(mut page) = viewer.page(800, 600) else { return };
+    page.press("n", "KeyN");
+    page.wait_for(&format!("{ANIMATION}.checkVisibility()"));
+    let names = page.value(&format!("[...{ANIMATION}.options].map((option) => option.text).join()"));
+    assert_eq!(names, "at rest,all,Gallop,Walk");
+    page.value("throng.app.on('command', ({ text }) => (globalThis.line = text))");
+    for (value, flag) in [("Walk", "--animation Walk "), ("all", "--animation all "), ("", "")] {
+        page.value(&format!("{ANIMATION}.value = '{value}'; {ANIMATION}.dispatchEvent(new Event('change'))"));
+        page.wait_for(&format!("throng.app.scene.settings.animation === '{value}' && {ANIMATION}.value === '{value}'"));
+        page.value("globalThis.line = ''; throng.app.send({ do: 'command', of: 'film' })");
+        page.wait_for("line !== ''");
+        let line = page.value("line");
+        let line = line.as_str().unwrap();
+        assert!(line.ends_with(&format!("bull.glb --device cpu {flag}-o bull.mp4")), "{line}");
+    }
+    page.assert_no_failures();
+}
+
+#[test]
 fn the_pure_parts_of_the_page_calculate_right() {
     let scene = SceneFile::new(BALLS);
     let viewer = Viewer::start(&scene.path, &[]);
@@ -173,8 +210,26 @@ const CARD_IS_WHOLE: &str = "(() => {
     return parts.length > 5 && parts.every((part) => within(box(part), box(card))) && within(box(card), box(document.getElementById('stage')));
 })()";
 
+/// The banner, the picture with its title, and the strip are shown, and none of them covers another one.
+const NOTHING_IS_COVERED: &str = "(() => {
+    const boxes = ['#banner', '#view', '.strip'].map((name) => document.querySelector(name).getBoundingClientRect());
+    const [banner, view] = boxes;
+    const title = document.querySelector('.title').getBoundingClientRect();
+    const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+    const inside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+    const window = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    return [...boxes, title].every((box) => box.height > 0 && inside(box, window)) && inside(title, view) && apart(title, banner) &&
+        boxes.every((a, i) => boxes.slice(i + 1).every((b) => apart(a, b)));
+})()";
+
 /// The keys of the flight.
 const KEYS: &str = "throng.waypoints.keys.map(({ eye, target, time }) => [...eye, ...target, time]).flat()";
+
+/// The choice of animations.
+const ANIMATION: &str = "(() => {
+    const labels = [...document.querySelectorAll('.row label')];
+    return document.getElementById(labels.find((label) => label.textContent === 'Animation').htmlFor);
+})()";
 
 /// The input field of the paint's colour.
 const PAINT: &str = r#"document.querySelector('input[aria-label="materials.paint.color"]')"#;

@@ -168,6 +168,71 @@ fn what_is_picked_has_the_bounds_of_the_pose_that_is_shown() {
 }
 
 #[test]
+fn a_model_is_loaded_again_with_the_animation_that_a_page_chooses() {
+    let place = Place::new(1);
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"), place.path("bull.glb")).unwrap();
+    let server = Server::start_with(&place, &["bull.glb", "--animation", "Walk", "--animation-speed", "2"]);
+    let (mut page, mut other) = (server.open(), server.open());
+    let walking = page.answer("scene");
+    assert_eq!((&walking["animations"], &walking["frames"]), (&json!(["Gallop", "Walk"]), &json!(14)));
+    assert_eq!(walking["settings"]["animation"], "Walk");
+    other.answer("scene");
+    let mut choose = |value: Value| {
+        page.say(&json!({"do": "set", "name": "animation", "value": value}));
+        let scene = page.wait("a scene or an error", |message| {
+            message.ok().filter(|answer| answer["is"] == "scene" || answer["is"] == "error").cloned()
+        });
+        page.say(&json!({"do": "command", "of": "film"}));
+        (scene, page.answer("command")["text"].as_str().unwrap().to_owned())
+    };
+    let (galloping, line) = choose(json!("Gallop"));
+    assert_eq!((&galloping["frames"], &galloping["settings"]["animation"]), (&json!(6), &json!("Gallop")));
+    assert_eq!(line, "throng render bull.glb --animation-speed 2 --animation Gallop -o bull.mp4");
+    let (resting, line) = choose(json!(""));
+    assert_eq!((&resting["frames"], &resting["settings"]["animation"]), (&json!(72), &json!("")));
+    assert_eq!(line, "throng render bull.glb -o bull.mp4");
+    let (error, _) = choose(json!("Trot"));
+    assert!(error["message"].as_str().unwrap().contains("there is no animation `Trot`"), "{error}");
+    let (walking, line) = choose(Value::Null);
+    assert_eq!((&walking["frames"], &walking["settings"]["animation"]), (&json!(14), &json!("Walk")));
+    assert_eq!(line, "throng render bull.glb --animation Walk --animation-speed 2 -o bull.mp4");
+    // The other page's model was not loaded again.
+    other.say(&json!({"do": "values"}));
+    let is_answer = |answer: &Value| answer["is"] == "scene" || answer["is"] == "values";
+    let next = other.wait("values", |message| message.ok().filter(|answer| is_answer(answer)).cloned());
+    assert_eq!(next["is"], "values");
+}
+
+#[test]
+fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
+    let place = Place::new(1);
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"), place.path("bull.glb")).unwrap();
+    let server = Server::start_with(&place, &["bull.glb"]);
+    let mut page = server.open();
+    assert_eq!(page.answer("scene")["denoises_finished"], true);
+    page.start(64, 36);
+    let denoised = page.finished();
+    page.say(&json!({"do": "set", "name": "denoise", "value": "off"}));
+    let traced = page.finished();
+    assert!(traced.pixels != denoised.pixels);
+    for (value, flags, shown) in
+        [(json!("off"), " --denoise off ", &traced), (Value::Null, " --denoise film --denoise-frames 0 ", &denoised)]
+    {
+        page.say(&json!({"do": "set", "name": "denoise", "value": value}));
+        page.say(&json!({"do": "command", "of": "still"}));
+        let line = page.answer("command")["text"].as_str().unwrap().to_owned();
+        assert!(
+            line.contains(flags) && line.contains(" --turns 1 --size") && line.contains(" --noise 0.09 "),
+            "{line}"
+        );
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let _ = fs::remove_file(place.path("bull.png.film"));
+        place.ok(&words);
+        assert!(decode(&place.path("bull.png")) == shown.pixels, "{line}");
+    }
+}
+
+#[test]
 fn mistakes_of_one_page_are_told_to_it_and_nobody_else_notices() {
     let place = Place::new(1);
     let server = Server::start(&place, &[]);

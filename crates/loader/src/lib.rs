@@ -46,7 +46,7 @@ pub use options::LoadOptions;
 #[doc(hidden)]
 pub use ron::pace_of;
 #[doc(hidden)]
-pub use standalone::SingleClip;
+pub use standalone::{SingleClip, animation_choices};
 #[doc(inline)]
 pub use throng_base::files::{InputFile, recording};
 #[doc(inline)]

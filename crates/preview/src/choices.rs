@@ -2,12 +2,15 @@
 
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, str::FromStr};
-use throng_base::choice::Choice;
+use throng_base::{choice::Choice, quoting::quote};
 use throng_denoise::Denoise;
 use throng_device::FrameSettings;
 use throng_picture::aov::Aov;
-use throng_scene::{Integrator, Shutter, ToneMap};
+use throng_scene::{Integrator, RenderDefaults, Shows, Shutter, ToneMap};
 use throng_settings::{Exposure, PictureOptions, Size};
+
+/// Name of the setting for animations. Unlike the other settings, it changes the scene.
+pub const ANIMATION: &str = "animation";
 
 /// The settings of a viewer; None keeps the value of the command line or scene.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,10 +24,12 @@ pub struct Choices {
     white_balance: Option<f32>,
     clamp_indirect: Option<f32>,
     wireframe: Option<f32>,
-    /// None: denoise when time allows.
+    /// None: denoise moving pictures when time allows, and finished pictures if renders are denoised.
     denoise: Option<Denoise>,
     /// The AOV that is shown instead of the picture.
     pub view: Option<Aov>,
+    /// Animations of a model, in the form of `--animation`; empty for a model at rest.
+    pub animation: Option<String>,
 }
 
 impl Choices {
@@ -46,9 +51,16 @@ impl Choices {
             "wireframe" => self.wireframe = parsed(value).map_err(fail)?,
             "denoise" => self.denoise = chosen(value).map_err(fail)?,
             "view" => self.view = chosen(value).map_err(fail)?,
+            ANIMATION => self.animation = text(value).map_err(fail)?,
             _ => return Err(format!("there is no setting `{name}`")),
         }
         Ok(())
+    }
+
+    /// The animations to play, as in the loader's options.
+    pub fn clips(&self) -> Option<Vec<String>> {
+        let named = |text: &String| Some(text.clone()).filter(|text| !text.is_empty()).into_iter().collect();
+        self.animation.as_ref().map(named)
     }
 
     /// Whether moving pictures may be denoised.
@@ -56,10 +68,10 @@ impl Choices {
         self.denoise != Some(Denoise::Off)
     }
 
-    /// Picture options for this size, in pixels.
+    /// Picture options for this size, in pixels, for pictures as traced.
     pub fn options(&self, base: &PictureOptions, (width, height): (u32, u32)) -> PictureOptions {
         let mut options = base.clone();
-        options.aovs = base.aovs.as_traced();
+        options.aovs.denoise = Some(Denoise::Off);
         let picture = &mut options.picture;
         picture.size = Some(Size { width, height });
         picture.exposure = self.exposure.or(picture.exposure);
@@ -72,6 +84,24 @@ impl Choices {
         picture.wireframe = self.wireframe.or(picture.wireframe);
         picture.film.white_balance = self.white_balance.or(picture.film.white_balance);
         options
+    }
+
+    /// As [`Self::options`], for finished pictures that are denoised without neighbouring frames. None if a render of a scene with these
+    /// defaults would not be denoised.
+    pub fn denoised_options(
+        &self,
+        base: &PictureOptions,
+        size: (u32, u32),
+        scene: &RenderDefaults,
+    ) -> Option<PictureOptions> {
+        let method = self.denoise.unwrap_or(usual_denoising(base, scene));
+        let mut options = self.options(base, size);
+        let settings = options.picture.resolve(scene).ok()?;
+        if method == Denoise::Off || settings.integrator.shows() != Shows::Radiance {
+            return None;
+        }
+        (options.aovs.denoise, options.aovs.denoise_frames) = (Some(method), Some(0));
+        Some(options)
     }
 
     /// The command-line flags that have the effect of these settings.
@@ -93,10 +123,19 @@ impl Choices {
         add("--shutter", self.shutter.map(|it| format!("{:?},{:?}", it.span()[0], it.span()[1])));
         add("--white-balance", self.white_balance.map(|it| format!("{it:?}")));
         add("--clamp-indirect", self.clamp_indirect.map(|it| format!("{it:?}")));
-        add("--denoise", (!self.denoises()).then(|| "off".to_owned()));
+        add("--denoise", self.denoise.map(|it| it.to_string()));
+        // A name may begin like a flag.
+        let animation = self.animation.as_deref().filter(|name| !name.is_empty());
+        let sign = |name: &str| if name.starts_with('-') { '=' } else { ' ' };
+        flags.extend(animation.map(|name| format!("--animation{}{}", sign(name), quote(name))));
         flags.extend(self.wireframe.map(|it| format!("--wireframe={it:?}")));
         flags
     }
+}
+
+/// Method of denoising in renders of a scene with these defaults.
+pub fn usual_denoising(base: &PictureOptions, scene: &RenderDefaults) -> Denoise {
+    base.aovs.denoise.unwrap_or(if scene.denoise { Denoise::Film } else { Denoise::Off })
 }
 
 /// Settings in the form that is sent to viewers, with the AOV that is shown.
@@ -144,6 +183,22 @@ fn chosen<T: Choice>(value: &Value) -> Result<Option<T>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn animations_are_named_as_the_flag_names_them() {
+        let mut choices = Choices::default();
+        assert_eq!(choices.clips(), None);
+        for (name, clips, flags) in [
+            ("Run", vec!["Run"], "--animation Run"),
+            ("Walk, slowly", vec!["Walk, slowly"], "--animation 'Walk, slowly'"),
+            ("-fast", vec!["-fast"], "--animation=-fast"),
+            ("", vec![], ""),
+        ] {
+            choices.set(ANIMATION, &json!(name)).unwrap();
+            let clips: Vec<String> = clips.into_iter().map(str::to_owned).collect();
+            assert_eq!((choices.clips(), choices.flags().join(" ")), (Some(clips), flags.to_owned()));
+        }
+    }
 
     #[test]
     fn settings_are_set_by_name_and_null_unsets_them() {

@@ -30,7 +30,7 @@ pub enum Command {
         #[serde(default)]
         camera: Option<String>,
     },
-    /// Changes a setting of the picture; null resets it to the scene's value.
+    /// Changes a setting of the picture, or the model's animation; null resets it to the scene's value.
     Set {
         name: String,
         value: Value,
@@ -264,6 +264,8 @@ pub struct SceneFacts {
     /// Time of the first frame, in seconds.
     pub start: f64,
     pub cameras: Vec<String>,
+    /// The model's animations: for each, the value of the setting `animation` that plays it.
+    pub animations: Vec<String>,
     pub integrators: Vec<&'static str>,
     pub views: Vec<&'static str>,
     pub tone_maps: Vec<&'static str>,
@@ -279,6 +281,8 @@ pub struct SceneFacts {
     pub instances: usize,
     pub lens: &'static str,
     pub saves_to: String,
+    /// Whether finished pictures are denoised, unless a viewer turns denoising off.
+    pub denoises_finished: bool,
     pub warnings: Vec<String>,
 }
 
@@ -302,6 +306,8 @@ pub struct State {
     pub lag_ms: f32,
     pub size: [u32; 2],
     pub done: bool,
+    /// Whether the picture is finished and was denoised.
+    pub denoised: bool,
     /// Whether the last moving picture was denoised; none before the first.
     pub denoises: Option<bool>,
 }
@@ -347,6 +353,6 @@ pub enum PictureKind {
     Moving,
     /// A picture of an unchanged view, which will be refined.
     Still,
-    /// A picture with all samples.
+    /// A picture with all samples, denoised if renders of the scene are.
     Finished,
 }

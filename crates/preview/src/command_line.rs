@@ -28,6 +28,8 @@ const OF_CAMERAS: [&str; 12] = [
     "--focus-on",
     "--blades",
 ];
+/// Flags that require an animation, and the flag that selects it.
+const OF_ANIMATIONS: [&str; 4] = ["--animation", "--animation-speed", "--animation-offset", "--no-loop"];
 /// The flag that may be given several times.
 const MANY: &str = "--set";
 
@@ -44,6 +46,12 @@ pub fn render(scene: &Path, typed: &[String], chosen: &[String]) -> String {
         line.push_str(flag);
     }
     line
+}
+
+/// The flags of a model that is at rest.
+pub fn at_rest(mut typed: Vec<String>) -> Vec<String> {
+    typed.retain(|flag| !OF_ANIMATIONS.contains(&name(flag)));
+    typed
 }
 
 fn replaces(chosen: &str, typed: &str) -> bool {
@@ -178,6 +186,15 @@ mod tests {
         let line = render(Path::new("s"), &flags, &chosen);
         assert_eq!(line, format!("throng render s --blades 5 --eye 1,2,3 {}", chosen.join(" ")));
         assert_eq!(render(Path::new("s"), &flags, &["--camera top".to_owned()]), "throng render s --camera top");
+    }
+
+    #[test]
+    fn a_model_at_rest_has_no_flags_of_animations() {
+        let flags = ["--animation Walk", "--animation=Run", "--animation-speed 2", "--no-loop", "--samples 4"];
+        let flags = flags.map(str::to_owned);
+        let line = render(Path::new("fox.glb"), &flags, &["--animation all".to_owned()]);
+        assert_eq!(line, "throng render fox.glb --animation-speed 2 --no-loop --samples 4 --animation all");
+        assert_eq!(at_rest(flags.to_vec()), ["--samples 4"]);
     }
 
     #[test]

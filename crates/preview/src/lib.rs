@@ -1,5 +1,6 @@
 //! The interactive loop, which shows a scene to viewers. Each viewer has its own camera, time and settings. Moving views are rendered as
-//! well as time allows; unchanged views are refined until they equal the output of `throng render --checkpoint`.
+//! well as time allows; unchanged views are refined until they equal the output of `throng render --checkpoint`, denoised if renders of the
+//! scene are.
 //!
 //! Viewers send [`Command`]s and receive [`Answer`]s and [`Picture`]s through a [`Link`]. The transport is not part of this module.
 
@@ -36,7 +37,8 @@ pub use stage::Source;
 use edits::{Edits, Moved};
 use eye::{Due, Eye};
 use saving::Saves;
-use stage::{Prepared, Stage};
+use serde_json::Value;
+use stage::{Changed, Prepared, Stage};
 use std::{
     collections::VecDeque,
     sync::{
@@ -51,7 +53,7 @@ use throng_device::Device;
 use throng_edit::SceneText;
 use throng_render::RenderError;
 use throng_settings::Error;
-use watch::{Changed, Done, Watch};
+use watch::{Done, Watch};
 
 /// Interval at which closed links are detected while nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
@@ -265,6 +267,7 @@ impl Engine {
             }
             Command::Watch { on } => self.eyes[index].watches = on,
             Command::Reload {} => self.reload(index),
+            Command::Set { name, value } if name == choices::ANIMATION => self.animate(index, &value),
             Command::Still { frame, size, samples, format, ask } => {
                 let eye = &mut self.eyes[index];
                 if let Err(message) = self.stills.check(&eye.link) {
@@ -307,12 +310,34 @@ impl Engine {
         }
     }
 
-    /// Loads the scene with a viewer's unsaved changes, or shows the file's scene again if there are none.
+    /// Plays other animations of the model for a viewer.
+    fn animate(&mut self, index: usize, value: &Value) {
+        let choices = &mut self.eyes[index].choices;
+        let before = choices.animation.clone();
+        if let Err(message) = choices.set(choices::ANIMATION, value) {
+            return self.eyes[index].link.answer(Answer::error(message));
+        }
+        // The file's scene plays these animations already.
+        if choices.clips().as_ref() == Some(&self.source.options.load.model.animation.clips) {
+            choices.animation = None;
+        }
+        if choices.animation != before {
+            self.show_changes(index);
+        }
+    }
+
+    /// The changes in a viewer's own scene; None if the viewer shows the file's scene.
+    fn changed(&self, index: usize) -> Option<Changed> {
+        let eye = &self.eyes[index];
+        let (changes, animation) = (eye.edits.overrides(), eye.choices.clips());
+        (!changes.is_empty() || animation.is_some()).then(|| Changed { text: self.text(), changes, animation })
+    }
+
+    /// Loads the scene with a viewer's changes, or shows the file's scene again if there are none.
     fn show_changes(&mut self, index: usize) {
         let number = self.eyes[index].link.number;
-        let changes = self.eyes[index].edits.overrides();
-        if !changes.is_empty() {
-            return self.watch.load_own(number, Changed { text: self.text(), changes });
+        if let Some(changed) = self.changed(index) {
+            return self.watch.load_own(number, changed);
         }
         self.watch.forget(number);
         if self.stage.has_own(number) || self.eyes[index].has_failed {
@@ -321,15 +346,19 @@ impl Engine {
         }
     }
 
-    /// Drops a viewer's changes. Other viewers are not affected.
+    /// Drops a viewer's unsaved changes. Other viewers are not affected.
     fn reload(&mut self, index: usize) {
         self.eyes[index].edits.forget();
         let number = self.eyes[index].link.number;
-        self.watch.forget(number);
-        self.stage.forget(number);
+        let has_own = self.changed(index).is_some();
+        if !has_own {
+            self.watch.forget(number);
+            self.stage.forget(number);
+        }
         // Changed files are detected automatically. If no other viewer is disturbed, the file is loaded in any case.
         match self.failure.is_some() || self.eyes.len() == 1 {
             true => self.watch.load(),
+            false if has_own => self.show_changes(index),
             false => self.show_scene(index),
         }
     }
@@ -358,15 +387,13 @@ impl Engine {
         self.move_edits(false);
         for index in 0..self.eyes.len() {
             let number = self.eyes[index].link.number;
-            let changes = self.eyes[index].edits.overrides();
-            if !changes.is_empty() && self.stage.has_own(number) {
-                self.watch.load_own(number, Changed { text: self.text(), changes });
-                continue;
+            let changed = self.changed(index);
+            if !self.stage.has_own(number) || changed.is_none() {
+                self.stage.forget(number);
+                self.show_scene(index);
             }
-            self.stage.forget(number);
-            self.show_scene(index);
-            if !changes.is_empty() {
-                self.show_changes(index);
+            if let Some(changed) = changed {
+                self.watch.load_own(number, changed);
             }
         }
     }
@@ -374,7 +401,7 @@ impl Engine {
     /// Switches to the newly loaded scene of a viewer, unless its changes were removed in the meantime.
     fn replace_own(&mut self, number: u64, loaded: Result<Prepared, Error>) {
         let Some(index) = self.eyes.iter().position(|eye| eye.link.number == number) else { return };
-        if self.eyes[index].edits.overrides().is_empty() {
+        if self.changed(index).is_none() {
             return;
         }
         match loaded.and_then(|prepared| self.stage.replace(Some(number), prepared)) {

@@ -1,10 +1,11 @@
 //! The shown scene, on its device.
 //!
-//! A viewer with unsaved changes has a separate scene, made from the file's text with these changes. If the scenes of viewers differ, the
-//! device loads each in turn.
+//! A viewer with unsaved changes or another animation has a separate scene, made from the file's text with these changes. If the scenes of
+//! viewers differ, the device loads each in turn.
 
-use super::{Bounds, SceneFacts, camera, choices};
+use super::{Bounds, SceneFacts, camera, choices, edits::Pair};
 use rayon::prelude::*;
+use serde_json::json;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -12,8 +13,10 @@ use std::{
 };
 use throng_accel::NodeLayout;
 use throng_base::{choice::Choice, files::recording, math::Aabb};
+use throng_denoise::Denoise;
 use throng_device::Device;
 use throng_edit::{self as edit, SceneText};
+use throng_loader as loader;
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
@@ -32,6 +35,16 @@ pub struct Source {
     pub flags: Vec<String>,
 }
 
+/// Changes of a viewer to the scene.
+#[derive(Default)]
+pub struct Changed {
+    /// Text of the scene file; None for models.
+    pub text: Option<Arc<str>>,
+    pub changes: Vec<Pair>,
+    /// The animations to play, as in the loader's options; None for the animations of the command line.
+    pub animation: Option<Vec<String>>,
+}
+
 /// A scene with the trees of its meshes, before the device has loaded it.
 pub struct Prepared {
     scene: Arc<Scene>,
@@ -42,6 +55,8 @@ pub struct Prepared {
     text: Option<Arc<str>>,
     /// Number of the first frame in files; in the scene, it is 1.
     first_frame: u32,
+    /// The choices of [`loader::animation_choices`].
+    animations: Vec<String>,
 }
 
 /// A scene that is shown.
@@ -57,6 +72,8 @@ pub struct Shown {
     pub first_frame: u32,
     /// The text of the scene file, without unsaved changes.
     pub text: Option<Arc<str>>,
+    /// The choices of [`loader::animation_choices`].
+    animations: Vec<String>,
 }
 
 /// The device, and the scenes of viewers: the file's scene, and one for each viewer with changes.
@@ -81,18 +98,13 @@ impl Source {
             // The scene is loaded from the text that was read here. Loading reports errors of reading.
             let file = is_scene(&self.path).then(|| SceneText::read(&self.path).ok()).flatten();
             let text = file.as_ref().map(|file| Arc::from(file.text()));
-            Ok(Prepared { file, ..self.load(layout, text, &[])? })
+            Ok(Prepared { file, ..self.load(layout, Changed { text, ..Changed::default() })? })
         })
     }
 
-    /// Loads the scene as [`Self::prepare`] does, from `text` with unsaved `changes`.
-    pub fn prepare_changed(
-        &self,
-        layout: NodeLayout,
-        text: Option<Arc<str>>,
-        changes: &[(String, String)],
-    ) -> (Result<Prepared, Error>, Vec<PathBuf>) {
-        self.recorded(|| self.load(layout, text, changes))
+    /// Loads the scene as [`Self::prepare`] does, with a viewer's changes.
+    pub fn prepare_changed(&self, layout: NodeLayout, changed: Changed) -> (Result<Prepared, Error>, Vec<PathBuf>) {
+        self.recorded(|| self.load(layout, changed))
     }
 
     fn recorded<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> (Result<T, Error>, Vec<PathBuf>) {
@@ -105,17 +117,19 @@ impl Source {
     ///
     /// # Errors
     /// If the file cannot be loaded, or if its picture settings are invalid.
-    fn load(
-        &self,
-        layout: NodeLayout,
-        text: Option<Arc<str>>,
-        changes: &[(String, String)],
-    ) -> Result<Prepared, Error> {
+    fn load(&self, layout: NodeLayout, changed: Changed) -> Result<Prepared, Error> {
+        let Changed { text, changes, animation } = changed;
         let mut options = self.options.clone();
-        options.load.overrides.extend_from_slice(changes);
+        options.load.overrides.extend(changes);
+        if let Some(clips) = animation {
+            options.load.model.animation.clips = clips;
+        }
+        let mut animations = Vec::new();
         let mut scene = match &text {
             Some(text) => options.load_scene(&self.path, text)?,
-            None => options.load(&self.path)?,
+            None => options.load_inspected(&self.path, |model| {
+                animations = loader::animation_choices(&model.rig.clips);
+            })?,
         };
         // Viewers count frames from 1, and display the numbers used in files.
         let first_frame = std::mem::replace(&mut scene.settings.first_frame, 1);
@@ -123,7 +137,7 @@ impl Source {
         scene.check_references()?;
         options.picture.resolve(&scene.settings)?;
         let loaded = LoadedScene::of_trees(scene.clone(), layout, &options.trees);
-        Ok(Prepared { scene, loaded, options, file: None, text, first_frame })
+        Ok(Prepared { scene, loaded, options, file: None, text, first_frame, animations })
     }
 
     /// Checks that a scene file at `path` with this text can be rendered without further flags, as `throng check` does.
@@ -167,9 +181,9 @@ fn first_bounds(scene: &Scene) -> Aabb {
 
 impl Shown {
     fn of(prepared: Prepared, generation: u32) -> Self {
-        let Prepared { scene, loaded, options, text, first_frame, .. } = prepared;
+        let Prepared { scene, loaded, options, text, first_frame, animations, .. } = prepared;
         let bounds = first_bounds(&scene);
-        Self { scene, loaded, options, generation, bounds, first_frame, text }
+        Self { scene, loaded, options, generation, bounds, first_frame, text, animations }
     }
 }
 
@@ -254,9 +268,11 @@ impl Stage {
 
     /// The description of the scene that is sent to viewers. `path` is its file.
     pub fn facts(&self, path: &Path) -> SceneFacts {
-        let Shown { scene, options, generation, bounds, first_frame, .. } = &self.shown;
+        let Shown { scene, options, generation, bounds, first_frame, animations, .. } = &self.shown;
         let own = camera_at(scene, &Moment::of(scene, scene.time_of(1)));
         let settings = options.picture.resolve(&scene.settings);
+        let mut told = settings.as_ref().map(|settings| choices::told(settings, None)).unwrap_or_default();
+        told.insert(choices::ANIMATION, json!(options.load.model.animation.clips.join(",")));
         SceneFacts {
             name: scene.name.clone(),
             file: path.display().to_string(),
@@ -265,12 +281,13 @@ impl Stage {
             fps: scene.settings.fps,
             start: scene.settings.start,
             cameras: scene.viewpoints.iter().map(|(name, _)| name.clone()).collect(),
+            animations: animations.clone(),
             integrators: Integrator::ALL.map(Integrator::name).to_vec(),
             views: AovSet::from_iter(Aov::ALL).gathered().iter().map(Aov::name).collect(),
             tone_maps: ToneMap::VALUES.iter().map(|it| it.name()).collect(),
             bounds: Bounds { min: bounds.min.into(), max: bounds.max.into() },
             camera: camera::view(&own),
-            settings: settings.as_ref().map(|settings| choices::told(settings, None)).unwrap_or_default(),
+            settings: told,
             samples: settings.map_or(1, |settings| settings.samples),
             loaded: *generation,
             size: [scene.settings.width, scene.settings.height],
@@ -278,6 +295,7 @@ impl Stage {
             instances: scene.leaf_count() as usize,
             lens: camera::lens_kind(&scene.camera),
             saves_to: if is_scene(path) { path.to_owned() } else { edit::path_for(path) }.display().to_string(),
+            denoises_finished: choices::usual_denoising(options, &scene.settings) != Denoise::Off,
             warnings: scene.warnings.iter().chain(&scene.doubts).chain(&scene.notes).cloned().collect(),
         }
     }

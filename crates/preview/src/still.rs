@@ -56,7 +56,7 @@ impl Still {
     /// Adds a slice of samples. Returns true when the still is complete.
     ///
     /// # Errors
-    /// If the device cannot load the scene or fails.
+    /// If the device cannot load the scene or fails, or if the picture cannot be denoised.
     pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<bool, Error> {
         let start = Instant::now();
         let number = self.frame.number;
@@ -66,7 +66,7 @@ impl Still {
         let rendered = advanced.map_err(|source| RenderError::Device { frame: number, source })?;
         let Some(rendered) = rendered else { return Ok(false) };
         if film.is_done() {
-            self.finish(rendered);
+            self.finish(rendered)?;
             return Ok(true);
         }
         match start.elapsed() {
@@ -82,8 +82,9 @@ impl Still {
         Ok(false)
     }
 
-    /// Encodes the file on a separate thread.
-    fn finish(&mut self, mut rendered: Rendered) {
+    /// Denoises the picture if the job does, and encodes the file on a separate thread.
+    fn finish(&mut self, mut rendered: Rendered) -> Result<(), RenderError> {
+        self.job.denoise_alone((self.frame.number, &self.job.settings), &mut rendered)?;
         self.job.complete(&mut rendered);
         let (link, ask, format) = (self.link.clone(), self.ask, self.format.file_format());
         let metadata = self.job.output.metadata_of(&self.job, self.frame.number, &self.job.settings);
@@ -114,5 +115,6 @@ impl Still {
         if let Err(error) = thread::Builder::new().name("still".into()).spawn(encode) {
             self.link.answer(Answer::error(error));
         }
+        Ok(())
     }
 }

@@ -4,11 +4,12 @@ use super::*;
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
+use throng_denoise::Denoise;
 use throng_device::CpuDevice;
 use throng_picture::pixels::PixelType;
 use throng_render::{LoadedScene, Outputs};
 use throng_scene::Integrator;
-use throng_settings::{PictureOptions, Size};
+use throng_settings::{Exposure, PictureOptions, Size};
 
 const SCENE: &str = r#"(
     render: (size: (48, 32), samples: 6, integrator: whitted, frames: 5, fps: 10),
@@ -30,9 +31,13 @@ struct Shown {
 }
 
 fn show() -> Shown {
+    show_text(SCENE)
+}
+
+fn show_text(text: &str) -> Shown {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scene.ron");
-    fs::write(&path, SCENE).unwrap();
+    fs::write(&path, text).unwrap();
     let source = Source { path, options: PictureOptions::default(), flags: Vec::new() };
     let preview = Preview::start(source.clone(), Box::new(CpuDevice::new().unwrap()));
     Shown { _folder: folder, source, preview: preview.unwrap_or_else(|error| panic!("{error}")) }
@@ -112,6 +117,47 @@ fn what_stands_still_ends_as_a_render_does() {
     let clay = shown.rendered(4, in_clay);
     assert!(more.pixels[..] != clay);
     assert!(finished(&link, |picture| picture.pixels != more.pixels).pixels == clay);
+}
+
+#[test]
+fn a_finished_picture_is_denoised_if_renders_are() {
+    let shown = show_text(&SCENE.replace("integrator: whitted", "integrator: path, denoise: true"));
+    let link = shown.preview.open(None);
+    link.send(Command::Start { size: [48, 32] });
+    let denoised = |options: &mut PictureOptions| {
+        (options.aovs.denoise, options.aovs.denoise_frames) = (Some(Denoise::Film), Some(0));
+    };
+    let own = finished(&link, |_| true);
+    assert!(own.pixels == shown.rendered(1, denoised));
+    // Each command is followed by a report.
+    link.send(Command::Time { frame: 1 });
+    wait(&link, |next| matches!(next, Next::Answer(Answer::State(State { denoised: true, .. }))).then_some(()));
+
+    // Its exposure changes without new samples, and its file is denoised as well.
+    link.send(Command::Set { name: "exposure".into(), value: json!(1) });
+    let brighter = finished(&link, |picture| picture.pixels != own.pixels);
+    let expected = shown.rendered(1, |options| {
+        denoised(options);
+        options.picture.exposure = Some(Exposure::Fixed(1.0));
+    });
+    assert!(brighter.pixels == expected);
+    link.send(Command::Still { frame: None, size: None, samples: None, format: StillFormat::Png, ask: 1 });
+    let file = wait(&link, |next| match next {
+        Next::Answer(Answer::Still { file: Some((file, _)), .. }) => Some(file.clone()),
+        _ => None,
+    });
+    assert!(image::load_from_memory(&file).unwrap().into_rgb8().into_raw() == expected);
+
+    link.send(Command::Set { name: "exposure".into(), value: json!(null) });
+    link.send(Command::Set { name: "denoise".into(), value: json!("off") });
+    let traced = shown.rendered(1, |options| options.aovs.denoise = Some(Denoise::Off));
+    assert!(finished(&link, |picture| picture.pixels == traced).samples == own.samples);
+    link.send(Command::Set { name: "denoise".into(), value: json!(null) });
+    link.send(Command::Camera(view(9)));
+    assert!(finished(&link, |picture| picture.key == 9).pixels != own.pixels);
+    // Integrators that show no light have no noise to remove.
+    link.send(Command::Set { name: "integrator".into(), value: json!("normal") });
+    finished(&link, |picture| picture.key == 9);
 }
 
 #[test]

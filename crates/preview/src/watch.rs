@@ -1,10 +1,9 @@
 //! Watches the files of a scene on a separate thread, and loads the scene again when they change. The thread also loads scenes with unsaved
-//! changes, and checks texts before they are saved.
+//! changes or other animations, and checks texts before they are saved.
 
 use super::{
-    edits::Pair,
     link::Bell,
-    stage::{Prepared, Source},
+    stage::{Changed, Prepared, Source},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -23,12 +22,6 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// The watching thread, and its orders.
 pub struct Watch {
     shared: Arc<Shared>,
-}
-
-/// A scene with unsaved changes.
-pub struct Changed {
-    pub text: Option<Arc<str>>,
-    pub changes: Vec<Pair>,
 }
 
 /// A result of the thread.
@@ -214,7 +207,7 @@ impl Shared {
     }
 
     fn load_own(&self, files: &mut Files, viewer: u64, changed: Changed) -> Done {
-        let prepare = || self.source.prepare_changed(self.layout, changed.text, &changed.changes);
+        let prepare = || self.source.prepare_changed(self.layout, changed);
         let (loaded, read) = self.loading(prepare);
         files.add(Some(viewer), read, loaded.is_ok());
         Done::Own(viewer, loaded)

@@ -1,10 +1,14 @@
 //! What is rendered: a scene, its settings, the frames and their files.
 
-use super::{AutoExposure, Background, Outputs, TreeSource, window::Reach, write};
+use super::{
+    AutoExposure, Background, Outputs, RenderError, TreeSource,
+    window::{Reach, film_frame},
+    write,
+};
 use glam::Vec3;
 use std::{collections::BTreeSet, sync::Arc};
 use throng_denoise::Denoising;
-use throng_device::{FrameSettings, Rendered};
+use throng_device::{Filtered, FrameSettings, Rendered};
 use throng_picture::{aov::AovSet, pixels::PixelType};
 use throng_scene::{Scene, rig::RefitPolicy};
 
@@ -63,6 +67,25 @@ impl RenderJob {
     /// Numbers of all frames to trace: the frames that are written, and the neighbours that they are denoised with.
     pub fn traced_frames(&self) -> BTreeSet<u32> {
         self.reach().all(&self.frames)
+    }
+
+    /// Denoises the output of a device without the help of neighbouring frames, and computes its display pixels. Does nothing unless the
+    /// job denoises. `settings` are the frame's own; they must request float pixels and the AOVs of [`Denoising::aovs_for`].
+    ///
+    /// # Errors
+    /// If an AOV is missing, or if the denoiser fails.
+    pub fn denoise_alone(
+        &self,
+        (frame, settings): (u32, &FrameSettings),
+        rendered: &mut Rendered,
+    ) -> Result<(), RenderError> {
+        let Some(denoising) = &self.denoising else { return Ok(()) };
+        let failed = |source| RenderError::Denoise { frame, source };
+        let film = Arc::new(film_frame(settings, denoising, rendered).map_err(failed)?);
+        let denoised = denoising.denoise(settings.film_size(), &[Some(film)], &rendered.aovs);
+        let Filtered { radiance, alpha, .. } = denoised.map_err(failed)?;
+        write::replace_alpha(&mut rendered.aovs, &alpha);
+        write::develop(self, denoising, (frame, settings), &radiance, rendered)
     }
 
     /// Turns the output of a device into the content of a file: composites the background and removes AOVs that only this step needed.

@@ -9,7 +9,7 @@ use std::{
 };
 use throng_denoise::{Denoise, Denoiser, Denoising, film::REACH};
 use throng_device::{Device, FrameSettings};
-use throng_loader::{self as loader, LoadError, LoadOptions};
+use throng_loader::{self as loader, LoadError, LoadOptions, gltf::Model};
 use throng_output::{Manifests, OutputError, prepare_distinct};
 use throng_picture::{
     aov::{Aov, AovSet, cryptomatte},
@@ -51,6 +51,14 @@ impl PictureOptions {
     #[doc(hidden)]
     pub fn load(&self, path: &Path) -> Result<Scene, LoadError> {
         loader::load_with(path, &self.load_options())
+    }
+
+    /// Like [`Self::load`]. Passes the model of a glTF file to `inspect` before it is converted to a scene.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::load`].
+    pub(crate) fn load_inspected(&self, path: &Path, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
+        loader::load_inspected(path, &self.load_options(), inspect)
     }
 
     /// Like [`Self::load`], but reads the scene from `text` instead of the file.

@@ -80,11 +80,8 @@ pub fn singles(
     let mut taken: HashMap<String, usize> = HashMap::new();
     let single = |playback: Playback| {
         let own = &clips[playback.clip as usize].name;
-        let is_unique = clips.iter().filter(|clip| clip.name == *own).count() == 1;
-        let (choice, label) = match is_unique {
-            true => (own.clone(), own.clone()),
-            false => (playback.clip.to_string(), format!("{own} ({})", playback.clip)),
-        };
+        let choice = choice_of(playback.clip as usize, clips);
+        let label = if choice == *own { own.clone() } else { format!("{own} ({})", playback.clip) };
         let file = as_file_name(own);
         let count = taken.entry(file.to_lowercase()).or_default();
         *count += 1;
@@ -92,6 +89,19 @@ pub fn singles(
         SingleClip { choice, name, label, frames: frames(playback) }
     };
     Ok(playbacks(options, clips)?.into_iter().map(single).collect())
+}
+
+/// For each clip that can be played, a text for [`AnimationOptions::clips`] that selects only this clip.
+pub fn animation_choices(clips: &[Clip]) -> Vec<String> {
+    let playable = (0..clips.len()).filter(|&clip| clips[clip].fault.is_none());
+    playable.map(|clip| choice_of(clip, clips)).collect()
+}
+
+/// The clip's name, or its index if it has no name or shares it with another clip.
+fn choice_of(clip: usize, clips: &[Clip]) -> String {
+    let own = &clips[clip].name;
+    let is_unique = clips.iter().filter(|other| other.name == *own).count() == 1;
+    if is_unique && !own.is_empty() { own.clone() } else { clip.to_string() }
 }
 
 /// A warning about clips that animate the same property, of which only the last one has an effect.
@@ -205,6 +215,9 @@ mod tests {
         assert_eq!(of(&["Run", "a/b"]), [["Run"; 3], ["a/b", "a_b", "a/b"]]);
         let alike = [["0", "Run", "Run (0)"], ["run", "run_2", "run"], ["2", "Run_3", "Run (2)"]];
         assert_eq!(of(&["Run", "run", "Run"]), alike);
+        let mut clips = clips(&["Run", "run", "Run", "", "Broken"]);
+        clips[4].fault = Some("/animations/4: odd".to_owned());
+        assert_eq!(animation_choices(&clips), ["0", "run", "2", "3"]);
     }
 
     #[test]

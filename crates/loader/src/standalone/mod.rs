@@ -14,7 +14,7 @@ pub mod mesh;
 mod parts;
 mod surroundings;
 
-pub use clips::SingleClip;
+pub use clips::{SingleClip, animation_choices};
 pub use surroundings::{check_picture, set_daylight};
 
 use super::{

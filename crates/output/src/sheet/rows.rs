@@ -66,7 +66,8 @@ impl SheetRow {
         SheetLayout::in_row(frames, columns, size, (self.index, self.rows.count))
     }
 
-    /// Opens the row in the sheet at `path`, and writes its name. All rows must have equal paths, formats and encodings, and layouts of equal size.
+    /// Opens the row in the sheet at `path`, and writes its name. All rows must have equal paths, formats and encodings, and layouts of equal
+    /// size.
     ///
     /// # Errors
     /// If the file of the sheet cannot be created.

@@ -8,11 +8,16 @@ use crate::{
 };
 use throng_base::quoting::quote;
 use throng_device::Frame;
+use throng_scene::CameraPath;
 
 impl Eye {
     /// The command line that renders the current picture, or the animation along the current path.
     pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
         let name = throng_loader::name_of(&source.path);
+        let typed = match self.choices.clips().is_some_and(|clips| clips.is_empty()) {
+            true => command_line::at_rest(source.flags.clone()),
+            false => source.flags.clone(),
+        };
         let mut flags = self.choices.flags();
         let changed = self.edits.overrides().into_iter();
         flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));
@@ -21,7 +26,7 @@ impl Eye {
                 flags.push(camera);
             }
             flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
-            return command_line::render(&source.path, &source.flags, &flags);
+            return command_line::render(&source.path, &typed, &flags);
         };
         flags.extend(self.camera_flags(frame, stage));
         let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
@@ -31,10 +36,20 @@ impl Eye {
         }
         flags.push(format!("--size {}x{}", settings.width, settings.height));
         flags.push(format!("-f {}", frame.number));
+        // The usual noise target of models depends on the size.
+        let noise = settings.noise.filter(|_| stage.shown.text.is_none());
+        flags.extend(noise.map(|noise| format!("--noise {noise:?}")));
+        let (size, shown) = ((settings.width, settings.height), &stage.shown);
+        let denoised = self.choices.denoised_options(&shown.options, size, &shown.scene.settings);
+        if let Some(method) = denoised.and_then(|options| options.aovs.denoise) {
+            flags.retain(|flag| !flag.starts_with("--denoise"));
+            flags.push(format!("--denoise {method}"));
+            flags.push("--denoise-frames 0".to_owned());
+        }
         // The final picture is rendered like pictures that may get more samples.
         flags.push("--checkpoint".to_owned());
         flags.push(format!("-o {}", quote(&format!("{name}.png"))));
-        command_line::render(&source.path, &source.flags, &flags)
+        command_line::render(&source.path, &typed, &flags)
     }
 
     /// The flag that selects the scene's camera, if the view is through one of several.
@@ -47,7 +62,11 @@ impl Eye {
     /// Flags that reproduce the current camera bit for bit.
     fn camera_flags(&self, frame: &Frame, stage: &Stage) -> Vec<String> {
         if self.follow == Follow::Scene {
-            return Vec::new();
+            // A single picture of a model is framed for its own view, unless the number of turns is given.
+            return match stage.shown.scene.camera.path {
+                CameraPath::Orbit { turns, .. } if stage.shown.text.is_none() => vec![format!("--turns {turns}")],
+                _ => Vec::new(),
+            };
         }
         if let Some(camera) = self.named_camera(stage) {
             return vec![camera];

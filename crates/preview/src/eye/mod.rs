@@ -2,7 +2,8 @@
 //!
 //! After a change, a quick picture is shown first. Its size and sample count are chosen to take about 45 ms, and it is denoised with
 //! earlier pictures if time allows (`clean`). After 80 ms without a change, samples are added in slices of up to 200 ms (`pace`). A new
-//! camera interrupts a slice without loss, because the film is copied before each slice.
+//! camera interrupts a slice without loss, because the film is copied before each slice. The finished picture is denoised by its own
+//! samples alone, if renders of the scene are denoised.
 
 mod clean;
 mod line;
@@ -17,7 +18,7 @@ use super::{
     flights,
     pace::Pace,
     path::{Flight, file_keys, own_path},
-    stage::Stage,
+    stage::{Shown, Stage},
     still::Still,
 };
 use clean::Clean;
@@ -29,7 +30,7 @@ use std::{
 };
 use throng_base::memory::total_bytes;
 use throng_device::{Frame, FrameSettings};
-use throng_picture::pixels::PixelType;
+use throng_picture::{aov::Aov, pixels::PixelType};
 use throng_render::{Measured, RenderJob, sampling};
 use throng_scene::anim::{CameraPose, Moment, camera_pose};
 use throng_scene::{Projection, ranges::FRAMES};
@@ -98,6 +99,11 @@ struct Sampled {
     settings: FrameSettings,
 }
 
+/// Settings for the film of a picture. If the finished picture is denoised, its variance is measured.
+fn film_settings(settings: &FrameSettings, is_denoised: bool) -> FrameSettings {
+    FrameSettings { aovs: settings.aovs.with(is_denoised.then_some(Aov::Variance)), ..settings.clone() }
+}
+
 pub struct Eye {
     pub link: Arc<Link>,
     size: Option<(u32, u32)>,
@@ -110,6 +116,8 @@ pub struct Eye {
     pub choices: Choices,
     /// The job for the current settings; None after they have changed.
     job: Option<RenderJob>,
+    /// The job that denoises the finished picture; None if it is shown as traced.
+    denoised: Option<RenderJob>,
     measured: Measured,
     posed: Option<Posed>,
     sampled: Option<Sampled>,
@@ -155,6 +163,7 @@ impl Eye {
             clock: Clock::new(settings.frames, settings.fps),
             choices: Choices::default(),
             job: None,
+            denoised: None,
             measured: Measured::default(),
             posed: None,
             sampled: None,
@@ -371,6 +380,7 @@ impl Eye {
             job.settings.unfinished_aovs = self.choices.view.is_some() || job.is_transparent();
             self.job = Some(job);
             self.posed = None;
+            self.denoised = self.denoised_job(size, stage);
         }
         let Some(job) = &mut self.job else { return Ok(()) };
         let generation = stage.shown.generation;
@@ -395,12 +405,13 @@ impl Eye {
         };
         posed.frame = stage.shown.loaded.close_to(posed.frame.clone(), other.map(|camera| camera.eye));
         let frame = other.map_or_else(|| posed.frame.clone(), |camera| posed.frame.seen_by(camera));
+        let film_settings = film_settings(&posed.settings, self.denoised.is_some());
         let sampled = Sampled {
             number,
             generation,
             camera: frame.camera(),
             is_own: self.follow == Follow::Scene,
-            settings: sampling(&posed.settings),
+            settings: sampling(&film_settings),
         };
         let is_new = self.sampled.as_ref() != Some(&sampled);
         if is_new && self.follow != Follow::Free && self.sampled.as_ref().map(|s| s.camera) != Some(sampled.camera) {
@@ -414,10 +425,10 @@ impl Eye {
                 self.progress = Progress::Changed;
                 self.state.samples = 0;
             }
-            Progress::Filming(film) if film.settings != posed.settings => {
-                (film.settings, film.frame) = (posed.settings.clone(), frame.clone());
+            Progress::Filming(film) if film.settings != film_settings => {
+                (film.settings, film.frame) = (film_settings, frame.clone());
                 self.shown = None;
-                self.state.done = false;
+                (self.state.done, self.state.denoised) = (false, false);
             }
             Progress::Quick { .. } | Progress::Ended
                 if self.current.as_ref().is_none_or(|(_, settings)| *settings != posed.settings) =>
@@ -427,11 +438,25 @@ impl Eye {
             _ => {}
         }
         if is_new {
-            self.state.done = false;
+            (self.state.done, self.state.denoised) = (false, false);
             self.sampled = Some(sampled);
         }
         self.current = Some((frame, posed.settings.clone()));
         Ok(())
+    }
+
+    /// The job that denoises finished pictures, if renders of the scene are denoised. None for layers, and if it is not possible.
+    fn denoised_job(&self, size: (u32, u32), stage: &Stage) -> Option<RenderJob> {
+        let Shown { scene, options, .. } = &stage.shown;
+        let options = self.choices.denoised_options(options, size, &scene.settings);
+        let options = options.filter(|_| self.choices.view.is_none())?;
+        match stage.job(&options, PixelType::U8) {
+            Ok(job) => Some(job),
+            Err(error) => {
+                self.link.answer(Answer::error(error));
+                None
+            }
+        }
     }
 
     /// Reports an error, and stops trying until something changes.
@@ -454,7 +479,9 @@ impl Eye {
     ) -> Result<Option<Still>, Error> {
         let (Some(whole), Some((seen, _))) = (self.size, &self.current) else { return Ok(None) };
         let size = size.map_or(whole, |[width, height]| (width, height));
-        let mut options = self.choices.options(&stage.shown.options, size);
+        let Shown { scene, options, .. } = &stage.shown;
+        let denoised = self.choices.denoised_options(options, size, &scene.settings);
+        let mut options = denoised.unwrap_or_else(|| self.choices.options(options, size));
         options.picture.samples = samples.or(options.picture.samples);
         let pixels = match of.1 {
             StillFormat::Png => PixelType::U8,

@@ -1,6 +1,7 @@
-//! Work on a viewer's picture: quick pictures of moving views, then coarse pictures with increasing size, then samples at full size.
+//! Work on a viewer's picture: quick pictures of moving views, then coarse pictures with increasing size, then samples at full size, and
+//! denoising after the last sample.
 
-use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING};
+use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING, film_settings};
 use crate::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage};
 use std::time::Instant;
 use throng_device::{DeviceError, FrameSettings, Rendered, Stop};
@@ -57,6 +58,7 @@ impl Eye {
                     let worth = if self.is_clean { CLEAN_WORTH } else { 1 };
                     let least = self.state.samples.saturating_mul(worth).min(settings.samples);
                     self.least = if last == size { least } else { 0 };
+                    let settings = film_settings(&settings, self.denoised.is_some());
                     self.progress = Progress::Filming(Box::new(Film::new(frame, settings)));
                 }
             },
@@ -113,7 +115,7 @@ impl Eye {
         Ok(true)
     }
 
-    /// Adds a slice of samples to the full-size picture, and shows it if that is due.
+    /// Adds a slice of samples to the full-size picture, and shows it if that is due. The finished picture is denoised if renders are.
     fn film(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
         let size = (film.settings.width, film.settings.height);
         let (before, start) = (film.samples(), Instant::now());
@@ -126,15 +128,24 @@ impl Eye {
         self.pace.took(size, film.samples() - before, start.elapsed());
         self.pace.lengthen();
         self.state.samples = film.samples();
-        let due = self.shown.is_none_or(|shown| shown.elapsed() >= SHOWING) && film.samples() >= self.least;
-        if self.link.is_ready() && (due || film.is_done()) {
-            let kind = if film.is_done() { PictureKind::Finished } else { PictureKind::Still };
-            self.show(stage, (size, number), rendered, kind);
-            self.state.done = film.is_done();
-            if film.is_done() {
-                self.report(true);
-            }
+        let (due, is_done) = (self.shown.is_none_or(|shown| shown.elapsed() >= SHOWING), film.is_done());
+        if !self.link.is_ready() || !is_done && (!due || film.samples() < self.least) {
+            return Ok(());
         }
+        if !is_done {
+            self.show(stage, (size, number), rendered, PictureKind::Still);
+            return Ok(());
+        }
+        let rendered = match &self.denoised {
+            None => rendered,
+            Some(job) => match film.denoised(stage.device.as_mut(), job, stop)? {
+                Some(denoised) => denoised,
+                None => return Ok(()),
+            },
+        };
+        self.show(stage, (size, number), rendered, PictureKind::Finished);
+        (self.state.done, self.state.denoised) = (true, self.denoised.is_some());
+        self.report(true);
         Ok(())
     }
 

@@ -4,8 +4,8 @@ import { element, exact } from "./dom.js";
 import { row } from "./panel.js";
 
 const NONE = "\u0000none";
-const MOVING = "while it moves";
-const NOT_HERE = "not possible here";
+/** When pictures are denoised: by whether there is time for moving ones, and whether finished ones are. */
+const DENOISED = { both: "on", moving: "while it moves", finished: "when finished", never: "not possible here" };
 
 export class Settings {
   #app;
@@ -21,6 +21,7 @@ export class Settings {
     this.#viewpoint = viewpoint;
     this.#playback = playback;
     const picture = panel.section("Picture").body;
+    this.#choice(picture, "animation", "Animation");
     this.#choice(picture, "integrator", "Integrator");
     this.#choice(picture, "view", "Layer");
     this.#choice(picture, "tone_map", "Tone map");
@@ -89,10 +90,11 @@ export class Settings {
   }
 
   #meet(scene) {
+    this.#animations(scene);
     this.#options("integrator", scene.integrators);
     this.#options("tone_map", scene.tone_maps);
     this.#options("view", scene.views, "picture");
-    this.#options("denoise", ["off"], MOVING);
+    this.#options("denoise", ["off"], scene.denoises_finished ? DENOISED.both : DENOISED.moving);
     const names = (scene.cameras ?? []).map((name) => new Option(name, name));
     this.#cameras.replaceChildren(new Option("choose…", ""), ...names);
     this.#cameras.closest(".row").hidden = names.length === 0;
@@ -106,13 +108,26 @@ export class Settings {
     input.replaceChildren(...(none ? [new Option(none, NONE)] : []), ...values.map((value) => new Option(value, value)));
   }
 
+  /** The animations of a model, all of them, and none. */
+  #animations({ animations = [], settings }) {
+    const { input } = this.#fields.get("animation");
+    const named = animations.length < 2 || animations.includes("all") ? animations : ["all", ...animations];
+    // Flags may name several animations, or an index.
+    const flag = settings?.animation ?? "";
+    const known = flag === "" || named.includes(flag) ? named : [flag, ...named];
+    input.replaceChildren(new Option("at rest", ""), ...known.map((name) => new Option(name, name)));
+    input.closest(".row").hidden = animations.length === 0;
+  }
+
   /** Labels the default choice of denoising: only while moving, or not possible (slow device or unsuitable picture). */
   #tellDenoising(denoises) {
-    const text = denoises === false && this.value("denoise") === null ? NOT_HERE : MOVING;
+    const lacks = denoises === false && this.value("denoise") === null;
+    const finished = this.#app.scene?.denoises_finished;
+    const text = lacks ? (finished ? DENOISED.finished : DENOISED.never) : finished ? DENOISED.both : DENOISED.moving;
     const { input } = this.#fields.get("denoise");
     if (!input.options[0] || input.options[0].textContent === text) return;
     input.options[0].textContent = text;
-    input.title = text === NOT_HERE ? "This takes too long here, or the picture has no noise that could be told" : "";
+    input.title = lacks ? "For moving pictures, this takes too long here, or the picture has no noise that could be told" : "";
   }
 
   #show(name) {

@@ -48,14 +48,14 @@ export class Status {
   }
 
   #tell() {
-    const { samples, of, finished } = this.#state;
+    const { samples, of, finished, denoised } = this.#state;
     const now = performance.now();
     const rate = this.#drawn.filter((time) => now - time < WINDOW).length / (WINDOW / 1000);
     this.#lags = this.#lags.filter(({ at }) => now - at < 2 * WINDOW);
     const lag = this.#lags.map(({ lag }) => lag).sort((a, b) => a - b)[this.#lags.length >> 1];
     const parts = [
       samples === undefined ? null : `${samples}${of ? ` of ${of}` : ""} samples`,
-      finished ? "finished" : rate >= 1 ? `${Math.round(rate)} ${rate < 1.5 ? "picture" : "pictures"}/s` : null,
+      finished ? (denoised ? "finished, denoised" : "finished") : rate >= 1 ? `${Math.round(rate)} ${rate < 1.5 ? "picture" : "pictures"}/s` : null,
       lag === undefined ? null : `${Math.round(lag)} ms`,
     ];
     const text = this.#app.connection?.open ? parts.filter(Boolean).join(" · ") : "not connected";
