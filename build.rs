@@ -1,10 +1,9 @@
-//! Writes the C++ counterpart of `src/abi` and compiles the kernels for the CPU, once per instruction set. The GPU part is in `build/cuda.rs`.
+//! The build script of `crates/device`. Writes the C++ counterpart of `crates/abi` and compiles the kernels for the CPU, once per instruction set. The GPU part is in `build/cuda.rs`.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
-#[path = "src/abi/mod.rs"]
-#[expect(unused_imports, reason = "the build needs the layouts alone")]
-mod abi;
+use throng_abi as abi;
+
 #[path = "build/cuda.rs"]
 mod cuda;
 
@@ -17,7 +16,7 @@ struct Variant<'a> {
 }
 
 const BASELINE: Variant<'static> = Variant { name: "baseline", width: 4, flags: &[] };
-/// The GPU's trees and traversal compiled for the CPU, for tests on machines without a GPU (feature `test-seams`).
+/// The GPU's trees and traversal compiled for the CPU, for tests on machines without a GPU (feature `probe`).
 const COMPRESSED: Variant<'static> = Variant { name: "compressed", width: 8, flags: &["-DTHRONG_COMPRESSED"] };
 const X86_VARIANTS: [Variant<'static>; 2] = [
     Variant { name: "avx2", width: 8, flags: &["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"] },
@@ -41,8 +40,9 @@ const X86_VARIANTS: [Variant<'static>; 2] = [
 ];
 
 fn main() {
-    println!("cargo::rerun-if-changed=kernels");
-    println!("cargo::rerun-if-changed=src/abi");
+    // Paths are those of the repository, and cargo starts in the crate's folder.
+    env::set_current_dir("../..").expect("the crate's folder is in the repository");
+    println!("cargo::rerun-if-changed=../../kernels");
     println!("cargo::rustc-check-cfg=cfg(throng_cuda)");
     println!("cargo::rerun-if-env-changed=THRONG_WERROR");
     println!("cargo::rerun-if-env-changed=THRONG_SANITIZE");
@@ -57,16 +57,16 @@ fn main() {
         cuda::build_driver_stub(out);
         cuda::Kernels::start(out)
     });
-    let seams = env::var_os("CARGO_FEATURE_TEST_SEAMS").is_some();
+    let probe = env::var_os("CARGO_FEATURE_PROBE").is_some();
     let mut variants = vec![BASELINE];
-    if seams {
+    if probe {
         variants.insert(0, COMPRESSED);
     }
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         variants.extend(X86_VARIANTS);
     }
     // Compiled in parallel, because compilers are single-threaded and kernels take long.
-    let probes = if seams { probes() } else { Vec::new() };
+    let probes = if probe { probes() } else { Vec::new() };
     std::thread::scope(|scope| {
         for variant in &variants {
             scope.spawn(move || compile("kernels/cpu/kernel_cpu.cpp", variant, out));
@@ -171,7 +171,7 @@ fn cpp_type(rust: &str) -> (String, String) {
 /// Contents of `abi.h`: constants and structs in the variant's namespace, with assertions of every size and offset.
 fn header() -> String {
     let mut h = String::from(
-        "// Generated from src/abi by build.rs.\n#pragma once\n#include \"util/compat.h\"\n#include <stddef.h>\n\n",
+        "// Generated from crates/abi by build.rs.\n#pragma once\n#include \"util/compat.h\"\n#include <stddef.h>\n\n",
     );
     h.push_str("namespace THRONG_NAMESPACE {\n\n");
     for (name, value) in abi::CONSTANTS {

@@ -40,12 +40,12 @@ view-picture:
 
 # Format the code
 fmt:
-    cargo fmt
+    cargo fmt --all
 
 # What the gate checks before the tests
 lint:
-    cargo fmt --check
-    cargo clippy --all-targets -- -D warnings
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
 
 # Measure
 bench:
@@ -58,31 +58,31 @@ gpu-check *sections:
 # Try to break every promise of the program for an hour, for example: just torture --seconds 600 --only kills,disks
 torture *flags:
     cargo build --release
-    cargo run --release --example torture -- {{flags}}
+    cargo run --release -p torture -- {{flags}}
 
 # The same in two minutes, with the build of the tests
 torture-short:
     cargo test --no-run
-    cargo run --example torture -- --short
+    cargo run -p torture -- --short
 
 # Simulate a thousand workers and a hundred thousand frames in one folder, for example: just farm-at-scale --no-locks
 farm-at-scale *flags:
-    cargo run --release --example farm_at_scale -- {{flags}}
+    cargo run --release -p farm_at_scale -- {{flags}}
 
 # The next three need a nightly compiler: rustup toolchain install nightly -c miri,rust-src
 
 # Interpret tests of memory and of small trees with Miri, which sees every undefined behaviour on their way. Those that build trees of
 # many triangles take hours; `just sanitize` runs them all
-miri *tests="accel::buffer accel::key_shapes accel::build::tests::few accel::build::curve::tests::runs accel::build::curve::tests::what accel::overlap::tests::spheres accel::stored::forged_tests::a_tree_of_nothing":
+miri *tests="buffer key_shapes build::tests::few build::curve::tests::runs build::curve::tests::what overlap::tests::spheres stored::forged_tests::a_tree_of_nothing":
     #!/usr/bin/env bash
     set -euo pipefail
     export MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows" RAYON_NUM_THREADS=2
     # A filter that matches nothing would pass.
-    listed=$(cargo test --lib -- --list)
+    listed=$(cargo test -p throng-accel --lib -- --list)
     for filter in {{tests}}; do
         grep -q "^$filter" <<<"$listed" || { echo "just miri: no test begins with $filter" >&2; exit 1; }
     done
-    cargo +nightly miri test --target-dir target/miri --lib -- {{tests}}
+    cargo +nightly miri test -p throng-accel --target-dir target/miri --lib -- {{tests}}
 
 # Run tests with sanitizers of addresses (Rust and kernels) and of undefined behaviour (kernels). GCC before 14 aligns too little what has
 # to be found after its function has returned (its bug 110027)
@@ -91,9 +91,9 @@ sanitize *flags="--lib --test tracing --test golden":
         cargo +nightly test --target host-tuple --target-dir target/sanitize {{flags}}
 
 # Run tests of what works side by side with the sanitizer of threads
-tsan *tests="render device output":
+tsan *packages="-p throng-render -p throng-device -p throng-output":
     THRONG_SANITIZE=thread RUSTFLAGS=-Zsanitizer=thread \
-        cargo +nightly test -Zbuild-std --target host-tuple --target-dir target/tsan --lib -- {{tests}}
+        cargo +nightly test -Zbuild-std --target host-tuple --target-dir target/tsan --lib {{packages}}
 
 # Whether the fuzz target still compiles, with a stable compiler
 fuzz-check:
@@ -110,9 +110,9 @@ scene-pictures *names:
 
 # Make the files in assets/ again; they come out byte for byte the same
 assets:
-    cargo run --release --example make_animals
-    cargo run --release --example make_textures
-    cargo run --release --example make_link
+    cargo run --release -p make_animals
+    cargo run --release -p make_textures
+    cargo run --release -p make_link
 
 # All that has to pass before a change is merged
 ci:

@@ -5,14 +5,14 @@ use std::{path::Path, sync::Arc};
 use throng::{
     loader,
     scene::{Integrator, RenderDefaults, ToneMap},
-    seams::{
-        aov::{Aov, AovSet},
-        device::{CpuDevice, Device, FrameSettings, PixelType, Rendered},
-        film::FilmSettings,
-        output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
-        render::Poser,
-    },
 };
+use throng_device::{CpuDevice, Device, FrameSettings, PixelType, Rendered};
+use throng_output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
+use throng_picture::{
+    aov::{Aov, AovSet},
+    film::FilmSettings,
+};
+use throng_render::Poser;
 
 const SIZE: (u32, u32) = (1920, 1080);
 

@@ -8,16 +8,14 @@ use std::{hint::black_box, path::Path, sync::Arc};
 use throng::{
     loader,
     scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
-    seams::{
-        abi::{Hit, Ray},
-        accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality},
-        anim::{self, BindPose, CameraPose, Deformed},
-        device::{CpuDevice, Device, Frame, RayKind},
-        math::hash_unit,
-        render::Poser,
-        rig::{Deformers, MorphTarget},
-    },
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality};
+use throng_base::math::hash_unit;
+use throng_device::{CpuDevice, Device, Frame, RayKind};
+use throng_render::Poser;
+use throng_scene::anim::{self, BindPose, CameraPose, Deformed};
+use throng_scene::rig::{Deformers, MorphTarget};
 
 const REFIT_SIZES: [u32; 3] = [20_000, 200_000, 1_000_000];
 const STORED_SIZES: [u32; 3] = [20_000, 1_000_000, 4_000_000];

@@ -73,6 +73,8 @@ impl Kernels {
             return Self(Vec::new());
         };
         if nvcc.is_file() {
+            // Cargo resolves other paths in the folder of the crate.
+            let nvcc = std::path::absolute(&nvcc).expect("it exists");
             println!("cargo::rerun-if-changed={}", nvcc.display());
         }
         let architectures = architectures(&nvcc);

@@ -15,7 +15,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng::seams::view::read_picture;
+use throng_view::read_picture;
 use tungstenite::{Message, WebSocket, handshake::client::generate_key, protocol::Role};
 
 /// Default number of camera poses per second; most browsers draw at this rate.

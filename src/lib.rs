@@ -54,62 +54,33 @@
 //! Everything documented here is meant for use; everything else is private. For one version, pictures are bit-identical for any number of threads and
 //! frames, and for all devices of one kind. Other versions may produce different pictures, and may change the types.
 
-#![cfg_attr(not(feature = "test-seams"), warn(missing_docs))]
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "the rest is for the command line"))]
+#![warn(missing_docs)]
 
-#[allow(dead_code, reason = "some of it is for kernels, build.rs and tests")]
-mod abi;
-mod accel;
-mod anim;
-mod aov;
-mod choice;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-mod css;
-mod denoise;
-mod device;
-mod diff;
-mod disk;
-pub mod edit;
-mod error;
+#[cfg(feature = "cli")]
 mod farm;
-mod files;
-mod film;
-mod guard;
-mod light;
-pub mod loader;
-mod math;
-mod memory;
-mod merge;
-mod output;
-mod pixels;
-mod preview;
-#[cfg(feature = "test-seams")]
-mod probe;
-#[cfg(test)]
-#[expect(dead_code, reason = "the rest is for tests/cli")]
-#[path = "../tests/process/mod.rs"]
-mod process;
-mod quoting;
-mod render;
 mod renderer;
 pub mod report;
-pub mod scene;
-#[cfg(feature = "test-seams")]
-pub mod seams;
-pub mod settings;
-#[cfg(test)]
-mod testing;
-#[cfg(feature = "view")]
-mod view;
 
-pub use device::{DeviceChoice, DeviceNameError};
-pub use error::Error;
 /// The vectors, rotations and matrices of public types.
 pub use glam;
 pub use renderer::{Channel, Hit, Image, Ray, Renderer};
-pub use scene::Scene;
+#[doc(inline)]
+pub use throng_device::{DeviceChoice, DeviceNameError};
+#[doc(inline)]
+pub use throng_edit as edit;
+#[doc(inline)]
+pub use throng_loader as loader;
+#[doc(inline)]
+pub use throng_scene as scene;
+#[doc(inline)]
+pub use throng_scene::Scene;
+#[doc(inline)]
+pub use throng_settings as settings;
+#[doc(inline)]
+pub use throng_settings::Error;
 
 /// Compiles the examples of docs/library.md.
 #[cfg(doctest)]

@@ -1,6 +1,8 @@
 //! Reports about a run: on each frame for a [`FrameObserver`], and on all frames in a [`Summary`].
 
-pub use crate::{
-    device::{FrameProgress, RayCounts},
-    render::{Busy, BusyShares, FilmError, FrameObserver, FrameReport, Sampled, Skipped, Summary, sanity::Blank},
+#[doc(inline)]
+pub use throng_device::{FrameProgress, RayCounts};
+#[doc(inline)]
+pub use throng_render::{
+    Busy, BusyShares, FilmError, FrameObserver, FrameReport, Sampled, Skipped, Summary, sanity::Blank,
 };

@@ -2,16 +2,12 @@
 
 use glam::{Affine3A, Vec3};
 use std::{collections::HashMap, path::PathBuf};
-use throng::{
-    scene::NONE,
-    seams::{
-        anim::{BindPose, Deformed, RigPose, deform},
-        gltf::{GltfOptions, Model, load_model},
-        rig::Playback,
-    },
-};
+use throng::scene::NONE;
+use throng_loader::gltf::{GltfOptions, Model, load_model};
+use throng_scene::anim::{BindPose, Deformed, RigPose, deform};
+use throng_scene::rig::Playback;
 
-/// Clips of the bull and their speeds in metres per second, as in `examples/make_animals/bull/gait.rs`.
+/// Clips of the bull and their speeds in metres per second, as in `tools/make_animals/src/bull/gait.rs`.
 const GAITS: [(&str, f32); 2] = [("Gallop", 8.0), ("Walk", 1.0)];
 
 fn path(file: &str) -> PathBuf {

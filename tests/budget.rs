@@ -4,13 +4,9 @@ use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
-use throng::{
-    scene::TriangleMesh,
-    seams::{
-        accel::{Blas, NodeLayout, Quality, build_bytes, most_boxes},
-        math::hash_unit,
-    },
-};
+use throng::scene::TriangleMesh;
+use throng_accel::{Blas, NodeLayout, Quality, build_bytes, most_boxes};
+use throng_base::math::hash_unit;
 
 struct Counting;
 

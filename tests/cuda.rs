@@ -1,26 +1,26 @@
 //! Consistency of the GPU: a frame is bitwise reproducible in repeated renders, with any division into launches and with other work in
 //! progress. The reported ray counts equal the traced rays. tests/golden and tests/tracing compare it with the CPU.
 
-#![cfg(throng_cuda)]
+#![cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers};
 use std::sync::Arc;
 use throng::{
     loader::load,
     scene::{Integrator, Scene},
-    seams::{
-        abi::{Hit, Ray},
-        accel::NodeLayout,
-        aov::{Aov, AovSet},
-        device::{
-            CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
-            cuda::{CudaDevice, gpus},
-        },
-        output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels},
-        pixels::PixelType,
-        render::Poser,
-    },
 };
+use throng_abi::{Hit, Ray};
+use throng_accel::NodeLayout;
+use throng_device::{
+    CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
+    cuda::{CudaDevice, gpus},
+};
+use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
+use throng_picture::{
+    aov::{Aov, AovSet},
+    pixels::PixelType,
+};
+use throng_render::Poser;
 
 /// Integrators with bounce waves, with a single wave and shadow rays, and with the other schedule, a loop per pixel.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Whitted, Integrator::Ao, Integrator::Steps];

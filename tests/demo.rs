@@ -7,8 +7,8 @@ use std::{
 use throng::{
     loader::load,
     scene::{CameraPath, MaterialKind, Scene, Shape},
-    seams::anim::{Moment, camera_at, shown_meshes, world_transforms},
 };
+use throng_scene::anim::{Moment, camera_at, shown_meshes, world_transforms};
 
 fn demo(file: &str) -> Scene {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes").join(file);
@@ -86,7 +86,7 @@ fn the_herd_is_as_fast_as_its_hooves() {
     world_transforms(&scene, &Moment::of(&scene, 2.0), &mut after);
     let palette = scene.palettes[0];
     let bulls = (0..before.len()).filter(|&i| scene.instances[i].mesh == palette.first_mesh);
-    // 3.84 metres per stride, as in `examples/make_animals`.
+    // 3.84 metres per stride, as in `tools/make_animals`.
     let speed = 3.84 / palette.poses.duration;
     let moves = bulls.map(|i| after[i].translation.x - before[i].translation.x);
     let moves: Vec<f32> = moves.collect();

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use throng::seams::gltf::{GltfOptions, load_model_bytes};
+use throng_loader::gltf::{GltfOptions, load_model_bytes};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = GltfOptions {

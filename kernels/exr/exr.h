@@ -1,12 +1,12 @@
 // Blocks of rows for OpenEXR files with ZIP compression: the bytes of all values are reordered, predicted and then deflated (OpenEXR File Layout; RFC
-// 1950, 1951). The method is that of src/output/exr on the CPU: Huffman codes, and repeats of the last two bytes. A block's bytes do not depend on
-// the number of threads.
+// 1950, 1951). The method is that of crates/output/src/exr on the CPU: Huffman codes, and repeats of the last two bytes. A block's bytes do
+// not depend on the number of threads.
 #pragma once
 #include "exr/deflate.h"
 
 namespace THRONG_NAMESPACE {
 
-// The greatest half float, and the depth of pixels without a hit. src/aov/channels.rs defines equal values.
+// The greatest half float, and the depth of pixels without a hit. crates/picture/src/aov/channels.rs defines equal values.
 constexpr float kHalfMax = 65504.0f, kFarDepth = 1e10f;
 // Sizes in bytes. kBlockHead: first row and size, before a block. kZlibHead: zlib's header, before the deflated bytes. kZlibTail: a final empty
 // deflate block and the checksum, after the deflated bytes.

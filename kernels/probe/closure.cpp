@@ -4,7 +4,7 @@
 
 using namespace THRONG_NAMESPACE;
 
-// A surface of one material without textures, in the layout of src/probe.rs.
+// A surface of one material without textures, in the layout of crates/device/src/probe.rs.
 struct ProbeSurface {
     LobesRecord lobes;
     float normal[3], clearcoat_normal[3], tangent[3], geometric[3], shading[3];

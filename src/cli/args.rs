@@ -4,20 +4,19 @@ use super::{
     model_args::{ModelArgs, ViewArgs},
     shipped,
 };
-use crate::{
-    accel::Quality,
-    device::{self, Device, DeviceList, Opened},
-    loader::{
-        self, LoadOptions,
-        gltf::{GltfOptions, Model},
-    },
-    render::{CacheError, TreeCache, TreeSource},
-    scene::Scene,
-    settings::SettingsError,
-};
 use anyhow::Context;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{env, path::PathBuf};
+use throng_accel::Quality;
+use throng_device::{self as device, Device, DeviceList, Opened};
+use throng_loader::{
+    self as loader, LoadOptions,
+    gltf::{GltfOptions, Model},
+};
+use throng_render::{CacheError, TreeCache, TreeSource};
+use throng_scene::Scene;
+use throng_settings::SettingsError;
+use throng_settings::flags;
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
@@ -149,7 +148,7 @@ const CACHE_VARIABLE: &str = "THRONG_CACHE";
 #[command(next_help_heading = "Device")]
 pub struct TreeArgs {
     /// Build quality of mesh trees: fast gives huge meshes a quick first look, high gives the fastest rendering
-    #[arg(long, value_name = "QUALITY", default_value = "high", hide_default_value = true)]
+    #[arg(long, value_name = "QUALITY", value_parser = flags::choice::<Quality>(), default_value = "high", hide_default_value = true)]
     trees: Quality,
     /// Cache folder for mesh trees, which are then built only once. It is created if necessary and may be deleted at any time [default: the
     /// environment variable THRONG_CACHE, otherwise no cache]

@@ -5,14 +5,12 @@ use super::{
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
 };
-use crate::{
-    output::{OutputError, Planned, prepare_distinct},
-    render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench, dump_paths},
-    scene::{Integrator, Shows},
-    settings::{RenderOptions, Size},
-};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};
+use throng_output::{OutputError, Planned, prepare_distinct};
+use throng_render::measure::{BENCH_FRAME, BENCH_SAMPLES, BenchOptions, ReportPath, bench, dump_paths};
+use throng_scene::{Integrator, Shows};
+use throng_settings::{RenderOptions, Size};
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys

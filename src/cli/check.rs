@@ -1,15 +1,13 @@
 //! `throng check`: validates a scene without rendering it.
 
 use super::{Exit, args::SceneArgs, console};
-use crate::{
-    device::FrameSettings,
-    loader::{self, LoadError, gltf},
-    render::sanity,
-    scene::Scene,
-    settings::{FrameOptions, RenderOptions},
-};
 use serde::Serialize;
 use std::fmt;
+use throng_device::FrameSettings;
+use throng_loader::{self as loader, LoadError, gltf};
+use throng_render::sanity;
+use throng_scene::Scene;
+use throng_settings::{FrameOptions, RenderOptions};
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys

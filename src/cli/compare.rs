@@ -7,15 +7,13 @@ use super::{
     progress::Progress,
     report::Reporter,
 };
-use crate::{
-    device::Device,
-    render::{
-        RenderJob,
-        compare::{Comparison, LIMIT, PictureDifference, compare_frames},
-        measure::RayDifference,
-    },
-};
 use std::sync::atomic::AtomicBool;
+use throng_device::Device;
+use throng_render::{
+    RenderJob,
+    compare::{Comparison, LIMIT, PictureDifference, compare_frames},
+    measure::RayDifference,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {

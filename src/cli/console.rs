@@ -1,12 +1,12 @@
 //! Terminal output. A closed pipe must not panic, so `print!` and `eprintln!` are not used.
 
 use super::Exit;
-use crate::guard;
 use anyhow::Context;
 use std::{
     fmt::Display,
     io::{self, ErrorKind, Write},
 };
+use throng_base::guard;
 
 /// Prints an error in the common form.
 pub fn error(message: &str) {

@@ -1,24 +1,6 @@
 //! `throng denoise`: removes noise from the frames of a sequence.
 
 use super::{Exit, UsageError, console, report::plural};
-use crate::{
-    aov::{Aov, AovImage},
-    denoise::{
-        FilmRead,
-        film::{FilmDenoiser, FilmFrame, REACH},
-        read_frame,
-    },
-    device::{Developer, Filtered, tone_code},
-    files::remember_input,
-    film::FilmSettings,
-    output::{
-        ColorDepth, Destination, Encoding, FileFormat, FrameFiles, InOrder, Manifests, Metadata, OutputError, Pattern,
-        Picture, Pixels, Planned, prepare_distinct,
-    },
-    render::frames::FrameList,
-    scene::{ToneMap, ranges},
-    settings::limits,
-};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{
@@ -26,6 +8,25 @@ use std::{
     path::{Path, PathBuf},
     time::Instant,
 };
+use throng_base::files::remember_input;
+use throng_denoise::{
+    FilmRead,
+    film::{FilmDenoiser, FilmFrame, REACH},
+    read_frame,
+};
+use throng_device::{Developer, Filtered, tone_code};
+use throng_output::{
+    ColorDepth, Destination, Encoding, FileFormat, FrameFiles, InOrder, Manifests, Metadata, OutputError, Pattern,
+    Picture, Pixels, Planned, prepare_distinct,
+};
+use throng_picture::{
+    aov::{Aov, AovImage},
+    film::FilmSettings,
+};
+use throng_render::frames::FrameList;
+use throng_scene::{ToneMap, ranges};
+use throng_settings::flags;
+use throng_settings::limits;
 
 const HELP: &str = "\
 Frames are OpenEXR files, made by throng render --layers albedo,normal,motion,variance, or by Cycles with the passes Vector
@@ -55,7 +56,7 @@ pub struct DenoiseArgs {
     #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = limits::within(ranges::EXPOSURE))]
     exposure: Option<f32>,
     /// Tone mapping: how radiance becomes display colours [default: the frames' own]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = flags::choice::<ToneMap>())]
     tone_map: Option<ToneMap>,
     /// Print nothing but errors
     #[arg(short, long)]

@@ -1,15 +1,13 @@
 //! `throng diff`: perceived differences between two pictures or sequences.
 
 use super::{Exit, console, demand, diff_films, report::plural};
-use crate::{
-    diff::{self, Difference, DifferenceStats},
-    files::serialize_lossy,
-    output::{
-        Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet, prepare_distinct,
-    },
-};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
+use throng_base::files::serialize_lossy;
+use throng_diff::{self as diff, Difference, DifferenceStats};
+use throng_output::{
+    Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet, prepare_distinct,
+};
 
 const HELP: &str = "\
 The measure is FLIP (Andersson et al. 2020): from 0 (no visible difference when switching between the pictures) to 1. For

@@ -1,17 +1,15 @@
 //! `throng diff --sequence`: perceived differences between two sequences, given as patterns of file names.
 
 use super::{diff::told_not_finite, report::plural};
-use crate::{
-    diff::{self, FilmDifference, FilmStats},
-    files::serialize_lossy,
-    output::FrameFiles,
-};
 use anyhow::Context;
 use std::{
     collections::BTreeMap,
     fmt::Write,
     path::{Path, PathBuf},
 };
+use throng_base::files::serialize_lossy;
+use throng_diff::{self as diff, FilmDifference, FilmStats};
+use throng_output::FrameFiles;
 
 /// The compared frames of two sequences, and their differences.
 #[derive(serde::Serialize)]

@@ -1,11 +1,6 @@
 //! Estimated duration of a sequence, or of all animations of a command: a line after the first frame, or earlier if it will take hours.
 
 use super::{progress::Progress, remaining::rounded};
-use crate::{
-    device::FrameProgress,
-    render::RenderJob,
-    scene::{Shows, ranges},
-};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -14,6 +9,9 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_device::FrameProgress;
+use throng_render::RenderJob;
+use throng_scene::{Shows, ranges};
 
 /// Duration in seconds above which a sequence is long.
 const LONG: f64 = 3600.0;

@@ -1,13 +1,11 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
 use super::models::Tally;
-use crate::{
-    render::{
-        BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, TreeSource, compare::PictureDifference,
-    },
-    settings::FramePlan,
-};
 use serde::Serialize;
+use throng_render::{
+    BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, TreeSource, compare::PictureDifference,
+};
+use throng_settings::FramePlan;
 
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]

@@ -5,14 +5,12 @@ use super::{
     render::{Planned, RenderArgs},
     resume, shell,
 };
-use crate::{
-    farm::{Flag, Job, JobError, Role, Template},
-    loader::options::EnvironmentChoice,
-    render::BackgroundChoice,
-    scene::PixelFilter,
-};
+use crate::farm::{Flag, Job, JobError, Role, Template};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use std::ffi::{OsStr, OsString};
+use throng_loader::options::EnvironmentChoice;
+use throng_render::BackgroundChoice;
+use throng_scene::PixelFilter;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,15 +8,13 @@ use super::{
     model_text::ModelText,
     resume,
 };
-use crate::{
-    aov::cryptomatte,
-    device::start_threads,
-    files,
-    render::report::{SceneInfo, scene_info},
-};
 use anyhow::Context;
 use serde::Serialize;
 use std::{fmt, sync::Arc};
+use throng_base::files;
+use throng_device::start_threads;
+use throng_picture::aov::cryptomatte;
+use throng_render::report::{SceneInfo, scene_info};
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys

@@ -1,7 +1,6 @@
 //! Signal handling. The first SIGINT, SIGTERM or SIGHUP stops the run, the second ends it; SIGUSR1 requests a partial picture.
 
 use super::Exit;
-use crate::output::is_writing;
 use anyhow::Context;
 use signal_hook::{consts, flag};
 use std::{
@@ -13,6 +12,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_output::is_writing;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// Whether there is unfinished work that must be completed before the process ends.

@@ -1,19 +1,18 @@
 //! Flags for the camera's projection and lens.
 
 use super::model_args::parse_number;
-use crate::{
-    loader::options::{Focusing, LensOptions, Projecting},
-    math::LARGEST_COORDINATE,
-    scene::{MAX_BLADES, MOST_SHIFT},
-};
 use glam::Vec2;
+use throng_base::math::LARGEST_COORDINATE;
+use throng_loader::options::{Focusing, LensOptions, Projecting};
+use throng_scene::{MAX_BLADES, MOST_SHIFT};
+use throng_settings::flags;
 
 /// Overrides of the scene's own projection and lens.
 #[derive(clap::Args)]
 #[command(next_help_heading = "View")]
 pub struct LensArgs {
     /// Camera projection
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = flags::choice::<Projecting>())]
     projection: Option<Projecting>,
     /// Short for --projection orthographic; an optional number sets the height of the picture in scene units
     #[arg(

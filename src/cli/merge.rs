@@ -1,12 +1,11 @@
 //! `throng merge`: joins films that hold parts of a picture.
 
 use super::{Exit, console, report::plural};
-use crate::{
-    merge,
-    output::{ColorDepth, Encoding, ExrCompression},
-    settings::parse_depth,
-};
 use std::path::PathBuf;
+use throng_merge as merge;
+use throng_output::{ColorDepth, Encoding, ExrCompression};
+use throng_settings::flags;
+use throng_settings::parse_depth;
 
 const HELP: &str = "\
 throng render makes parts with -o PART.film and --sample-range or --region, on any machine and in any order. All parts must
@@ -32,7 +31,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "BITS", value_parser = parse_depth)]
     color_depth: Option<ColorDepth>,
     /// Lossless compression of .exr files
-    #[arg(long, value_name = "NAME", value_enum)]
+    #[arg(long, value_name = "NAME", value_parser = flags::choice::<ExrCompression>())]
     exr_compression: Option<ExrCompression>,
     /// Print a JSON object
     #[arg(long)]

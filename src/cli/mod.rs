@@ -3,7 +3,6 @@
 mod args;
 mod bench;
 mod check;
-mod choices;
 mod compare;
 mod console;
 mod denoise;
@@ -38,14 +37,18 @@ mod version;
 mod view;
 mod words;
 
-use crate::{
-    device, farm::JobError, loader::LoadError, memory, merge::MergeError, output::PatternError,
-    render::frames::FramesError, settings::SettingsError,
-};
+use crate::farm::JobError;
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use compare::CompareError;
 use help::Help;
 use std::{env, process::ExitCode, thread};
+use throng_base::memory;
+use throng_device as device;
+use throng_loader::LoadError;
+use throng_merge::MergeError;
+use throng_output::PatternError;
+use throng_render::frames::FramesError;
+use throng_settings::SettingsError;
 
 /// Renders scenes in which the same meshes appear thousands to millions of times.
 #[derive(Parser)]

@@ -1,13 +1,14 @@
 //! Flags for loading: the view of a scene, and the surroundings of a model that is shown alone.
 
 use super::lens_args::LensArgs;
-use crate::loader::options::{
-    AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, Preset, StageOptions, ViewOptions, parse_triple,
-};
-use crate::scene::{FrameRate, ranges::describe};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::{fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
+use throng_loader::options::{
+    AnimationOptions, CameraChoice, EnvironmentChoice, ModelOptions, Preset, StageOptions, ViewOptions, parse_triple,
+};
+use throng_scene::{FrameRate, ranges::describe};
+use throng_settings::flags;
 
 /// Flags for scenes of all kinds.
 #[derive(clap::Args)]
@@ -108,7 +109,7 @@ pub struct ModelArgs {
     /// Quality and time of pictures: draft, good or best [default: good]
     ///
     /// draft is for a quick look, best has no visible noise
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = flags::choice::<Preset>())]
     preset: Option<Preset>,
     /// Scene of the file, by name or index
     #[arg(long = "scene", id = "gltf_scene", value_name = "NAME|INDEX")]

@@ -1,16 +1,14 @@
 //! The contents of a glTF model for `throng info`: the part of the report that only models have.
 
-use crate::{
-    loader::gltf::{
-        ColorSpace, LightShape, Model, ModelCamera, ModelLight, ModelMesh, ModelTexture, PbrMaterial, Projection,
-    },
-    render::report::SceneInfo,
-    scene::{
-        NONE,
-        rig::{Clip, Deformers, MorphTarget, Rig},
-    },
-};
 use serde::Serialize;
+use throng_loader::gltf::{
+    ColorSpace, LightShape, Model, ModelCamera, ModelLight, ModelMesh, ModelTexture, PbrMaterial, Projection,
+};
+use throng_render::report::SceneInfo;
+use throng_scene::{
+    NONE,
+    rig::{Clip, Deformers, MorphTarget, Rig},
+};
 
 /// The key `model` of `throng info --json`. Indices refer to the lists of this document.
 #[derive(Serialize)]

@@ -1,17 +1,15 @@
 //! `throng render` with several scenes or models: renders them one after the other, and continues after failures.
 
 use super::{Exit, console, events::Event, progress::Progress, resume};
-use crate::{
-    Error,
-    loader::{self, LoadError},
-    settings::SettingsError,
-};
+use crate::Error;
 use serde::Serialize;
 use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
+use throng_loader::{self as loader, LoadError};
+use throng_settings::SettingsError;
 
 /// The scenes named on the command line.
 pub enum Inputs {
@@ -52,7 +50,7 @@ pub struct Outcome {
 /// A model that could not be loaded or rendered.
 #[derive(Serialize)]
 pub struct Failure {
-    #[serde(serialize_with = "crate::files::serialize_lossy")]
+    #[serde(serialize_with = "throng_base::files::serialize_lossy")]
     pub file: PathBuf,
     pub error: String,
 }

@@ -1,11 +1,13 @@
 //! `throng new`: writes a starter scene.
 
 use super::{Exit, console, resume};
-use crate::{choice::choice, disk, output::OutputError};
 use std::{
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
+use throng_base::{choice::choice, disk};
+use throng_output::OutputError;
+use throng_settings::flags;
 
 choice! {
     /// A starter scene.
@@ -46,7 +48,7 @@ pub struct NewArgs {
     #[arg(value_name = "NAME")]
     name: PathBuf,
     /// Contents of the scene
-    #[arg(long, value_name = "TEMPLATE", default_value_t)]
+    #[arg(long, value_name = "TEMPLATE", value_parser = flags::choice::<Template>(), default_value_t)]
     template: Template,
 }
 

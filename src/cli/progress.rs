@@ -1,7 +1,6 @@
 //! Progress display: a bar for the user, JSON lines for programs.
 
 use super::remaining::Remaining;
-use crate::device::FrameProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{self, IsTerminal, Write},
@@ -9,6 +8,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use throng_device::FrameProgress;
 
 /// Values of `--progress`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -10,24 +10,22 @@ use super::{
     shipped,
     together::Together,
 };
-use crate::{
-    denoise::Denoise,
-    device::{Device, FrameSettings},
-    loader::{self, LoadError, SingleClip},
-    output::{Destination, OutputError, PatternError, SheetRows, Stream},
-    pixels::PixelType,
-    render::{RenderError, RenderJob},
-    scene::{RenderDefaults, Scene, rig::RefitPolicy},
-    settings::{
-        AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run,
-        SettingsError,
-    },
-};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
+};
+use throng_denoise::Denoise;
+use throng_device::{Device, FrameSettings};
+use throng_loader::{self as loader, LoadError, SingleClip};
+use throng_output::{Destination, OutputError, PatternError, SheetRows, Stream};
+use throng_picture::pixels::PixelType;
+use throng_render::{RenderError, RenderJob};
+use throng_scene::{RenderDefaults, Scene, rig::RefitPolicy};
+use throng_settings::flags;
+use throng_settings::{
+    AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run, SettingsError,
 };
 
 const EVENTS_HELP: &str = "\
@@ -98,7 +96,7 @@ pub struct RenderArgs {
     trees: TreeArgs,
     /// Update method for acceleration trees of deforming meshes (overrides the scene): refit while tracing stays fast, always refit, or
     /// always rebuild
-    #[arg(long, value_name = "POLICY", help_heading = "Device")]
+    #[arg(long, value_name = "POLICY", value_parser = flags::choice::<RefitPolicy>(), help_heading = "Device")]
     refit: Option<RefitPolicy>,
     /// Render each frame on every device of --device and compare it with the first device's; fail if more than 1 % of the pixels differ.
     /// The first device's frames are written, but only with --output

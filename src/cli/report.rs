@@ -9,12 +9,10 @@ use super::{
     resume,
     together::Together,
 };
-use crate::{
-    device::FrameProgress,
-    render::{FrameObserver, FrameReport, RenderJob, Sampled, Skipped, Summary, sanity},
-    settings::FramePlan,
-};
 use std::sync::Arc;
+use throng_device::FrameProgress;
+use throng_render::{FrameObserver, FrameReport, RenderJob, Sampled, Skipped, Summary, sanity};
+use throng_settings::FramePlan;
 
 /// Reports a run that is ended in the middle of its work because it takes too long to stop. `has_files`: whether frames have their own
 /// files.

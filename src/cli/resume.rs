@@ -1,7 +1,7 @@
 //! The command line that continues a run where it stopped.
 
-use crate::quoting;
 use std::ffi::{OsStr, OsString};
+use throng_base::quoting;
 
 const FLAG: &str = "--skip-existing";
 

@@ -1,7 +1,6 @@
 //! `throng completions` and `throng man`: shell completions and manual pages, generated from the flags.
 
 use super::{Exit, help};
-use crate::output::{Planned, prepare_distinct, write_atomically};
 use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
@@ -10,6 +9,7 @@ use std::{
     io::{self, Write},
     path::PathBuf,
 };
+use throng_output::{Planned, prepare_distinct, write_atomically};
 
 /// Print shell completions
 #[derive(clap::Args)]

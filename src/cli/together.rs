@@ -8,8 +8,8 @@ use super::{
     progress::Progress,
     report::{describe, stopped},
 };
-use crate::render::{Summary, TreeSource};
 use std::collections::HashSet;
+use throng_render::{Summary, TreeSource};
 
 /// The animations of a model that one command renders one after the other.
 pub struct Together {
@@ -126,8 +126,9 @@ impl Together {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cli::progress::ProgressMode, device::RayCounts};
+    use crate::cli::progress::ProgressMode;
     use std::time::Duration;
+    use throng_device::RayCounts;
 
     fn together(expected: &[usize]) -> Together {
         Together::new(&Progress::new(ProgressMode::None, true), expected.to_vec())

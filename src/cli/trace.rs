@@ -5,14 +5,13 @@ use super::{
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     compare, console,
 };
-use crate::{
-    device::RayKind,
-    files::remember_input,
-    output::{Planned, prepare_distinct},
-    render::measure::{ReportPath, TraceOptions, compare_traces, trace_file},
-};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};
+use throng_base::files::remember_input;
+use throng_device::RayKind;
+use throng_output::{Planned, prepare_distinct};
+use throng_render::measure::{ReportPath, TraceOptions, compare_traces, trace_file};
+use throng_settings::flags;
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with at least the keys
@@ -52,7 +51,7 @@ pub struct TraceArgs {
     #[arg(value_name = "RAYS", help_heading = None)]
     rays: PathBuf,
     /// Type of ray query
-    #[arg(long, help_heading = "Report", value_name = "KIND", value_enum, default_value = "closest")]
+    #[arg(long, help_heading = "Report", value_name = "KIND", value_parser = flags::choice::<RayKind>(), default_value = "closest")]
     kind: RayKind,
     /// Write the hits to this file
     #[arg(long, help_heading = "Report", value_name = "FILE")]

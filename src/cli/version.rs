@@ -1,8 +1,8 @@
 //! `throng --version`; with `--verbose`, also build information and available devices.
 
 use super::{Exit, console};
-use crate::device::{self, DeviceChoice, cuda};
 use std::env::consts::{ARCH, OS};
+use throng_device::{self as device, DeviceChoice, cuda};
 
 const VERSION: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
 

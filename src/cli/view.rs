@@ -5,11 +5,6 @@ use super::{
     args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
     console, shipped,
 };
-use crate::{
-    preview::{Preview, Source, Takes, typed_flags},
-    settings::{PictureOptions, RenderOptions},
-    view::{Port, Server},
-};
 use anyhow::Context;
 use clap::{
     Args,
@@ -24,6 +19,9 @@ use std::{
     thread,
     time::Duration,
 };
+use throng_preview::{Preview, Source, Takes, typed_flags};
+use throng_settings::{PictureOptions, RenderOptions};
+use throng_view::{Port, Server};
 
 /// First port to try.
 const USUAL_PORT: u16 = 8080;

@@ -1,12 +1,13 @@
 //! Flag and command names of other programs, for tips in error messages; and `throng model.glb` as short for `throng render model.glb`.
 
 use super::shipped;
-use crate::{loader::suggest, quoting};
 use clap::{
     Command,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use std::{ffi::OsString, path::PathBuf};
+use throng_base::quoting;
+use throng_loader::suggest;
 
 /// Flag names of other programs, each with the equivalent flag and an example.
 const FLAGS: &str = r#"

@@ -157,8 +157,8 @@ pub(crate) fn job() -> Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::frames::FrameList;
     use proptest::{collection::btree_set, prelude::*};
+    use throng_render::frames::FrameList;
 
     #[test]
     fn ranges_are_short() {

@@ -1,7 +1,7 @@
 //! Slurm jobs: a script that is an array job and submits itself.
 
 use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, ranges, text};
-use crate::quoting::quote;
+use throng_base::quoting::quote;
 
 pub fn script(job: &Job) -> Result<String, JobError> {
     let chunks: Vec<String> = job.tasks().map(|frames| quote(&ranges(frames))).collect();

@@ -1,16 +1,16 @@
 //! Pictures in memory.
 
-use crate::{
-    Error,
-    aov::{Aov, AovImage},
-    device::Rendered,
-    output::{
-        EncodeError, Encoding, FileFormat, Manifests, Metadata, OutputError, Picture, Pixels, Planned, prepare_distinct,
-    },
-    pixels::PixelType,
-    settings::SettingsError,
-};
+use crate::Error;
 use std::path::Path;
+use throng_device::Rendered;
+use throng_output::{
+    EncodeError, Encoding, FileFormat, Manifests, Metadata, OutputError, Picture, Pixels, Planned, prepare_distinct,
+};
+use throng_picture::{
+    aov::{Aov, AovImage},
+    pixels::PixelType,
+};
+use throng_settings::SettingsError;
 
 /// A frame in memory: display colours of 8 bits (`Image`), or linear radiance (`Image<f32>`).
 #[derive(Clone, Debug, PartialEq)]

@@ -8,24 +8,11 @@ mod rays;
 #[cfg(test)]
 mod tests;
 
-pub use crate::abi::Ray;
 pub use image::{Channel, Image};
 pub use rays::Hit;
+pub use throng_abi::Ray;
 
-use crate::{
-    Error, abi,
-    denoise::Denoise,
-    device::{self, Device, DeviceChoice, Frame, RayKind, Rendered},
-    loader,
-    output::{Destination, Metadata},
-    pixels::PixelType,
-    render::{
-        FrameObserver, LoadedScene, Outputs, RenderError, RenderJob, Summary, check_rays,
-        frames::{FrameList, FramesError},
-    },
-    scene::{Integrator, RenderDefaults, Scene, desc::SceneFile},
-    settings::{FrameOptions, OngoingOptions, PictureOptions, Run, SettingsError, Size},
-};
+use crate::Error;
 use rayon::prelude::*;
 use rays::Surfaces;
 use std::{
@@ -33,6 +20,18 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
+use throng_abi as abi;
+use throng_denoise::Denoise;
+use throng_device::{self as device, Device, DeviceChoice, Frame, RayKind, Rendered};
+use throng_loader as loader;
+use throng_output::{Destination, Metadata};
+use throng_picture::pixels::PixelType;
+use throng_render::{
+    FrameObserver, LoadedScene, Outputs, RenderError, RenderJob, Summary, check_rays,
+    frames::{FrameList, FramesError},
+};
+use throng_scene::{Integrator, RenderDefaults, Scene, desc::SceneFile};
+use throng_settings::{FrameOptions, OngoingOptions, PictureOptions, Run, SettingsError, Size};
 
 /// Renders frames of one scene.
 ///

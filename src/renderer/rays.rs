@@ -1,11 +1,9 @@
 //! Ray queries by users of the library. Hits are described in terms of the scene.
 
-use crate::{
-    abi::{self, Ray},
-    device::Frame,
-    scene::{Mesh, Scene, Shape},
-};
 use glam::{DMat3, DVec3, Vec3};
+use throng_abi::{self as abi, Ray};
+use throng_device::Frame;
+use throng_scene::{Mesh, Scene, Shape};
 
 /// The nearest hit of a ray.
 ///
@@ -31,13 +29,6 @@ pub struct Hit {
     pub number: u32,
     /// Index into [`Scene::materials`].
     pub material: u32,
-}
-
-impl Ray {
-    /// A ray of infinite length. Both vectors are in world space. The length of the direction may be from 1e-15 to 1e15.
-    pub fn new(origin: impl Into<[f32; 3]>, direction: impl Into<[f32; 3]>) -> Self {
-        Self { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY }
-    }
 }
 
 /// A posed scene that resolves hits.

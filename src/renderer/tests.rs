@@ -1,11 +1,9 @@
 //! Tests that combine several calls.
 
 use super::*;
-use crate::{
-    render::FrameReport,
-    scene::{TriangleMesh, desc::MeshDesc},
-};
 use std::fs;
+use throng_render::FrameReport;
+use throng_scene::{TriangleMesh, desc::MeshDesc};
 
 struct Numbers(Vec<u32>);
 

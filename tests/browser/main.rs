@@ -2,13 +2,11 @@
 //! Skipped if Chromium is not installed.
 
 mod chromium;
-#[path = "../process/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod process;
 mod viewer;
 
 use serde_json::Value;
 use std::path::Path;
+use throng_testing::process;
 use viewer::{READY, SceneFile, Viewer};
 
 const BALLS: &str = r#"// This comment stays.

@@ -10,7 +10,8 @@ pub fn has_gpu(place: &Place) -> bool {
 
 /// Whether `auto` reports a fallback: CUDA is compiled in, but no GPU is usable.
 fn falls_back(place: &Place) -> bool {
-    cfg!(throng_cuda) && !has_gpu(place)
+    cfg!(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))
+        && !has_gpu(place)
 }
 
 #[test]

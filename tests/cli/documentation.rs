@@ -22,7 +22,7 @@ const NOT_RUN: [(&str, &str); 22] = [
     ("cargo test", "runs this test"),
     ("cargo install", "builds the program from its repository"),
     ("cargo run --release --example", "builds and measures for minutes"),
-    ("RAYON_NUM_THREADS=1 cargo run --release --example", "builds and measures for minutes"),
+    ("RAYON_NUM_THREADS=1 cargo run --release -p", "builds and measures for minutes"),
     ("just ", "builds packages"),
     ("throng view scenes/", "serves until it is stopped: tests/cli/view.rs"),
     ("throng bench scenes/million.ron", "measures for a minute: tests/cli/reports.rs"),

@@ -1,8 +1,5 @@
 //! Black-box tests of the `throng` program: every subcommand, flag, exit code and error message.
 
-#[path = "../process/mod.rs"]
-mod process;
-
 mod alpha;
 mod bare_models;
 mod cache;
@@ -41,4 +38,6 @@ mod several;
 mod strict;
 mod videos;
 mod view;
+
+use throng_testing::process;
 mod warnings;

@@ -3,7 +3,7 @@
 use crate::common::Place;
 use exr::prelude::{self as reference, FlatSamples, ReadChannels, ReadLayers};
 use std::{collections::HashMap, fs, path::Path};
-use throng::seams::aov::cryptomatte;
+use throng_picture::aov::cryptomatte;
 
 const WIDTH: usize = 24;
 const HEIGHT: usize = 16;

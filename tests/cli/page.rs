@@ -11,7 +11,7 @@ use std::{
     net::TcpStream,
     time::{Duration, Instant},
 };
-use throng::seams::view::{PictureHeader, read_picture};
+use throng_view::{PictureHeader, read_picture};
 use tungstenite::{Message, WebSocket, protocol::Role};
 
 /// Timeout for answers.

@@ -221,7 +221,10 @@ fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
         page.say(&json!({"do": "set", "name": "denoise", "value": value}));
         page.say(&json!({"do": "command", "of": "still"}));
         let line = page.answer("command")["text"].as_str().unwrap().to_owned();
-        assert!(line.contains(flags) && line.contains(" --turns 1 --size") && line.contains(" --noise 0.09 "), "{line}");
+        assert!(
+            line.contains(flags) && line.contains(" --turns 1 --size") && line.contains(" --noise 0.09 "),
+            "{line}"
+        );
         let words: Vec<&str> = line.split(' ').skip(1).collect();
         let _ = fs::remove_file(place.path("bull.png.film"));
         place.ok(&words);

@@ -10,19 +10,14 @@
 //! green around +Z, blue around -X and grey around -Z, with a bright window between +X and +Z; and `house.obj`, which has no symmetry.
 
 mod picture;
-#[expect(dead_code, reason = "the rest is for tests/cli")]
-#[path = "../process/mod.rs"]
-mod process;
-
 use picture::Picture;
 use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use throng::seams::{
-    device::{CpuDevice, cuda::gpus},
-    render::compare::PictureDifference,
-};
+use throng_device::{CpuDevice, cuda::gpus};
+use throng_render::compare::PictureDifference;
+use throng_testing::process;
 
 /// A device that renders.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use super::*;
 use glam::Mat3;
 use std::path::Path;
-use throng::seams::anim::{Moment, camera_at};
+use throng_scene::anim::{Moment, camera_at};
 
 /// The scatter of the "dragon of dragons": a copy of a mesh at each of its own vertices.
 fn dragon_of_dragons(model: &str) -> String {

@@ -4,8 +4,8 @@ use super::*;
 use throng::{
     loader::options::{Focusing, LensOptions, ViewOptions},
     scene::Projection,
-    seams::anim::{self, Moment},
 };
+use throng_scene::anim::{self, Moment};
 
 /// Two balls, one of them moving; a group of boxes; and a camera.
 fn with_camera(camera: &str) -> String {

@@ -1,7 +1,7 @@
 //! Animated values, following cameras, cuts, motion along curves and visibility, as users write them.
 
 use super::*;
-use throng::seams::anim::{Moment, camera_at, hidden_instances, posed_tables, world_transforms};
+use throng_scene::anim::{Moment, camera_at, hidden_instances, posed_tables, world_transforms};
 
 /// A complete scene with these sections, a ball that is carried along +X at 2 units per second, and a ball at rest.
 fn film(sections: &str) -> String {

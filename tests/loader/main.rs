@@ -136,7 +136,7 @@ fn every_variant_loads() {
     assert_eq!(flight.keys().iter().map(|k| k.time).collect::<Vec<_>>(), [0.0, 0.5 * s.duration(), s.duration()]);
     assert!(s.warnings.is_empty(), "{:?}", s.warnings);
     let mut out = Vec::new();
-    throng::seams::anim::world_transforms(&s, &throng::seams::anim::Moment::of(&s, 1.3), &mut out);
+    throng_scene::anim::world_transforms(&s, &throng_scene::anim::Moment::of(&s, 1.3), &mut out);
     assert!(out.iter().all(Affine3::is_finite) && out.len() == s.instances.len());
 }
 
@@ -202,7 +202,7 @@ fn static_groups_fold_away_and_moving_ones_become_nodes() {
     assert_eq!((moving.nodes.len(), moving.instances[1].node), (1, 0));
     assert_eq!(moving.instances[1].local.translation, Vec3::new(1.0, 1.0, 0.0));
     let mut out = Vec::new();
-    throng::seams::anim::world_transforms(&moving, &throng::seams::anim::Moment::of(&moving, 1.0), &mut out);
+    throng_scene::anim::world_transforms(&moving, &throng_scene::anim::Moment::of(&moving, 1.0), &mut out);
     assert!(out[1].translation.distance(Vec3::new(5.0, 1.0, -1.0)) < 1e-5);
 }
 
@@ -337,7 +337,7 @@ fn values_of_a_bare_model_can_be_set() {
 
 #[test]
 fn the_example_in_the_reference_loads() {
-    let reference = include_str!("../../src/scene/desc/mod.rs");
+    let reference = include_str!("../../crates/scene/src/desc/mod.rs");
     let lines = reference.lines().map_while(|l| l.strip_prefix("//!"));
     let example = lines.skip_while(|l| !l.contains("```ron")).skip(1).take_while(|l| !l.contains("```"));
     let text = example.collect::<Vec<_>>().join("\n").replace("dragon.obj", "tri.obj");

@@ -1,7 +1,7 @@
 //! Paths to objects in assemblies: cameras and lenses that follow them, and messages about invalid paths.
 
 use super::*;
-use throng::seams::anim::{self, Moment};
+use throng_scene::anim::{self, Moment};
 
 /// Rows of pairs of boxes, and a ball. At every level, some move by 2 along -Z per second. The lamp is the last object in the world.
 fn with_camera(camera: &str) -> String {

@@ -1,7 +1,7 @@
 //! Large terrains, flights above a ground, and bending meshes.
 
 use super::*;
-use throng::seams::anim::{self, Moment};
+use throng_scene::anim::{self, Moment};
 
 /// A scene with a terrain that rises by 20 over 40 units along +X.
 fn on_slope(rest: &str) -> Result<Scene, String> {

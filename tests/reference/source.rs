@@ -7,8 +7,8 @@ use syn::{
     parse::ParseStream,
 };
 
-/// Files outside `src/scene/desc` with types of the format.
-const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "mod.rs", "rig.rs", "track.rs"];
+/// Files outside `crates/scene/src/desc` with types of the format.
+const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "lib.rs", "rig.rs", "track.rs"];
 
 /// A type of the format.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub struct Sources {
 
 impl Sources {
     pub fn read() -> Self {
-        let scene = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/scene"));
+        let scene = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/crates/scene/src"));
         let desc = fs::read_dir(scene.join("desc")).unwrap().map(|entry| entry.unwrap().path());
         let mut sources = Self::default();
         for path in OTHERS.iter().map(|name| scene.join(name)).chain(desc) {

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::seams::probe::{ProbeSurface, evaluate, sample};
+use throng_device::probe::{ProbeSurface, evaluate, sample};
 
 const SAMPLES: usize = 1 << 17;
 /// Bins over the sphere: in the height above the surface and in azimuth.

@@ -1,7 +1,7 @@
 //! Common code of the scattering tests: directions, random numbers, and named materials.
 
 use glam::Vec3;
-use throng::seams::probe::ProbeSurface;
+use throng_device::probe::ProbeSurface;
 
 pub type Named = (&'static str, ProbeSurface);
 

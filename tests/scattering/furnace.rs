@@ -1,7 +1,7 @@
 //! White furnace tests: in a uniform environment, a surface without absorption has the environment's radiance.
 
 use crate::common::*;
-use throng::seams::probe::{ProbeSurface, sample};
+use throng_device::probe::{ProbeSurface, sample};
 
 const POINTS: u32 = 1 << 17;
 const COSINES: [f32; 5] = [1.0, 0.8, 0.5, 0.2, 0.1];

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::seams::probe::{ProbeSample, ProbeSurface, evaluate, fresnel, sample};
+use throng_device::probe::{ProbeSample, ProbeSurface, evaluate, fresnel, sample};
 
 /// Mean weights of reflected and of transmitted delta samples.
 fn split(surface: &ProbeSurface, out: Vec3) -> (f32, f32) {

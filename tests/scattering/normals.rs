@@ -3,7 +3,7 @@
 use crate::common::*;
 use glam::Vec3;
 use std::f32::consts::PI;
-use throng::seams::probe::{ProbeSurface, bend_normal, evaluate, sample};
+use throng_device::probe::{ProbeSurface, bend_normal, evaluate, sample};
 
 /// A unit vector within about 50 degrees of +z.
 fn tilted(random: &mut Random) -> Vec3 {

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::seams::probe::{ProbeSurface, evaluate};
+use throng_device::probe::{ProbeSurface, evaluate};
 
 /// BSDF value, without the cosine factor.
 fn value(surface: &ProbeSurface, out: Vec3, direction: Vec3) -> Vec3 {

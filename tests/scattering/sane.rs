@@ -2,10 +2,8 @@
 
 use crate::common::*;
 use glam::Vec3;
-use throng::{
-    scene::Lobes,
-    seams::probe::{ProbeSurface, evaluate, sample},
-};
+use throng::scene::Lobes;
+use throng_device::probe::{ProbeSurface, evaluate, sample};
 
 /// A random number from 0 to 1, often one of the limits.
 fn anything(random: &mut Random) -> f32 {

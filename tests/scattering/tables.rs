@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 use std::fmt::Write as _;
-use throng::seams::probe::{fresnel, interface_albedo, sheen_albedo};
+use throng_device::probe::{fresnel, interface_albedo, sheen_albedo};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/closure/albedo_tables.inc");
 const GRID: u32 = 128;

@@ -2,17 +2,15 @@
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
-use throng::{
-    scene::{
-        Alpha, Aperture, Camera, CameraPath, Environment, Focus, Instance, Integrator, Iris, Lens, Light, Motion,
-        MotionPart, Phase, PixelFilter, Scene, Shutter, ToCamera,
-    },
-    seams::{
-        aov::{Aov, AovSet},
-        device::{FrameSettings, PixelType, Rendered},
-        film::FilmSettings,
-        output::{Backdrop, Pixels},
-    },
+use throng::scene::{
+    Alpha, Aperture, Camera, CameraPath, Environment, Focus, Instance, Integrator, Iris, Lens, Light, Motion,
+    MotionPart, Phase, PixelFilter, Scene, Shutter, ToCamera,
+};
+use throng_device::{FrameSettings, PixelType, Rendered};
+use throng_output::{Backdrop, Pixels};
+use throng_picture::{
+    aov::{Aov, AovSet},
+    film::FilmSettings,
 };
 
 const SIDE: u32 = 40;

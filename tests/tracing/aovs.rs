@@ -2,18 +2,14 @@
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec2, Vec3};
-use throng::{
-    scene::{
-        Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Instance, Integrator, Key, Keyframe, Lobes,
-        Material, MaterialKind, Motion, MotionPart, Names, Parametrisation, Phase, PixelFilter, Projection, Rotations,
-        Scene, Shape, Shutter, Track,
-    },
-    seams::{
-        anim::{CameraPose, Moment, camera_at},
-        aov::{Aov, AovSet, MATTE_RANKS, cryptomatte},
-        device::{FrameSettings, Rendered},
-    },
+use throng::scene::{
+    Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Instance, Integrator, Key, Keyframe, Lobes,
+    Material, MaterialKind, Motion, MotionPart, Names, Parametrisation, Phase, PixelFilter, Projection, Rotations,
+    Scene, Shape, Shutter, Track,
 };
+use throng_device::{FrameSettings, Rendered};
+use throng_picture::aov::{Aov, AovSet, MATTE_RANKS, cryptomatte};
+use throng_scene::anim::{CameraPose, Moment, camera_at};
 
 const SIDE: u32 = 33;
 

@@ -3,10 +3,9 @@
 use crate::common::{Random, mesh, ray, scene, trace};
 use glam::{Affine3, DVec3, EulerRot, Quat, Vec3};
 use proptest::prelude::*;
-use throng::{
-    scene::{Mesh, Shape},
-    seams::{abi::Ray, device::RayKind},
-};
+use throng::scene::{Mesh, Shape};
+use throng_abi::Ray;
+use throng_device::RayKind;
 
 /// Expected hit of a ray, computed in double precision.
 #[derive(Debug)]

@@ -3,17 +3,14 @@
 use glam::{Affine3, Vec3};
 use proptest::test_runner::{Config, RngSeed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use throng::{
-    scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, Scene, Shape, ToneMap, TriangleMesh},
-    seams::{
-        abi::{Hit, NO_INDEX, Ray},
-        aov::AovImage,
-        device::{self, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus},
-        film::FilmSettings,
-        math::hash_unit,
-        render::{Poser, compare::PictureDifference},
-    },
+use throng::scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, Scene, Shape, ToneMap, TriangleMesh};
+use throng_abi::{Hit, NO_INDEX, Ray};
+use throng_base::math::hash_unit;
+use throng_device::{
+    self as device, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
 };
+use throng_picture::{aov::AovImage, film::FilmSettings};
+use throng_render::{Poser, compare::PictureDifference};
 
 /// Reproducible random numbers.
 pub struct Random {

@@ -3,15 +3,13 @@
 use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
-use throng::{
-    scene::{Environment, Integrator, PixelFilter, Scene, ToneMap},
-    seams::{
-        aov::{Aov, AovSet},
-        device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered},
-        pixels::PixelType,
-        render::Poser,
-    },
+use throng::scene::{Environment, Integrator, PixelFilter, Scene, ToneMap};
+use throng_device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered};
+use throng_picture::{
+    aov::{Aov, AovSet},
+    pixels::PixelType,
 };
+use throng_render::Poser;
 
 fn lit_ball() -> Scene {
     let (positions, triangles) = ball(2);

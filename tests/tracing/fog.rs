@@ -3,13 +3,11 @@
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
-use throng::{
-    scene::{
-        Camera, CameraPath, Environment, Fog, Integrator, Light, Lobes, Material, MaterialKind, Mesh, Projection,
-        Scene, Thinning,
-    },
-    seams::device::{FrameSettings, PixelType},
+use throng::scene::{
+    Camera, CameraPath, Environment, Fog, Integrator, Light, Lobes, Material, MaterialKind, Mesh, Projection, Scene,
+    Thinning,
 };
+use throng_device::{FrameSettings, PixelType};
 
 const SIDE: u32 = 16;
 

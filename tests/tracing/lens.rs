@@ -2,10 +2,8 @@
 
 use super::common::{render, scene, settings, sphere};
 use glam::{Affine3, Vec2, Vec3};
-use throng::{
-    scene::{Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene},
-    seams::device::PixelType,
-};
+use throng::scene::{Aperture, Camera, CameraPath, Focus, Integrator, Iris, Lens, Material, Projection, Scene};
+use throng_device::PixelType;
 
 const SIZE: u32 = 64;
 const FOV_Y: f32 = 0.6;

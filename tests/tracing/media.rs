@@ -2,10 +2,8 @@
 
 use crate::common::{scene, settings, sphere, visit_renders};
 use glam::{Affine3, Vec3};
-use throng::{
-    scene::{Camera, CameraPath, Environment, Integrator, Lobes, Material, MaterialKind, scatter_albedo},
-    seams::device::{FrameSettings, PixelType},
-};
+use throng::scene::{Camera, CameraPath, Environment, Integrator, Lobes, Material, MaterialKind, scatter_albedo};
+use throng_device::{FrameSettings, PixelType};
 
 /// Mean radiance of a ball of a medium in a white environment, seen from close up. Its surface does not refract.
 fn ball(extinction: Vec3, albedo: Vec3, anisotropy: f32) -> Vec3 {

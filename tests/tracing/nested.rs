@@ -4,18 +4,14 @@ use crate::common::{Random, ball, mesh, ray, render, render_on_each, same_cases,
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use proptest::prelude::*;
 use std::collections::HashSet;
-use throng::{
-    scene::{
-        Assembly, Camera, CameraPath, Fog, Instance, Integrator, Light, Material, MaterialKind, Mesh, Motion,
-        MotionPart, NONE, Names, Node, Phase, Placed, Projection, Scene, Shutter, Thinning,
-    },
-    seams::{
-        abi::Ray,
-        aov::{Aov, AovSet, cryptomatte, paths},
-        device::{RayKind, Rendered},
-        render::compare::PictureDifference,
-    },
+use throng::scene::{
+    Assembly, Camera, CameraPath, Fog, Instance, Integrator, Light, Material, MaterialKind, Mesh, Motion, MotionPart,
+    NONE, Names, Node, Phase, Placed, Projection, Scene, Shutter, Thinning,
 };
+use throng_abi::Ray;
+use throng_device::{RayKind, Rendered};
+use throng_picture::aov::{Aov, AovSet, cryptomatte, paths};
+use throng_render::compare::PictureDifference;
 
 fn instance(mesh: u32, local: Affine3) -> Instance {
     Instance { local, node: NONE, mesh, slot_base: 0, motion: NONE }
@@ -346,7 +342,7 @@ fn lamps_in_assemblies_light_as_much_as_copied_ones_with_as_little_noise() {
     let mut settings = settings(24, 16, Integrator::Path);
     (settings.samples, settings.bounces) = (2048, 2);
     settings.aovs = AovSet::default().with(Some(Aov::Variance));
-    settings.pixels = throng::seams::device::PixelType::F32;
+    settings.pixels = throng_device::PixelType::F32;
     let mean = |values: &[f32]| values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
     let both = [nested.clone(), unrolled(&nested)].map(|scene| {
         let rendered = render(scene, &settings);

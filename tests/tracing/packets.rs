@@ -2,10 +2,9 @@
 
 use crate::common::{Random, ball, mesh, ray, scene, sphere, trace};
 use glam::{Affine3, Quat, Vec3};
-use throng::{
-    scene::Scene,
-    seams::{abi::Ray, device::RayKind},
-};
+use throng::scene::Scene;
+use throng_abi::Ray;
+use throng_device::RayKind;
 
 const PACKET: usize = 16;
 

@@ -2,10 +2,10 @@
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Vec3};
-use throng::{
-    scene::{Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene},
-    seams::device::{FrameSettings, PixelType},
+use throng::scene::{
+    Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene,
 };
+use throng_device::{FrameSettings, PixelType};
 
 /// Albedo of the floor, low enough to neglect interreflection with the pane.
 const FLOOR: f32 = 0.05;

@@ -10,11 +10,9 @@ use throng::{
         Keyframe, Lens, LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Parametrisation, Phase,
         Rotations, Scene, Shutter, Track,
     },
-    seams::{
-        device::{CpuDevice, Device, FrameSettings, PixelType},
-        render::Poser,
-    },
 };
+use throng_device::{CpuDevice, Device, FrameSettings, PixelType};
+use throng_render::Poser;
 
 const SIDE: u32 = 48;
 /// Number of moments whose mean is taken.

@@ -2,12 +2,10 @@
 
 use crate::common::{ball, mesh, render, scene, settings};
 use glam::{Affine3, Vec3};
-use throng::{
-    scene::{
-        Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene, Shape,
-    },
-    seams::device::{FrameSettings, PixelType},
+use throng::scene::{
+    Camera, CameraPath, Environment, Integrator, Light, Lobes, Material, MaterialKind, Projection, Scene, Shape,
 };
+use throng_device::{FrameSettings, PixelType};
 
 const RED: Vec3 = Vec3::new(1.0, 0.0, 0.0);
 const GREEN: Vec3 = Vec3::new(0.0, 1.0, 0.0);

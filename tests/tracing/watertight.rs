@@ -3,10 +3,9 @@
 
 use crate::common::{Random, ball, mesh, ray, scene, trace};
 use glam::{Affine3, EulerRot, Quat, Vec3};
-use throng::{
-    scene::{Assembly, Instance, NONE},
-    seams::{abi::Ray, device::RayKind},
-};
+use throng::scene::{Assembly, Instance, NONE};
+use throng_abi::Ray;
+use throng_device::RayKind;
 
 type Shape = (Vec<Vec3>, Vec<[u32; 3]>);
 

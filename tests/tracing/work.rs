@@ -3,14 +3,10 @@
 use crate::common::{Random, ball, mesh, on_each_device, ray, scene, sphere};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
-use throng::{
-    scene::Scene,
-    seams::{
-        abi::Ray,
-        device::{CpuDevice, Device, RayKind, WorkCounts},
-        render::Poser,
-    },
-};
+use throng::scene::Scene;
+use throng_abi::Ray;
+use throng_device::{CpuDevice, Device, RayKind, WorkCounts};
+use throng_render::Poser;
 
 /// The work of tracing `rays`. None if the device does not count it.
 fn work(device: &mut dyn Device, scene: &Arc<Scene>, kind: RayKind, rays: &[Ray]) -> Option<WorkCounts> {

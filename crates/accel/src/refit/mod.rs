@@ -1,0 +1,232 @@
+//! Refits trees to moved primitives: recomputes every box of a tree and keeps its topology.
+
+pub mod plan;
+pub mod policy;
+
+use crate::{
+    node::{Tree, Wide, each_width},
+    pack::{Pack, Packs, each_kind},
+    refit::plan::{Item, Part, RefitPlan, Refitted},
+    surface::{SimdBox, Surface, half_areas, planes},
+};
+use throng_abi::{EMPTY_CHILD, LEAF};
+
+/// Refits a tree to the positions of `surface`, and returns its cost afterwards, as defined by [`Tree::sah_cost`]. O(triangles), no stack. Creates
+/// `plan` on first use.
+pub fn refit(tree: &mut Tree, packs: &mut Packs, plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
+    each_kind!(packs, packs => refit_over(tree, packs, plan, surface))
+}
+
+fn refit_over<P: Pack>(tree: &mut Tree, packs: &mut [P], plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
+    let refitted = match tree.root {
+        EMPTY_CHILD => Refitted::NOTHING,
+        root if root & LEAF != 0 => Refitted { bounds: packs[(root & !LEAF) as usize].fill(surface), half_areas: 0.0 },
+        _ => each_width!(&mut tree.nodes, nodes => pass(nodes, packs, plan, surface)),
+    };
+    tree.bounds = refitted.bounds.to_aabb();
+    refitted.sah_cost()
+}
+
+fn pass<const N: usize, P: Pack>(
+    nodes: &mut [Wide<N>],
+    packs: &mut [P],
+    plan: &mut Option<RefitPlan>,
+    surface: &Surface<'_>,
+) -> Refitted {
+    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
+    plan.pass(nodes, packs, surface, refit_node)
+}
+
+/// Updates the boxes of a node's children. Returns the box around them and the sum of their half surface areas.
+fn refit_node<const N: usize, P: Pack>(part: &mut Part<'_, Wide<N>, P>, index: usize) -> (SimdBox, f32) {
+    let mut boxes = [SimdBox::EMPTY; N];
+    let mut bounds = SimdBox::EMPTY;
+    for (slot, child) in part.items[index].children.into_iter().enumerate() {
+        if child == EMPTY_CHILD {
+            continue;
+        }
+        boxes[slot] = if child & LEAF != 0 { part.leaf(child & !LEAF) } else { part.below(child) };
+        bounds = bounds.union(boxes[slot]);
+    }
+    let node = &mut part.items[index];
+    node.planes = planes(&boxes);
+    (bounds, half_areas(&node.planes))
+}
+
+impl<const N: usize> Item for Wide<N> {
+    const LARGEST_RUN: u32 = 1024 / N as u32;
+    const LEADS_SUBTREE: bool = true;
+
+    fn children(&self) -> impl Iterator<Item = u32> {
+        self.children.into_iter().filter(|child| child & LEAF == 0)
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = u32> {
+        let leaf = |child: u32| child & LEAF != 0 && child != EMPTY_CHILD;
+        let leaves = self.children.into_iter().filter(move |&child| leaf(child));
+        leaves.map(|child| child & !LEAF)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Blas, BlasShape, NodeLayout, Quality, compressed, validate::validate_blas};
+    use glam::Vec3;
+    use throng_base::math::{Aabb, hash_unit};
+    use throng_scene::{Mesh, Shape, TriangleMesh};
+
+    /// Number of triangles that gives many runs and a top above them.
+    const MANY: u32 = 60_000;
+
+    /// Scattered triangles, displaced by `phase`.
+    fn moving(count: u32, phase: f32) -> TriangleMesh {
+        let coordinate = |i: u32| {
+            let swing = (phase + i as f32).sin() * phase;
+            hash_unit(5, i / 9) * 10.0 + hash_unit(6, i) * 0.3 + swing
+        };
+        let corner = |i: u32| [coordinate(3 * i), coordinate(3 * i + 1), coordinate(3 * i + 2)];
+        TriangleMesh {
+            positions: (0..3 * count).map(corner).collect(),
+            triangles: (0..count).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
+            ..TriangleMesh::default()
+        }
+    }
+
+    /// A wavy sheet.
+    fn sheet(side: u32, phase: f32) -> TriangleMesh {
+        let point = |i: u32| {
+            let (x, z) = ((i % side) as f32, (i / side) as f32);
+            [x, (0.3 * x + 0.2 * z + phase).sin(), z]
+        };
+        let cell = |i: u32| {
+            let a = i / (side - 1) * side + i % (side - 1);
+            [[a, a + 1, a + side], [a + side, a + 1, a + side + 1]]
+        };
+        TriangleMesh {
+            positions: (0..side * side).map(point).collect(),
+            triangles: (0..(side - 1) * (side - 1)).flat_map(cell).collect(),
+            ..TriangleMesh::default()
+        }
+    }
+
+    fn build(mesh: TriangleMesh, layout: NodeLayout) -> Blas {
+        build_of(mesh, layout, Quality::Fast)
+    }
+
+    fn build_of(mesh: TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas {
+        let mesh = Mesh { name: "moving".into(), shape: Shape::Triangles(mesh), slot_count: 1 };
+        Blas::build(&mesh, layout, quality)
+    }
+
+    /// The words of a tree's boxes and leaves, and its cost.
+    fn contents(blas: &Blas) -> (Vec<u32>, f32) {
+        let words = match &blas.shape {
+            BlasShape::Triangles { tree, packs } => {
+                let words: &[u32] = each_kind!(packs, packs => bytemuck::cast_slice(packs));
+                let planes = each_width!(&tree.nodes, nodes => nodes
+                    .iter()
+                    .flat_map(|node| node.planes.into_iter().flatten())
+                    .collect::<Vec<f32>>());
+                let planes = planes.into_iter().map(f32::to_bits);
+                planes.chain(words.iter().copied()).collect()
+            }
+            BlasShape::Compressed { units, triangles, .. } => {
+                let units: &[u32] = bytemuck::cast_slice(units);
+                [units, bytemuck::cast_slice(triangles)].concat()
+            }
+            BlasShape::Sphere | BlasShape::Assembly(_) => Vec::new(),
+        };
+        (words, blas.sah_cost())
+    }
+
+    #[test]
+    fn a_refitted_tree_is_valid_and_tight() {
+        for layout in NodeLayout::ALL {
+            for count in [1, 7, 9, 500, MANY] {
+                let mut blas = build(moving(count, 0.0), layout);
+                let moved = moving(count, 1.3);
+                let surface = (&moved).into();
+                blas.refit(surface);
+                match &blas.shape {
+                    BlasShape::Triangles { tree, packs } => {
+                        validate_blas(tree, packs, &surface).unwrap();
+                        assert_eq!(tree.bounds, blas.bounds);
+                        let cost = tree.sah_cost(1.0);
+                        assert!((blas.sah_cost() - cost).abs() < 1e-4 * cost);
+                    }
+                    BlasShape::Compressed { depth, units, triangles } => {
+                        compressed::validate::validate_blas(units, triangles, &surface, *depth).unwrap();
+                    }
+                    BlasShape::Sphere | BlasShape::Assembly(_) => panic!("a mesh of triangles has a tree"),
+                }
+                let exact = Aabb::of_points(moved.positions.iter().map(|&p| Vec3::from(p)));
+                assert_eq!(blas.bounds, exact);
+            }
+        }
+    }
+
+    #[test]
+    fn shared_corners_are_followed_like_others() {
+        let (before, after) = (sheet(40, 0.0), sheet(40, 1.3));
+        let mut blas = build_of(before.clone(), NodeLayout::Wide16, Quality::High);
+        let fresh = contents(&blas).0;
+        blas.refit((&after).into());
+        let BlasShape::Triangles { tree, packs } = &blas.shape else {
+            panic!("of packs");
+        };
+        assert!(matches!(packs, Packs::Shared(_)));
+        validate_blas(tree, packs, &(&after).into()).unwrap();
+        blas.refit((&before).into());
+        assert!(fresh == contents(&blas).0);
+    }
+
+    #[test]
+    fn refitting_what_did_not_move_changes_nothing() {
+        for layout in NodeLayout::ALL {
+            let still = moving(3000, 0.0);
+            let mut blas = build(still.clone(), layout);
+            let (before, cost) = contents(&blas);
+            blas.refit((&still).into());
+            let (after, refitted_cost) = contents(&blas);
+            assert!(before == after);
+            assert!((cost - refitted_cost).abs() < 1e-4 * cost);
+        }
+    }
+
+    #[test]
+    fn refits_there_and_back_leave_no_trace() {
+        for layout in NodeLayout::ALL {
+            let mut blas = build(moving(3000, 0.0), layout);
+            let (before, _) = contents(&blas);
+            blas.refit((&moving(3000, 1.7)).into());
+            blas.refit((&moving(3000, 0.0)).into());
+            assert!(before == contents(&blas).0);
+        }
+    }
+
+    #[test]
+    fn a_refit_does_not_depend_on_the_number_of_threads() {
+        let moved = moving(MANY, 0.9);
+        for layout in NodeLayout::ALL {
+            let built = build(moving(MANY, 0.0), layout);
+            let with = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let mut blas = built.clone();
+                pool.install(|| blas.refit((&moved).into()));
+                (contents(&blas), blas.bounds)
+            };
+            assert!(with(1) == with(3));
+        }
+    }
+
+    #[test]
+    fn a_refitted_tree_costs_no_less_than_a_fresh_one_built_for_it() {
+        for layout in NodeLayout::ALL {
+            let mut blas = build(moving(2000, 0.0), layout);
+            let fresh = build(moving(2000, 2.0), layout).sah_cost();
+            blas.refit((&moving(2000, 2.0)).into());
+            assert!(blas.sah_cost() > fresh, "{} {fresh}", blas.sah_cost());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A device for tests: draws the frame number, fails on request, and logs its calls.
+
+use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use throng_abi::{Hit, Ray};
+use throng_accel::{NodeLayout, Tlas};
+use throng_picture::film::FilmSettings;
+use throng_scene::anim::{Moment, camera_at};
+use throng_scene::{Integrator, RenderDefaults, Scene, ToneMap};
+
+pub struct FakeDevice {
+    depth: usize,
+    pub layout: NodeLayout,
+    /// Number of the frame whose submission fails.
+    pub fail_submit: Option<u32>,
+    pub fail_collect: Option<u32>,
+    /// The stage times to report for every frame.
+    pub stages: Option<StageTimes>,
+    pub own_rays: Option<OwnRays>,
+    under_way: VecDeque<(u32, FrameSettings)>,
+    log: Log,
+}
+
+/// The calls that a device received, in order; clones share the log.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<Step>>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Submit(u32),
+    Collect(u32),
+}
+
+impl Log {
+    pub fn steps(&self) -> Vec<Step> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub fn submitted(&self) -> Vec<u32> {
+        let number = |step: Step| match step {
+            Step::Submit(number) => Some(number),
+            Step::Collect(_) => None,
+        };
+        self.steps().into_iter().filter_map(number).collect()
+    }
+
+    fn push(&self, step: Step) {
+        self.0.lock().unwrap().push(step);
+    }
+}
+
+impl FakeDevice {
+    pub fn new(depth: usize) -> Self {
+        Self {
+            depth,
+            layout: NodeLayout::Wide4,
+            fail_submit: None,
+            fail_collect: None,
+            stages: None,
+            own_rays: None,
+            under_way: VecDeque::new(),
+            log: Log::default(),
+        }
+    }
+
+    pub fn log(&self) -> Log {
+        self.log.clone()
+    }
+
+    fn fail(&self, asked: Option<u32>, number: u32) -> Result<(), DeviceError> {
+        if asked == Some(number) {
+            return Err(DeviceError::Failed(format!("frame {number} broke")));
+        }
+        Ok(())
+    }
+}
+
+/// A frame of an empty scene.
+pub fn frame(number: u32) -> Frame {
+    Frame {
+        scene: Arc::default(),
+        number,
+        camera: camera_at(&Scene::default(), &Moment::default()),
+        tlas: Arc::new(Tlas::new(NodeLayout::Wide4)),
+        blas: Arc::default(),
+        shapes: Vec::new(),
+        tables: None,
+        camera_keys: Vec::new(),
+        others: None,
+    }
+}
+
+pub fn settings() -> FrameSettings {
+    FrameSettings {
+        width: 4,
+        height: 2,
+        samples: 1,
+        bounces: 0,
+        integrator: Integrator::Whitted,
+        tone_map: ToneMap::None,
+        film: FilmSettings::default(),
+        ..FrameSettings::from(&RenderDefaults::default())
+    }
+}
+
+impl Device for FakeDevice {
+    fn describe(&self) -> String {
+        format!("fake {}", self.depth)
+    }
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn node_layout(&self) -> NodeLayout {
+        self.layout
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.depth
+    }
+
+    fn has_stages(&self) -> bool {
+        self.stages.is_some()
+    }
+
+    fn load(&mut self, _: Arc<Scene>) -> Result<(), DeviceError> {
+        self.under_way.clear();
+        Ok(())
+    }
+
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
+        self.log.push(Step::Submit(frame.number));
+        self.fail(self.fail_submit, frame.number)?;
+        self.under_way.push_back((frame.number, settings.clone()));
+        assert!(self.under_way.len() <= self.depth);
+        Ok(())
+    }
+
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
+        let (number, settings) = self.under_way.pop_front().unwrap();
+        self.log.push(Step::Collect(number));
+        self.fail(self.fail_collect, number)?;
+        if stop() {
+            return Err(DeviceError::Stopped);
+        }
+        Ok(Rendered {
+            pixels: vec![number as u8; (settings.width * settings.height * 3) as usize].into(),
+            aovs: Vec::new(),
+            blocks: None,
+            film: None,
+            rays: RayCounts { primary: 1, ..RayCounts::default() },
+            time: Duration::from_millis(1),
+            stages: self.stages,
+        })
+    }
+
+    fn own_rays(&mut self, _: &Frame, _: &FrameSettings) -> Result<Option<OwnRays>, DeviceError> {
+        Ok(self.own_rays.clone())
+    }
+
+    fn trace(
+        &mut self,
+        _: &Frame,
+        _: RayKind,
+        _: &[Ray],
+        _: &mut [Hit],
+        passes: u32,
+    ) -> Result<Vec<Duration>, DeviceError> {
+        Ok(vec![Duration::from_millis(1); passes as usize])
+    }
+}

@@ -1,0 +1,271 @@
+//! The tables of materials and textures that a load fills. Equal rows are shared.
+
+use super::{
+    LoadError,
+    cutout::{self, Channel},
+    gltf::ColorSpace,
+    image,
+};
+use glam::Vec3;
+use rayon::prelude::*;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+use throng_base::files::record;
+use throng_scene::{Material, NONE, Texels, Texture, TextureMap, Wrap};
+
+/// Materials and textures of the scene being loaded.
+#[derive(Default)]
+pub struct Materials {
+    pub rows: Vec<Material>,
+    /// Name of each row.
+    pub names: Vec<String>,
+    pub maps: Vec<TextureMap>,
+    row_of: HashMap<String, u32>,
+    map_of: HashMap<[u32; 8], u32>,
+    textures: Vec<Request>,
+    texture_of: HashMap<PictureKey, u32>,
+    cutout_of: HashMap<(Option<PictureKey>, PictureKey, Channel), u32>,
+}
+
+/// The key of a picture: its path, wrap mode and colour space.
+type PictureKey = (PathBuf, u8, ColorSpace);
+
+/// A future entry of the texture table.
+enum Request {
+    /// A picture file to be decoded.
+    Picture(Picture),
+    /// The colours of one picture (white if it is None) with the opacity of another.
+    Cutout {
+        color: Option<Picture>,
+        opacity: Picture,
+        channel: Channel,
+    },
+    Decoded(Texture),
+}
+
+/// A picture to be decoded.
+pub struct Picture {
+    /// Absolute path without links.
+    pub path: PathBuf,
+    pub wrap: Wrap,
+    /// Colour space of a picture with eight bits per channel.
+    pub space: ColorSpace,
+    pub used_by: Use,
+}
+
+/// The location that names a picture.
+pub enum Use {
+    /// A scene file, which cannot be loaded without the picture.
+    Required { file: PathBuf },
+    /// A line of a model's file. Without the picture, its materials have no texture.
+    Optional { file: PathBuf, line: usize },
+}
+
+/// Textures in the order of their indices, and warnings about damaged ones.
+pub type DecodedTextures = (Vec<Texture>, Vec<String>);
+
+impl Picture {
+    fn key(&self) -> PictureKey {
+        (self.path.clone(), self.wrap as u8, self.space)
+    }
+}
+
+impl Materials {
+    /// Row of `material`. Equal materials with equal names share a row.
+    pub fn add(&mut self, name: &str, material: Material) -> u32 {
+        // Equal materials have equal debug output, including all bits of their numbers.
+        let key = format!("{name}\0{material:?}");
+        if let Some(&row) = self.row_of.get(&key) {
+            return row;
+        }
+        let row = self.add_apart(name, material);
+        self.row_of.insert(key, row);
+        row
+    }
+
+    /// Row of `material`, which is never shared.
+    pub fn add_apart(&mut self, name: &str, material: Material) -> u32 {
+        self.rows.push(material);
+        self.names.push(name.to_owned());
+        self.rows.len() as u32 - 1
+    }
+
+    /// Index of the texture at `path`, which the scene file `used_by` requires. `space` is its colour space if it has eight bits per
+    /// channel. It is decoded later by [`Materials::decode_textures`].
+    ///
+    /// # Errors
+    /// If there is no such file. The text is a sentence to be placed after the location that names the file.
+    pub fn texture(&mut self, path: &Path, wrap: Wrap, space: ColorSpace, used_by: &Path) -> Result<u32, String> {
+        let found = path.canonicalize().ok().filter(|p| p.is_file());
+        let path = found
+            .or_else(|| {
+                record(path, None);
+                None
+            })
+            .ok_or_else(|| format!("the texture {} does not exist: check the path", path.display()))?;
+        let used_by = Use::Required { file: used_by.into() };
+        Ok(self.picture(Picture { path, wrap, space, used_by }))
+    }
+
+    /// Index of the texture of a picture, which is decoded later by [`Materials::decode_textures`].
+    pub fn picture(&mut self, picture: Picture) -> u32 {
+        let index = self.textures.len() as u32;
+        let found = *self.texture_of.entry(picture.key()).or_insert(index);
+        match self.textures.get_mut(found as usize) {
+            None if found == index => self.textures.push(Request::Picture(picture)),
+            Some(Request::Picture(known)) if matches!(picture.used_by, Use::Required { .. }) => *known = picture,
+            _ => {}
+        }
+        found
+    }
+
+    /// Index of a texture with the colours of one picture (white if it is None) and the opacity from a channel of another.
+    pub fn cutout(&mut self, color: Option<Picture>, opacity: Picture, channel: Channel) -> u32 {
+        let index = self.textures.len() as u32;
+        let key = (color.as_ref().map(Picture::key), opacity.key(), channel);
+        let found = *self.cutout_of.entry(key).or_insert(index);
+        if found == index {
+            self.textures.push(Request::Cutout { color, opacity, channel });
+        }
+        found
+    }
+
+    /// A table with the textures and maps of this one, but no rows. Materials that are added to it find their textures again.
+    pub fn without_rows(&self) -> Self {
+        Self {
+            maps: self.maps.clone(),
+            map_of: self.map_of.clone(),
+            texture_of: self.texture_of.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Index of a map. Equal maps are shared.
+    pub fn map(&mut self, map: TextureMap) -> u32 {
+        let [a, b, c, d, x, y] = map.transform.to_cols_array().map(f32::to_bits);
+        let key = [map.texture, map.uv_set, a, b, c, d, x, y];
+        *self.map_of.entry(key).or_insert_with(|| {
+            self.maps.push(map);
+            self.maps.len() as u32 - 1
+        })
+    }
+
+    /// Index of `map`, which is never shared.
+    pub fn map_apart(&mut self, map: TextureMap) -> u32 {
+        self.maps.push(map);
+        self.maps.len() as u32 - 1
+    }
+
+    /// Index of a map that reads `texture` without a transform; [`NONE`] for no texture.
+    pub fn plain_map(&mut self, texture: u32) -> u32 {
+        match texture {
+            NONE => NONE,
+            _ => self.map(TextureMap::plain(texture)),
+        }
+    }
+
+    /// Index of a texture that is already decoded.
+    pub fn decoded(&mut self, texture: Texture) -> u32 {
+        self.textures.push(Request::Decoded(texture));
+        self.textures.len() as u32 - 1
+    }
+
+    /// Decodes all textures in parallel, and removes them from the table. Damaged optional textures are removed from their materials.
+    ///
+    /// # Errors
+    /// The error of the first damaged texture that is required, in the order of indices.
+    pub fn decode_textures(&mut self) -> Result<DecodedTextures, LoadError> {
+        let requests = std::mem::take(&mut self.textures);
+        let decoded: Vec<_> = requests.into_par_iter().map(decode_request).collect();
+        let (mut textures, mut warnings) = (Vec::new(), Vec::new());
+        for (index, decoded) in (0..).zip(decoded) {
+            let (texture, lost) = decoded?;
+            warnings.extend(lost);
+            textures.push(texture.unwrap_or_else(|| {
+                self.go_without(index);
+                cutout::white()
+            }));
+        }
+        Ok((textures, warnings))
+    }
+
+    /// Removes a texture from all materials. Emission that it would have controlled becomes dark.
+    fn go_without(&mut self, texture: u32) {
+        let maps = &self.maps;
+        let is_lost = |map: u32| maps.get(map as usize).is_some_and(|map| map.texture == texture);
+        for row in &mut self.rows {
+            if is_lost(row.emission_map) {
+                row.emission = Vec3::ZERO;
+            }
+            row.for_each_map(|map| {
+                if is_lost(*map) {
+                    *map = NONE;
+                }
+            });
+        }
+    }
+}
+
+/// Decodes a texture. None for a damaged optional one. Also returns warnings about damage.
+fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), LoadError> {
+    let mut warnings = Vec::new();
+    let mut decode = |picture: &Picture| match (decode(picture), &picture.used_by) {
+        (Ok(texture), _) => Ok(Some(texture)),
+        (Err(e), Use::Required { file }) => {
+            Err(LoadError::file(&picture.path, format!("{} (used by {})", e.message(), file.display())))
+        }
+        (Err(e), Use::Optional { file, line }) => {
+            let (file, path) = (file.display(), picture.path.display());
+            warnings.push(format!("{file}:{line}: the texture {path} is left out: {}", e.message()));
+            Ok(None)
+        }
+    };
+    let texture = match request {
+        Request::Picture(picture) => decode(&picture)?,
+        Request::Decoded(texture) => Some(texture),
+        Request::Cutout { color, opacity, channel } => {
+            let is_one_file = color.as_ref().is_some_and(|color| color.path == opacity.path);
+            let color = color.as_ref().map(&mut decode).transpose()?.flatten();
+            match decode(&opacity)? {
+                Some(opacity) => Some(cutout::joined(color, &opacity, channel, is_one_file)),
+                None => color,
+            }
+        }
+    };
+    Ok((texture, warnings))
+}
+
+fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
+    let picture = image::load(&wanted.path)?;
+    Ok(Texture {
+        name: wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        width: picture.width,
+        height: picture.height,
+        texels: match (picture.texels, wanted.space) {
+            (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
+            (texels, _) => texels,
+        },
+        wrap: [wanted.wrap; 2],
+        nearest: false,
+    })
+}
+
+/// Runs of [`throng_scene::Scene::material_slots`], shared by instances with equal materials.
+#[derive(Default)]
+pub struct Slots {
+    pub all: Vec<u32>,
+    runs: HashMap<(u32, u32), u32>,
+}
+
+impl Slots {
+    /// First slot of a run for `mesh`: its own `defaults`, or `material` in every slot unless that is [`NONE`].
+    pub fn run(&mut self, mesh: u32, defaults: &[u32], material: u32) -> u32 {
+        *self.runs.entry((mesh, material)).or_insert_with(|| {
+            let start = self.all.len() as u32;
+            self.all.extend(defaults.iter().map(|&own| if material == NONE { own } else { material }));
+            start
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! Wavefront OBJ. `scan` reads lists and triangles in file order, `mesh` converts them to a renderable mesh, and `materials` and `mtl` read
+//! the materials of its MTL files.
+
+mod colors;
+mod lines;
+mod lookup;
+mod materials;
+pub mod mesh;
+mod mtl;
+pub mod polylines;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod texture;
+
+use super::{
+    LoadError, budget, files,
+    folders::Folders,
+    materials::Materials,
+    meshes::{self, FilePlace, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
+    polygons::{self, is_finite},
+};
+use lookup::Lookup;
+use materials::MtlMaterials;
+use std::{
+    collections::HashMap,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+use throng_scene::{NONE, Wrap};
+
+/// One corner of a face: indices into [`ObjData`]'s lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corner {
+    /// Index of the first position with identical bits.
+    pub v: u32,
+    /// [`NONE`] if the whole file has no UVs; a zero UV if only this corner has none.
+    pub vt: u32,
+    /// [`NONE`] if the whole file has no normals; a zero normal if only this corner has none.
+    pub vn: u32,
+}
+
+/// The content of an OBJ file. All indices are valid, and all used positions, texture coordinates and colours are finite.
+#[derive(Debug, Default)]
+pub struct ObjData {
+    pub path: PathBuf,
+    /// All `v` lines in file order, except positions that are not finite.
+    pub positions: Vec<[f32; 3]>,
+    /// Linear colour and alpha of each position, or empty.
+    pub colors: Vec<[f32; 4]>,
+    /// The file's UVs. If there are any, a zero follows at the end.
+    pub uvs: Vec<[f32; 2]>,
+    /// The file's normals. If there are any, a zero follows at the end.
+    pub normals: Vec<[f32; 3]>,
+    /// The triangles of the file's faces, in file order.
+    pub triangles: Vec<[Corner; 3]>,
+    /// Ranges of triangles that form the fan of a face with more than three corners.
+    polygons: Vec<Range<u32>>,
+    /// Index into `materials` of each triangle, or [`NONE`].
+    pub triangle_materials: Vec<u32>,
+    /// Names after `usemtl`, each once, in order of first use.
+    pub materials: Vec<String>,
+    /// Files after `mtllib`, as written, with their line numbers.
+    pub libraries: Vec<(usize, String)>,
+    /// Number of omitted elements: `p`, `l`, and faces with fewer than 3 corners.
+    pub ignored: usize,
+    /// Number of faces that were omitted because a corner is not finite.
+    pub not_finite: usize,
+    /// Lines of the first position and texture coordinate that are not finite, and of the first normal without a direction.
+    first_faulty: [Option<usize>; 3],
+    /// Warnings about omitted or replaced data.
+    pub warnings: Vec<String>,
+}
+
+impl ObjData {
+    /// Splits faces that are not valid fans, and omits faces that cannot be drawn. Merges positions with identical bits and colours. If
+    /// some corners have a UV or normal, the others get zeros.
+    fn complete(&mut self) {
+        self.mend_faces();
+        let colors = |i: u32| self.colors.get(i as usize).map(|c| c.map(f32::to_bits));
+        let mut first_of = HashMap::with_capacity(self.positions.len());
+        let positions = (0..).zip(&self.positions);
+        let first = positions.map(|(i, p)| *first_of.entry((p.map(f32::to_bits), colors(i))).or_insert(i));
+        let first: Vec<u32> = first.collect();
+        let counts = [self.uvs.len(), self.normals.len()];
+        let zero_uv = zero_at_the_end(&mut self.uvs);
+        let zero_normal = zero_at_the_end(&mut self.normals);
+        for corner in self.triangles.as_flattened_mut() {
+            corner.v = first[corner.v as usize];
+            corner.vt = if (corner.vt as usize) < counts[0] { corner.vt } else { zero_uv };
+            corner.vn = if (corner.vn as usize) < counts[1] { corner.vn } else { zero_normal };
+        }
+        self.replace_uvs(zero_uv);
+        self.count_lost_normals();
+        self.drop_positions();
+    }
+
+    fn mend_faces(&mut self) {
+        let polygons = std::mem::take(&mut self.polygons);
+        let all_finite = self.first_faulty[0].is_none();
+        let position = |c: Corner| self.positions[c.v as usize];
+        let Some(mended) = polygons::mended(&self.triangles, &polygons, all_finite, position) else {
+            return;
+        };
+        self.triangle_materials = mended.values(&self.triangle_materials);
+        self.triangles = mended.triangles;
+        self.not_finite = mended.left_out;
+        let count = mended.left_out;
+        self.warn(0, count, |count| {
+            format!("this vertex is not finite: {count} faces with such vertices are left out")
+        });
+    }
+
+    /// Replaces UVs that are not finite by zero.
+    fn replace_uvs(&mut self, zero: u32) {
+        let finite: Vec<bool> = match self.first_faulty[1] {
+            Some(_) => self.uvs.iter().map(|uv| uv.iter().all(|x| x.is_finite())).collect(),
+            None => return,
+        };
+        let corners = self.triangles.as_flattened_mut().iter_mut();
+        let faulty = corners.filter(|c| !finite[c.vt as usize]).map(|c| c.vt = zero).count();
+        self.warn(1, faulty, |n| format!("this texture coordinate is not finite: {n} corners with such ones get 0,0"));
+    }
+
+    fn count_lost_normals(&mut self) {
+        if self.first_faulty[2].is_some() {
+            let lost: Vec<bool> = self.normals.iter().map(|&n| mesh::unit(n).is_none()).collect();
+            let corners = self.triangles.as_flattened().iter();
+            // The last normal represents missing ones.
+            let count = corners.filter(|c| c.vn as usize + 1 < lost.len() && lost[c.vn as usize]).count();
+            self.warn(2, count, |n| {
+                format!("this normal has no direction: {n} corners with such ones get one of their faces")
+            });
+        }
+    }
+
+    /// Drops positions that are not finite. They are no longer used by faces.
+    fn drop_positions(&mut self) {
+        if self.first_faulty[0].is_some() {
+            let kept: Vec<bool> = self.positions.iter().map(is_finite).collect();
+            let corners = self.triangles.as_flattened_mut().iter_mut();
+            meshes::renumber(&kept, corners.map(|c| &mut c.v));
+            meshes::retain(&mut self.positions, &kept);
+            meshes::retain(&mut self.colors, &kept);
+        }
+    }
+
+    /// Adds a warning about `count` uses of faulty entries of a list, with the line of the first one. Does nothing if `count` is 0.
+    fn warn(&mut self, list: usize, count: usize, message: impl Fn(usize) -> String) {
+        if let (Some(line), 1..) = (self.first_faulty[list], count) {
+            let path = self.path.display();
+            self.warnings.push(format!("{path}:{line}: {}", message(count)));
+        }
+    }
+}
+
+/// Adds a zero to the list and returns its index; [`NONE`] if the list is empty.
+fn zero_at_the_end<const N: usize>(list: &mut Vec<[f32; N]>) -> u32 {
+    if list.is_empty() {
+        return NONE;
+    }
+    list.push([0.0; N]);
+    list.len() as u32 - 1
+}
+
+/// The format of `.obj` files.
+pub struct Obj;
+
+impl MeshFormat for Obj {
+    fn extension(&self) -> &'static str {
+        "obj"
+    }
+
+    /// Missing MTL files or pictures only cause warnings.
+    fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
+        let mut data = scan::scan(path, &files::read(path)?)?;
+        let built = mesh::build(&data, options.smooth_angle);
+        if built.mesh.triangles.is_empty() {
+            return Err(meshes::nothing_to_draw(path, data.first_faulty[0].map(FilePlace::Line), data.not_finite));
+        }
+        let mut warnings = std::mem::take(&mut data.warnings);
+        let mut warn = |n: usize, what: &str| {
+            if n > 0 {
+                warnings.push(format!("{}: {n} {what}", path.display()));
+            }
+        };
+        warn(data.ignored, "points, lines or faces with fewer than 3 corners are ignored");
+        warn(built.dropped, "triangles without area are left out");
+        let materials = MtlMaterials::read(&data, Lookup::new(Folders::of(path, allow)), &mut warnings);
+        Ok(Box::new(ParsedObj { data, built, materials, warnings }))
+    }
+}
+
+/// An OBJ file with its MTL files.
+struct ParsedObj {
+    data: ObjData,
+    built: mesh::ObjMesh,
+    materials: MtlMaterials,
+    warnings: Vec<String>,
+}
+
+impl ParsedMesh for ParsedObj {
+    fn bytes(&self) -> u64 {
+        let mesh = &self.built.mesh;
+        budget::of_mesh(mesh.positions.len(), mesh.triangles.len())
+    }
+
+    fn into_source(
+        mut self: Box<Self>,
+        name: &str,
+        replacement: Option<u32>,
+        wrap: Wrap,
+        table: &mut Materials,
+    ) -> Result<(MeshSource, Vec<String>), LoadError> {
+        let mut rows = Vec::with_capacity(self.built.slot_materials.len());
+        for &slot in &self.built.slot_materials {
+            rows.push(match replacement {
+                Some(row) => row,
+                None => {
+                    let material = self.data.materials.get(slot as usize);
+                    let is_colored = !self.data.colors.is_empty();
+                    self.materials.enter(material, is_colored, wrap, table, &mut self.warnings)
+                }
+            });
+        }
+        let faces = mesh::position_triangles(&self.data);
+        let (mesh, points) = (self.built.mesh, self.data.positions);
+        let source = MeshSource::of_triangles(name, mesh, rows, points, faces);
+        Ok((source, self.warnings))
+    }
+}

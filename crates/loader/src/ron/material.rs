@@ -1,0 +1,272 @@
+//! Validation of the `materials` section, and conversion to rows of the table.
+
+use super::{environment::within, file::Source, source::Place};
+use crate::{LoadError, gltf::ColorSpace, materials::Materials};
+use glam::Vec3;
+use throng_scene::{
+    Alpha, Lobes, Material, MaterialKind, NONE, ToCamera, Wrap,
+    desc::{
+        AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR, MaterialDesc, Metal,
+        Mirror, Pbr, UNIT,
+    },
+    scatter_albedo,
+};
+
+/// Converts the entry at `place`, and adds its textures to `table`.
+///
+/// # Errors
+/// If a number or colour is out of range, if fields exclude one another, or if a texture does not exist.
+pub fn convert(
+    source: &Source,
+    desc: &MaterialDesc,
+    table: &mut Materials,
+    place: &Place,
+) -> Result<Material, LoadError> {
+    let mut entry = Entry { source, table, place };
+    match desc {
+        MaterialDesc::Diffuse(d) => entry.diffuse(d),
+        MaterialDesc::Mirror(d) => entry.mirror(d),
+        MaterialDesc::Emissive(d) => entry.emissive(d),
+        MaterialDesc::Metal(d) => entry.metal(d),
+        MaterialDesc::Glossy(d) => entry.glossy(d),
+        MaterialDesc::Glass(d) => entry.glass(d),
+        MaterialDesc::Pbr(d) => entry.pbr(d),
+        MaterialDesc::Holdout(d) => Ok(Material { to_camera: ToCamera::Holdout, ..entry.diffuse(d)? }),
+        MaterialDesc::ShadowCatcher(d) => Ok(Material { to_camera: ToCamera::ShadowCatcher, ..entry.diffuse(d)? }),
+    }
+}
+
+/// One entry of the section.
+struct Entry<'a> {
+    source: &'a Source,
+    table: &'a mut Materials,
+    place: &'a Place<'a>,
+}
+
+impl Entry<'_> {
+    fn diffuse(&mut self, d: &Diffuse) -> Result<Material, LoadError> {
+        let color_map = self.color_map(&d.texture, "texture", d.wrap)?;
+        Ok(Material { color_map, color: under(d.color, color_map, Material::default().color), ..Material::default() })
+    }
+
+    fn mirror(&mut self, d: &Mirror) -> Result<Material, LoadError> {
+        let roughness = self.number(d.roughness, "roughness", UNIT)?;
+        let plain = Material {
+            kind: MaterialKind::Mirror,
+            color_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            color: d.tint.0,
+            ..Material::default()
+        };
+        Ok(match roughness > 0.0 {
+            false => plain,
+            true => Material {
+                kind: MaterialKind::Layered,
+                color: self.color(d.tint, "tint")?,
+                lobes: Lobes { metallic: 1.0, roughness, ..Lobes::default() },
+                ..plain
+            },
+        })
+    }
+
+    fn emissive(&mut self, d: &Emissive) -> Result<Material, LoadError> {
+        let color = d.color.map(|color| self.color(color, "color")).transpose()?;
+        Ok(Material {
+            color: color.unwrap_or(Vec3::ZERO),
+            emission: d.radiance.0,
+            emission_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            ..Material::default()
+        })
+    }
+
+    fn metal(&mut self, d: &Metal) -> Result<Material, LoadError> {
+        let lobes = Lobes {
+            metallic: 1.0,
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
+            anisotropy: self.number(d.anisotropy, "anisotropy", UNIT)?,
+            anisotropy_rotation: self.number(d.rotation, "rotation", DEGREES)?.to_radians(),
+            ..Lobes::default()
+        };
+        Ok(Material {
+            color: self.color(d.color, "color")?,
+            color_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            ..layered(lobes)
+        })
+    }
+
+    fn glossy(&mut self, d: &Glossy) -> Result<Material, LoadError> {
+        let lobes = Lobes {
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            ior: self.number(d.ior, "ior", IOR)?,
+            normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
+            clearcoat: self.number(d.clearcoat, "clearcoat", UNIT)?,
+            clearcoat_roughness: self.number(d.clearcoat_roughness, "clearcoat_roughness", UNIT)?,
+            ..Lobes::default()
+        };
+        self.colored(d.color, &d.texture, d.wrap, layered(lobes))
+    }
+
+    fn glass(&mut self, d: &Glass) -> Result<Material, LoadError> {
+        let absorption = self.absorption(d.absorption, d.attenuation)?;
+        if d.thin && absorption != Vec3::ZERO {
+            let message = "a thin pane has no volume that absorbs: leave out `thin`";
+            return Err(self.source.error(&self.place.key("thin"), message));
+        }
+        let lobes = Lobes {
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            ior: self.number(d.ior, "ior", IOR)?,
+            dispersion: self.number(d.dispersion, "dispersion", DISPERSION)?,
+            transmission: 1.0,
+            thin: u32::from(d.thin),
+            extinction: absorption.into(),
+            ..Lobes::default()
+        };
+        let lobes = self.milky(lobes, d.scatter, d.scatter_anisotropy)?;
+        Ok(Material { color: self.color(d.color, "color")?, ..layered(lobes) })
+    }
+
+    fn pbr(&mut self, d: &Pbr) -> Result<Material, LoadError> {
+        let lobes = self.lobes(d)?;
+        let emission_map = self.color_map(&d.emission_texture, "emission_texture", d.wrap)?;
+        let material = Material {
+            emission: under(d.emission, emission_map, Vec3::ZERO),
+            emission_map,
+            opacity: self.number(d.opacity, "opacity", UNIT)?,
+            alpha: match d.alpha {
+                AlphaDesc::Opaque => Alpha::Opaque,
+                AlphaDesc::Mask(cutoff) => Alpha::Mask(self.number(cutoff, "alpha", UNIT)?),
+                AlphaDesc::Blend => Alpha::Blend,
+            },
+            double_sided: d.double_sided,
+            ..layered(lobes)
+        };
+        self.colored(d.color, &d.texture, d.wrap, material)
+    }
+
+    fn lobes(&mut self, d: &Pbr) -> Result<Lobes, LoadError> {
+        let mut lobes = Lobes::default();
+        for (field, x, range, place) in d.numbers() {
+            *place(&mut lobes) = self.number(x, field, range)?;
+        }
+        for (field, color, place) in d.colors() {
+            *place(&mut lobes) = self.color(color, field)?.into();
+        }
+        let (file, field) = (&d.metallic_roughness_texture, "metallic_roughness_texture");
+        let map = self.data_map(file, field, d.wrap)?;
+        let either = |x: Option<Finite>, plain: f32| x.unwrap_or(Finite(if map == NONE { plain } else { 1.0 }));
+        let normals = (&d.clearcoat_normal_texture, "clearcoat_normal_texture");
+        let absorption = self.absorption(d.absorption, d.attenuation)?;
+        let lobes = Lobes {
+            metallic: self.number(either(d.metallic, 0.0), "metallic", UNIT)?,
+            roughness: self.number(either(d.roughness, 0.5), "roughness", UNIT)?,
+            metallic_roughness_map: map,
+            normal_map: self.data_map(&d.normal_texture, "normal_texture", d.wrap)?,
+            specular_color: d.specular_color.0.into(),
+            thin: u32::from(d.thin.unwrap_or(absorption == Vec3::ZERO)),
+            extinction: absorption.into(),
+            anisotropy_rotation: lobes.anisotropy_rotation.to_radians(),
+            clearcoat_normal_map: self.data_map(normals.0, normals.1, d.wrap)?,
+            iridescence_thickness: [lobes.iridescence_thickness[1]; 2],
+            ..lobes
+        };
+        self.milky(lobes, d.scatter, d.scatter_anisotropy)
+    }
+
+    /// Adds scattering to the volume of `lobes`, if a colour is given.
+    fn milky(&self, lobes: Lobes, scatter: Option<Color>, anisotropy: Finite) -> Result<Lobes, LoadError> {
+        let scatter_anisotropy = self.number(anisotropy, "scatter_anisotropy", (-0.99, 0.99))?;
+        let Some(color) = scatter else { return Ok(lobes) };
+        if lobes.extinction == [0.0; 3] || lobes.thin != 0 {
+            let message = "only a body with `attenuation` or `absorption` scatters: add one of these";
+            return Err(self.source.error(&self.place.key("scatter"), message));
+        }
+        let scatter_albedo = scatter_albedo(self.color(color, "scatter")?, scatter_anisotropy).into();
+        Ok(Lobes { scatter_albedo, scatter_anisotropy, ..lobes })
+    }
+
+    /// Gives `material` a colour; white if there is only a texture.
+    fn colored(
+        &mut self,
+        color: Option<Color>,
+        texture: &Option<String>,
+        wrap: Wrap,
+        material: Material,
+    ) -> Result<Material, LoadError> {
+        let color_map = self.color_map(texture, "texture", wrap)?;
+        if let Some(color) = color {
+            self.color(color, "color")?;
+        }
+        Ok(Material { color: under(color, color_map, Material::default().color), color_map, ..material })
+    }
+
+    /// Absorption coefficient, from one of the two fields that specify it.
+    fn absorption(&self, absorption: Option<Color>, attenuation: Option<(Color, Finite)>) -> Result<Vec3, LoadError> {
+        let place = self.place.key("attenuation");
+        match (absorption, attenuation) {
+            (Some(_), Some(_)) => {
+                let message = "`absorption` is an alternative: remove one of them";
+                Err(self.source.error(&place, message))
+            }
+            (Some(coefficient), None) => Ok(coefficient.0),
+            (None, None) => Ok(Vec3::ZERO),
+            (None, Some((color, distance))) => {
+                let color = self.color(color, "attenuation")?;
+                if distance.0 <= 0.0 {
+                    let message = "the distance must be above 0";
+                    return Err(self.source.error(&place, message));
+                }
+                Ok(throng_scene::absorption(color, distance.0))
+            }
+        }
+    }
+
+    /// Checks that a number is in a range, both ends included.
+    ///
+    /// # Errors
+    /// If `x` is out of range.
+    fn number(&self, x: Finite, field: &str, range: (f32, f32)) -> Result<f32, LoadError> {
+        within(self.source, x, &self.place.key(field), range)?;
+        Ok(x.0)
+    }
+
+    /// Checks a reflectance.
+    ///
+    /// # Errors
+    /// If a component exceeds 1, as the surface would reflect more light than it receives.
+    fn color(&self, color: Color, field: &str) -> Result<Vec3, LoadError> {
+        match color.0.max_element() <= 1.0 {
+            true => Ok(color.0),
+            false => {
+                let message = "the colour is out of range: write 0 to 1 for red, green and blue";
+                Err(self.source.error(&self.place.key(field), message))
+            }
+        }
+    }
+
+    fn color_map(&mut self, file: &Option<String>, field: &str, wrap: Wrap) -> Result<u32, LoadError> {
+        self.map(file, field, wrap, ColorSpace::Srgb)
+    }
+
+    fn data_map(&mut self, file: &Option<String>, field: &str, wrap: Wrap) -> Result<u32, LoadError> {
+        self.map(file, field, wrap, ColorSpace::Linear)
+    }
+
+    /// Index of a map that reads the picture `file` without a transform; [`NONE`] without a file.
+    fn map(&mut self, file: &Option<String>, field: &str, wrap: Wrap, space: ColorSpace) -> Result<u32, LoadError> {
+        let Some(file) = file else { return Ok(NONE) };
+        let path = self.source.resolve(file);
+        let found = self.table.texture(&path, wrap, space, &self.source.path);
+        let texture = found.map_err(|message| self.source.error(&self.place.key(field), message))?;
+        Ok(self.table.plain_map(texture))
+    }
+}
+
+fn layered(lobes: Lobes) -> Material {
+    Material { kind: MaterialKind::Layered, lobes, ..Material::default() }
+}
+
+/// The given colour; otherwise white if there is a texture, or else `plain`.
+fn under(color: Option<Color>, map: u32, plain: Vec3) -> Vec3 {
+    let default = if map == NONE { plain } else { Vec3::ONE };
+    color.map_or(default, |color| color.0)
+}

@@ -1,0 +1,39 @@
+//! Standalone files with one mesh.
+
+use super::Stage;
+use crate::{
+    LoadError, LoadOptions,
+    materials::{Materials, Slots},
+    meshes::{MeshFormat, MeshOptions},
+};
+use glam::Affine3;
+use std::path::Path;
+use throng_scene::{CLAY, Material, Mesh, Scene, Shape, Wrap};
+
+const OPTIONS: MeshOptions = MeshOptions { smooth_angle: std::f32::consts::FRAC_PI_3 };
+
+/// Loads a file of `format` as a complete scene.
+///
+/// # Errors
+/// As [`MeshFormat::parse`]. Also if a texture is missing or damaged.
+pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Result<Scene, LoadError> {
+    let mut table = Materials::default();
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let parsed = format.parse(path, &OPTIONS, &options.model.allow_dirs)?;
+    let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
+    let mut slots = Slots::default();
+    let mut scene = Scene { warnings, settings: super::settings(options), ..Scene::default() };
+    color_like_clay(&mut table, &model.mesh);
+    super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.model.stage.rotation()));
+    Stage::new(options).set(&mut scene, table, slots)?;
+    Ok(scene)
+}
+
+/// Gives materials without any properties the colour of clay, unless vertices have colours. White would hardly show the shape.
+fn color_like_clay(table: &mut Materials, mesh: &Mesh) {
+    let has_colors = matches!(&mesh.shape, Shape::Triangles(triangles) if !triangles.colors.is_empty());
+    let plain = Material::default();
+    for material in table.rows.iter_mut().filter(|material| !has_colors && **material == plain) {
+        material.color = CLAY;
+    }
+}

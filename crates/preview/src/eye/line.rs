@@ -1,0 +1,80 @@
+//! The command line for a viewer's current picture or animation.
+
+use super::{Eye, Follow};
+use crate::{
+    Made, View, camera,
+    command_line::{self, Optics},
+    stage::{Source, Stage},
+};
+use throng_base::quoting::quote;
+use throng_device::Frame;
+use throng_scene::CameraPath;
+
+impl Eye {
+    /// The command line that renders the current picture, or the animation along the current path.
+    pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
+        let name = throng_loader::name_of(&source.path);
+        let typed = match self.choices.clips().is_some_and(|clips| clips.is_empty()) {
+            true => command_line::at_rest(source.flags.clone()),
+            false => source.flags.clone(),
+        };
+        let mut flags = self.choices.flags();
+        let changed = self.edits.overrides().into_iter();
+        flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));
+        let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
+            if let Some(camera) = self.named_camera(stage) {
+                flags.push(camera);
+            }
+            flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
+            return command_line::render(&source.path, &typed, &flags);
+        };
+        flags.extend(self.camera_flags(frame, stage));
+        let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
+        if self.follow != Follow::Scene && is_measured {
+            flags.retain(|flag| !flag.starts_with("--exposure"));
+            flags.push(format!("--exposure {:?}", settings.exposure));
+        }
+        flags.push(format!("--size {}x{}", settings.width, settings.height));
+        flags.push(format!("-f {}", frame.number));
+        // The usual noise target of models depends on the size.
+        let noise = settings.noise.filter(|_| stage.shown.text.is_none());
+        flags.extend(noise.map(|noise| format!("--noise {noise:?}")));
+        let (size, shown) = ((settings.width, settings.height), &stage.shown);
+        let denoised = self.choices.denoised_options(&shown.options, size, &shown.scene.settings);
+        if let Some(method) = denoised.and_then(|options| options.aovs.denoise) {
+            flags.retain(|flag| !flag.starts_with("--denoise"));
+            flags.push(format!("--denoise {method}"));
+            flags.push("--denoise-frames 0".to_owned());
+        }
+        // The final picture is rendered like pictures that may get more samples.
+        flags.push("--checkpoint".to_owned());
+        flags.push(format!("-o {}", quote(&format!("{name}.png"))));
+        command_line::render(&source.path, &typed, &flags)
+    }
+
+    /// The flag that selects the scene's camera, if the view is through one of several.
+    fn named_camera(&self, stage: &Stage) -> Option<String> {
+        let Follow::Through(index) = self.follow else { return None };
+        let (name, _) = stage.shown.scene.viewpoints.get(index)?;
+        Some(format!("--camera {}", quote(name)))
+    }
+
+    /// Flags that reproduce the current camera bit for bit.
+    fn camera_flags(&self, frame: &Frame, stage: &Stage) -> Vec<String> {
+        if self.follow == Follow::Scene {
+            // A single picture of a model is framed for its own view, unless the number of turns is given.
+            return match stage.shown.scene.camera.path {
+                CameraPath::Orbit { turns, .. } if stage.shown.text.is_none() => vec![format!("--turns {turns}")],
+                _ => Vec::new(),
+            };
+        }
+        if let Some(camera) = self.named_camera(stage) {
+            return vec![camera];
+        }
+        let pose = frame.camera();
+        let asked = self.view.as_ref().filter(|_| self.follow == Follow::Free);
+        let seen = camera::view(&pose);
+        let view = asked.map_or_else(|| seen.clone(), View::clone);
+        command_line::view_flags(&view, &Optics { pose: &pose, own: stage.shown.scene.camera.projection })
+    }
+}

@@ -1,0 +1,109 @@
+//! Frames that are rendered to memory instead of files.
+
+use super::{
+    Measured, Poser, RenderError, RenderJob, TreeSource,
+    paced::Paced,
+    prepare::{load, measure},
+    window::{Steps, Traced},
+    write,
+};
+use glam::Vec3;
+use std::sync::Arc;
+use throng_accel::NodeLayout;
+use throng_denoise::DenoiseError;
+use throng_device::{Device, Frame, FrameSettings, Rendered, Stop};
+use throng_output::Metadata;
+use throng_scene::Scene;
+
+/// A scene that a device has loaded, and the trees of its meshes, which all frames share.
+pub struct LoadedScene {
+    poser: Poser,
+}
+
+impl LoadedScene {
+    /// Loads the scene of `job` on the device and builds the trees of its meshes.
+    ///
+    /// # Errors
+    /// If the device cannot load the scene.
+    pub fn new(job: &RenderJob, device: &mut dyn Device) -> Result<Self, RenderError> {
+        Ok(Self { poser: load(job, device)? })
+    }
+
+    /// Builds the trees of a scene for devices with the given node layout. The device must load the scene before frames are rendered.
+    pub fn of_trees(scene: Arc<Scene>, layout: NodeLayout, trees: &TreeSource) -> Self {
+        Self { poser: Poser::with_trees_from(scene, layout, trees) }
+    }
+
+    /// Poses a frame for a picture of `job`. Returns it with its settings, in which the exposure is the measured one if exposure is
+    /// automatic.
+    ///
+    /// # Errors
+    /// If the device fails or is stopped while exposures are measured.
+    pub fn pose(
+        &mut self,
+        job: &RenderJob,
+        device: &mut dyn Device,
+        (number, known): (u32, &mut Measured),
+        stop: &Stop,
+    ) -> Result<(Frame, FrameSettings), RenderError> {
+        let exposures = measure(job, device, (&mut self.poser, known), stop)?;
+        let settings = exposures.settings_of(&job.settings, number);
+        Ok((self.poser.pose(number).frame, settings))
+    }
+
+    /// The frame, posed again for a camera at `eye` if positions have to be relative to another place (see [`Poser::close_to`]).
+    pub fn close_to(&mut self, frame: Frame, eye: Option<Vec3>) -> Frame {
+        self.poser.close_to(&frame, eye).unwrap_or(frame)
+    }
+
+    /// Poses a frame for separate ray queries: in world space and at a single moment, with the shutter ignored.
+    pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
+        self.poser.set_policy(job.refit);
+        self.poser.set_shutter(None);
+        self.poser.set_close_to_camera(false);
+        self.poser.pose(number).frame
+    }
+
+    /// Begins to render frames of `job`. Its scene must be this one; other settings may differ from call to call. `device` must be the
+    /// device that loaded the scene last.
+    ///
+    /// # Errors
+    /// If the device fails or is stopped while exposures are measured.
+    pub fn frames<'a>(
+        &'a mut self,
+        job: &'a RenderJob,
+        device: &'a mut dyn Device,
+        stop: &'a Stop<'a>,
+    ) -> Result<Frames<'a>, RenderError> {
+        let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
+        let paced = Paced::new(job, device, &mut self.poser, exposures);
+        Ok(Frames { paced, steps: Steps::new(job.reach()), stop })
+    }
+}
+
+/// Renders frames of a job to memory, one after another.
+pub struct Frames<'a> {
+    paced: Paced<'a>,
+    steps: Steps,
+    stop: &'a Stop<'a>,
+}
+
+impl Frames<'_> {
+    /// Renders a frame of the job as [`super::run`] does, and returns the pixels, AOVs and metadata of its file.
+    ///
+    /// # Errors
+    /// If the device fails or is stopped, or if the frame cannot be denoised.
+    pub fn frame(&mut self, number: u32) -> Result<(Rendered, Metadata), RenderError> {
+        let job = self.paced.job;
+        let mut complete = None;
+        for step in self.steps.to(number) {
+            complete = self.paced.step(step, None, self.stop)?;
+        }
+        let untraced = RenderError::Denoise { frame: number, source: DenoiseError::Untraced };
+        let mut complete = complete.ok_or(untraced)?;
+        write::finish_pixels(job, &mut complete)?;
+        let Traced { settings, rendered, .. } = complete.traced;
+        let metadata = job.output.metadata_of(job, number, &settings);
+        Ok((rendered, metadata))
+    }
+}

@@ -1,0 +1,536 @@
+//! The first stage: poses the scene at a frame's time and builds its TLAS.
+
+use super::{
+    TreeSource,
+    assemblies::{Assemblies, Pose},
+    deforming::DeformingMeshes,
+    other_poses::other_poses,
+};
+use glam::{Affine3, Vec3};
+use rayon::prelude::*;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use throng_accel::{
+    Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
+};
+use throng_device::{Frame, FrameSettings};
+use throng_picture::aov::{Aov, AovSet};
+use throng_scene::anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime};
+use throng_scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy};
+
+/// Paths per instance above which a GPU frame gets a careful TLAS build. A careful build costs about 10 ns per instance on a CPU with 16
+/// threads, and saves about a sixth of the 3 ns that tracing a path takes.
+const PATHS_FOR_CARE: u64 = 20;
+/// Number of triangles above which meshes get their trees one after the other.
+const LARGE_MESH: usize = 1 << 20;
+
+/// Poses frames of one scene. The BLAS of each rigid mesh is built once.
+pub struct Poser {
+    scene: Arc<Scene>,
+    layout: NodeLayout,
+    blas: Arc<Vec<Arc<Blas>>>,
+    deforming: DeformingMeshes,
+    /// None if frames have no nested levels.
+    assemblies: Option<Assemblies>,
+    /// Refit policy for all deforming meshes; none to use the policy of each mesh.
+    policy: Option<RefitPolicy>,
+    /// None if frames show a single moment.
+    shutter: Option<Shutter>,
+    /// Whether `shutter` is the scene's own, which may be animated.
+    own_shutter: bool,
+    moment: Moment,
+    /// Index of the mesh that each instance shows; empty if the scene has no palettes.
+    shown: Vec<u32>,
+    /// Groups of neighbouring instances; none unless the scene is animated and has many instances.
+    grouped: Option<Arc<Grouped>>,
+    world_from_object: Vec<Affine3>,
+    careful: bool,
+    /// Whether frames include the poses of the previous and the next frame.
+    tells_motion: bool,
+    /// Whether frames get clay materials.
+    in_clay: bool,
+    /// Spacing of the possible origins of a frame's positions; `None` for positions in world space.
+    grid: Option<f32>,
+    /// Position of the eye in world space; none to use the scene's camera.
+    eye: Option<Vec3>,
+    builder: TlasBuilder,
+    /// TLASes of earlier frames, reused once no frame holds them.
+    recent: Vec<Arc<Tlas>>,
+}
+
+/// Instances in the order of their groups. Neighbours in space are then neighbours in memory, which makes traversal in tree order
+/// cache-friendly. Doubles the memory of the scene's instances.
+struct Grouped {
+    instances: OrderedInstances,
+    groups: InstanceGroups,
+}
+
+/// Whether the TLAS is built again, and at which quality.
+#[derive(Clone, Copy)]
+enum Rebuild {
+    Always(Quality),
+    /// Only if no TLAS with the frame's origin exists. The first TLAS has high quality.
+    IfOther,
+}
+
+/// A frame that is ready to be traced.
+pub struct Posed {
+    pub frame: Frame,
+    pub time: Duration,
+    pub trees: TreeWork,
+}
+
+/// Work on acceleration structures for one frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeWork {
+    /// Refits and rebuilds of the BLASes of deforming meshes.
+    pub followed: RefitStats,
+    /// Number of TLAS builds.
+    pub tlas_builds: u32,
+}
+
+impl TreeWork {
+    /// Number of trees built from scratch.
+    pub fn rebuilds(&self) -> u32 {
+        self.followed.rebuilds + self.tlas_builds
+    }
+
+    /// Adds the work of another frame.
+    pub fn add(&mut self, other: &Self) {
+        self.followed = self.followed.union(other.followed);
+        self.tlas_builds += other.tlas_builds;
+    }
+}
+
+impl Poser {
+    pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
+        Self::with_trees_from(scene, layout, &TreeSource::default())
+    }
+
+    /// Creates a poser that gets the trees of meshes from `source`.
+    pub fn with_trees_from(scene: Arc<Scene>, layout: NodeLayout, source: &TreeSource) -> Self {
+        let moment = Moment::of(&scene, scene.settings.start);
+        let (mut blas, deforming) = rayon::join(
+            || build_trees(&scene, layout, source),
+            || DeformingMeshes::new(&scene, layout, &moment, source),
+        );
+        deforming.place_trees(&scene, &mut blas);
+        let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
+        let grouped =
+            (scene.is_animated() && many && !scene.has_levels()).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
+        Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
+    }
+
+    /// Sets the refit policy for all deforming meshes; none to use the policy of each mesh.
+    pub fn set_policy(&mut self, policy: Option<RefitPolicy>) {
+        self.policy = policy;
+    }
+
+    /// Sets the shutter of frames. None, or a shutter that opens for no time, poses frames at a single moment.
+    pub fn set_shutter(&mut self, shutter: Option<Shutter>) {
+        self.shutter = shutter.filter(Shutter::is_open);
+        self.own_shutter = self.shutter == self.scene.settings.shutter.filter(Shutter::is_open);
+    }
+
+    /// Adds the data to frames that `aovs` need: poses of neighbouring frames for [`Aov::Motion`].
+    pub fn set_aovs(&mut self, aovs: AovSet) {
+        self.tells_motion = aovs.contains(Aov::Motion);
+    }
+
+    /// Adapts frames to `integrator`: [`Integrator::Clay`] replaces the materials.
+    pub fn set_integrator(&mut self, integrator: Integrator) {
+        self.in_clay = integrator == Integrator::Clay;
+    }
+
+    /// Sets whether positions in frames are relative to an origin close to the camera. This applies to scenes with assemblies and to scenes
+    /// far from the world's origin, and keeps details precise that are tiny relative to their distance. Otherwise positions are in world
+    /// space, as separate ray queries need them.
+    pub fn set_close_to_camera(&mut self, close: bool) {
+        let reach = || self.scene.bounds_of_assemblies().reach().max_element();
+        let of_assemblies = || (!self.scene.assemblies.is_empty()).then(|| grid_of(reach(), -13));
+        let of_details = || self.scene.far().details.map(|size| grid_of(size, 10));
+        let grid = || of_assemblies().into_iter().chain(of_details()).reduce(f32::min);
+        self.grid = close.then(grid).flatten();
+    }
+
+    /// Another poser of the scene, which shares the trees of meshes.
+    pub fn sibling(&self) -> Self {
+        let mut sibling = Self::with_trees(
+            self.scene.clone(),
+            self.layout,
+            (self.blas.clone(), self.deforming.clone()),
+            self.grouped.clone(),
+        );
+        sibling.careful = self.careful;
+        sibling.policy = self.policy;
+        (sibling.shutter, sibling.own_shutter) = (self.shutter, self.own_shutter);
+        (sibling.tells_motion, sibling.in_clay) = (self.tells_motion, self.in_clay);
+        sibling.grid = self.grid;
+        sibling
+    }
+
+    /// Selects fast TLAS builds for animated scenes if a GPU traces few paths per frame, as a careful build would cost more time than it
+    /// saves. Pictures do not change: integrators that scale with the scene's bounds keep exact boxes.
+    pub fn choose_care(&mut self, settings: &FrameSettings) {
+        let pixels = settings.film_pixels() as u64;
+        let paths = pixels.saturating_mul(u64::from(settings.samples));
+        let many_paths = paths > PATHS_FOR_CARE * self.scene.instances.len() as u64;
+        let exact = settings.integrator.scales_with_bounds();
+        self.careful = !self.is_animated() || many_paths || exact;
+    }
+
+    fn with_trees(
+        scene: Arc<Scene>,
+        layout: NodeLayout,
+        (blas, deforming): (Arc<Vec<Arc<Blas>>>, DeformingMeshes),
+        grouped: Option<Arc<Grouped>>,
+    ) -> Self {
+        // The TLAS builder reads the transforms in leaf order, so accesses may jump across memory.
+        let mut world_from_object = Vec::new();
+        reserve_huge_pages(&mut world_from_object, scene.instances.len());
+        let assemblies = Assemblies::new(&scene, layout);
+        Self {
+            scene,
+            layout,
+            blas,
+            deforming,
+            assemblies,
+            policy: None,
+            shutter: None,
+            own_shutter: false,
+            moment: Moment::default(),
+            shown: Vec::new(),
+            grouped,
+            world_from_object,
+            careful: true,
+            tells_motion: false,
+            in_clay: false,
+            grid: None,
+            eye: None,
+            builder: TlasBuilder::default(),
+            recent: Vec::new(),
+        }
+    }
+
+    /// Whether frames differ in more than the camera.
+    pub fn is_animated(&self) -> bool {
+        self.scene.is_animated()
+    }
+
+    /// The tree of each mesh in the most recent pose, followed by the trees of assemblies.
+    pub fn blas(&self) -> &[Arc<Blas>] {
+        &self.blas
+    }
+
+    /// Poses the scene at frame `number`. The TLAS is built again if anything moves. A static scene uses one TLAS for all frames, which is
+    /// built at high quality.
+    pub fn pose(&mut self, number: u32) -> Posed {
+        let moves = self.scene.is_animated();
+        self.pose_with(number, if moves { Rebuild::Always(Quality::Fast) } else { Rebuild::IfOther })
+    }
+
+    /// The frame with positions relative to an origin close to `eye`, a point in world space; none to use the scene's camera. Returns none
+    /// if the frame has that origin already, or if positions are in world space.
+    pub fn close_to(&mut self, frame: &Frame, eye: Option<Vec3>) -> Option<Frame> {
+        self.grid?;
+        self.eye = eye;
+        self.move_to(frame.number);
+        let is_other = self.moment.origin() != frame.tlas.origin;
+        let posed = is_other.then(|| self.pose(frame.number).frame);
+        self.eye = None;
+        posed
+    }
+
+    /// Poses the scene and builds its TLAS again even if nothing moves, for measuring build times.
+    pub fn repose(&mut self, number: u32) -> Frame {
+        self.pose_with(number, Rebuild::Always(Quality::Fast)).frame
+    }
+
+    fn pose_with(&mut self, number: u32, rebuild: Rebuild) -> Posed {
+        let start = Instant::now();
+        self.move_to(number);
+        let followed = self.follow(number);
+        let (kept, quality) = match rebuild {
+            Rebuild::Always(quality) => (None, quality),
+            Rebuild::IfOther => {
+                let same = self.recent.iter().find(|tlas| tlas.origin == self.moment.origin());
+                (same.cloned(), if self.recent.is_empty() { Quality::High } else { Quality::Fast })
+            }
+        };
+        let rebuilt = kept.is_none();
+        let tlas = kept.unwrap_or_else(|| self.rebuild_tlas(quality, number));
+        let frame = Frame {
+            scene: self.scene.clone(),
+            number,
+            camera: anim::camera_at(&self.scene, &self.moment),
+            tlas,
+            blas: self.blas.clone(),
+            shapes: self.deforming.shapes(&self.scene),
+            tables: self.tables().map(Arc::new),
+            camera_keys: self
+                .shutter_time(number)
+                .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
+            others: self
+                .tells_motion
+                .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
+        };
+        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
+    }
+
+    /// Sets the moment and the origin of positions for a frame.
+    fn move_to(&mut self, number: u32) {
+        let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
+        moment.move_to(&self.scene.actors, self.scene.time_of(number));
+        let eye = || self.eye.unwrap_or_else(|| anim::camera_at(&self.scene, &moment).eye);
+        let origin = self.grid.map_or(Vec3::ZERO, |grid| place_close_to(eye(), grid));
+        self.moment = moment.relative_to(origin);
+    }
+
+    fn tables(&self) -> Option<PosedTables> {
+        match self.in_clay {
+            true => Some(anim::clay_tables(&self.scene, &self.moment)),
+            false => anim::posed_tables(&self.scene, &self.moment),
+        }
+    }
+
+    /// Updates deforming meshes and their BLASes to the moment, or to the shutter time if the shutter is open.
+    fn follow(&mut self, number: u32) -> RefitStats {
+        if self.scene.deforming.is_empty() {
+            return RefitStats::NONE;
+        }
+        let (scene, moment, policy) = (&self.scene, &self.moment, self.policy);
+        let followed = match self.shutter_time(number) {
+            Some(time) => self.deforming.follow_over_shutter(scene, self.layout, (moment, time), policy),
+            None => self.deforming.follow(scene, moment, policy),
+        };
+        let mut blas = self.blas.to_vec();
+        self.deforming.place_trees(&self.scene, &mut blas);
+        self.blas = Arc::new(blas);
+        followed
+    }
+
+    /// Time during which the shutter is open in a frame; none if the frame shows a single moment.
+    fn shutter_time(&self, number: u32) -> Option<ShutterTime> {
+        let timeline = self.scene.timeline.as_ref().filter(|_| self.own_shutter);
+        let keyed = timeline.and_then(|timeline| timeline.shutter(self.scene.time_of(number)));
+        let shutter = keyed.or(self.shutter).filter(Shutter::is_open)?;
+        Some(ShutterTime::new(&self.scene, shutter, number, self.moment.origin()))
+    }
+
+    fn rebuild_tlas(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
+        if self.assemblies.is_some() {
+            return self.rebuild_nested(quality, number);
+        }
+        let time = self.shutter_time(number);
+        let mut tlas = self.unused_tlas();
+        let (scene, moment) = (&*self.scene, &self.moment);
+        let transforms = &mut self.world_from_object;
+        let shown = anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
+        let (instances, ids, groups) = match (&shown, self.grouped.as_deref()) {
+            (Some(shown), _) => {
+                anim::ordered_transforms(scene, shown, moment, transforms);
+                (shown.instances(), shown.ids(), None)
+            }
+            (None, Some(Grouped { instances, groups })) => {
+                anim::ordered_transforms(scene, instances, moment, transforms);
+                (instances.instances(), instances.ids(), Some(groups))
+            }
+            (None, None) => {
+                anim::world_transforms(scene, moment, transforms);
+                (&scene.instances[..], &[][..], None)
+            }
+        };
+        if !scene.palettes.is_empty() {
+            anim::shown_meshes(scene, instances, ids, moment, &mut self.shown);
+        }
+        match time {
+            Some(time) => {
+                anim::instance_shutter_keys(scene, instances, ids, time, &mut tlas.shutter);
+            }
+            None => tlas.shutter.clear(),
+        }
+        let input = TlasInput {
+            instances,
+            ids,
+            meshes: &self.shown,
+            groups,
+            world_from_object: &self.world_from_object,
+            blas: &self.blas,
+            careful: self.careful,
+        };
+        self.builder.build(input, quality, &mut tlas);
+        self.keep(tlas)
+    }
+
+    /// Builds the trees of assemblies that move, and a TLAS that refers to all assemblies.
+    fn rebuild_nested(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
+        let shutter = self.shutter_time(number);
+        let scene = self.scene.clone();
+        anim::world_transforms(&scene, &self.moment, &mut self.world_from_object);
+        if !scene.palettes.is_empty() {
+            anim::shown_meshes(&scene, &scene.instances, &[], &self.moment, &mut self.shown);
+        }
+        let mut tlas = self.unused_tlas();
+        tlas.origin = self.moment.origin();
+        if let Some(assemblies) = &mut self.assemblies {
+            let pose = Pose {
+                scene: &scene,
+                moment: &self.moment,
+                shutter,
+                world_from_object: &self.world_from_object,
+                shown: &self.shown,
+                careful: self.careful,
+            };
+            let mut blas = self.blas.to_vec();
+            assemblies.build(pose, &mut self.builder, &mut blas);
+            assemblies.build_world(pose, quality, &mut self.builder, &blas, &mut tlas);
+            self.blas = Arc::new(blas);
+        }
+        self.keep(tlas)
+    }
+
+    /// A TLAS to fill: one of an earlier frame that no frame holds any more, or a new one.
+    fn unused_tlas(&mut self) -> Tlas {
+        let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
+        let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
+        reused.unwrap_or_else(|| Tlas::new(self.layout))
+    }
+
+    fn keep(&mut self, tlas: Tlas) -> Arc<Tlas> {
+        let tlas = Arc::new(tlas);
+        self.recent.push(tlas.clone());
+        tlas
+    }
+}
+
+/// Spacing of the possible origins: `size`, rounded down to a power of two, times 2^`exponent`. A power of two keeps all digits of the
+/// instances' positions. The spacing is about a ten-thousandth of the extent of assemblies, or a thousand times the size of details. A
+/// slowly moving camera therefore seldom needs a new TLAS.
+fn grid_of(size: f32, exponent: i32) -> f32 {
+    let size = if size.is_finite() { size.max(1e-18) } else { 1.0 };
+    (size.log2().floor() + exponent as f32).exp2()
+}
+
+fn place_close_to(eye: Vec3, grid: f32) -> Vec3 {
+    let place = (eye / grid).round() * grid;
+    if place.is_finite() { place } else { Vec3::ZERO }
+}
+
+/// Builds the trees of all meshes. A deforming mesh gets a fast tree of its bind pose, which is replaced before it is traced.
+fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Arc<Blas>> {
+    let mut deforms = vec![false; scene.meshes.len()];
+    for deforming in &scene.deforming {
+        deforms[deforming.mesh as usize] = true;
+    }
+    let build = |(mesh, deforms): (&Mesh, bool)| match mesh.triangles() {
+        Some(triangles) if !deforms => source.shared_tree(triangles.into(), layout),
+        _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
+    };
+    // One large build uses all threads, and memory may not have room for two.
+    let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;
+    let pairs = || scene.meshes.iter().zip(deforms.iter().copied());
+    let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
+    let large: Vec<_> = large.collect();
+    let small = scene.meshes.par_iter().zip(&deforms).zip(large);
+    small.map(|((mesh, &deforms), large)| large.unwrap_or_else(|| build((mesh, deforms)))).collect()
+}
+
+impl Grouped {
+    /// Groups the instances by their positions in the first frame.
+    fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
+        let mut world_from_object = Vec::new();
+        let moment = Moment::of(scene, scene.settings.start);
+        anim::world_transforms(scene, &moment, &mut world_from_object);
+        let input = TlasInput {
+            instances: &scene.instances,
+            ids: &[],
+            meshes: &[],
+            groups: None,
+            world_from_object: &world_from_object,
+            blas,
+            careful: true,
+        };
+        let groups = TlasBuilder::default().group(input, layout);
+        Self { instances: OrderedInstances::new(scene, groups.order().to_vec()), groups }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_base::math::Aabb;
+    use throng_device::fake::settings;
+    use throng_scene::{
+        Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
+        rig::{
+            Actor, Appearance, Channel, Clip, Interpolation, Local, Playback, Property, Rig, RigNode, RigNodeRef,
+            ShownBy,
+        },
+    };
+
+    /// A rotating tetrahedron that fills only a corner of its box.
+    fn turning() -> Arc<Scene> {
+        let tetrahedron = TriangleMesh {
+            positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            triangles: vec![[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]],
+            ..TriangleMesh::default()
+        };
+        let spin = MotionPart::Spin { axis: Vec3::Y, period: 2.0 };
+        Arc::new(Scene {
+            meshes: vec![Mesh { name: "tetrahedron".into(), shape: Shape::Triangles(tetrahedron), slot_count: 1 }],
+            instances: vec![Instance { local: Affine3::IDENTITY, node: NONE, mesh: 0, slot_base: 0, motion: 0 }],
+            motions: vec![Motion { parts: vec![spin], phase: Phase::Same }],
+            ..Scene::default()
+        })
+    }
+
+    #[test]
+    fn few_paths_get_cheap_boxes_except_in_views_that_the_bounds_scale() {
+        let bounds = |integrator, samples| -> Aabb {
+            let mut poser = Poser::new(turning(), NodeLayout::Wide8);
+            poser.choose_care(&FrameSettings { integrator, samples, ..settings() });
+            poser.sibling().pose(5).frame.tlas.bounds()
+        };
+        let exact = Poser::new(turning(), NodeLayout::Wide8).pose(5);
+        let exact = exact.frame.tlas.bounds();
+        assert!(bounds(Integrator::Whitted, 1).half_area() > 1.01 * exact.half_area());
+        assert_eq!(bounds(Integrator::Whitted, 1000), exact);
+        assert_eq!(bounds(Integrator::Ao, 1), exact);
+        assert_eq!(bounds(Integrator::Depth, 1), exact);
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_in_the_tree_and_has_motion_all_the_same() {
+        let visible = Channel {
+            node: 0,
+            property: Property::Visibility,
+            interpolation: Interpolation::Step,
+            times: vec![0.0, 0.5],
+            values: vec![0.0, 1.0],
+        };
+        let clip = Clip { duration: 1.0, channels: vec![visible], ..Clip::default() };
+        let local = Local::Matrix(Affine3::IDENTITY);
+        let node = RigNode { name: String::new(), parent: NONE, local, weights: Vec::new(), visible: true };
+        let mut scene = Scene::clone(&turning());
+        scene.instances.push(Instance { local: Affine3::from_translation(100.0 * Vec3::X), ..scene.instances[0] });
+        let rig = Arc::new(Rig { nodes: vec![node], clips: vec![clip], ..Rig::default() });
+        scene.actors = vec![Actor { rig, playbacks: vec![Playback::default()] }];
+        scene.appearances = vec![Appearance { instance: 1, by: ShownBy::Node(RigNodeRef { actor: 0, node: 0 }) }];
+        let scene = Arc::new(scene);
+        for layout in [NodeLayout::Wide8, NodeLayout::Compressed8] {
+            let mut poser = Poser::new(scene.clone(), layout);
+            poser.set_shutter(Shutter::centred(0.5).ok());
+            poser.set_aovs(AovSet::default().with(Some(Aov::Motion)));
+            // The clip starts again with frame 25.
+            for (number, shown) in [(1, 1), (12, 1), (13, 2), (24, 2), (25, 1)] {
+                let frame = poser.pose(number).frame;
+                assert_eq!(frame.tlas.records.len(), shown, "frame {number}");
+                assert_eq!(frame.tlas.bounds().max.x > 50.0, shown == 2, "frame {number}");
+                let others = frame.others.expect("poses beside this one");
+                assert!(others.iter().all(|other| other.transforms.len() == 2));
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A frame that is traced in slices of a few samples, between which it can be shown, kept or stopped.
+
+use super::{RenderError, RenderJob, keeper::Keeper, pose::Posed, window::Traced};
+use std::time::{Duration, Instant};
+use throng_device::{Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop};
+
+/// Target duration of one device call. Signals are handled between calls.
+const SLICE: Duration = Duration::from_millis(500);
+/// Greatest factor by which the number of samples per call grows from one call to the next.
+const MOST_GROWTH: u32 = 16;
+/// Time between two checkpoints.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Traces a frame, continuing from its checkpoint. If it is stopped, its samples are put aside.
+///
+/// # Errors
+/// If the device fails or is stopped, or if a checkpoint or partial picture cannot be read or written.
+pub fn trace(
+    job: &RenderJob,
+    keeper: &Keeper,
+    device: &mut dyn Device,
+    posed: Posed,
+    stop: &Stop,
+) -> Result<Traced, RenderError> {
+    let settings = &keeper.settings();
+    let failed = |source| RenderError::Device { frame: keeper.frame, source };
+    let mut film = keeper.begin(settings)?;
+    let begun = film.state.samples;
+    // Copy of the film before the current call. A device that is stopped leaves its film in an undefined state.
+    let mut kept = Accumulation::default();
+    let mut pace = Pace::default();
+    let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
+    let (mut put_aside, mut shown) = (Instant::now(), Instant::now());
+    let mut rendered = loop {
+        if stop() {
+            keeper.put_aside(&film)?;
+            return Err(failed(DeviceError::Stopped));
+        }
+        if keeper.keeps() {
+            kept.clone_from(&film);
+        }
+        let until = pace.next(film.state.samples, settings.samples);
+        let rendered = match device.add_samples(&posed.frame, settings, &mut film, until, stop) {
+            Ok(rendered) => rendered,
+            Err(source) => {
+                if matches!(source, DeviceError::Stopped) {
+                    keeper.put_aside(&kept)?;
+                }
+                return Err(failed(source));
+            }
+        };
+        pace.took(rendered.time);
+        rays += rendered.rays;
+        time += rendered.time;
+        if film.is_done(settings) {
+            break rendered;
+        }
+        if keeper.is_asked(shown) {
+            let rendered = match settings.transparent {
+                true => with_alpha(&posed.frame, settings, &mut film, device)?,
+                false => rendered,
+            };
+            keeper.show(job, settings, rendered)?;
+            shown = Instant::now();
+        }
+        if put_aside.elapsed() >= CHECKPOINT_INTERVAL {
+            keeper.put_aside(&film)?;
+            put_aside = Instant::now();
+        }
+    };
+    (rendered.rays, rendered.time) = (rays, time);
+    if film.state.samples > begun || keeper.ongoing.part.is_some() {
+        keeper.put_aside(&film)?;
+    }
+    let Posed { time: pose_time, trees, .. } = posed;
+    Ok(Traced { number: keeper.frame, settings: settings.clone(), rendered, pose_time, trees, begun: None })
+}
+
+/// Computes the alpha of the unfinished picture, which takes an extra device call.
+fn with_alpha(
+    frame: &Frame,
+    settings: &FrameSettings,
+    film: &mut Accumulation,
+    device: &mut dyn Device,
+) -> Result<Rendered, RenderError> {
+    let settings = FrameSettings { unfinished_aovs: true, ..settings.clone() };
+    let until = film.state.samples;
+    let rendered = device.add_samples(frame, &settings, film, until, &|| false);
+    rendered.map_err(|source| RenderError::Device { frame: frame.number, source })
+}
+
+/// Adapts the number of samples per call, so that each call takes about [`SLICE`].
+struct Pace {
+    samples: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { samples: 1 }
+    }
+}
+
+impl Pace {
+    /// Sample count at which the next call ends. A film that has more than `all` samples stays unchanged.
+    fn next(&self, done: u32, all: u32) -> u32 {
+        done.saturating_add(self.samples).min(all).max(done)
+    }
+
+    fn took(&mut self, time: Duration) {
+        if time < SLICE / 2 {
+            // Each call has a fixed cost, which matters most on fast devices: calls soon reach their target duration.
+            let times = (SLICE.as_nanos() / time.as_nanos().max(1)).clamp(2, MOST_GROWTH.into());
+            self.samples = self.samples.saturating_mul(times as u32);
+        } else if time > SLICE * 2 {
+            self.samples = (self.samples / 2).max(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_grow_while_they_are_quick_and_never_go_beyond_the_end() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.next(0, 100), 1);
+        pace.took(Duration::from_millis(200));
+        assert_eq!(pace.next(1, 100), 3);
+        pace.took(Duration::from_millis(1));
+        assert_eq!(pace.next(1, 100), 33);
+        assert_eq!(pace.next(99, 100), 100);
+        assert_eq!(pace.next(256, 100), 256);
+        pace.took(Duration::from_secs(9));
+        assert_eq!(pace.next(1, 100), 17);
+    }
+}

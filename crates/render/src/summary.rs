@@ -1,0 +1,95 @@
+//! Progress and totals of a run.
+
+use super::{Busy, FrameReport, RenderJob, Skipped};
+use std::{sync::Arc, time::Duration};
+use throng_device::{FrameProgress, RayCounts};
+
+/// Watches a run: receives a report of each finished frame, in order, from one writing thread at a time.
+///
+/// ```
+/// use throng::{
+///     Renderer,
+///     report::{FrameObserver, FrameReport},
+///     settings::{Destination, FrameOptions},
+/// };
+/// use std::sync::atomic::AtomicBool;
+///
+/// struct Lines;
+///
+/// impl FrameObserver for Lines {
+///     fn frame_done(&mut self, report: &FrameReport) {
+///         println!("{} took {:.0} ms", report.path.display(), report.trace_ms);
+///     }
+/// }
+///
+/// let folder = tempfile::tempdir()?;
+/// let frames = FrameOptions {
+///     output: Some(Destination::parse(folder.path().join("{model}_##.png"))?),
+///     frames: Some("1-72:36".parse()?),
+///     ..FrameOptions::default()
+/// };
+/// let mut renderer = Renderer::open("assets/link.obj")?.size(64, 64).samples(1);
+/// let summary = renderer.write_with(&frames, &mut Lines, &AtomicBool::new(false))?;
+/// assert_eq!(summary.frames, 2);
+/// assert!(folder.path().join("link_37.png").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait FrameObserver: Send {
+    /// Called before the first frame. `progress` reports how much of the current frame is done, if the device supports it.
+    fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
+
+    /// Called when the only frames left are `_count` frames that other runs are rendering, and this run starts to wait for them.
+    fn frames_awaited(&mut self, _count: usize) {}
+
+    /// Called after a frame was written to its file or added to the video.
+    fn frame_done(&mut self, report: &FrameReport);
+}
+
+/// Ignores all reports.
+impl FrameObserver for () {
+    fn frame_done(&mut self, _: &FrameReport) {}
+}
+
+/// The totals of a run, complete or not.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct Summary {
+    /// Number of frames written.
+    pub frames: u32,
+    /// Numbers of frames that this run left to other runs.
+    pub skipped: Skipped,
+    /// Wall-clock time from the upload of the scene to the last rename.
+    pub elapsed: Duration,
+    /// Rays of all frames.
+    pub rays: RayCounts,
+    /// Refits of all frames.
+    pub refits: u64,
+    /// Rebuilds of all frames.
+    pub rebuilds: u64,
+    /// Greatest [`FrameReport::sah_ratio`] of all frames.
+    pub sah_ratio: f32,
+    /// Time that each stage spent working.
+    pub busy: Busy,
+    /// True when `stop` ended the run before its last frame.
+    pub stopped: bool,
+}
+
+impl Summary {
+    /// The summary of a run that was stopped before its first frame.
+    pub(super) fn of_stopped() -> Self {
+        Self { stopped: true, ..Self::default() }
+    }
+
+    /// Whether some frames of `job` were neither written by this run nor by another one.
+    pub(super) fn is_short_of(&self, job: &RenderJob) -> bool {
+        ((self.frames + self.skipped.appeared) as usize) < job.frames.len()
+    }
+
+    pub(super) fn add(&mut self, report: &FrameReport) {
+        self.frames += 1;
+        self.rays += report.rays;
+        self.refits += u64::from(report.refits);
+        self.rebuilds += u64::from(report.rebuilds);
+        self.sah_ratio = self.sah_ratio.max(report.sah_ratio);
+        self.busy.add(report);
+    }
+}

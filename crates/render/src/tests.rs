@@ -1,0 +1,144 @@
+//! Tests of the frame loop with fake devices.
+
+use super::*;
+use std::sync::{Arc, atomic::Ordering};
+use tempfile::TempDir;
+use throng_device::fake::{FakeDevice, Step, settings};
+use throng_output::Pattern;
+use throng_picture::{aov::AovSet, pixels::PixelType};
+use throng_scene::Scene;
+
+#[derive(Default)]
+struct Numbers {
+    frames: Vec<u32>,
+    /// Number of frames after which `stop` is set.
+    stop_after: Option<usize>,
+    stop: Arc<AtomicBool>,
+}
+
+impl FrameObserver for Numbers {
+    fn frame_done(&mut self, report: &FrameReport) {
+        assert!(report.path.exists());
+        self.frames.push(report.frame);
+        if self.stop_after == Some(self.frames.len()) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Pattern::parse(dir.path().to_str().unwrap()).unwrap();
+    let job = RenderJob {
+        pixels: PixelType::U8,
+        scene: Arc::new(Scene::default()),
+        settings: settings(),
+        auto_exposure: None,
+        aovs: AovSet::default(),
+        denoising: None,
+        denoised_noise: None,
+        background: None,
+        wireframe_color: None,
+        refit: None,
+        trees: TreeSource::default(),
+        frames: (1..=frames).collect(),
+        output: output.into(),
+    };
+    (dir, job)
+}
+
+fn render(job: &RenderJob, mut device: FakeDevice, numbers: &mut Numbers) -> Result<Summary, RenderError> {
+    let stop = numbers.stop.clone();
+    run(job, &Driver::Overlapped, &mut device, numbers, &stop)
+}
+
+fn files(dir: &TempDir) -> usize {
+    std::fs::read_dir(dir.path()).unwrap().count()
+}
+
+#[test]
+fn all_frames_are_written_and_told_in_order() {
+    for depth in [1, 2, 3] {
+        let (dir, job) = job(40);
+        let mut numbers = Numbers::default();
+        let summary = render(&job, FakeDevice::new(depth), &mut numbers).unwrap();
+        assert_eq!(numbers.frames, job.frames);
+        assert_eq!((summary.frames, summary.rays.primary), (40, 40));
+        assert_eq!((summary.stopped, files(&dir)), (false, 40));
+        assert_eq!(summary.busy.device_ms.round(), 40.0);
+        let last = image::open(dir.path().join("0040.png")).unwrap();
+        assert_eq!(last.into_rgb8().into_raw(), vec![40; 24]);
+    }
+}
+
+#[test]
+fn the_queue_of_the_device_is_filled_before_a_frame_is_collected() {
+    use Step::{Collect, Submit};
+    let (_dir, job) = job(5);
+    let device = FakeDevice::new(3);
+    let log = device.log();
+    render(&job, device, &mut Numbers::default()).unwrap();
+    assert_eq!(
+        log.steps(),
+        [
+            Submit(1),
+            Submit(2),
+            Submit(3),
+            Collect(1),
+            Submit(4),
+            Collect(2),
+            Submit(5),
+            Collect(3),
+            Collect(4),
+            Collect(5),
+        ]
+    );
+}
+
+#[test]
+fn frames_before_one_that_fails_are_written() {
+    for in_submit in [true, false] {
+        let (dir, job) = job(20);
+        let mut device = FakeDevice::new(3);
+        let which = match in_submit {
+            true => &mut device.fail_submit,
+            false => &mut device.fail_collect,
+        };
+        *which = Some(8);
+        let mut numbers = Numbers::default();
+        let error = render(&job, device, &mut numbers).unwrap_err();
+        assert_eq!(error.to_string(), "frame 8: frame 8 broke");
+        assert_eq!(numbers.frames, [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(files(&dir), 7);
+    }
+}
+
+#[test]
+fn a_stop_keeps_what_is_finished() {
+    let (dir, job) = job(10_000);
+    let mut numbers = Numbers { stop_after: Some(5), ..Numbers::default() };
+    let summary = render(&job, FakeDevice::new(2), &mut numbers).unwrap();
+    assert!(summary.stopped && summary.frames >= 5);
+    assert_eq!(summary.frames as usize, numbers.frames.len());
+    assert_eq!(files(&dir), numbers.frames.len());
+    assert_eq!(numbers.frames, job.frames[..numbers.frames.len()]);
+}
+
+#[test]
+fn a_frame_that_cannot_be_written_ends_the_run() {
+    let (dir, job) = job(10_000);
+    std::fs::create_dir(dir.path().join("0003.png")).unwrap();
+    let mut numbers = Numbers::default();
+    let error = render(&job, FakeDevice::new(2), &mut numbers).unwrap_err();
+    assert!(matches!(error, RenderError::Output(_)), "{error}");
+    assert_eq!(numbers.frames[..2], [1, 2]);
+    assert_eq!(files(&dir), numbers.frames.len() + 1);
+}
+
+#[test]
+fn large_pictures_are_written_one_at_a_time() {
+    let (_dir, mut job) = job(100);
+    assert!(write::writer_count(&job) >= 1);
+    (job.settings.width, job.settings.height) = (16_000, 16_000);
+    assert_eq!(write::writer_count(&job), 1);
+}

@@ -1,0 +1,93 @@
+//! A moment of a scene: a time, and the poses of all actors.
+
+use super::RigPose;
+use crate::{
+    Scene,
+    rig::{Actor, RigNodeRef},
+};
+use glam::{Affine3A, Vec3};
+use rayon::prelude::*;
+
+/// A time and the poses of all actors, from which everything else at that time is computed. Its memory is reused from one time to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    time: f64,
+    /// Time of the frame to which this moment belongs. It selects the camera at cuts.
+    frame_time: f64,
+    actors: Vec<RigPose>,
+    /// World-space origin of positions.
+    origin: Vec3,
+}
+
+impl Moment {
+    /// The moment of `scene` at `time`, in seconds.
+    pub fn of(scene: &Scene, time: f64) -> Self {
+        let mut moment = Self::default();
+        moment.move_to(&scene.actors, time);
+        moment
+    }
+
+    /// A moment without actors, for objects that no actor moves.
+    pub(super) fn without_actors(time: f64) -> Self {
+        Self { time, frame_time: time, ..Self::default() }
+    }
+
+    /// Poses `actors` at `time`, in seconds. Parallel.
+    pub fn move_to(&mut self, actors: &[Actor], time: f64) {
+        (self.time, self.frame_time) = (time, time);
+        self.actors.resize_with(actors.len(), RigPose::default);
+        let pairs = self.actors.par_iter_mut().zip(actors);
+        pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
+    }
+
+    /// This moment with the visibility and the frame time of `other`. Pictures that combine several times, for motion blur or motion
+    /// vectors, show one set of objects through one camera.
+    pub fn showing(mut self, other: &Self) -> Self {
+        self.frame_time = other.frame_time;
+        self.actors.iter_mut().zip(&other.actors).for_each(|(own, other)| own.show_as(other));
+        self
+    }
+
+    /// This moment with positions relative to `origin`, which increases the precision of positions close to it.
+    pub fn relative_to(mut self, origin: Vec3) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// World-space origin of positions.
+    pub fn origin(&self) -> Vec3 {
+        self.origin
+    }
+
+    /// The time in seconds.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// This moment as part of the frame at `time`, in seconds.
+    pub fn in_frame(mut self, time: f64) -> Self {
+        self.frame_time = time;
+        self
+    }
+
+    /// The time of the frame in seconds.
+    pub fn frame_time(&self) -> f64 {
+        self.frame_time
+    }
+
+    /// The pose of an actor of the scene.
+    pub fn actor(&self, actor: u32) -> Option<&RigPose> {
+        self.actors.get(actor as usize)
+    }
+
+    /// Whether a rig's node is visible; true if no rig has the node.
+    pub fn is_shown(&self, node: RigNodeRef) -> bool {
+        self.actor(node.actor).is_none_or(|pose| pose.is_shown(node.node))
+    }
+
+    /// `root_from_node` of a rig's node; the identity if no rig has the node.
+    pub fn world(&self, node: RigNodeRef) -> Affine3A {
+        let pose = self.actor(node.actor);
+        pose.map_or(Affine3A::IDENTITY, |pose| pose.world(node.node))
+    }
+}

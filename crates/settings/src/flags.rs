@@ -1,0 +1,30 @@
+//! Enumerated choices as flag values.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use throng_base::choice::Choice;
+
+/// The value as listed in the help. In names, hyphens are accepted for underscores.
+pub fn possible_value(choice: impl Choice) -> PossibleValue {
+    let (name, lines) = choice.described();
+    let lines = lines.iter().map(|line| line.trim());
+    let help = lines.collect::<Vec<_>>().join(" ");
+    let value = PossibleValue::new(name);
+    let value = match name {
+        "blackman_harris" => value.alias("blackman-harris"),
+        "pbr_neutral" => value.alias("pbr-neutral"),
+        _ => value,
+    };
+    match help.is_empty() {
+        true => value,
+        false => value.help(help.trim_end_matches('.').to_owned()),
+    }
+}
+
+/// Parses the name of a choice.
+pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let values = T::VALUES.iter().map(|&value| possible_value(value));
+    PossibleValuesParser::new(values).try_map(|name| {
+        let named = T::VALUES.iter().find(|&&value| possible_value(value).matches(&name, false));
+        named.copied().ok_or("no such value")
+    })
+}
