@@ -336,6 +336,7 @@ fn mean(picture: &FloatImage) -> Vec3 {
 }
 
 /// The shortest text in degrees that converts back to exactly these radians.
+#[doc(hidden)]
 pub fn degrees(radians: f32) -> String {
     let exact = radians.to_degrees();
     let rounded = (0..6).map(|digits| {

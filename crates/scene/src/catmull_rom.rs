@@ -12,6 +12,7 @@ impl<T> Point for T where T: Copy + Default + Add<Output = T> + Sub<Output = T> 
 /// Cubic Hermite segments with the tangents `(p[i+1] - p[i-1]) / (t[i+1] - t[i-1])`; with even times this is the
 /// classic uniform Catmull-Rom spline. Beyond the ends the neighbours are reflected: `p[-1] = 2 p[0] - p[1]`.
 /// Times outside the keys are clamped. Without keys the result is the origin.
+#[doc(hidden)]
 pub fn catmull_rom<P: Point>(keys: &[(f64, P)], time: f64) -> P {
     let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
         return P::default();

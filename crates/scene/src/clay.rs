@@ -4,6 +4,7 @@ use super::{Alpha, Material, NONE};
 use glam::Vec3;
 
 /// Albedo of potter's clay.
+#[doc(hidden)]
 pub const CLAY: Vec3 = Vec3::new(0.46, 0.33, 0.25);
 
 impl Material {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 /// Optional vertex attributes that the materials of a mesh read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct VertexDemand {
     /// Set of texture coordinates (0 or 1) for tangents. None if no material needs tangents.
     pub tangents: Option<u32>,

@@ -37,6 +37,7 @@ choice! {
 
 /// How paths continue from hit to hit. Devices schedule paths and allocate memory accordingly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Paths {
     /// Scattered by any surface, with a shadow ray to a sampled light at each hit.
     Scattered,
@@ -53,6 +54,7 @@ pub enum Paths {
 
 /// The kind of values that an integrator computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Shows {
     /// Radiance, which is exposed, tone mapped and denoised.
     Radiance,

@@ -4,12 +4,15 @@ use glam::Vec3;
 use std::sync::Arc;
 
 /// Height of the sensor of a 35 mm camera, if a scene unit is a metre.
+#[doc(hidden)]
 pub const SENSOR_HEIGHT: f32 = 0.024;
 /// Length of the sensor of a 35 mm camera along the longer side of the picture, if a scene unit is a metre.
 const SENSOR_LENGTH: f32 = 0.036;
 /// Maximum lens shift in either direction, relative to the longer side of the picture.
+#[doc(hidden)]
 pub const MOST_SHIFT: f32 = 100.0;
 /// Maximum number of aperture blades.
+#[doc(hidden)]
 pub const MAX_BLADES: u32 = 64;
 
 /// Projection of the scene onto the picture. The width of the view follows from the picture's aspect ratio.
@@ -74,6 +77,7 @@ pub enum Aperture {
 
 /// Height of the used part of a 35 mm camera's sensor, for a picture `aspect` times as wide as high. The picture's longer side takes the
 /// length of the sensor, as in Blender.
+#[doc(hidden)]
 pub fn sensor_height(aspect: f32) -> f32 {
     SENSOR_LENGTH / aspect.max(1.0)
 }

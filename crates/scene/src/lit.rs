@@ -5,6 +5,7 @@ use glam::Vec3;
 
 /// Sources of a scene's light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum LightSource {
     /// Lights or the environment, and possibly materials.
     Lights,

@@ -4,6 +4,7 @@ use super::{NONE, Scene};
 use std::fmt::Write as _;
 
 /// A name shortened to 256 characters, because a million instances may share it.
+#[doc(hidden)]
 pub fn cut(name: &str) -> &str {
     const LONGEST: usize = 256;
     let end = name.char_indices().nth(LONGEST).map(|(end, _)| end);

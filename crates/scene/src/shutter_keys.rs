@@ -5,6 +5,7 @@ use throng_abi::InstanceKey;
 /// Keys of instances at even steps over the shutter interval. Between keys, matrices are interpolated linearly. Every point of an instance therefore
 /// moves along straight lines, and the union of the keys' boxes encloses it.
 #[derive(Clone, Debug, Default)]
+#[doc(hidden)]
 pub struct ShutterKeys {
     /// The span of each instance, in the order of a TLAS's input; empty if no instance moves.
     pub spans: Vec<ShutterSpan>,
@@ -14,6 +15,7 @@ pub struct ShutterKeys {
 
 /// The keys of one instance: `segments` + 1 keys, starting at index `first`; none if `segments` is 0 and the instance stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct ShutterSpan {
     /// Index of the first key.
     pub first: u32,

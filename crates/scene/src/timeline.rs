@@ -5,6 +5,7 @@ use glam::Vec3;
 use std::{fmt::Debug, sync::Arc};
 
 /// A scene file with animated values. The scene itself contains the values at the first frame.
+#[doc(hidden)]
 pub trait Timeline: Debug + Send + Sync {
     /// Differences from the scene at `time`, in seconds: a pure function of time.
     fn at(&self, time: f64) -> Changes;
@@ -34,6 +35,7 @@ pub trait Timeline: Debug + Send + Sync {
 
 /// Tables at a time. None or empty means unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[doc(hidden)]
 pub struct Changes {
     /// The environment. Remains one object while its values are constant.
     pub environment: Option<Arc<Environment>>,

@@ -64,6 +64,7 @@ pub struct Track<T> {
 
 /// Position of a time relative to the keys of a track.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[doc(hidden)]
 pub enum Position {
     /// At this key; before the first key or after the last.
     At(usize),

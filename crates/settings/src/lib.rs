@@ -43,7 +43,6 @@ pub use throng_output::{ColorDepth, Destination, ExrCompression, Pattern, VideoN
 pub use throng_picture::aov::Aov;
 #[doc(inline)]
 pub use throng_render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList};
-#[doc(inline)]
 pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy};
 
 #[cfg(feature = "cli")]

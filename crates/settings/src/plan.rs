@@ -11,6 +11,7 @@ use throng_render::{RenderJob, SkipExisting};
 /// Settings of unfinished frames.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
+#[doc(hidden)]
 pub struct OngoingOptions {
     /// Keep the samples of each frame beside it, in a file with its name and .film appended. After an interruption, the same command
     /// continues from there; after the frame is finished, a command with more --samples does. Samples are placed so that more can follow,
@@ -32,6 +33,7 @@ pub struct OngoingOptions {
 
 /// A plan for [`throng_render::run`].
 #[derive(Clone, Debug)]
+#[doc(hidden)]
 pub struct FramePlan {
     /// Output of single frames. None: frames go only to videos and sheets.
     pub output: Option<Destination>,

@@ -237,6 +237,7 @@ fn unnamed(job: &RenderJob) -> Option<&'static str> {
 }
 
 /// A planned run: the frames of a scene and their output. Nothing is rendered yet, and no video is open.
+#[doc(hidden)]
 pub struct Run<'a> {
     pub job: RenderJob,
     pub plan: FramePlan,

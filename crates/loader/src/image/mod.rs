@@ -52,6 +52,7 @@ pub fn load(path: &Path) -> Result<Picture, LoadError> {
 ///
 /// # Errors
 /// As [`load`].
+#[doc(hidden)]
 pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadError> {
     let picture = load(path)?;
     let data = match picture.texels {

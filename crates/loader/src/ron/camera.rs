@@ -329,6 +329,7 @@ impl Checks<'_> {
 ///
 /// # Errors
 /// A sentence about the fault in the text.
+#[doc(hidden)]
 pub fn pace_of(text: &str, flight: &Flight) -> Result<Pace, String> {
     let desc = ::ron::from_str(text).map_err(|error| format!("the pace: {}", error.code))?;
     paced(desc, flight)

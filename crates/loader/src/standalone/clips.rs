@@ -56,6 +56,7 @@ fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback
 
 /// A clip that is played separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct SingleClip {
     /// A text for [`AnimationOptions::clips`] that selects only this clip.
     pub choice: String,

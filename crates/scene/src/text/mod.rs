@@ -6,6 +6,7 @@ pub mod file;
 pub mod keys;
 pub mod overrides;
 pub mod source;
+#[doc(hidden)]
 pub mod suggest;
 
 pub use error::{LoadError, is_lack};
