@@ -128,7 +128,7 @@ impl Source {
         let mut scene = match &text {
             Some(text) => options.load_scene(&self.path, text)?,
             None => options.load_inspected(&self.path, |model| {
-                animations = loader::animation_choices(&model.rig.clips);
+                animations = throng_loader::animation_choices(&model.rig.clips);
             })?,
         };
         // Viewers count frames from 1, and display the numbers used in files.

@@ -57,6 +57,7 @@ impl PictureOptions {
     ///
     /// # Errors
     /// Returns the errors of [`Self::load`].
+    #[doc(hidden)]
     pub fn load_inspected(&self, path: &Path, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
         loader::load_inspected(path, &self.load_options(), inspect)
     }
