@@ -16,7 +16,6 @@ use throng_base::{choice::Choice, files::recording, math::Aabb};
 use throng_denoise::Denoise;
 use throng_device::Device;
 use throng_edit::{self as edit, SceneText};
-use throng_loader as loader;
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
@@ -55,7 +54,7 @@ pub struct Prepared {
     text: Option<Arc<str>>,
     /// Number of the first frame in files; in the scene, it is 1.
     first_frame: u32,
-    /// The choices of [`loader::animation_choices`].
+    /// The choices of [`throng_loader::animation_choices`].
     animations: Vec<String>,
 }
 
@@ -72,7 +71,7 @@ pub struct Shown {
     pub first_frame: u32,
     /// The text of the scene file, without unsaved changes.
     pub text: Option<Arc<str>>,
-    /// The choices of [`loader::animation_choices`].
+    /// The choices of [`throng_loader::animation_choices`].
     animations: Vec<String>,
 }
 
