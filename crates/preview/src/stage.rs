@@ -16,7 +16,6 @@ use throng_base::{choice::Choice, files::recording, math::Aabb};
 use throng_denoise::Denoise;
 use throng_device::Device;
 use throng_edit::{self as edit, SceneText};
-use throng_loader as loader;
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
