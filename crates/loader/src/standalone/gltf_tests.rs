@@ -225,7 +225,7 @@ fn a_turntable_around_a_clip_takes_whole_rounds_and_counts_from_its_first_frame(
 
 #[test]
 fn the_number_of_frames_of_a_clip_is_known_before_its_scene_is_loaded() {
-    let bull = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/bull.glb"));
+    let bull = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/bull.glb"));
     let all = || playing("all");
     let (mut turning, mut frozen, mut once, mut timed) = (all(), all(), all(), all());
     turning.model.camera = CameraChoice::Turntable;
