@@ -289,9 +289,10 @@ impl Poser {
     }
 
     fn tables(&self) -> Option<PosedTables> {
-        match self.in_clay {
-            true => Some(anim::clay_tables(&self.scene, &self.moment)),
-            false => anim::posed_tables(&self.scene, &self.moment),
+        if self.in_clay {
+            Some(anim::clay_tables(&self.scene, &self.moment))
+        } else {
+            anim::posed_tables(&self.scene, &self.moment)
         }
     }
 

@@ -313,13 +313,12 @@ fn in_range<T: PartialOrd + Display>(
     range: &RangeInclusive<T>,
     (source, place, field): (&Source, Place, &str),
 ) -> Result<(), LoadError> {
-    match range.contains(&value) {
-        true => Ok(()),
-        false => {
-            let range = ranges::describe(range);
-            let message = format!("{field} is {value}; it must be {range}");
-            Err(source.error(&place, message))
-        }
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        let range = ranges::describe(range);
+        let message = format!("{field} is {value}; it must be {range}");
+        Err(source.error(&place, message))
     }
 }
 

@@ -278,15 +278,17 @@ impl<'a> Resolver<'a> {
         }
         let weighted = |(name, weight): &(String, Finite)| {
             let place = place.key(name);
-            match weight.0 > 0.0 {
-                true => Ok((self.target(name, &place)?, weight.0)),
-                false => Err(self.fail(&place, format!("the weight of `{name}` must be above 0"))),
+            if weight.0 > 0.0 {
+                Ok((self.target(name, &place)?, weight.0))
+            } else {
+                Err(self.fail(&place, format!("the weight of `{name}` must be above 0")))
             }
         };
         let weighted = things.0.iter().map(weighted).collect::<Result<Vec<_>, _>>()?;
-        match weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
-            true => Ok(weighted),
-            false => Err(self.fail(place, "the sum of the weights is too large: use smaller weights")),
+        if weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
+            Ok(weighted)
+        } else {
+            Err(self.fail(place, "the sum of the weights is too large: use smaller weights"))
         }
     }
 
@@ -371,12 +373,11 @@ impl<'a> Resolver<'a> {
             let hint = suggest::hint(name, self.file.groups.names(), "groups");
             return Err(self.fail(&field, format!("there is no group `{name}`: {hint}")));
         };
-        match above.iter().any(|item| item.target == Target::List(group)) {
-            true => Ok(Some(group)),
-            false => {
-                let message = format!("no entry above places the group `{name}` itself: add one");
-                Err(self.fail(&field, message))
-            }
+        if above.iter().any(|item| item.target == Target::List(group)) {
+            Ok(Some(group))
+        } else {
+            let message = format!("no entry above places the group `{name}` itself: add one");
+            Err(self.fail(&field, message))
         }
     }
 
@@ -474,9 +475,10 @@ impl<'a> Resolver<'a> {
                 let spacing = f64::from(fields.above_0(spacing, "spacing")?);
                 // The tolerance handles rounding of a spacing that fits exactly.
                 let steps = ((to - from) / spacing + 1e-4).floor();
-                match is_round {
-                    true => (steps.max(1.0) as u64, (to - from) / steps.max(1.0)),
-                    false => ((steps as u64).saturating_add(1), spacing),
+                if is_round {
+                    (steps.max(1.0) as u64, (to - from) / steps.max(1.0))
+                } else {
+                    ((steps as u64).saturating_add(1), spacing)
                 }
             }
         };

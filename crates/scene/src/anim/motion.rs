@@ -76,10 +76,7 @@ impl<'a> PosedMotion<'a> {
         let Some((poses, [slow, fast])) = clip else {
             return 0;
         };
-        let speed = match fast == slow {
-            true => slow,
-            false => slow + (fast - slow) * hash_unit(SPEED_SEED, index),
-        };
+        let speed = if fast == slow { slow } else { slow + (fast - slow) * hash_unit(SPEED_SEED, index) };
         poses.bucket(self.phase_of(index, origin), speed, self.time)
     }
 
