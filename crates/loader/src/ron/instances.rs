@@ -4,7 +4,7 @@
 use super::{
     file::Source,
     nesting::{Kept, Nesting, Place as ItemPlace, plan},
-    placements::{Item, Resolved, Target},
+    resolved::{Item, Resolved, Target},
     source::Place,
 };
 use crate::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};

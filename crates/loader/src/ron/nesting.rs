@@ -2,7 +2,8 @@
 
 use super::{
     file::Source,
-    placements::{Item, Resolved, Target, check_count},
+    placements::check_count,
+    resolved::{Item, Resolved, Target},
     source::Place as FilePlace,
 };
 use crate::LoadError;

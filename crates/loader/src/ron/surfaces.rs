@@ -2,8 +2,9 @@
 
 use super::{
     patterns::{Scatter, affine_of},
-    placements::{Item, Resolver},
+    placements::Resolver,
     poisson,
+    resolved::Item,
     rules::{Mask, Rule, Rules, Test},
     scatter::{self, Site, Surface},
     source::Place,
