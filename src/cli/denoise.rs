@@ -69,9 +69,10 @@ impl DenoiseArgs {
         // An invalid output is reported before missing inputs.
         self.open_output(1)?;
         let name = self.input.display();
-        let files = match self.input.is_file() {
-            true => BTreeMap::from([(1, self.input.clone())]),
-            false => FrameFiles::parse(&self.input)?.list().with_context(|| name.to_string())?,
+        let files = if self.input.is_file() {
+            BTreeMap::from([(1, self.input.clone())])
+        } else {
+            FrameFiles::parse(&self.input)?.list().with_context(|| name.to_string())?
         };
         let last = *files.keys().next_back().with_context(|| format!("{name}: there are no such files"))?;
         let frames = match &self.frames {

@@ -50,16 +50,17 @@ impl MergeArgs {
             ..usual
         };
         let merged = merge::merge(&self.films, &self.output, &encoding)?;
-        let text = match self.json {
-            true => serde_json::to_string(&merged)?,
-            false => format!(
+        let text = if self.json {
+            serde_json::to_string(&merged)?
+        } else {
+            format!(
                 "{}: {}x{}, samples {}, of {}",
                 self.output.display(),
                 merged.width,
                 merged.height,
                 merged.samples,
                 plural(merged.films, "film")
-            ),
+            )
         };
         if !self.quiet {
             console::print(&text)?;

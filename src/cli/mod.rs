@@ -181,10 +181,7 @@ struct UsageError(String);
 
 /// Returns a usage error unless `holds`.
 fn demand(holds: bool, otherwise: &str) -> Result<(), UsageError> {
-    match holds {
-        true => Ok(()),
-        false => Err(UsageError(otherwise.to_owned())),
-    }
+    if holds { Ok(()) } else { Err(UsageError(otherwise.to_owned())) }
 }
 
 /// Starts threads for `work` that uses no device. Otherwise the device starts them.
@@ -203,10 +200,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         || error.is::<PatternError>()
         || error.is::<FramesError>()
         || matches!(error.downcast_ref(), Some(CompareError::OneDevice));
-    match usage {
-        true => Exit::Usage,
-        false => Exit::Failed,
-    }
+    if usage { Exit::Usage } else { Exit::Failed }
 }
 
 /// Prints clap's message: help and version on standard output, errors on standard error.

@@ -102,17 +102,17 @@ impl ModelText<'_> {
         if let Some(light) = node.light {
             parts.push(format!("light {}", shown(&info.lights[light as usize].name)));
         }
-        match parts.is_empty() {
-            true => String::new(),
-            false => format!("  [{}]", parts.join("; ")),
-        }
+        if parts.is_empty() { String::new() } else { format!("  [{}]", parts.join("; ")) }
     }
 
     fn looks(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let info = self.info;
-        self.list(f, "materials", &info.materials, |m| match m.features.is_empty() {
-            true => shown(&m.name),
-            false => format!("{}: {}", shown(&m.name), m.features.join(", ")),
+        self.list(f, "materials", &info.materials, |m| {
+            if m.features.is_empty() {
+                shown(&m.name)
+            } else {
+                format!("{}: {}", shown(&m.name), m.features.join(", "))
+            }
         })?;
         self.list(f, "textures", &info.textures, |t| {
             let (name, size) = (shown(&t.name), mebibytes(t.bytes));
@@ -150,9 +150,12 @@ impl ModelText<'_> {
 
     fn file(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let info = self.info;
-        self.list(f, "extensions", &info.extensions_used, |name| match info.extensions_unsupported.contains(name) {
-            true => format!("{}: not supported", shown(name)),
-            false => shown(name),
+        self.list(f, "extensions", &info.extensions_used, |name| {
+            if info.extensions_unsupported.contains(name) {
+                format!("{}: not supported", shown(name))
+            } else {
+                shown(name)
+            }
         })?;
         let m = &info.memory;
         writeln!(
@@ -169,10 +172,7 @@ impl ModelText<'_> {
         if entries.is_empty() {
             return Ok(());
         }
-        let shown = match self.full || entries.len() <= SHORT_LIST {
-            true => entries.len(),
-            false => SHORT_LIST - 1,
-        };
+        let shown = if self.full || entries.len() <= SHORT_LIST { entries.len() } else { SHORT_LIST - 1 };
         writeln!(f, "  {title:<12} {}", entries.len())?;
         for entry in &entries[..shown] {
             writeln!(f, "    {}", line(entry))?;

@@ -27,10 +27,8 @@ impl Inputs {
         match named {
             [path] if !path.is_dir() => Ok(Self::One(path.clone())),
             _ => {
-                let files = |path: &PathBuf| match path.is_dir() {
-                    true => loader::scenes_in(path),
-                    false => Ok(vec![path.clone()]),
-                };
+                let files =
+                    |path: &PathBuf| if path.is_dir() { loader::scenes_in(path) } else { Ok(vec![path.clone()]) };
                 let files = named.iter().map(files).collect::<Result<Vec<_>, _>>()?;
                 Ok(Self::Several(files.concat()))
             }
@@ -129,10 +127,7 @@ impl Tally {
     fn fail(&mut self, file: &Path, error: &anyhow::Error, progress: &Progress) {
         let error = console::one_line(error);
         let name = file.display().to_string();
-        let line = match error.contains(&name) {
-            true => error.clone(),
-            false => format!("{name}: {error}"),
-        };
+        let line = if error.contains(&name) { error.clone() } else { format!("{name}: {error}") };
         progress.failure(&format!("throng: error: {line}"));
         self.failed.push(Failure { file: file.to_owned(), error });
     }

@@ -226,10 +226,7 @@ struct Count {
 
 impl State {
     fn count_of(&mut self, part: bool) -> &mut Count {
-        match part {
-            true => &mut self.of_part,
-            false => &mut self.all,
-        }
+        if part { &mut self.of_part } else { &mut self.all }
     }
 
     /// Number of finished frames or parts, plus the finished share of the current one.

@@ -69,10 +69,7 @@ fn add_command(text: &mut String, command: &Command, told: &[&Id]) {
 }
 
 fn heading_of(arg: &Arg) -> &str {
-    match arg.is_positional() {
-        true => "Arguments",
-        false => arg.get_help_heading().unwrap_or("Options"),
-    }
+    if arg.is_positional() { "Arguments" } else { arg.get_help_heading().unwrap_or("Options") }
 }
 
 /// The names of a flag, such as `` `-f`, `--frames LIST` ``.
@@ -82,10 +79,9 @@ fn name_of(arg: &Arg) -> String {
     }
     let short = arg.get_short().map(|short| format!("`-{short}`"));
     let takes_value = arg.get_num_args().is_some_and(|count| count.takes_values());
-    let long = arg.get_long().map(|long| match takes_value {
-        true => format!("`--{long} {}`", value_of(arg)),
-        false => format!("`--{long}`"),
-    });
+    let long = arg
+        .get_long()
+        .map(|long| if takes_value { format!("`--{long} {}`", value_of(arg)) } else { format!("`--{long}`") });
     let names: Vec<String> = short.into_iter().chain(long).collect();
     cell(&names.join(", "))
 }
@@ -122,9 +118,8 @@ fn meaning(arg: &Arg) -> String {
 fn cell(text: &str) -> String {
     let paragraphs: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     let (last, before) = paragraphs.split_last().unwrap_or((&"", &[]));
-    let stopped = |paragraph: &&str| match paragraph.ends_with(['.', ':', ';', '!', '?']) {
-        true => format!("{paragraph} "),
-        false => format!("{paragraph}. "),
+    let stopped = |paragraph: &&str| {
+        if paragraph.ends_with(['.', ':', ';', '!', '?']) { format!("{paragraph} ") } else { format!("{paragraph}. ") }
     };
     (before.iter().map(stopped).collect::<String>() + last).replace('|', "\\|")
 }

@@ -184,9 +184,12 @@ impl RenderArgs {
         let mut device = self.device.open_together(self.messages.verbose > 0, |line| progress.note(line))?;
         let options = self.options()?;
         let one_by_one = self.plays_one_by_one();
-        let mut render = |path: &Path, progress: &Progress| match one_by_one {
-            true => self.render_animations(path, &options, device.as_mut(), (progress, &stop)),
-            false => self.render(path, (&options, &self.frames), device.as_mut(), (progress, &stop), None),
+        let mut render = |path: &Path, progress: &Progress| {
+            if one_by_one {
+                self.render_animations(path, &options, device.as_mut(), (progress, &stop))
+            } else {
+                self.render(path, (&options, &self.frames), device.as_mut(), (progress, &stop), None)
+            }
         };
         match inputs {
             Inputs::One(path) => Ok(render(&path, progress)?.exit),
@@ -360,9 +363,10 @@ impl RenderArgs {
     /// Refuses to write both pictures and progress to standard output, because their bytes would mix.
     fn check_standard_output(&self) -> Result<(), SettingsError> {
         let pictures = matches!(self.frames.output, Some(Destination::Stream(Stream::Stdout, _)));
-        match pictures && matches!(self.messages.progress, ProgressMode::Json | ProgressMode::Openjd) {
-            true => Err(SettingsError::StandardOutput),
-            false => Ok(()),
+        if pictures && matches!(self.messages.progress, ProgressMode::Json | ProgressMode::Openjd) {
+            Err(SettingsError::StandardOutput)
+        } else {
+            Ok(())
         }
     }
 

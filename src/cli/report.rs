@@ -116,9 +116,10 @@ impl<'a> Reporter<'a> {
 
     /// A line for the user. Contains the scene's name if there are several scenes.
     fn line(&self, kind: &str, text: &str) -> String {
-        match self.progress.is_of_many() {
-            true => format!("throng: {kind}: {}: {text}", self.job.scene.name),
-            false => format!("throng: {kind}: {text}"),
+        if self.progress.is_of_many() {
+            format!("throng: {kind}: {}: {text}", self.job.scene.name)
+        } else {
+            format!("throng: {kind}: {text}")
         }
     }
 
@@ -239,10 +240,7 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
 
 /// The line about a run that was stopped after `finished`, for example "2 of 3 frames". `has_files`: whether frames have their own files.
 pub(super) fn stopped(finished: &str, has_files: bool) -> String {
-    let again = match has_files {
-        true => "resume with",
-        false => "start again with",
-    };
+    let again = if has_files { "resume with" } else { "start again with" };
     let resume = resume::command_line(std::env::args_os(), has_files);
     format!("stopped after {finished}; {again}: {resume}")
 }

@@ -8,10 +8,7 @@ use std::{
 /// The path if it exists, otherwise its location in the installation: `scenes/million.ron` works from any folder.
 pub fn found(path: PathBuf) -> PathBuf {
     let share = || Some(env::current_exe().ok()?.parent()?.parent()?.join("share/throng"));
-    match path.exists() {
-        true => path,
-        false => share().and_then(|share| found_in(&share, &path)).unwrap_or(path),
-    }
+    if path.exists() { path } else { share().and_then(|share| found_in(&share, &path)).unwrap_or(path) }
 }
 
 fn found_in(share: &Path, path: &Path) -> Option<PathBuf> {

@@ -20,13 +20,14 @@ pub fn script(job: &Job) -> Result<String, JobError> {
         let kept = job.denoised.map(|_| format!(" {KEPT}")).unwrap_or_default();
         last.push(format!("render {output} {frames}{}{kept}", words(&job.joined)?));
     }
-    let (submit, join) = match last.is_empty() {
-        true => ("sbatch \"$0\"".to_owned(), String::new()),
-        false => (
+    let (submit, join) = if last.is_empty() {
+        ("sbatch \"$0\"".to_owned(), String::new())
+    } else {
+        (
             "array=$(sbatch --parsable \"$0\")\n    sbatch --array=0 --dependency=\"afterok:$array\" \"$0\" join"
                 .to_owned(),
             format!("\nif [ \"${{1-}}\" = join ]; then\n    {}\n    exit\nfi\n", last.join("\n    ")),
-        ),
+        )
     };
     Ok(format!(
         r#"#!/bin/bash

@@ -165,10 +165,12 @@ fn shadows_of_cut_out_models_fade_towards_the_edges() {
         let (width, height) = picture.dimensions();
         let at_edge = |x: u32, y: u32| x == 0 || y == 0 || x + 1 == width || y + 1 == height;
         let shadow = picture.enumerate_pixels().filter(|(_, _, pixel)| pixel.0[..3] == [0; 3]);
-        shadow.fold([0, 0], |[edge, inside], (x, y, pixel)| match at_edge(x, y) {
-            true => [edge.max(pixel[3]), inside],
-            false => [edge, inside.max(pixel[3])],
-        })
+        shadow.fold(
+            [0, 0],
+            |[edge, inside], (x, y, pixel)| {
+                if at_edge(x, y) { [edge.max(pixel[3]), inside] } else { [edge, inside.max(pixel[3])] }
+            },
+        )
     };
     let [edge, inside] = edges(&["--transparent"]);
     assert!(edge < 3 && inside > 40, "{edge} {inside}");

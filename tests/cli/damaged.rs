@@ -132,11 +132,10 @@ fn a_model_with_a_thousand_copies_of_a_mesh_is_a_group_and_no_single_mesh() {
     for (shared, is_fine) in [("", true), (", shared: false", false)] {
         let scene = format!(r#"(meshes: {{"a": Gltf(file: "crowd.gltf"{shared})}}, instances: [Single(of: "a")])"#);
         fs::write(place.path("odd.ron"), scene).unwrap();
-        match is_fine {
-            true => place.ok(&["check", "odd.ron"]),
-            false => {
-                place.fails(&["check", "odd.ron"], 1, "odd.ron:1:27: the meshes so far and this model as one mesh")
-            }
+        if is_fine {
+            place.ok(&["check", "odd.ron"])
+        } else {
+            place.fails(&["check", "odd.ron"], 1, "odd.ron:1:27: the meshes so far and this model as one mesh")
         };
     }
 }

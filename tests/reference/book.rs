@@ -150,10 +150,7 @@ pub fn address(spot: &Spot, page: &str) -> String {
 
 /// A heading: field names are set as code, words with a capital as text.
 pub fn titled(heading: &str) -> String {
-    match heading.starts_with(char::is_uppercase) {
-        true => heading.to_owned(),
-        false => format!("`{heading}`"),
-    }
+    if heading.starts_with(char::is_uppercase) { heading.to_owned() } else { format!("`{heading}`") }
 }
 
 pub fn headed(choice: &Choice) -> String {

@@ -45,9 +45,10 @@ impl Example {
         let indent = self.text[line..].len() - self.text[line..].trim_start().len();
         let field = self.text[line + indent..span.start].trim_end();
         // If the value is the field `key`, the field's name is included.
-        let start = match field.strip_suffix(':').is_some_and(|rest| rest.ends_with(key)) {
-            true => line + indent + field.len() - 1 - key.len(),
-            false => span.start,
+        let start = if field.strip_suffix(':').is_some_and(|rest| rest.ends_with(key)) {
+            line + indent + field.len() - 1 - key.len()
+        } else {
+            span.start
         };
         let code = &self.text[start..span.end];
         Some(code.replace(&format!("\n{}", " ".repeat(indent)), "\n"))

@@ -151,9 +151,10 @@ impl Book {
                 Some(part) if choice.docs.is_empty() => Docs::of(&part.docs),
                 _ => Docs::of(&choice.docs),
             };
-            let name = match docs.examples.is_empty() {
-                true => format!("`{}`", choice.names[0]),
-                false => docs.examples.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "),
+            let name = if docs.examples.is_empty() {
+                format!("`{}`", choice.names[0])
+            } else {
+                docs.examples.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ")
             };
             writeln!(text, "| {name} | {} |", self.linked(&docs.line(), page.name)).unwrap();
         }

@@ -54,9 +54,8 @@ impl Node {
             return Some(found);
         }
         let fields = matches!(self.content, Content::Fields(_));
-        self.entries().iter().find_map(|(key, value)| match fields && key == name {
-            true => Some(value.span.start..value.span.end),
-            false => value.find(name),
+        self.entries().iter().find_map(|(key, value)| {
+            if fields && key == name { Some(value.span.start..value.span.end) } else { value.find(name) }
         })
     }
 }
@@ -71,9 +70,10 @@ impl Reader<'_> {
             let rest = self.rest();
             let trimmed = rest.trim_start();
             self.at += rest.len() - trimmed.len();
-            match self.rest().starts_with("//") {
-                true => self.at += self.rest().find('\n').unwrap_or(self.rest().len()),
-                false => return,
+            if self.rest().starts_with("//") {
+                self.at += self.rest().find('\n').unwrap_or(self.rest().len())
+            } else {
+                return;
             }
         }
     }

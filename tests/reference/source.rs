@@ -199,10 +199,8 @@ impl Serde {
         let mut serde = Self::default();
         for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
             attr.parse_nested_meta(|meta| {
-                let value = match meta.input.peek(Token![=]) {
-                    true => meta.value()?.parse::<LitStr>()?.value(),
-                    false => String::new(),
-                };
+                let value =
+                    if meta.input.peek(Token![=]) { meta.value()?.parse::<LitStr>()?.value() } else { String::new() };
                 match meta.path.require_ident()?.to_string().as_str() {
                     "rename" => serde.rename = Some(value),
                     "alias" => serde.aliases.push(value),

@@ -129,9 +129,12 @@ fn a_sun_and_a_lamp_shine_through_fog_as_integrals_say() {
     let lamp = Light::Point { position, intensity: Vec3::splat(50.0), range: None };
     let from_lamp = |point: Vec3| {
         let to = point - position;
-        let mean_density = |a: f32, b: f32| match (b - a).abs() < 1e-4 {
-            true => 0.08 * (-a / 5.0).exp(),
-            false => 0.08 * 5.0 * ((-a / 5.0).exp() - (-b / 5.0).exp()) / (b - a),
+        let mean_density = |a: f32, b: f32| {
+            if (b - a).abs() < 1e-4 {
+                0.08 * (-a / 5.0).exp()
+            } else {
+                0.08 * 5.0 * ((-a / 5.0).exp() - (-b / 5.0).exp()) / (b - a)
+            }
         };
         let passed = (-mean_density(position.y, point.y) * to.length()).exp();
         (50.0 / to.length_squared() * passed, to.normalize())

@@ -80,10 +80,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
-    match metadata.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")),
-    }
+    if metadata.is_file() { Ok(()) } else { Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")) }
 }
 
 /// Creates a name from bytes of [`std::ffi::OsStr::as_encoded_bytes`], which must only have been cut at ASCII characters.

@@ -3,8 +3,9 @@
 /// Quotes a word if a shell would otherwise split or expand it.
 pub fn quote(word: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&b);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.bytes().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }

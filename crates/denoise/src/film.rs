@@ -132,9 +132,10 @@ impl FilmDenoiser {
         let variance = if told.is_empty() { layers.variance } else { &told };
         let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
         let mut alpha = layers.alpha.to_vec();
-        match layers.alpha_variance.len() == alpha.len() {
-            true => alpha.extend(layers.alpha_variance),
-            false => alpha.resize(2 * alpha.len(), 0.0),
+        if layers.alpha_variance.len() == alpha.len() {
+            alpha.extend(layers.alpha_variance)
+        } else {
+            alpha.resize(2 * alpha.len(), 0.0)
         }
         Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), alpha, shared: layers.shared })
     }

@@ -111,10 +111,8 @@ fn empty_layer(aovs: AovSet) -> Vec<u32> {
 impl Accumulation {
     /// An empty accumulation to which films can be added; it has empty layers if `settings` include layer sums.
     pub fn for_joining(settings: &FrameSettings) -> Self {
-        let layers = match settings.layer_sums {
-            true => empty_layer(settings.aovs).repeat(settings.film_pixels()),
-            false => Vec::new(),
-        };
+        let layers =
+            if settings.layer_sums { empty_layer(settings.aovs).repeat(settings.film_pixels()) } else { Vec::new() };
         Self { layers, ..Self::new(settings) }
     }
 

@@ -82,10 +82,7 @@ pub fn fog_record(fog: Option<&Fog>) -> FogRecord {
 
 /// Picture settings in the layout that kernels read.
 pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams {
-    let frame_seed = match settings.lock_seed {
-        true => 0,
-        false => hash_u32(frame.number),
-    };
+    let frame_seed = if settings.lock_seed { 0 } else { hash_u32(frame.number) };
     let film = &settings.film;
     let samples = (!settings.open_ended).then_some(settings.samples);
     let filter = SampledFilter::new(settings.filter(), film.filter_width, samples);
@@ -93,9 +90,10 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         camera: camera_record(&frame.camera, aspect(settings)),
         bounces: settings.bounces,
         seed: hash_u32(settings.seed ^ frame_seed),
-        sample_bits: match settings.open_ended {
-            true => OPEN_ENDED_BITS,
-            false => settings.samples.max(1).next_power_of_two().ilog2(),
+        sample_bits: if settings.open_ended {
+            OPEN_ENDED_BITS
+        } else {
+            settings.samples.max(1).next_power_of_two().ilog2()
         },
         integrator: integrator_number(settings.integrator),
         any_order: FAR_FIRST,
@@ -174,9 +172,10 @@ pub fn camera_keys(frame: &Frame, settings: &FrameSettings) -> Vec<CameraRecord>
 
 /// Mesh keys over the shutter interval, for `KeyParams::meshes`; empty if no mesh deforms.
 pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
-    match frame.blas.iter().any(|blas| blas.segments() > 0) {
-        true => frame.blas.iter().map(|blas| blas.keys()).collect(),
-        false => Vec::new(),
+    if frame.blas.iter().any(|blas| blas.segments() > 0) {
+        frame.blas.iter().map(|blas| blas.keys()).collect()
+    } else {
+        Vec::new()
     }
 }
 

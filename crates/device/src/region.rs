@@ -51,10 +51,7 @@ impl Region {
         let Self { x, y, width, height } = *self;
         let fits = x.checked_add(width).is_some_and(|right| right <= size.0)
             && y.checked_add(height).is_some_and(|bottom| bottom <= size.1);
-        match fits {
-            true => Ok(()),
-            false => Err(RegionError::Outside { x, y, width, height, size }),
-        }
+        if fits { Ok(()) } else { Err(RegionError::Outside { x, y, width, height, size }) }
     }
 }
 

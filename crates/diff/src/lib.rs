@@ -65,9 +65,10 @@ pub fn compare(a: &LinearImage, b: &LinearImage, pixels_per_degree: f32) -> Resu
         return Err(SizeError { a: a.size(), b: b.size() });
     }
     let (width, height) = a.size();
-    let mut values = match a.unbounded || b.unbounded {
-        false => flip::differences(a, b, pixels_per_degree),
-        true => over_exposures(a, b, pixels_per_degree),
+    let mut values = if a.unbounded || b.unbounded {
+        over_exposures(a, b, pixels_per_degree)
+    } else {
+        flip::differences(a, b, pixels_per_degree)
     };
     for (value, (a, b)) in values.iter_mut().zip(a.exact().zip(b.exact())) {
         if is_broken(a, b) {

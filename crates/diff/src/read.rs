@@ -112,9 +112,10 @@ fn decode(path: &Path) -> Result<DynamicImage, String> {
 /// Refuses files that declare more pixels than their size can plausibly encode.
 fn check(width: u32, height: u32, per_pixel: u64, more: u64, held: u64) -> Result<(), String> {
     let pixels = u64::from(width).saturating_mul(height.into());
-    match pixels.saturating_mul(per_pixel).saturating_add(more) > 2 * allowance(held) {
-        true => Err(format!("{width}x{height} pixels are more than a file of this size means: write it again")),
-        false => Ok(()),
+    if pixels.saturating_mul(per_pixel).saturating_add(more) > 2 * allowance(held) {
+        Err(format!("{width}x{height} pixels are more than a file of this size means: write it again"))
+    } else {
+        Ok(())
     }
 }
 

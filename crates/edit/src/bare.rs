@@ -162,9 +162,10 @@ impl Writer<'_> {
     /// The lights that do not belong to the environment.
     fn lights(&self, options: &LoadOptions) -> impl Iterator<Item = String> {
         let is_set = options.overrides.iter().any(|(key, _)| key == "environment" || key.starts_with("environment."));
-        let own = match is_set || self.options.environment == Some(EnvironmentChoice::Sky) {
-            true => self.scene.own_lights,
-            false => self.scene.lights.len(),
+        let own = if is_set || self.options.environment == Some(EnvironmentChoice::Sky) {
+            self.scene.own_lights
+        } else {
+            self.scene.lights.len()
         };
         self.scene.lights.iter().take(own).filter_map(light)
     }
@@ -215,9 +216,10 @@ impl Writer<'_> {
     /// The model's rotation, as the text of an additional field; empty without rotation.
     fn turned(&self) -> String {
         let (axis, angle) = self.options.stage.rotation().to_axis_angle();
-        match angle.abs() < 1e-6 {
-            true => String::new(),
-            false => format!(", rotate: (axis: {}, degrees: {})", point(axis), degrees(angle)),
+        if angle.abs() < 1e-6 {
+            String::new()
+        } else {
+            format!(", rotate: (axis: {}, degrees: {})", point(axis), degrees(angle))
         }
     }
 

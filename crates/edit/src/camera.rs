@@ -110,9 +110,10 @@ fn described<'a>(file: &'a SceneFile, name: Option<&str>) -> Result<Option<&'a C
     match file.cameras.index(name) {
         Some(index) => Ok(Some(&file.cameras.0[index].1)),
         None => {
-            let hint = match file.cameras.0.is_empty() {
-                true => "it has no `cameras`: save without a name".to_owned(),
-                false => suggest::hint(name, file.cameras.names(), "cameras"),
+            let hint = if file.cameras.0.is_empty() {
+                "it has no `cameras`: save without a name".to_owned()
+            } else {
+                suggest::hint(name, file.cameras.names(), "cameras")
             };
             Err(EditError::UnknownCamera { name: name.to_owned(), hint })
         }
@@ -139,9 +140,10 @@ fn appended(text: &str, root: &Value, style: &Style, camera: &str) -> String {
     let line = close - indent_of(text, close).len();
     let has_line = text[..line].ends_with('\n') && text[line..close].trim().is_empty();
     let gap = if text.contains(&format!("{newline}{newline}")) { newline } else { "" };
-    let (at, section) = match has_line {
-        true => (line, format!("{gap}{}camera: {camera},{newline}", style.indent)),
-        false => (close, format!(" camera: {camera}")),
+    let (at, section) = if has_line {
+        (line, format!("{gap}{}camera: {camera},{newline}", style.indent))
+    } else {
+        (close, format!(" camera: {camera}"))
     };
     edits.push((at..at, section));
     spliced(text, edits)

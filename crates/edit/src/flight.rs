@@ -99,9 +99,10 @@ impl Flight {
             }
             before = waypoint.time;
         }
-        match self.optics.is_finite() && self.pace.is_possible() {
-            true => Ok(()),
-            false => fail("a number of its camera or its pace is out of range".to_owned()),
+        if self.optics.is_finite() && self.pace.is_possible() {
+            Ok(())
+        } else {
+            fail("a number of its camera or its pace is out of range".to_owned())
         }
     }
 }

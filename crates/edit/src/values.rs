@@ -211,9 +211,10 @@ mod tests {
     fn every_value_can_be_set_where_it_stands() {
         for value in values(TEXT).into_iter().filter(|value| !value.text.is_empty()) {
             let saved = save_values(TEXT, &[(value.path.clone(), value.text.clone())]).unwrap();
-            match TEXT.contains(value.path.rsplit('.').next().unwrap()) {
-                true => assert_eq!(saved, TEXT, "{}", value.path),
-                false => assert_eq!(saved.len(), TEXT.len() + value.path.len() - 7 + value.text.len() + 4),
+            if TEXT.contains(value.path.rsplit('.').next().unwrap()) {
+                assert_eq!(saved, TEXT, "{}", value.path)
+            } else {
+                assert_eq!(saved.len(), TEXT.len() + value.path.len() - 7 + value.text.len() + 4)
             }
         }
     }

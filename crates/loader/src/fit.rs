@@ -24,9 +24,10 @@ impl Fit {
         let (center, extent) = (bounds.center(), bounds.extent());
         // A side without extent fits any size.
         let scale = (size / extent).min_element();
-        match scale.is_normal() && center.is_finite() {
-            true => Ok(Self { pivot: center.with_y(bounds.min.y), scale }),
-            false => Err(format!("cannot be scaled from {extent} to {size}")),
+        if scale.is_normal() && center.is_finite() {
+            Ok(Self { pivot: center.with_y(bounds.min.y), scale })
+        } else {
+            Err(format!("cannot be scaled from {extent} to {size}"))
         }
     }
 

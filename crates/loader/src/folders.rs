@@ -66,10 +66,7 @@ impl Folders {
 
     fn check(&self, path: &Path) -> Result<(), Refusal> {
         let mut folders = self.home.iter().chain(&self.allowed);
-        match folders.any(|folder| path.starts_with(folder)) {
-            true => Ok(()),
-            false => Err(Refusal::Outside),
-        }
+        if folders.any(|folder| path.starts_with(folder)) { Ok(()) } else { Err(Refusal::Outside) }
     }
 }
 

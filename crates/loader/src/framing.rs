@@ -64,12 +64,11 @@ fn over_poses<T: Copy + Send + Sync>(
     }
     let deforms = |mesh: u32| deforming.get(mesh as usize).copied().flatten();
     let moves = |i: &Instance| i.node != NONE || i.motion != NONE || deforms(i.mesh).is_some();
-    let assemblies: Vec<[[f32; 3]; 8]> = match scene.assemblies.is_empty() {
-        true => Vec::new(),
-        false => {
-            let boxes = scene.boxes_at_rest();
-            boxes[scene.meshes.len()..].iter().map(|bounds| bounds.corners().map(|corner| corner.to_array())).collect()
-        }
+    let assemblies: Vec<[[f32; 3]; 8]> = if scene.assemblies.is_empty() {
+        Vec::new()
+    } else {
+        let boxes = scene.boxes_at_rest();
+        boxes[scene.meshes.len()..].iter().map(|bounds| bounds.corners().map(|corner| corner.to_array())).collect()
     };
     let (mut moment, mut worlds) = (Moment::default(), Vec::new());
     let mut shapes = vec![Deformed::default(); scene.deforming.len()];
@@ -87,12 +86,11 @@ fn over_poses<T: Copy + Send + Sync>(
             let shape = deforms(mesh).map(|index| &shapes[index]);
             assembly.map_or_else(|| positions(scene, mesh, shape), |corners| &corners[..])
         };
-        let boxes: Vec<[[f32; 3]; 8]> = match boxed {
-            true => {
-                let meshes = (0..scene.meshes.len() as u32).into_par_iter();
-                meshes.map(|mesh| corners(shape(mesh))).collect()
-            }
-            false => Vec::new(),
+        let boxes: Vec<[[f32; 3]; 8]> = if boxed {
+            let meshes = (0..scene.meshes.len() as u32).into_par_iter();
+            meshes.map(|mesh| corners(shape(mesh))).collect()
+        } else {
+            Vec::new()
         };
         let pairs = scene.instances[scene.world()].par_iter().zip(&worlds);
         let posed = pairs.filter(|(i, _)| round == 0 || moves(i)).map(|(i, world)| match boxes.get(i.mesh as usize) {

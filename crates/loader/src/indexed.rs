@@ -206,9 +206,12 @@ impl ParsedMesh for ParsedIndexed {
         table: &mut Materials,
     ) -> Result<(MeshSource, Vec<String>), LoadError> {
         let Self { file, mesh } = *self;
-        let row = replacement.unwrap_or_else(|| match mesh.colors.is_empty() {
-            true => table.add("default", Material::default()),
-            false => table.add("vertex colours", Material { color: Vec3::ONE, ..Material::default() }),
+        let row = replacement.unwrap_or_else(|| {
+            if mesh.colors.is_empty() {
+                table.add("default", Material::default())
+            } else {
+                table.add("vertex colours", Material { color: Vec3::ONE, ..Material::default() })
+            }
         });
         let source = MeshSource::of_triangles(name, mesh, vec![row], file.positions, file.triangles);
         Ok((source, file.warnings))

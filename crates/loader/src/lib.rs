@@ -148,9 +148,10 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
     if let (Some(factor), false) = (options.model.stage.zoom, is_framed) {
         options::view::zoom(&mut scene, factor)?;
     }
-    match options.strict && !scene.warnings.is_empty() {
-        true => Err(LoadError::strict(path, &scene.warnings)),
-        false => Ok(Scene { name: name_of(path), ..scene }),
+    if options.strict && !scene.warnings.is_empty() {
+        Err(LoadError::strict(path, &scene.warnings))
+    } else {
+        Ok(Scene { name: name_of(path), ..scene })
     }
 }
 
@@ -205,9 +206,10 @@ pub fn scenes_in(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     let paths = entries.iter().filter(|entry| !is_hidden(entry)).map(fs::DirEntry::path);
     let mut scenes: Vec<PathBuf> = paths.filter(|path| path.is_file() && kind_of(path).is_ok()).collect();
     scenes.sort();
-    match scenes.is_empty() {
-        true => Err(LoadError::file(folder, format!("no scene or model is in this folder: {}", known_kinds()))),
-        false => Ok(scenes),
+    if scenes.is_empty() {
+        Err(LoadError::file(folder, format!("no scene or model is in this folder: {}", known_kinds())))
+    } else {
+        Ok(scenes)
     }
 }
 
@@ -244,10 +246,7 @@ pub fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>,
 #[doc(hidden)]
 pub fn check_kind(path: &Path) -> Result<(), LoadError> {
     kind_of(path)?;
-    match path.exists() {
-        true => Ok(()),
-        false => Err(unsupported(path, "")),
-    }
+    if path.exists() { Ok(()) } else { Err(unsupported(path, "")) }
 }
 
 /// Whether [`load_with`] treats the file as glTF.

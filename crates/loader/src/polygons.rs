@@ -48,9 +48,10 @@ pub fn mended<C: Copy + Send + Sync>(
     let stay = |mended: &mut Mended<C>, range: Range<u32>| {
         for index in range {
             let triangle = triangles[index as usize];
-            match all_finite || triangle.iter().all(|&c| is_finite(&position(c))) {
-                true => mended.add(triangle, index),
-                false => mended.left_out += 1,
+            if all_finite || triangle.iter().all(|&c| is_finite(&position(c))) {
+                mended.add(triangle, index)
+            } else {
+                mended.left_out += 1
             }
         }
     };
@@ -72,9 +73,10 @@ impl<C> Mended<C> {
 
     /// Maps values of the file's triangles to the new triangles; empty if `of_file` is empty.
     pub fn values<T: Copy>(&self, of_file: &[T]) -> Vec<T> {
-        match of_file.is_empty() {
-            true => Vec::new(),
-            false => self.sources.iter().map(|&source| of_file[source as usize]).collect(),
+        if of_file.is_empty() {
+            Vec::new()
+        } else {
+            self.sources.iter().map(|&source| of_file[source as usize]).collect()
         }
     }
 }

@@ -244,10 +244,7 @@ const LONGEST: usize = 100;
 /// A name for use in the names of temporary files: the name itself, or its hash if it is long.
 pub(super) fn short(name: &OsStr) -> OsString {
     let bytes = name.as_encoded_bytes();
-    match bytes.len() <= LONGEST {
-        true => name.to_owned(),
-        false => format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes)).into(),
-    }
+    if bytes.len() <= LONGEST { name.to_owned() } else { format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes)).into() }
 }
 
 /// Disables the automatic removal of `file`, which [`Temporary`] takes over.

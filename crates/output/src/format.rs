@@ -159,10 +159,7 @@ impl FileFormat {
             return Err(EncodeError::Size { width, height, values });
         }
         let limit = self.longest_side();
-        match width.max(height) > limit {
-            true => Err(EncodeError::TooLarge { format: self.extension(), limit }),
-            false => Ok(()),
-        }
+        if width.max(height) > limit { Err(EncodeError::TooLarge { format: self.extension(), limit }) } else { Ok(()) }
     }
 }
 

@@ -170,10 +170,7 @@ impl<F: Copy> Pattern<F> {
     /// # Errors
     /// If it has one.
     pub(super) fn without_frame(self) -> Result<Self, PatternError> {
-        match self.has_frame() {
-            true => Err(PatternError::FrameInVideo(self.to_string())),
-            false => Ok(self),
-        }
+        if self.has_frame() { Err(PatternError::FrameInVideo(self.to_string())) } else { Ok(self) }
     }
 
     /// Checks that the pattern has a placeholder for the frame number if there are several frames.

@@ -85,9 +85,10 @@ pub(super) fn add_texts<W: io::Write>(encoder: &mut Encoder<W>, metadata: &Metad
         if text.is_empty() {
             continue;
         }
-        match text.chars().all(|c| u32::from(c) < 256 && c != '\0') {
-            true => encoder.add_text_chunk(name.into(), text)?,
-            false => encoder.add_itxt_chunk(name.into(), text)?,
+        if text.chars().all(|c| u32::from(c) < 256 && c != '\0') {
+            encoder.add_text_chunk(name.into(), text)?
+        } else {
+            encoder.add_itxt_chunk(name.into(), text)?
         }
     }
     Ok(())

@@ -179,9 +179,10 @@ fn inflated(values: &[f32]) -> Vec<u8> {
     let made = blocks(&rows, (values.len() as u32 / 3, 1), values, &[]);
     let mut bytes = Vec::new();
     let plain = values.len() * 4;
-    match made.bytes.len() - 8 == plain {
-        true => return made.bytes[8..].to_vec(),
-        false => flate2::read::ZlibDecoder::new(&made.bytes[8..]).read_to_end(&mut bytes).unwrap(),
+    if made.bytes.len() - 8 == plain {
+        return made.bytes[8..].to_vec();
+    } else {
+        flate2::read::ZlibDecoder::new(&made.bytes[8..]).read_to_end(&mut bytes).unwrap()
     };
     assert_eq!(bytes.len(), plain);
     bytes

@@ -251,9 +251,10 @@ impl Engine {
         for command in self.eyes[index].link.take_commands() {
             let eye = &mut self.eyes[index];
             let must_wait = self.saves.concern(&eye.link) || !eye.waiting.is_empty();
-            match must_wait && command.concerns_edits() {
-                true => eye.waiting.push_back(command),
-                false => self.obey(index, command),
+            if must_wait && command.concerns_edits() {
+                eye.waiting.push_back(command)
+            } else {
+                self.obey(index, command)
             }
         }
     }

@@ -185,15 +185,13 @@ impl Engine {
 /// The file as last read, if the disk still has this content. With `anyway`, the current content of the disk.
 fn current(file: &SceneText, anyway: bool) -> Result<SceneText, EditError> {
     if anyway {
-        return match file.path().exists() {
-            true => SceneText::read(file.path()),
-            false => Ok(SceneText::new(file.path()).with_text(file.text())),
+        return if file.path().exists() {
+            SceneText::read(file.path())
+        } else {
+            Ok(SceneText::new(file.path()).with_text(file.text()))
         };
     }
-    match file.is_current() {
-        true => Ok(file.clone()),
-        false => Err(EditError::Changed { path: file.path().to_owned() }),
-    }
+    if file.is_current() { Ok(file.clone()) } else { Err(EditError::Changed { path: file.path().to_owned() }) }
 }
 
 fn refuse(why: impl ToString) -> Box<Answer> {

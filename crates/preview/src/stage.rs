@@ -249,9 +249,10 @@ impl Stage {
         }
         self.on_device = shown.scene.clone();
         self.count += 1;
-        match self.whose == whose {
-            true => self.shown = shown,
-            false => drop(self.others.insert(whose, shown)),
+        if self.whose == whose {
+            self.shown = shown
+        } else {
+            drop(self.others.insert(whose, shown))
         }
         Ok(())
     }

@@ -24,9 +24,10 @@ impl Stills {
     /// # Errors
     /// If there are too many, with advice.
     pub fn check(&self, link: &Arc<Link>) -> Result<(), &'static str> {
-        match link.files() >= MOST_OF_ONE || self.waiting.len() >= MOST {
-            true => Err("too many stills are under way: wait until some are finished and fetched"),
-            false => Ok(()),
+        if link.files() >= MOST_OF_ONE || self.waiting.len() >= MOST {
+            Err("too many stills are under way: wait until some are finished and fetched")
+        } else {
+            Ok(())
         }
     }
 

@@ -79,12 +79,11 @@ impl DeformingMeshes {
         let pairs = self.0.par_iter_mut().zip(&scene.deforming).zip(keys);
         pairs
             .map(|((body, deforming), keys)| {
-                let followed = match keys.is_empty() {
-                    true => {
-                        let policy = policy.unwrap_or(deforming.refit);
-                        body.follow(scene, deforming, moment, policy)
-                    }
-                    false => body.follow_over_shutter(scene, deforming, layout, keys),
+                let followed = if keys.is_empty() {
+                    let policy = policy.unwrap_or(deforming.refit);
+                    body.follow(scene, deforming, moment, policy)
+                } else {
+                    body.follow_over_shutter(scene, deforming, layout, keys)
                 };
                 RefitStats::NONE.with(&followed)
             })

@@ -77,9 +77,10 @@ impl Outputs {
         };
         let wanted = job.settings.film_size();
         let other_size = found != wanted;
-        let difference = match other_size {
-            true => Some(format!("has {}x{} pixels and not {}x{}", found.0, found.1, wanted.0, wanted.1)),
-            false => self.metadata(job, frame).difference(&told),
+        let difference = if other_size {
+            Some(format!("has {}x{} pixels and not {}x{}", found.0, found.1, wanted.0, wanted.1))
+        } else {
+            self.metadata(job, frame).difference(&told)
         };
         match (difference, skip.mismatched) {
             (Some(_), Mismatched::Keep) if other_size && skip.joined => {

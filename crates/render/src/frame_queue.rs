@@ -178,10 +178,7 @@ impl State {
                 }
             }
         }
-        match self.waiting.is_empty() {
-            true => Next::End,
-            false => Next::Wait,
-        }
+        if self.waiting.is_empty() { Next::End } else { Next::Wait }
     }
 }
 

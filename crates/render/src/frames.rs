@@ -32,9 +32,10 @@ pub enum FramesError {
 }
 
 fn describe_range(all: &RangeInclusive<u32>) -> String {
-    match all.start() == all.end() {
-        true => format!("only frame {}", all.start()),
-        false => format!("frames {} to {}", all.start(), all.end()),
+    if all.start() == all.end() {
+        format!("only frame {}", all.start())
+    } else {
+        format!("frames {} to {}", all.start(), all.end())
     }
 }
 

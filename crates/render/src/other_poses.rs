@@ -13,9 +13,10 @@ pub fn other_poses(scene: &Scene, moment: &Moment, moves: bool) -> [OtherPose; 3
         .map(|time| other_pose(scene, &Moment::of(scene, time).showing(moment).relative_to(moment.origin())));
     // Transforms are also computed at the moment itself. Their rounding differs from that of the transforms used for tracing, but cancels
     // between two poses computed alike.
-    let now = match moves || scene.has_levels() {
-        true => other_pose(scene, moment),
-        false => OtherPose::of_camera(anim::camera_at(scene, moment)),
+    let now = if moves || scene.has_levels() {
+        other_pose(scene, moment)
+    } else {
+        OtherPose::of_camera(anim::camera_at(scene, moment))
     };
     [before, after, now]
 }

@@ -346,9 +346,10 @@ impl fmt::Display for SceneInfo {
             writeln!(f, "  assemblies   {}", self.assemblies.len())?;
             self.assemblies.iter().try_for_each(|assembly| writeln!(f, "    {assembly}"))?;
         }
-        let instances = match self.kept_instances == self.instances {
-            true => readable(self.instances),
-            false => format!("{}, of which {} are kept", readable(self.instances), self.kept_instances),
+        let instances = if self.kept_instances == self.instances {
+            readable(self.instances)
+        } else {
+            format!("{}, of which {} are kept", readable(self.instances), self.kept_instances)
         };
         writeln!(f, "  instances    {instances} ({} groups, {} motions)", self.nodes, self.motions)?;
         writeln!(f, "  primitives   {} with instancing", readable(self.instanced_primitives))?;

@@ -151,10 +151,7 @@ mod tests {
             let begun = with(&settings, &before, first);
             let whole = with(&settings, &after, first + more);
             // With incompatible settings a picture cannot be continued; then only the number of samples changes.
-            let begun = match sampling(&begun) == sampling(&whole) {
-                true => begun,
-                false => with(&settings, &after, first),
-            };
+            let begun = if sampling(&begun) == sampling(&whole) { begun } else { with(&settings, &after, first) };
             let mut device = CpuDevice::new().unwrap_or_else(|error| panic!("{error}"));
             device.load(LOADED.clone()).unwrap();
             let mut poser = Poser::new(LOADED.clone(), device.node_layout());

@@ -56,10 +56,8 @@ pub fn trace(
             break rendered;
         }
         if keeper.is_asked(shown) {
-            let rendered = match settings.transparent {
-                true => with_alpha(&posed.frame, settings, &mut film, device)?,
-                false => rendered,
-            };
+            let rendered =
+                if settings.transparent { with_alpha(&posed.frame, settings, &mut film, device)? } else { rendered };
             keeper.show(job, settings, rendered)?;
             shown = Instant::now();
         }

@@ -100,10 +100,7 @@ fn frames_before_one_that_fails_are_written() {
     for in_submit in [true, false] {
         let (dir, job) = job(20);
         let mut device = FakeDevice::new(3);
-        let which = match in_submit {
-            true => &mut device.fail_submit,
-            false => &mut device.fail_collect,
-        };
+        let which = if in_submit { &mut device.fail_submit } else { &mut device.fail_collect };
         *which = Some(8);
         let mut numbers = Numbers::default();
         let error = render(&job, device, &mut numbers).unwrap_err();

@@ -75,9 +75,10 @@ impl Lift {
         let reach = if step > 0.0 { (0.5 * f64::from(above.smooth) / step).round() as usize } else { 0 };
         let smooth = |values: &[f32]| mean_of_means(values, reach);
         let eyes = smooth(&highest(&heights, reach)).iter().map(|height| height + above.height).collect();
-        let targets = match above.targets {
-            true => smooth(&filled(places.par_iter().map(|(_, target)| ground(target)).collect())),
-            false => Vec::new(),
+        let targets = if above.targets {
+            smooth(&filled(places.par_iter().map(|(_, target)| ground(target)).collect()))
+        } else {
+            Vec::new()
         };
         Ok(Self { above, times, eyes, targets })
     }

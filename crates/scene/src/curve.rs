@@ -129,9 +129,10 @@ impl Curve {
             cutter.cut(segment, number, [0.0, 1.0], MOST_HALVINGS);
         }
         let Cutter { pieces, length, .. } = cutter;
-        match (length as f32).is_finite() && length as f32 > 0.0 {
-            true => Ok(Self { segments, pieces, length, closed }),
-            false => Err(CurveError::TooLarge),
+        if (length as f32).is_finite() && length as f32 > 0.0 {
+            Ok(Self { segments, pieces, length, closed })
+        } else {
+            Err(CurveError::TooLarge)
         }
     }
 
@@ -153,10 +154,7 @@ impl Curve {
     }
 
     fn at_double(&self, distance: f64) -> (DVec3, DVec3) {
-        let distance = match self.closed {
-            true => distance.rem_euclid(self.length),
-            false => distance.clamp(0.0, self.length),
-        };
+        let distance = if self.closed { distance.rem_euclid(self.length) } else { distance.clamp(0.0, self.length) };
         let after = self.pieces.partition_point(|p| p.start <= distance);
         let piece = &self.pieces[after.clamp(1, self.pieces.len()) - 1];
         let segment = &self.segments[piece.segment as usize];
@@ -220,10 +218,7 @@ fn check(points: &[Vec3], closed: bool) -> Result<(), CurveError> {
 }
 
 fn check_finite(points: &[Vec3]) -> Result<(), CurveError> {
-    match points.iter().all(|p| p.is_finite()) {
-        true => Ok(()),
-        false => Err(CurveError::TooLarge),
-    }
+    if points.iter().all(|p| p.is_finite()) { Ok(()) } else { Err(CurveError::TooLarge) }
 }
 
 /// A cubic: the coefficients of 1, t, t² and t³, for t from 0 to 1.

@@ -105,3 +105,15 @@ impl Integrator {
         matches!(self, Self::Ao | Self::Depth)
     }
 }
+
+choice! {
+    /// How a shiny layer dims the layers below it, such as paint under varnish.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Layering = Reciprocal {
+        /// By its reflectance both on the way in and on the way out, which is reciprocal.
+        Reciprocal = "reciprocal",
+        /// By its reflectance towards the viewer only, as in Cycles and OpenPBR.
+        Viewer = "viewer",
+    }
+}

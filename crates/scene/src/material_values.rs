@@ -124,9 +124,10 @@ fn color([r, g, b, _]: [f32; 4]) -> Vec3 {
 }
 
 fn set_base_color(m: &mut Material, _: &mut MaterialBase, v: [f32; 4]) {
-    match m.unlit {
-        true => m.emission = color(v),
-        false => m.color = color(v),
+    if m.unlit {
+        m.emission = color(v)
+    } else {
+        m.color = color(v)
     }
     if m.alpha != Alpha::Opaque {
         m.opacity = v[3];

@@ -33,10 +33,7 @@ impl Shutter {
         if !(open.abs() <= Self::MOST && close.abs() <= Self::MOST) {
             return Err(ShutterError::Range);
         }
-        match open <= close {
-            true => Ok(Self { open, close }),
-            false => Err(ShutterError::Order),
-        }
+        if open <= close { Ok(Self { open, close }) } else { Err(ShutterError::Order) }
     }
 
     /// A shutter that is open for `length` frames, centred on the frame's time, as in Blender and Cycles.

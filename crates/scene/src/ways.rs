@@ -50,10 +50,7 @@ impl Scene {
     pub fn way_named<'a>(&self, path: &'a str) -> Result<Vec<u32>, LostPath<'a>> {
         let mut lost = LostPath { way: Vec::new(), rest: path };
         let mut way = Vec::new();
-        match self.find_way(self.world(), path, &mut way, &mut lost) {
-            true => Ok(way),
-            false => Err(lost),
-        }
+        if self.find_way(self.world(), path, &mut way, &mut lost) { Ok(way) } else { Err(lost) }
     }
 
     fn find_way<'a>(&self, level: Range<usize>, path: &'a str, way: &mut Vec<u32>, lost: &mut LostPath<'a>) -> bool {

@@ -14,10 +14,7 @@ pub fn possible_value(choice: impl Choice) -> PossibleValue {
         "pbr_neutral" => value.alias("pbr-neutral"),
         _ => value,
     };
-    match help.is_empty() {
-        true => value,
-        false => value.help(help.trim_end_matches('.').to_owned()),
-    }
+    if help.is_empty() { value } else { value.help(help.trim_end_matches('.').to_owned()) }
 }
 
 /// Parses the name of a choice.

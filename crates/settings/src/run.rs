@@ -218,10 +218,7 @@ fn run_of(frames: &[u32]) -> Option<(u32, u32)> {
 
 /// The names of the requested Cryptomatte layers.
 fn manifests(aovs: AovSet, scene: &Scene) -> Manifests {
-    let of = |aov, manifest: fn(&Scene) -> String| match aovs.contains(aov) {
-        true => manifest(scene),
-        false => String::new(),
-    };
+    let of = |aov, manifest: fn(&Scene) -> String| if aovs.contains(aov) { manifest(scene) } else { String::new() };
     Manifests {
         instances: of(Aov::Instance, cryptomatte::instance_manifest),
         materials: of(Aov::Material, cryptomatte::material_manifest),
@@ -270,12 +267,11 @@ impl<'a> Run<'a> {
         let driver = Driver::of(wanted, device, asked);
         let makes_blocks = device.makes_blocks() && !driver.is_paced() && !plan.files.any();
         let as_traced;
-        let options = match plan.film().is_some() || ongoing.checkpoint {
-            true => {
-                as_traced = PictureOptions { aovs: options.aovs.as_traced(), open_ended: true, ..options.clone() };
-                &as_traced
-            }
-            false => options,
+        let options = if plan.film().is_some() || ongoing.checkpoint {
+            as_traced = PictureOptions { aovs: options.aovs.as_traced(), open_ended: true, ..options.clone() };
+            &as_traced
+        } else {
+            options
         };
         let mut job = options.job_of(scene, &plan, makes_blocks)?;
         let part = ongoing.part(&plan, &job).map_err(SettingsError::from)?;

@@ -85,9 +85,10 @@ impl Write for WriteHalf {
         let start = Instant::now();
         let written = self.0.write(part)?;
         // After a timeout, the system reports the bytes it took instead of an error.
-        match written < part.len() && start.elapsed() >= SEND_PATIENCE {
-            true => Err(io::ErrorKind::TimedOut.into()),
-            false => Ok(written),
+        if written < part.len() && start.elapsed() >= SEND_PATIENCE {
+            Err(io::ErrorKind::TimedOut.into())
+        } else {
+            Ok(written)
         }
     }
 

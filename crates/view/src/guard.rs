@@ -76,9 +76,10 @@ impl Guard {
         {
             return Access::Arrives;
         }
-        match request.cookie(&self.cookie_name()).is_some_and(|token| equal(token, &self.token)) {
-            true => Access::Known,
-            false => Access::Stranger,
+        if request.cookie(&self.cookie_name()).is_some_and(|token| equal(token, &self.token)) {
+            Access::Known
+        } else {
+            Access::Stranger
         }
     }
 

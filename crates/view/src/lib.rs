@@ -202,9 +202,10 @@ fn serve_connection(shared: &Arc<Shared>, stream: TcpStream, stranger: Stranger)
         }
         if access == Access::Arrives {
             let cookie = shared.guard.cookie();
-            let answered = match request.path() == guard::ENTRANCE {
-                true => Answered::page(200, ENTRANCE).with_cookie(&cookie),
-                false => Answered::redirect("/").with_cookie(&cookie),
+            let answered = if request.path() == guard::ENTRANCE {
+                Answered::page(200, ENTRANCE).with_cookie(&cookie)
+            } else {
+                Answered::redirect("/").with_cookie(&cookie)
             };
             return connection.write(&answered, false);
         }

@@ -59,8 +59,5 @@ fn main() -> anyhow::Result<ExitCode> {
     let looked = engine.look_again()?;
     let verdict = Verdict::of(&engine, looked, worked)?;
     println!("{verdict}");
-    Ok(match verdict.is_good() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    })
+    Ok(if verdict.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

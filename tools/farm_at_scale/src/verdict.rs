@@ -44,10 +44,7 @@ impl Verdict {
         let (mut lost, mut torn) = (0, of(&tally.seen_torn));
         for frame in 1..=*frames {
             let path = path_of(frame);
-            match path.exists() {
-                false => lost += 1,
-                true => torn += u64::from(!is_whole(&path, frame)),
-            }
+            if path.exists() { torn += u64::from(!is_whole(&path, frame)) } else { lost += 1 }
         }
         let finished: u64 = lock(&server.finished).values().map(|&times| u64::from(times)).sum();
         let painted: u64 = engine.painted.iter().map(|count| u64::from(count.load(Ordering::Relaxed))).sum();

@@ -13,24 +13,30 @@ pub mod collapse;
 pub mod curve;
 pub mod group;
 pub mod occlusion;
+mod parts;
 pub mod reinsert;
 pub mod sorted;
 pub mod spatial;
 pub mod split;
 
+use parts::build_wide;
+pub use parts::{Subtree, join_subtrees};
+
 use crate::{
-    Buffer,
-    build::split::{SetBounds, SplitMethod, split_with_bounds},
+    build::split::{SetBounds, SplitMethod},
     node::{NodeArray, Tree, Wide, each_width},
 };
 use glam::{Vec3, Vec4};
-use rayon::prelude::*;
-use std::{
-    cmp::Ordering,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Mutex, PoisonError};
 use throng_abi::{EMPTY_CHILD, LEAF};
 use throng_base::math::Aabb;
+
+/// Level (the root's is 1) at which nodes start to divide their primitives evenly. Trees of real scenes never reach it. For others it limits the
+/// depth to 30 levels of 8-wide nodes, without the levels that groups add.
+const BALANCED_FROM: u32 = 20;
+
+/// Like `BALANCED_FROM`, for [`SplitMethod::Hasty`]: at most some thousand nodes are above this level.
+const HASTY_FROM: u32 = 5;
 
 /// A primitive of the builder: a box and an ID. After a build, the primitives are in leaf order.
 #[derive(Clone, Copy, Debug, bytemuck::Zeroable, bytemuck::Pod)]
@@ -117,13 +123,6 @@ impl<const N: usize> Spare<N> {
 /// Ranges of at most this many primitives (or a 256th of all) are built as one task each. There are many more tasks than threads, because their costs
 /// differ.
 pub const SMALLEST_TASK: usize = 1024;
-/// While all parts have at least this many primitives, all of them are split in parallel, instead of the one with the largest surface.
-const SPLIT_TOGETHER: usize = 1 << 15;
-/// Level (the root's is 1) at which nodes start to divide their primitives evenly. Trees of real scenes never reach it. For others it limits the
-/// depth to 30 levels of 8-wide nodes, without the levels that groups add.
-const BALANCED_FROM: u32 = 20;
-/// Like `BALANCED_FROM`, for [`SplitMethod::Hasty`]: at most some thousand nodes are above this level.
-const HASTY_FROM: u32 = 5;
 
 /// Builds a tree over `prims` into `tree`, reusing its memory, and reorders `prims` so that every leaf is a contiguous run. A leaf reference is
 /// [`LEAF`] plus the position of the run's first primitive.
@@ -149,293 +148,6 @@ pub fn build(prims: &mut [BuildPrim], groups: &[u32], options: BuildOptions, mem
         NodeArray::Wide8(nodes) => build_wide(prims, set, groups, options, &memory.spare8, nodes),
         NodeArray::Wide16(nodes) => build_wide(prims, set, groups, options, &memory.spare16, nodes),
     };
-}
-
-/// A range of primitives to which a slot of an unfinished node refers.
-struct Part<'a> {
-    prims: &'a mut [BuildPrim],
-    /// Position of the first primitive among all.
-    first: u32,
-    set: SetBounds,
-    area: f32,
-}
-
-impl<'a> Part<'a> {
-    fn new(prims: &'a mut [BuildPrim], first: u32, set: SetBounds) -> Self {
-        Self { area: set.bounds().half_area(), prims, first, set }
-    }
-}
-
-impl Part<'_> {
-    /// Key of the part to split next, the greatest first: the surface area, then the number of primitives. If sets are halved, only the number
-    /// counts, which keeps the tree shallow when many boxes coincide.
-    fn priority(&self, method: SplitMethod) -> (f32, usize) {
-        match method {
-            SplitMethod::Halved => (0.0, self.prims.len()),
-            _ => (self.area, self.prims.len()),
-        }
-    }
-}
-
-/// A subtree to be built on its own, and the slot in the top part that will refer to it.
-struct Task<'a> {
-    part: Part<'a>,
-    node: usize,
-    slot: usize,
-    level: u32,
-}
-
-/// A part that will become a node, the slot (node, index) that refers to it, and the node's level.
-struct Open<'a> {
-    part: Part<'a>,
-    parent: Option<(usize, usize)>,
-    level: u32,
-}
-
-impl<'a> Open<'a> {
-    fn root(part: Part<'a>, level: u32) -> Self {
-        Self { part, parent: None, level }
-    }
-}
-
-/// Nodes of one subtree, numbered from 0, and its deepest level (counted from the root of the whole tree).
-pub struct Subtree<const N: usize> {
-    pub nodes: Vec<Wide<N>>,
-    pub depth: u32,
-}
-
-fn build_wide<const N: usize>(
-    prims: &mut [BuildPrim],
-    set: SetBounds,
-    groups: &[u32],
-    options: BuildOptions,
-    spare: &Spare<N>,
-    out: &mut Buffer<Wide<N>>,
-) -> u32 {
-    let (mut top, tasks) = if groups.is_empty() {
-        build_top(Part::new(prims, 0, set), options)
-    } else {
-        build_over_groups(prims, groups, options, spare)
-    };
-    let subtrees: Vec<_> = tasks
-        .into_par_iter()
-        .map(|t| {
-            let subtree = build_subtree(t.part, t.level + 1, options, spare);
-            ((t.node, t.slot), subtree)
-        })
-        .collect();
-    let depth = join_subtrees(&mut top, &subtrees, out);
-    spare.put_back(subtrees.into_iter().map(|(_, subtree)| subtree));
-    depth
-}
-
-/// Joins the top and its subtrees into one tree in `out`. Each subtree comes with the node and slot in the top that will refer to it. Returns the
-/// deepest level.
-pub fn join_subtrees<const N: usize>(
-    top: &mut Subtree<N>,
-    subtrees: &[((usize, usize), Subtree<N>)],
-    out: &mut Buffer<Wide<N>>,
-) -> u32 {
-    let mut depth = top.depth;
-    let mut total = top.nodes.len();
-    for ((node, slot), subtree) in subtrees {
-        top.nodes[*node].children[*slot] = total as u32;
-        total += subtree.nodes.len();
-        depth = depth.max(subtree.depth);
-    }
-    assert!(total < LEAF as usize, "node references have 31 bits");
-    let parts: Vec<_> = subtrees.iter().map(|(_, subtree)| &subtree.nodes[..]).collect();
-    out.refill_joined(&top.nodes, &parts, |mut node, first| {
-        for child in node.children.iter_mut().filter(|c| **c & LEAF == 0) {
-            *child += first as u32;
-        }
-        node
-    });
-    depth
-}
-
-/// Builds the nodes of large parts level by level, all nodes of a level in parallel. Smaller parts are returned as tasks.
-fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
-    let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
-    let mut top = Subtree::new(Vec::new());
-    let mut tasks = Vec::new();
-    let mut open = vec![Open::root(root, 1)];
-    while !open.is_empty() {
-        let filled: Vec<_> = open
-            .into_par_iter()
-            .map(|Open { part, parent, level }| (parent, level, fill_slots::<N>(part, options.on_level(level))))
-            .collect();
-        open = Vec::new();
-        for (parent, level, parts) in filled {
-            let node = top.push_node(parent, level);
-            for (slot, part) in parts.into_iter().enumerate() {
-                let Some(part) = top.place(part, node, slot, options.leaf_size) else {
-                    continue;
-                };
-                if part.prims.len() > task_size {
-                    open.push(Open { part, parent: Some((node, slot)), level: level + 1 });
-                } else {
-                    tasks.push(Task { part, node, slot, level });
-                }
-            }
-        }
-    }
-    (top, tasks)
-}
-
-/// Builds the nodes above groups of primitives. The groups are returned as tasks; each counts as one primitive.
-fn build_over_groups<'a, const N: usize>(
-    prims: &'a mut [BuildPrim],
-    groups: &[u32],
-    options: BuildOptions,
-    spare: &Spare<N>,
-) -> (Subtree<N>, Vec<Task<'a>>) {
-    let mut parts: Vec<_> = runs(prims, groups)
-        .into_par_iter()
-        .map(|(first, prims)| {
-            let set = SetBounds::of(prims);
-            Some(Part::new(prims, first, set))
-        })
-        .collect();
-    let mut boxes: Vec<BuildPrim> =
-        parts.iter().flatten().zip(0..).map(|(part, id)| BuildPrim::new(&part.set.bounds(), id)).collect();
-    let set = SetBounds::of(&boxes);
-    let one_each = BuildOptions { leaf_size: 1, ..options };
-    let mut top = build_subtree::<N>(Part::new(&mut boxes, 0, set), 1, one_each, spare);
-    let mut levels = vec![1; top.nodes.len()];
-    let mut tasks = Vec::with_capacity(parts.len());
-    for node in 0..top.nodes.len() {
-        for slot in 0..N {
-            let child = top.nodes[node].children[slot];
-            if child & LEAF == 0 {
-                levels[child as usize] = levels[node] + 1;
-            } else if child != EMPTY_CHILD {
-                let group = boxes[(child & !LEAF) as usize].id as usize;
-                let part = parts[group].take().and_then(|part| top.place(part, node, slot, 1));
-                tasks.extend(part.map(|part| Task { part, node, slot, level: levels[node] }));
-            }
-        }
-    }
-    (top, tasks)
-}
-
-/// Returns the primitives of each group, and the position of the first one. `ends`: the end of each group; the last one is the total number.
-fn runs<'a>(prims: &'a mut [BuildPrim], ends: &[u32]) -> Vec<(u32, &'a mut [BuildPrim])> {
-    let (mut rest, mut first) = (prims, 0);
-    let run = |&end: &u32| {
-        let (run, tail) = std::mem::take(&mut rest).split_at_mut((end - first) as usize);
-        let begin = first;
-        (rest, first) = (tail, end);
-        (begin, run)
-    };
-    ends.iter().map(run).collect()
-}
-
-/// Builds nodes depth first, parents before children.
-fn build_subtree<const N: usize>(
-    root: Part<'_>,
-    root_level: u32,
-    options: BuildOptions,
-    spare: &Spare<N>,
-) -> Subtree<N> {
-    // Nodes of trees over single primitives are about two thirds full.
-    let capacity = root.prims.len() * 3 / (2 * N * options.leaf_size) + 1;
-    let mut tree = Subtree::new(spare.take(capacity));
-    let mut open = vec![Open::root(root, root_level)];
-    while let Some(Open { part, parent, level }) = open.pop() {
-        let node = tree.push_node(parent, level);
-        let parts = fill_slots::<N>(part, options.on_level(level));
-        for (slot, part) in parts.into_iter().enumerate() {
-            if let Some(part) = tree.place(part, node, slot, options.leaf_size) {
-                open.push(Open { part, parent: Some((node, slot)), level: level + 1 });
-            }
-        }
-    }
-    tree
-}
-
-impl<const N: usize> Subtree<N> {
-    pub fn new(nodes: Vec<Wide<N>>) -> Self {
-        Self { nodes, depth: 0 }
-    }
-
-    /// Adds an empty node, and points the slot `parent` at it.
-    pub fn push_node(&mut self, parent: Option<(usize, usize)>, level: u32) -> usize {
-        let index = self.nodes.len();
-        self.depth = self.depth.max(level);
-        self.nodes.push(Wide::EMPTY);
-        if let Some((node, slot)) = parent {
-            self.nodes[node].children[slot] = index as u32;
-        }
-        index
-    }
-
-    /// Fills a slot. Returns the part unless it is a leaf; its node does not exist yet, and the slot has no reference to it.
-    fn place<'a>(&mut self, part: Part<'a>, node: usize, slot: usize, leaf_size: usize) -> Option<Part<'a>> {
-        let bounds = part.set.bounds();
-        if part.prims.len() > leaf_size {
-            self.nodes[node].set(slot, &bounds, 0);
-            return Some(part);
-        }
-        part.prims[0].leaf_count = part.prims.len() as u32;
-        self.nodes[node].set(slot, &bounds, LEAF | part.first);
-        None
-    }
-}
-
-/// Splits a part into at most `N` parts, one per slot of a node.
-fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part<'_>> {
-    // A part that fits into one node (or leaf) is not split further: it becomes that node, or its primitives go into this node.
-    let small = if options.leaf_size == 1 { N } else { options.leaf_size };
-    let mut parts = Vec::with_capacity(N);
-    parts.push(part);
-    while 2 * parts.len() <= N && parts.iter().all(|p| p.prims.len() >= SPLIT_TOGETHER) {
-        let halves = parts.into_par_iter().flat_map_iter(|p| cut(p, options));
-        parts = halves.collect();
-    }
-    while parts.len() < N {
-        let largest = position_of_max(&parts, |p| (p.prims.len() > small).then(|| p.priority(options.method)));
-        let Some(largest) = largest else { break };
-        let part = parts.swap_remove(largest);
-        parts.extend(cut(part, options));
-    }
-    if options.leaf_size == 1 {
-        open_small_parts::<N>(&mut parts);
-    }
-    parts
-}
-
-/// Splits a part of at least two primitives.
-fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
-    let Part { prims, first, set, .. } = part;
-    let (count, [left_set, right_set]) = split_with_bounds(prims, &set, options.leaf_size, options.method);
-    let (left, right) = prims.split_at_mut(count);
-    [Part::new(left, first, left_set), Part::new(right, first + count as u32, right_set)]
-}
-
-/// Replaces parts by their single primitives while there are free slots. This saves the visit of a node that would hold only these primitives. Parts
-/// that save the most surface per slot come first.
-fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
-    loop {
-        let free = N - parts.len();
-        let best = position_of_max(parts, |p| {
-            let extra = p.prims.len() - 1;
-            (1..=free).contains(&extra).then(|| (p.area / extra as f32, extra))
-        });
-        let Some(best) = best else { return };
-        let Part { prims, first, .. } = parts.swap_remove(best);
-        for (i, prim) in prims.chunks_mut(1).enumerate() {
-            let set = SetBounds::of(prim);
-            parts.push(Part::new(prim, first + i as u32, set));
-        }
-    }
-}
-
-/// Index of the part with the greatest key, among parts that have one.
-fn position_of_max(parts: &[Part<'_>], key: impl Fn(&Part<'_>) -> Option<(f32, usize)>) -> Option<usize> {
-    let keyed = parts.iter().enumerate().filter_map(|(i, part)| Some((key(part)?, i)));
-    let greatest = keyed.reduce(|a, b| if b.0.partial_cmp(&a.0) == Some(Ordering::Greater) { b } else { a });
-    greatest.map(|(_, i)| i)
 }
 
 #[cfg(test)]

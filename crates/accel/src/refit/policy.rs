@@ -99,10 +99,7 @@ impl Blas {
         let rebuilt = layout.filter(|_| rebuilds_at(policy, cost_ratio));
         if let Some(layout) = rebuilt {
             let fresh = Self::of_surface(surface, layout, rebuild_quality(layout));
-            *self = match self.deforms() {
-                true => fresh.deforming(),
-                false => fresh,
-            };
+            *self = if self.deforms() { fresh.deforming() } else { fresh };
         }
         Followed { rebuilt: rebuilt.is_some(), cost_ratio, time: start.elapsed() }
     }

@@ -165,10 +165,7 @@ impl<'a> Launch<'a> {
 
     /// The launch of a kernel for a frame. Single rays are interleaved if the TLAS is larger than `cached_tlas` bytes.
     pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining, cached_tlas: usize) -> Self {
-        let interleaved = match frame.tlas.bytes() > cached_tlas {
-            true => MAX_INTERLEAVED as usize,
-            false => 1,
-        };
+        let interleaved = if frame.tlas.bytes() > cached_tlas { MAX_INTERLEAVED as usize } else { 1 };
         let nested = frame.tlas.nested.as_ref();
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b, nested)).collect();
         let deepest = frame.blas.iter().map(|b| b.stack_entries()).max().unwrap_or(0);

@@ -183,9 +183,10 @@ impl CpuDevice {
             launch.params.film.sample_end = end;
             let progress = &*self.progress;
             let begun = || progress.add(u64::from(PIXEL_BATCH) * u64::from(end - begin));
-            let kernel = match launch.params.film.aovs.is_null() {
-                true => self.kernels.render_pixel,
-                false => self.kernels.render_with_aovs,
+            let kernel = if launch.params.film.aovs.is_null() {
+                self.kernels.render_pixel
+            } else {
+                self.kernels.render_with_aovs
             };
             // SAFETY: guaranteed by the caller; each item writes only to its own pixel of film and AOVs.
             rays += unsafe { launch.run_counted(kernel, items, PIXEL_BATCH, &begun, stop) };
@@ -247,10 +248,7 @@ impl CpuDevice {
         stop: &Stop,
     ) {
         launch.params.film.aovs = &raw const *gathering.record;
-        let kernel = match settings.open_ended {
-            true => self.kernels.gather_exact_aovs,
-            false => self.kernels.gather_aovs,
-        };
+        let kernel = if settings.open_ended { self.kernels.gather_exact_aovs } else { self.kernels.gather_aovs };
         // SAFETY: images and layers have the picture's size, and all other data of the record lives as long as the record.
         unsafe { launch.run(kernel, items, PIXEL_BATCH, stop) };
         launch.params.film.aovs = null();
@@ -417,9 +415,10 @@ impl Device for CpuDevice {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
         let spare = std::mem::take(&mut self.spare);
-        let mut film = match spare.len() == Accumulation::words(&settings) {
-            true => Accumulation::in_memory(spare, &settings),
-            false => Accumulation::new(&settings),
+        let mut film = if spare.len() == Accumulation::words(&settings) {
+            Accumulation::in_memory(spare, &settings)
+        } else {
+            Accumulation::new(&settings)
         };
         let rendered = self.add_samples(&frame, &settings, &mut film, settings.samples, stop);
         if settings.shares_samples() {
@@ -465,9 +464,10 @@ impl Device for CpuDevice {
         // If a pixel gets all its samples in one launch, AOVs are gathered from the hits of the picture's own rays.
         let is_last = until >= settings.samples || settings.unfinished_aovs;
         let at_once = first == passes.samples().start && is_last && until - first <= SAMPLE_SLICE as u32;
-        let mut along = match at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
-            true => Some(self.gathering(frame, settings, &mut film.layers)?),
-            false => None,
+        let mut along = if at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
+            Some(self.gathering(frame, settings, &mut film.layers)?)
+        } else {
+            None
         };
         let cover = Accumulation::cover_start(settings).map(|start| launch.params.film.sums.wrapping_add(start).cast());
         if let (Some(along), Some(cover)) = (&mut along, cover) {
@@ -497,9 +497,10 @@ impl Device for CpuDevice {
             passes.go_on(&errors);
         }
         film.state = passes.into_state();
-        match film.is_done(settings) {
-            true => self.progress.end(),
-            false => self.progress.begin(samples(film.state.samples), samples(settings.samples)),
+        if film.is_done(settings) {
+            self.progress.end()
+        } else {
+            self.progress.begin(samples(film.state.samples), samples(settings.samples))
         }
         if let Some(along) = along.as_mut().filter(|_| !variance.is_null()) {
             along.record.variance = variance;

@@ -129,12 +129,11 @@ impl AovMemory {
         let poses = frame.others.iter().flat_map(|others| others.iter());
         for ((other, shapes), (pose, places)) in others.into_iter().zip(&mut self.shapes).zip(poses.zip(places)) {
             point_at(other, pose, &places, &self.tables);
-            other.meshes = match pose.shapes.is_empty() {
-                true => tables.mesh_table(),
-                false => {
-                    shapes.upload(tables, &pose.shapes, stream)?;
-                    shapes.meshes()
-                }
+            other.meshes = if pose.shapes.is_empty() {
+                tables.mesh_table()
+            } else {
+                shapes.upload(tables, &pose.shapes, stream)?;
+                shapes.meshes()
             };
         }
         self.staging.reserve_with_room(head + bytes.len())?;
@@ -206,17 +205,12 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings) 
     }
     let other = |pose: &OtherPose| {
         let tables_of = pose.transforms.len() * size_of::<[f32; 12]>() + pose.shown.len() * 4;
-        let shapes = match pose.shapes.is_empty() {
-            true => 0,
-            false => vertex_bytes(tables, &pose.shapes) + size_of_val(tables.meshes()),
-        };
+        let shapes =
+            if pose.shapes.is_empty() { 0 } else { vertex_bytes(tables, &pose.shapes) + size_of_val(tables.meshes()) };
         9 * tables_of / 8 + shapes + 2 * ALIGNMENT
     };
     let others = frame.others.iter().flat_map(|others| others.iter());
-    let names = match has_names(aovs) {
-        true => tables.name_ids().instances.len() + tables.name_ids().materials.len(),
-        false => 0,
-    };
+    let names = if has_names(aovs) { tables.name_ids().instances.len() + tables.name_ids().materials.len() } else { 0 };
     image_bytes(aovs, pixels)
         + Accumulation::layers_words(settings) * size_of::<u32>()
         + shade_bytes(settings)

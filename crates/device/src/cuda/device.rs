@@ -207,10 +207,7 @@ impl CudaDevice {
         if let Some(tables) = tables {
             slot.upload_tables(scene, tables, params)?;
         }
-        match frame.shapes.is_empty() {
-            true => Ok(()),
-            false => slot.deform(scene, frame, params),
-        }
+        if frame.shapes.is_empty() { Ok(()) } else { slot.deform(scene, frame, params) }
     }
 
     /// Returns the tree over the lights inside the scene in this frame; `None` if lights are not sampled.
@@ -286,9 +283,10 @@ impl CudaDevice {
         })?;
         // If memory is short, the host creates the files from pixels and AOVs.
         let blocks = file_rows.map_or(0, |rows| exr_bytes(&rows, settings.film_size()));
-        match need.total() + blocks * SLOTS < free / 2 {
-            true => need.add("files", blocks * SLOTS),
-            false => *file_rows = None,
+        if need.total() + blocks * SLOTS < free / 2 {
+            need.add("files", blocks * SLOTS)
+        } else {
+            *file_rows = None
         }
         let scene = self.scene()?;
         let (lights, lobes, has_panes) = match tables {
@@ -307,10 +305,7 @@ impl CudaDevice {
             return Ok(Cut::Loops { items: u32::try_from(items).unwrap_or(u32::MAX), samples: LOOP_SAMPLES });
         };
         let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
-        let wanted = match needs.scatter {
-            true => wanted.min((QUEUE_BYTES / needs.bytes()).max(64)),
-            false => wanted,
-        };
+        let wanted = if needs.scatter { wanted.min((QUEUE_BYTES / needs.bytes()).max(64)) } else { wanted };
         let capacity = need.paths(free, wanted, needs.bytes(), SLOTS).map_err(|text| self.out_of_memory(&text))?;
         // Round up to whole tiles.
         let capacity = (capacity as u32).next_multiple_of(64);

@@ -48,10 +48,7 @@ impl Lights {
         Ok(LocalLights {
             nodes: memory.at(starts[0]),
             emitters: memory.at(starts[1]),
-            emitter_of: match tree.emitter_of.is_empty() {
-                true => null(),
-                false => memory.at(starts[2]),
-            },
+            emitter_of: if tree.emitter_of.is_empty() { null() } else { memory.at(starts[2]) },
             tables: memory.at(starts[3]),
             triangles: memory.at(starts[4]),
             ..tree.params()

@@ -121,10 +121,7 @@ impl<'a> Plan<'a> {
             .map(|(record, &[vertices, corners, attributes])| MeshRecord {
                 vertices: memory.at(vertices),
                 corners: memory.at(corners),
-                attributes: match record.attributes.is_null() {
-                    true => std::ptr::null(),
-                    false => memory.at(attributes),
-                },
+                attributes: if record.attributes.is_null() { std::ptr::null() } else { memory.at(attributes) },
                 ..*record
             })
             .collect();

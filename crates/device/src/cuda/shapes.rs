@@ -76,10 +76,7 @@ impl Shapes {
 pub fn vertex_bytes(tables: &SceneTables, shapes: &[PosedMesh]) -> usize {
     let bytes = |posed: &PosedMesh| {
         let mesh = tables.scene().meshes[posed.mesh as usize].triangles()?;
-        let extra = match tables.has_tangents(posed.mesh) {
-            true => size_of::<VertexAttributes>(),
-            false => 0,
-        };
+        let extra = if tables.has_tangents(posed.mesh) { size_of::<VertexAttributes>() } else { 0 };
         let keys = 1 + posed.later.len();
         Some(keys * mesh.positions.len() * (size_of::<VertexRecord>() + extra))
     };

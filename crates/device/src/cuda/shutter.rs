@@ -61,8 +61,5 @@ pub fn shutter_bytes(frame: &Frame) -> usize {
     let meshes = frame.blas.len() * size_of::<MeshKeys>();
     let cameras = frame.camera_keys.len() * size_of::<CameraRecord>();
     let keys = meshes + cameras + size_of_val(&frame.tlas.shutter.keys[..]) + 3 * ALIGNMENT;
-    match frame.moves() {
-        true => keys * 9 / 8,
-        false => 0,
-    }
+    if frame.moves() { keys * 9 / 8 } else { 0 }
 }

@@ -157,10 +157,7 @@ impl PathNeeds {
     pub fn bytes(&self) -> usize {
         let ray = size_of::<Ray>() + size_of::<u32>();
         let shadow = size_of::<Ray>() + size_of::<ShadowLight>() + size_of::<u32>();
-        let (chain, scatter) = match self.scatter {
-            true => (size_of::<u32>(), size_of::<ScatterState>()),
-            false => (0, 0),
-        };
+        let (chain, scatter) = if self.scatter { (size_of::<u32>(), size_of::<ScatterState>()) } else { (0, 0) };
         let path = size_of::<Hit>() + size_of::<PathState>() + scatter;
         self.ray_queues() * ray + path + self.shadows as usize * (shadow + chain)
     }

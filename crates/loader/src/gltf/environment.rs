@@ -129,9 +129,10 @@ impl Cube {
             let (width, height) = (image.width(), image.height());
             let room = document.budget.take_array(width as usize * height as usize, size_of::<[f32; 4]>());
             room.map_err(|lack| fault(&path, format!("its face {lack}")))?;
-            match width == height {
-                true => Ok(linear(image)),
-                false => Err(fault(path, format!("a face of {width}x{height} pixels is not square: export it again"))),
+            if width == height {
+                Ok(linear(image))
+            } else {
+                Err(fault(path, format!("a face of {width}x{height} pixels is not square: export it again")))
             }
         };
         let faces: Vec<_> = images.par_iter().enumerate().map(face).collect::<Result<_, _>>()?;

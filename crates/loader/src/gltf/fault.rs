@@ -79,10 +79,7 @@ impl Found<'_> {
         if let (false, Ok(mut faults)) = (is_known, self.faults.lock()) {
             faults.push(fault);
         }
-        match ends {
-            true => Err(self::fault("", "the check has ended").following()),
-            false => Ok(()),
-        }
+        if ends { Err(self::fault("", "the check has ended").following()) } else { Ok(()) }
     }
 }
 

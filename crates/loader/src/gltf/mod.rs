@@ -181,12 +181,11 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let ((materials, textures), meshes) = read_materials_and_meshes(document, &hierarchy, chosen)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
     let clips = clips::read(document, &hierarchy, &rig_nodes)?;
-    let environment = match options.skip_environment {
-        true => None,
-        false => {
-            let environment = environment::read(document, scene, options.rotation);
-            document.or_warn(environment, "the light around the scene is left out")?.flatten()
-        }
+    let environment = if options.skip_environment {
+        None
+    } else {
+        let environment = environment::read(document, scene, options.rotation);
+        document.or_warn(environment, "the light around the scene is left out")?.flatten()
     };
     let mut model = Model {
         cameras: viewpoints::cameras(document, &hierarchy)?,

@@ -154,11 +154,10 @@ impl Hierarchy {
         };
         let reached = reached(nodes, &roots);
         for Conflict { fault, parents } in conflicts {
-            match parents.iter().all(|&parent| reached[parent as usize]) {
-                true => return Err(fault),
-                false => {
-                    document.warnings.add(&fault.path, format!("{}; they are not both in the scene", fault.message))
-                }
+            if parents.iter().all(|&parent| reached[parent as usize]) {
+                return Err(fault);
+            } else {
+                document.warnings.add(&fault.path, format!("{}; they are not both in the scene", fault.message))
             }
         }
         let mut hierarchy = Self {
@@ -365,9 +364,8 @@ fn on_cycle(parents: &[u32], start: usize) -> usize {
 
 fn local(document: &Document, node: &Node, index: u32) -> Result<Local, Fault> {
     let path = |what: &str| format!("/nodes/{index}/{what}");
-    let finite = |values: &[f32], what| match values.iter().all(|x| x.is_finite()) {
-        true => Ok(()),
-        false => Err(fault(path(what), "numbers must be finite")),
+    let finite = |values: &[f32], what| {
+        if values.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(fault(path(what), "numbers must be finite")) }
     };
     if let Some(matrix) = &node.matrix {
         finite(matrix, "matrix")?;

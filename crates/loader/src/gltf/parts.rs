@@ -194,9 +194,10 @@ fn instance_count(
 ) -> Result<usize, Fault> {
     let mut counts = placing.into_iter().flatten();
     if let Some(count) = counts.next() {
-        return match counts.all(|other| other == count) {
-            true => Ok(count),
-            false => Err(fault(path, "all attributes need the same number of instances")),
+        return if counts.all(|other| other == count) {
+            Ok(count)
+        } else {
+            Err(fault(path, "all attributes need the same number of instances"))
         };
     }
     for (name, accessor) in attributes {

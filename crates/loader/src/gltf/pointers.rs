@@ -67,10 +67,7 @@ fn element<'a>(pointer: &'a str, list: &str) -> Option<(usize, &'a str)> {
 }
 
 fn checked(what: &str, index: usize, count: usize) -> Result<u32, String> {
-    match index < count {
-        true => Ok(index as u32),
-        false => Err(out_of_range(what, index, count)),
-    }
+    if index < count { Ok(index as u32) } else { Err(out_of_range(what, index, count)) }
 }
 
 fn light_count(document: &Document) -> usize {

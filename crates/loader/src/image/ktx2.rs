@@ -222,12 +222,11 @@ fn basis(bytes: &[u8], header: &Header, room: impl Room) -> Result<DynamicImage,
     let target = if is_hdr(header) { TargetFormat::RgbaHalf } else { TargetFormat::Rgba32 };
     let texels = transcoder.transcode(0, target, DecodeFlags::NONE);
     let texels = texels.map_err(|e| format!("the picture is damaged: {e:?}"))?;
-    let image = match is_hdr(header) {
-        true => {
-            let halves = texels.as_chunks().0.iter().map(|&half| f16::from_le_bytes(half).to_f32());
-            Rgba32FImage::from_raw(header.width, header.height, halves.collect()).map(DynamicImage::ImageRgba32F)
-        }
-        false => RgbaImage::from_raw(header.width, header.height, texels).map(DynamicImage::ImageRgba8),
+    let image = if is_hdr(header) {
+        let halves = texels.as_chunks().0.iter().map(|&half| f16::from_le_bytes(half).to_f32());
+        Rgba32FImage::from_raw(header.width, header.height, halves.collect()).map(DynamicImage::ImageRgba32F)
+    } else {
+        RgbaImage::from_raw(header.width, header.height, texels).map(DynamicImage::ImageRgba8)
     };
     image.ok_or_else(|| "the picture is damaged: it has another size".to_owned())
 }

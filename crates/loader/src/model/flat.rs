@@ -57,9 +57,10 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
     };
     for part in &model.parts {
         let source = &model.meshes[part.mesh as usize];
-        let (mut mesh, deformers) = match smooth && source.mesh.normals.is_empty() {
-            true => unweld(&source.mesh, &source.deformers),
-            false => (source.mesh.clone(), source.deformers.clone()),
+        let (mut mesh, deformers) = if smooth && source.mesh.normals.is_empty() {
+            unweld(&source.mesh, &source.deformers)
+        } else {
+            (source.mesh.clone(), source.deformers.clone())
         };
         let mut joints = Vec::new();
         rest.palette(&flat.rig, part.skin, &mut joints);
@@ -107,9 +108,8 @@ impl FlatModel {
         };
         // The winding of mirrored triangles is reversed; otherwise they would show their backs.
         let mirrored = (node * *placement).matrix3.determinant() < 0.0;
-        let triangle = |&[a, b, c]: &[u32; 3]| match mirrored {
-            true => [first + a, first + c, first + b],
-            false => [first + a, first + b, first + c],
+        let triangle = |&[a, b, c]: &[u32; 3]| {
+            if mirrored { [first + a, first + c, first + b] } else { [first + a, first + b, first + c] }
         };
         let count = mesh.positions.len();
         append_vertices(&mut self.mesh, &placed(mesh, placement), first as usize);

@@ -71,10 +71,7 @@ pub fn shared_meshes(
         SharedMesh { source: MeshSource::of_unsplit_shape(&source.name, mesh, row), places }
     });
     let shared: Vec<SharedMesh> = shared.collect();
-    match shared.is_empty() {
-        true => Err(LoadError::file(path, super::NOTHING_TO_SEE)),
-        false => Ok(shared),
-    }
+    if shared.is_empty() { Err(LoadError::file(path, super::NOTHING_TO_SEE)) } else { Ok(shared) }
 }
 
 /// The bounds of a model.

@@ -180,12 +180,11 @@ impl Conversion<'_> {
             alpha: if opacity < 1.0 || has_holes { Alpha::Blend } else { Alpha::Opaque },
             ..Material::default()
         };
-        match m.surface.is_stated() {
-            true => {
-                let normal_map = self.map(m.surface.normal_texture.as_ref(), ColorSpace::Linear);
-                layered(diffuse, &m.surface, normal_map)
-            }
-            false => diffuse,
+        if m.surface.is_stated() {
+            let normal_map = self.map(m.surface.normal_texture.as_ref(), ColorSpace::Linear);
+            layered(diffuse, &m.surface, normal_map)
+        } else {
+            diffuse
         }
     }
 

@@ -183,9 +183,10 @@ fn is_list(property: &Property) -> bool {
 }
 
 fn need_list(element: &Element, values: &Values) -> Result<(), Fault> {
-    match element.count == 0 || element.properties.iter().any(is_list) {
-        true => Ok(()),
-        false => Err(values.fault(format!("elements `{}` need a list `vertex_indices`", element.name))),
+    if element.count == 0 || element.properties.iter().any(is_list) {
+        Ok(())
+    } else {
+        Err(values.fault(format!("elements `{}` need a list `vertex_indices`", element.name)))
     }
 }
 

@@ -32,9 +32,10 @@ pub fn convert(
     if let Some(name) = chosen
         && file.cameras.index(name).is_none()
     {
-        let message = match file.cameras.0.is_empty() {
-            true => "the scene has one camera: name several in `cameras`".to_owned(),
-            false => format!("there is no camera `{name}`: {}", suggest::hint(name, file.cameras.names(), "cameras")),
+        let message = if file.cameras.0.is_empty() {
+            "the scene has one camera: name several in `cameras`".to_owned()
+        } else {
+            format!("there is no camera `{name}`: {}", suggest::hint(name, file.cameras.names(), "cameras"))
         };
         return Err(LoadError::flag("--camera", message));
     }

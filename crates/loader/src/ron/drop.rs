@@ -1,6 +1,6 @@
 //! Copies that are moved onto the ground.
 
-use super::placements::{ChosenCopy, Item};
+use super::resolved::{ChosenCopy, Item};
 use crate::land::ground::Ground;
 use glam::{Affine3, Quat, Vec3, Vec3Swizzles};
 use rayon::prelude::*;

@@ -4,7 +4,7 @@
 use super::{
     file::Source,
     nesting::{Kept, Nesting, Place as ItemPlace, plan},
-    placements::{Item, Resolved, Target},
+    resolved::{Item, Resolved, Target},
     source::Place,
 };
 use crate::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
@@ -258,12 +258,11 @@ impl<'a> Unroller<'a> {
             _ => NONE,
         };
         let motion = item.motion;
-        match motion == NONE && mesh == NONE {
-            true => NONE,
-            false => {
-                let copy = if item.keeps_gaps { copy } else { 0 };
-                self.out.motions.number(UsedMotion { motion, mesh, copy }, 1)
-            }
+        if motion == NONE && mesh == NONE {
+            NONE
+        } else {
+            let copy = if item.keeps_gaps { copy } else { 0 };
+            self.out.motions.number(UsedMotion { motion, mesh, copy }, 1)
         }
     }
 

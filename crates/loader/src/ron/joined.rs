@@ -2,7 +2,7 @@
 
 use super::{
     instances::Bends,
-    placements::{Item, Resolved, Target},
+    resolved::{Item, Resolved, Target},
 };
 use crate::{
     meshes::MeshSource,

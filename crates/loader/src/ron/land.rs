@@ -1,6 +1,6 @@
 //! Entries of `meshes` that are terrains or ribbons.
 
-use super::{curves::Curves, file::Source, placements::ModelGroup, shapes::Fields, source::Place};
+use super::{curves::Curves, file::Source, resolved::ModelGroup, shapes::Fields, source::Place};
 use crate::{
     LoadError,
     budget::Budget,

@@ -64,9 +64,10 @@ pub fn add(
         let CameraPath::Spline(flight) = &camera.path else { return Ok(()) };
         let keys = flight.keys();
         // A path that avoids a solid has more keys than the file.
-        let times: Vec<f64> = match keys.len() == spline.keys.len() {
-            true => keys.iter().map(|key| key.time).collect(),
-            false => keys.iter().step_by((keys.len() - 1) / (spline.keys.len() - 1)).map(|key| key.time).collect(),
+        let times: Vec<f64> = if keys.len() == spline.keys.len() {
+            keys.iter().map(|key| key.time).collect()
+        } else {
+            keys.iter().step_by((keys.len() - 1) / (spline.keys.len() - 1)).map(|key| key.time).collect()
         };
         camera.tracks = at.tracks(camera, names, &spline.keys, &times, &place.key("keys"))?;
         let rolls = rolls(&spline.keys, &times, camera.roll);
@@ -87,10 +88,7 @@ impl Checks<'_> {
     }
 
     fn within(&self, x: Finite, range: RangeInclusive<f32>, place: &Place, message: &str) -> Result<f32, LoadError> {
-        match range.contains(&x.0) {
-            true => Ok(x.0),
-            false => self.fail(place, message),
-        }
+        if range.contains(&x.0) { Ok(x.0) } else { self.fail(place, message) }
     }
 
     /// Checks a field of view in degrees, and converts it to radians.

@@ -57,14 +57,15 @@ impl Entry<'_> {
             color: d.tint.0,
             ..Material::default()
         };
-        Ok(match roughness > 0.0 {
-            false => plain,
-            true => Material {
+        Ok(if roughness > 0.0 {
+            Material {
                 kind: MaterialKind::Layered,
                 color: self.color(d.tint, "tint")?,
                 lobes: Lobes { metallic: 1.0, roughness, ..Lobes::default() },
                 ..plain
-            },
+            }
+        } else {
+            plain
         })
     }
 
@@ -234,12 +235,11 @@ impl Entry<'_> {
     /// # Errors
     /// If a component exceeds 1, as the surface would reflect more light than it receives.
     fn color(&self, color: Color, field: &str) -> Result<Vec3, LoadError> {
-        match color.0.max_element() <= 1.0 {
-            true => Ok(color.0),
-            false => {
-                let message = "the colour is out of range: write 0 to 1 for red, green and blue";
-                Err(self.source.error(&self.place.key(field), message))
-            }
+        if color.0.max_element() <= 1.0 {
+            Ok(color.0)
+        } else {
+            let message = "the colour is out of range: write 0 to 1 for red, green and blue";
+            Err(self.source.error(&self.place.key(field), message))
         }
     }
 

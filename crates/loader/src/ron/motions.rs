@@ -144,10 +144,7 @@ pub fn noise(source: &Source, desc: &Shake, place: &Place) -> Result<Noise, Load
 /// The default interpolation of rotations: angles, if two consecutive keys differ by more than half a turn.
 fn usual_rotations(track: &Track<Keyframe>) -> Rotations {
     let far = |pair: &[Key<Keyframe>]| (pair[1].value.angles - pair[0].value.angles).abs().max_element() > 1.0001 * PI;
-    match track.keys.windows(2).any(far) {
-        true => Rotations::Euler,
-        false => Rotations::Slerp,
-    }
+    if track.keys.windows(2).any(far) { Rotations::Euler } else { Rotations::Slerp }
 }
 
 struct Fields<'a> {

@@ -2,7 +2,8 @@
 
 use super::{
     file::Source,
-    placements::{Item, Resolved, Target, check_count},
+    placements::check_count,
+    resolved::{Item, Resolved, Target},
     source::Place as FilePlace,
 };
 use crate::LoadError;
@@ -149,17 +150,14 @@ impl Totals<'_> {
             Target::Mesh(_) => Total { instances: 1, takes_material, ..Total::default() },
             Target::List(list) => {
                 let inner = self.list(list, place)?;
-                match self.keeps(item, list, &inner, place)? {
-                    true => {
-                        let own = inner.instances.saturating_add(inner.nodes).max(1);
-                        check_count(own).map_err(|message| self.source.error(place, message))?;
-                        self.kept.insert(at);
-                        Total { instances: 1, nodes: 0, levels: inner.levels + 1, ..inner }
-                    }
-                    false => {
-                        let own = u64::from(item.motion != NONE);
-                        Total { nodes: inner.nodes.saturating_add(own), ..inner }
-                    }
+                if self.keeps(item, list, &inner, place)? {
+                    let own = inner.instances.saturating_add(inner.nodes).max(1);
+                    check_count(own).map_err(|message| self.source.error(place, message))?;
+                    self.kept.insert(at);
+                    Total { instances: 1, nodes: 0, levels: inner.levels + 1, ..inner }
+                } else {
+                    let own = u64::from(item.motion != NONE);
+                    Total { nodes: inner.nodes.saturating_add(own), ..inner }
                 }
             }
         };

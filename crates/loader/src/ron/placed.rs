@@ -1,6 +1,6 @@
 //! The copies of a mesh or group that placements create, at rest, before expansion.
 
-use super::placements::{Item, Target};
+use super::resolved::{Item, Target};
 use glam::Affine3;
 use std::collections::HashMap;
 

@@ -1,126 +1,25 @@
 //! `instances` and `groups` with all names resolved and all numbers checked, each entry once.
 
+use super::resolved::{Item, ModelGroup, Resolved, Target};
 use super::{
     curves::Curves,
     drop,
     file::Source,
     patterns::{Along, Pattern, RandomBox, affine_of},
     placed::{MOST_PLACED, Placed, Search},
-    random,
     shapes::Fields,
     source::{Place, Step},
 };
-use crate::{
-    LoadError, budget, files,
-    land::ground::Ground,
-    meshes::MeshSource,
-    model::{MeshMotion, SharedMesh},
-    suggest,
-};
-use glam::{Affine3, UVec3, Vec3};
+use crate::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, model::MeshMotion, suggest};
+use glam::{UVec3, Vec3};
 use std::{collections::HashMap, sync::Arc};
 use throng_scene::{
-    NONE, Track, TriangleMesh,
-    desc::{
-        self, Choose, Common, Each, Finite, Jitter, MotionDesc, Named, Of, PartDesc, Placement, SceneFile, Varying,
-    },
+    NONE,
+    desc::{self, Common, Each, Finite, Jitter, MotionDesc, Named, Of, PartDesc, Placement, SceneFile, Varying},
 };
-
-/// Dimension of the random numbers for choosing among targets by weight.
-const MIX: u32 = 10;
 
 /// Maximum number of instances.
 pub const MAX_INSTANCES: u64 = 1 << 31;
-
-/// The mesh or list that a placement places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// Index into the file's meshes.
-    Mesh(usize),
-    /// Index into [`Resolved::lists`].
-    List(usize),
-}
-
-/// A resolved placement. A placement that chooses among several targets by weight has one item per target.
-pub struct Item {
-    /// Number of the placement in its list.
-    pub entry: usize,
-    pub target: Target,
-    /// Transform from the placement's space to its parent's.
-    pub whole: Affine3,
-    pub pattern: Arc<Pattern>,
-    /// The copies and their transforms, if they differ from the pattern's.
-    pub chosen: Option<Vec<ChosenCopy>>,
-    /// Material rows to choose from. If empty, the surroundings or the mesh determine the material.
-    pub materials: Vec<u32>,
-    pub choose: Choose,
-    /// Index into the file's motions, or [`NONE`].
-    pub motion: u32,
-    /// Whether the motion keeps a gap between each copy and the previous one.
-    pub keeps_gaps: bool,
-    /// Index of the group whose first copy is the parent.
-    pub parent: Option<usize>,
-    /// Visibility over time; none if always visible.
-    pub visible: Option<Track<bool>>,
-    /// Whether copies of a list are kept as an assembly; none to decide by the memory saved.
-    pub nest: Option<bool>,
-}
-
-/// Number of a copy in its pattern, and the transform from its space to the parent's.
-pub type ChosenCopy = (u32, Affine3);
-
-/// A model that is a group. Its meshes follow the file's meshes, and each has the transforms of its copies.
-pub struct ModelGroup {
-    name: String,
-    /// The meshes, until they are numbered.
-    pub sources: Vec<MeshSource>,
-    pub first_mesh: usize,
-    places: Vec<Vec<Affine3>>,
-}
-
-impl ModelGroup {
-    pub fn new(name: &str, meshes: Vec<SharedMesh>) -> Self {
-        let (sources, places) = meshes.into_iter().map(|mesh| (mesh.source, mesh.places)).unzip();
-        Self { name: name.to_owned(), sources, first_mesh: 0, places }
-    }
-
-    /// The triangles and transform of each copy of its meshes. Empty after the meshes were taken.
-    pub fn copies(&self) -> impl Iterator<Item = (&TriangleMesh, Affine3)> {
-        let meshes = self.sources.iter().zip(&self.places);
-        let triangles = meshes.filter_map(|(source, places)| Some((source.mesh.triangles()?, places)));
-        triangles.flat_map(|(mesh, places)| places.iter().map(move |&place| (mesh, place)))
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn items(&self) -> Vec<Item> {
-        let item = |(number, places): (usize, &Vec<Affine3>)| Item {
-            entry: 0,
-            target: Target::Mesh(self.first_mesh + number),
-            whole: Affine3::IDENTITY,
-            pattern: Arc::new(Pattern::Single),
-            chosen: Some((0..).zip(places.iter().copied()).collect()),
-            materials: Vec::new(),
-            choose: Choose::default(),
-            motion: NONE,
-            keeps_gaps: false,
-            parent: None,
-            visible: None,
-            nest: None,
-        };
-        self.places.iter().enumerate().map(item).collect()
-    }
-}
-
-/// All lists of placements: first the named groups in file order, then models that are groups, then lists written in place.
-pub struct Resolved {
-    pub lists: Vec<Vec<Item>>,
-    /// Names of the groups and models among them.
-    pub names: Vec<String>,
-    pub top: Vec<Item>,
-}
 
 /// Resolves names and checks numbers.
 pub struct Resolver<'a> {
@@ -278,15 +177,17 @@ impl<'a> Resolver<'a> {
         }
         let weighted = |(name, weight): &(String, Finite)| {
             let place = place.key(name);
-            match weight.0 > 0.0 {
-                true => Ok((self.target(name, &place)?, weight.0)),
-                false => Err(self.fail(&place, format!("the weight of `{name}` must be above 0"))),
+            if weight.0 > 0.0 {
+                Ok((self.target(name, &place)?, weight.0))
+            } else {
+                Err(self.fail(&place, format!("the weight of `{name}` must be above 0")))
             }
         };
         let weighted = things.0.iter().map(weighted).collect::<Result<Vec<_>, _>>()?;
-        match weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
-            true => Ok(weighted),
-            false => Err(self.fail(place, "the sum of the weights is too large: use smaller weights")),
+        if weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
+            Ok(weighted)
+        } else {
+            Err(self.fail(place, "the sum of the weights is too large: use smaller weights"))
         }
     }
 
@@ -371,12 +272,11 @@ impl<'a> Resolver<'a> {
             let hint = suggest::hint(name, self.file.groups.names(), "groups");
             return Err(self.fail(&field, format!("there is no group `{name}`: {hint}")));
         };
-        match above.iter().any(|item| item.target == Target::List(group)) {
-            true => Ok(Some(group)),
-            false => {
-                let message = format!("no entry above places the group `{name}` itself: add one");
-                Err(self.fail(&field, message))
-            }
+        if above.iter().any(|item| item.target == Target::List(group)) {
+            Ok(Some(group))
+        } else {
+            let message = format!("no entry above places the group `{name}` itself: add one");
+            Err(self.fail(&field, message))
         }
     }
 
@@ -474,9 +374,10 @@ impl<'a> Resolver<'a> {
                 let spacing = f64::from(fields.above_0(spacing, "spacing")?);
                 // The tolerance handles rounding of a spacing that fits exactly.
                 let steps = ((to - from) / spacing + 1e-4).floor();
-                match is_round {
-                    true => (steps.max(1.0) as u64, (to - from) / steps.max(1.0)),
-                    false => ((steps as u64).saturating_add(1), spacing),
+                if is_round {
+                    (steps.max(1.0) as u64, (to - from) / steps.max(1.0))
+                } else {
+                    ((steps as u64).saturating_add(1), spacing)
                 }
             }
         };
@@ -523,59 +424,6 @@ pub fn check_count(count: u64) -> Result<(), String> {
 pub fn unknown_material(source: &Source, file: &SceneFile, name: &str, place: &Place) -> LoadError {
     let hint = suggest::hint(name, file.materials.names(), "materials");
     source.error(place, format!("unknown material `{name}`: {hint}"))
-}
-
-impl Item {
-    /// Material row of copy `index`, or [`NONE`].
-    pub fn material(&self, index: u32) -> u32 {
-        let n = self.materials.len() as u32;
-        let chosen = match (n, self.choose) {
-            (0, _) => return NONE,
-            (_, Choose::Cycle) => index % n,
-            (_, Choose::Random(seed)) => ((super::random::unit(seed, 9, index) * n as f32) as u32).min(n - 1),
-        };
-        self.materials[chosen as usize]
-    }
-
-    /// Number of copies.
-    pub fn count(&self) -> u64 {
-        self.chosen.as_ref().map_or_else(|| self.pattern.count(), |chosen| chosen.len() as u64)
-    }
-
-    /// Number of copy `index` in the pattern, and its transform to the placement's parent.
-    pub fn copy(&self, index: u32) -> ChosenCopy {
-        match (&self.chosen, &*self.pattern) {
-            (Some(chosen), _) => chosen[index as usize],
-            (None, Pattern::Single) => (index, self.whole),
-            (None, pattern) => (index, self.whole * pattern.copy(index)),
-        }
-    }
-
-    /// One item per target, each with its share of the copies by weight.
-    fn shared(self, targets: &[(Target, f32)], seed: u32) -> Vec<Self> {
-        if targets.len() == 1 {
-            return vec![self];
-        }
-        let total: f32 = targets.iter().map(|t| t.1).sum();
-        let mut shares = vec![Vec::new(); targets.len()];
-        for copy in (0..self.count() as u32).map(|i| self.copy(i)) {
-            let mut left = random::unit(seed, MIX, copy.0) * total;
-            let chosen = targets.iter().position(|(_, weight)| {
-                left -= weight;
-                left < 0.0
-            });
-            shares[chosen.unwrap_or(targets.len() - 1)].push(copy);
-        }
-        let item = |(share, (target, _)): (Vec<ChosenCopy>, &(Target, f32))| Self {
-            target: *target,
-            pattern: self.pattern.clone(),
-            chosen: Some(share),
-            materials: self.materials.clone(),
-            visible: self.visible.clone(),
-            ..self
-        };
-        shares.into_iter().zip(targets).map(item).collect()
-    }
 }
 
 /// Unit vector along `v`.

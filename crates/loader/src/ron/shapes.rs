@@ -47,17 +47,19 @@ pub struct Fields<'a> {
 impl Fields<'_> {
     /// A positive number.
     pub fn above_0(&self, x: Finite, field: &str) -> Result<f32, LoadError> {
-        match x.0 > 0.0 {
-            true => Ok(x.0),
-            false => Err(self.source.error(&self.place.key(field), format!("`{field}` must be above 0"))),
+        if x.0 > 0.0 {
+            Ok(x.0)
+        } else {
+            Err(self.source.error(&self.place.key(field), format!("`{field}` must be above 0")))
         }
     }
 
     /// A non-negative number.
     pub fn not_below_0(&self, x: Finite, field: &str) -> Result<f32, LoadError> {
-        match x.0 >= 0.0 {
-            true => Ok(x.0),
-            false => Err(self.source.error(&self.place.key(field), format!("`{field}` must not be negative"))),
+        if x.0 >= 0.0 {
+            Ok(x.0)
+        } else {
+            Err(self.source.error(&self.place.key(field), format!("`{field}` must not be negative")))
         }
     }
 
@@ -67,12 +69,11 @@ impl Fields<'_> {
 
     /// An integer in a range, both ends included.
     pub fn within(&self, x: u32, least: u32, most: u32, field: &str) -> Result<u32, LoadError> {
-        match (least..=most).contains(&x) {
-            true => Ok(x),
-            false => {
-                let message = format!("`{field}` is {x}: write {least} to {most}");
-                Err(self.source.error(&self.place.key(field), message))
-            }
+        if (least..=most).contains(&x) {
+            Ok(x)
+        } else {
+            let message = format!("`{field}` is {x}: write {least} to {most}");
+            Err(self.source.error(&self.place.key(field), message))
         }
     }
 

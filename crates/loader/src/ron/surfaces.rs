@@ -2,8 +2,9 @@
 
 use super::{
     patterns::{Scatter, affine_of},
-    placements::{Item, Resolver},
+    placements::Resolver,
     poisson,
+    resolved::Item,
     rules::{Mask, Rule, Rules, Test},
     scatter::{self, Site, Surface},
     source::Place,
@@ -170,17 +171,15 @@ impl<'a> Resolver<'a> {
     }
 
     fn range(&self, (least, most): (Finite, Finite), place: &Place) -> Result<[f32; 2], LoadError> {
-        match least.0 <= most.0 {
-            true => Ok([least.0, most.0]),
-            false => Err(self.fail(place, "the first number exceeds the second: swap them")),
+        if least.0 <= most.0 {
+            Ok([least.0, most.0])
+        } else {
+            Err(self.fail(place, "the first number exceeds the second: swap them"))
         }
     }
 
     fn reach(&self, distance: Finite, place: &Place) -> Result<f32, LoadError> {
-        match distance.0 > 0.0 {
-            true => Ok(distance.0),
-            false => Err(self.fail(place, "the distance must be above 0")),
-        }
+        if distance.0 > 0.0 { Ok(distance.0) } else { Err(self.fail(place, "the distance must be above 0")) }
     }
 
     fn mask(&self, file: &str, at: Sample, mesh: &MeshSource, place: &Place) -> Result<Mask, LoadError> {

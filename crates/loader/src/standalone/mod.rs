@@ -163,9 +163,10 @@ impl<'a> Stage<'a> {
             margin: stage.margin.unwrap_or(usual.margin),
             zoom: stage.zoom.unwrap_or(usual.zoom),
         };
-        match self.turns() {
-            true => framing::swept_turntable(scene, bounds, &framing, stage.turns.unwrap_or(1.0)),
-            false => framing::still(scene, bounds, &framing),
+        if self.turns() {
+            framing::swept_turntable(scene, bounds, &framing, stage.turns.unwrap_or(1.0))
+        } else {
+            framing::still(scene, bounds, &framing)
         }
     }
 }

@@ -138,20 +138,14 @@ impl<'a> Build<'a> {
             return Form::Deforming;
         }
         let weights = pose.weights(part.node);
-        match part.skin == NONE && weights.iter().all(|&w| w == 0.0) {
-            true => Form::Plain,
-            false => Form::Shaped,
-        }
+        if part.skin == NONE && weights.iter().all(|&w| w == 0.0) { Form::Plain } else { Form::Shaped }
     }
 
     /// Adds the instances of a part, placed by its node or its joints.
     fn place(&mut self, part: &Part) {
         let (mesh, slot_base) = self.mesh(part);
         let skinned = part.skin != NONE;
-        let (node, local) = match skinned {
-            true => (NONE, Affine3::IDENTITY),
-            false => self.frame(part.node),
-        };
+        let (node, local) = if skinned { (NONE, Affine3::IDENTITY) } else { self.frame(part.node) };
         let instance =
             |placement: &Affine3| Instance { local: local * *placement, node, mesh, slot_base, motion: NONE };
         let stem = self.stem(part.node);
@@ -185,9 +179,10 @@ impl<'a> Build<'a> {
         }
         let name = self.posed.rig.nodes.get(node as usize);
         let name = name.map_or("node", |node| &node.name);
-        let stem = self.scene.names.add_stem(match self.taken.insert(name.to_owned()) {
-            true => name.to_owned(),
-            false => format!("{name}.{node}"),
+        let stem = self.scene.names.add_stem(if self.taken.insert(name.to_owned()) {
+            name.to_owned()
+        } else {
+            format!("{name}.{node}")
         });
         self.stems.insert(node, stem);
         stem
@@ -225,10 +220,7 @@ impl<'a> Build<'a> {
         *self.followers.entry(node).or_insert_with(|| {
             let moves = posed.live.moves(node);
             nodes.push(Node {
-                local: match moves {
-                    true => Affine3::IDENTITY,
-                    false => posed.pose.world(node).into(),
-                },
+                local: if moves { Affine3::IDENTITY } else { posed.pose.world(node).into() },
                 parent: NONE,
                 motion: NONE,
                 follows: moves.then_some(RigNodeRef { actor: ACTOR, node }),

@@ -83,9 +83,10 @@ fn constant(radiance: Vec3) -> Environment {
 /// # Errors
 /// If there is no such file.
 pub fn check_picture(path: &Path) -> Result<(), LoadError> {
-    match files::exists(path) && path.is_file() {
-        true => Ok(()),
-        false => Err(LoadError::file(path, "the picture of --environment does not exist: check the path")),
+    if files::exists(path) && path.is_file() {
+        Ok(())
+    } else {
+        Err(LoadError::file(path, "the picture of --environment does not exist: check the path"))
     }
 }
 

@@ -41,10 +41,10 @@ const GLANCE: usize = 1024;
 /// Reads a file; `path` is for messages.
 fn read(path: &Path, file: &[u8]) -> Result<Indexed, LoadError> {
     let mut corners = Welded::default();
-    match is_text(without_mark(file)) {
-        true => text::read(without_mark(file), &mut corners)
-            .map_err(|(line, message)| LoadError::line(path, line, message))?,
-        false => binary(file, &mut corners).map_err(|message| LoadError::file(path, message))?,
+    if is_text(without_mark(file)) {
+        text::read(without_mark(file), &mut corners).map_err(|(line, message)| LoadError::line(path, line, message))?
+    } else {
+        binary(file, &mut corners).map_err(|message| LoadError::file(path, message))?
     }
     Ok(corners.mesh)
 }

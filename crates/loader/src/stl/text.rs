@@ -32,9 +32,10 @@ pub fn read(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
             _ => return Err((line, format!("unknown keyword `{keyword}`: expected `facet`, `vertex` or `endsolid`"))),
         }
     }
-    match polygon.is_empty() {
-        true => Ok(()),
-        false => Err((words.line, "the file ends in the midst of a triangle: it is cut short".to_owned())),
+    if polygon.is_empty() {
+        Ok(())
+    } else {
+        Err((words.line, "the file ends in the midst of a triangle: it is cut short".to_owned()))
     }
 }
 

@@ -27,9 +27,10 @@ pub fn of<'a>(picture: &'a Picture, rows: &FileRows) -> Result<Vec<Channel<'a>>,
                 image.map_or(&[][..], |image| &image.values)
             }
         };
-        match values.len() == pixels * place.stride {
-            true => Ok(Channel { place, values }),
-            false => Err(EncodeError::Size { width: picture.width, height: picture.height, values: values.len() }),
+        if values.len() == pixels * place.stride {
+            Ok(Channel { place, values })
+        } else {
+            Err(EncodeError::Size { width: picture.width, height: picture.height, values: values.len() })
         }
     };
     rows.channels().into_iter().map(channel).collect()

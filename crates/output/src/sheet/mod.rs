@@ -130,10 +130,11 @@ pub fn open_sheet(
 fn preparation(layout: &SheetLayout) -> Prepare {
     let wanted: HashSet<u32> = layout.frames.iter().copied().collect();
     let tile = layout.tile;
-    Box::new(move |picture: &Picture| match wanted.contains(&picture.metadata.frame) {
-        true => shrink(picture, tile),
-        false => Ok(Vec::new()),
-    })
+    Box::new(
+        move |picture: &Picture| {
+            if wanted.contains(&picture.metadata.frame) { shrink(picture, tile) } else { Ok(Vec::new()) }
+        },
+    )
 }
 
 /// The picture of a sheet, and its file.

@@ -36,9 +36,10 @@ pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Res
     let encoder = choose_encoder(format, settings).map_err(failed)?;
     let part = Part::create(&path).map_err(failed)?;
     let video = Video::start(part, format, &encoder, settings).map_err(failed)?;
-    let convert = match Stored::by(&encoder.name, format, settings.transparent).is_converted_here() {
-        true => yuv::convert,
-        false => |picture: &Picture| picture.bytes().map(Cow::into_owned),
+    let convert = if Stored::by(&encoder.name, format, settings.transparent).is_converted_here() {
+        yuv::convert
+    } else {
+        |picture: &Picture| picture.bytes().map(Cow::into_owned)
     };
     Ok(InOrder::new(path, Box::new(convert), Box::new(video)))
 }
@@ -117,10 +118,7 @@ fn try_encoder(encoder: &Encoder, format: VideoFormat, settings: &VideoSettings)
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let output = command.output().map_err(no_ffmpeg)?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(complaint(&output.stderr, &encoder.name)),
-    }
+    if output.status.success() { Ok(()) } else { Err(complaint(&output.stderr, &encoder.name)) }
 }
 
 fn ffmpeg() -> Command {
@@ -196,10 +194,7 @@ impl Video {
         drop(self.pipe.take());
         let status = self.child.wait()?;
         let messages = self.messages.take().and_then(|thread| thread.join().ok());
-        match status.success() {
-            true => Ok(()),
-            false => Err(complaint(&messages.unwrap_or_default(), &self.encoder)),
-        }
+        if status.success() { Ok(()) } else { Err(complaint(&messages.unwrap_or_default(), &self.encoder)) }
     }
 }
 
@@ -208,9 +203,10 @@ impl Video {
 /// file is opened a second time for ffmpeg, because a shared descriptor would keep the lock of [`Part`] after this process has died.
 fn output(part: &Path) -> io::Result<(Stdio, PathBuf)> {
     // Only the folder is checked: descriptor 1 may be closed in this process, but is open in ffmpeg.
-    match Path::new("/proc/self/fd").is_dir() {
-        true => Ok((OpenOptions::new().write(true).open(part)?.into(), "/proc/self/fd/1".into())),
-        false => Ok((Stdio::null(), part.to_owned())),
+    if Path::new("/proc/self/fd").is_dir() {
+        Ok((OpenOptions::new().write(true).open(part)?.into(), "/proc/self/fd/1".into()))
+    } else {
+        Ok((Stdio::null(), part.to_owned()))
     }
 }
 
@@ -221,17 +217,14 @@ fn command(file: &Path, format: VideoFormat, encoder: &Encoder, settings: &Video
     let rate = settings.rate.to_string();
     let mut command = ffmpeg();
     command.args(["-f", "rawvideo"]);
-    match stored.is_converted_here() {
-        true => {
-            command.args(["-pix_fmt", stored.pixels, "-s", &format!("{width}x{height}")]).args(tags);
-            command.args(["-framerate", &rate, "-i", "pipe:0", "-an"]);
-        }
-        false => {
-            let pixels = if settings.transparent { "rgba" } else { "rgb24" };
-            command.args(["-pix_fmt", pixels, "-s", &format!("{}x{}", settings.width, settings.height)]);
-            command.args(["-framerate", &rate, "-i", "pipe:0", "-an"]);
-            command.args(["-vf", &stored.filter((settings.width, settings.height), settings.transparent)]);
-        }
+    if stored.is_converted_here() {
+        command.args(["-pix_fmt", stored.pixels, "-s", &format!("{width}x{height}")]).args(tags);
+        command.args(["-framerate", &rate, "-i", "pipe:0", "-an"]);
+    } else {
+        let pixels = if settings.transparent { "rgba" } else { "rgb24" };
+        command.args(["-pix_fmt", pixels, "-s", &format!("{}x{}", settings.width, settings.height)]);
+        command.args(["-framerate", &rate, "-i", "pipe:0", "-an"]);
+        command.args(["-vf", &stored.filter((settings.width, settings.height), settings.transparent)]);
     }
     command.args(["-c:v", &encoder.name]).args(&encoder.arguments).args(tags);
     command.args(["-pix_fmt", stored.pixels]);

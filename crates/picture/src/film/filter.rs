@@ -47,10 +47,7 @@ impl SampledFilter {
 
 /// Concatenated tables of [`FILTER_STEPS`] + 1 positions each: Blackman-Harris, Mitchell, and Mitchell without its negative lobes.
 pub static FILTER_TABLES: LazyLock<Vec<f32>> = LazyLock::new(|| {
-    let without_lobes = |x: f64| match x.abs() < MITCHELL_LOBE {
-        true => mitchell(x),
-        false => 0.0,
-    };
+    let without_lobes = |x: f64| if x.abs() < MITCHELL_LOBE { mitchell(x) } else { 0.0 };
     let tables = [places(blackman_harris), places(mitchell), places(without_lobes)];
     tables.concat()
 });
@@ -64,9 +61,10 @@ fn blackman_harris(x: f64) -> f64 {
 /// Mitchell's filter over [-1, 1] (Mitchell and Netravali 1988, "Reconstruction Filters in Computer Graphics", B = C = 1/3).
 fn mitchell(x: f64) -> f64 {
     let x = 2.0 * x.abs();
-    match x < 1.0 {
-        true => (7.0 * x.powi(3) - 12.0 * x.powi(2) + 16.0 / 3.0) / 6.0,
-        false => (-7.0 / 3.0 * x.powi(3) + 12.0 * x.powi(2) - 20.0 * x + 32.0 / 3.0) / 6.0,
+    if x < 1.0 {
+        (7.0 * x.powi(3) - 12.0 * x.powi(2) + 16.0 / 3.0) / 6.0
+    } else {
+        (-7.0 / 3.0 * x.powi(3) + 12.0 * x.powi(2) - 20.0 * x + 32.0 / 3.0) / 6.0
     }
 }
 

@@ -57,9 +57,10 @@ fn frame(kelvin: f32) -> (Vec2, Vec2) {
 fn planck(kelvin: f32) -> Vec2 {
     let t = 1e3 / kelvin;
     let cubic = |a: f32, b: f32, c: f32, d: f32, x: f32| ((a * x + b) * x + c) * x + d;
-    let x = match kelvin < 4000.0 {
-        true => cubic(-0.266_123_9, -0.234_358_9, 0.877_695_6, 0.179_91, t),
-        false => cubic(-3.025_847, 2.107_037_9, 0.222_634_7, 0.240_39, t),
+    let x = if kelvin < 4000.0 {
+        cubic(-0.266_123_9, -0.234_358_9, 0.877_695_6, 0.179_91, t)
+    } else {
+        cubic(-3.025_847, 2.107_037_9, 0.222_634_7, 0.240_39, t)
     };
     let y = match kelvin {
         k if k < 2222.0 => cubic(-1.106_381_4, -1.348_110_2, 2.185_558_3, -0.202_196_83, x),

@@ -14,9 +14,10 @@ impl Eye {
     /// The command line that renders the current picture, or the animation along the current path.
     pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
         let name = throng_loader::name_of(&source.path);
-        let typed = match self.choices.clips().is_some_and(|clips| clips.is_empty()) {
-            true => command_line::at_rest(source.flags.clone()),
-            false => source.flags.clone(),
+        let typed = if self.choices.clips().is_some_and(|clips| clips.is_empty()) {
+            command_line::at_rest(source.flags.clone())
+        } else {
+            source.flags.clone()
         };
         let mut flags = self.choices.flags();
         let changed = self.edits.overrides().into_iter();

@@ -501,9 +501,10 @@ impl Eye {
         let known = (number, &mut Measured::default());
         let (frame, settings) = stage.shown.loaded.pose(&job, stage.device.as_mut(), known, &|| false)?;
         job.settings = settings;
-        let frame = match is_own {
-            true => frame,
-            false => stage.shown.loaded.close_to(frame, Some(seen.camera().eye)).seen_by(seen.camera()),
+        let frame = if is_own {
+            frame
+        } else {
+            stage.shown.loaded.close_to(frame, Some(seen.camera().eye)).seen_by(seen.camera())
         };
         Ok(Some(Still::new(self.link.clone(), of, job, frame)))
     }

@@ -23,10 +23,7 @@ impl Eye {
             Progress::Quick { at, .. } if now < *at + SETTLING => tick.min(Due::At(*at + SETTLING)),
             Progress::Quick { .. } => Due::Still,
             Progress::Filming(film) if !film.is_done() || !self.state.done => {
-                match film.is_done() && !self.link.is_ready() {
-                    true => tick,
-                    false => Due::Still,
-                }
+                if film.is_done() && !self.link.is_ready() { tick } else { Due::Still }
             }
             Progress::Changed | Progress::Filming(_) | Progress::Ended => tick,
         }

@@ -33,9 +33,10 @@ pub fn warning(scene: &Scene, frames: &[u32]) -> Option<String> {
         &[frame, next] if next == frame + 1 => Some((frame, jump(scene, frame)?)),
         _ => None,
     })?;
-    let why = match turn.passes_eye {
-        true => "its target passes the eye; move one around the other, or add a key to the flight",
-        false => "it looks straight up or down; move it to the side of its target, or set another `up`",
+    let why = if turn.passes_eye {
+        "its target passes the eye; move one around the other, or add a key to the flight"
+    } else {
+        "it looks straight up or down; move it to the side of its target, or set another `up`"
     };
     Some(format!(
         "between frames {frame} and {} the camera turns by {:.0} degrees, because {why}",

@@ -67,10 +67,8 @@ fn about_materials(scene: &Scene) -> Option<String> {
     rows.retain(|&row| scene.materials[row].needs_paths());
     let clear: Vec<usize> = rows.iter().copied().filter(|&row| scene.materials[row].lobes.transmission > 0.0).collect();
     let materials = (!rows.is_empty()).then(|| named(scene, rows))?;
-    let blocks = match clear.is_empty() {
-        true => String::new(),
-        false => format!(", and lets no light through {}", named(scene, clear)),
-    };
+    let blocks =
+        if clear.is_empty() { String::new() } else { format!(", and lets no light through {}", named(scene, clear)) };
     Some(format!(
         "whitted supports only matt surfaces and mirrors, and renders {materials} as matt{blocks}; use --integrator path"
     ))

@@ -196,10 +196,7 @@ fn followed(scene: &Scene, moment: &Moment, follow: &Follow) -> Vec3 {
     let at = |sample: u32| {
         let quantile = (sample as f32 + 0.5) / LAG_SAMPLES as f32;
         let time = moment.time() + f64::from(follow.lag * (1.0 - quantile).ln());
-        let before = match scene.actors.is_empty() {
-            true => Moment::without_actors(time),
-            false => Moment::of(scene, time),
-        };
+        let before = if scene.actors.is_empty() { Moment::without_actors(time) } else { Moment::of(scene, time) };
         kept(scene, &before.relative_to(moment.origin()), follow)
     };
     (0..LAG_SAMPLES).map(at).sum::<Vec3>() / LAG_SAMPLES as f32

@@ -34,10 +34,7 @@ pub fn shape_shutter_keys(scene: &Scene, frame: &Moment, time: ShutterTime) -> V
     let mut keys: Vec<_> = meshes.map(|mesh| shapes(mesh, &first)).collect();
     let wanted: Vec<u32> = keys.par_iter().map(|keys| segments(keys)).collect();
     let finest = wanted.iter().copied().max().unwrap_or(0);
-    let fine = match finest > FEWEST_SEGMENTS {
-        true => moments(finest),
-        false => Vec::new(),
-    };
+    let fine = if finest > FEWEST_SEGMENTS { moments(finest) } else { Vec::new() };
     let pairs = keys.par_iter_mut().zip(&scene.deforming);
     pairs.zip(wanted).for_each(|((keys, mesh), segments)| {
         if segments == 0 {

@@ -70,15 +70,15 @@ pub fn camera_shutter_keys(scene: &Scene, time: ShutterTime) -> Vec<CameraPose> 
         || camera.target.is_some()
         || scene.camera_has_keys
         || focus.into_iter().chain(keyed).any(|focus| matches!(focus, Focus::On(_)));
-    let moment = |at: f64| match follows {
-        true => Moment::of(scene, at).in_frame(time.frame).relative_to(time.origin),
-        false => Moment::without_actors(at).in_frame(time.frame).relative_to(time.origin),
+    let moment = |at: f64| {
+        if follows {
+            Moment::of(scene, at).in_frame(time.frame).relative_to(time.origin)
+        } else {
+            Moment::without_actors(at).in_frame(time.frame).relative_to(time.origin)
+        }
     };
     let poses: Vec<CameraPose> = time.times(CAMERA_SEGMENTS).map(|time| camera_at(scene, &moment(time))).collect();
-    match poses.windows(2).all(|pair| pair[0] == pair[1]) {
-        true => Vec::new(),
-        false => poses,
-    }
+    if poses.windows(2).all(|pair| pair[0] == pair[1]) { Vec::new() } else { poses }
 }
 
 /// Fills `out` with the shutter keys of `instances`. `ids` are their numbers in the scene; empty if they are in the scene's order.

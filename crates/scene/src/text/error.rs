@@ -55,9 +55,8 @@ impl LoadError {
     #[doc(hidden)]
     pub fn strict(file: &Path, warnings: &[String]) -> Self {
         let name = file.display().to_string();
-        let line = |warning: &String| match warning.starts_with(&name) {
-            true => one_line(warning),
-            false => one_line(&format!("{name}: {warning}")),
+        let line = |warning: &String| {
+            if warning.starts_with(&name) { one_line(warning) } else { one_line(&format!("{name}: {warning}")) }
         };
         Self::Strict { warnings: warnings.iter().map(line).collect() }
     }

@@ -54,9 +54,10 @@ impl Source {
 
     /// A message with the name of the file, if there is one.
     fn named(&self, message: &str) -> String {
-        match self.path.as_os_str().is_empty() {
-            true => message.to_owned(),
-            false => format!("{}: {message}", self.path.display()),
+        if self.path.as_os_str().is_empty() {
+            message.to_owned()
+        } else {
+            format!("{}: {message}", self.path.display())
         }
     }
 

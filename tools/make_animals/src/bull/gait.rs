@@ -113,9 +113,10 @@ fn place_foot(pose: &mut Pose, bones: &Bones, leg: &[usize; 4], step: &Step, hin
     let (fetlock, toe) = (skeleton.joints[hoof].at, skeleton.joints[hoof].tip);
     let turn = Quat::from_rotation_z(step.hoof);
     let target = toe + step.toe + turn * (fetlock - toe);
-    let (pole, angle) = match hind {
-        true => (Vec3::NEG_X, 0.55 * step.swing + 0.3 * step.fold),
-        false => (Vec3::X, 0.75 * step.swing + 0.1 * step.fold),
+    let (pole, angle) = if hind {
+        (Vec3::NEG_X, 0.55 * step.swing + 0.3 * step.fold)
+    } else {
+        (Vec3::X, 0.75 * step.swing + 0.1 * step.fold)
     };
     turn_upper(pose, bones, leg, target, angle);
     pose.reach(skeleton, [lower, cannon], target, pole);

@@ -123,10 +123,7 @@ impl Work {
             .points
             .par_iter()
             .zip(&self.around)
-            .map(|(&p, around)| match around.is_empty() {
-                true => f32::INFINITY,
-                false => surface.edge_length(p) * scale,
-            })
+            .map(|(&p, around)| if around.is_empty() { f32::INFINITY } else { surface.edge_length(p) * scale })
             .collect();
         let edges = self.edges();
         for _ in 0..SWEEPS {

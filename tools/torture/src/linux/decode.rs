@@ -20,10 +20,13 @@ pub fn fault(name: &Path, bytes: &[u8]) -> Option<String> {
         "film" => seal::film(bytes).map(drop).ok_or("a broken film".into()),
         "blas" => seal::is_sealed_tree(bytes).then_some(()).ok_or("a broken tree".into()),
         "json" => serde_json::from_slice::<serde_json::Value>(bytes).map(drop).map_err(|e| e.to_string()),
-        "md" | "scn" => match bytes.is_empty() {
-            true => Err("empty".to_owned()),
-            false => Ok(()),
-        },
+        "md" | "scn" => {
+            if bytes.is_empty() {
+                Err("empty".to_owned())
+            } else {
+                Ok(())
+            }
+        }
         _ => Ok(()),
     };
     read.err()

@@ -68,9 +68,10 @@ impl Kills {
         if blows[0] == libc::SIGUSR1 && !job.is_render() {
             return Ok(());
         }
-        let moment = match random.once_in(4) {
-            true => Duration::from_micros(random.next() % 20_000),
-            false => job.time.mul_f64(random.share()),
+        let moment = if random.once_in(4) {
+            Duration::from_micros(random.next() % 20_000)
+        } else {
+            job.time.mul_f64(random.share())
         };
         let running = job.start(campaign, folder, Limits::default())?;
         let caught = wait_for(&running, moment, blows[0]);

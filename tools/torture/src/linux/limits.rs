@@ -76,10 +76,7 @@ fn least_memory(campaign: &Campaign) -> anyhow::Result<u64> {
     let (mut too_little, mut enough) = (0, PLENTY);
     while enough - too_little > 1 << 20 {
         let middle = (too_little + enough) / 2;
-        match starts(middle)? {
-            true => enough = middle,
-            false => too_little = middle,
-        }
+        if starts(middle)? { enough = middle } else { too_little = middle }
     }
     Ok(enough + (1 << 20))
 }

@@ -117,10 +117,7 @@ pub fn main() -> anyhow::Result<ExitCode> {
             is_broken |= promise.is_broken();
         }
     }
-    Ok(match is_broken {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
-    })
+    Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn campaign(args: &Args, mounts: bool) -> anyhow::Result<Campaign> {

@@ -183,9 +183,10 @@ impl<'c> Session<'c> {
         let answer = page.answer(&["saved", "refused"]).map_err(Fault::Stuck)?;
         let text = fs::read_to_string(self.folder.join("scene.ron")).map_err(|error| Fault::Lost(error.to_string()))?;
         if answer["is"] == "refused" {
-            return match text == self.text {
-                true => Ok(()),
-                false => Err(Fault::Lost(format!("a refused save changes the file: {}", answer["why"]))),
+            return if text == self.text {
+                Ok(())
+            } else {
+                Err(Fault::Lost(format!("a refused save changes the file: {}", answer["why"])))
             };
         }
         let is_camera = message["what"] == "camera";

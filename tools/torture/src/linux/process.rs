@@ -231,9 +231,10 @@ fn shell_line(command: &Command, limits: Limits) -> String {
     let quoted = |text: &std::ffi::OsStr| {
         let text = text.to_string_lossy();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+#".contains(c);
-        match !text.is_empty() && text.chars().all(plain) {
-            true => text.into_owned(),
-            false => format!("'{}'", text.replace('\'', r"'\''")),
+        if !text.is_empty() && text.chars().all(plain) {
+            text.into_owned()
+        } else {
+            format!("'{}'", text.replace('\'', r"'\''"))
         }
     };
     let mut line = limits.shell() + &quoted(command.get_program());

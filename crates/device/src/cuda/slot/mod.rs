@@ -197,10 +197,7 @@ impl Slot {
 
     /// Bytes on the GPU for the shapes of deforming meshes, without their trees.
     pub fn shape_bytes(tables: &SceneTables, frame: &Frame) -> usize {
-        match frame.shapes.is_empty() {
-            true => 0,
-            false => vertex_bytes(tables, &frame.shapes) + size_of_val(tables.meshes()),
-        }
+        if frame.shapes.is_empty() { 0 } else { vertex_bytes(tables, &frame.shapes) + size_of_val(tables.meshes()) }
     }
 
     /// Bytes on the GPU for a TLAS and for a picture.
@@ -273,14 +270,13 @@ impl Slot {
         settings: &FrameSettings,
         params: &mut Params,
     ) -> CudaResult<()> {
-        match settings.aovs.is_empty() {
-            true => Ok(()),
-            false => {
-                self.film.reserve(size_of::<u32>() * Accumulation::words(settings))?;
-                let start = Accumulation::cover_start(settings);
-                let cover = start.map(|start| self.film.at(size_of::<u32>() * start));
-                self.aovs.prepare(tables, (frame, settings), cover, params, &self.stream)
-            }
+        if settings.aovs.is_empty() {
+            Ok(())
+        } else {
+            self.film.reserve(size_of::<u32>() * Accumulation::words(settings))?;
+            let start = Accumulation::cover_start(settings);
+            let cover = start.map(|start| self.film.at(size_of::<u32>() * start));
+            self.aovs.prepare(tables, (frame, settings), cover, params, &self.stream)
         }
     }
 
@@ -359,9 +355,10 @@ impl Slot {
             self.prepare_measuring(&mut params)?;
         }
         params.film.pixels = self.pixels.at(0);
-        let chunks = match passes.is_over() {
-            true => VecDeque::new(),
-            false => cut.chunks(self.aim(&mut params, &passes)?, passes.samples()),
+        let chunks = if passes.is_over() {
+            VecDeque::new()
+        } else {
+            cut.chunks(self.aim(&mut params, &passes)?, passes.samples())
         };
         let is_whole = |chunk: &Chunk| chunk.samples == (0..samples);
         let gathers = matches!(cut, Cut::Waves { .. })
@@ -436,9 +433,10 @@ impl Slot {
     /// Queues the next chunk of the pass, or ends the pass.
     fn sample(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let Some(chunk) = work.chunks.pop_front() else {
-            return match work.passes.is_adaptive() && !work.passes.is_over() {
-                true => self.measure(work, kernels),
-                false => self.end_sampling(work, kernels),
+            return if work.passes.is_adaptive() && !work.passes.is_over() {
+                self.measure(work, kernels)
+            } else {
+                self.end_sampling(work, kernels)
             };
         };
         let Cut::Waves { needs, .. } = work.cut else {
@@ -462,9 +460,10 @@ impl Slot {
             work.file_rows = None;
             work.film = None;
         }
-        match work.aovs.is_empty() || work.gathers && !work.aovs.contains(Aov::Variance) {
-            true => self.finish(work, kernels),
-            false => Ok(Phase::Gathering(0..tile_count(&work.params) * TILE_ITEMS)),
+        if work.aovs.is_empty() || work.gathers && !work.aovs.contains(Aov::Variance) {
+            self.finish(work, kernels)
+        } else {
+            Ok(Phase::Gathering(0..tile_count(&work.params) * TILE_ITEMS))
         }
     }
 

@@ -95,9 +95,12 @@ impl Slot {
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let mut params = work.params;
         let pixels = params.film.width * params.film.height;
-        let values = |aov| match work.aovs.contains(aov) {
-            true => self.aovs.image(work.aovs, pixels as usize, aov).cast_const(),
-            false => std::ptr::null(),
+        let values = |aov| {
+            if work.aovs.contains(aov) {
+                self.aovs.image(work.aovs, pixels as usize, aov).cast_const()
+            } else {
+                std::ptr::null()
+            }
         };
         params.film.shadow = values(Aov::Shadow);
         if params.picture.draws_edges != 0 {

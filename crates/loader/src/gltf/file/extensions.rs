@@ -90,11 +90,10 @@ fn is_harmless(name: &str) -> bool {
 pub fn check_required(required: &[String], faults: &Faults, warnings: &Warnings) -> Result<(), Fault> {
     for (i, name) in required.iter().enumerate().filter(|(_, name)| !is_supported(name)) {
         let path = format!("/extensionsRequired/{i}");
-        match is_harmless(name) {
-            true => warnings.add(&path, format!("`{name}` is required, but not supported and ignored")),
-            false => {
-                faults.keep::<()>(Err(fault(path, refusal(name))))?;
-            }
+        if is_harmless(name) {
+            warnings.add(&path, format!("`{name}` is required, but not supported and ignored"))
+        } else {
+            faults.keep::<()>(Err(fault(path, refusal(name))))?;
         }
     }
     Ok(())

@@ -105,9 +105,10 @@ fn offsets(vertices: &Vertices, accessor: Option<Index<Accessor>>, path: &str) -
         return Ok(Vec::new());
     };
     let offsets = vertices.accessor_floats::<3>(accessor, path).and_then(|offsets| {
-        match offsets.par_iter().flatten_iter().all(|x| x.is_finite()) {
-            true => Ok(offsets),
-            false => Err(fault(path, "morph offsets must be finite")),
+        if offsets.par_iter().flatten_iter().all(|x| x.is_finite()) {
+            Ok(offsets)
+        } else {
+            Err(fault(path, "morph offsets must be finite"))
         }
     });
     Ok(vertices.document.or_warn(offsets, "it moves nothing")?.unwrap_or_default())

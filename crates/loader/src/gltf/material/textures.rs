@@ -165,10 +165,7 @@ impl<'a> Table<'a> {
             return Ok(None);
         };
         let count = self.document.root.images.len();
-        match image < count {
-            true => Ok(Some(image)),
-            false => Err(fault(path, out_of_range("image", image, count))),
-        }
+        if image < count { Ok(Some(image)) } else { Err(fault(path, out_of_range("image", image, count))) }
     }
 
     /// Decodes all collected pictures in parallel. None, with a warning, for textures whose picture is missing, damaged or in an

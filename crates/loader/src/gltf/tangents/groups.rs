@@ -39,10 +39,7 @@ impl Fan {
         self.ends.extend(ends);
         self.links.clear();
         self.links.resize(self.corners.len(), [NONE; 2]);
-        match self.corners.len() <= FEW {
-            true => self.link_few(),
-            false => self.link_many(),
-        }
+        if self.corners.len() <= FEW { self.link_few() } else { self.link_many() }
     }
 
     fn link_few(&mut self) {

@@ -24,25 +24,16 @@ impl Elements<'_> {
     }
 
     pub fn count(&self) -> usize {
-        match self.are_corners() {
-            true => 3 * self.mesh.triangles.len(),
-            false => self.mesh.positions.len(),
-        }
+        if self.are_corners() { 3 * self.mesh.triangles.len() } else { self.mesh.positions.len() }
     }
 
     fn of_triangle(&self, triangle: usize) -> [u32; 3] {
-        match self.are_corners() {
-            true => from_fn(|k| (3 * triangle + k) as u32),
-            false => self.mesh.triangles[triangle],
-        }
+        if self.are_corners() { from_fn(|k| (3 * triangle + k) as u32) } else { self.mesh.triangles[triangle] }
     }
 
     fn vertex(&self, element: u32) -> usize {
         let element = element as usize;
-        match self.are_corners() {
-            true => self.mesh.triangles[element / 3][element % 3] as usize,
-            false => element,
-        }
+        if self.are_corners() { self.mesh.triangles[element / 3][element % 3] as usize } else { element }
     }
 
     pub fn position(&self, element: u32) -> Vec3 {
@@ -136,10 +127,7 @@ fn is_not_zero(x: f32) -> bool {
 }
 
 pub fn unit_or_zero(v: Vec3) -> Vec3 {
-    match v.to_array().into_iter().any(is_not_zero) {
-        true => v * v.length().recip(),
-        false => v,
-    }
+    if v.to_array().into_iter().any(is_not_zero) { v * v.length().recip() } else { v }
 }
 
 /// A mesh with equal elements merged. Corner `3 t + k` is corner `k` of triangle `t`. A vertex is identified by its first element.

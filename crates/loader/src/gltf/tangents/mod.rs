@@ -31,9 +31,10 @@ pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32,
     if uvs.is_empty() {
         return false;
     }
-    let turned: Vec<[f32; 2]> = match texture_from_mesh == Mat2::IDENTITY {
-        true => Vec::new(),
-        false => uvs.par_iter().map(|&uv| (texture_from_mesh * Vec2::from(uv)).into()).collect(),
+    let turned: Vec<[f32; 2]> = if texture_from_mesh == Mat2::IDENTITY {
+        Vec::new()
+    } else {
+        uvs.par_iter().map(|&uv| (texture_from_mesh * Vec2::from(uv)).into()).collect()
     };
     let uvs = if turned.is_empty() { uvs } else { &turned };
     let Some(welded) = Welded::new(Elements { mesh, uvs }) else {
@@ -41,9 +42,10 @@ pub fn generate(mesh: &mut TriangleMesh, deformers: &mut Deformers, uv_set: u32,
     };
     let Tangents { of_vertex, of_corner } = Tangents::new(&welded);
     let of_element = |&vertex: &u32| of_vertex[vertex as usize].unwrap_or(ANY);
-    let tangents = match welded.elements.are_corners() {
-        true => vec![ANY; mesh.positions.len()],
-        false => welded.vertex_of.par_iter().map(of_element).collect(),
+    let tangents = if welded.elements.are_corners() {
+        vec![ANY; mesh.positions.len()]
+    } else {
+        welded.vertex_of.par_iter().map(of_element).collect()
     };
     drop(welded);
     mesh.tangents = tangents;

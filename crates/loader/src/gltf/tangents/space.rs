@@ -168,10 +168,8 @@ fn average(group: &[Part], out: &mut [Option<Tangent>]) {
     let whole = sum(group.iter(), first.preserving);
     let together = group.len() > MOST_TOLD_APART || valid.all(near);
     for part in group {
-        out[part.place as usize] = match together || part.flat {
-            true => whole,
-            false => sum(group.iter().filter(|b| meet(part, b)), first.preserving),
-        };
+        out[part.place as usize] =
+            if together || part.flat { whole } else { sum(group.iter().filter(|b| meet(part, b)), first.preserving) };
     }
 }
 

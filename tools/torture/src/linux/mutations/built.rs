@@ -217,9 +217,8 @@ fn ply(text: bool) -> Vec<u8> {
          property list int int vertex_indices\nend_header\n"
     )
     .into_bytes();
-    let mut add = |value: i32, bytes: &[u8]| match text {
-        true => file.extend(format!("{value} ").into_bytes()),
-        false => file.extend(bytes),
+    let mut add = |value: i32, bytes: &[u8]| {
+        if text { file.extend(format!("{value} ").into_bytes()) } else { file.extend(bytes) }
     };
     for [x, y] in [[0, 0], [1, 0], [1, 1], [0, 1]] {
         for value in [x, y, 0, 0, 0, 1] {

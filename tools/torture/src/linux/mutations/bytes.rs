@@ -61,19 +61,15 @@ fn copy_block(bytes: &mut [u8], random: &mut Random) {
 fn splice(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = place(bytes.len(), random);
     let end = (at + random.below(64)).min(bytes.len());
-    match random.once_in(2) {
-        true => drop(bytes.drain(at..end)),
-        false => {
-            let piece = bytes[at..end].to_vec();
-            bytes.splice(at..at, piece);
-        }
+    if random.once_in(2) {
+        drop(bytes.drain(at..end))
+    } else {
+        let piece = bytes[at..end].to_vec();
+        bytes.splice(at..at, piece);
     }
 }
 
 /// A random position. Half of the positions are in the first 128 bytes, where headers are.
 fn place(length: usize, random: &mut Random) -> usize {
-    match random.once_in(2) {
-        true => random.below(length.min(128)),
-        false => random.below(length),
-    }
+    if random.once_in(2) { random.below(length.min(128)) } else { random.below(length) }
 }

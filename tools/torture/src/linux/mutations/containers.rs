@@ -43,9 +43,10 @@ pub fn png(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         0 => drop(chunks.remove(at)),
         1 => chunks.insert(random.below(chunks.len()), chunks[at].clone()),
         _ => {
-            let data = match kind == b"IDAT" && random.once_in(2) {
-                true => recompressed(data, random)?,
-                false => bytes::mutated(data, random),
+            let data = if kind == b"IDAT" && random.once_in(2) {
+                recompressed(data, random)?
+            } else {
+                bytes::mutated(data, random)
             };
             chunks[at] = [kind, &data].concat();
         }
