@@ -5,35 +5,34 @@ use super::{
     Accumulation, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered,
     Stop, WorkCounts,
     adaptive::{self, Passes},
-    frame_aovs, layer_words,
     material_tables::{MaterialTables, PosedCache},
     params::{TILE_ITEMS, pixel_items},
     tables::Tables,
 };
 use crate::light::LightCache;
-use bytemuck::Zeroable;
-use launch::{Elsewhere, Launch, Shining};
+use launch::{Launch, Shining};
 use std::{
     ptr::{null, null_mut},
     sync::Arc,
     time::{Duration, Instant},
 };
-use throng_abi::{DisplayParams, FilmParams, FrameAovs, Hit, Params, Ray, RayWork, Thread};
+use throng_abi::{Hit, Params, Ray, RayWork, Thread};
 use throng_accel::NodeLayout;
-use throng_picture::{
-    aov::{Aov, AovImage},
-    pixels::Floats,
-};
+use throng_picture::{aov::Aov, pixels::Floats};
 use throng_scene::Scene;
 
 /// A kernel: processes items `begin..end` on the calling thread.
 type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);
 
+mod developer;
 mod film_filter;
+mod gathering;
 mod join;
 mod launch;
+mod variants;
 mod watch;
 
+pub use developer::Developer;
 pub use film_filter::{FilmFilter, FilmLayers};
 
 #[allow(dead_code, reason = "some kernels are launched on GPUs alone")]
@@ -42,6 +41,9 @@ mod kernels {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 }
 use kernels::{KernelTable, VARIANTS};
+#[cfg(feature = "probe")]
+use variants::BASELINE;
+use variants::{chosen_kernels, kernels_named, supported};
 
 /// Items of `render_pixel` per batch: four 8×8 tiles.
 const PIXEL_BATCH: u32 = 256;
@@ -59,9 +61,6 @@ const CACHED_TLAS: usize = 32 << 20;
 const COUNTED_RAYS: usize = 1 << 20;
 /// The variant that traverses the GPU's trees with the GPU's algorithm on the CPU. It is slow and serves for comparison only.
 pub const COMPRESSED: &str = "compressed";
-
-/// The variant for any processor.
-const BASELINE: &str = "baseline";
 
 pub struct CpuDevice {
     kernels: &'static KernelTable,
@@ -195,177 +194,6 @@ impl CpuDevice {
             }
         }
         rays
-    }
-
-    /// Allocates the AOVs of a frame. `layers` receives their exact sums if [`FrameSettings::layer_sums`] is set.
-    fn gathering<'a>(
-        &self,
-        frame: &'a Frame,
-        settings: &FrameSettings,
-        layers: &mut Vec<u32>,
-    ) -> Result<Gathering<'a>, DeviceError> {
-        let (aovs, pixels) = (settings.aovs, settings.film_pixels());
-        let mut images: Vec<(Aov, Vec<f32>)> =
-            aovs.iter().map(|aov| (aov, vec![0.0; pixels * aov.channels()])).collect();
-        let tables = self.tables()?;
-        let mut record = Box::new(frame_aovs::record(frame, settings));
-        let mut shade_noise = vec![0f32; if settings.measures_shade() { 4 * pixels } else { 0 }];
-        if !shade_noise.is_empty() {
-            record.shade_noise = shade_noise.as_mut_ptr();
-        }
-        layers.resize(Accumulation::layers_words(settings), 0);
-        if !layers.is_empty() {
-            record.sums = layers.as_mut_ptr();
-            record.sum_words = layer_words(aovs) as u64;
-        }
-        for (aov, values) in &mut images {
-            frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());
-        }
-        if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
-            let ids = tables.name_ids();
-            record.instance_names = ids.instances.as_ptr();
-            record.material_names = ids.materials.as_ptr();
-        }
-        let others = frame.others.iter().flat_map(|others| others.iter());
-        let others: Vec<_> = others.map(|pose| Elsewhere::new(tables, pose)).collect();
-        let records = [&mut record.before, &mut record.after, &mut record.now];
-        for (record, other) in records.into_iter().zip(&others) {
-            other.apply(record, tables);
-        }
-        Ok(Gathering { record, images, _shade_noise: shade_noise, _others: others })
-    }
-
-    /// Gathers the AOVs of a frame whose film is done.
-    ///
-    /// # Safety
-    /// The launch must be for a picture with at least `items` items and point to its film.
-    unsafe fn gather_aovs(
-        &self,
-        launch: &mut Launch<'_>,
-        gathering: &Gathering<'_>,
-        settings: &FrameSettings,
-        items: u32,
-        stop: &Stop,
-    ) {
-        launch.params.film.aovs = &raw const *gathering.record;
-        let kernel = if settings.open_ended { self.kernels.gather_exact_aovs } else { self.kernels.gather_aovs };
-        // SAFETY: images and layers have the picture's size, and all other data of the record lives as long as the record.
-        unsafe { launch.run(kernel, items, PIXEL_BATCH, stop) };
-        launch.params.film.aovs = null();
-    }
-
-    /// Computes the coverage layers from shared contributions after all of them have been gathered.
-    ///
-    /// # Safety
-    /// As for [`Self::gather_aovs`].
-    unsafe fn finish_cover(&self, launch: &mut Launch<'_>, gathering: &Gathering<'_>, pixels: u32) {
-        if gathering.record.cover.is_null() {
-            return;
-        }
-        launch.params.film.aovs = &raw const *gathering.record;
-        // SAFETY: as above; each pixel writes its own layer values and reads contributions, which no item writes.
-        unsafe { launch.run(self.kernels.gather_cover, pixels, RESOLVE_BATCH, &|| false) };
-        launch.params.film.aovs = null();
-    }
-}
-
-/// The AOV images of a frame, and the data that kernels read to fill them.
-struct Gathering<'a> {
-    record: Box<FrameAovs>,
-    images: Vec<(Aov, Vec<f32>)>,
-    _shade_noise: Vec<f32>,
-    _others: Vec<Elsewhere<'a>>,
-}
-
-impl Gathering<'_> {
-    fn into_images(self) -> Vec<AovImage> {
-        let images = self.images.into_iter();
-        images.map(|(aov, values)| AovImage { aov, values: values.into() }).collect()
-    }
-}
-
-/// The variant named by `THRONG_CPU`, or the fastest one.
-fn chosen_kernels() -> Result<&'static KernelTable, DeviceError> {
-    match std::env::var("THRONG_CPU") {
-        Ok(name) => kernels_named(&name),
-        Err(_) => kernels_named(CpuDevice::variants().last().unwrap_or(&BASELINE)),
-    }
-}
-
-fn kernels_named(name: &str) -> Result<&'static KernelTable, DeviceError> {
-    let found = VARIANTS.iter().find(|v| v.name == name && supported(v.name));
-    found.ok_or_else(|| {
-        let names = CpuDevice::variants().join(", ");
-        DeviceError::Failed(format!(
-            "there is no CPU variant `{name}`: this processor and build have {names} (see THRONG_CPU)"
-        ))
-    })
-}
-
-/// Converts films to display pixels with the kernels that devices use.
-pub struct Developer(&'static KernelTable);
-
-impl Developer {
-    /// Uses the variant that `THRONG_CPU` names, or the fastest one.
-    ///
-    /// # Errors
-    /// If `THRONG_CPU` names an unknown or unsupported variant.
-    pub fn new() -> Result<Self, DeviceError> {
-        chosen_kernels().map(Self)
-    }
-
-    /// Converts a film (RGB sums and weights) to pixels of `pixel_bytes` bytes. `alpha` has one value per pixel for transparent pictures.
-    /// `film_params` gives the position of the pixels in the picture.
-    pub(super) fn resolve(
-        &self,
-        film: &mut [[f32; 4]],
-        alpha: Option<&[f32]>,
-        film_params: FilmParams,
-        display: DisplayParams,
-        pixel_bytes: usize,
-    ) -> Vec<u8> {
-        let bytes = film.len() * pixel_bytes;
-        // Floats, so that the memory is aligned for every pixel type.
-        let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
-        let film_params = FilmParams {
-            sums: film.as_mut_ptr().cast(),
-            pixels: pixels.as_mut_ptr().cast(),
-            alpha: alpha.map_or(null(), <[f32]>::as_ptr),
-            exact: 0,
-            ..film_params
-        };
-        let launch = Launch::of(Params { display, film: film_params, ..Zeroable::zeroed() });
-        // SAFETY: film, alpha and pixels have the same number of pixels.
-        unsafe {
-            let count = film.len() as u32;
-            launch.run(self.0.resolve_pixel, count, RESOLVE_BATCH, &|| false)
-        };
-        bytemuck::cast_slice(&pixels)[..bytes].to_vec()
-    }
-}
-
-/// Whether this processor has the instructions that a variant uses.
-fn supported(variant: &str) -> bool {
-    match variant {
-        BASELINE | COMPRESSED => true,
-        #[cfg(target_arch = "x86_64")]
-        "avx2" => {
-            is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt")
-        }
-        #[cfg(target_arch = "x86_64")]
-        "avx512" => {
-            supported("avx2")
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512bw")
-        }
-        _ => false,
     }
 }
 
