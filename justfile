@@ -23,7 +23,7 @@ cuda-toolkit:
 
 # Run all tests
 test:
-    cargo test
+    cargo test --workspace
 
 # Render a scene, for example: just render scenes/million.ron --frames 1
 render scene="scenes/dragon_of_dragons.ron" *flags:
@@ -62,7 +62,7 @@ torture *flags:
 
 # The same in two minutes, with the build of the tests
 torture-short:
-    cargo test --no-run
+    cargo test --workspace --no-run
     cargo run -p torture -- --short
 
 # Simulate a thousand workers and a hundred thousand frames in one folder, for example: just farm-at-scale --no-locks

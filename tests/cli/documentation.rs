@@ -19,7 +19,7 @@ use std::{
 
 /// Prefixes of commands that are not run, with the reason.
 const NOT_RUN: [(&str, &str); 22] = [
-    ("cargo test", "runs this test"),
+    ("cargo test --workspace", "runs this test"),
     ("cargo install", "builds the program from its repository"),
     ("cargo run --release --example", "builds and measures for minutes"),
     ("RAYON_NUM_THREADS=1 cargo run --release -p", "builds and measures for minutes"),

@@ -8,7 +8,7 @@ use syn::{
 };
 
 /// Files outside `crates/scene/src/desc` with types of the format.
-const OTHERS: [&str; 6] = ["film.rs", "flight.rs", "integrator.rs", "lib.rs", "rig.rs", "track.rs"];
+const OTHERS: [&str; 7] = ["film.rs", "flight.rs", "integrator.rs", "rig.rs", "settings.rs", "texture.rs", "track.rs"];
 
 /// A type of the format.
 #[derive(Clone, Debug)]
