@@ -174,7 +174,7 @@ fn shadows_of_cut_out_models_fade_towards_the_edges() {
     };
     let [edge, inside] = edges(&["--transparent"]);
     assert!(edge < 3 && inside > 40, "{edge} {inside}");
-    // The shadow of a part of the picture is that of the whole.
+    // A region shows the same shadow as the whole picture does there.
     let [edge, _] = edges(&["--transparent", "--region", "16,24,32,20"]);
     assert!(edge > 10, "{edge}");
 }

@@ -119,10 +119,12 @@ impl<'a> Paced<'a> {
             }
             None => None,
         };
-        let Some(mut complete) = self.window.take(step, traced)? else { return Ok(None) };
-        let keeper = keepers.map(|keepers| self.keeper(keepers, step.frame, step));
-        self.refine(&mut complete, keeper.as_ref(), stop)?;
-        Ok(Some(complete))
+        let mut complete = self.window.take(step, traced)?;
+        if let Some(complete) = complete.as_mut().filter(|_| self.job.denoised_noise.is_some()) {
+            let keeper = keepers.map(|keepers| self.keeper(keepers, step.frame, step));
+            self.refine(complete, keeper.as_ref(), stop)?;
+        }
+        Ok(complete)
     }
 
     /// The keeper of `frame`, which is traced in `step`.
