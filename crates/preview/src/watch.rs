@@ -193,9 +193,20 @@ impl Shared {
                 Work::Check(path, text) => Done::Checked(self.source.check(&path, &text)),
                 Work::Own(viewer, changed) => self.load_own(&mut files, viewer, changed),
             };
+            if done.has_failed() && Self::is_being_written(&files) {
+                self.orders().now = true;
+                continue;
+            }
             self.orders().done.push(done);
             self.bell.ring();
         }
+    }
+
+    /// Whether a file changes shortly after it could not be loaded: programs that overwrite a file empty it first. The viewers' own scenes are
+    /// loaded again after the file's.
+    fn is_being_written(files: &Files) -> bool {
+        thread::sleep(INTERVAL);
+        files.have_changed()
     }
 
     fn load_file(&self, files: &mut Files) -> Done {
@@ -219,6 +230,13 @@ impl Shared {
         let done = work();
         self.bell.loading.store(false, Ordering::Relaxed);
         done
+    }
+}
+
+impl Done {
+    /// Whether a scene could not be loaded.
+    fn has_failed(&self) -> bool {
+        matches!(self, Self::File(Err(_)) | Self::Own(_, Err(_)))
     }
 }
 
