@@ -3,12 +3,13 @@
 use super::{progress::Progress, remaining::rounded};
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
     time::{Duration, Instant},
 };
+use throng_base::sync::lock;
 use throng_device::FrameProgress;
 use throng_render::RenderJob;
 use throng_scene::{Shows, ranges};
@@ -121,7 +122,7 @@ impl Estimate {
     /// Starts the clock. `frame` is the progress of the current frame: with it, long sequences are reported before their first frame is
     /// done.
     pub fn begin(&self, frame: Option<Arc<FrameProgress>>) {
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = lock(&self.begun);
         if begun.is_some() {
             return;
         }
@@ -141,7 +142,7 @@ impl Estimate {
 
     /// Call this when the first frame is done.
     pub fn first_frame_done(&self) {
-        let begun = *self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = *lock(&self.begun);
         if let Some(begun) = begun {
             self.tell(self.film.line(begun.elapsed().as_secs_f64(), self.film.first as f64));
         }

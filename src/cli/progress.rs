@@ -4,10 +4,11 @@ use super::remaining::Remaining;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     io::{self, IsTerminal, Write},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     thread,
     time::{Duration, Instant},
 };
+use throng_base::sync::lock;
 use throng_device::FrameProgress;
 
 /// Values of `--progress`.
@@ -258,7 +259,7 @@ impl Bar {
 
     /// Locks the state, even if it is poisoned: panics are reported elsewhere.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn show(&self) {

@@ -2,10 +2,10 @@
 
 use glam::{Affine3, Vec3};
 use proptest::test_runner::{Config, RngSeed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use throng::scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, Scene, Shape, ToneMap, TriangleMesh};
 use throng_abi::{Hit, NO_INDEX, Ray};
-use throng_base::math::hash_unit;
+use throng_base::{math::hash_unit, sync::lock};
 use throng_device::{
     self as device, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
 };
@@ -93,7 +93,7 @@ pub fn on_each_device(mut visit: impl FnMut(&mut dyn Device)) {
     }
     if let Some(gpu) = gpu() {
         // A failed test at worst leaves frames in flight, which `load` discards.
-        visit(gpu.lock().unwrap_or_else(PoisonError::into_inner).as_mut());
+        visit(lock(gpu).as_mut());
     }
 }
 

@@ -11,8 +11,8 @@ pub use shown::shown_noise;
 
 use film::{FilmDenoiser, FilmFrame, FilmLayers};
 use oidn::{Filter, Image, Oidn};
-use std::sync::{Arc, Mutex, PoisonError};
-use throng_base::choice::choice;
+use std::sync::{Arc, Mutex};
+use throng_base::{choice::choice, sync::lock};
 use throng_device::{Developer, DeviceError, Filtered, FrameSettings};
 use throng_picture::{
     aov::{Aov, AovImage, AovSet},
@@ -191,7 +191,7 @@ impl Denoiser {
         };
         let [albedo, normal] = Self::GUIDES.map(guide);
         let inputs = [&*radiance, albedo?, normal?];
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = lock(&self.work);
         work.plan(size)?;
         let Work { oidn, plan: Some(plan) } = &*work else {
             return Err(DenoiseError::Oidn("no filter".into()));

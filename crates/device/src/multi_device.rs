@@ -8,7 +8,7 @@ use bands::{bands, joined_films, joined_pictures};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -16,6 +16,7 @@ use std::{
 };
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
+use throng_base::sync::{lock, unpoisoned};
 use throng_scene::Scene;
 
 /// Devices that take frames from one queue.
@@ -40,11 +41,6 @@ struct Shared<'a> {
     /// Finished films and pictures of bands, by first row.
     taken: Mutex<BTreeMap<u32, (Accumulation, Rendered)>>,
     film: &'a Accumulation,
-}
-
-/// Locks a mutex even after a panic. The panic is reported by its own thread, and the data is consistent between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Member {
@@ -197,7 +193,7 @@ impl Device for MultiDevice {
                 rendered.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })?;
-        let taken = shared.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let taken = unpoisoned(shared.taken.into_inner());
         let (films, rendered): (Vec<_>, Vec<_>) = taken.into_values().unzip();
         *film = joined_films(films, &bands);
         Ok(Rendered { time: start.elapsed(), ..joined_pictures(rendered) })

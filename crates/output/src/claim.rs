@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
     process,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         mpsc::{RecvTimeoutError, Sender, channel},
     },
     thread,
@@ -29,6 +29,7 @@ use std::{
 use throng_base::{
     disk,
     files::{is_at, without_waiting},
+    sync::lock,
 };
 
 const SUFFIX: &str = ".claim";
@@ -69,12 +70,8 @@ pub struct Claims {
 struct Held(Mutex<HashMap<PathBuf, File>>);
 
 impl Held {
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, File>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn renew(&self) {
-        for (claim, file) in self.lock().iter() {
+        for (claim, file) in lock(&self.0).iter() {
             // A claim that cannot be written eventually looks stale to other runs, which is harmless.
             let _ = write_owner(claim, file).and_then(|()| disk::flush(claim, file));
         }
@@ -92,7 +89,7 @@ impl Claims {
             match take(&claim)? {
                 Taken::Ours(file) => {
                     self.start_renewing(disk::time(&claim, RENEWAL));
-                    self.held.lock().insert(claim, file);
+                    lock(&self.held.0).insert(claim, file);
                     return Ok(true);
                 }
                 Taken::Others => return Ok(false),
@@ -105,13 +102,13 @@ impl Claims {
     /// Releases the claim on a file that is written, or that will not be written.
     pub fn release(&self, path: &Path) {
         let claim = claim_path(path);
-        if let Some(file) = self.held.lock().remove(&claim) {
+        if let Some(file) = lock(&self.held.0).remove(&claim) {
             remove(&claim, file);
         }
     }
 
     fn start_renewing(&self, interval: Duration) {
-        let mut renewing = self.renewing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut renewing = lock(&self.renewing);
         if renewing.is_some() {
             return;
         }
@@ -130,7 +127,7 @@ impl Claims {
 
 impl Drop for Claims {
     fn drop(&mut self) {
-        for (claim, file) in self.held.lock().drain() {
+        for (claim, file) in lock(&self.held.0).drain() {
             remove(&claim, file);
         }
     }
@@ -205,7 +202,7 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
         write_owner(claim, &new)?;
     }
     let file = disk::open(without_waiting(OpenOptions::new().read(true).write(true)), claim)?;
-    let is_locked = match lock(claim, &file) {
+    let is_locked = match lock_file(claim, &file) {
         Ok(()) => true,
         // Without locks, the existence of the file has to suffice.
         Err(TryLockError::Error(_)) if is_new => return Ok(Taken::Ours(file)),
@@ -229,7 +226,7 @@ fn take_over(claim: &Path, new: Option<File>) -> io::Result<Taken> {
 }
 
 /// Locks a claim. A process that checks a claim locks it for a moment, so one attempt is not enough.
-fn lock(claim: &Path, file: &File) -> Result<(), TryLockError> {
+fn lock_file(claim: &Path, file: &File) -> Result<(), TryLockError> {
     for _ in 0..TRIES {
         match disk::lock(claim, file) {
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),

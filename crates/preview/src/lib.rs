@@ -42,12 +42,13 @@ use stage::{Changed, Prepared, Stage};
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+use throng_base::sync::lock;
 use stills::Stills;
 use throng_device::Device;
 use throng_edit::SceneText;
@@ -110,7 +111,7 @@ impl Preview {
     pub fn open(&self, name: Option<String>) -> Arc<Link> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let link = Arc::new(Link::new(self.bell.clone(), number, name));
-        self.arrived.lock().unwrap_or_else(PoisonError::into_inner).push(link.clone());
+        lock(&self.arrived).push(link.clone());
         self.bell.ring();
         link
     }
@@ -183,7 +184,7 @@ impl Engine {
     }
 
     fn welcome(&mut self) {
-        let arrived = std::mem::take(&mut *self.arrived.lock().unwrap_or_else(PoisonError::into_inner));
+        let arrived = std::mem::take(&mut *lock(&self.arrived));
         for link in arrived {
             self.stage.turn_to(link.number);
             link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));

@@ -19,7 +19,10 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng_base::memory;
+use throng_base::{
+    memory,
+    sync::{lock, unpoisoned},
+};
 use throng_device::{Device, DeviceError, FilmWanted, FrameSettings, Stop};
 
 /// Renders and writes all frames of `job`.
@@ -41,13 +44,13 @@ pub fn run(
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(observer, Busy::of(posers.len(), device.device_count(), writers)));
-    let awaited = |count| write::lock(&ledger).awaited(count);
+    let awaited = |count| lock(&ledger).awaited(count);
     let frames = FrameQueue::of(job).with_takers(posers.len()).telling(awaited);
     let posing = (&frames, posers);
     let traced = run_stages((job, &exposures), device, posing, (&ledger, writers), stop);
     let skipped = frames.finish();
     let ledger = ledger.into_inner();
-    let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
+    let mut summary = unpoisoned(ledger).close()?;
     summary.skipped = skipped?;
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = summary.is_short_of(job);

@@ -10,10 +10,10 @@ use std::{
     collections::BTreeMap,
     mem,
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Receiver},
+    sync::{Arc, Mutex, mpsc::Receiver},
     time::Instant,
 };
-use throng_base::memory;
+use throng_base::{memory, sync::lock};
 use throng_denoise::{Denoising, film::FilmFrame};
 use throng_device::{Filtered, FrameSettings, Rendered};
 use throng_output::{Pixels, draw_edges, tint};
@@ -206,11 +206,6 @@ pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
         rendered.pixels = pixels.into_native_bytes().into();
     }
     rendered.aovs.retain(|image| job.aovs.contains(image.aov));
-}
-
-/// Locks a mutex. A poisoned lock is accepted: the data are consistent between any two statements, and the panic is reported elsewhere.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Record of the written frames. Reports them to the observer in order, whichever writer finishes first.

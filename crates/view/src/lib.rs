@@ -23,12 +23,13 @@ use std::{
     io,
     net::{IpAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU32, AtomicUsize, Ordering},
     },
     thread,
     time::Duration,
 };
+use throng_base::sync::lock;
 use throng_preview::Preview;
 
 /// Maximum number of connections with the token, and of pages among them.
@@ -147,14 +148,10 @@ impl Server {
 }
 
 impl Shared {
-    fn stills(&self) -> MutexGuard<'_, BTreeMap<u32, Still>> {
-        self.stills.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stores a still for one download, and returns its path. If the page has too many stills, its oldest one is removed.
     fn keep(&self, page: u64, file: Bytes, extension: &'static str) -> String {
         let number = self.next_still.fetch_add(1, Ordering::Relaxed);
-        let mut stills = self.stills();
+        let mut stills = lock(&self.stills);
         let own: Vec<u32> = stills.iter().filter(|(_, still)| still.page == page).map(|(number, _)| *number).collect();
         for oldest in own.iter().take((own.len() + 1).saturating_sub(MOST_STILLS)) {
             stills.remove(oldest);
@@ -165,13 +162,13 @@ impl Shared {
 
     /// Removes the stills of a page that was closed.
     fn forget(&self, page: u64) {
-        self.stills().retain(|_, still| still.page != page);
+        lock(&self.stills).retain(|_, still| still.page != page);
     }
 
     fn fetch(&self, path: &str) -> Option<Still> {
         let (number, extension) = path.strip_prefix("/still/")?.split_once('.')?;
         let number = number.parse().ok()?;
-        let mut stills = self.stills();
+        let mut stills = lock(&self.stills);
         stills.get(&number).filter(|still| still.extension == extension)?;
         stills.remove(&number)
     }

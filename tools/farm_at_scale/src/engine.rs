@@ -4,7 +4,7 @@ use crate::{
     Args,
     disk::{Client, HURRY, OPERATIONS, Server, cut},
     painter::{Painter, SIZE, picture_of},
-    process::{Fate, Process, lock},
+    process::{Fate, Process},
     random::Random,
 };
 #[cfg(unix)]
@@ -29,7 +29,7 @@ use throng::{
     scene::Scene,
     settings::{Destination, FrameOptions, PictureOptions},
 };
-use throng_base::disk::seam;
+use throng_base::{disk::seam, sync::lock};
 use throng_render::Summary;
 use throng_settings::run::Run;
 

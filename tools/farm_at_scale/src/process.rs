@@ -8,11 +8,12 @@ use std::{
     panic,
     path::PathBuf,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
     thread,
 };
+use throng_base::sync::lock;
 
 /// How a process ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +92,4 @@ pub fn silence_crashes() {
             usual(info);
         }
     }));
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

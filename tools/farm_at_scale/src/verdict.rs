@@ -3,13 +3,13 @@
 use crate::{
     disk::OPERATIONS,
     engine::{Engine, Looked, is_whole},
-    process::lock,
 };
 use std::{
     fmt, fs,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
+use throng_base::sync::lock;
 
 /// Painted frames that a run may have in flight when it ends: one waiting, one on the device and two being written.
 const UNDER_WAY: u64 = 4;

@@ -3,7 +3,7 @@
 use super::{
     device::failed,
     kernels::{Kernels, arguments},
-    memory::{Array, SparePinned, bytes_of, lock},
+    memory::{Array, SparePinned, bytes_of},
 };
 use crate::{
     DeviceError, DeviceFilm, FilmRecords, Filtered,
@@ -24,6 +24,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 use throng_abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams};
+use throng_base::sync::lock;
 
 /// Number of floats per pixel in the result.
 const AVERAGED: usize = 5;

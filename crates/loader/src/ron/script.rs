@@ -14,8 +14,9 @@ use crate::{LoadError, materials::Materials};
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
+use throng_base::sync::lock;
 use throng_scene::{
     Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Shutter, Timeline, desc::SceneFile,
 };
@@ -146,7 +147,7 @@ impl Script {
 
     fn materials(&self, source: &Source, file: &SceneFile) -> Result<Vec<(u32, Material)>, LoadError> {
         let all = Place::ROOT.key("materials");
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.table);
         let rows = file.materials.0.iter().zip(&self.rows);
         let convert = |((name, desc), &row): (&(String, _), &u32)| {
             Ok((row, material::convert(source, desc, &mut table, &all.key(name))?))
@@ -156,11 +157,11 @@ impl Script {
 
     fn sky(&self, source: &Source, file: &SceneFile) -> Result<(Arc<Environment>, Vec<Light>), LoadError> {
         let text = format!("{:?}", file.environment);
-        let mut last = self.last_sky.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last_sky);
         if let Some(last) = last.as_ref().filter(|last| last.text == text) {
             return Ok((last.environment.clone(), last.suns.clone()));
         }
-        let mut pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pictures = lock(&self.pictures);
         let (environment, suns) = environment::convert(source, file.environment.as_ref(), &mut pictures)?;
         let environment = Arc::new(environment);
         *last = Some(LastSky { text, environment: environment.clone(), suns: suns.clone() });
