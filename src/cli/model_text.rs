@@ -6,6 +6,7 @@ use super::{
     report::plural,
 };
 use std::fmt::{self, Formatter};
+use throng_base::memory::describe;
 
 /// Maximum number of lines of a tree or list without `--full`.
 const SHORT_TREE: usize = 40;
@@ -115,7 +116,7 @@ impl ModelText<'_> {
             }
         })?;
         self.list(f, "textures", &info.textures, |t| {
-            let (name, size) = (shown(&t.name), mebibytes(t.bytes));
+            let (name, size) = (shown(&t.name), describe(t.bytes));
             format!("{name}: {}x{}, {}, {size}", t.width, t.height, t.color_space)
         })?;
         self.list(f, "variants", &info.variants, |name| shown(name))
@@ -161,9 +162,9 @@ impl ModelText<'_> {
         writeln!(
             f,
             "  memory       meshes {}, textures {}, trees {}",
-            mebibytes(m.mesh_bytes),
-            mebibytes(m.texture_bytes),
-            mebibytes(m.tree_bytes)
+            describe(m.mesh_bytes),
+            describe(m.texture_bytes),
+            describe(m.tree_bytes)
         )
     }
 
@@ -182,10 +183,6 @@ impl ModelText<'_> {
             more => writeln!(f, "    … {more} more"),
         }
     }
-}
-
-fn mebibytes(bytes: u64) -> String {
-    format!("{:.2} MiB", bytes as f64 / 1048576.0)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn a_picture_larger_than_the_memory_is_refused() {
         return;
     }
     let args = ["render", "scene.ron", "--size", "65535x65535"];
-    let run = place.fails(&args, 1, "a picture of 65535x65535 pixels needs about 137.4 GB of memory");
+    let run = place.fails(&args, 1, "a picture of 65535x65535 pixels needs about 128 GiB of memory");
     assert!(run.stderr.contains("choose a smaller --size"), "{}", run.stderr);
 }
 
