@@ -2,8 +2,9 @@
 
 use super::{
     Exit, UsageError, console,
+    help::shell,
     render::{Planned, RenderArgs},
-    resume, shell,
+    resume,
 };
 use crate::farm::{Flag, Job, JobError, Role, Template};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};

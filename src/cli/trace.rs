@@ -3,7 +3,8 @@
 use super::{
     Exit,
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
-    compare, console,
+    console,
+    render::compare,
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};

@@ -1,11 +1,10 @@
 //! `--compare`: runs one job on several devices and fails if their results differ.
 
-use super::{
+use super::report::Reporter;
+use crate::cli::{
     Exit,
     args::{DeviceArgs, warn_of_trees},
-    events::Event,
-    progress::Progress,
-    report::Reporter,
+    progress::{Event, Progress},
 };
 use std::sync::atomic::AtomicBool;
 use throng_device::Device;

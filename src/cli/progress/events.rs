@@ -1,6 +1,6 @@
 //! The lines of `--progress json`; `throng render --help` documents them for users.
 
-use super::models::Tally;
+use crate::cli::render::Tally;
 use serde::Serialize;
 use throng_render::{
     BusyShares, FrameReport, RenderJob, Skipped, Summary, TreeCounts, TreeSource, compare::PictureDifference,

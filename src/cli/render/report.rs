@@ -1,13 +1,12 @@
 //! Messages of `throng render` during and after its work, for the user and for programs.
 
-use super::{
+use super::together::Together;
+use crate::cli::{
     Exit,
     args::warn_of_trees,
-    estimate::{Estimate, Film},
-    events::{Event, Stats},
-    progress::Progress,
+    console::plural,
+    progress::{Estimate, Event, Film, Progress, Stats},
     resume,
-    together::Together,
 };
 use std::sync::Arc;
 use throng_device::FrameProgress;
@@ -279,11 +278,6 @@ pub(super) fn describe(stats: &Stats, verbose: u8, exists: bool) -> String {
         line += &format!("; see {}", stats.output);
     }
     line
-}
-
-pub(super) fn plural(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
 }
 
 fn duration(seconds: f64) -> String {

@@ -1,6 +1,7 @@
 //! `throng diff --sequence`: perceived differences between two sequences, given as patterns of file names.
 
-use super::{diff::told_not_finite, report::plural};
+use super::command::told_not_finite;
+use crate::cli::console::plural;
 use anyhow::Context;
 use std::{
     collections::BTreeMap,

@@ -1,14 +1,18 @@
 //! `throng render`: renders frames to files and videos.
 
 use super::{
+    compare,
+    models::{self, Inputs, Outcome},
+    report::{self, Reporter},
+    together::Together,
+};
+use crate::cli::{
     Exit, UsageError,
     args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
-    compare, console, demand, interrupt,
-    models::{self, Inputs, Outcome},
+    console::{self, plural},
+    demand, interrupt,
     progress::{Progress, ProgressMode},
-    report::{self, Reporter, plural},
     shipped,
-    together::Together,
 };
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{

@@ -1,6 +1,7 @@
 //! `throng completions` and `throng man`: shell completions and manual pages, generated from the flags.
 
-use super::{Exit, help};
+use super::{Help, command};
+use crate::cli::Exit;
 use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
@@ -27,7 +28,7 @@ pub struct CompletionsArgs {
 impl CompletionsArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut help::command(help::Help::Long), "throng", &mut script);
+        clap_complete::generate(self.shell, &mut command(Help::Long), "throng", &mut script);
         print(&script)
     }
 }
@@ -46,7 +47,7 @@ pub struct ManArgs {
 
 impl ManArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        let program = help::command(help::Help::Long);
+        let program = command(Help::Long);
         match &self.output {
             Some(folder) => {
                 let mut pages = Vec::new();

@@ -1,7 +1,13 @@
 //! `throng render` with several scenes or models: renders them one after the other, and continues after failures.
 
-use super::{Exit, console, events::Event, progress::Progress, resume};
-use crate::Error;
+use crate::{
+    Error,
+    cli::{
+        Exit, console,
+        progress::{Event, Progress},
+        resume,
+    },
+};
 use serde::Serialize;
 use std::{
     path::{Path, PathBuf},

@@ -1,10 +1,10 @@
 //! The contents of a glTF model as text.
 
 use super::{
-    model_info::{CameraKind, ModelInfo, NodeInfo},
-    model_tree,
-    report::plural,
+    info::{CameraKind, ModelInfo, NodeInfo},
+    tree,
 };
+use crate::cli::console::plural;
 use std::fmt::{self, Formatter};
 use throng_base::memory::describe;
 
@@ -51,7 +51,7 @@ impl ModelText<'_> {
         }
         writeln!(f, "  nodes        {}", c.nodes)?;
         let limit = (!self.full).then_some(SHORT_TREE);
-        for line in model_tree::lines(&info.nodes, limit, |node| self.at_node(node)) {
+        for line in tree::lines(&info.nodes, limit, |node| self.at_node(node)) {
             writeln!(f, "    {line}")?;
         }
         writeln!(

@@ -1,12 +1,13 @@
 //! Messages of `throng render` about several animations of a model: one estimate, each note once, and one line at the end.
 
 use super::{
+    models::Outcome,
+    report::{describe, stopped},
+};
+use crate::cli::{
     Exit,
     args::warn_of_trees,
-    events::Stats,
-    models::Outcome,
-    progress::Progress,
-    report::{describe, stopped},
+    progress::{Progress, Stats},
 };
 use std::collections::HashSet;
 use throng_render::{Summary, TreeSource};

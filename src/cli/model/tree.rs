@@ -1,6 +1,6 @@
 //! The node tree of a model as lines of text. Long trees are shortened.
 
-use super::{model_info::NodeInfo, model_text::shown};
+use super::{info::NodeInfo, text::shown};
 
 /// Deepest indented level. Without a limit, a long chain of nodes would fill the screen.
 const MOST_INDENTED: usize = 32;

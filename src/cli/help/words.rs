@@ -1,6 +1,6 @@
 //! Flag and command names of other programs, for tips in error messages; and `throng model.glb` as short for `throng render model.glb`.
 
-use super::shipped;
+use crate::cli::shipped;
 use clap::{
     Command,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -218,14 +218,14 @@ fn of(table: &'static str, word: &str) -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::help::{self, Help},
+        super::{Help, command},
         *,
     };
     use std::collections::HashSet;
 
     fn explain(line: &str) -> String {
         let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let mut program = help::command(Help::Long);
+        let mut program = command(Help::Long);
         let error = program.try_get_matches_from_mut(&args).unwrap_err().format(&mut program);
         explained(error, &args, &program).render().to_string()
     }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_path_where_a_command_would_stand_is_rendered() {
-        let program = help::command(Help::Long);
+        let program = command(Help::Long);
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().to_str().unwrap();
         let words = |words: &[&str]| with_command(words.iter().map(OsString::from).collect(), &program);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn words_are_no_flags_and_stand_for_one_thing() {
-        let program = help::command(Help::Long);
+        let program = command(Help::Long);
         let render = program.find_subcommand("render").unwrap();
         let longs = render.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned));
         let shorts = render.get_arguments().filter_map(|arg| arg.get_short().map(String::from));
@@ -316,7 +316,7 @@ mod tests {
                 _ => write.split(' ').collect(),
             };
             let line = ["throng", "render", "a.glb", "--animation", "Walk"].into_iter().chain(words);
-            let parsed = help::command(Help::Long).try_get_matches_from(line);
+            let parsed = command(Help::Long).try_get_matches_from(line);
             assert!(parsed.is_ok(), "{write}: {parsed:?}");
         }
     }

@@ -1,6 +1,11 @@
 //! `throng diff`: perceived differences between two pictures or sequences.
 
-use super::{Exit, console, demand, diff_films, report::plural};
+use super::films;
+use crate::cli::{
+    Exit,
+    console::{self, plural},
+    demand,
+};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use throng_base::files::serialize_lossy;
@@ -103,7 +108,7 @@ impl DiffArgs {
     }
 
     fn compare_films(&self) -> anyhow::Result<Exit> {
-        let film = diff_films::compare(&self.a, &self.b, self.pixels_per_degree)?;
+        let film = films::compare(&self.a, &self.b, self.pixels_per_degree)?;
         let is_whole = film.has_same_frames() && film.stats.broken == 0;
         let equal = is_whole && self.is_equal(film.stats.mean, film.stats.differing);
         self.tell(&if self.json {

@@ -1,6 +1,6 @@
 //! Estimated duration of a sequence, or of all animations of a command: a line after the first frame, or earlier if it will take hours.
 
-use super::{progress::Progress, remaining::rounded};
+use super::{Progress, remaining::rounded};
 use std::{
     sync::{
         Arc, Mutex,
