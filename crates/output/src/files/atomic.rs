@@ -7,7 +7,7 @@
 //! If the name is a link, the file that it leads to is replaced and the link stays. Pipes and devices are never replaced: the content is
 //! written to them once it is complete.
 
-use super::OutputError;
+use crate::OutputError;
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
@@ -28,7 +28,7 @@ const SUFFIX: &str = ".part";
 /// gone. The folder must exist: if it vanished during a run, that is an error.
 ///
 /// For speed, nothing is forced to the disk. After a power failure a file may therefore be incomplete, which
-/// [`super::FileFormat::is_complete`] detects.
+/// [`crate::FileFormat::is_complete`] detects.
 ///
 /// # Errors
 /// If `fill` fails, or if the file cannot be created or renamed.

@@ -1,9 +1,7 @@
 //! Detects files that a command would write twice, or that would overwrite its inputs.
 
-use super::{
-    OutputError,
-    atomic::{Target, prepare},
-};
+use super::atomic::{Target, prepare};
+use crate::OutputError;
 use std::{
     collections::HashMap,
     ffi::OsString,

@@ -1,8 +1,7 @@
 //! The argument of `--output`: files of frames, standard output or a pipe, a video, or a film.
 
-use super::{
-    Encoding, FileFormat, InOrder, Metadata, Pattern, PatternError, Sink, VideoFormat, VideoName, atomic::open_node,
-};
+use super::{Pattern, PatternError, atomic::open_node};
+use crate::{Encoding, FileFormat, InOrder, Metadata, Picture, Sink, VideoFormat, VideoName};
 use std::{
     ffi::OsStr,
     fmt,
@@ -159,7 +158,7 @@ impl Stream {
     /// Opens the stream for pictures in frame order. A pipe is opened when the first picture is written.
     #[doc(hidden)]
     pub fn open(&self, format: FileFormat, encoding: Encoding) -> InOrder {
-        let prepare = move |picture: &super::Picture| format.encode(picture, &encoding);
+        let prepare = move |picture: &Picture| format.encode(picture, &encoding);
         let sink = Writer { stream: self.clone(), to: None };
         let path = self.to_string().into();
         InOrder::new(path, Box::new(prepare), Box::new(sink))
@@ -216,8 +215,8 @@ mod tests {
         assert_eq!(parse("/dev/null").for_frames(5), Ok(expected));
         let sink = Stream::Node("/dev/full".into()).open(FileFormat::Png, Encoding::default());
         let metadata = Metadata::default();
-        let pixels = super::super::Pixels::U8(vec![0; 3].into());
-        let picture = super::super::picture::testing::picture((1, 1), pixels, &metadata);
+        let pixels = crate::Pixels::U8(vec![0; 3].into());
+        let picture = crate::picture::testing::picture((1, 1), pixels, &metadata);
         let error = sink.add(0, &picture).unwrap_err().to_string();
         assert!(error.contains("/dev/full: the disk is full"), "{error}");
     }

@@ -1,9 +1,7 @@
 //! Patterns for names of output files: `frames/####.png`, `{scene}/{frame:04}.png`.
 
-use super::{
-    FileFormat,
-    placeholder::{MAX_WIDTH, Piece, escaped, split},
-};
+use super::placeholder::{MAX_WIDTH, Piece, escaped, split};
+use crate::FileFormat;
 use std::{
     ffi::{OsStr, OsString},
     fmt,
@@ -92,7 +90,7 @@ impl Pattern {
 impl<F: Copy> Pattern<F> {
     /// Parses a file name. `known` maps extensions to formats. A name without extension gets the extension `default` and the format
     /// `usual`.
-    pub(super) fn parse_known(
+    pub(crate) fn parse_known(
         text: impl AsRef<OsStr>,
         usual: F,
         known: impl Fn(&str) -> Option<F>,
@@ -169,7 +167,7 @@ impl<F: Copy> Pattern<F> {
     ///
     /// # Errors
     /// If it has one.
-    pub(super) fn without_frame(self) -> Result<Self, PatternError> {
+    pub(crate) fn without_frame(self) -> Result<Self, PatternError> {
         if self.has_frame() { Err(PatternError::FrameInVideo(self.to_string())) } else { Ok(self) }
     }
 
@@ -192,7 +190,7 @@ impl<F: Copy> Pattern<F> {
     }
 
     /// The pattern with another format. The name does not change.
-    pub(super) fn with_format<G>(self, format: G) -> Pattern<G> {
+    pub(crate) fn with_format<G>(self, format: G) -> Pattern<G> {
         Pattern { pieces: self.pieces, format }
     }
 
