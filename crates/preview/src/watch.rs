@@ -13,8 +13,8 @@ use std::{
     thread,
     time::{Duration, Instant, SystemTime},
 };
-use throng_base::sync::{lock, unpoisoned};
 use throng_accel::NodeLayout;
+use throng_base::sync::{lock, unpoisoned};
 use throng_settings::Error;
 
 /// Interval at which the files are checked.

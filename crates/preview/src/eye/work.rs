@@ -1,13 +1,18 @@
 //! Work on a viewer's picture: quick pictures of moving views, then coarse pictures with increasing size, then samples at full size, and
 //! denoising after the last sample.
 
-use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING, film_settings};
+use super::{Due, Eye, state::Progress, update::film_settings};
 use crate::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use throng_device::{DeviceError, FrameSettings, Rendered, Stop};
 use throng_render::RenderError;
 use throng_settings::Error;
 
+/// Time without a change after which a picture counts as still.
+const SETTLING: Duration = Duration::from_millis(80);
+/// Interval between two pictures of an unchanged view, and between two reports.
+const SHOWING: Duration = Duration::from_millis(80);
+const REPORTING: Duration = Duration::from_millis(250);
 /// Factor by which a noisy picture needs more samples than a denoised one to look as good.
 const CLEAN_WORTH: u32 = 8;
 

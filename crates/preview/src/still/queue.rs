@@ -1,6 +1,7 @@
 //! The queue of stills of all viewers, which are rendered in turn.
 
-use super::{Answer, Link, stage::Stage, still::Still};
+use super::Still;
+use crate::{Answer, Link, stage::Stage};
 use std::sync::Arc;
 use throng_device::Stop;
 

@@ -1,7 +1,8 @@
 //! Saving of changes and cameras. A new text is checked by loading it completely before the file is changed; requests are handled one by
 //! one.
 
-use super::{Answer, Engine, Link, Saved, edits::Pair};
+use super::Engine;
+use crate::{Answer, Link, Saved, edits::Pair};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,

@@ -1,6 +1,6 @@
 //! Conversion of viewers' cameras to flights that can be saved.
 
-use super::{View, Waypoint};
+use crate::{View, Waypoint};
 use throng_edit::{self as edit, Flight, Optics, PaceChoice};
 
 /// A flight through a viewer's waypoints, or a flight with the single view `still` if there are none. `is_flat` states whether the scene's

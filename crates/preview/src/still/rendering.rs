@@ -1,6 +1,6 @@
 //! A still: a picture of the current view that becomes a file, with its own size and sample count.
 
-use super::{Answer, Link, StillFormat, film::Film, link::Ticket, stage::Stage};
+use crate::{Answer, Link, StillFormat, StillRequest, film::Film, link::Ticket, stage::Stage};
 use std::{
     sync::Arc,
     thread,
@@ -38,7 +38,7 @@ impl StillFormat {
 }
 
 impl Still {
-    pub fn new(link: Arc<Link>, (ask, format): (u32, StillFormat), job: RenderJob, frame: Frame) -> Self {
+    pub fn new(link: Arc<Link>, StillRequest { ask, format, .. }: StillRequest, job: RenderJob, frame: Frame) -> Self {
         let ticket = Some(Ticket::new(&link));
         Self { link, ask, format, job, frame, film: None, ticket, slice: 1, reported: Instant::now() }
     }

@@ -1,6 +1,7 @@
 //! Paths of cameras: the scene's, and the path through a viewer's waypoints. Both are computed by the code for splines in scene files.
 
-use super::{Answer, Track, View, Waypoint, camera};
+use super::{aspect_of, check};
+use crate::{Answer, Track, View, Waypoint};
 use glam::Vec3;
 use throng_loader as loader;
 use throng_scene::anim::{CameraPose, Moment, camera_at, camera_pose};
@@ -32,7 +33,7 @@ impl Flight {
             return Err(format!("a path has at most {MOST_KEYS} waypoints"));
         }
         for (i, key) in keys.iter().enumerate() {
-            camera::check(&as_view(key, &scene.camera)).map_err(|error| format!("waypoint {}: {error}", i + 1))?;
+            check(&as_view(key, &scene.camera)).map_err(|error| format!("waypoint {}: {error}", i + 1))?;
             if !key.time.is_finite() || i > 0 && key.time <= keys[i - 1].time {
                 return Err(format!("waypoint {}: the times of waypoints must increase", i + 1));
             }
@@ -70,7 +71,7 @@ impl Flight {
         let radii = keys.iter().find_map(|key| key.radius);
         if made.lens.is_none() {
             let aperture = match (f_stops, radii) {
-                (Some(number), _) => Some(Aperture::FStop { number, sensor: sensor_height(camera::aspect_of(scene)) }),
+                (Some(number), _) => Some(Aperture::FStop { number, sensor: sensor_height(aspect_of(scene)) }),
                 (None, radius) => radius.map(Aperture::Radius),
             };
             made.lens = aperture.map(|aperture| Lens { aperture, focus: Focus::Target, iris: Iris::default() });

@@ -1,6 +1,6 @@
 //! Cameras of viewers: conversion from the messages of viewers to poses, and back.
 
-use super::View;
+use crate::View;
 use glam::Vec3;
 use throng_base::math::LARGEST_COORDINATE;
 use throng_scene::anim::{CameraPose, Moment, lens_at};
