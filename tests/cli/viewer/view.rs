@@ -3,8 +3,8 @@
 
 use crate::{
     common::{Place, decode, scene},
-    page::Server,
     process::wait_until,
+    viewer::page::Server,
 };
 use serde_json::{Value, json};
 use std::{fs, io::Write, net::TcpListener};

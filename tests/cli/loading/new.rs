@@ -1,6 +1,6 @@
 //! `throng new`: scene templates.
 
-use super::common::Place;
+use crate::common::Place;
 
 #[test]
 fn every_template_is_written_and_renders_at_once() {

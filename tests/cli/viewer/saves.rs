@@ -4,8 +4,8 @@
 
 use crate::{
     common::{Place, decode},
-    page::{Page, Server},
     process::{Process, wait_until},
+    viewer::page::{Page, Server},
 };
 use serde_json::{Value, json};
 use std::{

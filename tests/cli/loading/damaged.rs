@@ -1,6 +1,6 @@
 //! Damaged files, and files that declare more data than they hold: each must fail quickly with one line, even if the decoder panics.
 
-use super::common::Place;
+use crate::common::Place;
 use crate::process;
 use serde_json::{Value, json};
 use std::fs;

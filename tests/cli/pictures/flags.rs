@@ -2,7 +2,7 @@
 
 use crate::{
     common::{Place, Run, decode},
-    devices::has_gpu,
+    runs::devices::has_gpu,
 };
 
 /// The pixels of frame 1, rendered with `flags`.

@@ -1,6 +1,6 @@
 //! `throng farm`: jobs for render farm engines, and the behaviour that engines rely on.
 
-use super::{
+use crate::{
     common::{ENDLESS, Place, Run},
     process::{self, Process, wait_until},
 };
