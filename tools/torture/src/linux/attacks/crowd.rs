@@ -1,6 +1,6 @@
 //! Attack: several simultaneous runs with common frames, videos and caches. Some are killed, and caches are damaged while a run uses them.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     files::{difference, read_files},
     jobs::{self, Job},

@@ -1,7 +1,7 @@
 //! Attack: disks that are full, vanish or are read-only. A run must report this in one line and leave no torn or partial file. With space
 //! available again, the work must be completed.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     files::read_files,
     jobs::{Job, Promises},

@@ -1,7 +1,7 @@
 //! Attack: pages of `throng view` change and save a scene while an editor changes the file. In any order, saved files must load, only the
 //! changed values may differ, and no page may be blocked.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     page::{Page, Server},
     process::{End, Ended},

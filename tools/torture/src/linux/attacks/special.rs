@@ -1,7 +1,7 @@
 //! Attack: FIFOs, devices, folders and links in place of every input and output. No run may block on an input, all must be interruptible,
 //! and only regular files may be replaced.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     decode,
     nodes::{self, Kind, Reader},
@@ -150,7 +150,7 @@ impl Special {
         let may_wait = line.starts_with("render") && matches!(kind, Kind::Fifo | Kind::LinkToFifo);
         let (ended, waited) = run(campaign, folder.path(), line, may_wait)?;
         let fault = fault(campaign, &ended, waited);
-        self.judge(&self.read, (name, line, kind), &ended, fault, before == nodes::identity(&path))
+        self.judge(&self.read, &format!("{kind:?} as {name} [{line}]"), &ended, fault, before == nodes::identity(&path))
     }
 
     fn output(&self, campaign: &Campaign, (name, line): (&str, &str), kind: Kind) -> anyhow::Result<()> {
@@ -179,7 +179,13 @@ impl Special {
         let fault = fault(campaign, &ended, waited)
             .or(aside)
             .or_else(|| unwritten((name, kind), &ended, waited, received, expected.as_deref()));
-        self.judge(&self.written, (name, line, kind), &ended, fault, before == nodes::identity(&path))
+        self.judge(
+            &self.written,
+            &format!("{kind:?} as {name} [{line}]"),
+            &ended,
+            fault,
+            before == nodes::identity(&path),
+        )
     }
 
     /// Content that a regular file would have after the run; None if there is no file.
@@ -193,12 +199,11 @@ impl Special {
     fn judge(
         &self,
         promise: &Promise,
-        (name, line, kind): (&str, &str, Kind),
+        what: &str,
         ended: &Ended,
         fault: Option<String>,
         is_there: bool,
     ) -> anyhow::Result<()> {
-        let what = format!("{kind:?} as {name} [{line}]");
         promise.tried(fault.map(|fault| format!("{what}: {fault}")), ended, None)?;
         let replaced = (!is_there).then(|| format!("{what}: is replaced"));
         self.kept.tried(replaced, ended, None)

@@ -1,6 +1,6 @@
 //! Attack: signals at random times. No file may be torn, the run must end, and the next run must complete the work.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     jobs::{Job, Promises},
     process::{End, Ended, Limits, Running},

@@ -1,6 +1,6 @@
 //! Attack: runs with much work, or with output that nobody reads. A first signal must end them soon, and a second one at once.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     nodes::{self, Kind},
     process::{End, Limits, Running},

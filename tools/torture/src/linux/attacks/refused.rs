@@ -1,7 +1,7 @@
 //! Attack: contradictory requests must be refused before anything is written. Examples are outputs that coincide with each other or with an
 //! input, contradictory flags, and models that refer to files outside the allowed folders.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     files::{Files, read_files},
     process::End,

@@ -1,6 +1,6 @@
 //! Attack: films of `--checkpoint` rendered in pieces must equal those rendered at once, with any settings.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     files::{Files, read_files},
     process::End,

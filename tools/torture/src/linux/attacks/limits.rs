@@ -1,7 +1,7 @@
 //! Attack: too little memory, stack, file descriptors or standard streams. A run must succeed or report the shortage in one line, and the
 //! work must be completable.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     jobs::Promises,
     process::{End, Limits, Running},

@@ -1,7 +1,7 @@
 //! Attack: OpenEXR files with arbitrary windows, parts, channels and values, as other programs may write them. Every command that reads
 //! pictures must end properly.
 
-use super::{campaign::Campaign, process::End, promise::Promise, random::Random, scene};
+use crate::linux::{campaign::Campaign, process::End, promise::Promise, random::Random, scene};
 use anyhow::Context;
 use exr::prelude::{f16, *};
 use std::{fs, path::Path};

@@ -1,6 +1,6 @@
 //! Attack: films are joined into an output that may be one of them under another name. No input may be replaced.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     files::{Files, read_files},
     process::End,

@@ -1,6 +1,6 @@
 //! Attack: paths that are not valid UTF-8. Everything that can be read or written may have such a name.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     files::{Files, read_files},
     process::{End, Limits, Running},

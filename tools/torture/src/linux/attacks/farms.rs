@@ -1,6 +1,6 @@
 //! Attack: farm jobs for scenes whose names contain characters that are special in formats and shells. Farm engines must accept every job.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     process::{End, Limits, Running},
     promise::Promise,
@@ -94,6 +94,6 @@ fn script(campaign: &Campaign, promise: &Promise, folder: &Path, name: &str) -> 
     promise.tried(fault, &ended, Some(folder))
 }
 
-fn refusal(ended: &super::process::Ended) -> Option<String> {
+fn refusal(ended: &crate::linux::process::Ended) -> Option<String> {
     (ended.end != End::Code(0)).then(|| format!("is refused: {}", ended.stderr.trim()))
 }

@@ -1,6 +1,6 @@
 //! Attack: flags with unreasonable values. Each run must be refused in one line, succeed, or be interruptible.
 
-use super::{
+use crate::linux::{
     campaign::Campaign,
     process::{End, Limits, Running},
     promise::Promise,
