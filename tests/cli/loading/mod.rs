@@ -4,6 +4,7 @@ mod bare_models;
 mod damaged;
 mod hostile;
 mod inputs;
+mod mast;
 mod models;
 mod new;
 mod strict;
