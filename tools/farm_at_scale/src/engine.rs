@@ -152,12 +152,10 @@ impl Engine {
             if self.done[task as usize].load(Ordering::Relaxed) {
                 continue;
             }
-            match self.run_task(host, task) {
-                true if self.done[task as usize].swap(true, Ordering::Relaxed) => {}
-                true => {
-                    self.left.fetch_sub(1, Ordering::Relaxed);
-                }
-                false => lock(&self.waiting).push_back(task),
+            if !self.run_task(host, task) {
+                lock(&self.waiting).push_back(task);
+            } else if !self.done[task as usize].swap(true, Ordering::Relaxed) {
+                self.left.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }

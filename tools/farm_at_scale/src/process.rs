@@ -72,10 +72,12 @@ impl Process {
                 None => {}
             }
         }
-        match self.dead.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true if thread::panicking() => Err(ErrorKind::BrokenPipe.into()),
-            true => panic::resume_unwind(Box::new(Crash)),
+        if !self.dead.load(Ordering::Relaxed) {
+            Ok(())
+        } else if thread::panicking() {
+            Err(ErrorKind::BrokenPipe.into())
+        } else {
+            panic::resume_unwind(Box::new(Crash))
         }
     }
 }
