@@ -1,6 +1,11 @@
 //! The connection to one page: one thread reads the page's messages, another writes pictures and answers.
 
-use super::{Request, SEND_PATIENCE, STACK, Shared, encode, flow::Flow};
+use crate::{
+    encode,
+    flow::Flow,
+    protocol::Request,
+    server::{SEND_PATIENCE, STACK, Shared},
+};
 use bytes::Bytes;
 #[cfg(unix)]
 use std::os::fd::AsRawFd;

@@ -1,6 +1,6 @@
 //! Limits on the number of connections. Connections without the token have a separate limit, so they cannot lock out clients that have it.
 
-use super::Shared;
+use crate::server::Shared;
 use std::{
     collections::VecDeque,
     io,
