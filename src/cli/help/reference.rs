@@ -1,6 +1,6 @@
 //! `docs/flags.md`: documentation of the flags of all commands, generated from the command definitions.
 
-use crate::cli::Cli;
+use crate::cli::program::Cli;
 use clap::{Arg, Command, CommandFactory, Id};
 use std::fmt::Write;
 

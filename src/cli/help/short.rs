@@ -1,6 +1,6 @@
 //! The short help: `-h` lists the most important flags and fits a screen; `--help` lists all.
 
-use crate::cli::Cli;
+use crate::cli::program::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use std::ffi::OsString;
 

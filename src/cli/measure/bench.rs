@@ -1,6 +1,6 @@
 //! `throng bench`: rays per second and build times of a scene.
 
-use super::{
+use crate::cli::{
     Exit,
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,

@@ -1,6 +1,6 @@
 //! `throng trace`: traces a file of rays against a scene.
 
-use super::{
+use crate::cli::{
     Exit,
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
