@@ -6,7 +6,7 @@ use throng::{
     loader,
     scene::{Integrator, RenderDefaults, ToneMap},
 };
-use throng_device::{CpuDevice, Device, FrameSettings, PixelType, Rendered};
+use throng_device::{CpuDevice, Delivery, Device, FrameSettings, PixelType, Rendered};
 use throng_output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
 use throng_picture::{
     aov::{Aov, AovSet},
@@ -36,7 +36,7 @@ fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
         ..FrameSettings::from(&RenderDefaults::default())
     };
     let frame = poser.pose(1).frame;
-    device.submit(frame, &settings).expect("the frame starts");
+    device.submit(frame, &settings, Delivery::default()).expect("the frame starts");
     device.collect(&|| false).expect("the frame is rendered")
 }
 

@@ -7,7 +7,7 @@ use throng::scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, 
 use throng_abi::{Hit, NO_INDEX, Ray};
 use throng_base::math::hash_unit;
 use throng_device::{
-    self as device, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
+    self as device, CpuDevice, Delivery, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
 };
 use throng_picture::{aov::AovImage, film::FilmSettings};
 use throng_render::{Poser, compare::PictureDifference};
@@ -187,7 +187,7 @@ pub fn visit_renders(scene: Scene, settings: &FrameSettings, mut visit: impl FnM
         poser.set_aovs(settings.aovs);
         poser.set_close_to_camera(true);
         let frame = poser.pose(1).frame;
-        device.submit(frame, settings).unwrap();
+        device.submit(frame, settings, Delivery::default()).unwrap();
         let rendered = device.collect(&|| false).unwrap();
         visit(&device.describe(), rendered);
     });

@@ -4,7 +4,7 @@ use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::scene::{Environment, Integrator, PixelFilter, Scene, ToneMap};
-use throng_device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered};
+use throng_device::{Accumulation, Delivery, Developer, Device, Frame, FrameSettings, Region, Rendered};
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
@@ -35,7 +35,7 @@ fn in_pieces(
     let mut film = Accumulation::new(settings);
     let mut pixels = Vec::new();
     for &until in stops {
-        let rendered = device.add_samples(frame, settings, &mut film, until, &|| false);
+        let rendered = device.add_samples(frame, settings, Delivery::default(), &mut film, until, &|| false);
         pixels = rendered.unwrap().pixels.to_vec();
     }
     (film, pixels)
@@ -54,7 +54,7 @@ fn assert_any_break_is_fine(integrator: Integrator, noise: Option<f32>) {
             assert!(found == film, "{}: {stops:?}", device.describe());
             assert!(pixels == picture, "{}: {stops:?}", device.describe());
         }
-        device.submit(frame, &settings).unwrap();
+        device.submit(frame, &settings, Delivery::default()).unwrap();
         assert!(device.collect(&|| false).unwrap().pixels == picture);
     });
 }
@@ -99,7 +99,7 @@ fn a_film_of_another_picture_is_refused() {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let mut film = Accumulation::new(&small);
-        let result = device.add_samples(&frame, &large, &mut film, 1, &|| false);
+        let result = device.add_samples(&frame, &large, Delivery::default(), &mut film, 1, &|| false);
         assert!(result.is_err());
     });
 }
@@ -114,7 +114,7 @@ fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have(
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let (mut film, _) = in_pieces(device, &frame, &few, &[5]);
-        let more = device.add_samples(&frame, &many, &mut film, 20, &|| false);
+        let more = device.add_samples(&frame, &many, Delivery::default(), &mut film, 20, &|| false);
         let (at_once, picture) = in_pieces(device, &frame, &many, &[20]);
         assert!(film == at_once, "{}", device.describe());
         assert!(more.unwrap().pixels == picture, "{}", device.describe());
@@ -130,7 +130,8 @@ fn part(
 ) -> (Accumulation, Rendered) {
     let mut film = Accumulation::from_sample(settings, range.start);
     let settings = FrameSettings { samples: range.end, ..settings.clone() };
-    let rendered = device.add_samples(frame, &settings, &mut film, range.end, &|| false);
+    let delivery = Delivery { layer_sums: settings.open_ended, ..Delivery::default() };
+    let rendered = device.add_samples(frame, &settings, delivery, &mut film, range.end, &|| false);
     (film, rendered.unwrap())
 }
 
@@ -138,7 +139,7 @@ fn part(
 fn parts_are_joined_to_the_film_and_the_layers_of_all_samples() {
     let scene = Arc::new(lit_ball());
     let mut settings = settings(40, 24, Integrator::Path);
-    (settings.samples, settings.open_ended, settings.layer_sums) = (21, true, true);
+    (settings.samples, settings.open_ended) = (21, true);
     settings.pixels = PixelType::F32;
     settings.film.filter = PixelFilter::Mitchell;
     settings.aovs = Aov::ALL.into_iter().filter(|&aov| aov != Aov::Motion).collect::<AovSet>().gathered();
@@ -229,10 +230,10 @@ fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let all = row_means(&in_pieces(device, &frame, &settings, &[512]).1);
         let mut film = Accumulation::new(&settings);
-        device.add_samples(&frame, &settings, &mut film, 8, &|| false).unwrap();
+        device.add_samples(&frame, &settings, Delivery::default(), &mut film, 8, &|| false).unwrap();
         // The first row of tiles.
         film.state.tiles = Some((0..8).collect());
-        let some = device.add_samples(&frame, &settings, &mut film, 512, &|| false).unwrap();
+        let some = device.add_samples(&frame, &settings, Delivery::default(), &mut film, 512, &|| false).unwrap();
         let some = row_means(&some.pixels);
         for y in 6..10 {
             let slope = (all[y + 1] - all[y - 1]).abs() / 2.0;
@@ -246,35 +247,34 @@ fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
 fn films_go_on_where_they_stayed() {
     let scene = Arc::new(lit_ball());
     let mut settings = settings(40, 24, Integrator::Path);
-    (settings.samples, settings.unfinished_aovs) = (32, true);
+    settings.samples = 32;
     settings.film.filter = PixelFilter::Shared;
     settings.aovs = [Aov::Albedo, Aov::Variance].into_iter().collect();
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let staying = FrameSettings { film_stays: true, ..settings.clone() };
-        let [all, kept] = [&settings, &staying].map(|settings| {
-            let mut film = Accumulation::new(settings);
-            device
-                .add_samples(&frame, &FrameSettings { film_stays: false, ..settings.clone() }, &mut film, 8, &|| false)
-                .unwrap();
+        let fetched = Delivery { unfinished_aovs: true, ..Delivery::default() };
+        let [all, kept] = [false, true].map(|film_stays| {
+            let mut film = Accumulation::new(&settings);
+            device.add_samples(&frame, &settings, fetched, &mut film, 8, &|| false).unwrap();
+            let delivery = Delivery { film_stays, ..fetched };
             let next = [(8, vec![2, 3, 9]), (8, vec![4, 5]), (16, vec![3])];
             let mut last = None;
             for (from, tiles) in next {
                 (film.state.samples, film.state.tiles) = (from, Some(tiles));
-                last = Some(device.add_samples(&frame, settings, &mut film, 2 * from, &|| false).unwrap());
+                last = Some(device.add_samples(&frame, &settings, delivery, &mut film, 2 * from, &|| false).unwrap());
             }
             (film, last.unwrap())
         });
         assert!(all.1.pixels == kept.1.pixels, "{}", device.describe());
         // A device that has done other work in between must not continue from old sums.
         let (mut film, _) = kept;
-        device.submit(frame.clone(), &settings).unwrap();
+        device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
         device.collect(&|| false).unwrap();
         film.state.tiles = Some(vec![3]);
         film.state.samples = 16;
         let stayed = film.copy.is_only;
-        let more = device.add_samples(&frame, &settings, &mut film, 32, &|| false);
+        let more = device.add_samples(&frame, &settings, fetched, &mut film, 32, &|| false);
         assert_eq!(more.is_err(), stayed, "{}", device.describe());
     });
 }
@@ -296,7 +296,7 @@ fn parts_of_pictures_have_the_gaussian_instead_of_shared_samples() {
                 let mut settings = FrameSettings { samples: 4, ..usual.clone() };
                 settings.film.filter = filter;
                 part(&mut settings);
-                device.submit(frame.clone(), &settings).unwrap();
+                device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
                 device.collect(&|| false).unwrap().pixels
             });
             assert!(usual == shared, "{}: {number}", device.describe());

@@ -11,7 +11,7 @@ use throng::{
         Rotations, Scene, Shutter, Track,
     },
 };
-use throng_device::{CpuDevice, Device, FrameSettings, PixelType};
+use throng_device::{CpuDevice, Delivery, Device, FrameSettings, PixelType};
 use throng_render::Poser;
 
 const SIDE: u32 = 48;
@@ -105,7 +105,7 @@ fn picture(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
     device.load(scene.clone()).unwrap();
     let mut poser = Poser::new(scene, device.node_layout());
     poser.set_shutter(settings.shutter);
-    device.submit(poser.pose(1).frame, settings).unwrap();
+    device.submit(poser.pose(1).frame, settings, Delivery::default()).unwrap();
     let pixels = device.collect(&|| false).unwrap().pixels;
     bytemuck::pod_collect_to_vec(&pixels)
 }

@@ -23,7 +23,8 @@ pub struct Accumulation {
     pub sums: Vec<u32>,
     /// Sums in the layout of the pixels' own sums, over odd-numbered samples only; empty unless noise is measured or variance is an AOV.
     pub odd: Vec<u32>,
-    /// Sums for AOVs, [`layer_words`] per pixel; empty unless the picture is finished and [`FrameSettings::layer_sums`] is set.
+    /// Sums for AOVs, [`layer_words`] per pixel; empty unless the picture is finished and [`Delivery::layer_sums`](super::Delivery::layer_sums)
+    /// is set.
     pub layers: Vec<u32>,
     pub state: AccumulationState,
     /// Identifies a copy of these sums that a device may still hold.
@@ -35,7 +36,7 @@ pub struct Accumulation {
 pub struct DeviceCopy {
     #[cfg(throng_cuda)]
     name: u64,
-    /// Whether the current sums stayed on the device ([`FrameSettings::film_stays`]), so that the sums here are out of date.
+    /// Whether the current sums stayed on the device ([`Delivery::film_stays`](super::Delivery::film_stays)), so that the sums here are out of date.
     pub is_only: bool,
 }
 
@@ -109,10 +110,9 @@ fn empty_layer(aovs: AovSet) -> Vec<u32> {
 }
 
 impl Accumulation {
-    /// An empty accumulation to which films can be added; it has empty layers if `settings` include layer sums.
+    /// An empty accumulation with empty layers, to which films with layers can be added.
     pub fn for_joining(settings: &FrameSettings) -> Self {
-        let layers =
-            if settings.layer_sums { empty_layer(settings.aovs).repeat(settings.film_pixels()) } else { Vec::new() };
+        let layers = empty_layer(settings.aovs).repeat(settings.film_pixels());
         Self { layers, ..Self::new(settings) }
     }
 
@@ -181,9 +181,9 @@ impl Accumulation {
         if Self::has_odd(settings) { settings.film_pixels() * Self::sum_words(settings) } else { 0 }
     }
 
-    /// Number of words in [`Self::layers`]; 0 unless [`FrameSettings::layer_sums`] is set.
+    /// Number of words in [`Self::layers`], if these are kept.
     pub fn layers_words(settings: &FrameSettings) -> usize {
-        if settings.layer_sums { settings.film_pixels() * layer_words(settings.aovs) } else { 0 }
+        settings.film_pixels() * layer_words(settings.aovs)
     }
 
     /// Whether the sizes and the state are valid for pictures with these settings, and the sums are current. Films read from files must be checked.

@@ -1,8 +1,8 @@
 //! The settings of a picture, and values derived from them.
 
-use super::{FilmWanted, PixelType, Region};
+use super::{PixelType, Region};
 use throng_picture::{
-    aov::{Aov, AovSet, channels::FileRows},
+    aov::{Aov, AovSet},
     film::FilmSettings,
 };
 use throng_scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, ToneMap};
@@ -10,7 +10,7 @@ use throng_scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, T
 /// Distance within which shadows fade towards the picture's edges, relative to the smaller side. It is the default empty space around a model.
 const SHADE_MARGIN: f32 = 0.14;
 
-/// Settings of a picture, which apply to all frames of a run.
+/// Settings of a picture, which apply to all frames of a run: everything that is seen. What devices return of it is a [`Delivery`](super::Delivery).
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FrameSettings {
     /// Size of the whole picture in pixels.
@@ -40,8 +40,8 @@ pub struct FrameSettings {
     /// order of samples or on the devices that compute them. Noise is slightly less evenly distributed among neighbouring pixels.
     pub open_ended: bool,
     pub pixels: PixelType,
-    /// Whether only display values are computed from the film. `whitted` then limits samples in display space, against fireflies. Not serialized,
-    /// because it follows from the file format.
+    /// Whether only display values are computed from the film. `whitted` then limits samples in display space, against fireflies. This changes
+    /// samples, so it is part of the picture; it is not serialized, because the file's format determines it.
     #[serde(skip, default = "shown")]
     pub display_only: bool,
     /// Hides the environment from the camera. If alpha is among the AOVs, integer display colours are divided by it; floats never are.
@@ -55,26 +55,6 @@ pub struct FrameSettings {
     pub wireframe: Option<f32>,
     /// The AOVs that are rendered in addition to the picture.
     pub aovs: AovSet,
-    /// Gathers AOVs of unfinished pictures as well. Not serialized, because it changes no finished picture.
-    #[serde(skip)]
-    pub unfinished_aovs: bool,
-    /// Whether the sums of films may stay in a device's own memory after samples were added. More samples can be added there until the device starts
-    /// other work. Not serialized, because it changes no picture.
-    #[serde(skip)]
-    pub film_stays: bool,
-    /// Keeps the exact sums for the AOVs of a finished picture ([`Accumulation::layers`]), so that they can be joined with the sums of other samples.
-    /// Requires `open_ended`. Not serialized, because it changes no picture.
-    #[serde(skip)]
-    pub layer_sums: bool,
-    /// Requests compressed rows of files instead of pixels and AOVs. Devices that lack this feature or have too little memory return pixels and AOVs.
-    /// Not serialized, because it does not change the contents of a file.
-    #[serde(skip)]
-    pub file_rows: Option<FileRows>,
-    /// Requests the frame in the form that the film denoiser reads. It replaces the pixels and all AOVs that are not requested explicitly. Requires
-    /// float pixels, more than one sample and the AOVs that the denoiser needs. Devices that lack this feature or have too little memory return
-    /// pixels and all AOVs. Not serialized, because it changes no picture.
-    #[serde(skip)]
-    pub film_wanted: Option<FilmWanted>,
     /// Shutter interval; `None` for no motion blur. It is used when frames are posed; devices read the result from the frame.
     pub shutter: Option<Shutter>,
 }
@@ -110,11 +90,6 @@ impl From<&RenderDefaults> for FrameSettings {
             fades_shadows: false,
             wireframe: None,
             aovs: AovSet::default(),
-            unfinished_aovs: false,
-            film_stays: false,
-            layer_sums: false,
-            file_rows: None,
-            film_wanted: None,
             shutter: scene.shutter.filter(Shutter::is_open),
         }
     }

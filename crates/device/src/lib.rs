@@ -8,6 +8,7 @@ pub mod blocks;
 mod choice;
 mod cpu;
 pub mod cuda;
+mod delivery;
 mod develop;
 #[cfg(any(test, feature = "probe"))]
 pub mod fake;
@@ -43,6 +44,7 @@ use throng_scene::{LostReference, Scene};
 pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
+pub use delivery::Delivery;
 pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted, Filtered, HostFilm};
 pub use folded::FoldedFilm;
 pub use frame::{Frame, OtherPose, PosedMesh};
@@ -60,9 +62,9 @@ pub struct Rendered {
     pub pixels: Bytes,
     /// The AOVs of [`FrameSettings::aovs`], in the order of [`AovSet::iter`].
     pub aovs: Vec<AovImage>,
-    /// Rows of files, if [`FrameSettings::file_rows`] is set and the device made them. `pixels` and `aovs` are empty then.
+    /// Rows of files, if [`Delivery::file_rows`] is set and the device made them. `pixels` and `aovs` are empty then.
     pub blocks: Option<FileBlocks>,
-    /// The frame for the film denoiser, if [`FrameSettings::film_wanted`] is set and the device keeps it. `pixels` is empty then.
+    /// The frame for the film denoiser, if [`Delivery::film_wanted`] is set and the device keeps it. `pixels` is empty then.
     pub film: Option<Arc<dyn DeviceFilm>>,
     pub rays: RayCounts,
     /// Time that the device worked on the frame, without waiting behind other frames.
@@ -212,7 +214,7 @@ pub trait Device: Send {
         1
     }
 
-    /// Whether the device supports [`FrameSettings::file_rows`].
+    /// Whether the device supports [`Delivery::file_rows`].
     fn makes_blocks(&self) -> bool {
         false
     }
@@ -235,7 +237,7 @@ pub trait Device: Send {
     ///
     /// # Errors
     /// If this fails, frames that were under way before can still be collected.
-    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError>;
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError>;
 
     /// Waits for the oldest frame under way.
     ///
@@ -245,7 +247,7 @@ pub trait Device: Send {
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError>;
 
     /// Adds samples to `film` until it has `until`, and returns the resulting picture. `until` must not exceed the settings' sample count, unless the
-    /// film already has that many. AOVs are returned if the picture is finished or [`FrameSettings::unfinished_aovs`] is set. No frame may be under
+    /// film already has that many. AOVs are returned if the picture is finished or [`Delivery::unfinished_aovs`] is set. No frame may be under
     /// way. Rays and times are those of this call.
     ///
     /// Without a noise target, the caller may choose the tiles that get samples: if the film's state names tiles, samples are added to these only,
@@ -257,6 +259,7 @@ pub trait Device: Send {
         &mut self,
         _: &Frame,
         _: &FrameSettings,
+        _: Delivery,
         _film: &mut Accumulation,
         _until: u32,
         _: &Stop,

@@ -152,7 +152,7 @@ struct Join {
     films: Vec<FilmFile>,
     /// The header of the joined film.
     header: FilmHeader,
-    /// The settings of the result. They include layer sums if the films have layers.
+    /// The settings of the result.
     settings: FrameSettings,
     developer: Developer,
 }
@@ -179,7 +179,7 @@ impl Join {
         let region = (region != whole).then_some(region);
         let picture = with(picture, region, pixels);
         let has_layers = layer_words(picture.settings.aovs) > 0;
-        let settings = FrameSettings { layer_sums: has_layers, ..picture.settings.clone() };
+        let settings = picture.settings.clone();
         let mut header = FilmHeader { picture, has_layers, finished: true, ..first.header.clone() };
         header.of.settings = format!("{:?}", sampling(&settings));
         if let [one] = &samples[..] {

@@ -1,21 +1,22 @@
 //! A picture that is rendered incrementally, and can be interrupted at any time without loss.
 
 use std::sync::Arc;
-use throng_device::{Accumulation, Device, DeviceError, Frame, FrameSettings, OtherPose, Rendered, Stop};
+use throng_device::{Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OtherPose, Rendered, Stop};
 use throng_picture::film::FilmSettings;
 use throng_render::{RenderError, RenderJob};
 
 pub struct Film {
     pub frame: Frame,
     pub settings: FrameSettings,
+    pub delivery: Delivery,
     sums: Accumulation,
     /// Copy of the sums before the current slice. An interrupted device leaves its sums in an undefined state.
     kept: Accumulation,
 }
 
 impl Film {
-    pub fn new(frame: Frame, settings: FrameSettings) -> Self {
-        Self { sums: Accumulation::new(&settings), kept: Accumulation::default(), frame, settings }
+    pub fn new(frame: Frame, settings: FrameSettings, delivery: Delivery) -> Self {
+        Self { sums: Accumulation::new(&settings), kept: Accumulation::default(), frame, settings, delivery }
     }
 
     /// Memory of a film with these settings, in bytes.
@@ -42,7 +43,7 @@ impl Film {
         more: u32,
         stop: &Stop,
     ) -> Result<Option<Rendered>, DeviceError> {
-        add(device, (&self.frame, &self.settings), (&mut self.sums, &mut self.kept), more, stop)
+        add(device, (&self.frame, &self.settings, self.delivery), (&mut self.sums, &mut self.kept), more, stop)
     }
 
     /// The finished picture, denoised by `job`, whose settings may differ from the film's only in pixel type and AOVs. The film must
@@ -65,7 +66,7 @@ impl Film {
         let now = OtherPose::of_camera(self.frame.camera);
         let frame = Frame { others: Some(Arc::new([now.clone(), now.clone(), now])), ..self.frame.clone() };
         let number = frame.number;
-        let rendered = add(device, (&frame, &settings), (&mut self.sums, &mut self.kept), 1, stop);
+        let rendered = add(device, (&frame, &settings, job.delivery), (&mut self.sums, &mut self.kept), 1, stop);
         let Some(mut rendered) = rendered.map_err(|source| RenderError::Device { frame: number, source })? else {
             return Ok(None);
         };
@@ -77,7 +78,7 @@ impl Film {
 /// Adds up to `more` samples to the sums. None if interrupted; the sums are then unchanged.
 fn add(
     device: &mut dyn Device,
-    (frame, settings): (&Frame, &FrameSettings),
+    (frame, settings, delivery): (&Frame, &FrameSettings, Delivery),
     (sums, kept): (&mut Accumulation, &mut Accumulation),
     more: u32,
     stop: &Stop,
@@ -85,7 +86,7 @@ fn add(
     let done = sums.state.samples;
     let until = done.saturating_add(more).min(settings.samples).max(done);
     kept.clone_from(sums);
-    match device.add_samples(frame, settings, sums, until, stop) {
+    match device.add_samples(frame, settings, delivery, sums, until, stop) {
         Ok(rendered) => Ok(Some(rendered)),
         Err(DeviceError::Stopped) => {
             std::mem::swap(sums, kept);

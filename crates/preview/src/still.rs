@@ -61,7 +61,9 @@ impl Still {
         let start = Instant::now();
         let number = self.frame.number;
         stage.make_ready()?;
-        let film = self.film.get_or_insert_with(|| Film::new(self.frame.clone(), self.job.settings.clone()));
+        let film = self
+            .film
+            .get_or_insert_with(|| Film::new(self.frame.clone(), self.job.settings.clone(), self.job.delivery));
         let advanced = film.advance(stage.device.as_mut(), self.slice, stop);
         let rendered = advanced.map_err(|source| RenderError::Device { frame: number, source })?;
         let Some(rendered) = rendered else { return Ok(false) };

@@ -101,7 +101,7 @@ impl<'a> Keeper<'a> {
     pub fn settings(&self) -> FrameSettings {
         let settings = self.picture.settings.clone();
         match &self.ongoing.part {
-            Some((_, samples)) => FrameSettings { samples: samples.end, layer_sums: true, ..settings },
+            Some((_, samples)) => FrameSettings { samples: samples.end, ..settings },
             None => settings,
         }
     }

@@ -147,7 +147,7 @@ impl<'a> Paced<'a> {
         }
         let settings = self.settings_of(number);
         let Posed { frame, time: pose_time, trees } = posed;
-        let rendered = self.device.submit(frame, &settings).and_then(|()| self.device.collect(stop));
+        let rendered = self.device.submit(frame, &settings, self.job.delivery).and_then(|()| self.device.collect(stop));
         let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         Ok(Traced { number, settings, rendered, pose_time, trees, begun: None })
     }

@@ -12,7 +12,7 @@ use super::{
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use throng_denoise::{DenoiseError, Denoising, shown_noise};
 use throng_device::{
-    Accumulation, AccumulationState, Device, Filtered, FoldedFilm, Frame, FrameSettings, Stop, TileGrid,
+    Accumulation, AccumulationState, Delivery, Device, Filtered, FoldedFilm, Frame, FrameSettings, Stop, TileGrid,
 };
 use throng_picture::aov::AovImage;
 
@@ -64,9 +64,9 @@ struct Sampling<'a, 'b> {
     pose: &'a mut dyn FnMut() -> Posed,
 }
 
-/// Settings for a device call that returns AOVs before the last sample. If `stay` is set, the film stays on the device between calls.
-fn unfinished(settings: &FrameSettings, stay: bool) -> FrameSettings {
-    FrameSettings { unfinished_aovs: true, film_stays: stay, ..settings.clone() }
+/// Delivery of AOVs before the last sample. If `film_stays` is set, the film stays on the device between calls.
+fn unfinished(film_stays: bool) -> Delivery {
+    Delivery { unfinished_aovs: true, film_stays, ..Delivery::default() }
 }
 
 /// Traces a frame with the initial number of samples.
@@ -83,7 +83,7 @@ pub fn begin(
     let mut film = Accumulation::new(&settings);
     let samples = FIRST_SAMPLES.min(settings.samples);
     let is_alone = job.reach().frames == 0;
-    let rendered = device.add_samples(&posed.frame, &unfinished(&settings, is_alone), &mut film, samples, stop);
+    let rendered = device.add_samples(&posed.frame, &settings, unfinished(is_alone), &mut film, samples, stop);
     let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
     let tiles = TileGrid::of(settings.film_size()).count() as usize;
     let Posed { frame, time: pose_time, trees } = posed;
@@ -183,17 +183,17 @@ impl Begun {
         (samples, tiles): (Range<u32>, Vec<u32>),
     ) -> Result<(), RenderError> {
         let number = traced.number;
-        let settings = unfinished(&traced.settings, true);
+        let settings = &traced.settings;
         let Some(frame) = &self.frame else {
             return Err(RenderError::Denoise { frame: number, source: DenoiseError::Untraced });
         };
         let mut film = match std::mem::take(&mut self.film) {
-            Film::Aside(folded) => folded.unfold(&settings),
+            Film::Aside(folded) => folded.unfold(settings),
             Film::Growing(film) => film,
         };
         film.state =
             AccumulationState { samples: samples.start, tiles: Some(tiles.clone()), ..AccumulationState::default() };
-        let rendered = device.add_samples(frame, &settings, &mut film, samples.end, stop);
+        let rendered = device.add_samples(frame, settings, unfinished(true), &mut film, samples.end, stop);
         self.film = Film::Growing(film);
         let mut rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         traced.rendered.rays += rendered.rays;
@@ -204,7 +204,7 @@ impl Begun {
             self.samples[tile as usize] = samples.end;
         }
         let failed = |source| RenderError::Denoise { frame: number, source };
-        let more = film_frame(&settings, denoising, &mut rendered).map_err(failed)?;
+        let more = film_frame(settings, denoising, &mut rendered).map_err(failed)?;
         let middle = around.len() / 2;
         let Some(Some(own)) = around.get_mut(middle) else {
             return Err(failed(DenoiseError::Untraced));

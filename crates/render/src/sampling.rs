@@ -18,7 +18,6 @@ pub fn sampling(settings: &FrameSettings) -> FrameSettings {
         pixels: PixelType::U8,
         display_only: true,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
-        layer_sums: false,
         ..settings.clone()
     }
 }
@@ -32,7 +31,7 @@ mod tests {
         Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     };
-    use throng_device::{Accumulation, CpuDevice, Device, fake};
+    use throng_device::{Accumulation, CpuDevice, Delivery, Device, fake};
     use throng_loader as loader;
     use throng_picture::film::FilmSettings;
     use throng_scene::{Integrator, Layering, PixelFilter, Shutter};
@@ -158,7 +157,7 @@ mod tests {
             poser.set_shutter(settings.shutter);
             let frame = poser.pose(7).frame;
             let mut add = |settings: &FrameSettings, film: &mut Accumulation, until| {
-                let rendered = device.add_samples(&frame, settings, film, until, &|| false);
+                let rendered = device.add_samples(&frame, settings, Delivery::default(), film, until, &|| false);
                 rendered.unwrap_or_else(|error| panic!("{error}")).pixels
             };
             let mut pieces = Accumulation::new(&begun);
@@ -179,14 +178,14 @@ mod tests {
         let frame = Poser::new(LOADED.clone(), device.node_layout()).pose(1).frame;
         let progress = device.progress().unwrap();
         let mut film = Accumulation::new(&settings);
-        device.add_samples(&frame, &settings, &mut film, 2, &|| false).unwrap();
+        device.add_samples(&frame, &settings, Delivery::default(), &mut film, 2, &|| false).unwrap();
         assert_eq!(progress.share(), 0.25);
         let moved = AtomicBool::new(false);
         let look = || {
             moved.fetch_or(progress.share() > 0.25, Ordering::Relaxed);
             false
         };
-        device.add_samples(&frame, &settings, &mut film, 8, &look).unwrap();
+        device.add_samples(&frame, &settings, Delivery::default(), &mut film, 8, &look).unwrap();
         assert!(moved.into_inner(), "counts while it works");
         assert_eq!(progress.share(), 0.0, "no frame is under way");
     }

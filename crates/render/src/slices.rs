@@ -2,7 +2,7 @@
 
 use super::{RenderError, RenderJob, keeper::Keeper, pose::Posed, window::Traced};
 use std::time::{Duration, Instant};
-use throng_device::{Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop};
+use throng_device::{Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop};
 
 /// Target duration of one device call. Signals are handled between calls.
 const SLICE: Duration = Duration::from_millis(500);
@@ -23,6 +23,7 @@ pub fn trace(
     stop: &Stop,
 ) -> Result<Traced, RenderError> {
     let settings = &keeper.settings();
+    let delivery = Delivery { layer_sums: keeper.ongoing.part.is_some(), ..job.delivery };
     let failed = |source| RenderError::Device { frame: keeper.frame, source };
     let mut film = keeper.begin(settings)?;
     let begun = film.state.samples;
@@ -40,7 +41,7 @@ pub fn trace(
             kept.clone_from(&film);
         }
         let until = pace.next(film.state.samples, settings.samples);
-        let rendered = match device.add_samples(&posed.frame, settings, &mut film, until, stop) {
+        let rendered = match device.add_samples(&posed.frame, settings, delivery, &mut film, until, stop) {
             Ok(rendered) => rendered,
             Err(source) => {
                 if matches!(source, DeviceError::Stopped) {
@@ -81,9 +82,9 @@ fn with_alpha(
     film: &mut Accumulation,
     device: &mut dyn Device,
 ) -> Result<Rendered, RenderError> {
-    let settings = FrameSettings { unfinished_aovs: true, ..settings.clone() };
+    let delivery = Delivery { unfinished_aovs: true, ..Delivery::default() };
     let until = film.state.samples;
-    let rendered = device.add_samples(frame, &settings, film, until, &|| false);
+    let rendered = device.add_samples(frame, settings, delivery, film, until, &|| false);
     rendered.map_err(|source| RenderError::Device { frame: frame.number, source })
 }
 

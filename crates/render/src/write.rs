@@ -43,7 +43,7 @@ const DENOISED_FILES: usize = 8;
 /// Number of threads that write the frames of `job`. It is at most the number of frames, the number of threads of the CPU, and the number
 /// of frames that fit into memory. It is small if each writer is helped by other threads. Idle writers sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
-    let pixel_bytes = match &job.settings.file_rows {
+    let pixel_bytes = match &job.delivery.file_rows {
         // Compressed blocks are rarely larger than half of their contents.
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
@@ -56,7 +56,7 @@ pub fn writer_count(job: &RenderJob) -> usize {
     let pixels = job.settings.film_pixels() as u64;
     let part = (memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY).max(BYTES_IN_MEMORY);
     let fit = part.saturating_sub(pixels * around) / (pixels * (pixel_bytes as u64 + own)).max(1);
-    let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
+    let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.delivery.file_rows.is_none();
     let most = match (with_layers, &job.denoising) {
         (true, _) => SHARED_FILES,
         (false, Some(_)) => DENOISED_FILES,

@@ -9,7 +9,7 @@ use throng_accel::{
     TreeKey, Wide, blas_overlap, forging,
 };
 use throng_base::math::{Aabb, hash_u32, hash_unit};
-use throng_device::{CpuDevice, Device, Frame, FrameSettings, RayKind, fake};
+use throng_device::{CpuDevice, Delivery, Device, Frame, FrameSettings, RayKind, fake};
 use throng_scene::{
     Alpha, Instance, Integrator, Material, Mesh, NONE, Scene, Shape, Texels, Texture, TextureMap, TriangleMesh, Wrap,
     anim::{Moment, camera_at},
@@ -191,7 +191,7 @@ fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
             device.trace(frame, kind, rays, &mut hits, 1).unwrap();
         }
         device.count_work(frame, RayKind::Closest, rays).unwrap();
-        device.submit(frame.clone(), &settings).unwrap();
+        device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
         device.collect(&|| false).unwrap();
     }
 }

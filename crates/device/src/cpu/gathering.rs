@@ -25,12 +25,12 @@ impl Gathering<'_> {
 }
 
 impl CpuDevice {
-    /// Allocates the AOVs of a frame. `layers` receives their exact sums if [`FrameSettings::layer_sums`] is set.
+    /// Allocates the AOVs of a frame. `layers` receives their exact sums if they are requested.
     pub(super) fn gathering<'a>(
         &self,
         frame: &'a Frame,
         settings: &FrameSettings,
-        layers: &mut Vec<u32>,
+        layers: Option<&mut Vec<u32>>,
     ) -> Result<Gathering<'a>, DeviceError> {
         let (aovs, pixels) = (settings.aovs, settings.film_pixels());
         let mut images: Vec<(Aov, Vec<f32>)> =
@@ -41,8 +41,8 @@ impl CpuDevice {
         if !shade_noise.is_empty() {
             record.shade_noise = shade_noise.as_mut_ptr();
         }
-        layers.resize(Accumulation::layers_words(settings), 0);
-        if !layers.is_empty() {
+        if let Some(layers) = layers.filter(|_| layer_words(aovs) > 0) {
+            layers.resize(Accumulation::layers_words(settings), 0);
             record.sums = layers.as_mut_ptr();
             record.sum_words = layer_words(aovs) as u64;
         }

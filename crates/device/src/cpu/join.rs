@@ -43,7 +43,7 @@ impl Developer {
             add(&mut film.odd[own], &other.odd[others]);
         }
         let words = layer_words(settings.aovs);
-        if !settings.layer_sums || words == 0 {
+        if words == 0 {
             return;
         }
         let (own, others) = places(words);
@@ -65,11 +65,10 @@ impl Developer {
     /// If the film's size differs from the settings' size.
     pub fn finish(&self, settings: &FrameSettings, film: &mut Accumulation) -> (Bytes, Vec<AovImage>) {
         let count = settings.film_pixels();
-        let layers = if settings.layer_sums { count * layer_words(settings.aovs) } else { 0 };
         let odd = if Accumulation::has_odd(settings) { film.sums.len() } else { 0 };
         assert_eq!(
             (film.sums.len(), film.odd.len(), film.layers.len()),
-            (Accumulation::words(settings), odd, layers),
+            (Accumulation::words(settings), odd, Accumulation::layers_words(settings)),
             "the film has the size of the settings"
         );
         let aovs = settings.aovs.iter();

@@ -2,8 +2,8 @@
 //! devices are tested against it.
 
 use super::{
-    Accumulation, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered,
-    Stop, WorkCounts,
+    Accumulation, Delivery, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind,
+    Rendered, Stop, WorkCounts,
     adaptive::{self, Passes},
     material_tables::{MaterialTables, PosedCache},
     params::{TILE_ITEMS, pixel_items},
@@ -67,7 +67,7 @@ pub struct CpuDevice {
     tables: Option<Tables>,
     lights: LightCache,
     posed: PosedCache,
-    queued: Option<(Frame, FrameSettings)>,
+    queued: Option<(Frame, FrameSettings, Delivery)>,
     progress: Arc<FrameProgress>,
     /// The sums of the last frame with shared samples. Reusing them avoids freeing and allocating this much memory for each frame.
     spare: Vec<u32>,
@@ -232,14 +232,14 @@ impl Device for CpuDevice {
         Ok(())
     }
 
-    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
-        let previous = self.queued.replace((frame, settings.clone()));
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
+        let previous = self.queued.replace((frame, settings.clone(), delivery));
         assert!(previous.is_none(), "at most queue_depth frames are under way");
         Ok(())
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let Some((frame, settings)) = self.queued.take() else {
+        let Some((frame, settings, delivery)) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
         let spare = std::mem::take(&mut self.spare);
@@ -248,7 +248,7 @@ impl Device for CpuDevice {
         } else {
             Accumulation::new(&settings)
         };
-        let rendered = self.add_samples(&frame, &settings, &mut film, settings.samples, stop);
+        let rendered = self.add_samples(&frame, &settings, delivery, &mut film, settings.samples, stop);
         if settings.shares_samples() {
             self.spare = film.sums;
         }
@@ -259,6 +259,7 @@ impl Device for CpuDevice {
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
+        delivery: Delivery,
         film: &mut Accumulation,
         until: u32,
         stop: &Stop,
@@ -280,6 +281,7 @@ impl Device for CpuDevice {
             launch.params.film.half_sums = film.odd.as_mut_ptr();
         }
         film.copy = DeviceCopy::default();
+        film.layers.clear();
         let state = std::mem::take(&mut film.state);
         let first = state.first;
         let mut passes = Passes::resume(until, settings.noise, state);
@@ -290,10 +292,10 @@ impl Device for CpuDevice {
         }
         let samples = |per_pixel: u32| u64::from(tile_count * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(first));
         // If a pixel gets all its samples in one launch, AOVs are gathered from the hits of the picture's own rays.
-        let is_last = until >= settings.samples || settings.unfinished_aovs;
+        let is_last = until >= settings.samples || delivery.unfinished_aovs;
         let at_once = first == passes.samples().start && is_last && until - first <= SAMPLE_SLICE as u32;
         let mut along = if at_once && !passes.is_adaptive() && !settings.open_ended && !settings.aovs.is_empty() {
-            Some(self.gathering(frame, settings, &mut film.layers)?)
+            Some(self.gathering(frame, settings, None)?)
         } else {
             None
         };
@@ -343,11 +345,12 @@ impl Device for CpuDevice {
         launch.params.film.aovs = null();
         let aovs = match along {
             Some(along) => along.into_images(),
-            None if settings.aovs.is_empty() || !(film.is_done(settings) || settings.unfinished_aovs) => Vec::new(),
+            None if settings.aovs.is_empty() || !(film.is_done(settings) || delivery.unfinished_aovs) => Vec::new(),
             None => {
                 launch.params.film.sample_begin = first;
                 launch.params.film.sample_end = adaptive::samples_of_all(settings).min(film.state.samples);
-                let mut gathering = self.gathering(frame, settings, &mut film.layers)?;
+                let layers = delivery.layer_sums.then_some(&mut film.layers);
+                let mut gathering = self.gathering(frame, settings, layers)?;
                 gathering.record.cover = cover.unwrap_or(null_mut());
                 // If the caller chose the tiles, only they have changed.
                 let given = film.state.tiles.as_ref().filter(|_| settings.noise.is_none());

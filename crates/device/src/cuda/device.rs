@@ -16,8 +16,8 @@ use super::{
     waves::{Cut, PathNeeds, stage_times},
 };
 use crate::{
-    Accumulation, AccumulationState, Device, DeviceCopy, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays,
-    RayCounts, RayKind, Rendered, Stop,
+    Accumulation, AccumulationState, Delivery, Device, DeviceCopy, DeviceError, DeviceFilm, FilmWanted, Frame,
+    FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Stop,
     adaptive::{self, Passes},
     blocks::exr_bytes,
     light::{Emitters, LightCache, LocalTree, no_local_lights},
@@ -226,9 +226,13 @@ impl CudaDevice {
         self.lights.tree(&frame.tlas, emitters, lights, &frame.shown_shapes())
     }
 
-    /// Memory for a frame in the form that the film denoiser reads, if settings request it. `None` if memory is short.
-    fn film_frame(&mut self, settings: &FrameSettings) -> Result<Option<(GpuFrame, AovSet)>, DeviceError> {
-        let Some(wanted) = settings.film_wanted else { return Ok(None) };
+    /// Memory for a frame in the form that the film denoiser reads, if it is wanted. `None` if memory is short.
+    fn film_frame(
+        &mut self,
+        settings: &FrameSettings,
+        wanted: Option<FilmWanted>,
+    ) -> Result<Option<(GpuFrame, AovSet)>, DeviceError> {
+        let Some(wanted) = wanted else { return Ok(None) };
         let pixels = settings.film_pixels();
         let needed = FilmGpu::frame_bytes(pixels) * wanted.frames + FilmGpu::work_bytes(pixels);
         self.with("making room for a film", |device| {
@@ -256,7 +260,7 @@ impl CudaDevice {
         frame: &Frame,
         (lights, tables): (Option<&LocalTree>, Option<&MaterialTables>),
         settings: &FrameSettings,
-        file_rows: &mut Option<FileRows>,
+        (file_rows, keeps_layers): (&mut Option<FileRows>, bool),
     ) -> Result<Cut, DeviceError> {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
@@ -268,7 +272,7 @@ impl CudaDevice {
         need.add("pictures", (picture + halves) * SLOTS);
         let lights = lights.map_or(0, light_bytes);
         need.add("lights", lights * 9 / 8 * SLOTS);
-        let aovs = aov_bytes(self.scene()?, frame, settings);
+        let aovs = aov_bytes(self.scene()?, frame, settings, keeps_layers);
         need.add("layers", aovs * SLOTS);
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
@@ -327,7 +331,7 @@ impl CudaDevice {
     fn start(
         &mut self,
         frame: &Frame,
-        settings: &FrameSettings,
+        (settings, delivery): (&FrameSettings, Delivery),
         film: Option<(&Accumulation, u32)>,
         own_rays: Option<OwnRays>,
     ) -> Result<usize, DeviceError> {
@@ -347,9 +351,9 @@ impl CudaDevice {
         let tables = tables.as_ref();
         let lights = self.lights(frame, tables, &emitters, settings);
         let whole = film.is_none() && own_rays.is_none();
-        let mut file_rows = settings.file_rows.filter(|_| whole);
-        let film_frame = if whole { self.film_frame(settings)? } else { None };
-        let cut = self.plan(frame, (lights.as_deref(), tables), settings, &mut file_rows)?;
+        let mut file_rows = delivery.file_rows.filter(|_| whole);
+        let film_frame = self.film_frame(settings, delivery.film_wanted.filter(|_| whole))?;
+        let cut = self.plan(frame, (lights.as_deref(), tables), settings, (&mut file_rows, delivery.layer_sums))?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = match film {
             Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
@@ -365,10 +369,10 @@ impl CudaDevice {
                 slot.light(lights, &mut params)?;
             }
             if let Some(scene) = &device.scene {
-                slot.prepare_aovs(scene, frame, settings, &mut params)?;
+                slot.prepare_aovs(scene, frame, (settings, delivery.layer_sums), &mut params)?;
             }
             let samples = match film {
-                Some((_, until)) if settings.unfinished_aovs => until,
+                Some((_, until)) if delivery.unfinished_aovs => until,
                 _ => settings.samples,
             };
             let holds_film = film.is_some_and(|(film, _)| film.copy.is(slot.copy));
@@ -495,8 +499,8 @@ impl Device for CudaDevice {
         Ok(())
     }
 
-    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
-        self.start(&frame, settings, None, None).map(drop)
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
+        self.start(&frame, (settings, delivery), None, None).map(drop)
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
@@ -508,6 +512,7 @@ impl Device for CudaDevice {
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
+        delivery: Delivery,
         film: &mut Accumulation,
         until: u32,
         stop: &Stop,
@@ -518,18 +523,18 @@ impl Device for CudaDevice {
             let message = "the film is of another picture, or a frame is under way";
             return Err(DeviceError::Failed(message.into()));
         }
-        let slot = self.start(frame, settings, Some((film, until)), None)?;
+        let slot = self.start(frame, (settings, delivery), Some((film, until)), None)?;
         let mut picture = self.wait(stop)?;
         film.state = std::mem::take(&mut picture.state);
         film.layers.clear();
-        if film.is_done(settings) {
+        if delivery.layer_sums && film.is_done(settings) {
             film.layers.resize(Accumulation::layers_words(settings), 0);
         }
         self.with("copying the film", |device| {
-            if !settings.film_stays {
+            if !delivery.film_stays {
                 device.slots[slot].read_film(film)?;
             }
-            film.copy = DeviceCopy::fresh(settings.film_stays);
+            film.copy = DeviceCopy::fresh(delivery.film_stays);
             device.slots[slot].copy = film.copy;
             device.rendered(picture)
         })
@@ -542,7 +547,7 @@ impl Device for CudaDevice {
         if !self.under_way.is_empty() {
             return Err(DeviceError::Failed("a frame is under way".into()));
         }
-        self.start(frame, settings, None, Some(OwnRays::default()))?;
+        self.start(frame, (settings, Delivery::default()), None, Some(OwnRays::default()))?;
         Ok(self.wait(&|| false)?.own_rays)
     }
 

@@ -29,7 +29,7 @@ use std::{
     time::{Duration, Instant},
 };
 use throng_base::memory::total_bytes;
-use throng_device::{Frame, FrameSettings};
+use throng_device::{Delivery, Frame, FrameSettings};
 use throng_picture::{aov::Aov, pixels::PixelType};
 use throng_render::{Measured, RenderJob, sampling};
 use throng_scene::anim::{CameraPose, Moment, camera_pose};
@@ -89,7 +89,7 @@ struct Posed {
     settings: FrameSettings,
 }
 
-/// All values that affect samples.
+/// All values that affect samples, and the requested AOVs.
 #[derive(PartialEq)]
 struct Sampled {
     number: u32,
@@ -97,6 +97,7 @@ struct Sampled {
     camera: CameraPose,
     is_own: bool,
     settings: FrameSettings,
+    delivery: Delivery,
 }
 
 /// Settings for the film of a picture. If the finished picture is denoised, its variance is measured.
@@ -377,12 +378,13 @@ impl Eye {
             let mut job = stage.job(&options, PixelType::U8)?;
             job.settings.aovs = job.settings.aovs.with(self.choices.view);
             job.aovs = job.aovs.with(self.choices.view);
-            job.settings.unfinished_aovs = self.choices.view.is_some() || job.is_transparent();
+            job.delivery.unfinished_aovs = self.choices.view.is_some() || job.is_transparent();
             self.job = Some(job);
             self.posed = None;
             self.denoised = self.denoised_job(size, stage);
         }
         let Some(job) = &mut self.job else { return Ok(()) };
+        let delivery = job.delivery;
         let generation = stage.shown.generation;
         if self.posed.as_ref().is_none_or(|posed| (posed.number, posed.generation) != (number, generation)) {
             job.frames = vec![number];
@@ -412,6 +414,7 @@ impl Eye {
             camera: frame.camera(),
             is_own: self.follow == Follow::Scene,
             settings: sampling(&film_settings),
+            delivery,
         };
         let is_new = self.sampled.as_ref() != Some(&sampled);
         if is_new && self.follow != Follow::Free && self.sampled.as_ref().map(|s| s.camera) != Some(sampled.camera) {

@@ -262,12 +262,13 @@ impl Slot {
         }
     }
 
-    /// Prepares memory for the frame's AOVs, if any, and queues the upload of their tables. The slot must be idle.
+    /// Prepares memory for the frame's AOVs, if any, and for their exact sums if `keeps_layers` is set, and queues the upload of their tables. The slot
+    /// must be idle.
     pub fn prepare_aovs(
         &mut self,
         tables: &SceneTables,
         frame: &Frame,
-        settings: &FrameSettings,
+        (settings, keeps_layers): (&FrameSettings, bool),
         params: &mut Params,
     ) -> CudaResult<()> {
         if settings.aovs.is_empty() {
@@ -276,7 +277,7 @@ impl Slot {
             self.film.reserve(size_of::<u32>() * Accumulation::words(settings))?;
             let start = Accumulation::cover_start(settings);
             let cover = start.map(|start| self.film.at(size_of::<u32>() * start));
-            self.aovs.prepare(tables, (frame, settings), cover, params, &self.stream)
+            self.aovs.prepare(tables, (frame, settings, keeps_layers), cover, params, &self.stream)
         }
     }
 
