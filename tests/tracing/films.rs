@@ -4,7 +4,7 @@ use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::scene::{Environment, Integrator, PixelFilter, Scene, ToneMap};
-use throng_device::{Accumulation, Delivery, Developer, Device, Frame, FrameSettings, Region, Rendered};
+use throng_device::{Accumulation, Delivery, Developer, Device, Frame, FrameSettings, Region, Rendered, Samples};
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
@@ -32,13 +32,18 @@ fn in_pieces(
     settings: &FrameSettings,
     stops: &[u32],
 ) -> (Accumulation, Vec<u8>) {
-    let mut film = Accumulation::new(settings);
+    let mut film = Samples::new(settings);
     let mut pixels = Vec::new();
     for &until in stops {
         let rendered = device.add_samples(frame, settings, Delivery::default(), &mut film, until, &|| false);
         pixels = rendered.unwrap().pixels.to_vec();
     }
-    (film, pixels)
+    (downloaded(device, film), pixels)
+}
+
+fn downloaded(device: &mut dyn Device, mut film: Samples) -> Accumulation {
+    device.download(&mut film).unwrap();
+    film.into_host().unwrap()
 }
 
 fn assert_any_break_is_fine(integrator: Integrator, noise: Option<f32>) {
@@ -98,7 +103,7 @@ fn a_film_of_another_picture_is_refused() {
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let mut film = Accumulation::new(&small);
+        let mut film = Samples::new(&small);
         let result = device.add_samples(&frame, &large, Delivery::default(), &mut film, 1, &|| false);
         assert!(result.is_err());
     });
@@ -113,10 +118,10 @@ fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have(
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let (mut film, _) = in_pieces(device, &frame, &few, &[5]);
+        let mut film = Samples::from(in_pieces(device, &frame, &few, &[5]).0);
         let more = device.add_samples(&frame, &many, Delivery::default(), &mut film, 20, &|| false);
         let (at_once, picture) = in_pieces(device, &frame, &many, &[20]);
-        assert!(film == at_once, "{}", device.describe());
+        assert!(downloaded(device, film) == at_once, "{}", device.describe());
         assert!(more.unwrap().pixels == picture, "{}", device.describe());
     });
 }
@@ -128,11 +133,11 @@ fn part(
     settings: &FrameSettings,
     range: std::ops::Range<u32>,
 ) -> (Accumulation, Rendered) {
-    let mut film = Accumulation::from_sample(settings, range.start);
+    let mut film = Samples::from(Accumulation::from_sample(settings, range.start));
     let settings = FrameSettings { samples: range.end, ..settings.clone() };
     let delivery = Delivery { layer_sums: settings.open_ended, ..Delivery::default() };
     let rendered = device.add_samples(frame, &settings, delivery, &mut film, range.end, &|| false);
-    (film, rendered.unwrap())
+    (downloaded(device, film), rendered.unwrap())
 }
 
 #[test]
@@ -229,10 +234,10 @@ fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let all = row_means(&in_pieces(device, &frame, &settings, &[512]).1);
-        let mut film = Accumulation::new(&settings);
+        let mut film = Samples::new(&settings);
         device.add_samples(&frame, &settings, Delivery::default(), &mut film, 8, &|| false).unwrap();
         // The first row of tiles.
-        film.state.tiles = Some((0..8).collect());
+        film.go_on_in((0..8).collect(), 8);
         let some = device.add_samples(&frame, &settings, Delivery::default(), &mut film, 512, &|| false).unwrap();
         let some = row_means(&some.pixels);
         for y in 6..10 {
@@ -253,15 +258,17 @@ fn films_go_on_where_they_stayed() {
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let fetched = Delivery { unfinished_aovs: true, ..Delivery::default() };
-        let [all, kept] = [false, true].map(|film_stays| {
-            let mut film = Accumulation::new(&settings);
-            device.add_samples(&frame, &settings, fetched, &mut film, 8, &|| false).unwrap();
-            let delivery = Delivery { film_stays, ..fetched };
+        let delivery = Delivery { unfinished_aovs: true, ..Delivery::default() };
+        let [all, kept] = [false, true].map(|stays| {
+            let mut film = Samples::new(&settings);
+            device.add_samples(&frame, &settings, delivery, &mut film, 8, &|| false).unwrap();
             let next = [(8, vec![2, 3, 9]), (8, vec![4, 5]), (16, vec![3])];
             let mut last = None;
             for (from, tiles) in next {
-                (film.state.samples, film.state.tiles) = (from, Some(tiles));
+                if !stays {
+                    film = downloaded(device, film).into();
+                }
+                film.go_on_in(tiles, from);
                 last = Some(device.add_samples(&frame, &settings, delivery, &mut film, 2 * from, &|| false).unwrap());
             }
             (film, last.unwrap())
@@ -269,12 +276,12 @@ fn films_go_on_where_they_stayed() {
         assert!(all.1.pixels == kept.1.pixels, "{}", device.describe());
         // A device that has done other work in between must not continue from old sums.
         let (mut film, _) = kept;
+        let stayed = film.host().is_err();
         device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
         device.collect(&|| false).unwrap();
-        film.state.tiles = Some(vec![3]);
-        film.state.samples = 16;
-        let stayed = film.copy.is_only;
-        let more = device.add_samples(&frame, &settings, fetched, &mut film, 32, &|| false);
+        film.go_on_in(vec![3], 16);
+        assert_eq!(device.download(&mut film).is_err(), stayed, "{}", device.describe());
+        let more = device.add_samples(&frame, &settings, delivery, &mut film, 32, &|| false);
         assert_eq!(more.is_err(), stayed, "{}", device.describe());
     });
 }

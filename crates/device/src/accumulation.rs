@@ -1,4 +1,4 @@
-//! An unfinished picture that can be set aside and continued later: sums of samples, and the progress so far.
+//! An unfinished picture in host memory that can be set aside and continued later: sums of samples, and the progress so far.
 
 use super::{FrameSettings, TileGrid, adaptive::Passes};
 use rayon::prelude::*;
@@ -27,38 +27,6 @@ pub struct Accumulation {
     /// is set.
     pub layers: Vec<u32>,
     pub state: AccumulationState,
-    /// Identifies a copy of these sums that a device may still hold.
-    pub copy: DeviceCopy,
-}
-
-/// Identifier that a device assigns to sums when it returns them; 0 if the sums were changed elsewhere since. Comparisons of films ignore it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DeviceCopy {
-    #[cfg(throng_cuda)]
-    name: u64,
-    /// Whether the current sums stayed on the device ([`Delivery::film_stays`](super::Delivery::film_stays)), so that the sums here are out of date.
-    pub is_only: bool,
-}
-
-#[cfg(throng_cuda)]
-impl DeviceCopy {
-    /// An identifier that was never used before.
-    pub fn fresh(is_only: bool) -> Self {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { name: NEXT.fetch_add(1, Ordering::Relaxed), is_only }
-    }
-
-    /// Whether both identify the same sums. Always false for the default value.
-    pub fn is(self, other: Self) -> bool {
-        self.name != 0 && self.name == other.name
-    }
-}
-
-impl PartialEq for DeviceCopy {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// The progress of a picture.
@@ -137,13 +105,7 @@ impl Accumulation {
     }
 
     fn of_sums(sums: Vec<u32>, settings: &FrameSettings) -> Self {
-        Self {
-            sums,
-            odd: vec![0; Self::odd_words(settings)],
-            layers: Vec::new(),
-            state: AccumulationState::default(),
-            copy: DeviceCopy::default(),
-        }
+        Self { sums, odd: vec![0; Self::odd_words(settings)], layers: Vec::new(), state: AccumulationState::default() }
     }
 
     /// Words in one sum of a pixel.
@@ -186,13 +148,8 @@ impl Accumulation {
         settings.film_pixels() * layer_words(settings.aovs)
     }
 
-    /// Whether the sizes and the state are valid for pictures with these settings, and the sums are current. Films read from files must be checked.
+    /// Whether the sizes and the state are valid for pictures with these settings. Films read from files must be checked.
     pub fn fits(&self, settings: &FrameSettings) -> bool {
-        !self.copy.is_only && self.fits_if_held(settings)
-    }
-
-    /// Like [`Self::fits`], but also accepts sums that stayed on the device.
-    pub fn fits_if_held(&self, settings: &FrameSettings) -> bool {
         let words = Self::words(settings);
         let tiles = TileGrid::of(settings.film_size()).count();
         let mut listed = self.state.tiles.iter().flatten();

@@ -9,9 +9,6 @@ use throng_picture::aov::channels::FileRows;
 pub struct Delivery {
     /// Gathers AOVs of unfinished pictures as well.
     pub unfinished_aovs: bool,
-    /// Whether the sums of films may stay in a device's own memory after samples were added. More samples can be added there until the device starts
-    /// other work.
-    pub film_stays: bool,
     /// Keeps the exact sums for the AOVs of a finished picture ([`Accumulation::layers`](super::Accumulation::layers)), so that they can be joined
     /// with the sums of other samples. Requires [`FrameSettings::open_ended`](super::FrameSettings::open_ended).
     pub layer_sums: bool,

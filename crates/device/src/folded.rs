@@ -1,6 +1,6 @@
 //! A compact film for frames that wait for more samples. Contributions from one tile to a neighbouring tile are stored as one sum.
 
-use super::{Accumulation, DeviceCopy, FrameSettings, TILE};
+use super::{Accumulation, FrameSettings, TILE};
 use rayon::prelude::*;
 
 /// RGB and weight.
@@ -43,7 +43,6 @@ impl FoldedFilm {
         let shares = shared.chunks(SHARES * settings.film_pixels()).map(folded).collect();
         film.sums.truncate(settings.film_pixels() * Accumulation::sum_words(settings));
         film.sums.shrink_to_fit();
-        film.copy = DeviceCopy::default();
         Self { film, shares }
     }
 

@@ -30,6 +30,7 @@ mod pool;
 pub mod probe;
 mod progress;
 mod region;
+mod samples;
 mod tables;
 mod tiles;
 
@@ -41,7 +42,7 @@ use throng_base::choice::choice;
 use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
 use throng_scene::{LostReference, Scene};
 
-pub use accumulation::{Accumulation, AccumulationState, DeviceCopy, layer_columns, layer_words};
+pub use accumulation::{Accumulation, AccumulationState, layer_columns, layer_words};
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
 pub use delivery::Delivery;
@@ -53,6 +54,7 @@ pub use multi_device::MultiDevice;
 pub use params::tone_code;
 pub use progress::FrameProgress;
 pub use region::{Region, RegionError};
+pub use samples::Samples;
 pub use throng_picture::pixels::PixelType;
 pub use tiles::{TILE, TileGrid};
 
@@ -248,7 +250,7 @@ pub trait Device: Send {
 
     /// Adds samples to `film` until it has `until`, and returns the resulting picture. `until` must not exceed the settings' sample count, unless the
     /// film already has that many. AOVs are returned if the picture is finished or [`Delivery::unfinished_aovs`] is set. No frame may be under
-    /// way. Rays and times are those of this call.
+    /// way. Rays and times are those of this call. The sums stay in the device's own memory, if it has some, until [`Self::download`].
     ///
     /// Without a noise target, the caller may choose the tiles that get samples: if the film's state names tiles, samples are added to these only,
     /// and pixels and AOVs are valid for them only.
@@ -260,12 +262,20 @@ pub trait Device: Send {
         _: &Frame,
         _: &FrameSettings,
         _: Delivery,
-        _film: &mut Accumulation,
+        _film: &mut Samples,
         _until: u32,
         _: &Stop,
     ) -> Result<Rendered, DeviceError> {
         let name = self.describe();
         Err(DeviceError::Failed(format!("{name} cannot go on with a picture")))
+    }
+
+    /// Copies the sums of `film` to host memory, unless they are there.
+    ///
+    /// # Errors
+    /// If the device does not have the sums, because it has done other work since samples were added, or if it fails.
+    fn download(&mut self, film: &mut Samples) -> Result<(), DeviceError> {
+        film.host().map(drop)
     }
 
     /// Renders a frame and returns its rays, which take 32 bytes each. No frame may be under way. The rays are meant for [`Device::trace`] with this

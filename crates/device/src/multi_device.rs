@@ -4,7 +4,8 @@
 mod bands;
 
 use super::{
-    Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop, WorkCounts,
+    Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Samples, Stop,
+    WorkCounts,
 };
 use bands::{bands, joined_films, joined_pictures};
 use std::{
@@ -165,27 +166,31 @@ impl Device for MultiDevice {
         frame: &Frame,
         settings: &FrameSettings,
         delivery: Delivery,
-        film: &mut Accumulation,
+        film: &mut Samples,
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
         if settings.shares_samples() {
             return self.members[0].device.add_samples(frame, settings, delivery, film, until, stop);
         }
-        if !film.fits(settings) {
+        let whole = film.host_mut()?;
+        if !whole.fits(settings) {
             return Err(DeviceError::Failed("the film is of another picture".into()));
         }
         let start = Instant::now();
-        let delivery = Delivery { film_stays: false, ..delivery };
         let bands = bands(settings, self.members.len());
-        let shared = Shared { next: AtomicUsize::new(0), taken: Mutex::default(), film };
+        let shared = Shared { next: AtomicUsize::new(0), taken: Mutex::default(), film: whole };
         let render = |member: &mut Member| -> Result<(), DeviceError> {
             while let Some(band) = bands.get(shared.next.fetch_add(1, Ordering::Relaxed)) {
-                let mut own = band.film_of(shared.film, settings);
+                let mut own = Samples::from(band.film_of(shared.film, settings));
                 let settings = band.settings(settings);
                 let rendered = member.device.add_samples(frame, &settings, delivery, &mut own, until, stop);
+                let rendered = rendered.and_then(|rendered| {
+                    member.device.download(&mut own)?;
+                    Ok((own.into_host()?, rendered))
+                });
                 let rendered = rendered.map_err(|error| error.on(&member.device.describe()))?;
-                lock(&shared.taken).insert(band.first_row, (own, rendered));
+                lock(&shared.taken).insert(band.first_row, rendered);
             }
             Ok(())
         };
@@ -203,8 +208,13 @@ impl Device for MultiDevice {
         })?;
         let taken = shared.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (films, rendered): (Vec<_>, Vec<_>) = taken.into_values().unzip();
-        *film = joined_films(films, &bands);
+        *whole = joined_films(films, &bands);
         Ok(Rendered { time: start.elapsed(), ..joined_pictures(rendered) })
+    }
+
+    /// Only the first device keeps sums, of pictures that it renders alone.
+    fn download(&mut self, film: &mut Samples) -> Result<(), DeviceError> {
+        self.members[0].device.download(film)
     }
 
     /// Returns the rays of the first device.

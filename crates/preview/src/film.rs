@@ -1,7 +1,9 @@
 //! A picture that is rendered incrementally, and can be interrupted at any time without loss.
 
 use std::sync::Arc;
-use throng_device::{Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OtherPose, Rendered, Stop};
+use throng_device::{
+    Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OtherPose, Rendered, Samples, Stop,
+};
 use throng_picture::film::FilmSettings;
 use throng_render::{RenderError, RenderJob};
 
@@ -9,14 +11,14 @@ pub struct Film {
     pub frame: Frame,
     pub settings: FrameSettings,
     pub delivery: Delivery,
-    sums: Accumulation,
+    sums: Samples,
     /// Copy of the sums before the current slice. An interrupted device leaves its sums in an undefined state.
-    kept: Accumulation,
+    kept: Samples,
 }
 
 impl Film {
     pub fn new(frame: Frame, settings: FrameSettings, delivery: Delivery) -> Self {
-        Self { sums: Accumulation::new(&settings), kept: Accumulation::default(), frame, settings, delivery }
+        Self { sums: Samples::new(&settings), kept: Samples::default(), frame, settings, delivery }
     }
 
     /// Memory of a film with these settings, in bytes.
@@ -26,7 +28,7 @@ impl Film {
     }
 
     pub fn samples(&self) -> u32 {
-        self.sums.state.samples
+        self.sums.state().samples
     }
 
     pub fn is_done(&self) -> bool {
@@ -79,15 +81,16 @@ impl Film {
 fn add(
     device: &mut dyn Device,
     (frame, settings, delivery): (&Frame, &FrameSettings, Delivery),
-    (sums, kept): (&mut Accumulation, &mut Accumulation),
+    (sums, kept): (&mut Samples, &mut Samples),
     more: u32,
     stop: &Stop,
 ) -> Result<Option<Rendered>, DeviceError> {
-    let done = sums.state.samples;
+    let done = sums.state().samples;
     let until = done.saturating_add(more).min(settings.samples).max(done);
     kept.clone_from(sums);
     match device.add_samples(frame, settings, delivery, sums, until, stop) {
-        Ok(rendered) => Ok(Some(rendered)),
+        // The device may do other work before the next slice.
+        Ok(rendered) => device.download(sums).map(|()| Some(rendered)),
         Err(DeviceError::Stopped) => {
             std::mem::swap(sums, kept);
             Ok(None)

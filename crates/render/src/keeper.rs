@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use throng_device::{Accumulation, Filtered, FrameSettings, Rendered};
+use throng_device::{Accumulation, Filtered, FrameSettings, Rendered, Samples};
 use throng_output::{
     CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
 };
@@ -127,10 +127,12 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    pub fn put_aside(&self, film: &Accumulation) -> Result<(), CheckpointError> {
-        if !self.keeps() || film.state.range().is_empty() {
+    /// Stores the samples, if they are kept. Their sums must be in host memory.
+    pub fn put_aside(&self, film: &Samples) -> Result<(), RenderError> {
+        if !self.keeps() || film.state().range().is_empty() {
             return Ok(());
         }
+        let film = film.host().map_err(|source| RenderError::Device { frame: self.frame, source })?;
         let samples = self.ongoing.part.as_ref().map_or(self.picture.settings.samples, |(_, samples)| samples.end);
         let header = FilmHeader {
             of: self.identity.clone(),

@@ -31,7 +31,7 @@ mod tests {
         Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     };
-    use throng_device::{Accumulation, CpuDevice, Delivery, Device, fake};
+    use throng_device::{CpuDevice, Delivery, Device, Samples, fake};
     use throng_loader as loader;
     use throng_picture::film::FilmSettings;
     use throng_scene::{Integrator, Layering, PixelFilter, Shutter};
@@ -156,17 +156,17 @@ mod tests {
             let mut poser = Poser::new(LOADED.clone(), device.node_layout());
             poser.set_shutter(settings.shutter);
             let frame = poser.pose(7).frame;
-            let mut add = |settings: &FrameSettings, film: &mut Accumulation, until| {
+            let mut add = |settings: &FrameSettings, film: &mut Samples, until| {
                 let rendered = device.add_samples(&frame, settings, Delivery::default(), film, until, &|| false);
                 rendered.unwrap_or_else(|error| panic!("{error}")).pixels
             };
-            let mut pieces = Accumulation::new(&begun);
+            let mut pieces = Samples::new(&begun);
             add(&begun, &mut pieces, first);
             let in_pieces = add(&whole, &mut pieces, first + more);
-            let mut film = Accumulation::new(&whole);
+            let mut film = Samples::new(&whole);
             let at_once = add(&whole, &mut film, first + more);
             prop_assert_eq!(in_pieces, at_once);
-            prop_assert_eq!(pieces, film);
+            prop_assert_eq!(pieces.into_host().unwrap(), film.into_host().unwrap());
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
         device.load(LOADED.clone()).unwrap();
         let frame = Poser::new(LOADED.clone(), device.node_layout()).pose(1).frame;
         let progress = device.progress().unwrap();
-        let mut film = Accumulation::new(&settings);
+        let mut film = Samples::new(&settings);
         device.add_samples(&frame, &settings, Delivery::default(), &mut film, 2, &|| false).unwrap();
         assert_eq!(progress.share(), 0.25);
         let moved = AtomicBool::new(false);

@@ -2,8 +2,8 @@
 //! devices are tested against it.
 
 use super::{
-    Accumulation, Delivery, Device, DeviceCopy, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind,
-    Rendered, Stop, WorkCounts,
+    Accumulation, Delivery, Device, DeviceError, Frame, FrameProgress, FrameSettings, RayCounts, RayKind, Rendered,
+    Samples, Stop, WorkCounts,
     adaptive::{self, Passes},
     material_tables::{MaterialTables, PosedCache},
     params::{TILE_ITEMS, pixel_items},
@@ -195,71 +195,12 @@ impl CpuDevice {
         }
         rays
     }
-}
 
-impl Device for CpuDevice {
-    fn describe(&self) -> String {
-        let threads = self.threads();
-        format!("cpu ({}, {threads} thread{})", self.kernels.name, if threads == 1 { "" } else { "s" })
-    }
-
-    fn threads(&self) -> usize {
-        rayon::current_num_threads()
-    }
-
-    fn node_layout(&self) -> NodeLayout {
-        match self.kernels.width {
-            _ if self.kernels.name == COMPRESSED => NodeLayout::Compressed8,
-            16 => NodeLayout::Wide16,
-            8 => NodeLayout::Wide8,
-            _ => NodeLayout::Wide4,
-        }
-    }
-
-    fn queue_depth(&self) -> usize {
-        1
-    }
-
-    fn progress(&self) -> Option<Arc<FrameProgress>> {
-        Some(self.progress.clone())
-    }
-
-    fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
-        scene.check_references()?;
-        self.queued = None;
-        self.lights = LightCache::default();
-        self.tables = Some(Tables::new(scene));
-        Ok(())
-    }
-
-    fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
-        let previous = self.queued.replace((frame, settings.clone(), delivery));
-        assert!(previous.is_none(), "at most queue_depth frames are under way");
-        Ok(())
-    }
-
-    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let Some((frame, settings, delivery)) = self.queued.take() else {
-            return Err(DeviceError::Failed("no frame is under way".into()));
-        };
-        let spare = std::mem::take(&mut self.spare);
-        let mut film = if spare.len() == Accumulation::words(&settings) {
-            Accumulation::in_memory(spare, &settings)
-        } else {
-            Accumulation::new(&settings)
-        };
-        let rendered = self.add_samples(&frame, &settings, delivery, &mut film, settings.samples, stop);
-        if settings.shares_samples() {
-            self.spare = film.sums;
-        }
-        rendered
-    }
-
-    fn add_samples(
+    /// As [`Device::add_samples`].
+    fn extend(
         &mut self,
         frame: &Frame,
-        settings: &FrameSettings,
-        delivery: Delivery,
+        (settings, delivery): (&FrameSettings, Delivery),
         film: &mut Accumulation,
         until: u32,
         stop: &Stop,
@@ -280,7 +221,6 @@ impl Device for CpuDevice {
         if !film.odd.is_empty() {
             launch.params.film.half_sums = film.odd.as_mut_ptr();
         }
-        film.copy = DeviceCopy::default();
         film.layers.clear();
         let state = std::mem::take(&mut film.state);
         let first = state.first;
@@ -389,6 +329,77 @@ impl Device for CpuDevice {
             time: start.elapsed(),
             stages: None,
         })
+    }
+}
+
+impl Device for CpuDevice {
+    fn describe(&self) -> String {
+        let threads = self.threads();
+        format!("cpu ({}, {threads} thread{})", self.kernels.name, if threads == 1 { "" } else { "s" })
+    }
+
+    fn threads(&self) -> usize {
+        rayon::current_num_threads()
+    }
+
+    fn node_layout(&self) -> NodeLayout {
+        match self.kernels.width {
+            _ if self.kernels.name == COMPRESSED => NodeLayout::Compressed8,
+            16 => NodeLayout::Wide16,
+            8 => NodeLayout::Wide8,
+            _ => NodeLayout::Wide4,
+        }
+    }
+
+    fn queue_depth(&self) -> usize {
+        1
+    }
+
+    fn progress(&self) -> Option<Arc<FrameProgress>> {
+        Some(self.progress.clone())
+    }
+
+    fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
+        scene.check_references()?;
+        self.queued = None;
+        self.lights = LightCache::default();
+        self.tables = Some(Tables::new(scene));
+        Ok(())
+    }
+
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
+        let previous = self.queued.replace((frame, settings.clone(), delivery));
+        assert!(previous.is_none(), "at most queue_depth frames are under way");
+        Ok(())
+    }
+
+    fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
+        let Some((frame, settings, delivery)) = self.queued.take() else {
+            return Err(DeviceError::Failed("no frame is under way".into()));
+        };
+        let spare = std::mem::take(&mut self.spare);
+        let mut film = if spare.len() == Accumulation::words(&settings) {
+            Accumulation::in_memory(spare, &settings)
+        } else {
+            Accumulation::new(&settings)
+        };
+        let rendered = self.extend(&frame, (&settings, delivery), &mut film, settings.samples, stop);
+        if settings.shares_samples() {
+            self.spare = film.sums;
+        }
+        rendered
+    }
+
+    fn add_samples(
+        &mut self,
+        frame: &Frame,
+        settings: &FrameSettings,
+        delivery: Delivery,
+        film: &mut Samples,
+        until: u32,
+        stop: &Stop,
+    ) -> Result<Rendered, DeviceError> {
+        self.extend(frame, (settings, delivery), film.host_mut()?, until, stop)
     }
 
     fn trace(

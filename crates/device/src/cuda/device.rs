@@ -16,8 +16,8 @@ use super::{
     waves::{Cut, PathNeeds, stage_times},
 };
 use crate::{
-    Accumulation, AccumulationState, Delivery, Device, DeviceCopy, DeviceError, DeviceFilm, FilmWanted, Frame,
-    FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Stop,
+    Accumulation, AccumulationState, Delivery, Device, DeviceError, DeviceFilm, FilmWanted, Frame, FrameSettings,
+    OwnRays, RayCounts, RayKind, Rendered, Samples, Stop,
     adaptive::{self, Passes},
     blocks::exr_bytes,
     light::{Emitters, LightCache, LocalTree, no_local_lights},
@@ -332,7 +332,7 @@ impl CudaDevice {
         &mut self,
         frame: &Frame,
         (settings, delivery): (&FrameSettings, Delivery),
-        film: Option<(&Accumulation, u32)>,
+        film: Option<(&Samples, u32)>,
         own_rays: Option<OwnRays>,
     ) -> Result<usize, DeviceError> {
         let Some(index) = self.slots.iter().position(|slot| slot.work.is_none()) else {
@@ -345,7 +345,7 @@ impl CudaDevice {
         params.film = film_params(settings);
         params.frame.moves = frame.moves().into();
         let until = film.map_or(settings.samples, |(_, until)| until);
-        params.film.sample_begin = film.map_or(0, |(film, _)| film.state.first);
+        params.film.sample_begin = film.map_or(0, |(film, _)| film.state().first);
         params.film.sample_end = adaptive::samples_of_all(settings).min(until);
         let (tables, emitters) = self.own_tables(frame).ok_or_else(no_scene)?;
         let tables = tables.as_ref();
@@ -356,9 +356,13 @@ impl CudaDevice {
         let cut = self.plan(frame, (lights.as_deref(), tables), settings, (&mut file_rows, delivery.layer_sums))?;
         let noise = settings.noise.filter(|_| own_rays.is_none());
         let passes = match film {
-            Some((film, until)) => Passes::resume(until, noise, film.state.clone()),
+            Some((film, until)) => Passes::resume(until, noise, film.state().clone()),
             None => Passes::resume(settings.samples, noise, AccumulationState::default()),
         };
+        // Sums that the slot does not hold any more.
+        let held = self.slots[index].copy.take();
+        let sums = film.filter(|(film, _)| held.is_none() || film.copy() != held);
+        let sums = sums.map(|(film, _)| film.host()).transpose()?;
         self.with_slot(index, "starting a frame", |device| {
             device.kernels.prepare(&params, frame.tlas.nested.is_some())?;
             let started = event_now(&device.slots[index].stream)?;
@@ -375,7 +379,6 @@ impl CudaDevice {
                 Some((_, until)) if delivery.unfinished_aovs => until,
                 _ => settings.samples,
             };
-            let holds_film = film.is_some_and(|(film, _)| film.copy.is(slot.copy));
             let task = Task {
                 cut,
                 passes,
@@ -386,12 +389,12 @@ impl CudaDevice {
                 started,
                 own_rays,
                 film_bytes: size_of::<u32>() * Accumulation::words(settings),
-                holds_film,
+                holds_film: film.is_some() && sums.is_none(),
                 shares_cover: settings.shares_cover(),
             };
             slot.start(params, task)?;
-            if let Some((film, _)) = film.filter(|(film, _)| !holds_film && !film.state.range().is_empty()) {
-                slot.go_on_from(film)?;
+            if let Some(sums) = sums.filter(|film| !film.state.range().is_empty()) {
+                slot.go_on_from(sums)?;
             }
             slot.pump(&device.kernels)?;
             device.under_way.push_back(index);
@@ -513,30 +516,28 @@ impl Device for CudaDevice {
         frame: &Frame,
         settings: &FrameSettings,
         delivery: Delivery,
-        film: &mut Accumulation,
+        film: &mut Samples,
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
-        let held = self.slots.first().is_some_and(|slot| film.copy.is(slot.copy));
-        let fits = if held { film.fits_if_held(settings) } else { film.fits(settings) };
-        if !fits || !self.under_way.is_empty() {
+        if !film.fits(settings) || !self.under_way.is_empty() {
             let message = "the film is of another picture, or a frame is under way";
             return Err(DeviceError::Failed(message.into()));
         }
         let slot = self.start(frame, (settings, delivery), Some((film, until)), None)?;
         let mut picture = self.wait(stop)?;
-        film.state = std::mem::take(&mut picture.state);
-        film.layers.clear();
-        if delivery.layer_sums && film.is_done(settings) {
-            film.layers.resize(Accumulation::layers_words(settings), 0);
-        }
-        self.with("copying the film", |device| {
-            if !delivery.film_stays {
-                device.slots[slot].read_film(film)?;
-            }
-            film.copy = DeviceCopy::fresh(delivery.film_stays);
-            device.slots[slot].copy = film.copy;
-            device.rendered(picture)
+        let state = std::mem::take(&mut picture.state);
+        let has_layers = delivery.layer_sums && state.has(settings.samples);
+        self.slots[slot].copy = Some(film.grow_on_device(state, settings, has_layers));
+        self.with("rendering", |device| device.rendered(picture))
+    }
+
+    fn download(&mut self, film: &mut Samples) -> Result<(), DeviceError> {
+        film.download(|copy, host| {
+            let slot = self.slots.iter().position(|slot| slot.copy == Some(copy));
+            let lost = || DeviceError::Failed("the device lost the sums of a film in other work".into());
+            let slot = slot.ok_or_else(lost)?;
+            self.with("copying the film", |device| device.slots[slot].read_film(host))
         })
     }
 

@@ -18,8 +18,8 @@ use super::{
     waves::{Chunk, ChunkLaunch, Cut, Queues, Stage, WaveLaunch, inside_items},
 };
 use crate::{
-    Accumulation, DeviceCopy, Frame, FrameSettings, OwnRays, adaptive::Passes, light::LocalTree,
-    material_tables::MaterialTables, params::TILE_ITEMS,
+    Accumulation, Frame, FrameSettings, OwnRays, adaptive::Passes, light::LocalTree, material_tables::MaterialTables,
+    params::TILE_ITEMS, samples::DeviceCopy,
 };
 use cust::{
     error::CudaResult,
@@ -63,8 +63,8 @@ pub struct Slot {
     aovs: AovMemory,
     exr: ExrMemory,
     film: Array,
-    /// Identifier of the sums in `film` and `film_half`, if they were returned to the caller and are unchanged since.
-    pub copy: DeviceCopy,
+    /// Identifier of the sums in `film` and `film_half`, if they are those of a [`Samples`](crate::Samples). Taken before the sums change.
+    pub copy: Option<DeviceCopy>,
     /// Sums of half of the samples, if noise or variance is measured.
     film_half: Array,
     /// Shares of outliers, as in `DenoiseLayers`.
@@ -179,7 +179,7 @@ impl Slot {
             aovs: AovMemory::default(),
             exr: ExrMemory::default(),
             film: Array::default(),
-            copy: DeviceCopy::default(),
+            copy: None,
             film_half: Array::default(),
             outliers: Array::default(),
             errors: Array::default(),
@@ -339,7 +339,6 @@ impl Slot {
             holds_film,
             shares_cover,
         } = task;
-        self.copy = DeviceCopy::default();
         self.film.reserve(film_bytes)?;
         let bytes = picture_bytes(&params);
         self.pixels.reserve(bytes)?;
