@@ -87,7 +87,7 @@ impl RenderJob {
         let denoised = denoising.denoise(settings.film_size(), &[Some(film)], &rendered.aovs);
         let Filtered { radiance, alpha, .. } = denoised.map_err(failed)?;
         write::replace_alpha(&mut rendered.aovs, &alpha);
-        write::develop(self, denoising, (frame, settings), &radiance, rendered)
+        write::develop(self, (frame, settings), &radiance, rendered)
     }
 
     /// Turns the output of a device into the content of a file: composites the background and removes AOVs that only this step needed.

@@ -156,10 +156,10 @@ impl<'a> Keeper<'a> {
     }
 
     pub fn show(&self, job: &RenderJob, settings: &FrameSettings, mut rendered: Rendered) -> Result<(), RenderError> {
-        if let Some(denoising) = &job.denoising {
+        if job.denoising.is_some() {
             // If frames are denoised, the pixels are radiance and have to be developed first.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-            write::develop(job, denoising, (self.frame, settings), &radiance, &mut rendered)?;
+            write::develop(job, (self.frame, settings), &radiance, &mut rendered)?;
         }
         write::complete(job, &mut rendered);
         let output = &job.output;

@@ -14,8 +14,8 @@ use std::{
     time::Instant,
 };
 use throng_base::memory;
-use throng_denoise::{Denoising, film::FilmFrame};
-use throng_device::{Filtered, FrameSettings, Rendered};
+use throng_denoise::film::FilmFrame;
+use throng_device::{Developer, Filtered, FrameSettings, Rendered};
 use throng_output::{Pixels, draw_edges, tint};
 use throng_picture::{
     aov::{Aov, AovImage, channels::pixel_bytes},
@@ -154,7 +154,7 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
         // Frees the neighbours' memory before the next allocation.
         around.clear();
         replace_alpha(&mut rendered.aovs, &alpha);
-        develop(job, denoising, (*number, settings), &radiance, rendered)?;
+        develop(job, (*number, settings), &radiance, rendered)?;
         error = FilmError::of(&errors, sampled);
         let [left, _] = errors;
         rendered.aovs.push(AovImage { aov: Aov::Error, values: left.into() });
@@ -170,16 +170,15 @@ pub fn replace_alpha(aovs: &mut [AovImage], alpha: &[f32]) {
     }
 }
 
-/// Converts radiance to the pixels of a frame's file. `settings` are the frame's own.
+/// Converts denoised radiance to the pixels of a frame's file. `settings` are the frame's own.
 pub fn develop(
     job: &RenderJob,
-    denoising: &Denoising,
     (frame, settings): (u32, &FrameSettings),
     radiance: &[f32],
     rendered: &mut Rendered,
 ) -> Result<(), RenderError> {
     let alpha = rendered.alpha().filter(|_| settings.transparent);
-    let pixels = denoising.developer.develop(radiance, alpha, settings, job.pixels);
+    let pixels = Developer::new().and_then(|developer| developer.develop(radiance, alpha, settings, job.pixels));
     rendered.pixels = pixels.map_err(|source| RenderError::Device { frame, source })?.into();
     Ok(())
 }

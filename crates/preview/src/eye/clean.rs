@@ -5,7 +5,9 @@ use crate::pace::scaled;
 use glam::Vec3;
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 use throng_denoise::{DenoiseError, Denoising, film::FilmFrame};
-use throng_device::{Delivery, DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered};
+use throng_device::{
+    Delivery, Developer, DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered,
+};
 use throng_render::{film_frame, other_pose, sampling};
 use throng_scene::Shows;
 use throng_scene::anim::{CameraPose, Moment};
@@ -29,6 +31,7 @@ const LEAST_SAMPLES: u32 = 2;
 /// The most recent pictures, and the data to denoise with them.
 pub struct Clean {
     denoising: Denoising,
+    developer: Developer,
     /// Oldest first.
     past: VecDeque<Past>,
     /// Generation of the scene, and settings, which all pictures in `past` share.
@@ -55,8 +58,8 @@ impl Clean {
     /// # Errors
     /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new() -> Result<Self, DeviceError> {
-        let denoising = Denoising::new(None, REACH as u32)?;
-        Ok(Self { denoising, past: VecDeque::new(), of: None, cost: f64::INFINITY, share: None, count: 0 })
+        let (denoising, developer) = (Denoising::new(None, REACH as u32)?, Developer::new()?);
+        Ok(Self { denoising, developer, past: VecDeque::new(), of: None, cost: f64::INFINITY, share: None, count: 0 })
     }
 
     /// Size and sample count of a denoised picture that can replace one with these settings. None if time does not suffice, or if pictures
@@ -137,7 +140,7 @@ impl Clean {
         let before = self.past.iter().map(|past| Some(past.film.clone()));
         let window: Vec<_> = missing.chain(before).chain([Some(film.clone())]).chain([const { None }; REACH]).collect();
         let radiance = self.denoising.denoise(settings.film_size(), &window, &rendered.aovs)?.radiance;
-        let pixels = self.denoising.developer.develop(&radiance, None, settings, PixelType::U8)?;
+        let pixels = self.developer.develop(&radiance, None, settings, PixelType::U8)?;
         rendered.pixels = pixels.into();
         if self.past.len() == REACH {
             self.past.pop_front();
