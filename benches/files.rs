@@ -12,7 +12,7 @@ use throng_picture::{
     aov::{Aov, AovSet},
     film::FilmSettings,
 };
-use throng_render::Poser;
+use throng_render::{PoseSettings, Poser};
 
 const SIZE: (u32, u32) = (1920, 1080);
 
@@ -22,7 +22,7 @@ fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
     let mut device = CpuDevice::new().expect("a CPU device");
     device.load(scene.clone()).expect("the scene is loaded");
     let mut poser = Poser::new(scene, device.node_layout());
-    poser.set_aovs(aovs);
+    poser.configure(PoseSettings { aovs, ..PoseSettings::default() });
     let settings = FrameSettings {
         width: SIZE.0,
         height: SIZE.1,

@@ -20,7 +20,7 @@ use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
 };
-use throng_render::Poser;
+use throng_render::{PoseSettings, Poser};
 
 /// Integrators with bounce waves, with a single wave and shadow rays, and with the other schedule, a loop per pixel.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Whitted, Integrator::Ao, Integrator::Steps];
@@ -56,7 +56,8 @@ fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
 /// Poses a frame, with motion blur if the scene enables it.
 fn pose(scene: &Arc<Scene>, number: u32) -> Frame {
     let mut poser = Poser::new(scene.clone(), NodeLayout::Compressed8);
-    poser.set_shutter(scene.settings.shutter);
+    let shutter = scene.settings.shutter;
+    poser.configure(PoseSettings { shutter, shutter_keys: true, ..PoseSettings::default() });
     poser.pose(number).frame
 }
 

@@ -10,7 +10,7 @@ use throng_device::{
     self as device, CpuDevice, Delivery, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
 };
 use throng_picture::{aov::AovImage, film::FilmSettings};
-use throng_render::{Poser, compare::PictureDifference};
+use throng_render::{PoseSettings, Poser, compare::PictureDifference};
 
 /// Reproducible random numbers.
 pub struct Random {
@@ -183,9 +183,7 @@ pub fn visit_renders(scene: Scene, settings: &FrameSettings, mut visit: impl FnM
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let mut poser = Poser::new(scene.clone(), device.node_layout());
-        poser.set_shutter(settings.shutter);
-        poser.set_aovs(settings.aovs);
-        poser.set_close_to_camera(true);
+        poser.configure(PoseSettings::of(settings));
         let frame = poser.pose(1).frame;
         device.submit(frame, settings, Delivery::default()).unwrap();
         let rendered = device.collect(&|| false).unwrap();

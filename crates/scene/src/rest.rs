@@ -1,7 +1,7 @@
 //! Positions at rest, without motions and rig poses, and detection of scenes whose positions single precision represents poorly.
 //!
 //! A float has 24 bits. In scenes with assemblies, and if instances are far from the origin relative to their size, frames use an origin
-//! close to the camera (`Tlas::origin`, `Poser::set_close_to_camera`). It lies on a grid of powers of two, so that static objects keep all
+//! close to the camera (`Tlas::origin`, `PoseSettings::close_to_camera`). It lies on a grid of powers of two, so that static objects keep all
 //! digits of their position. Nodes and motions are then composed in double precision.
 
 use super::{Instance, Node, Placed, Scene};
