@@ -12,7 +12,7 @@ use throng_abi::{
 };
 use throng_accel::SLACK;
 use throng_base::math::{Aabb, hash_u32};
-use throng_picture::film::SampledFilter;
+use throng_picture::{aov::Aov, film::SampledFilter};
 use throng_scene::anim::CameraPose;
 use throng_scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap};
 
@@ -161,6 +161,21 @@ pub fn film_params(settings: &FrameSettings) -> FilmParams {
         sample_begin: 0,
         sample_end: 0,
         exact: settings.open_ended.into(),
+    }
+}
+
+/// Sets the addresses of the AOVs that display pixels are computed from. `values` returns an AOV's address, or null.
+pub fn aim_display(
+    film: &mut FilmParams,
+    (transparent, draws_edges): (bool, bool),
+    values: impl Fn(Aov) -> *const f32,
+) {
+    film.shadow = values(Aov::Shadow);
+    if draws_edges {
+        film.wireframe = values(Aov::Wireframe);
+    }
+    if transparent {
+        film.alpha = values(Aov::Alpha);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Operations on exact sums of films that need no scene: adding the sums of other samples, and computing the final picture.
 
-use super::{Developer, Kernel};
+use super::{Developer, kernels::Kernel};
 use crate::{
     Accumulation, FrameSettings, frame_aovs, layer_words,
-    params::{display_params, film_params},
+    params::{aim_display, display_params, film_params},
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
@@ -91,14 +91,9 @@ impl Developer {
             // SAFETY: sums, images and layers have the settings' size. Layers are present if an AOV needs them.
             unsafe { call(self.0.finish_aovs, &params, count) };
         }
-        let values = |aov| images.iter().find(|(of, _)| *of == aov).map_or(null(), |(_, values)| values.as_ptr());
-        params.film.shadow = values(Aov::Shadow);
-        if settings.wireframe.is_some() {
-            params.film.wireframe = values(Aov::Wireframe);
-        }
-        if settings.transparent {
-            params.film.alpha = values(Aov::Alpha);
-        }
+        aim_display(&mut params.film, (settings.transparent, settings.wireframe.is_some()), |aov| {
+            images.iter().find(|(of, _)| *of == aov).map_or(null(), |(_, values)| values.as_ptr())
+        });
         // SAFETY: sums, AOVs and pixels have `count` pixels.
         unsafe { call(self.0.resolve_pixel, &params, count) };
         let bytes = count * settings.pixel_bytes();

@@ -1,6 +1,6 @@
 //! Kernel launches on the CPU: parameters that point into host memory, and the data that must stay alive during a launch.
 
-use super::{Kernel, watch::watched};
+use super::{kernels::Kernel, watch::watched};
 use crate::{
     Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
     light::{LocalTree, no_local_lights, sun_count, sun_irradiance},

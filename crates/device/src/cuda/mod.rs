@@ -26,6 +26,8 @@ mod material_tables;
 #[cfg(throng_cuda)]
 mod memory;
 #[cfg(throng_cuda)]
+mod plan;
+#[cfg(throng_cuda)]
 mod queries;
 #[cfg(throng_cuda)]
 mod scene;
@@ -35,6 +37,8 @@ mod shapes;
 mod shutter;
 #[cfg(throng_cuda)]
 mod slot;
+#[cfg(throng_cuda)]
+mod start;
 #[cfg(throng_cuda)]
 mod waves;
 
