@@ -11,8 +11,10 @@ use crate::{
     Accumulation, Delivery, Device, DeviceError, Frame, FrameProgress, FrameSettings, RayKind, Rendered, Samples, Stop,
     WorkCounts,
     light::LightCache,
-    material_tables::{MaterialTables, PosedCache},
-    tables::Tables,
+    records::{
+        material_tables::{MaterialTables, PosedCache},
+        tables::Tables,
+    },
 };
 use std::{
     sync::Arc,

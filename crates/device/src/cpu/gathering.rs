@@ -4,7 +4,7 @@ use super::{
     CpuDevice, PIXEL_BATCH, RESOLVE_BATCH,
     launch::{Elsewhere, Launch},
 };
-use crate::{Accumulation, DeviceError, Frame, FrameSettings, Stop, frame_aovs, layer_words};
+use crate::{Accumulation, DeviceError, Frame, FrameSettings, Stop, layer_words, records::frame_aovs};
 use std::{
     mem::replace,
     ptr::{null, null_mut},

@@ -2,8 +2,11 @@
 
 use super::{Developer, kernels::Kernel};
 use crate::{
-    Accumulation, FrameSettings, frame_aovs, layer_words,
-    params::{aim_display, display_params, film_params},
+    Accumulation, FrameSettings, layer_words,
+    records::{
+        frame_aovs,
+        params::{aim_display, display_params, film_params},
+    },
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;

@@ -10,7 +10,7 @@ include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout;
+    use crate::records::layout;
 
     #[test]
     fn every_compiled_kernel_lays_out_the_border_structs_as_rust_does() {

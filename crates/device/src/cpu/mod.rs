@@ -1,6 +1,7 @@
 //! The CPU device: the kernels as compiled by the host compiler, in the widest variant that this processor supports, on rayon's threads. Other
 //! devices are tested against it.
 
+mod develop;
 mod developer;
 mod device;
 mod film_filter;

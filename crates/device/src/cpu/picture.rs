@@ -3,8 +3,8 @@
 use super::{CpuDevice, PIXEL_BATCH, RESOLVE_BATCH, gathering::Gathering, launch::Launch};
 use crate::{
     Accumulation, Delivery, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop,
-    adaptive::{self, Passes},
-    params::{TILE_ITEMS, aim_display, pixel_items},
+    film::adaptive::{self, Passes},
+    records::params::{TILE_ITEMS, aim_display, pixel_items},
 };
 use bytes::Bytes;
 use std::{ops::Range, ptr::null, time::Instant};

@@ -2,10 +2,12 @@
 
 use super::{
     memory::{Array, Pinned, bytes_of},
-    scene::SceneTables,
-    shapes::{Shapes, vertex_bytes},
+    tables::{
+        scene::SceneTables,
+        shapes::{Shapes, vertex_bytes},
+    },
 };
-use crate::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words};
+use crate::{Accumulation, Frame, FrameSettings, OtherPose, layer_words, records::frame_aovs};
 use bytes::Bytes;
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
@@ -52,7 +54,8 @@ impl AovMemory {
     pub fn prepare(
         &mut self,
         tables: &SceneTables,
-        (frame, settings, keeps_layers): (&Frame, &FrameSettings, bool),
+        (frame, settings): (&Frame, &FrameSettings),
+        keeps_layers: bool,
         cover: Option<*mut f32>,
         params: &mut Params,
         stream: &Stream,

@@ -2,18 +2,22 @@
 //! frames overlap, and the end of one frame overlaps with the start of the next.
 
 use super::{
-    blas_pool::StaticPool,
     budget::Need,
     film_filter::FilmGpu,
     kernels::KernelSets,
     memory::{Array, SparePinned},
-    scene::{Plan, SceneTables},
     slot::{Picture, Slot, elapsed},
+    tables::{
+        blas_pool::StaticPool,
+        scene::{Plan, SceneTables},
+    },
     waves::stage_times,
 };
 use crate::{
     Delivery, Device, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
-    Stop, light::LightCache, material_tables::PosedCache, tables::Tables,
+    Stop,
+    light::LightCache,
+    records::{material_tables::PosedCache, tables::Tables},
 };
 use cust::{
     context::{Context, CurrentContext},

@@ -2,17 +2,20 @@
 
 use super::{
     aovs::aov_bytes,
-    blas_pool::tree_bytes,
     budget::Need,
     device::{CudaDevice, SLOTS},
-    lights::tree_bytes as light_bytes,
-    material_tables::tables_bytes,
-    shutter::shutter_bytes,
     slot::Slot,
     start::Prepared,
+    tables::{
+        blas_pool::tree_bytes, lights::tree_bytes as light_bytes, material_tables::tables_bytes, shutter::shutter_bytes,
+    },
     waves::{Cut, PathNeeds},
 };
-use crate::{Accumulation, DeviceError, blocks::exr_bytes, material_tables::has_panes, params::pixel_items};
+use crate::{
+    Accumulation, DeviceError,
+    exr::exr_bytes,
+    records::{material_tables::has_panes, params::pixel_items},
+};
 use cust::memory::mem_get_info;
 use throng_abi::PANES_BEYOND_BOUNCES;
 use throng_picture::aov::channels::FileRows;

@@ -1,18 +1,20 @@
 //! The start of a picture: its data are prepared and uploaded to an idle slot.
 
 use super::{
-    blas_pool::tree_bytes,
     budget::Need,
     device::{CudaDevice, no_scene},
     film_filter::{FilmGpu, GpuFrame},
     slot::{Task, event_now},
+    tables::blas_pool::tree_bytes,
 };
 use crate::{
     Accumulation, AccumulationState, Delivery, Device, DeviceError, FilmWanted, Frame, FrameSettings, OwnRays, Samples,
-    adaptive::{self, Passes},
+    film::adaptive::{self, Passes},
     light::{Emitters, LocalTree, no_local_lights},
-    material_tables::MaterialTables,
-    params::{display_params, film_params, frame_params, picture_params},
+    records::{
+        material_tables::MaterialTables,
+        params::{display_params, film_params, frame_params, picture_params},
+    },
 };
 use bytemuck::Zeroable;
 use cust::{

@@ -10,7 +10,7 @@ use crate::{
         kernels::{KernelSets, Kernels, arguments},
         waves::{Chunk, ChunkLaunch, Cut, Queues, WaveLaunch, inside_items},
     },
-    params::TILE_ITEMS,
+    records::params::TILE_ITEMS,
 };
 use cust::error::CudaResult;
 use std::mem;

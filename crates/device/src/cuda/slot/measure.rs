@@ -5,13 +5,13 @@ use super::{
     work::{Phase, Work, event_now},
 };
 use crate::{
-    adaptive::Passes,
     cuda::{
         kernels::{Kernels, arguments},
         memory::bytes_of,
         waves::Stage,
     },
-    params::TILE_ITEMS,
+    film::adaptive::Passes,
+    records::params::TILE_ITEMS,
 };
 use cust::error::CudaResult;
 use throng_abi::{EXACT_SUM_WORDS, Params, RayTally};

@@ -8,17 +8,19 @@ use crate::{
     Accumulation, Frame, FrameSettings,
     cuda::{
         aovs::AovMemory,
-        blas_pool::DeformingPool,
         exr::ExrMemory,
-        lights::Lights,
-        material_tables::UploadedTables,
         memory::{Array, Pinned, SparePinned},
-        scene::SceneTables,
-        shapes::{Shapes, vertex_bytes},
-        shutter::ShutterUpload,
+        tables::{
+            blas_pool::DeformingPool,
+            lights::Lights,
+            material_tables::UploadedTables,
+            scene::SceneTables,
+            shapes::{Shapes, vertex_bytes},
+            shutter::ShutterUpload,
+        },
         waves::{Chunk, Cut, Queues},
     },
-    samples::DeviceCopy,
+    film::DeviceCopy,
 };
 use cust::{
     error::CudaResult,

@@ -13,7 +13,7 @@ use crate::{
         memory::bytes_of,
         waves::Stage,
     },
-    params::aim_display,
+    records::params::aim_display,
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
@@ -58,18 +58,16 @@ impl Slot {
         params.film.tiles = std::ptr::null();
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let none = std::ptr::null_mut::<RayTally>();
+        let kernel = if work.gathers {
+            "throng_gather_variance"
+        } else if params.film.exact != 0 {
+            "throng_gather_exact_aovs"
+        } else {
+            "throng_gather_aovs"
+        };
         // SAFETY: see `run_loop`.
         unsafe {
-            kernels.launch_items(
-                match work.gathers {
-                    true => "throng_gather_variance",
-                    false if params.film.exact != 0 => "throng_gather_exact_aovs",
-                    false => "throng_gather_aovs",
-                },
-                next - start,
-                &self.stream,
-                arguments![params, start, next, none],
-            )?;
+            kernels.launch_items(kernel, next - start, &self.stream, arguments![params, start, next, none])?;
         }
         work.under_way.push_back(event_now(&self.stream)?);
         Ok(Phase::Gathering(next..end))

@@ -3,9 +3,9 @@
 use super::Slot;
 use crate::{
     Accumulation, Frame, FrameSettings,
-    cuda::{memory::bytes_of, scene::SceneTables},
+    cuda::{memory::bytes_of, tables::scene::SceneTables},
     light::LocalTree,
-    material_tables::MaterialTables,
+    records::material_tables::MaterialTables,
 };
 use cust::error::CudaResult;
 use std::sync::{Arc, Weak};
@@ -68,7 +68,7 @@ impl Slot {
             self.film.reserve(size_of::<u32>() * Accumulation::words(settings))?;
             let start = Accumulation::cover_start(settings);
             let cover = start.map(|start| self.film.at(size_of::<u32>() * start));
-            self.aovs.prepare(tables, (frame, settings, keeps_layers), cover, params, &self.stream)
+            self.aovs.prepare(tables, (frame, settings), keeps_layers, cover, params, &self.stream)
         }
     }
 

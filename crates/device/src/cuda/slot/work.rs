@@ -2,11 +2,11 @@
 
 use crate::{
     OwnRays,
-    adaptive::Passes,
     cuda::{
         film_filter::GpuFrame,
         waves::{Chunk, ChunkLaunch, Cut, Stage},
     },
+    film::adaptive::Passes,
 };
 use cust::{
     error::CudaResult,

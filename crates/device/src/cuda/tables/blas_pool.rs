@@ -1,9 +1,9 @@
 //! The BLASes of all meshes on the GPU.
 
-use super::memory::{Array, Pinned, bytes_of};
+use crate::cuda::memory::{Array, Pinned, bytes_of};
 use crate::{
     Frame,
-    pool::{Pool, pool_size, tree_size, write_tree},
+    records::pool::{Pool, pool_size, tree_size, write_tree},
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Adaptive sampling: pictures are sampled in passes, each of which doubles the samples of the tiles that are still too noisy
 //! (Dammertz et al. 2010, "A Hierarchical Automatic Stopping Condition for Monte Carlo Global Illumination").
 
-use super::{AccumulationState, FrameSettings};
+use crate::{AccumulationState, FrameSettings};
 
 /// Samples of the first pass. Fewer samples give an unreliable estimate of noise.
 const FIRST_PASS: u32 = 8;

@@ -1,6 +1,6 @@
 //! The tree over the lights inside the scene, on the GPU, for one frame in flight.
 
-use super::memory::{Array, Pinned, bytes_of};
+use crate::cuda::memory::{Array, Pinned, bytes_of};
 use crate::light::LocalTree;
 use cust::{error::CudaResult, stream::Stream};
 use std::{mem::size_of_val, ptr::null, sync::Arc};

@@ -1,9 +1,9 @@
 //! Motion keys of instances, the camera and meshes over the shutter interval, on the GPU, for one frame in flight.
 
-use super::memory::{Array, Pinned, bytes_of};
+use crate::cuda::memory::{Array, Pinned, bytes_of};
 use crate::{
     Frame, FrameSettings,
-    params::{camera_keys, mesh_keys},
+    records::params::{camera_keys, mesh_keys},
 };
 use cust::{error::CudaResult, stream::Stream};
 use throng_abi::{CameraRecord, InstanceKey, MeshKeys, Params};

@@ -1,10 +1,8 @@
 //! The record for kernels that gather AOVs: the address of each AOV, and the scene in the previous frame, in the next frame and at the frame's own
 //! time.
 
-use super::{
-    Frame, FrameSettings, OtherPose,
-    params::{aspect, camera_record},
-};
+use super::params::{aspect, camera_record};
+use crate::{Frame, FrameSettings, OtherPose};
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
 use throng_abi::{FrameAovs, OtherFrame};

@@ -1,9 +1,9 @@
 //! Samples that devices add to, in host memory or in a device's.
 
-use super::{Accumulation, AccumulationState, DeviceError, FrameSettings};
+use crate::{Accumulation, AccumulationState, DeviceError, FrameSettings};
 
 /// The samples of a picture that devices add to. Their sums are in host memory, in the memory of the device that added the last samples, or in both.
-/// Sums that only a device has are lost when the device starts other work; [`Device::download`](super::Device::download) copies them to host memory.
+/// Sums that only a device has are lost when the device starts other work; [`Device::download`](crate::Device::download) copies them to host memory.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// The progress and the sums. If only a device has the sums, this is merely memory for them.
@@ -39,6 +39,7 @@ impl Samples {
         Accumulation::new(settings).into()
     }
 
+    /// Progress of the picture.
     pub fn state(&self) -> &AccumulationState {
         &self.film.state
     }
@@ -127,10 +128,7 @@ impl Samples {
     ///
     /// # Errors
     /// Those of `read`.
-    pub fn download<E>(
-        &mut self,
-        read: impl FnOnce(DeviceCopy, &mut Accumulation) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn download<E>(&mut self, read: impl FnOnce(DeviceCopy, &mut Accumulation) -> Result<(), E>) -> Result<(), E> {
         if let Place::Device(copy) = self.place {
             read(copy, &mut self.film)?;
             self.place = Place::Both(copy);

@@ -1,10 +1,10 @@
 //! Conversion of linear pixels to display pixels on the CPU, for pictures that are processed after rendering. Uses the kernels that devices use for
 //! their films.
 
-use super::{
+use super::Developer;
+use crate::{
     DeviceError, FrameSettings, PixelType,
-    cpu::Developer,
-    params::{display_params, film_params},
+    records::params::{display_params, film_params},
 };
 use bytemuck::Zeroable;
 use rayon::prelude::*;

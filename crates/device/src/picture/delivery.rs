@@ -1,6 +1,6 @@
 //! What the caller of a device receives besides pixels.
 
-use super::FilmWanted;
+use crate::FilmWanted;
 use throng_picture::aov::channels::FileRows;
 
 /// What a device returns in addition to a picture's pixels, or in place of them. It changes no pixel of the picture. The default is plain pixels, and
@@ -9,8 +9,8 @@ use throng_picture::aov::channels::FileRows;
 pub struct Delivery {
     /// Gathers AOVs of unfinished pictures as well.
     pub unfinished_aovs: bool,
-    /// Keeps the exact sums for the AOVs of a finished picture ([`Accumulation::layers`](super::Accumulation::layers)), so that they can be joined
-    /// with the sums of other samples. Requires [`FrameSettings::open_ended`](super::FrameSettings::open_ended).
+    /// Keeps the exact sums for the AOVs of a finished picture ([`Accumulation::layers`](crate::Accumulation::layers)), so that they can be joined
+    /// with the sums of other samples. Requires [`FrameSettings::open_ended`](crate::FrameSettings::open_ended).
     pub layer_sums: bool,
     /// Compressed rows of files instead of pixels and AOVs, for submitted frames. Devices that lack this feature or have too little memory return
     /// pixels and AOVs.

@@ -1,12 +1,12 @@
 //! A compact film for frames that wait for more samples. Contributions from one tile to a neighbouring tile are stored as one sum.
 
-use super::{Accumulation, FrameSettings, TILE};
+use crate::{Accumulation, FrameSettings, TILE};
 use rayon::prelude::*;
 
 /// RGB and weight.
 type Sum = [f32; 4];
 
-/// A compact film for pictures whose pixels all have the same sample count, until some [tiles](super::TileGrid) get more. The contributions of one
+/// A compact film for pictures whose pixels all have the same sample count, until some [tiles](crate::TileGrid) get more. The contributions of one
 /// tile to a pixel of another tile are stored as one sum. This leaves two of ten sums per pixel, plus one for each other tile next to the pixel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoldedFilm {

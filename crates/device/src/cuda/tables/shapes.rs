@@ -1,10 +1,11 @@
 //! The shapes of deforming meshes on the GPU, for one frame in flight.
 
-use super::{
-    memory::{Array, Pinned, bytes_of},
-    scene::SceneTables,
+use super::scene::SceneTables;
+use crate::cuda::memory::{Array, Pinned, bytes_of};
+use crate::{
+    PosedMesh,
+    records::{attributes, tables::write_shape},
 };
-use crate::{PosedMesh, attributes, tables::write_shape};
 use cust::{error::CudaResult, stream::Stream};
 use throng_abi::{MeshRecord, Params, VertexAttributes, VertexRecord};
 

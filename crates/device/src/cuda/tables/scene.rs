@@ -1,11 +1,13 @@
 //! A scene's tables on the GPU, uploaded once. Their pointers are GPU addresses.
 
-use super::memory::{Array, bytes_of};
+use crate::cuda::memory::{Array, bytes_of};
 use crate::{
-    attributes::Needs,
     light::{Emitters, sun_count, sun_irradiance},
-    material_tables,
-    tables::{NameIds, Tables},
+    records::{
+        attributes::Needs,
+        material_tables,
+        tables::{NameIds, Tables},
+    },
 };
 use cust::error::CudaResult;
 use std::{

@@ -1,6 +1,6 @@
 //! The settings of a picture, and values derived from them.
 
-use super::{PixelType, Region};
+use crate::{PixelType, Region};
 use throng_picture::{
     aov::{Aov, AovSet},
     film::FilmSettings,
@@ -10,7 +10,7 @@ use throng_scene::{Integrator, Layering, PixelFilter, RenderDefaults, Shutter, T
 /// Distance within which shadows fade towards the picture's edges, relative to the smaller side. It is the default empty space around a model.
 const SHADE_MARGIN: f32 = 0.14;
 
-/// Settings of a picture, which apply to all frames of a run: everything that is seen. What devices return of it is a [`Delivery`](super::Delivery).
+/// Settings of a picture, which apply to all frames of a run: everything that is seen. What devices return of it is a [`Delivery`](crate::Delivery).
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct FrameSettings {
     /// Size of the whole picture in pixels.

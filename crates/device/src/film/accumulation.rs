@@ -1,6 +1,7 @@
 //! An unfinished picture in host memory that can be set aside and continued later: sums of samples, and the progress so far.
 
-use super::{FrameSettings, TileGrid, adaptive::Passes};
+use super::adaptive::Passes;
+use crate::{FrameSettings, TileGrid};
 use rayon::prelude::*;
 use std::ops::Range;
 use throng_abi::EXACT_SUM_WORDS;
@@ -23,7 +24,7 @@ pub struct Accumulation {
     pub sums: Vec<u32>,
     /// Sums in the layout of the pixels' own sums, over odd-numbered samples only; empty unless noise is measured or variance is an AOV.
     pub odd: Vec<u32>,
-    /// Sums for AOVs, [`layer_words`] per pixel; empty unless the picture is finished and [`Delivery::layer_sums`](super::Delivery::layer_sums)
+    /// Sums for AOVs, [`layer_words`] per pixel; empty unless the picture is finished and [`Delivery::layer_sums`](crate::Delivery::layer_sums)
     /// is set.
     pub layers: Vec<u32>,
     pub state: AccumulationState,

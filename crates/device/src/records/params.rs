@@ -1,6 +1,6 @@
 //! Launch parameters that every device computes alike: all but the addresses of tables, trees and pictures.
 
-use super::{DeviceError, Frame, FrameSettings};
+use crate::{DeviceError, Frame, FrameSettings};
 use glam::Vec3;
 use std::{
     f32::consts::{PI, TAU},

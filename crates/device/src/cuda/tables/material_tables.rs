@@ -1,12 +1,10 @@
 //! A frame's own materials, maps, lights and environment on the GPU, for one frame in flight.
 
-use super::{
-    memory::{Array, Pinned, bytes_of},
-    scene::SceneTables,
-};
+use super::scene::SceneTables;
+use crate::cuda::memory::{Array, Pinned, bytes_of};
 use crate::{
     light::{sun_count, sun_irradiance},
-    material_tables::{MaterialTables, cutouts, has_panes},
+    records::material_tables::{MaterialTables, cutouts, has_panes},
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::mem::size_of_val;
