@@ -13,7 +13,8 @@ pub struct Rendered {
     pub aovs: Vec<AovImage>,
     /// Rows of files, if [`Delivery::file_rows`](super::Delivery::file_rows) is set and the device made them. `pixels` and `aovs` are empty then.
     pub blocks: Option<FileBlocks>,
-    /// The frame for the film denoiser, if [`Delivery::film_wanted`](super::Delivery::film_wanted) is set and the device keeps it. `pixels` is empty then.
+    /// The frame for the film denoiser, if [`Delivery::film_wanted`](super::Delivery::film_wanted) is set and the device keeps it. `pixels` is empty
+    /// then.
     pub film: Option<Arc<dyn DeviceFilm>>,
     pub rays: RayCounts,
     /// Time that the device worked on the frame, without waiting behind other frames.

@@ -10,7 +10,7 @@ use throng_render::{RenderError, RenderJob};
 pub struct Film {
     pub frame: Frame,
     pub settings: FrameSettings,
-    pub delivery: Delivery,
+    delivery: Delivery,
     sums: Samples,
     /// Copy of the sums before the current slice. An interrupted device leaves its sums in an undefined state.
     kept: Samples,
@@ -45,7 +45,7 @@ impl Film {
         more: u32,
         stop: &Stop,
     ) -> Result<Option<Rendered>, DeviceError> {
-        add(device, (&self.frame, &self.settings, self.delivery), (&mut self.sums, &mut self.kept), more, stop)
+        add(device, (&self.frame, &self.settings), self.delivery, (&mut self.sums, &mut self.kept), more, stop)
     }
 
     /// The finished picture, denoised by `job`, whose settings may differ from the film's only in pixel type and AOVs. The film must
@@ -68,7 +68,7 @@ impl Film {
         let now = OtherPose::of_camera(self.frame.camera);
         let frame = Frame { others: Some(Arc::new([now.clone(), now.clone(), now])), ..self.frame.clone() };
         let number = frame.number;
-        let rendered = add(device, (&frame, &settings, job.delivery), (&mut self.sums, &mut self.kept), 1, stop);
+        let rendered = add(device, (&frame, &settings), job.delivery, (&mut self.sums, &mut self.kept), 1, stop);
         let Some(mut rendered) = rendered.map_err(|source| RenderError::Device { frame: number, source })? else {
             return Ok(None);
         };
@@ -80,7 +80,8 @@ impl Film {
 /// Adds up to `more` samples to the sums. None if interrupted; the sums are then unchanged.
 fn add(
     device: &mut dyn Device,
-    (frame, settings, delivery): (&Frame, &FrameSettings, Delivery),
+    (frame, settings): (&Frame, &FrameSettings),
+    delivery: Delivery,
     (sums, kept): (&mut Samples, &mut Samples),
     more: u32,
     stop: &Stop,

@@ -128,7 +128,7 @@ fn trace_frames(
     loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Some(posed) = posed.recv() else { break };
-            submitted = submit((job, exposures, delivery), device, posed, &mut under_way);
+            submitted = submit((job, exposures), delivery, device, posed, &mut under_way);
         }
         let Some(UnderWay { step, traced }) = under_way.pop_front() else {
             break;
@@ -155,7 +155,8 @@ fn trace_frames(
 }
 
 fn submit(
-    (job, exposures, delivery): (&RenderJob, &Exposures, Delivery),
+    (job, exposures): (&RenderJob, &Exposures),
+    delivery: Delivery,
     device: &mut dyn Device,
     (step, posed): PosedStep,
     under_way: &mut VecDeque<UnderWay>,

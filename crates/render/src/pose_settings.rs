@@ -23,12 +23,12 @@ pub struct PoseSettings {
     /// [`Integrator::Clay`] replaces the materials.
     pub integrator: Integrator,
     /// Whether positions are relative to an origin close to the camera. This applies to scenes with assemblies and to scenes far from the
-    /// world's origin, and keeps details precise that are tiny relative to their distance. Otherwise positions are in world space, as separate
-    /// ray queries need them.
+    /// world's origin, and keeps details precise that are tiny relative to their distance. Otherwise positions are in world space, as
+    /// separate ray queries need them.
     pub close_to_camera: bool,
     /// Number of paths of a frame on a device that is fast enough for the cost of TLAS builds to matter; none for careful builds. Animated
-    /// scenes get fast builds if the paths are few, as a careful build would cost more time than it saves. Pictures do not change: integrators
-    /// that scale with the scene's bounds keep exact boxes.
+    /// scenes get fast builds if the paths are few, as a careful build would cost more time than it saves. Pictures do not change:
+    /// integrators that scale with the scene's bounds keep exact boxes.
     pub paths: Option<u64>,
 }
 

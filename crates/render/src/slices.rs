@@ -46,15 +46,11 @@ pub fn trace(
             put_aside = Instant::now();
         }
         let until = pace.next(film.state().samples, settings.samples);
-        let rendered = match device.add_samples(&posed.frame, settings, delivery, &mut film, until, stop) {
-            Ok(rendered) => rendered,
-            Err(source) => {
-                if matches!(source, DeviceError::Stopped) {
-                    keeper.put_aside(&kept)?;
-                }
-                return Err(failed(source));
-            }
-        };
+        let rendered = device.add_samples(&posed.frame, settings, delivery, &mut film, until, stop);
+        if matches!(rendered, Err(DeviceError::Stopped)) {
+            keeper.put_aside(&kept)?;
+        }
+        let rendered = rendered.map_err(failed)?;
         pace.took(rendered.time);
         rays += rendered.rays;
         time += rendered.time;

@@ -96,8 +96,8 @@ impl Clean {
         found.map(|(_, plan)| plan)
     }
 
-    /// Adds motion data from the previous picture to a frame, and returns it with its settings and delivery. Earlier pictures are dropped if they show
-    /// another scene (`generation`) or have other settings.
+    /// Adds motion data from the previous picture to a frame, and returns it with its settings and delivery. Earlier pictures are dropped
+    /// if they show another scene (`generation`) or have other settings.
     pub fn prepare(
         &mut self,
         generation: u32,

@@ -53,8 +53,8 @@ impl Slot {
         }
     }
 
-    /// Prepares memory for the frame's AOVs, if any, and for their exact sums if `keeps_layers` is set, and queues the upload of their tables. The slot
-    /// must be idle.
+    /// Prepares memory for the frame's AOVs, if any, and for their exact sums if `keeps_layers` is set, and queues the upload of their tables. The
+    /// slot must be idle.
     pub fn prepare_aovs(
         &mut self,
         tables: &SceneTables,
