@@ -1,6 +1,6 @@
 //! Validation and conversion of the `air` section.
 
-use super::{environment::within, file::Source, source::Place};
+use super::{checked::Fields, file::Source, source::Place};
 use crate::LoadError;
 use throng_scene::{
     Fog, Thinning,
@@ -15,38 +15,36 @@ pub fn convert(source: &Source, air: Option<&AirDesc>) -> Result<Option<Fog>, Lo
     let Some(AirDesc::Fog(desc)) = air else {
         return Ok(None);
     };
-    fog(source, desc, &Place::ROOT.key("air")).map(Some)
+    fog(Fields { source, place: &Place::ROOT.key("air") }, desc).map(Some)
 }
 
-fn fog(source: &Source, desc: &FogDesc, place: &Place) -> Result<Fog, LoadError> {
-    within(source, desc.density, &place.key("density"), (0.0, 1e6))?;
-    within(source, desc.anisotropy, &place.key("anisotropy"), (-0.99, 0.99))?;
+fn fog(fields: Fields, desc: &FogDesc) -> Result<Fog, LoadError> {
+    let density = fields.within(desc.density, "density", (0.0, 1e6))?;
+    let anisotropy = fields.within(desc.anisotropy, "anisotropy", (-0.99, 0.99))?;
     if desc.color.0.max_element() > 1.0 {
-        return Err(
-            source.error(&place.key("color"), "the colour of fog must be at most 1: it scatters no more than it meets")
-        );
+        return fields.fail("color", "the colour of fog must be at most 1: it scatters no more than it meets");
     }
-    let thinning = thinning(source, desc, place)?;
+    let thinning = thinning(fields, desc)?;
     let top = desc.top.map(|top| top.0);
     if let (Some(thinning), Some(top)) = (thinning, top)
         && top <= thinning.base
     {
         let message = format!("the top is not above the base, {}: raise it, or leave out height", thinning.base);
-        return Err(source.error(&place.key("top"), message));
+        return fields.fail("top", message);
     }
-    Ok(Fog { density: desc.density.0, albedo: desc.color.0, anisotropy: desc.anisotropy.0, thinning, top })
+    Ok(Fog { density, albedo: desc.color.0, anisotropy, thinning, top })
 }
 
-fn thinning(source: &Source, desc: &FogDesc, place: &Place) -> Result<Option<Thinning>, LoadError> {
+fn thinning(fields: Fields, desc: &FogDesc) -> Result<Option<Thinning>, LoadError> {
     match (desc.height, desc.base) {
         (None, None) => Ok(None),
         (None, Some(_)) => {
             let message = "a base without a height changes nothing: add height, or write top for a layer of even fog";
-            Err(source.error(&place.key("base"), message))
+            fields.fail("base", message)
         }
         (Some(height), base) => {
-            within(source, height, &place.key("height"), (1e-3, 1e6))?;
-            Ok(Some(Thinning { base: base.map_or(0.0, |base| base.0), height: height.0 }))
+            let height = fields.within(height, "height", (1e-3, 1e6))?;
+            Ok(Some(Thinning { base: base.map_or(0.0, |base| base.0), height }))
         }
     }
 }

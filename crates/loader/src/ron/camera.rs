@@ -1,6 +1,13 @@
 //! Validation and conversion of the `camera`, `cameras` and `cuts` sections.
 
-use super::{clearance, file::Source, lens, motions, names::Names, placements::direction, source::Place};
+use super::{
+    checked::{direction, not_negative, within},
+    clearance,
+    file::Source,
+    lens, motions,
+    names::Names,
+    source::Place,
+};
 use crate::{
     LoadError,
     framing::{self, Framing},
@@ -99,7 +106,7 @@ pub fn one(
     let optics = desc.optics();
     let at = Checks { source, names, scene, up: optics.up.0, place: *place };
     let projection = lens::projection(source, &optics, place)?;
-    let up = direction(optics.up.0, "`up`").map_err(|m| source.error(&place.key("up"), m))?;
+    let up = source.check(&place.key("up"), direction(optics.up.0, "`up`"))?;
     let shake = optics.shake.map(|shake| motions::noise(source, &shake, &place.key("shake"))).transpose()?;
     let shift = lens::shift(source, &optics, place)?;
     let mut camera = Camera { up, projection, shift, roll: optics.roll.0.to_radians(), shake, ..Camera::default() };
@@ -141,18 +148,16 @@ impl Checks<'_> {
     fn aim(&self, aim: &Aim, field: &str) -> Result<(Vec3, Option<Follow>), LoadError> {
         let place = self.place.key(field);
         let follow = |name: &str, place: &Place| {
-            let anchors = self.names.anchors(name).map_err(|message| self.source.error(place, message))?;
+            let anchors = self.source.check(place, self.names.anchors(name))?;
             Ok(Follow { anchors, offset: Vec3::ZERO, turns: false, lag: 0.0 })
         };
         Ok(match aim {
             Aim::Point(point) => (*point, None),
             Aim::Name(name) => (Vec3::ZERO, Some(follow(name, &place)?)),
             Aim::On(AimOn { of, offset, turn, lag }) => {
-                if lag.0 < 0.0 {
-                    return self.fail(&place.key("lag"), "the lag must not be negative");
-                }
+                let lag = self.source.check(&place.key("lag"), not_negative(lag.0, "the lag"))?;
                 let plain = follow(of, &place.key("of"))?;
-                (Vec3::ZERO, Some(Follow { offset: offset.0, turns: *turn, lag: lag.0, ..plain }))
+                (Vec3::ZERO, Some(Follow { offset: offset.0, turns: *turn, lag, ..plain }))
             }
         })
     }
@@ -173,22 +178,19 @@ impl Checks<'_> {
     }
 
     fn fit(&self, c: &Fit, camera: &Camera) -> Result<CameraPath, LoadError> {
-        let towards = direction(c.from.0, "`from`").map_err(|m| self.source.error(&self.place.key("from"), m))?;
+        let towards = self.source.check(&self.place.key("from"), direction(c.from.0, "`from`"))?;
         if towards.cross(camera.up).length() < 1e-5 {
             return self.fail(&self.place.key("from"), "the camera looks along `up`: give another `up`, as (0, 0, 1)");
         }
         let framing = self.framing(camera, c.margin.0)?;
-        let points = self.names.outline(c.of.as_deref());
-        let points = points.map_err(|message| self.source.error(&self.place.key("of"), message))?;
+        let points = self.source.check(&self.place.key("of"), self.names.outline(c.of.as_deref()))?;
         let (eye, target) = framing::fitted(&points, (towards, camera.up), &framing);
         Ok(CameraPath::Still { eye, target })
     }
 
     /// The part of the picture that an object fills, with this margin.
     fn framing(&self, camera: &Camera, margin: f32) -> Result<Framing, LoadError> {
-        if !(0.0..=0.49).contains(&margin) {
-            return self.fail(&self.place.key("margin"), "the margin must be 0 to 0.49");
-        }
+        self.source.check(&self.place.key("margin"), within(margin, 0.0..=0.49, "the margin"))?;
         let Projection::Perspective { fov_y } = camera.projection else {
             return self.fail(&self.place.key("projection"), "only a perspective camera can fit something");
         };
@@ -212,8 +214,7 @@ impl Checks<'_> {
             }
         };
         let framing = self.framing(camera, c.margin.0)?;
-        let points = self.names.outline(Some(name));
-        let points = points.map_err(|message| self.source.error(&self.place.key("target"), message))?;
+        let points = self.source.check(&self.place.key("target"), self.names.outline(Some(name)))?;
         Ok(framing::fitting_radius(&points, camera.up, c.height.0, &framing))
     }
 
@@ -263,7 +264,7 @@ impl Checks<'_> {
         let mut keys: Vec<CameraKey> =
             keys.map(|((k, target), time)| CameraKey { time, eye: k.eye.0, target }).collect();
         if let Some(name) = &c.clear_of {
-            let solid = self.names.solid(name).map_err(|m| self.source.error(&self.place.key("clear_of"), m))?;
+            let solid = self.source.check(&self.place.key("clear_of"), self.names.solid(name))?;
             clearance::keep_out(&mut keys, c.parametrisation, &solid);
         }
         let mut flight = Flight::new(keys, c.parametrisation);
@@ -276,7 +277,8 @@ impl Checks<'_> {
             }
             None => {}
         }
-        flight.pace = c.pace.map(|pace| self.pace(pace, &flight)).transpose()?;
+        let pace = c.pace.map(|pace| paced(pace, &flight)).transpose();
+        flight.pace = self.source.check(&self.place.key("pace"), pace)?;
         camera.path = CameraPath::Spline(flight);
         Ok(())
     }
@@ -286,11 +288,9 @@ impl Checks<'_> {
         if c.clear_of.is_some() {
             return self.fail(&place, "both `above` and `clear_of`: remove one");
         }
-        let smooth = c.smooth.map_or(height.0.abs(), |smooth| smooth.0);
-        if smooth < 0.0 {
-            return self.fail(&self.place.key("smooth"), "the length must not be negative");
-        }
-        let ground = self.names.ground(name).map_err(|message| self.source.error(&place.index(0), message))?;
+        let smooth = c.smooth.map_or(Ok(height.0.abs()), |smooth| not_negative(smooth.0, "the length"));
+        let smooth = self.source.check(&self.place.key("smooth"), smooth)?;
+        let ground = self.source.check(&place.index(0), self.names.ground(name))?;
         let above = Above { ground, height: height.0, smooth, targets: c.target.is_none() };
         flight.keep_above(above).or_else(|eye| {
             let message = format!(
@@ -299,10 +299,6 @@ impl Checks<'_> {
             );
             self.fail(&place, &message)
         })
-    }
-
-    fn pace(&self, pace: PaceDesc, flight: &Flight) -> Result<Pace, LoadError> {
-        paced(pace, flight).map_err(|message| self.source.error(&self.place.key("pace"), message))
     }
 
     fn times(&self, keys: &[SplineKey], place: &Place) -> Result<Vec<f64>, LoadError> {
@@ -341,9 +337,8 @@ fn paced(pace: PaceDesc, flight: &Flight) -> Result<Pace, String> {
         PaceDesc::Constant => Ease::Linear,
         PaceDesc::Smooth => Ease::Smooth,
         PaceDesc::Bezier(x1, y1, x2, y2) => {
-            if ![x1, x2].iter().all(|x| (0.0..=1.0).contains(&x.0)) {
-                return Err("x1 and x2 must be 0 to 1".to_owned());
-            }
+            within(x1.0, 0.0..=1.0, "x1")?;
+            within(x2.0, 0.0..=1.0, "x2")?;
             Ease::Bezier([x1, y1, x2, y2].map(|x| x.0))
         }
     };

@@ -1,5 +1,6 @@
 //! Materials and meshes of a scene file.
 
+use super::checked::Fields;
 use super::curves::Curves;
 use super::file::Source;
 use super::land::Land;
@@ -148,7 +149,7 @@ impl Loader<'_> {
         let at_rest = desc.clip.is_none() && !desc.alive;
         let shared = model::shared_bytes(&model, if at_rest { desc.shared } else { Some(false) });
         let shared =
-            shared.map_err(|message| self.source.error(&place.key("shared"), format!("the model {message}")))?;
+            self.source.check(&place.key("shared"), shared.map_err(|message| format!("the model {message}")))?;
         let bytes = shared.unwrap_or_else(|| model::flat_bytes(&model));
         self.budget.take(bytes).map_err(|lack| {
             let form = if shared.is_some() { "" } else { " as one mesh" };
@@ -320,9 +321,7 @@ fn parse_mesh(
     allow: &[PathBuf],
     place: &Place,
 ) -> Result<Box<dyn ParsedMesh>, LoadError> {
-    if !(0.0..=180.0).contains(&desc.smooth_angle.0) {
-        return Err(source.error(&place.key("smooth_angle"), "the angle must be 0 to 180 degrees"));
-    }
+    let smooth_angle = Fields { source, place }.within(desc.smooth_angle, "smooth_angle", (0.0, 180.0))?.to_radians();
     let path = source.resolve(&desc.file);
     let fail = |message: String| Err(source.error(&place.key("file"), message));
     let name = path.display();
@@ -333,6 +332,5 @@ fn parse_mesh(
         let known = meshes::extensions();
         return fail(format!("{name} is no mesh file: convert it to one of {known}"));
     };
-    let options = MeshOptions { smooth_angle: desc.smooth_angle.0.to_radians() };
-    format.parse(&path, &options, allow)
+    format.parse(&path, &MeshOptions { smooth_angle }, allow)
 }

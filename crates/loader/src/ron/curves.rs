@@ -1,6 +1,6 @@
 //! The `curves` section: curves from points, from lines in OBJ files, and from animations of glTF nodes.
 
-use super::{file::Source, source::Place};
+use super::{checked::not_zero, file::Source, source::Place};
 use crate::{
     LoadError,
     budget::Budget,
@@ -77,7 +77,7 @@ impl Reader<'_> {
     }
 
     fn made(&self, curve: Result<Curve, CurveError>, place: &Place) -> Result<Curve, LoadError> {
-        curve.map_err(|e| self.source.error(place, e.to_string()))
+        self.source.check(place, curve.map_err(|e| e.to_string()))
     }
 
     /// The path of a file, which must have one of these extensions.
@@ -92,10 +92,7 @@ impl Reader<'_> {
     }
 
     fn scale(&self, scale: Finite, place: &Place) -> Result<f32, LoadError> {
-        match scale.0 {
-            0.0 => Err(self.source.error(&place.key("scale"), "a scale must not be 0")),
-            scale => Ok(scale),
-        }
+        self.source.check(&place.key("scale"), not_zero(scale.0, "a scale"))
     }
 
     fn obj(&self, desc: &ObjCurve, place: &Place) -> Result<Curve, LoadError> {
@@ -137,8 +134,7 @@ impl Reader<'_> {
             GltfOptions { allow_dirs: self.allow.to_owned(), skip_environment: true, ..GltfOptions::default() };
         let Model { rig, .. } = gltf::load_within(&path, &options, self.budget)?;
         let names = rig.nodes.iter().map(|node| node.name.as_str());
-        let node = choose(&desc.node, names, ("node", "nodes"));
-        let node = node.map_err(|message| self.source.error(&place.key("node"), message))? as u32;
+        let node = self.source.check(&place.key("node"), choose(&desc.node, names, ("node", "nodes")))? as u32;
         let channel = self.channel(&rig, desc, node, place)?;
         let mut rest = RigPose::default();
         rest.evaluate(&rig, &[], 0.0);
@@ -156,10 +152,9 @@ impl Reader<'_> {
             None => &rig.clips[..],
             Some(name) => {
                 let names = rig.clips.iter().map(|clip| clip.name.as_str());
-                let clip = choose(name, names, ("animation", "animations"));
-                let clip = clip.map_err(|message| self.source.error(&place.key("animation"), message))?;
-                let playable = rig.clips[clip].playable();
-                playable.map_err(|message| self.source.error(&place.key("animation"), message))?;
+                let place = place.key("animation");
+                let clip = self.source.check(&place, choose(name, names, ("animation", "animations")))?;
+                self.source.check(&place, rig.clips[clip].playable())?;
                 &rig.clips[clip..=clip]
             }
         };

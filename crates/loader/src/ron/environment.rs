@@ -1,6 +1,6 @@
 //! Validation and conversion of the `environment` section, including its images.
 
-use super::{file::Source, source::Place};
+use super::{checked::Fields, file::Source, source::Place};
 use crate::{LoadError, files, image, sky};
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -8,8 +8,11 @@ use std::{
 };
 use throng_scene::{
     Environment, FloatImage, Light, Stars,
-    desc::{EnvironmentDesc, EnvironmentImage, Finite, Moon, SunSky},
+    desc::{DEGREES, EnvironmentDesc, EnvironmentImage, Moon, SunSky, UNIT},
 };
+
+/// Range of factors on radiance.
+const FACTOR: (f32, f32) = (0.0, 1e6);
 
 /// Cache of environment images, at an intensity of 1.
 #[derive(Default)]
@@ -59,57 +62,40 @@ pub fn convert(
 /// # Errors
 /// As [`convert`].
 pub fn check(source: &Source, environment: Option<&EnvironmentDesc>) -> Result<(), LoadError> {
-    let place = Place::ROOT.key("environment");
+    let fields = Fields { source, place: &Place::ROOT.key("environment") };
     match environment {
-        Some(EnvironmentDesc::SunSky(e)) => check_sky(source, e, &place),
-        Some(EnvironmentDesc::Image(e)) => check_picture(source, e, &place),
+        Some(EnvironmentDesc::SunSky(e)) => check_sky(fields, e),
+        Some(EnvironmentDesc::Image(e)) => check_picture(fields, e),
         Some(EnvironmentDesc::Constant(_) | EnvironmentDesc::Gradient(_)) | None => Ok(()),
     }
 }
 
-fn check_sky(source: &Source, e: &SunSky, place: &Place) -> Result<(), LoadError> {
-    let check = |x: Finite, field: &str, (least, most): (f32, f32)| within(source, x, &place.key(field), (least, most));
-    check(e.elevation, "elevation", (-90.0, 90.0))?;
-    check(e.azimuth, "azimuth", (-3600.0, 3600.0))?;
-    check(e.turbidity, "turbidity", (1.0, 20.0))?;
-    check(e.intensity, "intensity", (0.0, 1e6))?;
-    check(e.sun_size, "sun_size", (0.0, 90.0))?;
-    check(e.stars, "stars", (0.0, 1e6))?;
+fn check_sky(fields: Fields, e: &SunSky) -> Result<(), LoadError> {
+    fields.within(e.elevation, "elevation", (-90.0, 90.0))?;
+    fields.within(e.azimuth, "azimuth", DEGREES)?;
+    fields.within(e.turbidity, "turbidity", (1.0, 20.0))?;
+    fields.within(e.intensity, "intensity", FACTOR)?;
+    fields.within(e.sun_size, "sun_size", (0.0, 90.0))?;
+    fields.within(e.stars, "stars", FACTOR)?;
     if let Some(moon) = &e.moon {
-        check_moon(source, moon, &place.key("moon"))?;
+        check_moon(Fields { place: &fields.place.key("moon"), ..fields }, moon)?;
     }
-    if e.ground.0.max_element() > 1.0 {
-        return Err(source.error(&place.key("ground"), "the ground's albedo must be at most 1"));
-    }
-    Ok(())
+    fields.reflectance(e.ground, "ground").map(|_| ())
 }
 
-fn check_picture(source: &Source, e: &EnvironmentImage, place: &Place) -> Result<(), LoadError> {
-    within(source, e.intensity, &place.key("intensity"), (0.0, 1e6))?;
-    let path = source.resolve(&e.file);
+fn check_moon(fields: Fields, moon: &Moon) -> Result<(), LoadError> {
+    fields.within(moon.elevation, "elevation", (-90.0, 90.0))?;
+    fields.within(moon.azimuth, "azimuth", DEGREES)?;
+    fields.within(moon.size, "size", (0.0, 90.0))?;
+    fields.within(moon.intensity, "intensity", FACTOR)?;
+    moon.phase.map_or(Ok(()), |phase| fields.within(phase, "phase", UNIT).map(|_| ()))
+}
+
+fn check_picture(fields: Fields, e: &EnvironmentImage) -> Result<(), LoadError> {
+    fields.within(e.intensity, "intensity", FACTOR)?;
+    let path = fields.source.resolve(&e.file);
     if !(files::exists(&path) && path.is_file()) {
-        let message = format!("the image {} does not exist: check the path", path.display());
-        return Err(source.error(&place.key("file"), message));
+        return fields.fail("file", format!("the image {} does not exist: check the path", path.display()));
     }
     Ok(())
-}
-
-fn check_moon(source: &Source, moon: &Moon, place: &Place) -> Result<(), LoadError> {
-    let check = |x: Finite, field: &str, range: (f32, f32)| within(source, x, &place.key(field), range);
-    check(moon.elevation, "elevation", (-90.0, 90.0))?;
-    check(moon.azimuth, "azimuth", (-3600.0, 3600.0))?;
-    check(moon.size, "size", (0.0, 90.0))?;
-    check(moon.intensity, "intensity", (0.0, 1e6))?;
-    moon.phase.map_or(Ok(()), |phase| check(phase, "phase", (0.0, 1.0)))
-}
-
-/// Checks that a number is in a range, both ends included.
-///
-/// # Errors
-/// If the number, which is at `place`, is out of range.
-pub fn within(source: &Source, x: Finite, place: &Place, (least, most): (f32, f32)) -> Result<(), LoadError> {
-    if (least..=most).contains(&x.0) {
-        return Ok(());
-    }
-    Err(source.error(place, format!("{} is out of range: write {least} to {most}", x.0)))
 }

@@ -1,6 +1,6 @@
 //! Entries of `meshes` that are terrains or ribbons.
 
-use super::{curves::Curves, file::Source, resolved::ModelGroup, shapes::Fields, source::Place};
+use super::{checked::Fields, curves::Curves, file::Source, resolved::ModelGroup, source::Place};
 use crate::{
     LoadError,
     budget::Budget,
@@ -74,7 +74,8 @@ impl Land<'_> {
         if let Some(valley) = &desc.valley {
             let place = place.key("valley");
             let fields = Fields { source: self.source, place: &place };
-            let (width, blend) = (fields.not_below_0(valley.width, "width")?, fields.above_0(valley.blend, "blend")?);
+            let (width, blend) =
+                (fields.not_negative(valley.width, "width")?, fields.above_zero(valley.blend, "blend")?);
             terrain.open_valley(self.curve(&valley.curve, &place)?, width, blend);
         }
         let beds = place.key("level");
@@ -88,8 +89,8 @@ impl Land<'_> {
         let cells = self.cells(desc, [DEFAULT_CELLS; 2], place)?;
         let place = place.key("noise");
         let fields = Fields { source: self.source, place: &place };
-        let octaves = fields.within(noise.octaves, 1, 16, "octaves")?;
-        let scale = fields.above_0(noise.scale, "scale")?;
+        let octaves = fields.whole(noise.octaves, "octaves", 1..=16)?;
+        let scale = fields.above_zero(noise.scale, "scale")?;
         let waves = desc.size.0.xz().abs().max_element() / scale * 2f32.powi(octaves as i32 - 1);
         if waves > MOST_WAVES {
             let message = "scale, the wavelength of the largest octave, is too short for a terrain of this size";
@@ -121,7 +122,7 @@ impl Land<'_> {
         let fields = Fields { source: self.source, place };
         let is_picture = desc.file.is_some() && desc.cells.is_none();
         let columns = match desc.cells {
-            Some(cells) => fields.within(cells, 2, MOST_CELLS, "cells")?,
+            Some(cells) => fields.whole(cells, "cells", 2..=MOST_CELLS)?,
             None => own[0].min(MOST_CELLS),
         };
         let square = |columns: u32| (columns as f32 * desc.size.0.z / desc.size.0.x).round().max(2.0) as u32;
@@ -145,14 +146,14 @@ impl Land<'_> {
     fn level(&self, terrain: &mut Terrain, bed: &Bed, place: &Place) -> Result<(), LoadError> {
         let fields = Fields { source: self.source, place };
         let on_curve = bed.follow == BedLine::Curve;
-        let width = fields.above_0(bed.width, "width")?;
+        let width = fields.above_zero(bed.width, "width")?;
         let own = if on_curve { 0.0 } else { 4.0 * width };
         let shape = terrain::Bed {
             width,
-            blend: fields.not_below_0(bed.blend, "blend")?,
+            blend: fields.not_negative(bed.blend, "blend")?,
             depth: bed.depth.0,
             on_curve,
-            smooth: bed.smooth.map_or(Ok(own), |smooth| fields.not_below_0(smooth, "smooth"))?,
+            smooth: bed.smooth.map_or(Ok(own), |smooth| fields.not_negative(smooth, "smooth"))?,
         };
         terrain.level(self.curve(&bed.curve, place)?, &shape);
         Ok(())
@@ -170,9 +171,9 @@ impl Land<'_> {
     ) -> Result<(TriangleMesh, Option<String>), LoadError> {
         let fields = Fields { source: self.source, place };
         let curve = self.curve(&desc.curve, place)?;
-        let width = fields.above_0(desc.width, "width")?;
-        let step = desc.step.map_or(Ok(width * 0.25), |step| fields.above_0(step, "step"))?;
-        let range = fields.range(desc.from, desc.to, curve.length())?;
+        let width = fields.above_zero(desc.width, "width")?;
+        let step = desc.step.map_or(Ok(width * 0.25), |step| fields.above_zero(step, "step"))?;
+        let range = fields.part(desc.from, desc.to, curve.length())?;
         if (range[1] - range[0]) / step > MOST_STEPS {
             let message = format!("the ribbon is {} long, too long for this small step", range[1] - range[0]);
             return self.fail(&place.key("step"), message);

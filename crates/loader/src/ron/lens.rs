@@ -1,9 +1,13 @@
 //! Validation and conversion of the projection and the lens in the `camera` section.
 
-use super::{file::Source, names::Names, source::Place};
+use super::{
+    checked::{length, not_negative, within},
+    file::Source,
+    names::Names,
+    source::Place,
+};
 use crate::LoadError;
 use glam::Vec2;
-use std::ops::RangeInclusive;
 use throng_base::math::LARGEST_COORDINATE;
 use throng_scene::{
     Aperture, Camera, CameraPath, Focus, Iris, Lens, LensTracks, MAX_BLADES, MOST_SHIFT, Projection,
@@ -87,10 +91,6 @@ impl Checks<'_> {
         Err(self.source.error(place, message))
     }
 
-    fn within(&self, x: Finite, range: RangeInclusive<f32>, place: &Place, message: &str) -> Result<f32, LoadError> {
-        if range.contains(&x.0) { Ok(x.0) } else { self.fail(place, message) }
-    }
-
     /// Checks a field of view in degrees, and converts it to radians.
     fn fov(&self, fov: Finite, place: &Place) -> Result<f32, LoadError> {
         if fov.0 > 0.0 && fov.0 < 180.0 {
@@ -100,18 +100,17 @@ impl Checks<'_> {
     }
 
     fn height(&self, height: Finite, place: &Place) -> Result<f32, LoadError> {
-        let range = f32::MIN_POSITIVE..=LARGEST_COORDINATE;
-        self.within(height, range, place, "the height must be above 0")
+        self.source.check(place, length(height.0, "the height"))
     }
 
     fn f_stop(&self, number: Finite, place: &Place) -> Result<f32, LoadError> {
-        let message = "the f-stop must be 0.001 to 1000000; without `lens` everything is sharp";
-        self.within(number, 1e-3..=1e6, place, message)
+        let checked = within(number.0, 1e-3..=1e6, "the f-stop");
+        self.source.check(place, checked.map_err(|fault| fault + "; without `lens` everything is sharp"))
     }
 
     fn radius(&self, radius: Finite, place: &Place) -> Result<f32, LoadError> {
-        let message = "the radius must not be negative";
-        self.within(radius, 0.0..=LARGEST_COORDINATE, place, message)
+        let checked = not_negative(radius.0, "the radius");
+        self.source.check(place, checked.and_then(|radius| within(radius, 0.0..=LARGEST_COORDINATE, "the radius")))
     }
 
     fn lens(&self, desc: &LensDesc, names: &Names, place: &Place) -> Result<Lens, LoadError> {
@@ -126,7 +125,7 @@ impl Checks<'_> {
         match (desc.f_stop, desc.radius) {
             (Some(number), None) => Ok(Aperture::FStop {
                 number: self.f_stop(number, &place.key("f_stop"))?,
-                sensor: self.height(desc.sensor, &place.key("sensor"))?,
+                sensor: self.source.check(&place.key("sensor"), length(desc.sensor.0, "the height"))?,
             }),
             (None, Some(radius)) => {
                 let radius = self.radius(radius, &place.key("radius"))?;
@@ -143,27 +142,20 @@ impl Checks<'_> {
             let message = format!("blades are 3 to {MAX_BLADES}, or 0 for a round aperture");
             return self.fail(&place.key("blades"), message);
         }
-        let message = "the ratio must be 0.01 to 100";
         Ok(Iris {
             blades,
             rotation: desc.rotation.0.to_radians(),
-            ratio: self.within(desc.ratio, 0.01..=100.0, &place.key("ratio"), message)?,
+            ratio: self.source.check(&place.key("ratio"), within(desc.ratio.0, 0.01..=100.0, "the ratio"))?,
         })
     }
 
     fn focus(&self, desc: &FocusDesc, names: &Names, place: &Place) -> Result<Focus, LoadError> {
         match desc {
             FocusDesc::Distance(distance) => {
-                let range = f32::MIN_POSITIVE..=LARGEST_COORDINATE;
-                let message = "the distance must be above 0";
-                let distance = self.within(Finite(*distance), range, place, message)?;
-                Ok(Focus::Distance(distance))
+                self.source.check(place, length(*distance, "the distance")).map(Focus::Distance)
             }
             FocusDesc::Point(point) => Ok(Focus::Point(*point)),
-            FocusDesc::Name(name) => match names.anchors(name) {
-                Ok(anchors) => Ok(Focus::On(anchors)),
-                Err(message) => self.fail(place, message),
-            },
+            FocusDesc::Name(name) => self.source.check(place, names.anchors(name)).map(Focus::On),
         }
     }
 

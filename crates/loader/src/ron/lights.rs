@@ -1,6 +1,6 @@
 //! Validation and conversion of the `lights` section. Lights with an extent are emissive instances, placed after all others.
 
-use super::{environment::within, file::Source, placements::direction, source::Place};
+use super::{checked::Fields, file::Source, source::Place};
 use crate::{LoadError, shapes};
 use glam::{Affine3, Mat3, Vec3};
 use std::{
@@ -9,7 +9,7 @@ use std::{
 };
 use throng_scene::{
     Instance, Light, Material, Mesh, NONE, Scene, Shape, TriangleMesh, cut,
-    desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SpotLight, SunLight},
+    desc::{Color, DiscLight, Finite, LightDesc, Point, PointLight, RectangleLight, SpotLight, SunLight, UNIT},
 };
 
 /// The least size of a visible light, and the greatest size of any light.
@@ -42,7 +42,7 @@ pub fn convert(source: &Source, lights: &[LightDesc]) -> Result<(Vec<Light>, Vec
     let mut lamps = Vec::new();
     let light = |(index, desc): (usize, &LightDesc)| {
         let place = all.index(index);
-        let at = Checks { source, place: &place };
+        let at = Fields { source, place: &place };
         let name = desc.name().map_or_else(|| format!("light.{index}"), |name| cut(name).to_owned());
         let (light, lamp) = match desc {
             LightDesc::Point(l) => at.point(l, name)?,
@@ -75,13 +75,7 @@ fn check_names(source: &Source, lights: &[LightDesc], all: &Place) -> Result<(),
 /// A light, and its lamp if it is visible.
 type Converted = Result<(Light, Option<Lamp>), LoadError>;
 
-/// Checks the light at `place`.
-struct Checks<'a> {
-    source: &'a Source,
-    place: &'a Place<'a>,
-}
-
-impl Checks<'_> {
+impl Fields<'_> {
     fn point(&self, l: &PointLight, name: String) -> Converted {
         let (position, intensity) = (l.position.0, l.intensity.0);
         if l.radius.0 == 0.0 {
@@ -89,7 +83,7 @@ impl Checks<'_> {
         }
         if l.range.is_some() {
             let message = "a light with a radius is visible and has no range: remove one of them";
-            return Err(self.source.error(&self.place.key("range"), message));
+            return self.fail("range", message);
         }
         let radius = self.size(l.radius, "radius")?;
         let lamp = Lamp {
@@ -102,23 +96,25 @@ impl Checks<'_> {
     }
 
     fn sun(&self, l: &SunLight) -> Result<Light, LoadError> {
-        within(self.source, l.size, &self.place.key("size"), (0.0, 90.0))?;
-        let angular_radius = l.size.0.to_radians() * 0.5;
-        Ok(Light::Sun { direction: self.direction(l.direction)?, irradiance: l.irradiance.0, angular_radius })
+        let angular_radius = self.within(l.size, "size", (0.0, 90.0))?.to_radians() * 0.5;
+        Ok(Light::Sun {
+            direction: self.direction(l.direction, "direction")?,
+            irradiance: l.irradiance.0,
+            angular_radius,
+        })
     }
 
     fn spot(&self, l: &SpotLight) -> Result<Light, LoadError> {
-        within(self.source, l.angle, &self.place.key("angle"), (0.01, 180.0))?;
-        within(self.source, l.blend, &self.place.key("blend"), (0.0, 1.0))?;
-        within(self.source, l.radius, &self.place.key("radius"), (0.0, SIZES.1))?;
-        let outer = l.angle.0.to_radians() * 0.5;
+        let outer = self.within(l.angle, "angle", (0.01, 180.0))?.to_radians() * 0.5;
+        let blend = self.within(l.blend, "blend", UNIT)?;
+        let radius = self.within(l.radius, "radius", (0.0, SIZES.1))?;
         Ok(Light::Spot {
             position: l.position.0,
-            direction: self.direction(l.direction)?,
+            direction: self.direction(l.direction, "direction")?,
             intensity: l.intensity.0,
-            inner: outer * (1.0 - l.blend.0),
+            inner: outer * (1.0 - blend),
             outer,
-            radius: l.radius.0,
+            radius,
             range: self.range(l.range)?,
         })
     }
@@ -128,7 +124,7 @@ impl Checks<'_> {
     }
 
     fn rectangle(&self, l: &RectangleLight, name: String) -> Converted {
-        let direction = self.direction(l.direction)?;
+        let direction = self.direction(l.direction, "direction")?;
         let (width, height) = (self.size(l.size.0, "size")?, self.size(l.size.1, "size")?);
         let up = match l.up {
             Some(up) => self.up(up, direction)?,
@@ -149,7 +145,7 @@ impl Checks<'_> {
     }
 
     fn disc(&self, l: &DiscLight, name: String) -> Converted {
-        let direction = self.direction(l.direction)?;
+        let direction = self.direction(l.direction, "direction")?;
         let radius = self.size(l.radius, "radius")?;
         let side = direction.any_orthonormal_vector();
         let (position, intensity) = (l.position.0, l.intensity.0);
@@ -165,27 +161,20 @@ impl Checks<'_> {
         Ok((Light::Lamp { position, direction: Some(direction), intensity, radius }, Some(lamp)))
     }
 
-    fn direction(&self, desc: Point) -> Result<Vec3, LoadError> {
-        direction(desc.0, "the direction").map_err(|message| self.source.error(&self.place.key("direction"), message))
-    }
-
     /// The unit vector orthogonal to `direction` that is closest to `up`.
     fn up(&self, up: Point, direction: Vec3) -> Result<Vec3, LoadError> {
-        upright(direction, up.0).ok_or_else(|| {
-            let message = "`up` is (0, 0, 0) or along the direction: write one that crosses it";
-            self.source.error(&self.place.key("up"), message)
-        })
+        let fault = "`up` is (0, 0, 0) or along the direction: write one that crosses it";
+        self.check("up", upright(direction, up.0).ok_or(fault))
     }
 
     fn size(&self, size: Finite, field: &str) -> Result<f32, LoadError> {
-        within(self.source, size, &self.place.key(field), SIZES)?;
-        Ok(size.0)
+        self.within(size, field, SIZES)
     }
 
     fn radiance(&self, intensity: Color, area: f32) -> Result<Vec3, LoadError> {
         let radiance = intensity.0 / area;
-        let message = "the light is too bright for its size: make it larger or darker";
-        radiance.is_finite().then_some(radiance).ok_or_else(|| self.source.error(&self.place.key("intensity"), message))
+        let fault = "the light is too bright for its size: make it larger or darker";
+        self.check("intensity", radiance.is_finite().then_some(radiance).ok_or(fault))
     }
 }
 

@@ -3,6 +3,7 @@
 mod air;
 mod bent;
 mod camera;
+mod checked;
 mod clearance;
 mod contents;
 mod curves;
@@ -29,6 +30,7 @@ mod resolved;
 mod rules;
 mod scatter;
 mod script;
+mod settings;
 mod shapes;
 mod surfaces;
 
@@ -44,14 +46,13 @@ use names::Names;
 use placements::Resolver;
 use script::Script;
 use source::Place;
-use std::{collections::HashMap, fmt::Display, ops::RangeInclusive, path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use throng_scene::text::keys;
 pub use throng_scene::text::{overrides, source};
 use throng_scene::{
-    FrameRate, MOST_NUMBERS, Metering, Motion, NONE, RenderDefaults, Scene, Subject,
+    MOST_NUMBERS, Metering, Motion, NONE, Scene, Subject,
     animated::Animated,
-    desc::{RenderDesc, SceneFile},
-    ranges,
+    desc::SceneFile,
     rig::{DeformingMesh, Palette},
 };
 
@@ -84,7 +85,7 @@ fn convert(
     allow: &[PathBuf],
     chosen_camera: Option<&str>,
 ) -> Result<Scene, LoadError> {
-    let mut scene = Scene { settings: settings(source, &file.render)?, ..Scene::default() };
+    let mut scene = Scene { settings: settings::convert(source, &file.render)?, ..Scene::default() };
     scene.settings.shutter = file.first_camera().and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
     let (surroundings, suns) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
     scene.environment = surroundings;
@@ -238,67 +239,5 @@ fn take_mesh(scene: &mut Scene, source: &mut MeshSource) {
             }
             scene.actors.push(actor);
         }
-    }
-}
-
-fn settings(source: &Source, r: &RenderDesc) -> Result<RenderDefaults, LoadError> {
-    let place = Place::ROOT.key("render");
-    let size = place.key("size");
-    in_range(r.size.0, &ranges::SIDE, (source, size, "width"))?;
-    in_range(r.size.1, &ranges::SIDE, (source, size, "height"))?;
-    let place = |field: &'static str| (source, place.key(field), field);
-    in_range(r.samples, &ranges::SAMPLES, place("samples"))?;
-    in_range(r.bounces, &ranges::BOUNCES, place("bounces"))?;
-    in_range(r.frames, &ranges::FRAMES, place("frames"))?;
-    in_range(r.first_frame, &ranges::FIRST_FRAME, place("first_frame"))?;
-    in_range(r.exposure.0, &ranges::EXPOSURE, place("exposure"))?;
-    if let Some(width) = r.filter_width {
-        in_range(width.0, &ranges::FILTER_WIDTH, place("filter_width"))?;
-    }
-    if let Some(clamp) = r.clamp_indirect {
-        in_range(clamp.0, &ranges::CLAMP_INDIRECT, place("clamp_indirect"))?;
-    }
-    if let Some(kelvin) = r.white_balance {
-        in_range(kelvin.0, &ranges::KELVIN, place("white_balance"))?;
-    }
-    if r.fps.0 <= 0.0 {
-        let (source, place, _) = place("fps");
-        return Err(source.error(&place, "fps must be above 0"));
-    }
-    Ok(RenderDefaults {
-        width: r.size.0,
-        height: r.size.1,
-        samples: r.samples,
-        bounces: r.bounces,
-        seed: r.seed,
-        frames: r.frames,
-        first_frame: r.first_frame,
-        // The exact rate that the number approximates.
-        fps: FrameRate::of(r.fps.0).fps(),
-        start: r.start.0,
-        integrator: r.integrator.unwrap_or(RenderDefaults::default().integrator),
-        exposure: r.exposure.0,
-        tone_map: r.tone_map,
-        filter: r.filter,
-        filter_width: r.filter_width.map(|width| width.0),
-        white_balance: r.white_balance.map(|kelvin| kelvin.0),
-        denoise: r.denoise,
-        clamp_indirect: r.clamp_indirect.map(|radiance| radiance.0),
-        ..RenderDefaults::default()
-    })
-}
-
-/// Checks a setting against the range of the command line.
-fn in_range<T: PartialOrd + Display>(
-    value: T,
-    range: &RangeInclusive<T>,
-    (source, place, field): (&Source, Place, &str),
-) -> Result<(), LoadError> {
-    if range.contains(&value) {
-        Ok(())
-    } else {
-        let range = ranges::describe(range);
-        let message = format!("{field} is {value}; it must be {range}");
-        Err(source.error(&place, message))
     }
 }

@@ -1,6 +1,10 @@
 //! Entries of a scene file's `meshes` that are models.
 
-use super::{file::Source, source::Place};
+use super::{
+    checked::{Fields, within},
+    file::Source,
+    source::Place,
+};
 use crate::model::Performance;
 use crate::{
     LoadError,
@@ -51,38 +55,35 @@ pub fn parse(
 /// # Errors
 /// If a clip is unknown, or if fields exclude one another.
 pub fn performance(source: &Source, desc: &GltfFile, model: &Model, place: &Place) -> Result<Performance, LoadError> {
-    let fail = |field: &str, message: &str| Err(source.error(&place.key(field), message));
+    let fields = Fields { source, place };
     if desc.shared == Some(true) && (desc.alive || desc.clip.is_some()) {
-        return fail("shared", "a model that moves is one mesh: remove `shared` or `clip`");
+        return fields.fail("shared", "a model that moves is one mesh: remove `shared` or `clip`");
     }
     if desc.alive && desc.poses.is_some() {
-        return fail("poses", "a model that is alive has no palette of poses: remove one");
+        return fields.fail("poses", "a model that is alive has no palette of poses: remove one");
     }
     if !desc.alive && (desc.speed.is_some() || desc.refit.is_some()) {
         let field = if desc.speed.is_some() { "speed" } else { "refit" };
         let message = "this is for models with `alive: true`; instances of a palette have their \
                        speeds in a motion's Clip";
-        return fail(field, message);
+        return fields.fail(field, message);
     }
     let Some(wanted) = &desc.clip else {
         return match (desc.alive, desc.poses) {
-            (true, _) => fail("alive", "a model that is alive plays a clip: name it with `clip`"),
-            (_, Some(_)) => fail("poses", "poses require a clip: name it with `clip`"),
+            (true, _) => fields.fail("alive", "a model that is alive plays a clip: name it with `clip`"),
+            (_, Some(_)) => fields.fail("poses", "poses require a clip: name it with `clip`"),
             _ => Ok(Performance::AtRest),
         };
     };
     let names = model.rig.clips.iter().map(|clip| clip.name.as_str());
-    let clip =
-        choose(wanted, names, ("clip", "clips")).map_err(|message| source.error(&place.key("clip"), message))? as u32;
-    let playable = model.rig.clips[clip as usize].playable();
-    playable.map_err(|message| source.error(&place.key("clip"), message))?;
+    let clip = fields.check("clip", choose(wanted, names, ("clip", "clips")))? as u32;
+    fields.check("clip", model.rig.clips[clip as usize].playable())?;
     if desc.alive {
         let playback = Playback { clip, speed: desc.speed.map_or(1.0, |speed| speed.0.into()), ..Playback::default() };
         let refit = desc.refit.unwrap_or_default();
         return Ok(Performance::Alive { playback, refit });
     }
-    match desc.poses.unwrap_or(DEFAULT_POSES) {
-        count @ 1..=MOST_POSES => Ok(Performance::Palette { clip, count }),
-        _ => fail("poses", &format!("the number of poses must be 1 to {MOST_POSES}")),
-    }
+    let count = within(desc.poses.unwrap_or(DEFAULT_POSES), 1..=MOST_POSES, "the number of poses");
+    let count = fields.check("poses", count)?;
+    Ok(Performance::Palette { clip, count })
 }

@@ -56,7 +56,7 @@ impl ModelSets {
     /// # Errors
     /// If a number is out of range.
     pub fn settings(&self, model: RenderDefaults) -> Result<RenderDefaults, LoadError> {
-        let set = settings(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
+        let set = settings::convert(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
         let is_set = |key: &str| self.keys.iter().any(|set| set == key || set == "render");
         Ok(RenderDefaults {
             // An explicit sample count turns off adaptive sampling, an explicit exposure turns off metering.

@@ -130,7 +130,7 @@ impl Totals<'_> {
             let place = place.index(item.entry);
             total.add(self.item(item, Place::top(number), &place)?);
             let all = total.instances.saturating_add(total.nodes);
-            check_count(all).map_err(|message| self.source.error(&place, message))?;
+            self.source.check(&place, check_count(all))?;
             if total.levels > MOST_LEVELS {
                 let message = format!("nested groups are more than {MOST_LEVELS} deep: write `nest: false` at some");
                 return Err(self.source.error(&place, message));
@@ -152,7 +152,7 @@ impl Totals<'_> {
                 let inner = self.list(list, place)?;
                 if self.keeps(item, list, &inner, place)? {
                     let own = inner.instances.saturating_add(inner.nodes).max(1);
-                    check_count(own).map_err(|message| self.source.error(place, message))?;
+                    self.source.check(place, check_count(own))?;
                     self.kept.insert(at);
                     Total { instances: 1, nodes: 0, levels: inner.levels + 1, ..inner }
                 } else {

@@ -2,16 +2,16 @@
 
 use super::resolved::{Item, ModelGroup, Resolved, Target};
 use super::{
+    checked::{Fields, above_zero},
     curves::Curves,
     drop,
     file::Source,
     patterns::{Along, Pattern, RandomBox, affine_of},
     placed::{MOST_PLACED, Placed, Search},
-    shapes::Fields,
     source::{Place, Step},
 };
 use crate::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, model::MeshMotion, suggest};
-use glam::{UVec3, Vec3};
+use glam::UVec3;
 use std::{collections::HashMap, sync::Arc};
 use throng_scene::{
     NONE,
@@ -177,11 +177,8 @@ impl<'a> Resolver<'a> {
         }
         let weighted = |(name, weight): &(String, Finite)| {
             let place = place.key(name);
-            if weight.0 > 0.0 {
-                Ok((self.target(name, &place)?, weight.0))
-            } else {
-                Err(self.fail(&place, format!("the weight of `{name}` must be above 0")))
-            }
+            let weight = self.source.check(&place, above_zero(weight.0, &format!("the weight of `{name}`")))?;
+            Ok((self.target(name, &place)?, weight))
         };
         let weighted = things.0.iter().map(weighted).collect::<Result<Vec<_>, _>>()?;
         if weighted.iter().map(|(_, weight)| weight).sum::<f32>().is_finite() {
@@ -359,7 +356,7 @@ impl<'a> Resolver<'a> {
         self.check_jitter(&p.jitter, place)?;
         let curve = self.curves.get(self.source, &p.curve, &place.key("curve"))?;
         let fields = Fields { source: self.source, place };
-        let [from, to] = fields.range(p.from, p.to, curve.length())?.map(f64::from);
+        let [from, to] = fields.part(p.from, p.to, curve.length())?.map(f64::from);
         let is_round = curve.is_closed() && from == 0.0 && to == f64::from(curve.length());
         let (count, step) = match (p.count, p.spacing) {
             (Some(_), Some(_)) => {
@@ -371,7 +368,7 @@ impl<'a> Resolver<'a> {
                 (u64::from(count), (to - from) / f64::from(steps.max(1)))
             }
             (None, Some(spacing)) => {
-                let spacing = f64::from(fields.above_0(spacing, "spacing")?);
+                let spacing = f64::from(fields.above_zero(spacing, "spacing")?);
                 // The tolerance handles rounding of a spacing that fits exactly.
                 let steps = ((to - from) / spacing + 1e-4).floor();
                 if is_round {
@@ -396,7 +393,7 @@ impl<'a> Resolver<'a> {
     }
 
     pub fn check_count(&self, count: u64, place: &Place) -> Result<(), LoadError> {
-        check_count(count).map_err(|message| self.fail(place, message))
+        self.source.check(place, check_count(count))
     }
 
     pub fn check_jitter(&self, j: &Jitter, place: &Place) -> Result<(), LoadError> {
@@ -424,12 +421,4 @@ pub fn check_count(count: u64) -> Result<(), String> {
 pub fn unknown_material(source: &Source, file: &SceneFile, name: &str, place: &Place) -> LoadError {
     let hint = suggest::hint(name, file.materials.names(), "materials");
     source.error(place, format!("unknown material `{name}`: {hint}"))
-}
-
-/// Unit vector along `v`.
-///
-/// # Errors
-/// If `v` has no direction: a message in which `what` names it.
-pub fn direction(v: Vec3, what: &str) -> Result<Vec3, String> {
-    v.as_dvec3().try_normalize().map(|d| d.as_vec3()).ok_or_else(|| format!("{what} must not be (0, 0, 0)"))
 }

@@ -8,6 +8,7 @@ use super::{
     lights::{self, Lamp},
     material,
     names::{Known, Names},
+    settings,
     source::Place,
 };
 use crate::{LoadError, materials::Materials};
@@ -109,7 +110,7 @@ impl Script {
     /// Converts everything at the time of a key to detect errors.
     fn check(&self, source: &Source, time: f64, names: &Names) -> Result<(), LoadError> {
         let file = self.file(time, Course::Exact).map_err(|message| source.error_at(time, &message))?;
-        super::settings(source, &file.render)?;
+        settings::convert(source, &file.render)?;
         environment::check(source, file.environment.as_ref())?;
         let (_, lamps) = lights::convert(source, &file.lights)?;
         if lamps.len() != self.lamps.len()
@@ -168,7 +169,7 @@ impl Script {
     }
 
     fn setting<T>(&self, name: &str, time: f64, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
-        let settings = |source: &Source, file: &SceneFile| super::settings(source, &file.render);
+        let settings = |source: &Source, file: &SceneFile| settings::convert(source, &file.render);
         self.keys.has(name).then(|| self.converted(time, settings)).flatten().map(|settings| of(&settings))
     }
 }

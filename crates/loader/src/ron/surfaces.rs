@@ -1,6 +1,7 @@
 //! Points of scattered copies on meshes.
 
 use super::{
+    checked::{Fields, above_zero, within},
     patterns::{Scatter, affine_of},
     placements::Resolver,
     poisson,
@@ -75,15 +76,12 @@ impl<'a> Resolver<'a> {
                 scatter::on_surface(&surface, count, s.seed, p.every).into_iter().filter_map(kept).collect()
             }
             Sample::Poisson(s) => {
-                let place = place.key("distance");
-                if s.distance.0 <= 0.0 {
-                    return Err(self.fail(&place, "`distance` must be above 0"));
-                }
+                let distance = Fields { source: self.source, place }.above_zero(s.distance, "distance")?;
                 let surface = Surface::placed(mesh, transform);
-                let darts = poisson::darts(&surface, s.distance.0);
-                self.check_count(self.points.saturating_add(darts), &place)?;
+                let darts = poisson::darts(&surface, distance);
+                self.check_count(self.points.saturating_add(darts), &place.key("distance"))?;
                 let kept = |site: &Site, i| rules.hold(site, i);
-                let all = poisson::sample(&surface, transform, (s.distance.0, s.seed), kept);
+                let all = poisson::sample(&surface, transform, (distance, s.seed), kept);
                 all.into_iter().step_by(p.every as usize).collect()
             }
         })
@@ -103,12 +101,12 @@ impl<'a> Resolver<'a> {
             }
             (None, None) => return Err(self.fail(place, "write `count` or `density`")),
             (Some(count), None) => (None, u64::from(count)),
-            (None, Some(density)) if density.0 > 0.0 => {
+            (None, Some(density)) => {
+                let density = Fields { source: self.source, place }.above_zero(density, "density")?;
                 let surface = Surface::placed(mesh, transform);
-                let count = (surface.area() * f64::from(density.0)).round() as u64;
+                let count = (surface.area() * f64::from(density)).round() as u64;
                 (Some(surface), count)
             }
-            (None, Some(_)) => return Err(self.fail(&place.key("density"), "`density` must be above 0")),
         };
         let counted = if s.count.is_some() { "count" } else { "density" };
         self.check_count(self.points.saturating_add(count), &place.key(counted))?;
@@ -128,8 +126,8 @@ impl<'a> Resolver<'a> {
         let mut add = |name: &str, test| rules.push(Rule { name: name.to_owned(), test });
         if let Some(range) = desc.slope {
             let [least, most] = self.range(range, &place.key("slope"))?;
-            if least < 0.0 || most > 180.0 {
-                return Err(self.fail(&place.key("slope"), "angles must be 0 to 180 degrees"));
+            for angle in [least, most] {
+                self.source.check(&place.key("slope"), within(angle, 0.0..=180.0, "angles"))?;
             }
             // The margin prevents rounding from excluding values exactly at the ends.
             let cosine = |degrees: f32| degrees.to_radians().cos();
@@ -156,8 +154,8 @@ impl<'a> Resolver<'a> {
             let entries = if is_near { &desc.near } else { &desc.away_from };
             for (i, (thing, distance)) in entries.iter().enumerate() {
                 let place = place.index(i);
-                let within =
-                    self.outlines(thing, above, &place.index(0))?.within(self.reach(*distance, &place.index(1))?);
+                let distance = self.source.check(&place.index(1), above_zero(distance.0, "the distance"));
+                let within = self.outlines(thing, above, &place.index(0))?.within(distance?);
                 let test = if is_near { Test::Near(within) } else { Test::AwayFrom(within) };
                 add(&format!("`{name}` of `{thing}`"), test);
             }
@@ -176,10 +174,6 @@ impl<'a> Resolver<'a> {
         } else {
             Err(self.fail(place, "the first number exceeds the second: swap them"))
         }
-    }
-
-    fn reach(&self, distance: Finite, place: &Place) -> Result<f32, LoadError> {
-        if distance.0 > 0.0 { Ok(distance.0) } else { Err(self.fail(place, "the distance must be above 0")) }
     }
 
     fn mask(&self, file: &str, at: Sample, mesh: &MeshSource, place: &Place) -> Result<Mask, LoadError> {
