@@ -1,10 +1,10 @@
 //! `--set` for standalone models. The overrides are applied to a generated scene file with the sections that models support.
 
 use super::{
-    environment::{self, Pictures},
     file::{self, Source},
     material, settings,
     source::Place,
+    surroundings::environment::{self, Pictures},
 };
 use crate::{LoadError, LoadOptions, materials::Materials};
 use std::collections::BTreeSet;

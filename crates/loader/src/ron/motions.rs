@@ -2,8 +2,8 @@
 
 use super::{
     checked::{Fields, above_zero, not_zero, within},
-    curves::Curves,
     file::Source,
+    meshes::curves::Curves,
     names::Names,
     source::Place,
 };

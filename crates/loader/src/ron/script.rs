@@ -1,15 +1,18 @@
 //! Conversion, at any time, of the sections of a scene file whose values have keys.
 
 use super::{
-    air, camera,
-    environment::{self, Pictures},
+    camera,
     file::{self, Source},
     keys::{Course, Keys},
-    lights::{self, Lamp},
     material,
     names::{Known, Names},
     settings,
     source::Place,
+    surroundings::{
+        air,
+        environment::{self, Pictures},
+        lights::{self, Lamp},
+    },
 };
 use crate::{LoadError, materials::Materials};
 use std::{

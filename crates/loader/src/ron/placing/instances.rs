@@ -2,17 +2,21 @@
 //! of their copies.
 
 use super::{
-    file::Source,
     nesting::{Kept, Nesting, Place as ItemPlace, plan},
     resolved::{Item, Resolved, Target},
-    source::Place,
 };
-use crate::{LoadError, materials::Slots, meshes::MeshSource, transform::is_invertible};
+use crate::{
+    LoadError,
+    materials::Slots,
+    meshes::MeshSource,
+    ron::{file::Source, motions, source::Place},
+    transform::is_invertible,
+};
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{collections::HashMap, hash::Hash, ops::Range};
 use throng_scene::{
-    Assembly, Bend, BendSides, Instance, NONE, Node, PlacedRun, Track, cut,
+    Assembly, Bend, BendSides, Instance, Motion, NONE, Node, PlacedRun, Track, cut,
     desc::SceneFile,
     rest::{instance_world, node_worlds},
     rig::{Appearance, ShownBy},
@@ -51,15 +55,25 @@ pub struct UsedMesh {
 }
 
 /// The bend of each motion of the file, if it has one, and the directions in which the poses of a bent mesh go; all directions if unknown.
-pub struct Bends<'a> {
-    pub of: Vec<Option<&'a Bend>>,
-    pub sides: HashMap<UsedMesh, BendSides>,
+pub struct Bends {
+    of: Vec<Option<Bend>>,
+    sides: HashMap<UsedMesh, BendSides>,
 }
 
-impl Bends<'_> {
+impl Bends {
+    /// The bends of these motions, which are all of the file's.
+    pub fn of(motions: &[Motion]) -> Self {
+        Self { of: motions.iter().map(|motion| motions::bend_of(motion).copied()).collect(), sides: HashMap::new() }
+    }
+
+    /// Whether the motion with this index bends meshes; false for [`NONE`].
+    pub fn bends(&self, motion: u32) -> bool {
+        self.of.get(motion as usize).is_some_and(Option::is_some)
+    }
+
     /// The bend of a mesh; none if it does not bend.
-    pub fn of(&self, used: &UsedMesh) -> Option<Bend> {
-        let bend = **self.of.get(used.bent_by as usize)?.as_ref()?;
+    pub fn bend(&self, used: &UsedMesh) -> Option<Bend> {
+        let bend = (*self.of.get(used.bent_by as usize)?)?;
         Some(Bend { sides: self.sides.get(used).copied().unwrap_or(BendSides::Around), ..bend })
     }
 
@@ -74,7 +88,7 @@ impl Bends<'_> {
             .map(|(used, n)| (*n, *used))
             .collect();
         for instance in &unrolled.instances {
-            let Some(bend) = bent.get(&instance.mesh).and_then(|used| self.of(used)) else { continue };
+            let Some(bend) = bent.get(&instance.mesh).and_then(|used| self.bend(used)) else { continue };
             let own = bend.direction_in(&instance.local);
             let side = known.entry(instance.mesh).or_insert(Some(own));
             *side = side.filter(|side| side.distance(own) < ALIKE);
@@ -215,7 +229,7 @@ struct Frame {
 struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
-    bends: &'a Bends<'a>,
+    bends: &'a Bends,
     /// For the first copy of each list, its node and the transform relative to that node.
     carriers: HashMap<usize, (u32, Affine3)>,
     nesting: Nesting,
@@ -268,13 +282,12 @@ impl<'a> Unroller<'a> {
 
     /// The item's motion if it bends meshes; [`NONE`] otherwise.
     fn bent_by(&self, item: &Item) -> u32 {
-        let bends = self.bends.of.get(item.motion as usize).is_some_and(Option::is_some);
-        if bends { item.motion } else { NONE }
+        if self.bends.bends(item.motion) { item.motion } else { NONE }
     }
 
     fn instance(&mut self, (mesh, item): (usize, &Item), frame: Frame, motion: u32) {
         let used = UsedMesh { mesh: mesh as u32, bent_by: self.bent_by(item) };
-        let size = self.bends.of(&used).map_or(self.meshes[mesh].motion.mesh_count(), |bend| bend.pose_count());
+        let size = self.bends.bend(&used).map_or(self.meshes[mesh].motion.mesh_count(), |bend| bend.pose_count());
         let number = self.out.meshes.number(used, size);
         let slot_base = self.out.slots.run(number, &self.meshes[mesh].materials, frame.material);
         let name = &self.meshes[mesh].mesh.name;

@@ -1,7 +1,7 @@
 //! The rules of a scatter, which decide which points of a mesh are kept.
 
-use super::{random, scatter::Site};
-use crate::land::distances::Within;
+use super::sites::Site;
+use crate::{land::distances::Within, ron::placing::random};
 use glam::{Affine3, Mat3, Vec2, Vec3, Vec3Swizzles};
 use std::{
     ops::RangeInclusive,

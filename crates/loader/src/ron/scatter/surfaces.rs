@@ -1,16 +1,25 @@
 //! Points of scattered copies on meshes.
 
 use super::{
-    checked::{Fields, above_zero, within},
-    patterns::{Scatter, affine_of},
-    placements::Resolver,
     poisson,
-    resolved::Item,
     rules::{Mask, Rule, Rules, Test},
-    scatter::{self, Site, Surface},
-    source::Place,
+    sites::{self, Site, Surface},
 };
-use crate::{LoadError, files, image, land::distances::Outlines, meshes::MeshSource, suggest};
+use crate::{
+    LoadError, files, image,
+    land::distances::Outlines,
+    meshes::MeshSource,
+    ron::{
+        checked::{Fields, above_zero, within},
+        placing::{
+            patterns::{Scatter, affine_of},
+            placements::Resolver,
+            resolved::Item,
+        },
+        source::Place,
+    },
+    suggest,
+};
 use glam::{Affine3, Vec3Swizzles};
 use std::collections::HashMap;
 use throng_scene::{
@@ -70,10 +79,10 @@ impl<'a> Resolver<'a> {
             Sample::Vertices if mesh.points().0.is_empty() => {
                 return Err(self.fail(place, "a sphere has no vertices: use surface(count: ..)"));
             }
-            Sample::Vertices => (0..).zip(scatter::vertices(mesh, p.every)).filter_map(kept).collect(),
+            Sample::Vertices => (0..).zip(sites::vertices(mesh, p.every)).filter_map(kept).collect(),
             Sample::Surface(s) => {
                 let (surface, count) = self.surface(s, mesh, transform, place)?;
-                scatter::on_surface(&surface, count, s.seed, p.every).into_iter().filter_map(kept).collect()
+                sites::on_surface(&surface, count, s.seed, p.every).into_iter().filter_map(kept).collect()
             }
             Sample::Poisson(s) => {
                 let distance = Fields { source: self.source, place }.above_zero(s.distance, "distance")?;

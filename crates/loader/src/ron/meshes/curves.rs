@@ -1,6 +1,5 @@
 //! The `curves` section: curves from points, from lines in OBJ files, and from animations of glTF nodes.
 
-use super::{checked::not_zero, file::Source, source::Place};
 use crate::{
     LoadError,
     budget::Budget,
@@ -8,6 +7,7 @@ use crate::{
     gltf::{self, GltfOptions, Model},
     obj::polylines::{Polyline, polylines},
     options::choose,
+    ron::{checked::not_zero, file::Source, source::Place},
     suggest,
 };
 use glam::{Affine3A, Vec3};

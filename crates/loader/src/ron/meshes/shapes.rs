@@ -1,7 +1,10 @@
 //! Entries of `meshes` that are simple shapes.
 
-use super::{checked::Fields, file::Source, source::Place};
-use crate::{LoadError, shapes};
+use crate::{
+    LoadError,
+    ron::{checked::Fields, file::Source, source::Place},
+    shapes,
+};
 use throng_scene::{
     TriangleMesh,
     desc::{Finite, MeshDesc},

@@ -1,10 +1,8 @@
 //! Poisson-disk samples of surfaces by dart throwing (Cook, "Stochastic sampling in computer graphics", 1986), with a hash grid of the
 //! occupied positions.
 
-use super::{
-    random,
-    scatter::{Site, Surface},
-};
+use super::sites::{Site, Surface};
+use crate::ron::placing::random;
 use glam::{Affine3, IVec3, Vec3};
 use rayon::prelude::*;
 use throng_base::math::hash_u32;

@@ -1,13 +1,6 @@
 //! Materials and meshes of a scene file.
 
-use super::checked::Fields;
-use super::curves::Curves;
-use super::file::Source;
-use super::land::Land;
-use super::placements::unknown_material;
-use super::resolved::ModelGroup;
-use super::source::Place;
-use super::{material, model_entry, shapes};
+use super::{curves::Curves, land::Land, model_entry, shapes};
 use crate::{
     LoadError,
     budget::Budget,
@@ -17,6 +10,13 @@ use crate::{
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, ModelMaterials, Performance},
+    ron::{
+        checked::Fields,
+        file::Source,
+        material,
+        placing::{placements::unknown_material, resolved::ModelGroup},
+        source::Place,
+    },
     shapes as triangles,
 };
 use rayon::prelude::*;
@@ -29,30 +29,56 @@ use std::{
 };
 use throng_base::math::Aabb;
 use throng_scene::{
-    Material, NONE, TriangleMesh,
+    Material, NONE, Scene, TriangleMesh,
     desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile},
     rig::Clip,
 };
 
 /// Reads materials and meshes, and collects their rows, warnings and groups.
-pub(super) struct Loader<'a> {
-    pub(super) source: &'a Source,
-    pub(super) file: &'a SceneFile,
+pub struct Loader<'a> {
+    pub source: &'a Source,
+    pub file: &'a SceneFile,
     /// Folders, in addition to their own, that models may refer to.
-    pub(super) allow: &'a [PathBuf],
-    pub(super) curves: Curves,
+    pub allow: &'a [PathBuf],
+    pub curves: Curves,
     /// Memory budget of all meshes together.
-    pub(super) budget: Budget,
-    pub(super) table: Materials,
-    pub(super) warnings: Vec<String>,
-    pub(super) doubts: Vec<String>,
+    pub budget: Budget,
+    pub table: Materials,
+    pub warnings: Vec<String>,
+    pub doubts: Vec<String>,
     /// The models that are groups.
-    pub(super) groups: Vec<ModelGroup>,
+    pub groups: Vec<ModelGroup>,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    /// Reads the curves, and prepares to read the rest.
+    ///
+    /// # Errors
+    /// As [`Curves::read`].
+    pub fn new(source: &'a Source, file: &'a SceneFile, allow: &'a [PathBuf]) -> Result<Self, LoadError> {
+        let budget = Budget::new(None);
+        let curves = Curves::read(source, file, allow, &budget)?;
+        let (warnings, doubts, groups) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { source, file, allow, curves, budget, table: Materials::default(), warnings, doubts, groups })
+    }
+
+    /// Moves the materials, their textures and all warnings into the scene. Returns the table for materials whose values have keys.
+    ///
+    /// # Errors
+    /// If a picture is damaged.
+    pub fn finish(mut self, scene: &mut Scene) -> Result<Materials, LoadError> {
+        let (textures, warnings) = self.table.decode_textures()?;
+        let table = self.table.without_rows();
+        scene.textures = textures;
+        (scene.materials, scene.names.materials, scene.maps) = (self.table.rows, self.table.names, self.table.maps);
+        scene.warnings = self.warnings;
+        scene.warnings.extend(warnings);
+        scene.doubts = self.doubts;
+        Ok(table)
+    }
+
     /// Table row of each of the file's materials.
-    pub(super) fn materials(&mut self) -> Result<Vec<u32>, LoadError> {
+    pub fn materials(&mut self) -> Result<Vec<u32>, LoadError> {
         let all = Place::ROOT.key("materials");
         self.file.materials.0.iter().map(|(name, m)| self.material(name, m, &all.key(name))).collect()
     }
@@ -62,7 +88,7 @@ impl Loader<'_> {
         Ok(self.table.add(name, converted))
     }
 
-    pub(super) fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
+    pub fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
         let entries = self.file.meshes.0.iter().map(|(name, desc)| match desc {
             MeshDesc::File(mesh) if is_gltf(Path::new(&mesh.file)) => (name, MeshDesc::Gltf(mesh.as_model())),

@@ -1,12 +1,13 @@
 //! Counts the instances into which placements will expand, and decides which groups are kept as assemblies rather than copied.
 
 use super::{
-    file::Source,
     placements::check_count,
     resolved::{Item, Resolved, Target},
-    source::Place as FilePlace,
 };
-use crate::LoadError;
+use crate::{
+    LoadError,
+    ron::{file::Source, source::Place as FilePlace},
+};
 use std::collections::HashSet;
 use throng_scene::{
     MOST_LEVELS, NONE,

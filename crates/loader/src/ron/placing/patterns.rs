@@ -1,6 +1,7 @@
 //! The transforms of a placement's copies, computed on demand.
 
-use super::{random, scatter::SurfacePoint};
+use super::random;
+use crate::ron::scatter::SurfacePoint;
 use glam::{Affine3, Mat3, Quat, UVec3, Vec3};
 use std::sync::Arc;
 use throng_base::math::thicken;

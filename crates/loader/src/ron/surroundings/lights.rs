@@ -1,7 +1,10 @@
 //! Validation and conversion of the `lights` section. Lights with an extent are emissive instances, placed after all others.
 
-use super::{checked::Fields, file::Source, source::Place};
-use crate::{LoadError, shapes};
+use crate::{
+    LoadError,
+    ron::{checked::Fields, file::Source, source::Place},
+    shapes,
+};
 use glam::{Affine3, Mat3, Vec3};
 use std::{
     collections::{HashMap, HashSet},

@@ -30,7 +30,7 @@ pub fn join_bent(
     bends: &Bends,
 ) -> Result<(), (String, String)> {
     let bent = |item: &Item| match item.target {
-        Target::List(list) if bends.of.get(item.motion as usize).is_some_and(Option::is_some) => Some(list),
+        Target::List(list) if bends.bends(item.motion) => Some(list),
         _ => None,
     };
     let all = resolved.lists.iter().flatten().chain(&resolved.top);

@@ -1,7 +1,9 @@
 //! Validation and conversion of the `air` section.
 
-use super::{checked::Fields, file::Source, source::Place};
-use crate::LoadError;
+use crate::{
+    LoadError,
+    ron::{checked::Fields, file::Source, source::Place},
+};
 use throng_scene::{
     Fog, Thinning,
     desc::{AirDesc, FogDesc},

@@ -1,16 +1,24 @@
 //! `instances` and `groups` with all names resolved and all numbers checked, each entry once.
 
-use super::resolved::{Item, ModelGroup, Resolved, Target};
 use super::{
-    checked::{Fields, above_zero},
-    curves::Curves,
     drop,
-    file::Source,
     patterns::{Along, Pattern, RandomBox, affine_of},
     placed::{MOST_PLACED, Placed, Search},
-    source::{Place, Step},
+    resolved::{Item, ModelGroup, Resolved, Target},
 };
-use crate::{LoadError, budget, files, land::ground::Ground, meshes::MeshSource, model::MeshMotion, suggest};
+use crate::{
+    LoadError, budget, files,
+    land::ground::Ground,
+    meshes::MeshSource,
+    model::MeshMotion,
+    ron::{
+        checked::{Fields, above_zero},
+        file::Source,
+        meshes::curves::Curves,
+        source::{Place, Step},
+    },
+    suggest,
+};
 use glam::UVec3;
 use std::{collections::HashMap, sync::Arc};
 use throng_scene::{

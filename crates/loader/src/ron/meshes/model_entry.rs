@@ -1,17 +1,17 @@
 //! Entries of a scene file's `meshes` that are models.
 
-use super::{
-    checked::{Fields, within},
-    file::Source,
-    source::Place,
-};
-use crate::model::Performance;
 use crate::{
     LoadError,
     budget::Budget,
     extension, files,
     gltf::{self, GltfOptions, Model},
+    model::Performance,
     options::choose,
+    ron::{
+        checked::{Fields, within},
+        file::Source,
+        source::Place,
+    },
 };
 use std::path::PathBuf;
 use throng_scene::{desc::GltfFile, rig::Playback};

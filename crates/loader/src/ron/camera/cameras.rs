@@ -1,16 +1,16 @@
 //! Validation and conversion of the `camera`, `cameras` and `cuts` sections.
 
-use super::{
-    checked::{direction, not_negative, within},
-    clearance,
-    file::Source,
-    lens, motions,
-    names::Names,
-    source::Place,
-};
+use super::{clearance, lens};
 use crate::{
     LoadError,
     framing::{self, Framing},
+    ron::{
+        checked::{direction, not_negative, within},
+        file::Source,
+        motions,
+        names::Names,
+        source::Place,
+    },
     suggest,
 };
 use glam::{DVec3, Vec2, Vec3};

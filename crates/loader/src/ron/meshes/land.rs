@@ -1,6 +1,6 @@
 //! Entries of `meshes` that are terrains or ribbons.
 
-use super::{checked::Fields, curves::Curves, file::Source, resolved::ModelGroup, source::Place};
+use super::curves::Curves;
 use crate::{
     LoadError,
     budget::Budget,
@@ -11,6 +11,7 @@ use crate::{
         terrain::{self, Terrain, bilinear},
     },
     meshes::MeshSource,
+    ron::{checked::Fields, file::Source, placing::resolved::ModelGroup, source::Place},
     suggest,
 };
 use glam::{Affine3, Vec3, Vec3Swizzles};

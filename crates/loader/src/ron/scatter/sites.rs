@@ -1,9 +1,9 @@
 //! Points on meshes: vertices as listed in the file, or samples on the surface.
 
-use super::random;
 use crate::{
     meshes::MeshSource,
     normals::{Fans, face_normal},
+    ron::placing::random,
 };
 use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;

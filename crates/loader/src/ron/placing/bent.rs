@@ -1,11 +1,12 @@
 //! Poses of bending meshes, as meshes of the scene.
 
-use super::{
-    file::Source,
-    instances::{Bends, UsedMesh},
-    source::Place,
+use super::instances::{Bends, UsedMesh};
+use crate::{
+    LoadError, budget, files,
+    meshes::MeshSource,
+    ron::{file::Source, source::Place},
+    subdivide::lowered,
 };
-use crate::{LoadError, budget, files, meshes::MeshSource, subdivide::lowered};
 use rayon::prelude::*;
 use throng_scene::{
     Bend, Mesh, Scene, Shape,
@@ -23,7 +24,7 @@ pub fn check_room(
     sources: &[MeshSource],
     (used, bends): (&UsedMesh, &Bends),
 ) -> Result<(), LoadError> {
-    let (Some(bend), Some(mesh)) = (bends.of(used), sources[used.mesh as usize].mesh.triangles()) else {
+    let (Some(bend), Some(mesh)) = (bends.bend(used), sources[used.mesh as usize].mesh.triangles()) else {
         return Ok(());
     };
     let count = bend.pose_count();

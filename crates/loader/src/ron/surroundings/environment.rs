@@ -1,7 +1,10 @@
 //! Validation and conversion of the `environment` section, including its images.
 
-use super::{checked::Fields, file::Source, source::Place};
-use crate::{LoadError, files, image, sky};
+use crate::{
+    LoadError, files, image,
+    ron::{checked::Fields, file::Source, source::Place},
+    sky,
+};
 use std::{
     collections::{HashMap, hash_map::Entry},
     path::PathBuf,

@@ -1,12 +1,14 @@
 //! Validation and conversion of the projection and the lens in the `camera` section.
 
-use super::{
-    checked::{length, not_negative, within},
-    file::Source,
-    names::Names,
-    source::Place,
+use crate::{
+    LoadError,
+    ron::{
+        checked::{length, not_negative, within},
+        file::Source,
+        names::Names,
+        source::Place,
+    },
 };
-use crate::LoadError;
 use glam::Vec2;
 use throng_base::math::LARGEST_COORDINATE;
 use throng_scene::{
