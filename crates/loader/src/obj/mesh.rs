@@ -1,7 +1,7 @@
 //! Converts the separate lists of an OBJ file to one mesh, with one vertex per distinct (position, UV, normal) and one slot per material.
 
 use super::{Corner, ObjData};
-use crate::normals::{Fans, face_normal};
+use crate::geometry::normals::{Fans, face_normal};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -16,9 +16,9 @@ mod texture;
 use super::{
     LoadError, budget, files,
     folders::Folders,
+    geometry::polygons::{self, is_finite},
     materials::Materials,
     meshes::{self, FilePlace, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
-    polygons::{self, is_finite},
 };
 use lookup::Lookup;
 use materials::MtlMaterials;

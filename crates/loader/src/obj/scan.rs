@@ -6,7 +6,7 @@ use super::{
     lines::{Lines, material_name},
     mesh::unit,
 };
-use crate::{LoadError, polygons::is_finite, text::number as parse_number};
+use crate::{LoadError, geometry::polygons::is_finite, text::number as parse_number};
 use std::{collections::HashMap, path::Path};
 use throng_scene::NONE;
 

@@ -4,7 +4,8 @@ use super::{curves::Curves, land::Land, model_entry, shapes};
 use crate::{
     LoadError,
     budget::Budget,
-    fit::Fit,
+    geometry::fit::Fit,
+    geometry::shapes as triangles,
     gltf::Model,
     is_gltf,
     materials::Materials,
@@ -17,7 +18,6 @@ use crate::{
         placing::{placements::unknown_material, resolved::ModelGroup},
         source::Place,
     },
-    shapes as triangles,
 };
 use rayon::prelude::*;
 use std::{

@@ -2,8 +2,8 @@
 
 use crate::{
     LoadError,
+    geometry::shapes,
     ron::{checked::Fields, file::Source, source::Place},
-    shapes,
 };
 use throng_scene::{
     TriangleMesh,

@@ -3,9 +3,9 @@
 use super::instances::{Bends, UsedMesh};
 use crate::{
     LoadError, budget, files,
+    geometry::subdivide::lowered,
     meshes::MeshSource,
     ron::{file::Source, source::Place},
-    subdivide::lowered,
 };
 use rayon::prelude::*;
 use throng_scene::{

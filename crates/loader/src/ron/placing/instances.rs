@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     LoadError,
+    geometry::transform::is_invertible,
     materials::Slots,
     meshes::MeshSource,
     ron::{file::Source, motions, source::Place},
-    transform::is_invertible,
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;

@@ -5,9 +5,9 @@ use super::{
     resolved::{Item, Resolved, Target},
 };
 use crate::{
+    geometry::shapes,
     meshes::MeshSource,
     model::{MeshMotion, unweld},
-    shapes,
 };
 use glam::{Affine3, Vec3};
 use std::collections::BTreeMap;

@@ -115,7 +115,7 @@ impl Taken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{land::terrain::Terrain, meshes::MeshSource, shapes::torus};
+    use crate::{geometry::shapes::torus, land::terrain::Terrain, meshes::MeshSource};
     use proptest::prelude::*;
     use throng_scene::TriangleMesh;
 

@@ -1,8 +1,8 @@
 //! Points on meshes: vertices as listed in the file, or samples on the surface.
 
 use crate::{
+    geometry::normals::{Fans, face_normal},
     meshes::MeshSource,
-    normals::{Fans, face_normal},
     ron::placing::random,
 };
 use glam::{Affine3, DVec3, Vec3};
@@ -131,7 +131,7 @@ fn sample(mesh: &TriangleMesh, areas: &[f64], share: f64, u: [f32; 2]) -> Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::cuboid;
+    use crate::geometry::shapes::cuboid;
 
     fn cube() -> MeshSource {
         MeshSource::of_shape("box", cuboid(Vec3::ONE, 1.0), 0)

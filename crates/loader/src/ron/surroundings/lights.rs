@@ -2,8 +2,8 @@
 
 use crate::{
     LoadError,
+    geometry::shapes,
     ron::{checked::Fields, file::Source, source::Place},
-    shapes,
 };
 use glam::{Affine3, Mat3, Vec3};
 use std::{

@@ -88,7 +88,7 @@ fn add_middle(mesh: &mut TriangleMesh, a: u32, b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shapes::{cone, cuboid};
+    use crate::geometry::shapes::{cone, cuboid};
 
     /// The area, and the enclosed volume.
     fn measures(mesh: &TriangleMesh) -> [f32; 2] {

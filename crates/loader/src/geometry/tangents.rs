@@ -1,7 +1,7 @@
 //! Tangents for meshes that lack them but have a normal map or an anisotropic material. Models from glTF files have tangents already,
 //! unless a scene file assigns another material.
 
-use super::gltf::generate_tangents;
+use crate::gltf::generate_tangents;
 use glam::Mat2;
 use rayon::prelude::*;
 use std::collections::HashSet;

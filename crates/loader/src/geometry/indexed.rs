@@ -1,11 +1,13 @@
 //! Meshes with one index per vertex for all attributes, as in PLY and STL files: smoothing of faces, and conversion to a scene's mesh.
 
 use super::{
+    normals::{Fans, face_normal},
+    polygons::{self, is_finite},
+};
+use crate::{
     LoadError, budget, files,
     materials::Materials,
     meshes::{self, FilePlace, MeshOptions, MeshSource, ParsedMesh},
-    normals::{Fans, face_normal},
-    polygons::{self, is_finite},
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;

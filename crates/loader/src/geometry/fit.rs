@@ -1,6 +1,6 @@
 //! Scaling of meshes to the size that a scene specifies, independent of the units of their files.
 
-use super::meshes::MeshSource;
+use crate::meshes::MeshSource;
 use glam::{Affine3, Vec3};
 use throng_base::math::Aabb;
 use throng_scene::{

@@ -166,7 +166,8 @@ fn push_disc(mesh: &mut TriangleMesh, rim: Vec2, side: f32, segments: u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::normals::face_normal, *};
+    use super::*;
+    use crate::geometry::normals::face_normal;
 
     fn faces_agree_with_normals(mesh: &TriangleMesh, most: f32) -> bool {
         mesh.triangles.iter().all(|t| {
