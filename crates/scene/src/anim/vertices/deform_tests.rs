@@ -1,7 +1,10 @@
 //! Tests deformed meshes against a simple evaluation in double precision.
 
-use super::{BindPose, Deformed, deform};
-use crate::rig::{Deformers, MorphTarget};
+use super::deform;
+use crate::{
+    anim::{BindPose, Deformed},
+    rig::{Deformers, MorphTarget},
+};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
 use throng_base::math::{Aabb, LARGEST_COORDINATE, hash_unit};

@@ -1,6 +1,6 @@
 //! Materials that show only shapes.
 
-use super::{Alpha, Material, NONE};
+use crate::{Alpha, Material, NONE};
 use glam::Vec3;
 
 /// Albedo of potter's clay.

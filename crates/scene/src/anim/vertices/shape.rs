@@ -1,11 +1,9 @@
 //! Shapes of a scene's deforming meshes at a time.
 
-use super::{
-    BindPose, Deformed, Moment, RigPose,
-    deform::{Movement, deform_part},
-};
+use super::deform::{Movement, deform_part};
 use crate::{
     Mesh, NONE, Scene, TriangleMesh,
+    anim::{BindPose, Deformed, Moment, RigPose},
     rig::{DeformingMesh, Piece, Rig},
 };
 use glam::Vec3;

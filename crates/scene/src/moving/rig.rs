@@ -3,7 +3,7 @@
 //! Loaders make rigs from glTF files; `anim` evaluates them at a time. Units and spaces are glTF's: right-handed, Y up, seconds. A rig's
 //! root space is the space of its model.
 
-use super::animated::Track;
+use crate::animated::Track;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
 use throng_base::choice::choice;
@@ -18,7 +18,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Number of joints of a skin; 0 for [`super::NONE`].
+    /// Number of joints of a skin; 0 for [`crate::NONE`].
     pub fn joint_count(&self, skin: u32) -> usize {
         self.skins.get(skin as usize).map_or(0, |s| s.joints.len())
     }
@@ -27,7 +27,7 @@ impl Rig {
 #[derive(Clone, Debug)]
 pub struct RigNode {
     pub name: String,
-    /// Index of an earlier node or [`super::NONE`].
+    /// Index of an earlier node or [`crate::NONE`].
     pub parent: u32,
     /// `parent_from_node` at rest.
     pub local: Local,
@@ -171,7 +171,7 @@ pub struct Actor {
 /// A node of an actor's rig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigNodeRef {
-    /// Index into [`super::Scene::actors`].
+    /// Index into [`crate::Scene::actors`].
     pub actor: u32,
     /// Index into [`Rig::nodes`].
     pub node: u32,
@@ -180,7 +180,7 @@ pub struct RigNodeRef {
 /// A visibility condition of an instance. An instance with several is visible while all of them hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appearance {
-    /// Index into [`super::Scene::instances`].
+    /// Index into [`crate::Scene::instances`].
     pub instance: u32,
     pub by: ShownBy,
 }
@@ -190,16 +190,16 @@ pub struct Appearance {
 pub enum ShownBy {
     /// A node of a rig, while it is visible itself.
     Node(RigNodeRef),
-    /// Index into [`super::Scene::switches`].
+    /// Index into [`crate::Scene::switches`].
     Switch(u32),
 }
 
 /// A mesh whose vertices follow an actor. The mesh itself holds its bind pose.
 #[derive(Clone, Debug)]
 pub struct DeformingMesh {
-    /// Index into [`super::Scene::meshes`], of a mesh of triangles.
+    /// Index into [`crate::Scene::meshes`], of a mesh of triangles.
     pub mesh: u32,
-    /// Index into [`super::Scene::actors`].
+    /// Index into [`crate::Scene::actors`].
     pub actor: u32,
     pub refit: RefitPolicy,
     /// Runs of the mesh's vertices, in order and without gaps.
@@ -215,7 +215,7 @@ pub struct Piece {
     /// Whether the node's transform moves the vertices to the rig's root space, for meshes with several pieces. False if the mesh's
     /// instances are attached to the node, which then places them. Skinned pieces are placed only by their joints.
     pub placed: bool,
-    /// Index into [`Rig::skins`], or [`super::NONE`].
+    /// Index into [`Rig::skins`], or [`crate::NONE`].
     pub skin: u32,
     pub deformers: Arc<Deformers>,
 }
@@ -246,7 +246,7 @@ pub struct PoseBuckets {
 /// A run of `poses.count` meshes that are the poses of one model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Palette {
-    /// Index into [`super::Scene::meshes`] of the first pose, which instances refer to.
+    /// Index into [`crate::Scene::meshes`] of the first pose, which instances refer to.
     pub first_mesh: u32,
     pub poses: PoseBuckets,
 }

@@ -1,6 +1,7 @@
 //! Materials: rows of the flat material table, and maps, which describe how they read textures.
 
-use super::{NONE, material_values::MapUse};
+use super::material_values::MapUse;
+use crate::NONE;
 use glam::{Affine2, Vec3};
 /// Lobes are stored in the kernels' layout.
 pub use throng_abi::LobesRecord as Lobes;
@@ -12,7 +13,7 @@ pub struct Material {
     pub kind: MaterialKind,
     /// Diffuse albedo, mirror tint or base colour, multiplied by `color_map`.
     pub color: Vec3,
-    /// Index into [`super::Scene::maps`] or [`NONE`], like all maps below. The map's alpha multiplies `opacity`.
+    /// Index into [`crate::Scene::maps`] or [`NONE`], like all maps below. The map's alpha multiplies `opacity`.
     pub color_map: u32,
     /// Emitted radiance, multiplied by `emission_map`.
     pub emission: Vec3,
@@ -169,7 +170,7 @@ pub enum Alpha {
 /// How a material reads a texture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureMap {
-    /// Index into [`super::Scene::textures`].
+    /// Index into [`crate::Scene::textures`].
     pub texture: u32,
     /// 0 for the mesh's `uvs`, 1 for its `uvs1`.
     pub uv_set: u32,

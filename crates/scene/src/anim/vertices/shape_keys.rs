@@ -3,8 +3,11 @@
 //! The number of segments, 2 to 16, depends on how far the middle shape is from a straight line between the others. One tree contains all
 //! shapes.
 
-use super::{Deformed, Moment, ShutterTime, shape_at};
-use crate::{Scene, rig::DeformingMesh};
+use crate::{
+    Scene,
+    anim::{Deformed, Moment, ShutterTime, shape_at},
+    rig::DeformingMesh,
+};
 use glam::Vec3;
 use rayon::prelude::*;
 

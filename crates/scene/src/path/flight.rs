@@ -1,10 +1,10 @@
 //! Camera flights: the curves of eye and target through their keys, and the timing along them.
 
 use super::{
-    Ease,
     above::{Above, Lift},
     catmull_rom::catmull_rom,
 };
+use crate::Ease;
 use glam::{DVec3, Vec3};
 use std::{f64::consts::PI, sync::Arc};
 use throng_base::choice::choice;

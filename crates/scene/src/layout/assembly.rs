@@ -4,7 +4,7 @@
 //! instance would have if all assemblies were copied. If there are more than 2^32 meshes, consecutive meshes of a level share a number, and
 //! the record distinguishes them.
 
-use super::{Instance, Mesh, Scene};
+use crate::{Instance, Mesh, Scene};
 use std::{ops::Range, sync::Arc};
 
 /// Maximum number of nested levels of assemblies.
@@ -123,7 +123,7 @@ impl Scene {
     }
 
     /// The sum over all objects in the world of the values returned by [`Self::per_placed`].
-    pub(super) fn in_world(&self, values: &[u64]) -> u64 {
+    pub(crate) fn in_world(&self, values: &[u64]) -> u64 {
         sum(&self.instances[self.world()], values)
     }
 

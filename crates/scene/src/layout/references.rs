@@ -1,6 +1,6 @@
 //! Checks a scene's indices, which kernels follow unchecked. Loaders produce valid indices, but other code may also build scenes.
 
-use super::{Environment, Instance, Mesh, MotionPart, NONE, Placed, Scene, Shape, Texels, Texture};
+use crate::{Environment, Instance, Mesh, MotionPart, NONE, Placed, Scene, Shape, Texels, Texture};
 use rayon::prelude::*;
 
 /// The first invalid reference of a scene.

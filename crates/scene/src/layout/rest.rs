@@ -4,7 +4,7 @@
 //! close to the camera (`Tlas::origin`, `Poser::set_close_to_camera`). It lies on a grid of powers of two, so that static objects keep all
 //! digits of their position. Nodes and motions are then composed in double precision.
 
-use super::{Instance, Node, Placed, Scene};
+use crate::{Instance, Node, Placed, Scene};
 use glam::Affine3;
 use rayon::prelude::*;
 use throng_base::math::Aabb;

@@ -46,7 +46,7 @@ impl Default for Deformed {
 }
 
 /// Deforms `base` into `out`. First adds the offsets of targets with non-zero `weights`, then applies the blended transforms of `joints`
-/// ([`RigPose::palette`](super::RigPose::palette)), which map to the space of the result. Without a skin, vertices stay in mesh space.
+/// ([`RigPose::palette`](crate::anim::RigPose::palette)), which map to the space of the result. Without a skin, vertices stay in mesh space.
 /// Deterministic, parallel.
 ///
 /// Positions that are NaN or beyond [`LARGEST_COORDINATE`] are clamped to the valid range.

@@ -1,6 +1,6 @@
 //! The light of a scene: the materials in use, and the sources of light.
 
-use super::{Environment, Light, Material, MaterialKind, NONE, Scene, ToCamera};
+use crate::{Environment, Light, Material, MaterialKind, NONE, Scene, ToCamera};
 use glam::Vec3;
 
 /// Sources of a scene's light.

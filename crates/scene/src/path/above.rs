@@ -1,6 +1,6 @@
 //! Flights above a ground: heights of keys count from the ground, and the eye rises and sinks with it.
 
-use super::Flight;
+use crate::Flight;
 use glam::{DVec2, Vec2, Vec3, Vec3Swizzles};
 use rayon::prelude::*;
 use std::{fmt, sync::Arc};

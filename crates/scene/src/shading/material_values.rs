@@ -1,7 +1,7 @@
 //! Values and textures of glTF materials, which files set and clips animate. Each has one row: its JSON pointer within the material
 //! (KHR_animation_pointer), the bounds of its specification, and its place in the scene's material.
 
-use super::{Alpha, Material, absorption, animated::MaterialBase, scatter_albedo};
+use crate::{Alpha, Material, absorption, animated::MaterialBase, scatter_albedo};
 use glam::Vec3;
 
 /// Bound of values without a specified bound, so that their products stay finite.

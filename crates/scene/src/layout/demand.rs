@@ -1,6 +1,6 @@
 //! The vertex attributes that the materials of each mesh need.
 
-use super::{Material, NONE, Scene};
+use crate::{Material, NONE, Scene};
 use std::collections::HashSet;
 
 /// Optional vertex attributes that the materials of a mesh read.

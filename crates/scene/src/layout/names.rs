@@ -1,6 +1,6 @@
 //! Names of instances and materials: the file's names, with numbers to distinguish equal names.
 
-use super::{NONE, Scene};
+use crate::{NONE, Scene};
 use std::fmt::Write as _;
 
 /// A name shortened to 256 characters, because a million instances may share it.

@@ -1,6 +1,6 @@
 //! Scene values that are animated by keys in the scene file.
 
-use super::{Camera, Environment, Fog, Light, Material, Shutter};
+use crate::{Camera, Environment, Fog, Light, Material, Shutter};
 use glam::Vec3;
 use std::{fmt::Debug, sync::Arc};
 
@@ -10,8 +10,8 @@ pub trait Timeline: Debug + Send + Sync {
     /// Differences from the scene at `time`, in seconds: a pure function of time.
     fn at(&self, time: f64) -> Changes;
 
-    /// The camera with this number at `time`, in seconds. None without keys. 0 is [`super::Scene::camera`]; the cameras of
-    /// [`super::Scene::cuts`] follow.
+    /// The camera with this number at `time`, in seconds. None without keys. 0 is [`crate::Scene::camera`]; the cameras of
+    /// [`crate::Scene::cuts`] follow.
     fn camera(&self, number: usize, time: f64) -> Option<Camera>;
 
     /// The shutter of a frame at `time`, in seconds. None without keys.

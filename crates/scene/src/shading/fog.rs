@@ -1,6 +1,6 @@
 //! Fog: a medium that fills the scene and scatters light.
 
-use super::Scene;
+use crate::Scene;
 use glam::Vec3;
 
 /// Fog in the scene. Its density depends only on the height.

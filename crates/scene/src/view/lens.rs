@@ -135,7 +135,7 @@ pub enum Focus {
 pub enum Anchor {
     /// A point of an instance.
     Instance {
-        /// Index into [`super::Scene::instances`].
+        /// Index into [`crate::Scene::instances`].
         instance: u32,
         /// In object space.
         point: Vec3,
@@ -149,7 +149,7 @@ pub enum Anchor {
     },
     /// The origin of one of the scene's nodes.
     Node {
-        /// Index into [`super::Scene::nodes`].
+        /// Index into [`crate::Scene::nodes`].
         node: u32,
     },
 }

@@ -2,8 +2,8 @@
 //!
 //! Tracks refer to objects by their index in the model's file; [`Animated`] maps these to rows of the scene's tables.
 
-pub use super::material_values::{MapUse, MaterialValue, VAST};
-use super::{Light, rig::Interpolation};
+pub use crate::shading::material_values::{MapUse, MaterialValue, VAST};
+use crate::{Light, rig::Interpolation};
 use glam::{Affine2, Affine3A, Mat2, Vec2, Vec3};
 use std::f32::consts::{FRAC_PI_2, PI};
 
@@ -12,9 +12,9 @@ use std::f32::consts::{FRAC_PI_2, PI};
 pub struct Track {
     pub target: Target,
     pub interpolation: Interpolation,
-    /// Times of the keys, as in [`super::rig::Channel`].
+    /// Times of the keys, as in [`crate::rig::Channel`].
     pub times: Vec<f32>,
-    /// [`Target::components`] floats per key, or three times as many, as in [`super::rig::Channel`].
+    /// [`Target::components`] floats per key, or three times as many, as in [`crate::rig::Channel`].
     pub values: Vec<f32>,
 }
 
@@ -103,7 +103,7 @@ impl Target {
 /// The materials, lights and camera of the scene that an actor's tracks animate.
 #[derive(Clone, Debug, Default)]
 pub struct Animated {
-    /// Index into [`super::Scene::actors`].
+    /// Index into [`crate::Scene::actors`].
     pub actor: u32,
     /// Animated materials, in file order. A material may have several rows.
     pub materials: Vec<AnimatedMaterial>,
@@ -137,7 +137,7 @@ impl Animated {
 
 #[derive(Clone, Debug)]
 pub struct AnimatedMaterial {
-    /// Index into [`super::Scene::materials`]. This row is used only here, and so are its maps with animated transforms.
+    /// Index into [`crate::Scene::materials`]. This row is used only here, and so are its maps with animated transforms.
     pub row: u32,
     pub base: MaterialBase,
 }
@@ -177,7 +177,7 @@ impl Default for MaterialBase {
 pub struct AnimatedLight {
     /// Index of the light in the file.
     pub light: u32,
-    /// Index into [`super::Scene::lights`].
+    /// Index into [`crate::Scene::lights`].
     pub row: u32,
     /// Index into the rig's nodes.
     pub node: u32,

@@ -3,8 +3,10 @@
 //! The trunk is a planar curve of constant length. Its direction turns from upright at the foot to the pose's angle at the top. Points
 //! beside the trunk turn with it.
 
-use super::{motion::wave, turn::sin_of_turns};
-use crate::{Bend, BendSides, TriangleMesh};
+use crate::{
+    Bend, BendSides, TriangleMesh,
+    anim::{motion::wave, turn::sin_of_turns},
+};
 use glam::{Affine3, Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::PI;

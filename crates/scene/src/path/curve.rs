@@ -360,7 +360,7 @@ impl Cutter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::curve::*;
     use proptest::prelude::*;
 
     fn point() -> impl Strategy<Value = Vec3> {

@@ -1,6 +1,6 @@
 //! Paths through assemblies to their contents, as lists of instances (ways) and as names like `beast/dragon.12/scale.7041`.
 
-use super::{NONE, Numbers, Placed, Scene};
+use crate::{NONE, Numbers, Placed, Scene};
 use std::{cmp::Reverse, ops::Range};
 
 /// A path that cannot be resolved.
