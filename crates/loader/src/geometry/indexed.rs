@@ -1,7 +1,7 @@
 //! Meshes with one index per vertex for all attributes, as in PLY and STL files: smoothing of faces, and conversion to a scene's mesh.
 
 use super::{
-    normals::{Fans, face_normal},
+    normals::{Fans, face_normal, unit},
     polygons::{self, is_finite},
 };
 use crate::{
@@ -142,11 +142,6 @@ impl Indexed {
         }
         out.mesh
     }
-}
-
-fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
-    let n = DVec3::from(n.map(f64::from)).try_normalize()?;
-    Some(Vec3::to_array(&n.as_vec3()))
 }
 
 /// A mesh with one copy of each vertex for each of its normals, and for each of its faces' colours.

@@ -2,7 +2,7 @@
 //!
 //! Thürmer and Wüthrich, "Computing vertex normals from polygonal facets", 1998.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -13,6 +13,12 @@ const MAX_VALENCE: usize = 1024;
 pub fn face_normal(corners: [[f32; 3]; 3]) -> DVec3 {
     let [a, b, c] = corners.map(|p| DVec3::from(p.map(f64::from)));
     (b - a).cross(c - a).normalize_or_zero()
+}
+
+/// The unit vector of a normal; none if it has no direction.
+pub fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
+    let n = DVec3::from(n.map(f64::from)).try_normalize()?;
+    Some(Vec3::to_array(&n.as_vec3()))
 }
 
 /// The faces around each position.
