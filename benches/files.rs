@@ -6,13 +6,13 @@ use throng::{
     loader,
     scene::{Integrator, RenderDefaults, ToneMap},
 };
-use throng_device::{CpuDevice, Device, FrameSettings, PixelType, Rendered};
+use throng_device::{CpuDevice, Delivery, Device, FrameSettings, PixelType, Rendered};
 use throng_output::{Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
 use throng_picture::{
     aov::{Aov, AovSet},
     film::FilmSettings,
 };
-use throng_render::Poser;
+use throng_render::{PoseSettings, Poser};
 
 const SIZE: (u32, u32) = (1920, 1080);
 
@@ -22,7 +22,7 @@ fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
     let mut device = CpuDevice::new().expect("a CPU device");
     device.load(scene.clone()).expect("the scene is loaded");
     let mut poser = Poser::new(scene, device.node_layout());
-    poser.set_aovs(aovs);
+    poser.configure(PoseSettings { aovs, ..PoseSettings::default() });
     let settings = FrameSettings {
         width: SIZE.0,
         height: SIZE.1,
@@ -36,7 +36,7 @@ fn frame(pixels: PixelType, aovs: AovSet) -> Rendered {
         ..FrameSettings::from(&RenderDefaults::default())
     };
     let frame = poser.pose(1).frame;
-    device.submit(frame, &settings).expect("the frame starts");
+    device.submit(frame, &settings, Delivery::default()).expect("the frame starts");
     device.collect(&|| false).expect("the frame is rendered")
 }
 

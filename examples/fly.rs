@@ -97,39 +97,85 @@ fn ask(stream: &mut TcpStream, request: &str) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, f64)) {
-    let begin = Instant::now();
-    let say = |socket: &mut WebSocket<TcpStream>, message: Value| {
-        socket.send(Message::Text(message.to_string().into())).expect("a message is sent")
-    };
-    let scene = loop {
+/// A circle about the scene camera's target, at the camera's height.
+struct Circle {
+    eye: [f64; 3],
+    target: [f64; 3],
+    fov: Value,
+}
+
+impl Circle {
+    fn of(camera: &Value) -> Self {
+        let triple = |value: &Value| [0, 1, 2].map(|i| value[i].as_f64().unwrap());
+        Self { eye: triple(&camera["eye"]), target: triple(&camera["target"]), fov: camera["fov"].clone() }
+    }
+
+    /// The command that moves the camera to its place at `time` in seconds.
+    fn camera(&self, time: f64, key: u32) -> Value {
+        let Self { eye, target, fov } = self;
+        let (x, z) = (eye[0] - target[0], eye[2] - target[2]);
+        let (radius, angle) = (x.hypot(z), x.atan2(z) + 0.4 * time);
+        let eye = [target[0] + radius * angle.sin(), eye[1], target[2] + radius * angle.cos()];
+        json!({"do": "camera", "eye": eye, "target": target, "fov": fov, "key": key})
+    }
+}
+
+/// Measurements of pictures.
+#[derive(Default)]
+struct Measured {
+    /// Delay of each camera pose, in milliseconds.
+    lags: Vec<f64>,
+    /// Time of each picture, in seconds.
+    times: Vec<f64>,
+    bytes: usize,
+    /// Number of pictures by width, height and samples.
+    sizes: BTreeMap<(u16, u16, u32), u32>,
+}
+
+impl Measured {
+    fn print(mut self, seconds: f64) {
+        self.lags.sort_by(f64::total_cmp);
+        let last = self.lags.len() as f64;
+        let at = |share: f64| self.lags.get((share * last) as usize).copied().unwrap_or(f64::NAN);
+        let worst = self.times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        let (count, kilobytes) = (self.times.len() as f64, self.bytes as f64 / 1e3);
+        println!("{:.1} pictures/s, {:.0} kB each", count / seconds, kilobytes / count.max(1.0));
+        println!("lag: {:.0} ms in the median, {:.0} ms at 95 %, {:.0} ms at most", at(0.5), at(0.95), at(0.9999));
+        println!("longest time without a picture: {:.0} ms", 1e3 * worst);
+        println!("sizes and samples: {:?}", self.sizes);
+    }
+}
+
+fn say(socket: &mut WebSocket<TcpStream>, message: &Value) {
+    socket.send(Message::Text(message.to_string().into())).expect("a message is sent");
+}
+
+/// The server's first message about the scene.
+fn scene(socket: &mut WebSocket<TcpStream>) -> Value {
+    loop {
         if let Message::Text(text) = socket.read().expect("a message") {
             let message: Value = serde_json::from_str(&text).unwrap();
             if message["is"] == "scene" {
-                break message;
+                return message;
             }
         }
-    };
+    }
+}
+
+fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, f64)) {
+    let begin = Instant::now();
+    let scene = scene(&mut socket);
     println!("{} on {}", scene["name"], scene["device"]);
-    say(&mut socket, json!({"do": "start", "size": size}));
-    let triple = |value: &Value| [0, 1, 2].map(|i| value[i].as_f64().unwrap());
-    let (eye, target) = (triple(&scene["camera"]["eye"]), triple(&scene["camera"]["target"]));
-    let radius = ((eye[0] - target[0]).powi(2) + (eye[2] - target[2]).powi(2)).sqrt();
-    let first = (eye[0] - target[0]).atan2(eye[2] - target[2]);
-    let mut sent = BTreeMap::new();
-    let (mut key, mut shown, mut lags, mut bytes, mut sizes) = (0u32, 0u32, Vec::new(), 0, BTreeMap::<_, u32>::new());
-    let mut times = Vec::new();
+    say(&mut socket, &json!({"do": "start", "size": size}));
+    let circle = Circle::of(&scene["camera"]);
+    let (mut sent, mut measured) = (BTreeMap::new(), Measured::default());
+    let (mut key, mut shown) = (0u32, 0u32);
     socket.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
     while begin.elapsed().as_secs_f64() < seconds + WARM_UP {
         let now = begin.elapsed().as_secs_f64();
         if now * rate >= f64::from(key) {
             key += 1;
-            let angle = first + 0.4 * now;
-            let eye = [target[0] + radius * angle.sin(), eye[1], target[2] + radius * angle.cos()];
-            say(
-                &mut socket,
-                json!({"do": "camera", "eye": eye, "target": target, "fov": scene["camera"]["fov"], "key": key}),
-            );
+            say(&mut socket, &circle.camera(now, key));
             sent.insert(key, now);
         }
         match socket.read() {
@@ -138,14 +184,15 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, 
                 for stripe in stripes {
                     image::load_from_memory(stripe.data).expect("an image");
                 }
-                say(&mut socket, json!({"do": "shown", "picture": header.picture}));
+                say(&mut socket, &json!({"do": "shown", "picture": header.picture}));
                 let now = begin.elapsed().as_secs_f64();
                 if now > WARM_UP {
                     // This picture answers all poses up to its own that no earlier picture answered.
-                    lags.extend(sent.range(shown + 1..=header.key.max(shown)).map(|(_, at)| 1e3 * (now - at)));
-                    times.push(now);
-                    *sizes.entry((header.width, header.height, header.samples)).or_default() += 1;
-                    bytes += message.len();
+                    let answered = sent.range(shown + 1..=header.key.max(shown));
+                    measured.lags.extend(answered.map(|(_, at)| 1e3 * (now - at)));
+                    measured.times.push(now);
+                    *measured.sizes.entry((header.width, header.height, header.samples)).or_default() += 1;
+                    measured.bytes += message.len();
                 }
                 shown = shown.max(header.key);
             }
@@ -155,14 +202,7 @@ fn fly(mut socket: WebSocket<TcpStream>, size: [u32; 2], (seconds, rate): (f64, 
             Err(error) => panic!("{error}"),
         }
     }
-    lags.sort_by(f64::total_cmp);
-    let at = |share: f64| lags.get((share * lags.len() as f64) as usize).copied().unwrap_or(f64::NAN);
-    let worst = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
-    let (count, kilobytes) = (times.len() as f64, bytes as f64 / 1e3);
-    println!("{:.1} pictures/s, {:.0} kB each", count / seconds, kilobytes / count.max(1.0));
-    println!("lag: {:.0} ms in the median, {:.0} ms at 95 %, {:.0} ms at most", at(0.5), at(0.95), at(0.9999));
-    println!("longest time without a picture: {:.0} ms", 1e3 * worst);
-    println!("sizes and samples: {sizes:?}");
+    measured.print(seconds);
 }
 
 /// Forwards connections to `host` with limited throughput (bytes per second) and a delay in seconds each way. Returns the forwarding host.

@@ -12,7 +12,7 @@ use throng::{
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
 use throng_device::{
-    CpuDevice, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
+    CpuDevice, Delivery, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
     cuda::{CudaDevice, gpus},
 };
 use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
@@ -20,7 +20,7 @@ use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
 };
-use throng_render::Poser;
+use throng_render::{PoseSettings, Poser};
 
 /// Integrators with bounce waves, with a single wave and shadow rays, and with the other schedule, a loop per pixel.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Whitted, Integrator::Ao, Integrator::Steps];
@@ -56,7 +56,8 @@ fn settings(scene: &Scene, integrator: Integrator) -> FrameSettings {
 /// Poses a frame, with motion blur if the scene enables it.
 fn pose(scene: &Arc<Scene>, number: u32) -> Frame {
     let mut poser = Poser::new(scene.clone(), NodeLayout::Compressed8);
-    poser.set_shutter(scene.settings.shutter);
+    let shutter = scene.settings.shutter;
+    poser.configure(PoseSettings { shutter, shutter_keys: true, ..PoseSettings::default() });
     poser.pose(number).frame
 }
 
@@ -66,7 +67,11 @@ fn pose_moment(scene: &Arc<Scene>, number: u32) -> Frame {
 }
 
 fn render(device: &mut CudaDevice, frame: &Frame, settings: &FrameSettings) -> Rendered {
-    device.submit(frame.clone(), settings).unwrap();
+    deliver(device, frame, settings, Delivery::default())
+}
+
+fn deliver(device: &mut CudaDevice, frame: &Frame, settings: &FrameSettings, delivery: Delivery) -> Rendered {
+    device.submit(frame.clone(), settings, delivery).unwrap();
     device.collect(&|| false).unwrap()
 }
 
@@ -126,8 +131,8 @@ fn frames_under_way_at_the_same_time_do_not_disturb_each_other() {
         let second = render(device, &pose(scene, last), settings);
         assert!(device.queue_depth() >= 2);
         for _ in 0..3 {
-            device.submit(pose(scene, 1), settings).unwrap();
-            device.submit(pose(scene, last), settings).unwrap();
+            device.submit(pose(scene, 1), settings, Delivery::default()).unwrap();
+            device.submit(pose(scene, last), settings, Delivery::default()).unwrap();
             assert_same(&device.collect(&|| false).unwrap(), first, what);
             assert_same(&device.collect(&|| false).unwrap(), &second, what);
         }
@@ -149,7 +154,7 @@ fn looks_at_whether_paths_are_left_do_not_show() {
         assert_eq!(own.bounce.len() as u64, expected.rays.bounce);
         device.limit_paths_per_launch(1000);
         for _ in 0..2 {
-            device.submit(frame.clone(), &settings).unwrap();
+            device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
         }
         for _ in 0..2 {
             let found = device.collect(&|| false).unwrap();
@@ -215,8 +220,8 @@ fn files_that_the_gpu_compresses_hold_what_those_of_the_cpu_do() {
             [(ExrCompression::Zip, ColorDepth::Usual), (ExrCompression::Zips, ColorDepth::Bits32)]
         {
             let encoding = Encoding { compression, depth, ..Encoding::default() };
-            let blocks = FrameSettings { file_rows: Some(encoding.exr_rows(aovs, false)), ..plain.clone() };
-            let compressed = render(device, &frame, &blocks);
+            let blocks = Delivery { file_rows: Some(encoding.exr_rows(aovs, false)), ..Delivery::default() };
+            let compressed = deliver(device, &frame, &plain, blocks);
             assert!(compressed.pixels.is_empty() && compressed.blocks.is_some());
             let (found, expected) = (file_of(&compressed, &plain, &encoding), file_of(&rendered, &plain, &encoding));
             assert!(found == expected, "{what}, {compression:?}");
@@ -273,7 +278,7 @@ fn own_rays_are_those_of_queues_and_of_one_frame_at_a_time() {
     let [whitted, _, steps] = INTEGRATORS.map(|integrator| settings(&scene, integrator));
     assert!(device.own_rays(&frame, &steps).unwrap().is_none());
     let expected = render(&mut device, &frame, &whitted);
-    device.submit(frame.clone(), &whitted).unwrap();
+    device.submit(frame.clone(), &whitted, Delivery::default()).unwrap();
     assert!(device.own_rays(&frame, &whitted).is_err());
     let found = device.collect(&|| false).unwrap();
     assert_same(&found, &expected, "after a refusal");

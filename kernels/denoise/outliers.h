@@ -26,13 +26,9 @@ THRONG_INLINE float usable(float value) { return fabsf(value) < 1e18f ? value : 
 
 THRONG_INLINE Vec3 usable3(const float* values) { return vec3(usable(values[0]), usable(values[1]), usable(values[2])); }
 
-// Mean over the colours of a pixel's radiance; `noise_of` averages its variance.
-THRONG_INLINE float light_of(const DenoiseLayers& layers, uint64_t pixel) {
-    const Vec3 v = usable3(layers.radiance + 3 * pixel);
-    return max((v.x + v.y + v.z) * (1.0f / 3.0f), 0.0f);
-}
-THRONG_INLINE float noise_of(const DenoiseLayers& layers, uint64_t pixel) {
-    const Vec3 v = usable3(layers.variance + 3 * pixel);
+// Mean over the colours of a pixel's radiance or variance.
+THRONG_INLINE float mean_color(const float* values, uint64_t pixel) {
+    const Vec3 v = usable3(values + 3 * pixel);
     return max((v.x + v.y + v.z) * (1.0f / 3.0f), 0.0f);
 }
 
@@ -61,13 +57,13 @@ THRONG_DEVICE void find_outlier(const DenoiseLayers& layers, uint32_t pixel) {
     float* out = layers.outliers + 2 * uint64_t(pixel);
     out[0] = 1.0f;
     out[1] = 0.0f;
-    const float light = light_of(layers, pixel), deviation = sqrtf(noise_of(layers, pixel));
+    const float light = mean_color(layers.radiance, pixel), deviation = sqrtf(mean_color(layers.variance, pixel));
     if (!(deviation > kLeastNoise * light)) return;
     // Noisy pixels have little weight: other outliers among them would hide this one.
     float likenesses = 0.0f, lights = 0.0f, weights = 0.0f, weighted = 0.0f, squares = 0.0f;
     each_around(layers, pixel, [&](uint64_t other) {
-        const float like = likeness(layers, pixel, other), there = light_of(layers, other);
-        const float weight = like / (noise_of(layers, other) + 1e-4f * there * there + 1e-12f);
+        const float like = likeness(layers, pixel, other), there = mean_color(layers.radiance, other);
+        const float weight = like / (mean_color(layers.variance, other) + 1e-4f * there * there + 1e-12f);
         likenesses += like;
         lights += like * there;
         weights += weight;
@@ -91,7 +87,7 @@ THRONG_DEVICE Vec3 calmed_radiance(const DenoiseLayers& layers, uint32_t pixel) 
     };
     Vec3 radiance = own * layers.outliers[2 * uint64_t(pixel)];
     // In transparent pictures, shadows on shadow catchers are black and must stay black.
-    if (layers.alpha && !(light_of(layers, pixel) > 0.0f)) return radiance;
+    if (layers.alpha && !(mean_color(layers.radiance, pixel) > 0.0f)) return radiance;
     each_around(layers, pixel, [&](uint64_t other) {
         const float kept = layers.outliers[2 * other], share = layers.outliers[2 * other + 1];
         if (!(share > 0.0f)) return;

@@ -1,71 +1,11 @@
 // AOVs: data of a pixel in addition to its colour. They come from the first hits of the film's camera rays, and all samples of a pixel are
 // accumulated at once.
 #pragma once
+#include "film/catchers.h"
 #include "film/mirrors.h"
 #include "film/names.h"
 
 namespace THRONG_NAMESPACE {
-
-// Maximum number of names per pixel; further names are not counted.
-constexpr uint32_t kMatteNames = 16;
-constexpr uint32_t kMatteRanks = MATTE_RANKS;
-
-// Coverage of a pixel by each name. If there are more names than places, the first ones count or, if sums are exact, the smallest ones, independent
-// of the order of samples.
-template <bool exact>
-struct Matte {
-    uint32_t names[kMatteNames];
-    float shares[kMatteNames];
-    uint32_t count;
-
-    THRONG_DEVICE void add(uint32_t name, float weight) {
-        uint32_t i = 0;
-        while (i < count && names[i] != name) i++;
-        if (i == kMatteNames) {
-            if (!exact) return;
-            i = 0;
-            for (uint32_t k = 1; k < kMatteNames; k++)
-                if (names[k] > names[i]) i = k;
-            if (name > names[i]) return;
-            names[i] = name;
-            shares[i] = 0.0f;
-        } else if (i == count) {
-            names[count++] = name;
-            shares[i] = 0.0f;
-        }
-        shares[i] += weight;
-    }
-    // Writes names and coverage, in ascending order of names.
-    THRONG_DEVICE void save(uint32_t* words) const {
-        words[0] = count;
-        for (uint32_t i = 0; i < kMatteNames; i++) words[1 + 2 * i] = words[2 + 2 * i] = 0u;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t place = 0;
-            for (uint32_t k = 0; k < count; k++) place += names[k] < names[i] ? 1u : 0u;
-            words[1 + 2 * place] = names[i];
-            words[2 + 2 * place] = uint32_t(int(shares[i]));
-        }
-    }
-    // Adds saved names and coverage.
-    THRONG_DEVICE void join(const uint32_t* words) {
-        for (uint32_t i = 0; i < words[0] && i < kMatteNames; i++) add(words[1 + 2 * i], float(int(words[2 + 2 * i])));
-    }
-    // Writes the names with the greatest coverage in descending order, as pairs of name and coverage.
-    THRONG_DEVICE void store(float* out, float scale) {
-        for (uint32_t rank = 0; rank < kMatteRanks; rank++) {
-            uint32_t best = rank;
-            for (uint32_t i = rank + 1; i < count; i++)
-                if (shares[i] > shares[best] || (shares[i] == shares[best] && names[i] < names[best])) best = i;
-            const bool some = rank < count && shares[best] > 0.0f;
-            reinterpret_cast<uint32_t*>(out)[2 * rank] = some ? names[best] : 0u;
-            out[2 * rank + 1] = some ? min(shares[best] * scale, 1.0f) : 0.0f;
-            if (!some) continue;
-            names[best] = names[rank];
-            shares[best] = shares[rank];
-            shares[rank] = 0.0f;
-        }
-    }
-};
 
 // Projects a point into the picture of a camera, in pixels relative to its centre, y up; a direction has a `weight` of 0. False for points behind a
 // camera (unless it is equirectangular), and for the eye itself.
@@ -138,38 +78,6 @@ THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
     if (!moves(params)) return dot(position - load3(params.picture.camera.origin), load3(params.picture.camera.forward));
     const CameraRecord camera = camera_at(params, time);
     return dot(position - load3(camera.origin), load3(camera.forward));
-}
-
-// Number of lights sampled per camera ray hit on a shadow catcher. More than one, because the film converges quickly if it shows nothing else.
-constexpr uint32_t kCatcherLights = 8;
-
-// Luminance of the light that arrives at a shadow catcher without occlusion, and the part of it that is blocked.
-struct CaughtLight {
-    float open, blocked;
-};
-
-// Factor of the shadow on shadow catchers in a pixel of the film, which falls from 1 to 0 within `margin` pixels of the picture's edges.
-THRONG_DEVICE float shade_fade(const Params& params, float margin, uint64_t pixel) {
-    if (!(margin > 0.0f)) return 1.0f;
-    const FilmParams& film = params.film;
-    const float x = float(film.left + uint32_t(pixel % film.width)) + 0.5f, y = float(film.top + uint32_t(pixel / film.width)) + 0.5f;
-    const float across = min(x, float(film.picture_width) - x), down = min(y, float(film.picture_height) - y);
-    const float t = clamp(min(across, down) / margin, 0.0f, 1.0f);
-    return t * t * (3.0f - 2.0f * t);
-}
-
-// Samples one light at a camera ray hit, with the random numbers of a bounce. Outlined, because most scenes have no shadow catchers.
-THRONG_OUTLINE CaughtLight light_at_catcher(const Params& params, const Path& path, const Hit& hit, const Surface& s, StackEntry* stack) {
-    const CaughtLight none{0.0f, 0.0f};
-    const float choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).x;
-    LightSample sampled;
-    if (!sample_light(params, s.position, s.shading, s.time, false, choice, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) return none;
-    const float light = luminance(sampled.light) * dot(sampled.direction, s.shading);
-    const Departure departure = depart(params, hit, s, sampled.direction);
-    if (!(light > 0.0f) || departure.behind) return none;
-    const ShadowRay shadow = shadow_ray(s, sampled, departure.origin, vec3(0.0f));
-    const bool is_blocked = any_hit(params, ray_of(shadow.origin, shadow.direction, shadow.t_max, s.time), stack);
-    return CaughtLight{light, is_blocked ? light : 0.0f};
 }
 
 // Width of a pixel in scene units at a point in view of a camera.
@@ -271,10 +179,7 @@ struct AovSums {
     LightTotal<exact> open, blocked, behind[3];
     // The first two sums over odd-numbered samples, if sums are not exact.
     float odd_open, odd_blocked;
-    // Shared coverage of the pixel and its neighbours: the samples' coverage, or the environment behind shadow catchers. Unset until the first
-    // contribution.
-    Floats4 cover[9];
-    bool has_cover;
+    SharedCover cover;
     Matte<exact> instances, materials;
     KnownMirror mirror;
 
@@ -282,7 +187,6 @@ struct AovSums {
         nearest = vec3(0.0f);
         depth = kInfinity;
         weights = covered = caught = edges = odd_open = odd_blocked = 0.0f;
-        has_cover = false;
         instances.count = materials.count = 0;
         mirror.instance = NO_INDEX;
     }
@@ -345,7 +249,7 @@ struct AovSums {
         if (flags & SURFACE_HOLDOUT) return;
         if (!(flags & SURFACE_SHADOW_CATCHER)) {
             covered += weight;
-            if (out.cover && out.alpha) add_cover(path.offset, Floats4{1.0f, 0.0f, 0.0f, 0.0f});
+            if (out.cover && out.alpha) cover.add(path.offset, Floats4{1.0f, 0.0f, 0.0f, 0.0f});
             return;
         }
         caught += weight;
@@ -360,15 +264,7 @@ struct AovSums {
         }
         const Vec3 hole = behind_hole(params, load3(path.ray.direction));
         add3(behind, hole * weight);
-        if (out.cover) add_cover(path.offset, out.alpha ? Floats4{0.0f, 1.0f, 0.0f, 0.0f} : Floats4{hole.x, hole.y, hole.z, 0.0f});
-    }
-
-    // Adds a sample's coverage to all pixels to which the sample contributes.
-    THRONG_DEVICE void add_cover(Vec2 offset, Floats4 value) {
-        for (int i = 0; i < 9 && !has_cover; i++) cover[i] = Floats4{};
-        has_cover = true;
-        const ShareWeights share(offset);
-        for (int i = 0; i < 9; i++) cover[i] += share.at(i % 3 - 1, i / 3 - 1) * value;
+        if (out.cover) cover.add(path.offset, out.alpha ? Floats4{0.0f, 1.0f, 0.0f, 0.0f} : Floats4{hole.x, hole.y, hole.z, 0.0f});
     }
 
     // Standard deviation of the fraction of blocked light, estimated from both halves of the samples.
@@ -417,13 +313,6 @@ struct AovSums {
         const float deviation = scale * fade * shade_deviation();
         const Vec3 taken = value3(behind) * deviation;
         store4(out.shade_noise + 4 * pixel, Floats4{taken.x, taken.y, taken.z, caught * deviation});
-    }
-
-    // Writes the coverage contributions to the pixel and its neighbours.
-    THRONG_DEVICE void store_cover(const Params& params, float* out, uint32_t x, uint32_t y) const {
-        const float area = shared_area(params, x, y);
-        const uint64_t pixel = film_pixel(params, x, y);
-        for (int i = 0; i < 9; i++) store4(share_at(params, out, pixel, i % 3 - 1, i / 3 - 1), has_cover ? area * cover[i] : Floats4{});
     }
 
     // Calls `with` with each exact sum and its words, in the order of the AOVs. Counts, the nearest point and names have separate functions.
@@ -530,17 +419,8 @@ THRONG_DEVICE void store_aovs(const Params& params, AovSums<exact>& sums, uint32
     const uint64_t pixel = film_pixel(params, x, y);
     // Storing a matte reorders its names, so the sums are saved first.
     if (exact && out.sums) sums.save(out, out.sums + out.sum_words * pixel);
-    if (out.cover) sums.store_cover(params, out.cover, x, y);
+    if (out.cover) sums.cover.store(params, out.cover, x, y);
     sums.store(params, out, pixel);
-}
-
-// Computes the coverage layers of a pixel after the contributions of all its neighbours were gathered.
-THRONG_DEVICE void gather_cover(const Params& params, uint32_t pixel, Thread&) {
-    const FrameAovs& out = *params.film.aovs;
-    const Floats4 cover = shared_sum(params, out.cover, pixel);
-    const float weights = shared_sum(params, shares_of(params), pixel)[3], scale = weights > 0.0f ? 1.0f / weights : 0.0f;
-    if (out.alpha) out.alpha[pixel] = clamp((cover[0] + cover[1] * out.alpha[pixel]) * scale, 0.0f, 1.0f);
-    if (out.shadow) store3(out.shadow + 3 * uint64_t(pixel), vec3(cover[0], cover[1], cover[2]) * (out.shadow[3 * uint64_t(pixel)] * scale));
 }
 
 // Gathers all AOVs of one pixel.

@@ -60,4 +60,65 @@ THRONG_INLINE uint32_t instance_id(const Params& params, const uint32_t* names, 
     return is_nested(params) ? id_of_way(params, names, hit) : names[hit.instance];
 }
 
+// Maximum number of names per pixel; further names are not counted.
+constexpr uint32_t kMatteNames = 16;
+constexpr uint32_t kMatteRanks = MATTE_RANKS;
+
+// Coverage of a pixel by each name. If there are more names than places, the first ones count or, if sums are exact, the smallest ones, independent
+// of the order of samples.
+template <bool exact>
+struct Matte {
+    uint32_t names[kMatteNames];
+    float shares[kMatteNames];
+    uint32_t count;
+
+    THRONG_DEVICE void add(uint32_t name, float weight) {
+        uint32_t i = 0;
+        while (i < count && names[i] != name) i++;
+        if (i == kMatteNames) {
+            if (!exact) return;
+            i = 0;
+            for (uint32_t k = 1; k < kMatteNames; k++)
+                if (names[k] > names[i]) i = k;
+            if (name > names[i]) return;
+            names[i] = name;
+            shares[i] = 0.0f;
+        } else if (i == count) {
+            names[count++] = name;
+            shares[i] = 0.0f;
+        }
+        shares[i] += weight;
+    }
+    // Writes names and coverage, in ascending order of names.
+    THRONG_DEVICE void save(uint32_t* words) const {
+        words[0] = count;
+        for (uint32_t i = 0; i < kMatteNames; i++) words[1 + 2 * i] = words[2 + 2 * i] = 0u;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t place = 0;
+            for (uint32_t k = 0; k < count; k++) place += names[k] < names[i] ? 1u : 0u;
+            words[1 + 2 * place] = names[i];
+            words[2 + 2 * place] = uint32_t(int(shares[i]));
+        }
+    }
+    // Adds saved names and coverage.
+    THRONG_DEVICE void join(const uint32_t* words) {
+        for (uint32_t i = 0; i < words[0] && i < kMatteNames; i++) add(words[1 + 2 * i], float(int(words[2 + 2 * i])));
+    }
+    // Writes the names with the greatest coverage in descending order, as pairs of name and coverage.
+    THRONG_DEVICE void store(float* out, float scale) {
+        for (uint32_t rank = 0; rank < kMatteRanks; rank++) {
+            uint32_t best = rank;
+            for (uint32_t i = rank + 1; i < count; i++)
+                if (shares[i] > shares[best] || (shares[i] == shares[best] && names[i] < names[best])) best = i;
+            const bool some = rank < count && shares[best] > 0.0f;
+            reinterpret_cast<uint32_t*>(out)[2 * rank] = some ? names[best] : 0u;
+            out[2 * rank + 1] = some ? min(shares[best] * scale, 1.0f) : 0.0f;
+            if (!some) continue;
+            names[best] = names[rank];
+            shares[best] = shares[rank];
+            shares[rank] = 0.0f;
+        }
+    }
+};
+
 }

@@ -18,6 +18,12 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// A number with its noun: "1 frame", "2 frames".
+pub fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
 /// The error and its causes in one line. A cause that the preceding text already contains is left out. Control characters, which names and
 /// messages of other libraries may contain, become spaces.
 pub fn one_line(error: &anyhow::Error) -> String {

@@ -1,6 +1,9 @@
 //! `throng denoise`: removes noise from the frames of a sequence.
 
-use super::{Exit, UsageError, console, report::plural};
+use super::{
+    Exit, UsageError,
+    console::{self, plural},
+};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{

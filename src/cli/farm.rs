@@ -2,15 +2,16 @@
 
 use super::{
     Exit, UsageError, console,
+    help::shell,
     render::{Planned, RenderArgs},
-    resume, shell,
+    resume,
 };
 use crate::farm::{Flag, Job, JobError, Role, Template};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use std::ffi::{OsStr, OsString};
 use throng_loader::options::EnvironmentChoice;
-use throng_render::BackgroundChoice;
 use throng_scene::PixelFilter;
+use throng_settings::BackgroundChoice;
 
 const EXAMPLES: &str = "\
 Examples:

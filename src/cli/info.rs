@@ -4,8 +4,7 @@ use super::{
     Exit,
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
-    model_info::ModelInfo,
-    model_text::ModelText,
+    model::{ModelInfo, ModelText},
     resume,
 };
 use anyhow::Context;

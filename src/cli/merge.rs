@@ -1,6 +1,9 @@
 //! `throng merge`: joins films that hold parts of a picture.
 
-use super::{Exit, console, report::plural};
+use super::{
+    Exit,
+    console::{self, plural},
+};
 use std::path::PathBuf;
 use throng_merge as merge;
 use throng_output::{ColorDepth, Encoding, ExrCompression};

@@ -2,6 +2,7 @@
 
 use super::{Exit, console};
 use std::env::consts::{ARCH, OS};
+use throng_base::memory;
 use throng_device::{self as device, DeviceChoice, cuda};
 
 const VERSION: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
@@ -23,6 +24,6 @@ pub fn print(verbose: bool) -> anyhow::Result<Exit> {
 
 fn describe(gpu: &cuda::Gpu) -> String {
     let (major, minor) = gpu.capability;
-    let gib = gpu.memory as f64 / (1u64 << 30) as f64;
-    format!("cuda:{} {}, compute capability {major}.{minor}, {gib:.1} GiB", gpu.ordinal, gpu.name)
+    let memory = memory::describe(gpu.memory);
+    format!("cuda:{} {}, compute capability {major}.{minor}, {memory}", gpu.ordinal, gpu.name)
 }

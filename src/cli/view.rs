@@ -111,10 +111,12 @@ fn what_follows() -> impl Fn(&str) -> Takes {
             return Takes::Nothing;
         };
         let least = found.get_num_args().map_or(1, |count| count.min_values());
-        match found.get_action().takes_values() && !found.is_require_equals_set() {
-            false => Takes::Nothing,
-            true if least == 0 => Takes::Perhaps,
-            true => Takes::Value,
+        if !found.get_action().takes_values() || found.is_require_equals_set() {
+            Takes::Nothing
+        } else if least == 0 {
+            Takes::Perhaps
+        } else {
+            Takes::Value
         }
     }
 }

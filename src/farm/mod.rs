@@ -4,6 +4,7 @@
 
 mod openjd;
 mod slurm;
+mod template;
 
 pub use openjd::Template;
 use std::{ffi::OsString, fmt::Write};

@@ -1,7 +1,7 @@
 //! Templates of Open Job Description: <https://github.com/OpenJobDescription/openjd-specifications>, schema 2023-09 with the extension
 //! TASK_CHUNKING (RFC 0001).
 
-use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, Role, ranges, text};
+use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, Role, ranges, template::fill, text};
 use std::path::{Component, Path};
 
 /// Maximum number of characters in a parameter's value.
@@ -21,7 +21,7 @@ pub struct Template {
 }
 
 pub fn template(job: &Job) -> Result<Template, JobError> {
-    let (folder, name) = match job.output.rsplit_once('/') {
+    let (folder, pattern) = match job.output.rsplit_once('/') {
         Some(("", name)) => ("/", name),
         Some((folder, name)) => (folder, name),
         None => (".", &job.output[..]),
@@ -31,114 +31,53 @@ pub fn template(job: &Job) -> Result<Template, JobError> {
     let folder_default = paths.default_of("OutputFolder", folder)?;
     let flags = words(&job.flags, &mut paths)?;
     let joined = words(&job.joined, &mut paths)?;
-    let (output, noisy) =
-        ("{{Param.OutputFolder}}/{{Param.OutputName}}", format!("{{{{Param.OutputFolder}}}}/{NOISY}"));
-    let render = |frames: &str, output: &str, more: &[String]| {
-        let scene = "{{Param.Scene}}";
-        let mut args = vec!["render", scene, "--frames", frames, "--output", output];
-        args.extend(["--samples", "{{Param.Samples}}", "--device", "{{Param.Devices}}"]);
-        args.extend(["--skip-existing", "--progress", "openjd"]);
-        args.extend(flags.iter().chain(more).map(String::as_str));
-        script(&args, job.timeout)
-    };
-    let mut text = format!(
-        "# Made by `throng farm openjd`.
-specificationVersion: jobtemplate-2023-09
-extensions: [TASK_CHUNKING]
-name: {name}
-parameterDefinitions:
-- name: Scene
-  type: PATH
-  objectType: FILE
-  dataFlow: IN
-  description: The scene; what it reads is listed by `throng info SCENE --files`.
-{scene_default}- name: Frames
-  type: STRING
-  description: Frames to render, such as 1-48:2,60.
-  default: {frames}
-- name: OutputFolder
-  type: PATH
-  objectType: DIRECTORY
-  dataFlow: OUT
-  description: Folder of the frames, which all machines share.
-{folder_default}- name: OutputName
-  type: STRING
-  description: 'Names of the frames in it: #### is the number.'
-  default: {pattern}
-- name: Samples
-  type: INT
-  minValue: 1
-  description: Samples per pixel.
-  default: {samples}
-- name: Devices
-  type: STRING
-  description: auto, cpu, cuda, or some GPUs like cuda:0,1.
-  default: {device}
-- name: Chunk
-  type: INT
-  minValue: 1
-  description: Greatest number of frames of a task.
-  default: {chunk}
-- name: Program
-  type: STRING
-  description: The program, as workers find it.
-  default: {program}
-{paths}steps:
-- name: Render
-  parameterSpace:
-    taskParameterDefinitions:
-    - name: Frame
-      type: CHUNK[INT]
-      range: '{{{{Param.Frames}}}}'
-      chunks: {{defaultTaskCount: '{{{{Param.Chunk}}}}', targetRuntimeSeconds: 0, rangeConstraint: NONCONTIGUOUS}}
-",
-        name = quoted(&label(&job.name)),
-        frames = quoted(fitting("the list of frames", &ranges(&job.frames), "write several jobs")?),
-        pattern = quoted(fitting("the name of the frames' files", name, SHORTER)?),
-        samples = job.samples,
-        device = quoted(fitting("the list of devices", &job.device, "name fewer")?),
-        chunk = job.chunk,
-        program = quoted(fitting("the program's path", &job.program, SHORTER)?),
-        paths = paths.definitions,
+    let mut text = fill(
+        include_str!("openjd/job.yaml"),
+        &[
+            ("name", &quoted(&label(&job.name))),
+            ("scene_default", &scene_default),
+            ("frames", &quoted(fitting("the list of frames", &ranges(&job.frames), "write several jobs")?)),
+            ("folder_default", &folder_default),
+            ("pattern", &quoted(fitting("the name of the frames' files", pattern, SHORTER)?)),
+            ("samples", &job.samples),
+            ("device", &quoted(fitting("the list of devices", &job.device, "name fewer")?)),
+            ("chunk", &job.chunk),
+            ("program", &quoted(fitting("the program's path", &job.program, SHORTER)?)),
+        ],
     );
-    text += &match job.denoised {
-        None => render("{{Task.Param.Frame}}", output, &[]),
+    text += &paths.definitions;
+    let last_step = add_steps(&mut text, job, &flags, joined);
+    Ok(Template { text, elsewhere: paths.elsewhere, last_step })
+}
+
+/// Adds all steps to a template, and returns the name of the last one. `flags` are those of every task, `joined` those of the last step
+/// alone.
+fn add_steps(text: &mut String, job: &Job, flags: &[String], joined: Vec<String>) -> &'static str {
+    const OUTPUT: &str = "{{Param.OutputFolder}}/{{Param.OutputName}}";
+    let noisy = format!("{{{{Param.OutputFolder}}}}/{NOISY}");
+    let render = |frames: &str, output: &str, more: &[String]| {
+        let script = include_str!("openjd/render_script.yaml");
+        let script = fill(script, &[("timeout", &job.timeout), ("frames", &frames), ("output", &output)]);
+        flags.iter().chain(more).fold(script, |script, flag| format!("{script}        - {}\n", quoted(flag)))
+    };
+    *text += include_str!("openjd/render_step.yaml");
+    *text += &match job.denoised {
+        None => render("{{Task.Param.Frame}}", OUTPUT, &[]),
         Some(_) => render("{{Task.Param.Frame}}", &noisy, &NOISY_FLAGS.map(String::from)),
     };
     let mut last = "Render";
     if let Some(reach) = job.denoised {
-        text += &format!(
-            "# Each frame with the help of those around it.\n- name: Denoise\n  dependencies: [{{dependsOn: {last}}}]\n"
-        );
-        let frames = ["--frames", "{{Param.Frames}}", "--denoise-frames", &reach.to_string(), "--quiet"];
-        text += &script(&[&["denoise", &noisy, "--output", output][..], &frames[..]].concat(), job.timeout);
+        let step = include_str!("openjd/denoise_step.yaml");
+        *text += &fill(step, &[("timeout", &job.timeout), ("noisy", &noisy), ("reach", &reach)]);
         last = "Denoise";
     }
     if !joined.is_empty() {
-        text +=
-            &format!("# Of all frames, which are read back.\n- name: Join\n  dependencies: [{{dependsOn: {last}}}]\n");
+        *text += &fill(include_str!("openjd/join_step.yaml"), &[("last", &last)]);
         let kept = job.denoised.map(|_| KEPT.to_owned());
-        text += &render("{{Param.Frames}}", output, &joined.into_iter().chain(kept).collect::<Vec<_>>());
+        *text += &render("{{Param.Frames}}", OUTPUT, &joined.into_iter().chain(kept).collect::<Vec<_>>());
         last = "Join";
     }
-    Ok(Template { text, elsewhere: paths.elsewhere, last_step: last })
-}
-
-/// The script of a step that runs the program with `args`. `timeout` is in seconds. A cancelled task gets 30 seconds to finish; the program
-/// needs less by default.
-fn script(args: &[&str], timeout: u32) -> String {
-    let args: Vec<String> = args.iter().map(|arg| format!("        - {}\n", quoted(arg))).collect();
-    format!(
-        "  script:
-    actions:
-      onRun:
-        command: '{{{{Param.Program}}}}'
-        timeout: {timeout}
-        cancelation: {{mode: NOTIFY_THEN_TERMINATE, notifyPeriodInSeconds: 30}}
-        args:
-{}",
-        args.concat()
-    )
+    last
 }
 
 /// Advice for a path that is too long.
@@ -176,10 +115,10 @@ impl Paths {
         let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         let value = quoted(fitting("a path", path, SHORTER)?);
         if Path::new(path).components().all(stays) {
-            return Ok(format!("  default: {value}\n"));
+            return Ok(format!("default: {value}"));
         }
         self.elsewhere.push((name.to_owned(), path.to_owned()));
-        Ok(format!("  # No default, as it is not in the folder of this file. It was {value}\n"))
+        Ok(format!("# No default, as it is not in the folder of this file. It was {value}"))
     }
 
     /// Adds the parameter for a flag's path, and returns the parameter's name.
@@ -192,8 +131,9 @@ impl Paths {
             Role::Folder => ("DIRECTORY", "INOUT"),
         };
         let default = self.default_of(&name, path)?;
+        let definition = include_str!("openjd/path.yaml");
         self.definitions +=
-            &format!("- name: {name}\n  type: PATH\n  objectType: {kind}\n  dataFlow: {flow}\n{default}");
+            &fill(definition, &[("name", &name), ("kind", &kind), ("flow", &flow), ("default", &default)]);
         Ok(name)
     }
 }

@@ -1,7 +1,15 @@
 //! Slurm jobs: a script that is an array job and submits itself.
 
-use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, ranges, text};
+use super::{Flag, Job, JobError, KEPT, NOISY, NOISY_FLAGS, ranges, template::fill, text};
 use throng_base::quoting::quote;
+
+/// Separates commands in a block of the script.
+const NEXT_COMMAND: &str = "\n    ";
+/// Submits the script, of which each task renders a chunk.
+const SUBMIT: &str = r#"sbatch "$0""#;
+/// Submits the script twice, for the tasks and for the last job, which depends on them.
+const SUBMIT_BOTH: [&str; 2] =
+    [r#"array=$(sbatch --parsable "$0")"#, r#"sbatch --array=0 --dependency="afterok:$array" "$0" join"#];
 
 pub fn script(job: &Job) -> Result<String, JobError> {
     let chunks: Vec<String> = job.tasks().map(|frames| quote(&ranges(frames))).collect();
@@ -21,58 +29,26 @@ pub fn script(job: &Job) -> Result<String, JobError> {
         last.push(format!("render {output} {frames}{}{kept}", words(&job.joined)?));
     }
     let (submit, join) = if last.is_empty() {
-        ("sbatch \"$0\"".to_owned(), String::new())
+        (SUBMIT.to_owned(), String::new())
     } else {
-        (
-            "array=$(sbatch --parsable \"$0\")\n    sbatch --array=0 --dependency=\"afterok:$array\" \"$0\" join"
-                .to_owned(),
-            format!("\nif [ \"${{1-}}\" = join ]; then\n    {}\n    exit\nfi\n", last.join("\n    ")),
-        )
+        (SUBMIT_BOTH.join(NEXT_COMMAND), fill(include_str!("slurm/join.sh"), &[("commands", &last.join(NEXT_COMMAND))]))
     };
-    Ok(format!(
-        r#"#!/bin/bash
-# Made by `throng farm slurm`. Run it with bash to submit it; what sbatch takes comes from these lines or from SBATCH_* variables.
-#SBATCH --job-name={name}
-#SBATCH --array=0-{last}
-#SBATCH --requeue
-#SBATCH --open-mode=append
-#SBATCH --time={minutes}
-#SBATCH --signal=B:TERM@60
-set -u
-
-if [ -z "${{SLURM_JOB_ID-}}" ]; then
-    {submit}
-    exit
-fi
-
-# A task that is told to stop keeps what is finished, and is queued again.
-render() {{
-    {program} render {scene} --samples {samples} --device {device}{flags} \
-        --skip-existing --progress none --stop-code 75 "$@" &
-    child=$!
-    trap 'kill -TERM "$child"' TERM
-    # The first wait ends with the signal, the second with the program.
-    wait "$child" || wait "$child"
-    code=$?
-    if [ "$code" = 75 ]; then
-        scontrol requeue "$SLURM_JOB_ID"
-        exit 0
-    fi
-    return "$code"
-}}
-{join}
-frames=({chunks})
-render {traced} --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}"
-"#,
-        name = quote(&job.name.replace(|c: char| c.is_whitespace() || c.is_control(), "_")),
-        last = chunks.len().saturating_sub(1),
-        minutes = job.timeout.div_ceil(60),
-        program = quote(&job.program),
-        scene = quote(&job.scene),
-        samples = job.samples,
-        device = quote(&job.device),
-        flags = words(&job.flags)?,
-        chunks = chunks.join(" "),
+    Ok(fill(
+        include_str!("slurm/job.sh"),
+        &[
+            ("name", &quote(&job.name.replace(|c: char| c.is_whitespace() || c.is_control(), "_"))),
+            ("last", &chunks.len().saturating_sub(1)),
+            ("minutes", &job.timeout.div_ceil(60)),
+            ("submit", &submit),
+            ("program", &quote(&job.program)),
+            ("scene", &quote(&job.scene)),
+            ("samples", &job.samples),
+            ("device", &quote(&job.device)),
+            ("flags", &words(&job.flags)?),
+            ("join", &join),
+            ("chunks", &chunks.join(" ")),
+            ("traced", &traced),
+        ],
     ))
 }
 

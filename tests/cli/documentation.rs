@@ -1,7 +1,7 @@
 //! Runs every command of README and docs as a shell would, in a folder with the files of a fresh clone and user files with the names that
 //! the pages use. Only the picture size and large numbers of samples and frames are changed.
 
-use super::{
+use crate::{
     common::{Run, scene, write_rays_to},
     process,
 };

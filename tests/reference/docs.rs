@@ -40,7 +40,8 @@ pub fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// Replaces every link ``[`Name`]`` or ``[words](Name)`` by the result of `link`, which is called with the name and the words.
+/// Replaces every link ``[`Name`]`` or ``[words](Name)`` by the result of `link`, which is called with the name (without
+/// `super::`) and the words.
 pub fn with_links(text: &str, link: impl Fn(&str, &str) -> String) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -58,7 +59,7 @@ pub fn with_links(text: &str, link: impl Fn(&str, &str) -> String) -> String {
             continue;
         }
         out.push_str(&rest[..start]);
-        out.push_str(&link(target.unwrap_or(words).trim_matches('`'), words));
+        out.push_str(&link(target.unwrap_or(words).trim_matches('`').trim_start_matches("super::"), words));
         rest = after;
     }
     out + rest

@@ -8,7 +8,15 @@ use syn::{
 };
 
 /// Files outside `crates/scene/src/desc` with types of the format.
-const OTHERS: [&str; 7] = ["film.rs", "flight.rs", "integrator.rs", "rig.rs", "settings.rs", "texture.rs", "track.rs"];
+const OTHERS: [&str; 7] = [
+    "moving/rig.rs",
+    "path/flight.rs",
+    "path/track.rs",
+    "shading/texture.rs",
+    "view/film.rs",
+    "view/integrator.rs",
+    "view/settings.rs",
+];
 
 /// A type of the format.
 #[derive(Clone, Debug)]

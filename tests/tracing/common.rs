@@ -2,15 +2,15 @@
 
 use glam::{Affine3, Vec3};
 use proptest::test_runner::{Config, RngSeed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use throng::scene::{Instance, Integrator, Material, Mesh, NONE, RenderDefaults, Scene, Shape, ToneMap, TriangleMesh};
 use throng_abi::{Hit, NO_INDEX, Ray};
-use throng_base::math::hash_unit;
+use throng_base::{math::hash_unit, sync::lock};
 use throng_device::{
-    self as device, CpuDevice, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
+    self as device, CpuDevice, Delivery, Device, DeviceChoice, FrameSettings, PixelType, RayKind, Rendered, cuda::gpus,
 };
 use throng_picture::{aov::AovImage, film::FilmSettings};
-use throng_render::{Poser, compare::PictureDifference};
+use throng_render::{PoseSettings, Poser, compare::PictureDifference};
 
 /// Reproducible random numbers.
 pub struct Random {
@@ -93,7 +93,7 @@ pub fn on_each_device(mut visit: impl FnMut(&mut dyn Device)) {
     }
     if let Some(gpu) = gpu() {
         // A failed test at worst leaves frames in flight, which `load` discards.
-        visit(gpu.lock().unwrap_or_else(PoisonError::into_inner).as_mut());
+        visit(lock(gpu).as_mut());
     }
 }
 
@@ -183,11 +183,9 @@ pub fn visit_renders(scene: Scene, settings: &FrameSettings, mut visit: impl FnM
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let mut poser = Poser::new(scene.clone(), device.node_layout());
-        poser.set_shutter(settings.shutter);
-        poser.set_aovs(settings.aovs);
-        poser.set_close_to_camera(true);
+        poser.configure(PoseSettings::of(settings));
         let frame = poser.pose(1).frame;
-        device.submit(frame, settings).unwrap();
+        device.submit(frame, settings, Delivery::default()).unwrap();
         let rendered = device.collect(&|| false).unwrap();
         visit(&device.describe(), rendered);
     });

@@ -4,7 +4,7 @@ use super::common::{ball, mesh, on_each_device, render, scene, settings};
 use glam::{Affine3, Vec3};
 use std::sync::Arc;
 use throng::scene::{Environment, Integrator, PixelFilter, Scene, ToneMap};
-use throng_device::{Accumulation, Developer, Device, Frame, FrameSettings, Region, Rendered};
+use throng_device::{Accumulation, Delivery, Developer, Device, Frame, FrameSettings, Region, Rendered, Samples};
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
@@ -32,13 +32,18 @@ fn in_pieces(
     settings: &FrameSettings,
     stops: &[u32],
 ) -> (Accumulation, Vec<u8>) {
-    let mut film = Accumulation::new(settings);
+    let mut film = Samples::new(settings);
     let mut pixels = Vec::new();
     for &until in stops {
-        let rendered = device.add_samples(frame, settings, &mut film, until, &|| false);
+        let rendered = device.add_samples(frame, settings, Delivery::default(), &mut film, until, &|| false);
         pixels = rendered.unwrap().pixels.to_vec();
     }
-    (film, pixels)
+    (downloaded(device, film), pixels)
+}
+
+fn downloaded(device: &mut dyn Device, mut film: Samples) -> Accumulation {
+    device.download(&mut film).unwrap();
+    film.into_host().unwrap()
 }
 
 fn assert_any_break_is_fine(integrator: Integrator, noise: Option<f32>) {
@@ -54,7 +59,7 @@ fn assert_any_break_is_fine(integrator: Integrator, noise: Option<f32>) {
             assert!(found == film, "{}: {stops:?}", device.describe());
             assert!(pixels == picture, "{}: {stops:?}", device.describe());
         }
-        device.submit(frame, &settings).unwrap();
+        device.submit(frame, &settings, Delivery::default()).unwrap();
         assert!(device.collect(&|| false).unwrap().pixels == picture);
     });
 }
@@ -98,8 +103,8 @@ fn a_film_of_another_picture_is_refused() {
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let mut film = Accumulation::new(&small);
-        let result = device.add_samples(&frame, &large, &mut film, 1, &|| false);
+        let mut film = Samples::new(&small);
+        let result = device.add_samples(&frame, &large, Delivery::default(), &mut film, 1, &|| false);
         assert!(result.is_err());
     });
 }
@@ -113,10 +118,10 @@ fn with_an_open_end_a_picture_goes_on_to_more_samples_than_it_was_meant_to_have(
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let (mut film, _) = in_pieces(device, &frame, &few, &[5]);
-        let more = device.add_samples(&frame, &many, &mut film, 20, &|| false);
+        let mut film = Samples::from(in_pieces(device, &frame, &few, &[5]).0);
+        let more = device.add_samples(&frame, &many, Delivery::default(), &mut film, 20, &|| false);
         let (at_once, picture) = in_pieces(device, &frame, &many, &[20]);
-        assert!(film == at_once, "{}", device.describe());
+        assert!(downloaded(device, film) == at_once, "{}", device.describe());
         assert!(more.unwrap().pixels == picture, "{}", device.describe());
     });
 }
@@ -128,17 +133,18 @@ fn part(
     settings: &FrameSettings,
     range: std::ops::Range<u32>,
 ) -> (Accumulation, Rendered) {
-    let mut film = Accumulation::from_sample(settings, range.start);
+    let mut film = Samples::from(Accumulation::from_sample(settings, range.start));
     let settings = FrameSettings { samples: range.end, ..settings.clone() };
-    let rendered = device.add_samples(frame, &settings, &mut film, range.end, &|| false);
-    (film, rendered.unwrap())
+    let delivery = Delivery { layer_sums: settings.open_ended, ..Delivery::default() };
+    let rendered = device.add_samples(frame, &settings, delivery, &mut film, range.end, &|| false);
+    (downloaded(device, film), rendered.unwrap())
 }
 
 #[test]
 fn parts_are_joined_to_the_film_and_the_layers_of_all_samples() {
     let scene = Arc::new(lit_ball());
     let mut settings = settings(40, 24, Integrator::Path);
-    (settings.samples, settings.open_ended, settings.layer_sums) = (21, true, true);
+    (settings.samples, settings.open_ended) = (21, true);
     settings.pixels = PixelType::F32;
     settings.film.filter = PixelFilter::Mitchell;
     settings.aovs = Aov::ALL.into_iter().filter(|&aov| aov != Aov::Motion).collect::<AovSet>().gathered();
@@ -228,11 +234,11 @@ fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
         let all = row_means(&in_pieces(device, &frame, &settings, &[512]).1);
-        let mut film = Accumulation::new(&settings);
-        device.add_samples(&frame, &settings, &mut film, 8, &|| false).unwrap();
+        let mut film = Samples::new(&settings);
+        device.add_samples(&frame, &settings, Delivery::default(), &mut film, 8, &|| false).unwrap();
         // The first row of tiles.
-        film.state.tiles = Some((0..8).collect());
-        let some = device.add_samples(&frame, &settings, &mut film, 512, &|| false).unwrap();
+        film.go_on_in((0..8).collect(), 8);
+        let some = device.add_samples(&frame, &settings, Delivery::default(), &mut film, 512, &|| false).unwrap();
         let some = row_means(&some.pixels);
         for y in 6..10 {
             let slope = (all[y + 1] - all[y - 1]).abs() / 2.0;
@@ -246,35 +252,36 @@ fn shared_samples_of_some_tiles_leave_those_beside_them_where_they_are() {
 fn films_go_on_where_they_stayed() {
     let scene = Arc::new(lit_ball());
     let mut settings = settings(40, 24, Integrator::Path);
-    (settings.samples, settings.unfinished_aovs) = (32, true);
+    settings.samples = 32;
     settings.film.filter = PixelFilter::Shared;
     settings.aovs = [Aov::Albedo, Aov::Variance].into_iter().collect();
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let frame = Poser::new(scene.clone(), device.node_layout()).pose(1).frame;
-        let staying = FrameSettings { film_stays: true, ..settings.clone() };
-        let [all, kept] = [&settings, &staying].map(|settings| {
-            let mut film = Accumulation::new(settings);
-            device
-                .add_samples(&frame, &FrameSettings { film_stays: false, ..settings.clone() }, &mut film, 8, &|| false)
-                .unwrap();
+        let delivery = Delivery { unfinished_aovs: true, ..Delivery::default() };
+        let [all, kept] = [false, true].map(|stays| {
+            let mut film = Samples::new(&settings);
+            device.add_samples(&frame, &settings, delivery, &mut film, 8, &|| false).unwrap();
             let next = [(8, vec![2, 3, 9]), (8, vec![4, 5]), (16, vec![3])];
             let mut last = None;
             for (from, tiles) in next {
-                (film.state.samples, film.state.tiles) = (from, Some(tiles));
-                last = Some(device.add_samples(&frame, settings, &mut film, 2 * from, &|| false).unwrap());
+                if !stays {
+                    film = downloaded(device, film).into();
+                }
+                film.go_on_in(tiles, from);
+                last = Some(device.add_samples(&frame, &settings, delivery, &mut film, 2 * from, &|| false).unwrap());
             }
             (film, last.unwrap())
         });
         assert!(all.1.pixels == kept.1.pixels, "{}", device.describe());
         // A device that has done other work in between must not continue from old sums.
         let (mut film, _) = kept;
-        device.submit(frame.clone(), &settings).unwrap();
+        let stayed = film.host().is_err();
+        device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
         device.collect(&|| false).unwrap();
-        film.state.tiles = Some(vec![3]);
-        film.state.samples = 16;
-        let stayed = film.copy.is_only;
-        let more = device.add_samples(&frame, &settings, &mut film, 32, &|| false);
+        film.go_on_in(vec![3], 16);
+        assert_eq!(device.download(&mut film).is_err(), stayed, "{}", device.describe());
+        let more = device.add_samples(&frame, &settings, delivery, &mut film, 32, &|| false);
         assert_eq!(more.is_err(), stayed, "{}", device.describe());
     });
 }
@@ -296,7 +303,7 @@ fn parts_of_pictures_have_the_gaussian_instead_of_shared_samples() {
                 let mut settings = FrameSettings { samples: 4, ..usual.clone() };
                 settings.film.filter = filter;
                 part(&mut settings);
-                device.submit(frame.clone(), &settings).unwrap();
+                device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
                 device.collect(&|| false).unwrap().pixels
             });
             assert!(usual == shared, "{}: {number}", device.describe());

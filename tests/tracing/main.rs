@@ -2,7 +2,6 @@
 
 mod alpha;
 mod aovs;
-mod brute_force;
 mod common;
 mod far;
 mod films;
@@ -12,10 +11,7 @@ mod lens;
 mod materials;
 mod media;
 mod nested;
-mod packets;
 mod panes;
-mod self_hits;
+mod rays;
 mod shutter;
 mod sides;
-mod watertight;
-mod work;

@@ -11,8 +11,8 @@ use throng::{
         Rotations, Scene, Shutter, Track,
     },
 };
-use throng_device::{CpuDevice, Device, FrameSettings, PixelType};
-use throng_render::Poser;
+use throng_device::{CpuDevice, Delivery, Device, FrameSettings, PixelType};
+use throng_render::{PoseSettings, Poser};
 
 const SIDE: u32 = 48;
 /// Number of moments whose mean is taken.
@@ -104,8 +104,8 @@ fn picture(scene: &Scene, settings: &FrameSettings) -> Vec<f32> {
     let scene = Arc::new(scene.clone());
     device.load(scene.clone()).unwrap();
     let mut poser = Poser::new(scene, device.node_layout());
-    poser.set_shutter(settings.shutter);
-    device.submit(poser.pose(1).frame, settings).unwrap();
+    poser.configure(PoseSettings { close_to_camera: false, ..PoseSettings::of(settings) });
+    device.submit(poser.pose(1).frame, settings, Delivery::default()).unwrap();
     let pixels = device.collect(&|| false).unwrap().pixels;
     bytemuck::pod_collect_to_vec(&pixels)
 }

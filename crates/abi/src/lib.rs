@@ -212,11 +212,13 @@ constants! {
     pub const EXR_PIECE_ROOM: u32 = 16416;
 }
 
+mod denoise;
 mod launch;
 mod scene;
 mod trees;
 mod upload;
 
+pub use denoise::*;
 pub use launch::*;
 pub use scene::*;
 pub use trees::*;
@@ -224,5 +226,5 @@ pub use upload::Upload;
 
 /// The layouts of all structs. Each comes after the structs that it contains.
 pub fn layouts() -> impl Iterator<Item = &'static Layout> {
-    [trees::LAYOUTS, scene::LAYOUTS, launch::LAYOUTS].into_iter().flatten()
+    [trees::LAYOUTS, scene::LAYOUTS, denoise::LAYOUTS, launch::LAYOUTS].into_iter().flatten()
 }

@@ -10,8 +10,15 @@ use proptest::prelude::*;
 use throng_base::math::hash_unit;
 use throng_scene::TriangleMesh;
 
+/// The sizes of a [`soup`].
+struct Cloud {
+    center: f32,
+    spread: [f32; 3],
+    size: f32,
+}
+
 /// Triangles of about `size` around random points in a box of half extents `spread`; five triangles share each point.
-fn soup(count: u32, seed: u32, (center, spread, size): (f32, [f32; 3], f32)) -> TriangleMesh {
+fn soup(count: u32, seed: u32, Cloud { center, spread, size }: Cloud) -> TriangleMesh {
     let random = |i| hash_unit(seed, i) * 2.0 - 1.0;
     let corner = |i: u32| {
         let place = i / 3 - i / 3 % 5;
@@ -54,14 +61,14 @@ proptest! {
         layout in prop::sample::select(NodeLayout::ALL.to_vec()),
         quality in prop::sample::select(Quality::ALL.to_vec()),
     ) {
-        validated(&soup(count, seed, (center, spread, size)), layout, quality);
+        validated(&soup(count, seed, Cloud { center, spread, size }), layout, quality);
     }
 }
 
 /// The number of primitives exceeds the task size of building, sorting, measuring and partitioning.
 #[test]
 fn trees_do_not_depend_on_the_number_of_threads() {
-    let mesh = soup(80_000, 5, (0.0, [1.0; 3], 0.01));
+    let mesh = soup(80_000, 5, Cloud { center: 0.0, spread: [1.0; 3], size: 0.01 });
     for (layout, quality) in [
         (NodeLayout::Wide16, Quality::Fast),
         (NodeLayout::Wide8, Quality::Balanced),
@@ -92,7 +99,7 @@ fn trees_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn more_time_makes_better_trees() {
-    let mesh = soup(20_000, 1, (0.0, [1.0; 3], 0.02));
+    let mesh = soup(20_000, 1, Cloud { center: 0.0, spread: [1.0; 3], size: 0.02 });
     for layout in NodeLayout::ALL {
         let costs = Quality::ALL.map(|quality| validated(&mesh, layout, quality).sah_cost());
         assert!(costs.is_sorted_by(|a, b| a > b), "{layout:?}: {costs:?} from fast to high");
@@ -144,7 +151,7 @@ fn triangles_with_corners_in_common_share_them_where_sixteen_can_be_picked_from(
 #[test]
 fn packs_that_share_corners_hold_no_more_of_them_than_they_have_room_for() {
     // Groups of three triangles share three corners that no other triangle uses, so sixteen triangles would need eighteen corners.
-    let mut mesh = soup(3000, 11, (0.0, [1.0; 3], 0.05));
+    let mut mesh = soup(3000, 11, Cloud { center: 0.0, spread: [1.0; 3], size: 0.05 });
     let corners = mesh.triangles.as_flattened_mut();
     for (i, corner) in corners.iter_mut().enumerate() {
         *corner = *corner / 9 * 3 + i as u32 % 3;

@@ -1,6 +1,6 @@
 //! File operations: opening files without blocking, and testing whether two names refer to one file.
 
-use crate::disk;
+use crate::{disk, sync::lock};
 use std::{
     collections::BTreeMap,
     ffi::OsString,
@@ -8,7 +8,7 @@ use std::{
     io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -161,13 +161,13 @@ static INPUTS: Mutex<Vec<(FileId, PathBuf)>> = Mutex::new(Vec::new());
 /// Records that the file at `path` is an input.
 pub fn remember_input(path: &Path) {
     let input = (FileId::of(path), path.to_owned());
-    let mut inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut inputs = lock(&INPUTS);
     inputs.push(input);
 }
 
 /// All inputs of this process so far, in no particular order, with the paths from which they were read.
 pub fn inputs() -> Vec<(FileId, PathBuf)> {
-    let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let inputs = lock(&INPUTS);
     inputs.clone()
 }
 
@@ -196,22 +196,18 @@ pub fn recording<T>(work: impl FnOnce() -> T) -> (T, Vec<InputFile>) {
     struct Guard(Recorded);
     impl Drop for Guard {
         fn drop(&mut self) {
-            recordings().retain(|other| !Arc::ptr_eq(other, &self.0));
+            lock(&RECORDINGS).retain(|other| !Arc::ptr_eq(other, &self.0));
             RECORDING.fetch_sub(1, Ordering::Relaxed);
         }
     }
     let recorded = Recorded::default();
-    recordings().push(recorded.clone());
+    lock(&RECORDINGS).push(recorded.clone());
     RECORDING.fetch_add(1, Ordering::Relaxed);
     let guard = Guard(recorded.clone());
     let result = work();
     drop(guard);
-    let files = std::mem::take(&mut *recorded.lock().unwrap_or_else(PoisonError::into_inner));
+    let files = std::mem::take(&mut *lock(&recorded));
     (result, files.into_iter().map(|(path, bytes)| InputFile { path, bytes }).collect())
-}
-
-fn recordings() -> std::sync::MutexGuard<'static, Vec<Recorded>> {
-    RECORDINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds a file to all active recordings; `bytes` is its length, or `None` if it cannot be read.
@@ -220,8 +216,8 @@ pub fn record(path: &Path, bytes: Option<u64>) {
         return;
     }
     let path = plain(path);
-    for recorded in recordings().iter() {
-        let mut files = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+    for recorded in lock(&RECORDINGS).iter() {
+        let mut files = lock(recorded);
         let known = files.entry(path.clone()).or_insert(bytes);
         *known = bytes.or(*known);
     }

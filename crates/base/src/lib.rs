@@ -10,3 +10,4 @@ pub mod guard;
 pub mod math;
 pub mod memory;
 pub mod quoting;
+pub mod sync;

@@ -69,12 +69,16 @@ pub fn allowance(held: u64) -> u64 {
     held.saturating_mul(PER_BYTE).max(ALWAYS)
 }
 
-/// Formats a size: "12.3 GB", or "123 MB" below one GB.
+/// Formats a size for messages, in units of 1024 as `free` and `nvidia-smi` use them: "79.6 GiB", "512 MiB", "1.5 KiB", "32 bytes".
 pub fn describe(bytes: u64) -> String {
-    match bytes as f64 / 1e9 {
-        gigabytes if gigabytes < 1.0 => format!("{:.0} MB", gigabytes * 1e3),
-        gigabytes => format!("{gigabytes:.1} GB"),
-    }
+    let (size, unit) = match bytes {
+        0..0x400 => return format!("{bytes} bytes"),
+        0x400..0x10_0000 => (bytes as f64 / 1024.0, "KiB"),
+        0x10_0000..0x4000_0000 => (bytes as f64 / 1024f64.powi(2), "MiB"),
+        _ => (bytes as f64 / 1024f64.powi(3), "GiB"),
+    };
+    let decimals = usize::from(size < 100.0);
+    format!("{size:.decimals$} {unit}")
 }
 
 fn parse_meminfo(text: &str) -> Option<u64> {
@@ -102,8 +106,8 @@ mod tests {
 
     #[test]
     fn sizes_are_readable() {
-        assert_eq!(describe(137_430_000_000), "137.4 GB");
-        assert_eq!(describe(512_000_000), "512 MB");
+        let sizes = [0, 1023, 1024, 300_000, 27 << 20, 512 << 20, 3 << 29, 137_430_000_000].map(describe);
+        assert_eq!(sizes, ["0 bytes", "1023 bytes", "1.0 KiB", "293 KiB", "27.0 MiB", "512 MiB", "1.5 GiB", "128 GiB"]);
     }
 
     #[test]

@@ -11,9 +11,9 @@ pub use shown::shown_noise;
 
 use film::{FilmDenoiser, FilmFrame, FilmLayers};
 use oidn::{Filter, Image, Oidn};
-use std::sync::{Arc, Mutex, PoisonError};
-use throng_base::choice::choice;
-use throng_device::{Developer, DeviceError, Filtered, FrameSettings};
+use std::sync::{Arc, Mutex};
+use throng_base::{choice::choice, sync::lock};
+use throng_device::{DeviceError, Filtered, FrameSettings};
 use throng_picture::{
     aov::{Aov, AovImage, AovSet},
     film::FilmSettings,
@@ -55,7 +55,7 @@ pub enum DenoiseError {
     Device(#[from] DeviceError),
 }
 
-/// Denoises the frames of a run and computes the pixels of their files.
+/// Denoises the frames of a run.
 pub struct Denoising {
     film: FilmDenoiser,
     oidn: Option<Arc<Denoiser>>,
@@ -63,7 +63,6 @@ pub struct Denoising {
     pub reach: u32,
     /// First and last frame that may contribute; none for the first and last frame of the scene.
     pub within: Option<(u32, u32)>,
-    pub developer: Developer,
 }
 
 impl Denoising {
@@ -75,7 +74,7 @@ impl Denoising {
     /// # Errors
     /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new(oidn: Option<Arc<Denoiser>>, reach: u32) -> Result<Self, DeviceError> {
-        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, within: None, developer: Developer::new()? })
+        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, within: None })
     }
 
     pub fn method(&self) -> Denoise {
@@ -191,7 +190,7 @@ impl Denoiser {
         };
         let [albedo, normal] = Self::GUIDES.map(guide);
         let inputs = [&*radiance, albedo?, normal?];
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = lock(&self.work);
         work.plan(size)?;
         let Work { oidn, plan: Some(plan) } = &*work else {
             return Err(DenoiseError::Oidn("no filter".into()));

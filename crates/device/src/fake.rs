@@ -1,6 +1,8 @@
 //! A device for tests: draws the frame number, fails on request, and logs its calls.
 
-use super::{Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop};
+use super::{
+    Delivery, Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop,
+};
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
@@ -133,7 +135,7 @@ impl Device for FakeDevice {
         Ok(())
     }
 
-    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings, _: Delivery) -> Result<(), DeviceError> {
         self.log.push(Step::Submit(frame.number));
         self.fail(self.fail_submit, frame.number)?;
         self.under_way.push_back((frame.number, settings.clone()));

@@ -1,6 +1,6 @@
 //! Tests of the kernels' closed forms for fog against numerical integration in double precision.
 
-use super::params::fog_record;
+use super::records::params::fog_record;
 use glam::Vec3;
 use throng_abi::FogRecord;
 use throng_scene::{Fog, Thinning};

@@ -3,12 +3,15 @@
 
 mod bands;
 
-use super::{Accumulation, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Stop, WorkCounts};
+use super::{
+    Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OwnRays, RayKind, Rendered, Samples, Stop,
+    WorkCounts,
+};
 use bands::{bands, joined_films, joined_pictures};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -16,6 +19,7 @@ use std::{
 };
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
+use throng_base::sync::{lock, unpoisoned};
 use throng_scene::Scene;
 
 /// Devices that take frames from one queue.
@@ -40,11 +44,6 @@ struct Shared<'a> {
     /// Finished films and pictures of bands, by first row.
     taken: Mutex<BTreeMap<u32, (Accumulation, Rendered)>>,
     film: &'a Accumulation,
-}
-
-/// Locks a mutex even after a panic. The panic is reported by its own thread, and the data is consistent between any two statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Member {
@@ -131,7 +130,7 @@ impl Device for MultiDevice {
         })
     }
 
-    fn submit(&mut self, frame: Frame, settings: &FrameSettings) -> Result<(), DeviceError> {
+    fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
         let free = |&index: &usize| self.members[index].free_places();
         // `max_by_key` returns the last maximum. With reversed order, that is the first member with the most free places.
         let chosen = (0..self.members.len()).rev().max_by_key(free);
@@ -139,7 +138,7 @@ impl Device for MultiDevice {
             return Err(DeviceError::Failed("all devices are busy".into()));
         };
         let member = &mut self.members[index];
-        let submitted = member.device.submit(frame, settings);
+        let submitted = member.device.submit(frame, settings, delivery);
         submitted.map_err(|error| error.on(&member.device.describe()))?;
         member.under_way += 1;
         self.order.push_back(index);
@@ -162,26 +161,32 @@ impl Device for MultiDevice {
         &mut self,
         frame: &Frame,
         settings: &FrameSettings,
-        film: &mut Accumulation,
+        delivery: Delivery,
+        film: &mut Samples,
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
         if settings.shares_samples() {
-            return self.members[0].device.add_samples(frame, settings, film, until, stop);
+            return self.members[0].device.add_samples(frame, settings, delivery, film, until, stop);
         }
-        if !film.fits(settings) {
+        let whole = film.host_mut()?;
+        if !whole.fits(settings) {
             return Err(DeviceError::Failed("the film is of another picture".into()));
         }
         let start = Instant::now();
         let bands = bands(settings, self.members.len());
-        let shared = Shared { next: AtomicUsize::new(0), taken: Mutex::default(), film };
+        let shared = Shared { next: AtomicUsize::new(0), taken: Mutex::default(), film: whole };
         let render = |member: &mut Member| -> Result<(), DeviceError> {
             while let Some(band) = bands.get(shared.next.fetch_add(1, Ordering::Relaxed)) {
-                let mut own = band.film_of(shared.film, settings);
+                let mut own = Samples::from(band.film_of(shared.film, settings));
                 let settings = band.settings(settings);
-                let rendered = member.device.add_samples(frame, &settings, &mut own, until, stop);
+                let rendered = member.device.add_samples(frame, &settings, delivery, &mut own, until, stop);
+                let rendered = rendered.and_then(|rendered| {
+                    member.device.download(&mut own)?;
+                    Ok((own.into_host()?, rendered))
+                });
                 let rendered = rendered.map_err(|error| error.on(&member.device.describe()))?;
-                lock(&shared.taken).insert(band.first_row, (own, rendered));
+                lock(&shared.taken).insert(band.first_row, rendered);
             }
             Ok(())
         };
@@ -197,10 +202,15 @@ impl Device for MultiDevice {
                 rendered.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })?;
-        let taken = shared.taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let taken = unpoisoned(shared.taken.into_inner());
         let (films, rendered): (Vec<_>, Vec<_>) = taken.into_values().unzip();
-        *film = joined_films(films, &bands);
+        *whole = joined_films(films, &bands);
         Ok(Rendered { time: start.elapsed(), ..joined_pictures(rendered) })
+    }
+
+    /// Only the first device keeps sums, of pictures that it renders alone.
+    fn download(&mut self, film: &mut Samples) -> Result<(), DeviceError> {
+        self.members[0].device.download(film)
     }
 
     /// Returns the rays of the first device.
@@ -251,7 +261,7 @@ mod tests {
             if number > depth {
                 numbers.push(collect(devices).unwrap());
             }
-            devices.submit(frame(number), &settings()).unwrap();
+            devices.submit(frame(number), &settings(), Delivery::default()).unwrap();
         }
         numbers.extend((0..depth.min(count)).map(|_| collect(devices).unwrap()));
         numbers
@@ -278,8 +288,8 @@ mod tests {
         let mut broken = FakeDevice::new(2);
         broken.fail_submit = Some(2);
         let mut devices = multi_device(vec![FakeDevice::new(2), broken]);
-        devices.submit(frame(1), &settings()).unwrap();
-        let error = devices.submit(frame(2), &settings()).unwrap_err();
+        devices.submit(frame(1), &settings(), Delivery::default()).unwrap();
+        let error = devices.submit(frame(2), &settings(), Delivery::default()).unwrap_err();
         assert_eq!(error.to_string(), "fake 2: frame 2 broke");
         assert_eq!(collect(&mut devices), Ok(1));
 
@@ -287,7 +297,7 @@ mod tests {
         broken.fail_collect = Some(2);
         let mut devices = self::multi_device(vec![FakeDevice::new(2), broken]);
         for number in [1, 2] {
-            devices.submit(frame(number), &settings()).unwrap();
+            devices.submit(frame(number), &settings(), Delivery::default()).unwrap();
         }
         assert_eq!(collect(&mut devices), Ok(1));
         assert_eq!(collect(&mut devices), Err("fake 2: frame 2 broke".into()));
@@ -297,8 +307,8 @@ mod tests {
     fn a_full_queue_and_no_devices_are_errors() {
         let mut devices = multi_device(vec![FakeDevice::new(1)]);
         assert!(collect(&mut devices).unwrap_err().contains("no frame"));
-        devices.submit(frame(1), &settings()).unwrap();
-        let error = devices.submit(frame(2), &settings()).unwrap_err();
+        devices.submit(frame(1), &settings(), Delivery::default()).unwrap();
+        let error = devices.submit(frame(2), &settings(), Delivery::default()).unwrap_err();
         assert!(error.to_string().contains("busy"));
         assert!(MultiDevice::new(Vec::new()).is_err());
     }

@@ -1,4 +1,5 @@
 use super::*;
+use glam::Vec3;
 
 fn image(width: usize, height: usize, unbounded: bool, f: impl Fn(usize, usize) -> Vec3) -> LinearImage {
     LinearImage::new(width, (0..width * height).map(|i| f(i % width, i / width)), unbounded)

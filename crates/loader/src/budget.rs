@@ -9,7 +9,7 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
-use throng_base::memory::allowance;
+use throng_base::memory::{allowance, describe};
 use throng_scene::{
     TriangleMesh,
     rig::{Deformers, MorphTarget},
@@ -54,8 +54,8 @@ pub fn fits(bytes: u64, held: u64) -> Result<(), String> {
 pub fn exceeds(bytes: u64, most: u64) -> String {
     format!(
         "needs {} of memory, but the limit for a file of this size is {}: correct its counts, or make it smaller",
-        files::size(bytes),
-        files::size(most)
+        describe(bytes),
+        describe(most)
     )
 }
 
@@ -115,7 +115,7 @@ impl Budget {
         if most < self.limit {
             return Err(exceeds(before.saturating_add(bytes), most));
         }
-        Err(format!("needs {} of memory, but only {} are left", files::size(bytes), files::size(left)))
+        Err(format!("needs {} of memory, but only {} are left", describe(bytes), describe(left)))
     }
 
     /// Takes the bytes of content whose size the user has specified, for example a terrain's number of cells. Only memory limits them.

@@ -6,7 +6,10 @@ use std::{
     io::{self, ErrorKind, Read},
     path::Path,
 };
-use throng_base::files::{open_regular, record, remember_input};
+use throng_base::{
+    files::{open_regular, record, remember_input},
+    memory,
+};
 
 /// The bytes of a regular file.
 ///
@@ -57,18 +60,13 @@ pub fn reserve(path: &Path, what: &str, bytes: u64) -> Result<(), LoadError> {
 /// As [`reserve`], but the error is only the end of the sentence: "needs 5.0 GiB of memory, but ...".
 pub fn fits(bytes: u64) -> Result<(), String> {
     match available_memory() {
-        Some(free) if bytes > free => {
-            Err(format!("needs {} of memory, but only {} are available", size(bytes), size(free)))
-        }
+        Some(free) if bytes > free => Err(format!(
+            "needs {} of memory, but only {} are available",
+            memory::describe(bytes),
+            memory::describe(free)
+        )),
         _ => Ok(()),
     }
-}
-
-/// Formats a size: "12 MiB", or "1.5 GiB" for sizes from one GiB.
-pub fn size(bytes: u64) -> String {
-    const MIB: f64 = 1024.0 * 1024.0;
-    let mib = bytes as f64 / MIB;
-    if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
 /// Bytes that can be allocated without swapping; None if the system does not report them (only Linux does).
@@ -88,7 +86,7 @@ mod tests {
         assert_eq!(fits(1), Ok(()));
         if available_memory().is_some() {
             let lack = fits(1 << 60).err().unwrap_or_default();
-            assert!(lack.starts_with("needs 1073741824.0 GiB of memory, but only "), "{lack}");
+            assert!(lack.starts_with("needs 1073741824 GiB of memory, but only "), "{lack}");
         }
     }
 }

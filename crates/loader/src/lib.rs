@@ -7,38 +7,30 @@
 
 mod budget;
 mod cutout;
-mod enclosing;
 mod files;
-mod fit;
 mod folders;
 mod framing;
+mod geometry;
 #[doc(hidden)]
 pub mod gltf;
 #[doc(hidden)]
 pub mod image;
-mod indexed;
 mod land;
 mod limits;
 mod materials;
 mod meshes;
 mod model;
-mod normals;
 mod obj;
 pub mod options;
 mod ply;
-mod polygons;
 #[doc(hidden)]
 pub mod ron;
 mod scn;
-mod shapes;
 mod sky;
 mod standalone;
 mod stl;
-mod subdivide;
 mod subjects;
-mod tangents;
 mod text;
-mod transform;
 
 #[doc(hidden)]
 pub use image::load_radiance;
@@ -54,6 +46,7 @@ pub use throng_scene::text::LoadError;
 #[doc(hidden)]
 pub use throng_scene::text::suggest;
 
+use geometry::{enclosing, tangents};
 use options::{CameraChoice, EnvironmentChoice, Kind, ModelOptions, ViewOptions};
 use std::{
     fs, io,

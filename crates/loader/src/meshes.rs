@@ -1,6 +1,6 @@
 //! Meshes before they are part of a scene, and the file formats that contain one mesh.
 
-use super::{LoadError, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, shapes, stl::Stl};
+use super::{LoadError, geometry::shapes, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, stl::Stl};
 use std::path::{Path, PathBuf};
 use throng_scene::{Mesh, Shape, TriangleMesh, Wrap};
 

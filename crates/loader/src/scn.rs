@@ -4,7 +4,9 @@
 //! then a u32 mesh index per instance; then f32×12 per instance, the row-major world_from_object matrix. The scene is shown in grey under a
 //! clear sky, with an automatic camera.
 
-use super::{LoadError, files, framing, ron::placements::check_count, standalone, transform::is_invertible};
+use super::{
+    LoadError, files, framing, geometry::transform::is_invertible, ron::placing::placements::check_count, standalone,
+};
 use rayon::prelude::*;
 use std::path::Path;
 use throng_base::math::affine_from_rows;

@@ -1,6 +1,6 @@
 //! Writers of the joined file, one per format, that work band by band.
 
-use super::Join;
+use crate::join::Join;
 use std::{
     fs::File,
     io::{self, BufWriter, Write},

@@ -2,8 +2,8 @@
 
 use super::{
     ColorDepth, EncodeError, Encoding, OutputError, Picture, Texts,
-    atomic::{fill_atomically, write_atomically},
     exr::{self, is_complete_exr},
+    files::{fill_atomically, write_atomically},
     png::{self, is_complete_png},
     web::{self, is_complete_jpeg, is_complete_webp},
 };

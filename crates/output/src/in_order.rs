@@ -5,8 +5,9 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex},
 };
+use throng_base::sync::{lock, unpoisoned};
 
 /// A sink for frames in order. Each frame has the form that [`Prepare`] returned.
 pub trait Sink: Send {
@@ -59,7 +60,7 @@ impl InOrder {
 
     /// Registers an existing file as the frame at `position`. It is read when its turn comes.
     pub fn add_existing(&self, position: usize, frame: Existing) {
-        self.lock().existing.insert(position, frame);
+        lock(&self.turn).existing.insert(position, frame);
     }
 
     /// Adds the frame at `position`, after waiting for all frames before it. All earlier frames must exist as files or be in progress on
@@ -69,7 +70,7 @@ impl InOrder {
     /// If a frame cannot be encoded, read or written, or if an earlier frame was given up.
     pub fn add(&self, position: usize, picture: &Picture) -> Result<(), OutputError> {
         let prepared = self.prepare(picture)?;
-        let mut turn = self.lock();
+        let mut turn = lock(&self.turn);
         loop {
             self.take_existing(&mut turn)?;
             if turn.next == position {
@@ -78,7 +79,7 @@ impl InOrder {
             if turn.missing < position {
                 return Err(OutputError::Earlier { path: self.path.clone() });
             }
-            turn = self.changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
+            turn = unpoisoned(self.changed.wait(turn));
         }
         let added = turn.sink.add(prepared, picture.metadata);
         turn.next += 1;
@@ -89,7 +90,7 @@ impl InOrder {
 
     /// Ends the wait of threads for the frame at `position`, which will not come.
     pub fn give_up(&self, position: usize) {
-        let mut turn = self.lock();
+        let mut turn = lock(&self.turn);
         turn.missing = turn.missing.min(position);
         drop(turn);
         self.changed.notify_all();
@@ -100,7 +101,7 @@ impl InOrder {
     /// # Errors
     /// If an existing frame cannot be read, or if the output cannot be written.
     pub fn finish(&self) -> Result<(), OutputError> {
-        let mut turn = self.lock();
+        let mut turn = lock(&self.turn);
         self.take_existing(&mut turn)?;
         turn.sink.finish().map_err(|error| self.failed(error))
     }
@@ -123,12 +124,6 @@ impl InOrder {
 
     fn failed(&self, error: io::Error) -> OutputError {
         OutputError::File { path: self.path.clone(), error }
-    }
-
-    /// Locks the state. A poisoned lock is accepted: the data are consistent between any two statements, and the panic is reported
-    /// elsewhere.
-    fn lock(&self) -> MutexGuard<'_, Turn> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,45 +1,36 @@
 //! Output of finished frames: file names, encodings, and atomic writing, so that no reader sees an incomplete file.
 
-mod atomic;
 mod backdrop;
 mod checkpoint;
-mod claim;
-mod collisions;
-mod destination;
 mod encoding;
 mod error;
-mod exchange;
 mod exif;
 mod exr;
+mod files;
 mod film;
 mod format;
-mod frame_files;
 mod in_order;
 mod ink;
-mod pattern;
 mod picture;
-mod placeholder;
 mod png;
 mod read_back;
 mod sheet;
 mod video;
 mod web;
 
-pub use atomic::{Part, fill_atomically, is_writing, prepare_folder, write_atomically};
 pub use backdrop::Backdrop;
 pub use checkpoint::{CheckpointError, CheckpointIdentity, checkpoint_path, read_checkpoint};
-pub use claim::{Claims, remove_stale_claim};
-pub use collisions::{Planned, prepare_distinct};
-pub use destination::{Destination, Stream};
 pub use encoding::{ColorDepth, EncodeError, Encoding, ExrCompression};
 pub use error::OutputError;
 pub use exr::BandFile;
+pub use files::{
+    Claims, Destination, FrameFiles, Part, Pattern, PatternError, Planned, Stream, fill_atomically, is_writing,
+    prepare_distinct, prepare_folder, remove_stale_claim, write_atomically,
+};
 pub use film::{FilmFile, FilmHeader, FilmPicture, FilmWriter, PackedRows, write_film};
 pub use format::FileFormat;
-pub use frame_files::FrameFiles;
 pub use in_order::{Existing, InOrder, Sink};
 pub use ink::{draw_edges, tint};
-pub use pattern::{Pattern, PatternError};
 pub use picture::{Manifests, Metadata, Picture, Pixels, Texts, Windows};
 pub use png::{StreamWriter, begin as begin_png, rows as png_rows};
 pub use read_back::read_back;

@@ -4,7 +4,7 @@ use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, read};
 use proptest::prelude::*;
 use std::{ffi::c_void, io::Read, ptr::null_mut};
 use throng_abi::{ExrBlock, ExrParams, ExrPiece};
-use throng_device::blocks::{bytes_needed, params_of, records};
+use throng_device::exr::{bytes_needed, params_of, records};
 use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
 use throng_picture::aov::{
     Aov, AovImage, AovSet,

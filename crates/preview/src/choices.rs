@@ -1,29 +1,28 @@
 //! Settings that a viewer has changed. They override the command line and the scene.
 
+use clap::{CommandFactory, Parser};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, str::FromStr};
+use std::collections::BTreeMap;
 use throng_base::{choice::Choice, quoting::quote};
 use throng_denoise::Denoise;
 use throng_device::FrameSettings;
 use throng_picture::aov::Aov;
-use throng_scene::{Integrator, RenderDefaults, Shows, Shutter, ToneMap};
-use throng_settings::{Exposure, PictureOptions, Size};
+use throng_scene::{RenderDefaults, Shows};
+use throng_settings::{PictureOptions, RenderOptions, Size};
 
 /// Name of the setting for animations. Unlike the other settings, it changes the scene.
 pub const ANIMATION: &str = "animation";
 
-/// The settings of a viewer; None keeps the value of the command line or scene.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Flags of pictures that a viewer does not set: the page has its own size.
+const FIXED: [&str; 1] = ["size"];
+
+/// The settings of a viewer; absent ones keep the value of the command line or scene.
+#[derive(Clone, Debug, Default)]
 pub struct Choices {
-    exposure: Option<Exposure>,
-    integrator: Option<Integrator>,
-    tone_map: Option<ToneMap>,
-    samples: Option<u32>,
-    bounces: Option<u32>,
-    shutter: Option<Shutter>,
-    white_balance: Option<f32>,
-    clamp_indirect: Option<f32>,
-    wireframe: Option<f32>,
+    /// Texts of the picture's settings, by the names of their flags.
+    texts: BTreeMap<String, String>,
+    /// The settings that `texts` describe.
+    picture: RenderOptions,
     /// None: denoise moving pictures when time allows, and finished pictures if renders are denoised.
     denoise: Option<Denoise>,
     /// The AOV that is shown instead of the picture.
@@ -32,27 +31,40 @@ pub struct Choices {
     pub animation: Option<String>,
 }
 
+/// The flags of the picture, which parse a viewer's settings.
+#[derive(clap::Parser)]
+#[command(no_binary_name = true)]
+struct Flags {
+    #[command(flatten)]
+    picture: RenderOptions,
+}
+
 impl Choices {
-    /// Changes one setting; null resets it.
+    /// Changes one setting; null resets it. Names are those of flags, with underscores.
     ///
     /// # Errors
-    /// If the name or the value is unknown or malformed. Ranges of numbers are checked later, when the setting is used.
+    /// If the name or the value is unknown, malformed or out of range.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let fail = |what: String| format!("`{name}`: {what}");
         match name {
-            "exposure" => self.exposure = parsed(value).map_err(fail)?,
-            "integrator" => self.integrator = chosen(value).map_err(fail)?,
-            "tone_map" => self.tone_map = chosen(value).map_err(fail)?,
-            "samples" => self.samples = parsed(value).map_err(fail)?,
-            "bounces" => self.bounces = parsed(value).map_err(fail)?,
-            "shutter" => self.shutter = parsed(value).map_err(fail)?,
-            "white_balance" => self.white_balance = parsed(value).map_err(fail)?,
-            "clamp_indirect" => self.clamp_indirect = parsed(value).map_err(fail)?,
-            "wireframe" => self.wireframe = parsed(value).map_err(fail)?,
             "denoise" => self.denoise = chosen(value).map_err(fail)?,
             "view" => self.view = chosen(value).map_err(fail)?,
             ANIMATION => self.animation = text(value).map_err(fail)?,
-            _ => return Err(format!("there is no setting `{name}`")),
+            _ => {
+                let flag = name.replace('_', "-");
+                let command = Flags::command();
+                if FIXED.contains(&name) || !command.get_arguments().any(|arg| arg.get_long() == Some(&flag)) {
+                    return Err(format!("there is no setting `{name}`"));
+                }
+                let mut texts = self.texts.clone();
+                match text(value).map_err(fail)? {
+                    Some(text) => texts.insert(flag, text),
+                    None => texts.remove(&flag),
+                };
+                let flags = texts.iter().map(|(flag, text)| format!("--{flag}={text}"));
+                let parsed = Flags::try_parse_from(flags).map_err(|error| fail(reason(&error)))?;
+                (self.texts, self.picture) = (texts, parsed.picture);
+            }
         }
         Ok(())
     }
@@ -72,17 +84,8 @@ impl Choices {
     pub fn options(&self, base: &PictureOptions, (width, height): (u32, u32)) -> PictureOptions {
         let mut options = base.clone();
         options.aovs.denoise = Some(Denoise::Off);
-        let picture = &mut options.picture;
-        picture.size = Some(Size { width, height });
-        picture.exposure = self.exposure.or(picture.exposure);
-        picture.integrator = self.integrator.or(picture.integrator);
-        picture.tone_map = self.tone_map.or(picture.tone_map);
-        picture.samples = self.samples.or(picture.samples);
-        picture.bounces = self.bounces.or(picture.bounces);
-        picture.shutter = self.shutter.or(picture.shutter);
-        picture.clamp_indirect = self.clamp_indirect.or(picture.clamp_indirect);
-        picture.wireframe = self.wireframe.or(picture.wireframe);
-        picture.film.white_balance = self.white_balance.or(picture.film.white_balance);
+        options.picture = self.picture.clone().or(&base.picture);
+        options.picture.size = Some(Size { width, height });
         options
     }
 
@@ -106,29 +109,11 @@ impl Choices {
 
     /// The command-line flags that have the effect of these settings.
     pub fn flags(&self) -> Vec<String> {
-        let mut flags = Vec::new();
-        let mut add = |flag: &str, value: Option<String>| flags.extend(value.map(|value| format!("{flag} {value}")));
-        add(
-            "--exposure",
-            self.exposure.map(|exposure| match exposure {
-                Exposure::Fixed(stops) => format!("{stops:?}"),
-                Exposure::Automatic(0.0) => "auto".to_owned(),
-                Exposure::Automatic(more) => format!("auto{more:+?}"),
-            }),
-        );
-        add("--integrator", self.integrator.map(|it| it.to_string()));
-        add("--tone-map", self.tone_map.map(|it| it.to_string()));
-        add("--samples", self.samples.map(|it| it.to_string()));
-        add("--bounces", self.bounces.map(|it| it.to_string()));
-        add("--shutter", self.shutter.map(|it| format!("{:?},{:?}", it.span()[0], it.span()[1])));
-        add("--white-balance", self.white_balance.map(|it| format!("{it:?}")));
-        add("--clamp-indirect", self.clamp_indirect.map(|it| format!("{it:?}")));
-        add("--denoise", self.denoise.map(|it| it.to_string()));
-        // A name may begin like a flag.
+        let picture = self.texts.iter().map(|(flag, text)| format!("--{flag}={}", quote(text)));
+        let mut flags: Vec<String> = picture.collect();
+        flags.extend(self.denoise.map(|method| format!("--denoise={method}")));
         let animation = self.animation.as_deref().filter(|name| !name.is_empty());
-        let sign = |name: &str| if name.starts_with('-') { '=' } else { ' ' };
-        flags.extend(animation.map(|name| format!("--animation{}{}", sign(name), quote(name))));
-        flags.extend(self.wireframe.map(|it| format!("--wireframe={it:?}")));
+        flags.extend(animation.map(|name| format!("--animation={}", quote(name))));
         flags
     }
 }
@@ -165,11 +150,10 @@ fn text(value: &Value) -> Result<Option<String>, String> {
     }
 }
 
-fn parsed<T: FromStr>(value: &Value) -> Result<Option<T>, String>
-where
-    T::Err: ToString,
-{
-    text(value)?.map(|text| text.parse().map_err(|error: T::Err| error.to_string())).transpose()
+/// The first line of an error of the command line, without its remedy, which is a usage text.
+fn reason(error: &clap::Error) -> String {
+    let message = error.to_string();
+    message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 fn chosen<T: Choice>(value: &Value) -> Result<Option<T>, String> {
@@ -189,8 +173,8 @@ mod tests {
         let mut choices = Choices::default();
         assert_eq!(choices.clips(), None);
         for (name, clips, flags) in [
-            ("Run", vec!["Run"], "--animation Run"),
-            ("Walk, slowly", vec!["Walk, slowly"], "--animation 'Walk, slowly'"),
+            ("Run", vec!["Run"], "--animation=Run"),
+            ("Walk, slowly", vec!["Walk, slowly"], "--animation='Walk, slowly'"),
             ("-fast", vec!["-fast"], "--animation=-fast"),
             ("", vec![], ""),
         ] {
@@ -209,6 +193,7 @@ mod tests {
             ("tone_map", json!("agx")),
             ("samples", json!(64)),
             ("shutter", json!(0.5)),
+            ("wireframe", json!(2)),
             ("denoise", json!("off")),
             ("view", json!("depth")),
         ] {
@@ -217,15 +202,19 @@ mod tests {
         assert!(!choices.denoises());
         let flags = choices.flags().join(" ");
         let expected =
-            "--exposure 1.5 --integrator path --tone-map agx --samples 64 --shutter -0.25,0.25 --denoise off";
+            "--exposure=1.5 --integrator=path --samples=64 --shutter=0.5 --tone-map=agx --wireframe=2 --denoise=off";
         assert_eq!(flags, expected);
-        for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "denoise", "view"] {
+        for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "wireframe", "denoise", "view"] {
             choices.set(name, &Value::Null).unwrap();
         }
-        assert_eq!(choices, Choices::default());
-        for (name, value) in
-            [("exposure", json!([1])), ("integrator", json!("no")), ("samples", json!(-1)), ("colour", json!(1))]
-        {
+        assert!(choices.flags().is_empty() && choices.view.is_none() && choices.picture.samples.is_none());
+        for (name, value) in [
+            ("exposure", json!([1])),
+            ("integrator", json!("no")),
+            ("samples", json!(-1)),
+            ("colour", json!(1)),
+            ("size", json!("4k")),
+        ] {
             assert!(choices.set(name, &value).is_err(), "{name}");
         }
     }

@@ -68,16 +68,7 @@ pub enum Command {
         scale: Option<Value>,
     },
     /// Requests a file with the current picture, or with a frame of the animation.
-    Still {
-        #[serde(default)]
-        frame: Option<u32>,
-        #[serde(default)]
-        size: Option<[u32; 2]>,
-        #[serde(default)]
-        samples: Option<u32>,
-        format: StillFormat,
-        ask: u32,
-    },
+    Still(StillRequest),
     /// Requests the command line that renders the current picture or animation.
     #[serde(rename = "command")]
     Line {
@@ -115,6 +106,22 @@ pub enum Saved {
 pub enum Made {
     Still,
     Film,
+}
+
+/// A still to make. Omitted sizes and sample counts are those of the viewer's picture.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct StillRequest {
+    /// A frame through the scene's own camera; None for the current picture.
+    #[serde(default)]
+    pub frame: Option<u32>,
+    #[serde(default)]
+    pub size: Option<[u32; 2]>,
+    #[serde(default)]
+    pub samples: Option<u32>,
+    pub format: StillFormat,
+    /// A number that is copied to the answers.
+    pub ask: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

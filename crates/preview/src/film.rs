@@ -1,21 +1,24 @@
 //! A picture that is rendered incrementally, and can be interrupted at any time without loss.
 
 use std::sync::Arc;
-use throng_device::{Accumulation, Device, DeviceError, Frame, FrameSettings, OtherPose, Rendered, Stop};
+use throng_device::{
+    Accumulation, Delivery, Device, DeviceError, Frame, FrameSettings, OtherPose, Rendered, Samples, Stop,
+};
 use throng_picture::film::FilmSettings;
 use throng_render::{RenderError, RenderJob};
 
 pub struct Film {
     pub frame: Frame,
     pub settings: FrameSettings,
-    sums: Accumulation,
+    delivery: Delivery,
+    sums: Samples,
     /// Copy of the sums before the current slice. An interrupted device leaves its sums in an undefined state.
-    kept: Accumulation,
+    kept: Samples,
 }
 
 impl Film {
-    pub fn new(frame: Frame, settings: FrameSettings) -> Self {
-        Self { sums: Accumulation::new(&settings), kept: Accumulation::default(), frame, settings }
+    pub fn new(frame: Frame, settings: FrameSettings, delivery: Delivery) -> Self {
+        Self { sums: Samples::new(&settings), kept: Samples::default(), frame, settings, delivery }
     }
 
     /// Memory of a film with these settings, in bytes.
@@ -25,7 +28,7 @@ impl Film {
     }
 
     pub fn samples(&self) -> u32 {
-        self.sums.state.samples
+        self.sums.state().samples
     }
 
     pub fn is_done(&self) -> bool {
@@ -42,7 +45,7 @@ impl Film {
         more: u32,
         stop: &Stop,
     ) -> Result<Option<Rendered>, DeviceError> {
-        add(device, (&self.frame, &self.settings), (&mut self.sums, &mut self.kept), more, stop)
+        add(device, (&self.frame, &self.settings), self.delivery, (&mut self.sums, &mut self.kept), more, stop)
     }
 
     /// The finished picture, denoised by `job`, whose settings may differ from the film's only in pixel type and AOVs. The film must
@@ -65,7 +68,7 @@ impl Film {
         let now = OtherPose::of_camera(self.frame.camera);
         let frame = Frame { others: Some(Arc::new([now.clone(), now.clone(), now])), ..self.frame.clone() };
         let number = frame.number;
-        let rendered = add(device, (&frame, &settings), (&mut self.sums, &mut self.kept), 1, stop);
+        let rendered = add(device, (&frame, &settings), job.delivery, (&mut self.sums, &mut self.kept), 1, stop);
         let Some(mut rendered) = rendered.map_err(|source| RenderError::Device { frame: number, source })? else {
             return Ok(None);
         };
@@ -78,15 +81,17 @@ impl Film {
 fn add(
     device: &mut dyn Device,
     (frame, settings): (&Frame, &FrameSettings),
-    (sums, kept): (&mut Accumulation, &mut Accumulation),
+    delivery: Delivery,
+    (sums, kept): (&mut Samples, &mut Samples),
     more: u32,
     stop: &Stop,
 ) -> Result<Option<Rendered>, DeviceError> {
-    let done = sums.state.samples;
+    let done = sums.state().samples;
     let until = done.saturating_add(more).min(settings.samples).max(done);
     kept.clone_from(sums);
-    match device.add_samples(frame, settings, sums, until, stop) {
-        Ok(rendered) => Ok(Some(rendered)),
+    match device.add_samples(frame, settings, delivery, sums, until, stop) {
+        // The device may do other work before the next slice.
+        Ok(rendered) => device.download(sums).map(|()| Some(rendered)),
         Err(DeviceError::Stopped) => {
             std::mem::swap(sums, kept);
             Ok(None)

@@ -5,12 +5,13 @@ use super::{Answer, Command, Picture};
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::Thread,
     time::Duration,
 };
+use throng_base::sync::{lock, unpoisoned};
 
 /// Maximum numbers of commands that wait for execution, and of answers that wait to be sent.
 const MOST_COMMANDS: usize = 64;
@@ -116,7 +117,7 @@ impl Link {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// Queues a command; waits while the queue is full. A camera replaces a camera at the end of the queue.
@@ -127,7 +128,7 @@ impl Link {
             (Command::Camera(_), Some(last @ Command::Camera(_))) => *last = command,
             _ => {
                 while inner.commands.len() >= MOST_COMMANDS && !inner.closed {
-                    inner = self.taken.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                    inner = unpoisoned(self.taken.wait(inner));
                 }
                 if inner.closed {
                     return;
@@ -157,7 +158,7 @@ impl Link {
         };
         if empty(&mut inner) {
             let waited = self.told.wait_timeout_while(inner, patience, empty);
-            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+            inner = unpoisoned(waited).0;
         }
         inner.nudged = false;
         if inner.closed {

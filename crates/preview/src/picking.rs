@@ -15,7 +15,8 @@ use throng_scene::{Mesh, Projection, Scene, Shape};
 pub fn pick(
     scene: &Scene,
     frame: &Frame,
-    ([x, y], aspect): ([f32; 2], f32),
+    [x, y]: [f32; 2],
+    aspect: f32,
     device: &mut dyn Device,
 ) -> Result<Option<(u32, Picked)>, DeviceError> {
     // Relative to the origin of the frame's positions.

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use std::fs;
+use std::{fs, sync::Arc, time::Duration};
 use tempfile::TempDir;
 use throng_denoise::Denoise;
 use throng_device::CpuDevice;
@@ -141,7 +141,8 @@ fn a_finished_picture_is_denoised_if_renders_are() {
         options.picture.exposure = Some(Exposure::Fixed(1.0));
     });
     assert!(brighter.pixels == expected);
-    link.send(Command::Still { frame: None, size: None, samples: None, format: StillFormat::Png, ask: 1 });
+    let request = StillRequest { frame: None, size: None, samples: None, format: StillFormat::Png, ask: 1 };
+    link.send(Command::Still(request));
     let file = wait(&link, |next| match next {
         Next::Answer(Answer::Still { file: Some((file, _)), .. }) => Some(file.clone()),
         _ => None,

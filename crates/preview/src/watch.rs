@@ -9,11 +9,12 @@ use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     fs, io,
     path::PathBuf,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Arc, Condvar, Mutex, MutexGuard, atomic::Ordering},
     thread,
     time::{Duration, Instant, SystemTime},
 };
 use throng_accel::NodeLayout;
+use throng_base::sync::{lock, unpoisoned};
 use throng_settings::Error;
 
 /// Interval at which the files are checked.
@@ -164,7 +165,7 @@ impl Orders {
 
 impl Shared {
     fn orders(&self) -> MutexGuard<'_, Orders> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.orders)
     }
 
     fn watch(&self, mut files: Files) {
@@ -172,9 +173,9 @@ impl Shared {
         loop {
             let mut orders = self.orders();
             let wait = |orders: &mut Orders| orders.is_idle() && !orders.is_seen;
-            orders = self.told.wait_while(orders, wait).unwrap_or_else(PoisonError::into_inner);
+            orders = unpoisoned(self.told.wait_while(orders, wait));
             let slept = self.told.wait_timeout_while(orders, INTERVAL, |orders| orders.is_idle());
-            orders = slept.unwrap_or_else(PoisonError::into_inner).0;
+            orders = unpoisoned(slept).0;
             if orders.ended {
                 return;
             }

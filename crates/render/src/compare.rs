@@ -163,7 +163,10 @@ mod tests {
     use super::*;
     use crate::TreeSource;
     use std::sync::Arc;
-    use throng_device::fake::{FakeDevice, settings};
+    use throng_device::{
+        Delivery,
+        fake::{FakeDevice, settings},
+    };
     use throng_output::Pattern;
     use throng_picture::aov::AovSet;
     use throng_scene::Scene;
@@ -196,6 +199,7 @@ mod tests {
             pixels: throng_device::PixelType::U8,
             scene: Arc::new(Scene::default()),
             settings: settings(),
+            delivery: Delivery::default(),
             auto_exposure: None,
             aovs: AovSet::default(),
             denoising: None,

@@ -5,7 +5,7 @@
 
 use super::{Poser, RenderError, RenderJob};
 use std::collections::{BTreeMap, BTreeSet};
-use throng_device::{Device, FrameSettings, PixelType, Stop, light::luminance};
+use throng_device::{Delivery, Device, FrameSettings, PixelType, Stop, light::luminance};
 use throng_picture::{
     aov::{Aov, AovSet, cryptomatte},
     film::FilmSettings,
@@ -176,7 +176,7 @@ fn measure_frame(
     }
     let frame = poser.pose(number).frame;
     let rendered = device
-        .submit(frame, &settings)
+        .submit(frame, &settings, Delivery::default())
         .and_then(|()| device.collect(stop))
         .map_err(|source| RenderError::Device { frame: number, source })?;
     let mut radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
@@ -220,7 +220,6 @@ fn small(settings: &FrameSettings) -> FrameSettings {
         // The surroundings count, so that a cut-out gets the exposure of the whole picture.
         transparent: false,
         aovs: AovSet::default(),
-        file_rows: None,
         film: FilmSettings::default(),
         ..settings.clone()
     }

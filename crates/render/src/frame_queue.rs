@@ -8,10 +8,11 @@ use super::{
 use std::{
     collections::VecDeque,
     mem,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex},
     thread,
     time::{Duration, Instant},
 };
+use throng_base::sync::{lock, unpoisoned};
 use throng_output::OutputError;
 
 /// Shortest and longest pause between two checks of frames that other runs are rendering. The pause is a quarter of the time waited so far.
@@ -95,10 +96,10 @@ impl<'a> FrameQueue<'a> {
     /// Waits for the turn of `taker` and returns its next step. None if no steps remain, or if `ended` returns true while this run waits
     /// for others.
     pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<Step> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         while !state.closed && state.turn != taker {
             let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            state = unpoisoned(waited);
         }
         if state.under_way.is_empty()
             && let Some(frame) = self.first_free(&mut state, ended)
@@ -138,7 +139,7 @@ impl<'a> FrameQueue<'a> {
 
     /// Stops handing out frames, because a taker has ended.
     pub fn close(&self) {
-        self.lock().closed = true;
+        lock(&self.state).closed = true;
         self.changed.notify_all();
     }
 
@@ -148,14 +149,8 @@ impl<'a> FrameQueue<'a> {
     /// If the claim on a frame could not be made, or if an existing frame cannot be kept.
     pub fn finish(self) -> Result<Skipped, OutputError> {
         let state = self.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = unpoisoned(state);
         state.error.map_or(Ok(state.skipped), Err)
-    }
-
-    /// Locks the state. A poisoned lock is accepted: the state is consistent between any two statements, and the panic is reported
-    /// elsewhere.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Frames that are rendered to memory instead of files.
 
 use super::{
-    Measured, Poser, RenderError, RenderJob, TreeSource,
+    Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource,
     paced::Paced,
     prepare::{load, measure},
     window::{Steps, Traced},
@@ -58,9 +58,7 @@ impl LoadedScene {
 
     /// Poses a frame for separate ray queries: in world space and at a single moment, with the shutter ignored.
     pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
-        self.poser.set_policy(job.refit);
-        self.poser.set_shutter(None);
-        self.poser.set_close_to_camera(false);
+        self.poser.configure(PoseSettings { refit: job.refit, ..PoseSettings::default() });
         self.poser.pose(number).frame
     }
 

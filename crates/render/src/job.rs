@@ -8,7 +8,7 @@ use super::{
 use glam::Vec3;
 use std::{collections::BTreeSet, sync::Arc};
 use throng_denoise::Denoising;
-use throng_device::{Filtered, FrameSettings, Rendered};
+use throng_device::{Delivery, Filtered, FrameSettings, Rendered};
 use throng_picture::{aov::AovSet, pixels::PixelType};
 use throng_scene::{Scene, rig::RefitPolicy};
 
@@ -16,6 +16,8 @@ use throng_scene::{Scene, rig::RefitPolicy};
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     pub settings: FrameSettings,
+    /// What devices return of each frame.
+    pub delivery: Delivery,
     /// Method by which the exposure is measured; none to use the exposure in `settings`.
     pub auto_exposure: Option<AutoExposure>,
     /// Pixel type of the frames' files. Devices return pixels of this type, unless frames are denoised before they are written.
@@ -85,7 +87,7 @@ impl RenderJob {
         let denoised = denoising.denoise(settings.film_size(), &[Some(film)], &rendered.aovs);
         let Filtered { radiance, alpha, .. } = denoised.map_err(failed)?;
         write::replace_alpha(&mut rendered.aovs, &alpha);
-        write::develop(self, denoising, (frame, settings), &radiance, rendered)
+        write::develop(self, (frame, settings), &radiance, rendered)
     }
 
     /// Turns the output of a device into the content of a file: composites the background and removes AOVs that only this step needed.

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use throng_device::{Accumulation, Filtered, FrameSettings, Rendered};
+use throng_device::{Accumulation, Filtered, FrameSettings, Rendered, Samples};
 use throng_output::{
     CheckpointError, CheckpointIdentity, FilmHeader, FilmPicture, checkpoint_path, read_checkpoint, write_film,
 };
@@ -101,7 +101,7 @@ impl<'a> Keeper<'a> {
     pub fn settings(&self) -> FrameSettings {
         let settings = self.picture.settings.clone();
         match &self.ongoing.part {
-            Some((_, samples)) => FrameSettings { samples: samples.end, layer_sums: true, ..settings },
+            Some((_, samples)) => FrameSettings { samples: samples.end, ..settings },
             None => settings,
         }
     }
@@ -127,10 +127,12 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    pub fn put_aside(&self, film: &Accumulation) -> Result<(), CheckpointError> {
-        if !self.keeps() || film.state.range().is_empty() {
+    /// Stores the samples, if they are kept. Their sums must be in host memory.
+    pub fn put_aside(&self, film: &Samples) -> Result<(), RenderError> {
+        if !self.keeps() || film.state().range().is_empty() {
             return Ok(());
         }
+        let film = film.host().map_err(|source| RenderError::Device { frame: self.frame, source })?;
         let samples = self.ongoing.part.as_ref().map_or(self.picture.settings.samples, |(_, samples)| samples.end);
         let header = FilmHeader {
             of: self.identity.clone(),
@@ -154,10 +156,10 @@ impl<'a> Keeper<'a> {
     }
 
     pub fn show(&self, job: &RenderJob, settings: &FrameSettings, mut rendered: Rendered) -> Result<(), RenderError> {
-        if let Some(denoising) = &job.denoising {
+        if job.denoising.is_some() {
             // If frames are denoised, the pixels are radiance and have to be developed first.
             let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-            write::develop(job, denoising, (self.frame, settings), &radiance, &mut rendered)?;
+            write::develop(job, (self.frame, settings), &radiance, &mut rendered)?;
         }
         write::complete(job, &mut rendered);
         let output = &job.output;

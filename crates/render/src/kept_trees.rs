@@ -2,9 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
 };
 use throng_accel::{Blas, TreeKey};
+use throng_base::sync::lock;
 
 /// Trees by key. An entry is valid while a poser or frame holds its tree.
 #[derive(Debug, Default)]
@@ -13,7 +14,7 @@ pub struct KeptTrees(Mutex<HashMap<TreeKey, Weak<Blas>>>);
 impl KeptTrees {
     /// Returns the tree of `key` if it is still held elsewhere. Otherwise calls `build` and stores the result.
     pub fn tree(&self, key: TreeKey, build: impl FnOnce() -> Blas) -> Arc<Blas> {
-        let trees = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let trees = || lock(&self.0);
         let held = trees().get(&key).and_then(Weak::upgrade);
         held.unwrap_or_else(|| {
             let tree = Arc::new(build());

@@ -19,8 +19,11 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use throng_base::memory;
-use throng_device::{Device, DeviceError, FilmWanted, FrameSettings, Stop};
+use throng_base::{
+    memory,
+    sync::{lock, unpoisoned},
+};
+use throng_device::{Delivery, Device, DeviceError, FrameSettings, Stop};
 
 /// Renders and writes all frames of `job`.
 ///
@@ -41,13 +44,13 @@ pub fn run(
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(observer, Busy::of(posers.len(), device.device_count(), writers)));
-    let awaited = |count| write::lock(&ledger).awaited(count);
+    let awaited = |count| lock(&ledger).awaited(count);
     let frames = FrameQueue::of(job).with_takers(posers.len()).telling(awaited);
     let posing = (&frames, posers);
     let traced = run_stages((job, &exposures), device, posing, (&ledger, writers), stop);
     let skipped = frames.finish();
     let ledger = ledger.into_inner();
-    let mut summary = ledger.unwrap_or_else(|e| e.into_inner()).close()?;
+    let mut summary = unpoisoned(ledger).close()?;
     summary.skipped = skipped?;
     summary.busy.elapsed = loop_start.elapsed();
     summary.stopped = summary.is_short_of(job);
@@ -123,12 +126,12 @@ fn trace_frames(
     let mut submitted = Ok(());
     let mut window = Window::new(job);
     let progress = device.progress();
-    let film_wanted = window::film_wanted(job);
+    let delivery = Delivery { film_wanted: window::film_wanted(job), ..job.delivery };
     let mut index = 0;
     loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
             let Some(posed) = posed.recv() else { break };
-            submitted = submit((job, exposures, film_wanted), device, posed, &mut under_way);
+            submitted = submit((job, exposures), delivery, device, posed, &mut under_way);
         }
         let Some(UnderWay { step, traced }) = under_way.pop_front() else {
             break;
@@ -155,7 +158,8 @@ fn trace_frames(
 }
 
 fn submit(
-    (job, exposures, film_wanted): (&RenderJob, &Exposures, Option<FilmWanted>),
+    (job, exposures): (&RenderJob, &Exposures),
+    delivery: Delivery,
     device: &mut dyn Device,
     (step, posed): PosedStep,
     under_way: &mut VecDeque<UnderWay>,
@@ -163,8 +167,8 @@ fn submit(
     let traced = match posed {
         Some(posed) => {
             let frame = posed.frame.number;
-            let settings = FrameSettings { film_wanted, ..exposures.settings_of(&job.settings, frame) };
-            device.submit(posed.frame, &settings).map_err(|source| RenderError::Device { frame, source })?;
+            let settings = exposures.settings_of(&job.settings, frame);
+            device.submit(posed.frame, &settings, delivery).map_err(|source| RenderError::Device { frame, source })?;
             Some((settings, posed.time, posed.trees))
         }
         None => None,

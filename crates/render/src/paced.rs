@@ -19,6 +19,7 @@ use std::{
     },
     time::Instant,
 };
+use throng_base::sync::lock;
 use throng_device::{Device, Filtered, FrameSettings, Stop};
 
 /// Renders all frames as [`super::run`] does. With checkpoints, or if only a range of samples is rendered, a stopped run keeps the samples
@@ -41,7 +42,7 @@ pub fn run(
     let loop_start = Instant::now();
     let mut summary = Summary { busy: Busy::of(1, device.device_count(), 1), ..Summary::default() };
     let observer = Mutex::new(observer);
-    let frames = FrameQueue::of(job).telling(|count| write::lock(&observer).frames_awaited(count));
+    let frames = FrameQueue::of(job).telling(|count| lock(&observer).frames_awaited(count));
     let keepers = Keepers::new(job, ongoing);
     let ended = || stop.load(Ordering::Relaxed);
     let mut paced = Paced::new(job, device, &mut poser, exposures);
@@ -54,7 +55,7 @@ pub fn run(
             let keeper = paced.keeper(&keepers, step.frame, step);
             let report = finish_frame(job, &keeper, (summary.frames as usize, complete))?;
             summary.add(&report);
-            write::lock(&observer).frame_done(&report);
+            lock(&observer).frame_done(&report);
         }
     }
     summary.skipped = frames.finish()?;
@@ -147,7 +148,7 @@ impl<'a> Paced<'a> {
         }
         let settings = self.settings_of(number);
         let Posed { frame, time: pose_time, trees } = posed;
-        let rendered = self.device.submit(frame, &settings).and_then(|()| self.device.collect(stop));
+        let rendered = self.device.submit(frame, &settings, self.job.delivery).and_then(|()| self.device.collect(stop));
         let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         Ok(Traced { number, settings, rendered, pose_time, trees, begun: None })
     }

@@ -1,7 +1,7 @@
 //! The first stage: poses the scene at a frame's time and builds its TLAS.
 
 use super::{
-    TreeSource,
+    PoseSettings, TreeSource,
     assemblies::{Assemblies, Pose},
     deforming::DeformingMeshes,
     other_poses::other_poses,
@@ -15,14 +15,11 @@ use std::{
 use throng_accel::{
     Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
 };
-use throng_device::{Frame, FrameSettings};
-use throng_picture::aov::{Aov, AovSet};
+use throng_device::Frame;
+use throng_picture::aov::Aov;
 use throng_scene::anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime};
-use throng_scene::{Integrator, Mesh, Scene, Shutter, rig::RefitPolicy};
+use throng_scene::{Integrator, Mesh, Scene, Shutter};
 
-/// Paths per instance above which a GPU frame gets a careful TLAS build. A careful build costs about 10 ns per instance on a CPU with 16
-/// threads, and saves about a sixth of the 3 ns that tracing a path takes.
-const PATHS_FOR_CARE: u64 = 20;
 /// Number of triangles above which meshes get their trees one after the other.
 const LARGE_MESH: usize = 1 << 20;
 
@@ -34,23 +31,14 @@ pub struct Poser {
     deforming: DeformingMeshes,
     /// None if frames have no nested levels.
     assemblies: Option<Assemblies>,
-    /// Refit policy for all deforming meshes; none to use the policy of each mesh.
-    policy: Option<RefitPolicy>,
-    /// None if frames show a single moment.
-    shutter: Option<Shutter>,
-    /// Whether `shutter` is the scene's own, which may be animated.
-    own_shutter: bool,
+    /// The kind of frames. The shutter is none if frames show a single moment.
+    settings: PoseSettings,
     moment: Moment,
     /// Index of the mesh that each instance shows; empty if the scene has no palettes.
     shown: Vec<u32>,
     /// Groups of neighbouring instances; none unless the scene is animated and has many instances.
     grouped: Option<Arc<Grouped>>,
     world_from_object: Vec<Affine3>,
-    careful: bool,
-    /// Whether frames include the poses of the previous and the next frame.
-    tells_motion: bool,
-    /// Whether frames get clay materials.
-    in_clay: bool,
     /// Spacing of the possible origins of a frame's positions; `None` for positions in world space.
     grid: Option<f32>,
     /// Position of the eye in world space; none to use the scene's camera.
@@ -105,6 +93,7 @@ impl TreeWork {
 }
 
 impl Poser {
+    /// Creates a poser of frames of the default kind, see [`Self::configure`].
     pub fn new(scene: Arc<Scene>, layout: NodeLayout) -> Self {
         Self::with_trees_from(scene, layout, &TreeSource::default())
     }
@@ -123,62 +112,21 @@ impl Poser {
         Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
     }
 
-    /// Sets the refit policy for all deforming meshes; none to use the policy of each mesh.
-    pub fn set_policy(&mut self, policy: Option<RefitPolicy>) {
-        self.policy = policy;
-    }
-
-    /// Sets the shutter of frames. None, or a shutter that opens for no time, poses frames at a single moment.
-    pub fn set_shutter(&mut self, shutter: Option<Shutter>) {
-        self.shutter = shutter.filter(Shutter::is_open);
-        self.own_shutter = self.shutter == self.scene.settings.shutter.filter(Shutter::is_open);
-    }
-
-    /// Adds the data to frames that `aovs` need: poses of neighbouring frames for [`Aov::Motion`].
-    pub fn set_aovs(&mut self, aovs: AovSet) {
-        self.tells_motion = aovs.contains(Aov::Motion);
-    }
-
-    /// Adapts frames to `integrator`: [`Integrator::Clay`] replaces the materials.
-    pub fn set_integrator(&mut self, integrator: Integrator) {
-        self.in_clay = integrator == Integrator::Clay;
-    }
-
-    /// Sets whether positions in frames are relative to an origin close to the camera. This applies to scenes with assemblies and to scenes
-    /// far from the world's origin, and keeps details precise that are tiny relative to their distance. Otherwise positions are in world
-    /// space, as separate ray queries need them.
-    pub fn set_close_to_camera(&mut self, close: bool) {
+    /// Selects the kind of the next frames.
+    pub fn configure(&mut self, settings: PoseSettings) {
         let reach = || self.scene.bounds_of_assemblies().reach().max_element();
         let of_assemblies = || (!self.scene.assemblies.is_empty()).then(|| grid_of(reach(), -13));
         let of_details = || self.scene.far().details.map(|size| grid_of(size, 10));
         let grid = || of_assemblies().into_iter().chain(of_details()).reduce(f32::min);
-        self.grid = close.then(grid).flatten();
+        self.grid = settings.close_to_camera.then(grid).flatten();
+        self.settings = PoseSettings { shutter: settings.shutter.filter(Shutter::is_open), ..settings };
     }
 
-    /// Another poser of the scene, which shares the trees of meshes.
+    /// Another poser of the scene for the same kind of frames, which shares the trees of meshes.
     pub fn sibling(&self) -> Self {
-        let mut sibling = Self::with_trees(
-            self.scene.clone(),
-            self.layout,
-            (self.blas.clone(), self.deforming.clone()),
-            self.grouped.clone(),
-        );
-        sibling.careful = self.careful;
-        sibling.policy = self.policy;
-        (sibling.shutter, sibling.own_shutter) = (self.shutter, self.own_shutter);
-        (sibling.tells_motion, sibling.in_clay) = (self.tells_motion, self.in_clay);
-        sibling.grid = self.grid;
-        sibling
-    }
-
-    /// Selects fast TLAS builds for animated scenes if a GPU traces few paths per frame, as a careful build would cost more time than it
-    /// saves. Pictures do not change: integrators that scale with the scene's bounds keep exact boxes.
-    pub fn choose_care(&mut self, settings: &FrameSettings) {
-        let pixels = settings.film_pixels() as u64;
-        let paths = pixels.saturating_mul(u64::from(settings.samples));
-        let many_paths = paths > PATHS_FOR_CARE * self.scene.instances.len() as u64;
-        let exact = settings.integrator.scales_with_bounds();
-        self.careful = !self.is_animated() || many_paths || exact;
+        let trees = (self.blas.clone(), self.deforming.clone());
+        let sibling = Self::with_trees(self.scene.clone(), self.layout, trees, self.grouped.clone());
+        Self { settings: self.settings, grid: self.grid, ..sibling }
     }
 
     fn with_trees(
@@ -197,16 +145,11 @@ impl Poser {
             blas,
             deforming,
             assemblies,
-            policy: None,
-            shutter: None,
-            own_shutter: false,
+            settings: PoseSettings::default(),
             moment: Moment::default(),
             shown: Vec::new(),
             grouped,
             world_from_object,
-            careful: true,
-            tells_motion: false,
-            in_clay: false,
             grid: None,
             eye: None,
             builder: TlasBuilder::default(),
@@ -273,7 +216,9 @@ impl Poser {
                 .shutter_time(number)
                 .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
             others: self
-                .tells_motion
+                .settings
+                .aovs
+                .contains(Aov::Motion)
                 .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
         };
         Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
@@ -289,7 +234,7 @@ impl Poser {
     }
 
     fn tables(&self) -> Option<PosedTables> {
-        if self.in_clay {
+        if self.settings.integrator == Integrator::Clay {
             Some(anim::clay_tables(&self.scene, &self.moment))
         } else {
             anim::posed_tables(&self.scene, &self.moment)
@@ -301,7 +246,7 @@ impl Poser {
         if self.scene.deforming.is_empty() {
             return RefitStats::NONE;
         }
-        let (scene, moment, policy) = (&self.scene, &self.moment, self.policy);
+        let (scene, moment, policy) = (&self.scene, &self.moment, self.settings.refit);
         let followed = match self.shutter_time(number) {
             Some(time) => self.deforming.follow_over_shutter(scene, self.layout, (moment, time), policy),
             None => self.deforming.follow(scene, moment, policy),
@@ -314,9 +259,11 @@ impl Poser {
 
     /// Time during which the shutter is open in a frame; none if the frame shows a single moment.
     fn shutter_time(&self, number: u32) -> Option<ShutterTime> {
-        let timeline = self.scene.timeline.as_ref().filter(|_| self.own_shutter);
+        let PoseSettings { shutter, shutter_keys, .. } = self.settings;
+        let is_own = shutter_keys && shutter == self.scene.settings.shutter.filter(Shutter::is_open);
+        let timeline = self.scene.timeline.as_ref().filter(|_| is_own);
         let keyed = timeline.and_then(|timeline| timeline.shutter(self.scene.time_of(number)));
-        let shutter = keyed.or(self.shutter).filter(Shutter::is_open)?;
+        let shutter = keyed.or(shutter).filter(Shutter::is_open)?;
         Some(ShutterTime::new(&self.scene, shutter, number, self.moment.origin()))
     }
 
@@ -359,7 +306,7 @@ impl Poser {
             groups,
             world_from_object: &self.world_from_object,
             blas: &self.blas,
-            careful: self.careful,
+            careful: self.settings.careful(scene),
         };
         self.builder.build(input, quality, &mut tlas);
         self.keep(tlas)
@@ -382,7 +329,7 @@ impl Poser {
                 shutter,
                 world_from_object: &self.world_from_object,
                 shown: &self.shown,
-                careful: self.careful,
+                careful: self.settings.careful(&scene),
             };
             let mut blas = self.blas.to_vec();
             assemblies.build(pose, &mut self.builder, &mut blas);

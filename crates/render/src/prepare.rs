@@ -1,6 +1,6 @@
 //! Preparation of a run: the scene on the device, its trees, and measured exposures.
 
-use super::{Measured, Poser, RenderError, RenderJob, exposure::Exposures};
+use super::{Measured, PoseSettings, Poser, RenderError, RenderJob, exposure::Exposures};
 use std::sync::atomic::{AtomicBool, Ordering};
 use throng_device::{Device, Stop};
 
@@ -30,25 +30,15 @@ pub(super) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, Re
     Ok(poser)
 }
 
-/// Applies the settings of `job` to a poser.
-fn fit_poser(job: &RenderJob, poser: &mut Poser) {
-    poser.set_policy(job.refit);
-    poser.set_shutter(job.settings.shutter);
-    poser.set_aovs(job.settings.aovs);
-    poser.set_integrator(job.settings.integrator);
-    poser.set_close_to_camera(true);
-}
-
-/// Applies the settings of `job` to the poser, and measures exposures with it.
+/// Configures the poser for `job`, and measures exposures with it.
 pub(super) fn measure(
     job: &RenderJob,
     device: &mut dyn Device,
     (poser, known): (&mut Poser, &mut Measured),
     stop: &Stop,
 ) -> Result<Exposures, RenderError> {
-    fit_poser(job, poser);
-    if device.queue_depth() > 1 {
-        poser.choose_care(&job.settings);
-    }
+    let settings =
+        if device.queue_depth() > 1 { PoseSettings::of_fast(&job.settings) } else { PoseSettings::of(&job.settings) };
+    poser.configure(PoseSettings { refit: job.refit, ..settings });
     Exposures::measure(job, device, (poser, known), stop)
 }

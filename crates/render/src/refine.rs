@@ -11,9 +11,7 @@ use super::{
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use throng_denoise::{DenoiseError, Denoising, shown_noise};
-use throng_device::{
-    Accumulation, AccumulationState, Device, Filtered, FoldedFilm, Frame, FrameSettings, Stop, TileGrid,
-};
+use throng_device::{Delivery, Device, Filtered, FoldedFilm, Frame, FrameSettings, Samples, Stop, TileGrid};
 use throng_picture::aov::AovImage;
 
 /// Initial number of samples per pixel. With fewer samples, the noise estimate is too unreliable.
@@ -36,7 +34,7 @@ pub struct Begun {
 enum Film {
     /// Until the frame's neighbours are available.
     Aside(FoldedFilm),
-    Growing(Accumulation),
+    Growing(Samples),
 }
 
 impl Default for Film {
@@ -64,9 +62,9 @@ struct Sampling<'a, 'b> {
     pose: &'a mut dyn FnMut() -> Posed,
 }
 
-/// Settings for a device call that returns AOVs before the last sample. If `stay` is set, the film stays on the device between calls.
-fn unfinished(settings: &FrameSettings, stay: bool) -> FrameSettings {
-    FrameSettings { unfinished_aovs: true, film_stays: stay, ..settings.clone() }
+/// Delivery of AOVs before the last sample.
+fn unfinished() -> Delivery {
+    Delivery { unfinished_aovs: true, ..Delivery::default() }
 }
 
 /// Traces a frame with the initial number of samples.
@@ -80,18 +78,21 @@ pub fn begin(
     posed: Posed,
     stop: &Stop,
 ) -> Result<Traced, RenderError> {
-    let mut film = Accumulation::new(&settings);
+    let mut film = Samples::new(&settings);
     let samples = FIRST_SAMPLES.min(settings.samples);
-    let is_alone = job.reach().frames == 0;
-    let rendered = device.add_samples(&posed.frame, &unfinished(&settings, is_alone), &mut film, samples, stop);
-    let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
+    let failed = |source| RenderError::Device { frame: number, source };
+    let rendered = device.add_samples(&posed.frame, &settings, unfinished(), &mut film, samples, stop);
+    let rendered = rendered.map_err(failed)?;
     let tiles = TileGrid::of(settings.film_size()).count() as usize;
     let Posed { frame, time: pose_time, trees } = posed;
-    let begun = job.frames.contains(&number).then(|| Begun {
-        film: if is_alone { Film::Growing(film) } else { Film::Aside(FoldedFilm::of(film, &settings)) },
-        samples: vec![samples; tiles],
-        frame: is_alone.then_some(frame),
-    });
+    let begun = if !job.frames.contains(&number) {
+        None
+    } else if job.reach().frames == 0 {
+        Some(Begun { film: Film::Growing(film), samples: vec![samples; tiles], frame: Some(frame) })
+    } else {
+        let film = device.download(&mut film).and_then(|()| film.into_host()).map_err(failed)?;
+        Some(Begun { film: Film::Aside(FoldedFilm::of(film, &settings)), samples: vec![samples; tiles], frame: None })
+    };
     Ok(Traced { number, settings, rendered, pose_time, trees, begun })
 }
 
@@ -183,17 +184,16 @@ impl Begun {
         (samples, tiles): (Range<u32>, Vec<u32>),
     ) -> Result<(), RenderError> {
         let number = traced.number;
-        let settings = unfinished(&traced.settings, true);
+        let settings = &traced.settings;
         let Some(frame) = &self.frame else {
             return Err(RenderError::Denoise { frame: number, source: DenoiseError::Untraced });
         };
         let mut film = match std::mem::take(&mut self.film) {
-            Film::Aside(folded) => folded.unfold(&settings),
+            Film::Aside(folded) => folded.unfold(settings).into(),
             Film::Growing(film) => film,
         };
-        film.state =
-            AccumulationState { samples: samples.start, tiles: Some(tiles.clone()), ..AccumulationState::default() };
-        let rendered = device.add_samples(frame, &settings, &mut film, samples.end, stop);
+        film.go_on_in(tiles.clone(), samples.start);
+        let rendered = device.add_samples(frame, settings, unfinished(), &mut film, samples.end, stop);
         self.film = Film::Growing(film);
         let mut rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
         traced.rendered.rays += rendered.rays;
@@ -204,7 +204,7 @@ impl Begun {
             self.samples[tile as usize] = samples.end;
         }
         let failed = |source| RenderError::Denoise { frame: number, source };
-        let more = film_frame(&settings, denoising, &mut rendered).map_err(failed)?;
+        let more = film_frame(settings, denoising, &mut rendered).map_err(failed)?;
         let middle = around.len() / 2;
         let Some(Some(own)) = around.get_mut(middle) else {
             return Err(failed(DenoiseError::Untraced));

@@ -3,6 +3,7 @@
 use super::{MaterialCounts, Poser, TreeCounts, TreeSource, milliseconds};
 use std::{fmt, sync::Arc};
 use throng_accel::{Blas, REFIT_FACTOR, RefitStats};
+use throng_base::memory::describe;
 use throng_device::{Device, DeviceError};
 use throng_scene::{
     Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels,
@@ -278,10 +279,6 @@ fn environment(environment: &Environment) -> String {
     }
 }
 
-fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / 1048576.0
-}
-
 /// Formats a number, with its magnitude in words if it is large.
 fn readable(number: u64) -> String {
     let words = |unit: f64, name: &str| format!("{number} ({:.1} {name})", number as f64 / unit);
@@ -295,8 +292,8 @@ fn readable(number: u64) -> String {
 
 impl fmt::Display for AssemblyInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (copies, bytes) = (readable(self.copies), mebibytes(self.tree_bytes));
-        write!(f, "{:<12} {copies} × {} instances; tree {bytes:.2} MiB", self.name, self.instances)?;
+        let (copies, bytes) = (readable(self.copies), describe(self.tree_bytes));
+        write!(f, "{:<12} {copies} × {} instances; tree {bytes}", self.name, self.instances)?;
         write!(f, ", {} levels down to the triangles", self.tree_depth)
     }
 }
@@ -307,11 +304,11 @@ impl fmt::Display for MeshInfo {
         if self.shape == "sphere" {
             return write!(f, "analytic sphere");
         }
-        let (mesh, trees) = (mebibytes(self.mesh_bytes), mebibytes(self.tree_bytes));
+        let (mesh, trees) = (describe(self.mesh_bytes), describe(self.tree_bytes));
         write!(f, "{} triangles, {} vertices; ", self.primitives, self.vertices)?;
         match self.poses {
-            1 => write!(f, "tree {trees:.2} MiB")?,
-            n => write!(f, "{n} poses of {mesh:.2} MiB with trees of {trees:.2} MiB")?,
+            1 => write!(f, "tree {trees}")?,
+            n => write!(f, "{n} poses of {mesh} with trees of {trees}")?,
         }
         write!(f, ", {} levels, SAH cost {:.1}", self.tree_depth, self.sah_cost)?;
         match self.follows {
@@ -354,13 +351,13 @@ impl fmt::Display for SceneInfo {
         writeln!(f, "  instances    {instances} ({} groups, {} motions)", self.nodes, self.motions)?;
         writeln!(f, "  primitives   {} with instancing", readable(self.instanced_primitives))?;
         writeln!(f, "  materials    {}", self.materials)?;
-        writeln!(f, "  textures     {}, {:.1} MiB", self.textures, mebibytes(self.texture_bytes))?;
+        writeln!(f, "  textures     {}, {}", self.textures, describe(self.texture_bytes))?;
         writeln!(f, "  bounds       {:?} to {:?}", self.bounds.min, self.bounds.max)?;
         writeln!(
             f,
-            "  memory       scene {:.1} MiB, TLAS {:.1} MiB ({} levels)",
-            mebibytes(self.scene_bytes),
-            mebibytes(self.tlas_bytes),
+            "  memory       scene {}, TLAS {} ({} levels)",
+            describe(self.scene_bytes),
+            describe(self.tlas_bytes),
             self.tlas_depth
         )?;
         if let Some(counts) = &self.cached_trees {

@@ -18,7 +18,6 @@ pub fn sampling(settings: &FrameSettings) -> FrameSettings {
         pixels: PixelType::U8,
         display_only: true,
         aovs: variance.then_some(Aov::Variance).into_iter().collect(),
-        layer_sums: false,
         ..settings.clone()
     }
 }
@@ -26,13 +25,13 @@ pub fn sampling(settings: &FrameSettings) -> FrameSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Poser;
+    use crate::{PoseSettings, Poser};
     use proptest::{option, prelude::*, sample::select};
     use std::sync::{
         Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     };
-    use throng_device::{Accumulation, CpuDevice, Device, fake};
+    use throng_device::{CpuDevice, Delivery, Device, Samples, fake};
     use throng_loader as loader;
     use throng_picture::film::FilmSettings;
     use throng_scene::{Integrator, Layering, PixelFilter, Shutter};
@@ -155,19 +154,19 @@ mod tests {
             let mut device = CpuDevice::new().unwrap_or_else(|error| panic!("{error}"));
             device.load(LOADED.clone()).unwrap();
             let mut poser = Poser::new(LOADED.clone(), device.node_layout());
-            poser.set_shutter(settings.shutter);
+            poser.configure(PoseSettings { close_to_camera: false, ..PoseSettings::of(&settings) });
             let frame = poser.pose(7).frame;
-            let mut add = |settings: &FrameSettings, film: &mut Accumulation, until| {
-                let rendered = device.add_samples(&frame, settings, film, until, &|| false);
+            let mut add = |settings: &FrameSettings, film: &mut Samples, until| {
+                let rendered = device.add_samples(&frame, settings, Delivery::default(), film, until, &|| false);
                 rendered.unwrap_or_else(|error| panic!("{error}")).pixels
             };
-            let mut pieces = Accumulation::new(&begun);
+            let mut pieces = Samples::new(&begun);
             add(&begun, &mut pieces, first);
             let in_pieces = add(&whole, &mut pieces, first + more);
-            let mut film = Accumulation::new(&whole);
+            let mut film = Samples::new(&whole);
             let at_once = add(&whole, &mut film, first + more);
             prop_assert_eq!(in_pieces, at_once);
-            prop_assert_eq!(pieces, film);
+            prop_assert_eq!(pieces.into_host().unwrap(), film.into_host().unwrap());
         }
     }
 
@@ -178,15 +177,15 @@ mod tests {
         device.load(LOADED.clone()).unwrap();
         let frame = Poser::new(LOADED.clone(), device.node_layout()).pose(1).frame;
         let progress = device.progress().unwrap();
-        let mut film = Accumulation::new(&settings);
-        device.add_samples(&frame, &settings, &mut film, 2, &|| false).unwrap();
+        let mut film = Samples::new(&settings);
+        device.add_samples(&frame, &settings, Delivery::default(), &mut film, 2, &|| false).unwrap();
         assert_eq!(progress.share(), 0.25);
         let moved = AtomicBool::new(false);
         let look = || {
             moved.fetch_or(progress.share() > 0.25, Ordering::Relaxed);
             false
         };
-        device.add_samples(&frame, &settings, &mut film, 8, &look).unwrap();
+        device.add_samples(&frame, &settings, Delivery::default(), &mut film, 8, &look).unwrap();
         assert!(moved.into_inner(), "counts while it works");
         assert_eq!(progress.share(), 0.0, "no frame is under way");
     }

@@ -2,7 +2,7 @@
 
 use super::{RenderError, RenderJob, keeper::Keeper, pose::Posed, window::Traced};
 use std::time::{Duration, Instant};
-use throng_device::{Accumulation, Device, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop};
+use throng_device::{Delivery, Device, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Samples, Stop};
 
 /// Target duration of one device call. Signals are handled between calls.
 const SLICE: Duration = Duration::from_millis(500);
@@ -23,32 +23,34 @@ pub fn trace(
     stop: &Stop,
 ) -> Result<Traced, RenderError> {
     let settings = &keeper.settings();
+    let delivery = Delivery { layer_sums: keeper.ongoing.part.is_some(), ..job.delivery };
     let failed = |source| RenderError::Device { frame: keeper.frame, source };
-    let mut film = keeper.begin(settings)?;
-    let begun = film.state.samples;
+    let mut film = Samples::from(keeper.begin(settings)?);
+    let begun = film.state().samples;
     // Copy of the film before the current call. A device that is stopped leaves its film in an undefined state.
-    let mut kept = Accumulation::default();
+    let mut kept = Samples::default();
     let mut pace = Pace::default();
     let (mut rays, mut time) = (RayCounts::default(), Duration::ZERO);
     let (mut put_aside, mut shown) = (Instant::now(), Instant::now());
     let mut rendered = loop {
-        if stop() {
-            keeper.put_aside(&film)?;
-            return Err(failed(DeviceError::Stopped));
-        }
         if keeper.keeps() {
+            device.download(&mut film).map_err(failed)?;
             kept.clone_from(&film);
         }
-        let until = pace.next(film.state.samples, settings.samples);
-        let rendered = match device.add_samples(&posed.frame, settings, &mut film, until, stop) {
-            Ok(rendered) => rendered,
-            Err(source) => {
-                if matches!(source, DeviceError::Stopped) {
-                    keeper.put_aside(&kept)?;
-                }
-                return Err(failed(source));
-            }
-        };
+        if stop() {
+            keeper.put_aside(&kept)?;
+            return Err(failed(DeviceError::Stopped));
+        }
+        if put_aside.elapsed() >= CHECKPOINT_INTERVAL {
+            keeper.put_aside(&kept)?;
+            put_aside = Instant::now();
+        }
+        let until = pace.next(film.state().samples, settings.samples);
+        let rendered = device.add_samples(&posed.frame, settings, delivery, &mut film, until, stop);
+        if matches!(rendered, Err(DeviceError::Stopped)) {
+            keeper.put_aside(&kept)?;
+        }
+        let rendered = rendered.map_err(failed)?;
         pace.took(rendered.time);
         rays += rendered.rays;
         time += rendered.time;
@@ -61,13 +63,10 @@ pub fn trace(
             keeper.show(job, settings, rendered)?;
             shown = Instant::now();
         }
-        if put_aside.elapsed() >= CHECKPOINT_INTERVAL {
-            keeper.put_aside(&film)?;
-            put_aside = Instant::now();
-        }
     };
     (rendered.rays, rendered.time) = (rays, time);
-    if film.state.samples > begun || keeper.ongoing.part.is_some() {
+    if keeper.keeps() && (film.state().samples > begun || keeper.ongoing.part.is_some()) {
+        device.download(&mut film).map_err(failed)?;
         keeper.put_aside(&film)?;
     }
     let Posed { time: pose_time, trees, .. } = posed;
@@ -78,12 +77,12 @@ pub fn trace(
 fn with_alpha(
     frame: &Frame,
     settings: &FrameSettings,
-    film: &mut Accumulation,
+    film: &mut Samples,
     device: &mut dyn Device,
 ) -> Result<Rendered, RenderError> {
-    let settings = FrameSettings { unfinished_aovs: true, ..settings.clone() };
-    let until = film.state.samples;
-    let rendered = device.add_samples(frame, &settings, film, until, &|| false);
+    let delivery = Delivery { unfinished_aovs: true, ..Delivery::default() };
+    let until = film.state().samples;
+    let rendered = device.add_samples(frame, settings, delivery, film, until, &|| false);
     rendered.map_err(|source| RenderError::Device { frame: frame.number, source })
 }
 

@@ -3,7 +3,10 @@
 use super::*;
 use std::sync::{Arc, atomic::Ordering};
 use tempfile::TempDir;
-use throng_device::fake::{FakeDevice, Step, settings};
+use throng_device::{
+    Delivery,
+    fake::{FakeDevice, Step, settings},
+};
 use throng_output::Pattern;
 use throng_picture::{aov::AovSet, pixels::PixelType};
 use throng_scene::Scene;
@@ -33,6 +36,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
         pixels: PixelType::U8,
         scene: Arc::new(Scene::default()),
         settings: settings(),
+        delivery: Delivery::default(),
         auto_exposure: None,
         aovs: AovSet::default(),
         denoising: None,

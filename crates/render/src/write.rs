@@ -10,12 +10,12 @@ use std::{
     collections::BTreeMap,
     mem,
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Receiver},
+    sync::{Arc, Mutex, mpsc::Receiver},
     time::Instant,
 };
-use throng_base::memory;
-use throng_denoise::{Denoising, film::FilmFrame};
-use throng_device::{Filtered, FrameSettings, Rendered};
+use throng_base::{memory, sync::lock};
+use throng_denoise::film::FilmFrame;
+use throng_device::{Developer, Filtered, FrameSettings, Rendered};
 use throng_output::{Pixels, draw_edges, tint};
 use throng_picture::{
     aov::{Aov, AovImage, channels::pixel_bytes},
@@ -43,7 +43,7 @@ const DENOISED_FILES: usize = 8;
 /// Number of threads that write the frames of `job`. It is at most the number of frames, the number of threads of the CPU, and the number
 /// of frames that fit into memory. It is small if each writer is helped by other threads. Idle writers sleep.
 pub fn writer_count(job: &RenderJob) -> usize {
-    let pixel_bytes = match &job.settings.file_rows {
+    let pixel_bytes = match &job.delivery.file_rows {
         // Compressed blocks are rarely larger than half of their contents.
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
@@ -56,7 +56,7 @@ pub fn writer_count(job: &RenderJob) -> usize {
     let pixels = job.settings.film_pixels() as u64;
     let part = (memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY).max(BYTES_IN_MEMORY);
     let fit = part.saturating_sub(pixels * around) / (pixels * (pixel_bytes as u64 + own)).max(1);
-    let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.settings.file_rows.is_none();
+    let with_layers = !job.aovs.is_empty() && job.pixels == PixelType::F32 && job.delivery.file_rows.is_none();
     let most = match (with_layers, &job.denoising) {
         (true, _) => SHARED_FILES,
         (false, Some(_)) => DENOISED_FILES,
@@ -154,7 +154,7 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
         // Frees the neighbours' memory before the next allocation.
         around.clear();
         replace_alpha(&mut rendered.aovs, &alpha);
-        develop(job, denoising, (*number, settings), &radiance, rendered)?;
+        develop(job, (*number, settings), &radiance, rendered)?;
         error = FilmError::of(&errors, sampled);
         let [left, _] = errors;
         rendered.aovs.push(AovImage { aov: Aov::Error, values: left.into() });
@@ -170,16 +170,15 @@ pub fn replace_alpha(aovs: &mut [AovImage], alpha: &[f32]) {
     }
 }
 
-/// Converts radiance to the pixels of a frame's file. `settings` are the frame's own.
+/// Converts denoised radiance to the pixels of a frame's file. `settings` are the frame's own.
 pub fn develop(
     job: &RenderJob,
-    denoising: &Denoising,
     (frame, settings): (u32, &FrameSettings),
     radiance: &[f32],
     rendered: &mut Rendered,
 ) -> Result<(), RenderError> {
     let alpha = rendered.alpha().filter(|_| settings.transparent);
-    let pixels = denoising.developer.develop(radiance, alpha, settings, job.pixels);
+    let pixels = Developer::new().and_then(|developer| developer.develop(radiance, alpha, settings, job.pixels));
     rendered.pixels = pixels.map_err(|source| RenderError::Device { frame, source })?.into();
     Ok(())
 }
@@ -206,11 +205,6 @@ pub fn complete(job: &RenderJob, rendered: &mut Rendered) {
         rendered.pixels = pixels.into_native_bytes().into();
     }
     rendered.aovs.retain(|image| job.aovs.contains(image.aov));
-}
-
-/// Locks a mutex. A poisoned lock is accepted: the data are consistent between any two statements, and the panic is reported elsewhere.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Record of the written frames. Reports them to the observer in order, whichever writer finishes first.

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use serde_json::json;
 use std::{fs, sync::Arc};
-use throng_device::{CpuDevice, Device, FrameSettings, fake::settings};
+use throng_device::{CpuDevice, Delivery, Device, FrameSettings, fake::settings};
 use throng_loader::{LoadOptions, options::CameraChoice};
 use throng_render::Poser;
 use throng_scene::{Integrator, Scene, ToneMap};
@@ -77,7 +77,7 @@ fn colors(scene: Scene, integrator: Integrator) -> [[Vec3; 2]; 2] {
     };
     [1, 25].map(|number| {
         let frame = poser.pose(number).frame;
-        device.submit(frame, &settings).expect("starts");
+        device.submit(frame, &settings, Delivery::default()).expect("starts");
         let pixels = device.collect(&|| false).expect("renders").pixels;
         let pixel = |x: usize| {
             let at = 3 * (8 + x);

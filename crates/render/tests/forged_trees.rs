@@ -9,7 +9,7 @@ use throng_accel::{
     TreeKey, Wide, blas_overlap, forging,
 };
 use throng_base::math::{Aabb, hash_u32, hash_unit};
-use throng_device::{CpuDevice, Device, Frame, FrameSettings, RayKind, fake};
+use throng_device::{CpuDevice, Delivery, Device, Frame, FrameSettings, RayKind, fake};
 use throng_scene::{
     Alpha, Instance, Integrator, Material, Mesh, NONE, Scene, Shape, Texels, Texture, TextureMap, TriangleMesh, Wrap,
     anim::{Moment, camera_at},
@@ -41,17 +41,8 @@ const WORDS: [u32; 16] = [
 
 /// A hilly sheet with `cells` cells along each side.
 fn sheet(cells: u32) -> TriangleMesh {
-    let row = cells + 1;
-    let point = |i: u32| [(i % row) as f32, 9.0 * hash_unit(1, i), (i / row) as f32];
-    let cell = |i: u32| {
-        let a = i / cells * row + i % cells;
-        [[a, a + 1, a + row], [a + row, a + 1, a + row + 1]]
-    };
-    TriangleMesh {
-        positions: (0..row * row).map(point).collect(),
-        triangles: (0..cells * cells).flat_map(cell).collect(),
-        ..TriangleMesh::default()
-    }
+    let (positions, triangles) = throng_testing::sheet(cells, |i| 9.0 * hash_unit(1, i));
+    TriangleMesh { positions, triangles, ..TriangleMesh::default() }
 }
 
 fn bytes_of(blas: &Blas, key: TreeKey) -> Vec<u8> {
@@ -191,7 +182,7 @@ fn survive(devices: &mut [CpuDevice], frame: &Frame, rays: &[Ray]) {
             device.trace(frame, kind, rays, &mut hits, 1).unwrap();
         }
         device.count_work(frame, RayKind::Closest, rays).unwrap();
-        device.submit(frame.clone(), &settings).unwrap();
+        device.submit(frame.clone(), &settings, Delivery::default()).unwrap();
         device.collect(&|| false).unwrap();
     }
 }

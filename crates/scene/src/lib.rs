@@ -5,101 +5,74 @@
 
 #![warn(missing_docs)]
 
-mod above;
 #[doc(hidden)]
 pub mod anim;
-#[doc(hidden)]
-pub mod animated;
-mod assembly;
-mod bend;
-mod camera;
-mod catmull_rom;
-mod clay;
-#[doc(hidden)]
-pub mod curve;
-mod demand;
 pub mod desc;
-mod environment;
-mod film;
-mod flight;
-mod fog;
-mod frame_rate;
 mod hash;
-mod integrator;
-mod lens;
-mod light;
-mod lit;
-mod material;
-mod material_values;
-mod mesh;
-mod motion;
-mod names;
-mod placement;
-#[doc(hidden)]
-pub mod ranges;
-mod references;
-#[doc(hidden)]
-pub mod rest;
-#[doc(hidden)]
-pub mod rig;
+mod layout;
+mod moving;
+mod path;
 mod scene;
-mod settings;
-mod shutter;
-mod shutter_keys;
+mod shading;
 #[doc(hidden)]
 pub mod text;
-mod texture;
-mod timeline;
-mod track;
-mod ways;
+mod view;
 
-pub use above::{Above, Relief};
-pub use assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
-pub use bend::{Bend, BendSides};
-pub use camera::{Camera, CameraPath, Cut, Follow, Subject};
-#[doc(hidden)]
-pub use catmull_rom::catmull_rom;
-#[doc(hidden)]
-pub use clay::CLAY;
-#[doc(hidden)]
-pub use demand::VertexDemand;
 pub use desc::{Face, Rotations};
-pub use environment::{Environment, FloatImage, Stars};
-pub use film::{PixelFilter, ToneMap};
-pub use flight::{CameraKey, Flight, Pace, Parametrisation};
-pub use fog::{Fog, Thinning};
-pub use frame_rate::FrameRate;
-pub use integrator::{Integrator, Layering};
+pub use layout::assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
 #[doc(hidden)]
-pub use integrator::{Paths, Shows};
-pub use lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
+pub use layout::demand::VertexDemand;
+pub use layout::mesh::{Mesh, Shape, TriangleMesh};
+pub use layout::names::Names;
 #[doc(hidden)]
-pub use lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
-pub use light::Light;
+pub use layout::names::cut;
+pub use layout::placement::{Instance, Node};
+pub use layout::references::LostReference;
 #[doc(hidden)]
-pub use lit::LightSource;
-pub use material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
-pub use mesh::{Mesh, Shape, TriangleMesh};
-pub use motion::{Follower, Keyframe, Motion, MotionPart, Noise, Phase, Travel};
-pub use names::Names;
+pub use layout::rest;
+pub use layout::rest::Far;
 #[doc(hidden)]
-pub use names::cut;
-pub use placement::{Instance, Node};
-pub use references::LostReference;
-pub use rest::Far;
+pub use layout::ways::LostPath;
+pub use moving::bend::{Bend, BendSides};
+pub use moving::motion::{Follower, Keyframe, Motion, MotionPart, Noise, Phase, Travel};
+#[doc(hidden)]
+pub use moving::timeline::{Changes, Timeline};
+#[doc(hidden)]
+pub use moving::{animated, rig};
+pub use path::above::{Above, Relief};
+#[doc(hidden)]
+pub use path::catmull_rom::catmull_rom;
+#[doc(hidden)]
+pub use path::curve;
+pub use path::flight::{CameraKey, Flight, Pace, Parametrisation};
+#[doc(hidden)]
+pub use path::track::Position;
+pub use path::track::{Ease, Ends, Key, Track};
 pub use scene::{PlacedRun, Scene};
-pub use settings::{Metering, RenderDefaults};
-pub use shutter::{Shutter, ShutterError};
 #[doc(hidden)]
-pub use shutter_keys::{ShutterKeys, ShutterSpan};
-pub use texture::{Texels, Texture, Wrap};
+pub use shading::clay::CLAY;
+pub use shading::environment::{Environment, FloatImage, Stars};
+pub use shading::fog::{Fog, Thinning};
+pub use shading::light::Light;
 #[doc(hidden)]
-pub use timeline::{Changes, Timeline};
+pub use shading::lit::LightSource;
+pub use shading::material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
+pub use shading::texture::{Texels, Texture, Wrap};
+pub use view::camera::{Camera, CameraPath, Cut, Follow, Subject};
+pub use view::film::{PixelFilter, ToneMap};
+pub use view::frame_rate::FrameRate;
+pub use view::integrator::{Integrator, Layering};
 #[doc(hidden)]
-pub use track::Position;
-pub use track::{Ease, Ends, Key, Track};
+pub use view::integrator::{Paths, Shows};
+pub use view::lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
 #[doc(hidden)]
-pub use ways::LostPath;
+pub use view::lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
+#[doc(hidden)]
+pub use view::ranges;
+pub use view::settings::{Metering, RenderDefaults};
+pub use view::shutter::{Shutter, ShutterError};
+#[doc(hidden)]
+pub use view::shutter_keys::{ShutterKeys, ShutterSpan};
 
 /// Marks an absent optional index.
 pub const NONE: u32 = u32::MAX;

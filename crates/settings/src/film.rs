@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cli")]
 use super::flags;
-use super::limits;
+use super::{background::BackgroundChoice, limits};
 #[cfg(feature = "cli")]
 use clap::{
     ValueEnum,
@@ -15,7 +15,6 @@ use throng_picture::{
     aov::{Aov, AovSet},
     film::FilmSettings,
 };
-use throng_render::BackgroundChoice;
 use throng_scene::{PixelFilter, ranges};
 
 /// Settings of the pixel filter and of display colours. Absent values are taken from the scene.
@@ -37,6 +36,17 @@ pub struct FilmOptions {
 }
 
 impl FilmOptions {
+    /// These choices, completed by the choices of a lower layer. A filter keeps its own width.
+    #[must_use]
+    pub(super) fn or(self, lower: &Self) -> Self {
+        Self {
+            filter: self.filter.or(lower.filter),
+            filter_width: self.filter_width.or(lower.filter_width.filter(|_| self.filter.is_none())),
+            white_balance: self.white_balance.or(lower.white_balance),
+            dither: self.dither.or(lower.dither),
+        }
+    }
+
     pub(super) fn resolve(&self, usual: &FilmSettings) -> FilmSettings {
         FilmSettings {
             filter: self.filter.unwrap_or(usual.filter),

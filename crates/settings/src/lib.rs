@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+mod background;
 mod error;
 mod files;
 mod film;
@@ -19,6 +20,7 @@ mod plan;
 pub mod run;
 mod several;
 
+pub use background::BackgroundChoice;
 #[doc(hidden)]
 pub use error::Error;
 pub use files::FileOptions;
@@ -42,7 +44,7 @@ pub use throng_output::{ColorDepth, Destination, ExrCompression, Pattern, VideoN
 #[doc(inline)]
 pub use throng_picture::aov::Aov;
 #[doc(inline)]
-pub use throng_render::{BackgroundChoice, Mismatched, TreeCache, TreeSource, frames::FrameList};
+pub use throng_render::{Mismatched, TreeCache, TreeSource, frames::FrameList};
 pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy};
 
 #[cfg(feature = "cli")]
@@ -205,11 +207,8 @@ pub struct RenderOptions {
     #[cfg_attr(feature = "cli", arg(long))]
     pub single_scatter: bool,
     /// Path integrator: how shiny layers dim the layers below them
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "NAME", value_parser = flags::choice::<Layering>(), default_value = "reciprocal", hide_default_value = true)
-    )]
-    pub layering: Layering,
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<Layering>()))]
+    pub layering: Option<Layering>,
     /// Path integrator: maximum radiance from a light after a bounce. Removes bright specks and darkens the picture [default: no limit; 2
     /// for models lit by anything but their own lights]
     #[cfg_attr(
@@ -241,6 +240,30 @@ pub struct RenderOptions {
 }
 
 impl RenderOptions {
+    /// These choices, completed by the choices of a lower layer, such as a viewer's by the command line's. Switches are on if either layer
+    /// turns them on.
+    #[must_use]
+    pub fn or(self, lower: &Self) -> Self {
+        Self {
+            size: self.size.or(lower.size),
+            samples: self.samples.or(lower.samples),
+            bounces: self.bounces.or(lower.bounces),
+            seed: self.seed.or(lower.seed),
+            lock_seed: self.lock_seed || lower.lock_seed,
+            integrator: self.integrator.or(lower.integrator),
+            noise: self.noise.or(lower.noise),
+            single_scatter: self.single_scatter || lower.single_scatter,
+            layering: self.layering.or(lower.layering),
+            clamp_indirect: self.clamp_indirect.or(lower.clamp_indirect),
+            exposure: self.exposure.or(lower.exposure),
+            tone_map: self.tone_map.or(lower.tone_map),
+            shutter: self.shutter.or(lower.shutter),
+            wireframe: self.wireframe.or(lower.wireframe),
+            film: self.film.or(&lower.film),
+            region: self.region.or(lower.region),
+        }
+    }
+
     /// The settings of all frames. Values from the scene are checked like flags, and the picture must fit into the machine's memory.
     #[doc(hidden)]
     pub fn resolve(&self, scene: &RenderDefaults) -> Result<FrameSettings, SettingsError> {
@@ -264,7 +287,7 @@ impl RenderOptions {
             },
             tone_map: self.tone_map.unwrap_or(usual.tone_map),
             single_scatter: self.single_scatter,
-            layering: self.layering,
+            layering: self.layering.unwrap_or_default(),
             // An explicit number of samples overrides the scene's noise target.
             noise: self.noise.or(usual.noise.filter(|_| self.samples.is_none())),
             clamp_indirect: self.clamp_indirect.or(usual.clamp_indirect),

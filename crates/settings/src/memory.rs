@@ -9,10 +9,11 @@ use throng_picture::aov::AovSet;
 /// Estimated memory of a picture: the float film, and the output pixels of frames in flight.
 const BYTES_PER_PIXEL: u64 = 32;
 
-/// Checks the memory of a picture whose samples are kept in a file: the film, a copy of it, and its layers.
-pub fn check_film(settings: &FrameSettings) -> Result<(), SettingsError> {
+/// Checks the memory of a picture whose samples are kept in a file: the film, a copy of it, and its layers if they are
+/// kept.
+pub fn check_film(settings: &FrameSettings, keeps_layers: bool) -> Result<(), SettingsError> {
     let sums = Accumulation::sum_words(settings) * if Accumulation::has_odd(settings) { 2 } else { 1 };
-    let layers = if settings.layer_sums { layer_words(settings.aovs) } else { 0 };
+    let layers = if keeps_layers { layer_words(settings.aovs) } else { 0 };
     let words = 2 * (sums + layers) + settings.aovs.channels() + 3;
     check_bytes(settings.film_size(), 4 * words as u64)
 }

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 use throng_denoise::{Denoise, Denoiser, Denoising, film::REACH};
-use throng_device::{Device, FrameSettings};
+use throng_device::{Delivery, Device, FrameSettings};
 use throng_loader::{self as loader, LoadError, LoadOptions, gltf::Model};
 use throng_output::{Manifests, OutputError, prepare_distinct};
 use throng_picture::{
@@ -144,20 +144,16 @@ impl PictureOptions {
                 memory::check_window(&settings, aovs, (denoising.reach, denoised_noise.is_some()))?;
                 settings
             }
-            None => FrameSettings {
-                pixels,
-                aovs: gathered,
-                file_rows: output
-                    .file_rows(aovs, transparent)
-                    .filter(|_| makes_blocks && background.is_none() && wireframe_color.is_none()),
-                ..settings
-            },
+            None => FrameSettings { pixels, aovs: gathered, ..settings },
         };
+        let is_traced = denoising.is_none() && background.is_none() && wireframe_color.is_none();
+        let file_rows = output.file_rows(aovs, transparent).filter(|_| makes_blocks && is_traced);
         settings.film.filter = settings.filter();
         settings.display_only = pixels != PixelType::F32;
         Ok(RenderJob {
             pixels,
             settings,
+            delivery: Delivery { file_rows, ..Delivery::default() },
             auto_exposure: self.picture.auto_exposure(&scene.settings),
             scene,
             aovs,
@@ -280,7 +276,7 @@ impl<'a> Run<'a> {
             return Err(SettingsError::DenoisedCheckpoint.into());
         }
         if job.settings.open_ended {
-            memory::check_film(&FrameSettings { layer_sums: part.is_some(), ..job.settings.clone() })?;
+            memory::check_film(&job.settings, part.is_some())?;
         }
         let driver = driver.for_job(&job, part, asked);
         plan.prepare(&job, ongoing)?;

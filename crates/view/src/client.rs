@@ -1,16 +1,22 @@
 //! The connection to one page: one thread reads the page's messages, another writes pictures and answers.
 
-use super::{Request, SEND_PATIENCE, STACK, Shared, encode, flow::Flow};
+use crate::{
+    encode,
+    flow::Flow,
+    protocol::Request,
+    server::{SEND_PATIENCE, STACK, Shared},
+};
 use bytes::Bytes;
 #[cfg(unix)]
 use std::os::fd::AsRawFd;
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, TcpStream},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
 };
+use throng_base::sync::lock;
 use throng_preview::{Answer, Link, Next};
 use tungstenite::{
     Error, Message, WebSocket,
@@ -274,9 +280,4 @@ impl Writer {
         let text = serde_json::to_string(&answer).map_err(io::Error::from)?;
         self.socket.send(Message::Text(text.into()))
     }
-}
-
-/// Locks a mutex, even if it is poisoned: the panic is reported where it happened, and the data are consistent between statements.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

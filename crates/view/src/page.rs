@@ -2,10 +2,10 @@
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Path, type and contents of scripts, by file name.
+/// Path, type and contents of scripts, by folder and file name. Folders divide the scripts by subject; paths do not have them.
 macro_rules! scripts {
-    ($($name:literal)*) => {
-        &[$((concat!("/", $name), SCRIPT, include_str!(concat!("page/", $name)))),*]
+    ($($folder:literal: $($name:literal)*;)*) => {
+        &[$($((concat!("/", $name), SCRIPT, include_str!(concat!("page/", $folder, "/", $name)))),*),*]
     };
 }
 
@@ -18,45 +18,17 @@ pub const FILES: &[(&str, &str, &str)] = &[
 
 /// Path, type and contents of the scripts.
 pub const SCRIPTS: &[(&str, &str, &str)] = scripts! {
-    "actions.js"
-    "app.js"
-    "camera.js"
-    "clipboard.js"
-    "colours.js"
-    "connection.js"
-    "dom.js"
-    "events.js"
-    "flight.js"
-    "gizmo.js"
-    "handles.js"
-    "help.js"
-    "icons.js"
-    "key_editor.js"
-    "keyboard.js"
-    "main.js"
-    "message.js"
-    "overlay.js"
-    "panel.js"
-    "picture.js"
-    "playback.js"
-    "pointer.js"
-    "saving.js"
-    "selection.js"
-    "settings.js"
-    "sharing.js"
-    "shell.js"
-    "stage.js"
-    "status.js"
-    "still.js"
-    "strip.js"
-    "thumbnails.js"
-    "times.js"
-    "transport.js"
-    "turns.js"
-    "values.js"
-    "vectors.js"
-    "viewpoint.js"
-    "waypoints.js"
+    "base":
+        "actions.js" "app.js" "clipboard.js" "dom.js" "events.js" "help.js" "icons.js" "keyboard.js" "main.js"
+        "shell.js" "status.js";
+    "camera":
+        "camera.js" "flight.js" "turns.js" "vectors.js" "viewpoint.js";
+    "panel":
+        "colours.js" "panel.js" "saving.js" "selection.js" "settings.js" "sharing.js" "still.js" "values.js";
+    "picture":
+        "connection.js" "gizmo.js" "handles.js" "message.js" "overlay.js" "picture.js" "pointer.js" "stage.js";
+    "timeline":
+        "key_editor.js" "playback.js" "strip.js" "thumbnails.js" "times.js" "transport.js" "waypoints.js";
 };
 
 /// Type and contents of the file at `path`.
@@ -68,14 +40,20 @@ pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::{fs, path::Path};
 
     #[test]
     fn every_script_of_the_folder_is_served() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/page");
-        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        for name in names.filter(|name| name.ends_with(".js")) {
-            assert!(file(&format!("/{name}")).is_some(), "{name} is in the folder, but not among the scripts");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/src/page");
+        let entries = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let folders = entries(Path::new(page)).filter(|path| path.is_dir());
+        let names: Vec<String> = folders
+            .flat_map(|folder| entries(&folder))
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names.len(), SCRIPTS.len());
+        for name in names {
+            assert!(file(&format!("/{name}")).is_some(), "{name} is in a folder, but not among the scripts");
         }
         assert!(file("/").is_some() && file("/../mod.rs").is_none());
     }

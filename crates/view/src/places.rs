@@ -1,15 +1,16 @@
 //! Limits on the number of connections. Connections without the token have a separate limit, so they cannot lock out clients that have it.
 
-use super::Shared;
+use crate::server::Shared;
 use std::{
     collections::VecDeque,
     io,
     net::{Shutdown, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
+use throng_base::sync::lock;
 
 /// Maximum number of connections that have not shown the token yet. A new one replaces the oldest.
 const MOST_STRANGERS: usize = 32;
@@ -54,7 +55,7 @@ impl Strangers {
     /// If the system provides no second handle of the connection.
     pub fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<Stranger> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut present = self.present();
+        let mut present = lock(&self.present);
         present.push_back((number, stream.try_clone()?));
         while present.len() > MOST_STRANGERS {
             if let Some((_, oldest)) = present.pop_front() {
@@ -63,15 +64,11 @@ impl Strangers {
         }
         Ok(Stranger { among: self.clone(), number })
     }
-
-    fn present(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
-        self.present.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Stranger {
     fn drop(&mut self) {
-        self.among.present().retain(|(number, _)| *number != self.number);
+        lock(&self.among.present).retain(|(number, _)| *number != self.number);
     }
 }
 
@@ -96,6 +93,6 @@ mod tests {
         clients[1].set_nonblocking(true).unwrap();
         assert_eq!(clients[1].read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         inside.clear();
-        assert!(strangers.present().is_empty());
+        assert!(lock(&strangers.present).is_empty());
     }
 }

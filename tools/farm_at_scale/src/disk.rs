@@ -1,6 +1,6 @@
 //! The simulated file server and its clients. Like NFS, they are slow, fail, and report outdated results.
 
-use crate::process::{Process, lock};
+use crate::process::Process;
 use std::{
     collections::HashMap,
     ffi::{OsStr, OsString},
@@ -8,13 +8,16 @@ use std::{
     io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, Mutex, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
-use throng_base::disk::{Operation, seam::Disk};
+use throng_base::{
+    disk::{Operation, seam::Disk},
+    sync::{lock, unpoisoned},
+};
 
 /// Speed-up of the time in which claims expire.
 pub const HURRY: u32 = 40;
@@ -81,17 +84,17 @@ impl Server {
     }
 
     pub fn add(&self, name: &OsStr, process: Arc<Process>) {
-        self.processes.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), process);
+        unpoisoned(self.processes.write()).insert(name.to_owned(), process);
     }
 
     pub fn remove(&self, name: &OsStr) {
-        self.processes.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        unpoisoned(self.processes.write()).remove(name);
     }
 
     /// Loses a machine with all of its processes. The server keeps their locks for a while.
     pub fn lose(&self, host: usize) {
         let end = Instant::now() + LEASE;
-        let processes = self.processes.read().unwrap_or_else(PoisonError::into_inner);
+        let processes = unpoisoned(self.processes.read());
         for process in processes.values().filter(|process| process.host == host) {
             let locks = lock(&process.locked).drain().map(|(_, file)| (end, file)).collect::<Vec<_>>();
             lock(&self.leases).extend(locks);
@@ -122,7 +125,7 @@ impl Server {
 
     fn process(&self, path: &Path) -> Option<Arc<Process>> {
         let name = path.strip_prefix(&self.mounts).ok()?.iter().next()?;
-        self.processes.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        unpoisoned(self.processes.read()).get(name).cloned()
     }
 
     fn count(&self, operation: Operation) {

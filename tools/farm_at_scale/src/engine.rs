@@ -4,7 +4,7 @@ use crate::{
     Args,
     disk::{Client, HURRY, OPERATIONS, Server, cut},
     painter::{Painter, SIZE, picture_of},
-    process::{Fate, Process, lock},
+    process::{Fate, Process},
     random::Random,
 };
 #[cfg(unix)]
@@ -29,7 +29,7 @@ use throng::{
     scene::Scene,
     settings::{Destination, FrameOptions, PictureOptions},
 };
-use throng_base::disk::seam;
+use throng_base::{disk::seam, sync::lock};
 use throng_render::Summary;
 use throng_settings::run::Run;
 
@@ -152,12 +152,10 @@ impl Engine {
             if self.done[task as usize].load(Ordering::Relaxed) {
                 continue;
             }
-            match self.run_task(host, task) {
-                true if self.done[task as usize].swap(true, Ordering::Relaxed) => {}
-                true => {
-                    self.left.fetch_sub(1, Ordering::Relaxed);
-                }
-                false => lock(&self.waiting).push_back(task),
+            if !self.run_task(host, task) {
+                lock(&self.waiting).push_back(task);
+            } else if !self.done[task as usize].swap(true, Ordering::Relaxed) {
+                self.left.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }

@@ -13,7 +13,7 @@ use std::{
 use throng::scene::Scene;
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
-use throng_device::{Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop};
+use throng_device::{Delivery, Device, DeviceError, Frame, FrameSettings, RayCounts, RayKind, Rendered, Stop};
 
 /// Width and height of pictures.
 pub const SIZE: u32 = 16;
@@ -55,7 +55,7 @@ impl Device for Painter {
         Ok(())
     }
 
-    fn submit(&mut self, frame: Frame, _: &FrameSettings) -> Result<(), DeviceError> {
+    fn submit(&mut self, frame: Frame, _: &FrameSettings, _: Delivery) -> Result<(), DeviceError> {
         self.under_way.push_back(frame.number());
         Ok(())
     }

@@ -8,11 +8,12 @@ use std::{
     panic,
     path::PathBuf,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
     thread,
 };
+use throng_base::sync::lock;
 
 /// How a process ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +72,12 @@ impl Process {
                 None => {}
             }
         }
-        match self.dead.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true if thread::panicking() => Err(ErrorKind::BrokenPipe.into()),
-            true => panic::resume_unwind(Box::new(Crash)),
+        if !self.dead.load(Ordering::Relaxed) {
+            Ok(())
+        } else if thread::panicking() {
+            Err(ErrorKind::BrokenPipe.into())
+        } else {
+            panic::resume_unwind(Box::new(Crash))
         }
     }
 }
@@ -91,8 +94,4 @@ pub fn silence_crashes() {
             usual(info);
         }
     }));
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

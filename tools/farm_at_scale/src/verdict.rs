@@ -3,13 +3,14 @@
 use crate::{
     disk::OPERATIONS,
     engine::{Engine, Looked, is_whole},
-    process::lock,
 };
 use std::{
-    fmt, fs,
+    fmt, fs, io,
+    path::Path,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
+use throng_base::sync::lock;
 
 /// Painted frames that a run may have in flight when it ends: one waiting, one on the device and two being written.
 const UNDER_WAY: u64 = 4;
@@ -28,18 +29,42 @@ fn of(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
+/// Numbers of temporary files and of claims in a folder.
+fn left_behind(folder: &Path) -> io::Result<[u64; 2]> {
+    let mut counts = [0; 2];
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        [".part", ".claim"].iter().zip(&mut counts).for_each(|(end, count)| *count += u64::from(name.ends_with(end)));
+    }
+    Ok(counts)
+}
+
+/// The numbers of operations per frame as text: of the work, and of the run that looked at all frames again.
+fn operations(engine: &Engine, looked: &Looked) -> String {
+    let (server, frames) = (&engine.server, f64::from(engine.frames));
+    let counts = server.counts();
+    let per_frame = |index: usize| (counts[index] - looked.counts[index]) as f64 / frames;
+    let mut text = String::new();
+    for (index, (_, name)) in OPERATIONS.iter().enumerate() {
+        text += &format!(" {name} {:.1},", per_frame(index));
+    }
+    let all: f64 = (0..OPERATIONS.len()).map(per_frame).sum();
+    text += &format!(" in all {all:.1}; names listed {:.0}\n", of(&server.listed) as f64 / frames);
+    let looks: u64 = looked.counts.iter().sum();
+    text + &format!(
+        "a run that looks at all of them again: {:.1} s, {:.1} operations per frame, {} rendered again",
+        looked.seconds,
+        looks as f64 / frames,
+        looked.rendered,
+    )
+}
+
 impl Verdict {
     pub fn of(engine: &Engine, looked: Looked, worked: Duration) -> anyhow::Result<Self> {
         let Engine { server, tally, frames, .. } = engine;
         let cut = lock(&engine.cut).len() as u64;
-        let mut files = [0_u64; 3];
-        for entry in fs::read_dir(&engine.out)? {
-            let name = entry?.file_name();
-            let name = name.to_string_lossy();
-            let kinds = [".png", ".part", ".claim"];
-            kinds.iter().zip(&mut files).for_each(|(end, count)| *count += u64::from(name.ends_with(end)));
-        }
-        let [_, parts, claims] = files;
+        let [parts, claims] = left_behind(&engine.out)?;
         let path_of = |frame| engine.out.join(format!("{frame:06}.png"));
         let (mut lost, mut torn) = (0, of(&tally.seen_torn));
         for frame in 1..=*frames {
@@ -53,8 +78,6 @@ impl Verdict {
         let ended = of(&tally.crashed) + of(&tally.preempted) + of(&tally.failed) + of(&tally.lost_tasks);
         let twice = (finished.saturating_sub(u64::from(*frames)), lies + cut + UNDER_WAY * of(&tally.hung));
         let in_vain = (painted.saturating_sub(finished), UNDER_WAY * ended);
-        let counts = server.counts();
-        let per_frame = |index: usize| (counts[index] - looked.counts[index]) as f64 / f64::from(*frames);
         let mut text = format!(
             "{frames} frames in {:.0} s\n\
              killed: {}; preempted: {}; failed: {}; machines lost: {}, with {} tasks; hung: {}; given twice: {}\n\
@@ -81,18 +104,7 @@ impl Verdict {
             in_vain.0,
             in_vain.1,
         );
-        let all: f64 = (0..OPERATIONS.len()).map(per_frame).sum();
-        for (index, (_, name)) in OPERATIONS.iter().enumerate() {
-            text += &format!(" {name} {:.1},", per_frame(index));
-        }
-        text += &format!(" in all {all:.1}; names listed {:.0}\n", of(&server.listed) as f64 / f64::from(*frames));
-        let looks: u64 = looked.counts.iter().sum();
-        text += &format!(
-            "a run that looks at all of them again: {:.1} s, {:.1} operations per frame, {} rendered again",
-            looked.seconds,
-            looks as f64 / f64::from(*frames),
-            looked.rendered,
-        );
+        text += &operations(engine, &looked);
         for (error, times) in lock(&engine.errors).iter() {
             text += &format!("\n  {times} x {error}");
         }

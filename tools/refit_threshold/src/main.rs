@@ -235,69 +235,84 @@ fn table(mesh: &TriangleMesh, rows: &[Row]) -> String {
 const SIZE: (f64, f64) = (640.0, 400.0);
 const MARGIN: f64 = 56.0;
 
+/// Axes of the plot: the cost ratio that the policy uses, and the slowdown of rays. Both begin at 1.
+struct Axes {
+    most_x: f64,
+    most_y: f64,
+}
+
+impl Axes {
+    /// Width and height of the area between the axes.
+    const AREA: (f64, f64) = (SIZE.0 - 2.0 * MARGIN, SIZE.1 - 2.0 * MARGIN);
+
+    fn x(&self, ratio: f64) -> f64 {
+        MARGIN + Self::AREA.0 * (ratio - 1.0) / (self.most_x - 1.0)
+    }
+
+    fn y(&self, slower: f64) -> f64 {
+        SIZE.1 - MARGIN - Self::AREA.1 * (slower - 1.0) / (self.most_y - 1.0)
+    }
+
+    /// Lines of a grid with their numbers.
+    fn grid(&self) -> String {
+        let (left, right, bottom, top) = (MARGIN, SIZE.0 - MARGIN, SIZE.1 - MARGIN, MARGIN);
+        let step = |step: u32| {
+            let share = f64::from(step) / 4.0;
+            let (ratio, slower) = (1.0 + share * (self.most_x - 1.0), 1.0 + share * (self.most_y - 1.0));
+            let (x, y) = (self.x(ratio), self.y(slower));
+            format!(
+                "<path d=\"M{left} {y:.1}H{right}M{x:.1} {bottom}V{top}\" stroke=\"#ddd\"/>\n\
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{slower:.2}</text>\n\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{ratio:.2}</text>\n",
+                left - 8.0,
+                y + 4.0,
+                bottom + 18.0
+            )
+        };
+        (0..=4).map(step).collect()
+    }
+
+    /// The ratio beyond which trees are rebuilt.
+    fn limit(&self) -> String {
+        let factor = f64::from(throng_accel::REFIT_FACTOR);
+        let x = self.x(factor);
+        format!(
+            "<path d=\"M{x:.1} {}V{MARGIN}\" stroke=\"#c33\" stroke-dasharray=\"5 4\"/>\n\
+             <text x=\"{:.1}\" y=\"{:.1}\" fill=\"#c33\">rebuild beyond {factor:.1}</text>\n",
+            SIZE.1 - MARGIN,
+            x + 6.0,
+            MARGIN + 12.0
+        )
+    }
+}
+
 /// Plots the slowdown of rays over the cost ratio that the policy uses.
 fn plot(rows: &[Row]) -> String {
     let slowdown = |row: &Row| row.refitted / row.fresh;
-    let (width, height) = (SIZE.0 - 2.0 * MARGIN, SIZE.1 - 2.0 * MARGIN);
-    let most_x = rows.iter().map(|r| r.policy_ratio).fold(2.0, f64::max).ceil();
-    let most_y = rows.iter().map(slowdown).fold(2.0, f64::max).ceil();
-    let x = |ratio: f64| MARGIN + width * (ratio - 1.0) / (most_x - 1.0);
-    let y = |slower: f64| SIZE.1 - MARGIN - height * (slower - 1.0) / (most_y - 1.0);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        SIZE.0, SIZE.1
-    );
-    let mut line = |text: String| {
-        svg.push_str(&text);
-        svg.push('\n');
+    let axes = Axes {
+        most_x: rows.iter().map(|r| r.policy_ratio).fold(2.0, f64::max).ceil(),
+        most_y: rows.iter().map(slowdown).fold(2.0, f64::max).ceil(),
     };
-    for step in 0..=4 {
-        let share = f64::from(step) / 4.0;
-        let (ratio, slower) = (1.0 + share * (most_x - 1.0), 1.0 + share * (most_y - 1.0));
-        let (left, right, bottom, top) = (MARGIN, SIZE.0 - MARGIN, SIZE.1 - MARGIN, MARGIN);
-        line(format!(
-            "<path d=\"M{left} {0:.1}H{right}M{1:.1} {bottom}V{top}\" stroke=\"#ddd\"/>",
-            y(slower),
-            x(ratio)
-        ));
-        line(format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{slower:.2}</text>",
-            left - 8.0,
-            y(slower) + 4.0
-        ));
-        line(format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{ratio:.2}</text>",
-            x(ratio),
-            bottom + 18.0
-        ));
-    }
-    let factor = f64::from(throng_accel::REFIT_FACTOR);
-    line(format!(
-        "<path d=\"M{:.1} {}V{MARGIN}\" stroke=\"#c33\" stroke-dasharray=\"5 4\"/>",
-        x(factor),
-        SIZE.1 - MARGIN
-    ));
-    line(format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"#c33\">rebuild beyond {factor:.1}</text>",
-        x(factor) + 6.0,
-        MARGIN + 12.0
-    ));
     let mut sorted: Vec<_> = rows.iter().map(|row| (row.policy_ratio, slowdown(row))).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let points: Vec<_> = sorted.iter().map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
-    line(format!("<polyline points=\"{}\" fill=\"none\" stroke=\"#269\" stroke-width=\"2\"/>", points.join(" ")));
-    for &(a, b) in &sorted {
-        line(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"#269\"/>", x(a), y(b)));
-    }
-    line(format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">cost by the surface area heuristic, relative to the last build</text>",
+    let sorted: Vec<_> = sorted.iter().map(|&(ratio, slower)| (axes.x(ratio), axes.y(slower))).collect();
+    let points: Vec<_> = sorted.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let circle = |(x, y): &(f64, f64)| format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"#269\"/>\n");
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
+         {}{}<polyline points=\"{}\" fill=\"none\" stroke=\"#269\" stroke-width=\"2\"/>\n{}\
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">cost by the surface area heuristic, relative to the last build</text>\n\
+         <text x=\"16\" y=\"{middle:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {middle:.1})\">\
+         time per ray, relative to a fresh tree</text>\n</svg>\n",
+        SIZE.0,
+        SIZE.1,
+        axes.grid(),
+        axes.limit(),
+        points.join(" "),
+        sorted.iter().map(circle).collect::<String>(),
         SIZE.0 / 2.0,
-        SIZE.1 - 12.0
-    ));
-    line(format!(
-        "<text x=\"16\" y=\"{0:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {0:.1})\">time per ray, relative to a fresh tree</text>",
-        SIZE.1 / 2.0
-    ));
-    svg + "</svg>\n"
+        SIZE.1 - 12.0,
+        middle = SIZE.1 / 2.0
+    )
 }

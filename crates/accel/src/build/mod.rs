@@ -27,9 +27,9 @@ use crate::{
     node::{NodeArray, Tree, Wide, each_width},
 };
 use glam::{Vec3, Vec4};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use throng_abi::{EMPTY_CHILD, LEAF};
-use throng_base::math::Aabb;
+use throng_base::{math::Aabb, sync::lock};
 
 /// Level (the root's is 1) at which nodes start to divide their primitives evenly. Trees of real scenes never reach it. For others it limits the
 /// depth to 30 levels of 8-wide nodes, without the levels that groups add.
@@ -105,14 +105,14 @@ struct Spare<const N: usize>(Mutex<Vec<Vec<Wide<N>>>>);
 impl<const N: usize> Spare<N> {
     /// An empty vector with room for `capacity` nodes.
     fn take(&self, capacity: usize) -> Vec<Wide<N>> {
-        let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = lock(&self.0).pop();
         let mut nodes = spare.unwrap_or_default();
         nodes.reserve(capacity);
         nodes
     }
 
     fn put_back(&self, subtrees: impl Iterator<Item = Subtree<N>>) {
-        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&self.0);
         spare.extend(subtrees.map(|mut subtree| {
             subtree.nodes.clear();
             subtree.nodes

@@ -145,10 +145,12 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
             let (min, max) = decoded(&node, slot);
             let own = Aabb { min: min.as_vec3(), max: max.as_vec3() };
             let within = within.intersection(own);
-            let content = match node.triangles >> slot & 1 != 0 {
-                _ if is_unit => self.unit(&node, slot, level, within)?,
-                true => (self.leaf)(&node, slot, within)?,
-                false => continue,
+            let content = if is_unit {
+                self.unit(&node, slot, level, within)?
+            } else if node.triangles >> slot & 1 != 0 {
+                (self.leaf)(&node, slot, within)?
+            } else {
+                continue;
             };
             if !content.is_empty() {
                 let slack = f64::from(SLACK) * f64::from(content.reach().max_element());

@@ -7,17 +7,8 @@ use throng_scene::TriangleMesh;
 
 /// A hilly sheet with `cells` cells along each side.
 pub(super) fn sheet(cells: u32) -> TriangleMesh {
-    let row = cells + 1;
-    let point = |i: u32| [(i % row) as f32, 9.0 * hash_unit(1, i), (i / row) as f32];
-    let cell = |i: u32| {
-        let a = i / cells * row + i % cells;
-        [[a, a + 1, a + row], [a + row, a + 1, a + row + 1]]
-    };
-    TriangleMesh {
-        positions: (0..row * row).map(point).collect(),
-        triangles: (0..cells * cells).flat_map(cell).collect(),
-        ..TriangleMesh::default()
-    }
+    let (positions, triangles) = throng_testing::sheet(cells, |i| 9.0 * hash_unit(1, i));
+    TriangleMesh { positions, triangles, ..TriangleMesh::default() }
 }
 
 pub(super) fn bytes_of(blas: &Blas, key: TreeKey) -> Vec<u8> {

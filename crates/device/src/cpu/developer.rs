@@ -1,6 +1,7 @@
 //! Display pixels from films.
 
-use super::{DeviceError, RESOLVE_BATCH, kernels::KernelTable, launch::Launch, variants::chosen_kernels};
+use super::{RESOLVE_BATCH, kernels::KernelTable, launch::Launch, variants::chosen_kernels};
+use crate::DeviceError;
 use bytemuck::Zeroable;
 use std::ptr::null;
 use throng_abi::{DisplayParams, FilmParams, Params};

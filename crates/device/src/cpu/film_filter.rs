@@ -1,6 +1,10 @@
 //! The animation denoiser on the CPU: kernels that process a frame and its neighbours in tiles.
 
-use super::{Kernel, Launch, chosen_kernels};
+use super::{
+    kernels::{Kernel, KernelTable},
+    launch::Launch,
+    variants::chosen_kernels,
+};
 use crate::{
     DeviceError, TileGrid,
     film_filter::{
@@ -16,7 +20,7 @@ use throng_abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseL
 const RECORD_BATCH: u32 = 1024;
 
 /// Kernels that denoise a frame with its neighbours.
-pub struct FilmFilter(&'static super::KernelTable);
+pub struct FilmFilter(&'static KernelTable);
 
 /// Radiance and AOVs of a frame, row by row from the top.
 #[derive(Clone, Copy)]

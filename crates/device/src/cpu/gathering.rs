@@ -4,20 +4,39 @@ use super::{
     CpuDevice, PIXEL_BATCH, RESOLVE_BATCH,
     launch::{Elsewhere, Launch},
 };
-use crate::{Accumulation, DeviceError, Frame, FrameSettings, Stop, frame_aovs, layer_words};
-use std::ptr::null;
+use crate::{Accumulation, DeviceError, Frame, FrameSettings, Stop, layer_words, records::frame_aovs};
+use std::{
+    mem::replace,
+    ptr::{null, null_mut},
+};
 use throng_abi::FrameAovs;
 use throng_picture::aov::{Aov, AovImage};
 
 /// The AOV images of a frame, and the data that kernels read to fill them.
 pub(super) struct Gathering<'a> {
     pub(super) record: Box<FrameAovs>,
-    pub(super) images: Vec<(Aov, Vec<f32>)>,
-    pub(super) _shade_noise: Vec<f32>,
-    pub(super) _others: Vec<Elsewhere<'a>>,
+    images: Vec<(Aov, Vec<f32>)>,
+    /// The address of the variance while it is not gathered; null otherwise.
+    deferred_variance: *mut f32,
+    _shade_noise: Vec<f32>,
+    _others: Vec<Elsewhere<'a>>,
 }
 
 impl Gathering<'_> {
+    /// Leaves out the variance until [`Self::resume_variance`].
+    pub(super) fn defer_variance(&mut self) {
+        self.deferred_variance = replace(&mut self.record.variance, null_mut());
+    }
+
+    /// Includes a variance that was left out. Returns whether there is one.
+    pub(super) fn resume_variance(&mut self) -> bool {
+        let is_deferred = !self.deferred_variance.is_null();
+        if is_deferred {
+            self.record.variance = replace(&mut self.deferred_variance, null_mut());
+        }
+        is_deferred
+    }
+
     pub(super) fn into_images(self) -> Vec<AovImage> {
         let images = self.images.into_iter();
         images.map(|(aov, values)| AovImage { aov, values: values.into() }).collect()
@@ -25,12 +44,13 @@ impl Gathering<'_> {
 }
 
 impl CpuDevice {
-    /// Allocates the AOVs of a frame. `layers` receives their exact sums if [`FrameSettings::layer_sums`] is set.
+    /// Allocates the AOVs of a frame with a film at address `sums`. `layers` receives their exact sums if they are requested.
     pub(super) fn gathering<'a>(
         &self,
         frame: &'a Frame,
         settings: &FrameSettings,
-        layers: &mut Vec<u32>,
+        sums: *mut u32,
+        layers: Option<&mut Vec<u32>>,
     ) -> Result<Gathering<'a>, DeviceError> {
         let (aovs, pixels) = (settings.aovs, settings.film_pixels());
         let mut images: Vec<(Aov, Vec<f32>)> =
@@ -41,10 +61,13 @@ impl CpuDevice {
         if !shade_noise.is_empty() {
             record.shade_noise = shade_noise.as_mut_ptr();
         }
-        layers.resize(Accumulation::layers_words(settings), 0);
-        if !layers.is_empty() {
+        if let Some(layers) = layers.filter(|_| layer_words(aovs) > 0) {
+            layers.resize(Accumulation::layers_words(settings), 0);
             record.sums = layers.as_mut_ptr();
             record.sum_words = layer_words(aovs) as u64;
+        }
+        if let Some(start) = Accumulation::cover_start(settings) {
+            record.cover = sums.wrapping_add(start).cast();
         }
         for (aov, values) in &mut images {
             frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());
@@ -60,7 +83,7 @@ impl CpuDevice {
         for (record, other) in records.into_iter().zip(&others) {
             other.apply(record, tables);
         }
-        Ok(Gathering { record, images, _shade_noise: shade_noise, _others: others })
+        Ok(Gathering { record, images, deferred_variance: null_mut(), _shade_noise: shade_noise, _others: others })
     }
 
     /// Gathers the AOVs of a frame whose film is done.

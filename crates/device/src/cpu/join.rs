@@ -1,9 +1,12 @@
 //! Operations on exact sums of films that need no scene: adding the sums of other samples, and computing the final picture.
 
-use super::{Developer, Kernel};
+use super::{Developer, kernels::Kernel};
 use crate::{
-    Accumulation, FrameSettings, frame_aovs, layer_words,
-    params::{display_params, film_params},
+    Accumulation, FrameSettings, layer_words,
+    records::{
+        frame_aovs,
+        params::{aim_display, display_params, film_params},
+    },
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
@@ -43,7 +46,7 @@ impl Developer {
             add(&mut film.odd[own], &other.odd[others]);
         }
         let words = layer_words(settings.aovs);
-        if !settings.layer_sums || words == 0 {
+        if words == 0 {
             return;
         }
         let (own, others) = places(words);
@@ -65,11 +68,10 @@ impl Developer {
     /// If the film's size differs from the settings' size.
     pub fn finish(&self, settings: &FrameSettings, film: &mut Accumulation) -> (Bytes, Vec<AovImage>) {
         let count = settings.film_pixels();
-        let layers = if settings.layer_sums { count * layer_words(settings.aovs) } else { 0 };
         let odd = if Accumulation::has_odd(settings) { film.sums.len() } else { 0 };
         assert_eq!(
             (film.sums.len(), film.odd.len(), film.layers.len()),
-            (Accumulation::words(settings), odd, layers),
+            (Accumulation::words(settings), odd, Accumulation::layers_words(settings)),
             "the film has the size of the settings"
         );
         let aovs = settings.aovs.iter();
@@ -92,14 +94,9 @@ impl Developer {
             // SAFETY: sums, images and layers have the settings' size. Layers are present if an AOV needs them.
             unsafe { call(self.0.finish_aovs, &params, count) };
         }
-        let values = |aov| images.iter().find(|(of, _)| *of == aov).map_or(null(), |(_, values)| values.as_ptr());
-        params.film.shadow = values(Aov::Shadow);
-        if settings.wireframe.is_some() {
-            params.film.wireframe = values(Aov::Wireframe);
-        }
-        if settings.transparent {
-            params.film.alpha = values(Aov::Alpha);
-        }
+        aim_display(&mut params.film, (settings.transparent, settings.wireframe.is_some()), |aov| {
+            images.iter().find(|(of, _)| *of == aov).map_or(null(), |(_, values)| values.as_ptr())
+        });
         // SAFETY: sums, AOVs and pixels have `count` pixels.
         unsafe { call(self.0.resolve_pixel, &params, count) };
         let bytes = count * settings.pixel_bytes();

@@ -1,13 +1,16 @@
 //! Kernel launches on the CPU: parameters that point into host memory, and the data that must stay alive during a launch.
 
-use super::{Kernel, watch::watched};
+use super::{kernels::Kernel, watch::watched};
 use crate::{
-    Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop, attributes, frame_aovs,
+    Frame, FrameSettings, OtherPose, PosedMesh, RayCounts, Stop,
     light::{LocalTree, no_local_lights, sun_count, sun_irradiance},
-    material_tables::{self, MaterialTables},
-    params::{camera_keys, display_params, film_params, frame_params, mesh_keys, picture_params},
-    pool::Pool,
-    tables::{Tables, write_shape},
+    records::{
+        attributes, frame_aovs,
+        material_tables::{self, MaterialTables},
+        params::{camera_keys, display_params, film_params, frame_params, mesh_keys, picture_params},
+        pool::Pool,
+        tables::{Tables, write_shape},
+    },
 };
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -170,20 +173,6 @@ impl<'a> Launch<'a> {
         let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b, nested)).collect();
         let deepest = frame.blas.iter().map(|b| b.stack_entries()).max().unwrap_or(0);
         let pool = Pool::new(&frame.blas);
-        let trees = TreeParams {
-            tlas_nodes: frame.tlas.tree.nodes.address().cast(),
-            blas: blas.as_ptr(),
-            tlas_units: frame.tlas.units.as_ptr(),
-            blas_units: pool.units.as_ptr(),
-            triangles: pool.triangles.as_ptr(),
-            instances: frame.tlas.records.as_ptr(),
-            levels: nested.map_or(null(), |nested| nested.levels.as_ptr()),
-            numbers: nested.map_or(null(), |nested| nested.numbers.of.as_ptr()),
-            records_of: nested.map_or(null(), |nested| nested.records_of.as_ptr()),
-            indices: nested.map_or(null(), |nested| nested.indices.as_ptr()),
-            shares_numbers: nested.is_some_and(|nested| nested.numbers.shared).into(),
-            detour: if nested.is_some() { abi::DETOUR_NESTED } else { abi::DETOUR_NONE },
-        };
         let shapes = Shapes::new(tables, &frame.shapes);
         let Shining { posed, local } = shining;
         let own_sky = posed.as_ref().and_then(|posed| posed.sky.as_deref());
@@ -193,10 +182,7 @@ impl<'a> Launch<'a> {
         let params = Params {
             scene: SceneParams {
                 material_slots: tables.scene.material_slots.as_ptr(),
-                textures: match own_sky {
-                    Some(_) => textures.as_ptr(),
-                    None => tables.textures.as_ptr(),
-                },
+                textures: if own_sky.is_some() { textures.as_ptr() } else { tables.textures.as_ptr() },
                 srgb_table: tables.srgb.as_ptr(),
                 filter_tables: FILTER_TABLES.as_ptr(),
                 sky_rows: sky.table.rows.as_ptr(),
@@ -205,7 +191,7 @@ impl<'a> Launch<'a> {
                 stage: tables.scene.stage.unwrap_or(abi::NO_INDEX),
             },
             tables: table_params(tables, &shapes, posed.as_ref()),
-            trees,
+            trees: tree_params(frame, &blas, &pool),
             keys: KeyParams {
                 cameras: null(),
                 instances: frame.tlas.shutter.keys.as_ptr(),
@@ -309,6 +295,25 @@ impl<'a> Launch<'a> {
         self.camera_keys = camera_keys(frame, settings);
         self.params.keys.cameras = self.camera_keys.as_ptr();
         self.params.keys.camera_segments = self.camera_keys.len().saturating_sub(1) as u32;
+    }
+}
+
+/// The trees of a frame.
+fn tree_params(frame: &Frame, blas: &[BlasRecord], pool: &Pool) -> TreeParams {
+    let nested = frame.tlas.nested.as_ref();
+    TreeParams {
+        tlas_nodes: frame.tlas.tree.nodes.address().cast(),
+        blas: blas.as_ptr(),
+        tlas_units: frame.tlas.units.as_ptr(),
+        blas_units: pool.units.as_ptr(),
+        triangles: pool.triangles.as_ptr(),
+        instances: frame.tlas.records.as_ptr(),
+        levels: nested.map_or(null(), |nested| nested.levels.as_ptr()),
+        numbers: nested.map_or(null(), |nested| nested.numbers.of.as_ptr()),
+        records_of: nested.map_or(null(), |nested| nested.records_of.as_ptr()),
+        indices: nested.map_or(null(), |nested| nested.indices.as_ptr()),
+        shares_numbers: nested.is_some_and(|nested| nested.numbers.shared).into(),
+        detour: if nested.is_some() { abi::DETOUR_NESTED } else { abi::DETOUR_NONE },
     }
 }
 

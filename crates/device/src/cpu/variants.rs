@@ -1,10 +1,13 @@
 //! The choice of the kernels' variant.
 
 use super::{
-    COMPRESSED, CpuDevice, DeviceError,
+    CpuDevice,
     kernels::{KernelTable, VARIANTS},
 };
+use crate::DeviceError;
 
+/// The variant that traverses the GPU's trees with the GPU's algorithm on the CPU. It is slow and serves for comparison only.
+pub(super) const COMPRESSED: &str = "compressed";
 /// The variant for any processor.
 pub(super) const BASELINE: &str = "baseline";
 

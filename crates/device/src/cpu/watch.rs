@@ -7,12 +7,13 @@ use crate::Stop;
 use std::{
     mem,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
     thread,
     time::Duration,
 };
+use throng_base::sync::lock;
 
 /// Time between two checks.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -39,22 +40,18 @@ struct Launches {
 
 static LAUNCHES: Mutex<Launches> = Mutex::new(Launches { all: Vec::new(), next: 0, has_thread: false });
 
-fn launches() -> MutexGuard<'static, Launches> {
-    LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Runs `work`. Sets `flag` to `ends` while it runs if `stop` returns true; its results are to be discarded then.
 pub fn watched<T>(stop: &Stop, flag: &AtomicU32, ends: u32, work: impl FnOnce() -> T) -> T {
     /// Removes the launch from the list when dropped, even if `work` panics.
     struct Listed(u64);
     impl Drop for Listed {
         fn drop(&mut self) {
-            launches().all.retain(|launch| launch.number != self.0);
+            lock(&LAUNCHES).all.retain(|launch| launch.number != self.0);
         }
     }
     // SAFETY: only the lifetime changes. The launch is removed from the list before `stop` ends.
     let stop = unsafe { mem::transmute::<*const Stop<'_>, *const Stop<'static>>(stop) };
-    let mut launches = launches();
+    let mut launches = lock(&LAUNCHES);
     let listed = Listed(launches.next);
     launches.next += 1;
     launches.all.push(Watched { number: listed.0, stop, flag, ends });
@@ -71,7 +68,7 @@ fn start() -> bool {
         let mut idle = 0;
         loop {
             thread::sleep(INTERVAL);
-            let mut launches = launches();
+            let mut launches = lock(&LAUNCHES);
             idle = if launches.all.is_empty() { idle + 1 } else { 0 };
             if idle >= IDLE {
                 launches.has_thread = false;

@@ -2,10 +2,12 @@
 
 use super::{
     memory::{Array, Pinned, bytes_of},
-    scene::SceneTables,
-    shapes::{Shapes, vertex_bytes},
+    tables::{
+        scene::SceneTables,
+        shapes::{Shapes, vertex_bytes},
+    },
 };
-use crate::{Accumulation, Frame, FrameSettings, OtherPose, frame_aovs, layer_words};
+use crate::{Accumulation, Frame, FrameSettings, OtherPose, layer_words, records::frame_aovs};
 use bytes::Bytes;
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
@@ -53,6 +55,7 @@ impl AovMemory {
         &mut self,
         tables: &SceneTables,
         (frame, settings): (&Frame, &FrameSettings),
+        keeps_layers: bool,
         cover: Option<*mut f32>,
         params: &mut Params,
         stream: &Stream,
@@ -60,7 +63,7 @@ impl AovMemory {
         let (aovs, pixels) = (settings.aovs, settings.film_pixels());
         let mut record = frame_aovs::record(frame, settings);
         let sums = Accumulation::layers_words(settings);
-        if sums > 0 {
+        if keeps_layers && sums > 0 {
             self.sums.reserve(sums * size_of::<u32>())?;
             record.sums = self.sums.at(0);
             record.sum_words = layer_words(aovs) as u64;
@@ -198,7 +201,7 @@ pub fn image_bytes(aovs: AovSet, pixels: usize) -> usize {
 }
 
 /// Upper bound on the bytes that the AOVs of a frame take on the GPU.
-pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings) -> usize {
+pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings, keeps_layers: bool) -> usize {
     let (aovs, pixels) = (settings.aovs, settings.film_pixels());
     if aovs.is_empty() {
         return 0;
@@ -212,7 +215,7 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings) 
     let others = frame.others.iter().flat_map(|others| others.iter());
     let names = if has_names(aovs) { tables.name_ids().instances.len() + tables.name_ids().materials.len() } else { 0 };
     image_bytes(aovs, pixels)
-        + Accumulation::layers_words(settings) * size_of::<u32>()
+        + if keeps_layers { Accumulation::layers_words(settings) * size_of::<u32>() } else { 0 }
         + shade_bytes(settings)
         + others.map(other).sum::<usize>()
         + names * size_of::<u32>()

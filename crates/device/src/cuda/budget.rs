@@ -1,5 +1,7 @@
 //! Checks whether a scene and its picture fit into the GPU's memory, and computes the number of concurrent paths.
 
+use throng_base::memory::describe;
+
 /// Bytes reserved for the driver: local memory of the kernels, page tables, rounding.
 const RESERVE: usize = 192 << 20;
 /// Minimum number of paths that keeps a GPU busy.
@@ -28,13 +30,13 @@ impl Need {
         let list: Vec<String> = parts
             .iter()
             .filter(|(_, bytes)| *bytes > 0)
-            .map(|(what, bytes)| format!("{what} {}", describe(*bytes)))
+            .map(|(what, bytes)| format!("{what} {}", describe(*bytes as u64)))
             .collect();
         Err(format!(
             "too little GPU memory: {} needed ({}), {} free; use fewer pixels or --device cpu",
-            describe(self.total() + RESERVE),
+            describe((self.total() + RESERVE) as u64),
             list.join(", "),
-            describe(free)
+            describe(free as u64)
         ))
     }
 
@@ -50,14 +52,6 @@ impl Need {
         }
         self.add("paths", wanted.min(FEWEST_PATHS) * bytes_per_path * frames * 10 / 9 + 1);
         self.check(free).map(|()| wanted.min(FEWEST_PATHS))
-    }
-}
-
-/// Formats a size in GiB like "1.5 GiB", or in MiB like "12 MiB" if it is below 1 GiB.
-fn describe(bytes: usize) -> String {
-    match bytes as f64 / f64::from(1 << 30) {
-        gib if gib < 1.0 => format!("{:.0} MiB", gib * 1024.0),
-        gib => format!("{gib:.1} GiB"),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     kernels::{Kernels, arguments},
     memory::{Array, Pinned, bytes_of},
 };
-use crate::blocks::{bytes_needed, params_of, piece_count, records};
+use crate::exr::{bytes_needed, params_of, piece_count, records};
 use cust::{error::CudaResult, stream::Stream};
 use throng_abi::{ExrBlock, ExrParams};
 use throng_picture::aov::{Aov, channels::FileRows};

@@ -3,7 +3,7 @@
 use super::{
     device::failed,
     kernels::{Kernels, arguments},
-    memory::{Array, SparePinned, bytes_of, lock},
+    memory::{Array, SparePinned, bytes_of},
 };
 use crate::{
     DeviceError, DeviceFilm, FilmRecords, Filtered,
@@ -24,6 +24,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 use throng_abi::{DENOISE_BLOCK_HEIGHT, DENOISE_BLOCK_WIDTH, DenoiseFrame, DenoiseLayers, DenoiseParams};
+use throng_base::sync::lock;
 
 /// Number of floats per pixel in the result.
 const AVERAGED: usize = 5;
@@ -207,7 +208,7 @@ impl DeviceFilm for GpuFrame {
         let found = self.gpu.with(|| {
             let mut pinned = self.gpu.pinned.take(bytes)?;
             let mut work = lock(&self.gpu.work);
-            work.run((denoise, &frames, pixels), &self.gpu.kernels, (averages, averages && is_alone(window)))?;
+            work.run(denoise, &frames, &self.gpu.kernels, (averages, averages && is_alone(window)))?;
             let found = if averages { &work.averaged } else { &work.gathered };
             // SAFETY: both buffers live until the stream is synchronized.
             unsafe { found.read_later(&mut pinned, 0, bytes, &work.stream)? };
@@ -230,15 +231,15 @@ impl Drop for GpuFrame {
 }
 
 impl Work {
-    /// Queues the denoiser's kernels for a window of frames with `pixels` pixels each: always the first, the second if `averages`, the
-    /// third if `spreads`.
+    /// Queues the denoiser's kernels for a window of frames: always the first, the second if `averages`, the third if `spreads`.
     fn run(
         &mut self,
-        (mut denoise, frames, pixels): (DenoiseParams, &[DenoiseFrame], usize),
+        mut denoise: DenoiseParams,
+        frames: &[DenoiseFrame],
         kernels: &Kernels,
         (averages, spreads): (bool, bool),
     ) -> CudaResult<()> {
-        let plane = size_of::<f32>() * pixels;
+        let plane = size_of::<f32>() * denoise.width as usize * denoise.height as usize;
         self.frames.reserve(size_of_val(frames))?;
         self.frames.write(0, bytes_of(frames))?;
         self.gathered.reserve(GATHERED * plane)?;

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::{
         cuda::{gpus, memory::Array},
-        layout,
+        records::layout,
     };
     use cust::{
         context::Context,

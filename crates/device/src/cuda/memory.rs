@@ -9,9 +9,10 @@ use cust::{
 use rayon::prelude::*;
 use std::{
     mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
 };
 use throng_abi::Upload;
+use throng_base::sync::lock;
 
 /// Bytes that one task copies into page-locked memory.
 const COPY_CHUNK: usize = 1 << 20;
@@ -227,11 +228,6 @@ impl Drop for Lent {
             None => mem::forget(pinned),
         }
     }
-}
-
-/// Locks a list even after a panic, because the list is consistent between any two statements.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the bytes of a slice.

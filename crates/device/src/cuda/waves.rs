@@ -6,7 +6,7 @@ use super::{
     kernels::{Kernels, Shading, arguments},
     memory::{Array, Pinned},
 };
-use crate::{OwnRays, StageTimes, params::TILE_ITEMS};
+use crate::{OwnRays, StageTimes, records::params::TILE_ITEMS};
 use cust::{error::CudaResult, stream::Stream};
 use std::{collections::VecDeque, time::Duration};
 use throng_abi::{

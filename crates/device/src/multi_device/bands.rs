@@ -31,7 +31,7 @@ impl Band {
     pub fn settings(&self, settings: &FrameSettings) -> FrameSettings {
         let of = settings.region.unwrap_or(Region::of_picture((settings.width, settings.height)));
         let region = Region { y: of.y + self.first_row, height: self.rows, ..of };
-        FrameSettings { region: Some(region), film_stays: false, ..settings.clone() }
+        FrameSettings { region: Some(region), ..settings.clone() }
     }
 
     /// The band's part of a film.

@@ -10,10 +10,9 @@ use super::{
         extensions,
     },
     model::{LightShape, ModelLight},
-    nodes::{Hierarchy, name},
+    nodes::{Hierarchy, Seat, name},
     viewpoints::replace,
 };
-use gltf::json::scene::Node;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
@@ -48,16 +47,16 @@ pub fn read(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelLight
     let mut found = Vec::new();
     for &(i, index) in &hierarchy.visible {
         let node = &document.root.nodes[index as usize];
-        let light = light_at(document, (node, i, index), &lights);
+        let light = light_at(document, Seat { node, rig_node: i, index }, &lights);
         found.extend(document.or_warn(light, "the light is left out")?.flatten());
     }
     Ok(found)
 }
 
-/// The light of a node, which has the index `rig_node` in the rig and `index` in the file.
+/// The light of a node.
 fn light_at(
     document: &Document,
-    (node, rig_node, index): (&Node, u32, u32),
+    Seat { node, rig_node, index }: Seat,
     lights: &[Value],
 ) -> Result<Option<ModelLight>, Fault> {
     let others = node.extensions.as_ref().map(|e| &e.others);

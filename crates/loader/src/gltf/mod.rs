@@ -177,8 +177,9 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     let variants = document.or_warn(variant_names(document), "there are no variants")?.unwrap_or_default();
     let variant = choose_variant(&variants, options.variant.as_deref());
     let variant = faults.keep(variant)?.flatten();
-    let chosen = (variants.len(), variant, options.skip_tangents);
-    let ((materials, textures), meshes) = read_materials_and_meshes(document, &hierarchy, chosen)?;
+    let chosen = Variant { count: variants.len(), chosen: variant };
+    let ((materials, textures), meshes) =
+        read_materials_and_meshes(document, &hierarchy, chosen, options.skip_tangents)?;
     let parts = parts::place(document, &hierarchy, &meshes, &skins, &mut rig_nodes)?;
     let clips = clips::read(document, &hierarchy, &rig_nodes)?;
     let environment = if options.skip_environment {
@@ -207,12 +208,19 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
     Ok(model)
 }
 
+/// The index of the chosen material variant, and the number of all.
+struct Variant {
+    count: usize,
+    chosen: Option<u32>,
+}
+
 type Materials = (Vec<PbrMaterial>, Vec<ModelTexture>);
 
 fn read_materials_and_meshes(
     document: &Document,
     hierarchy: &nodes::Hierarchy,
-    (variant_count, variant, skip_tangents): (usize, Option<u32>, bool),
+    Variant { count: variant_count, chosen: variant }: Variant,
+    skip_tangents: bool,
 ) -> Result<(Materials, parts::Meshes), Fault> {
     let (mut materials, textures) = material::read(document)?;
     // Pictures and meshes are independent, and decoding pictures takes most of the time.
@@ -242,11 +250,11 @@ fn finish(document: Document, model: Model) -> Model {
 
 #[derive(Deserialize)]
 struct Variants {
-    variants: Vec<Variant>,
+    variants: Vec<NamedVariant>,
 }
 
 #[derive(Deserialize)]
-struct Variant {
+struct NamedVariant {
     name: String,
 }
 

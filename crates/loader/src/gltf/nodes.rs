@@ -35,6 +35,13 @@ fn shown() -> bool {
     true
 }
 
+/// A node with its indices in the rig and in the file.
+pub struct Seat<'a> {
+    pub node: &'a Node,
+    pub rig_node: u32,
+    pub index: u32,
+}
+
 /// The nodes of the rig and their indices in the file.
 pub struct Hierarchy {
     /// For each node of the rig, its index in the file. Parents come before children, level by level.

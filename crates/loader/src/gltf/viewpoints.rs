@@ -6,12 +6,9 @@ use super::{
     fault::{Fault, fault},
     file::document::{Document, out_of_range},
     model::{ModelCamera, Projection},
-    nodes::{Hierarchy, name},
+    nodes::{Hierarchy, Seat, name},
 };
-use gltf::json::{
-    camera::{Camera, Orthographic, Perspective},
-    scene::Node,
-};
+use gltf::json::camera::{Camera, Orthographic, Perspective};
 use std::f32::consts::PI;
 
 /// Minimum vertical field of view, and minimum difference from a half turn, in radians.
@@ -30,15 +27,16 @@ pub fn cameras(document: &Document, hierarchy: &Hierarchy) -> Result<Vec<ModelCa
         let Some(at) = node.camera.map(|c| c.value()) else {
             continue;
         };
-        let camera = document.or_warn(camera(document, (node, i as u32, index), at), "the camera is left out")?;
+        let camera = document
+            .or_warn(camera(document, Seat { node, rig_node: i as u32, index }, at), "the camera is left out")?;
         found.extend(camera.map(|camera| ((at, index), camera)));
     }
     found.sort_by_key(|(place, _)| *place);
     Ok(found.into_iter().map(|(_, camera)| camera).collect())
 }
 
-/// Camera `at` of a node, which has the index `rig_node` in the rig and `index` in the file.
-fn camera(document: &Document, (node, rig_node, index): (&Node, u32, u32), at: usize) -> Result<ModelCamera, Fault> {
+/// Camera `at` of a node.
+fn camera(document: &Document, Seat { node, rig_node, index }: Seat, at: usize) -> Result<ModelCamera, Fault> {
     let cameras = &document.root.cameras;
     let camera = cameras
         .get(at)

@@ -18,7 +18,7 @@ pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
 pub use materials::ModelMaterials;
 pub use shared::{SharedMesh, bounds, fit, shared_bytes, shared_meshes};
 
-use super::{LoadError, budget, files, fit::Fit, gltf::Model, meshes::MeshSource};
+use super::{LoadError, budget, files, geometry::fit::Fit, gltf::Model, meshes::MeshSource};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};

@@ -2,7 +2,11 @@
 
 use super::{FlatMaterials, flat_bytes};
 use crate::{
-    LoadError, budget, fit::Fit, gltf::Model, materials::Materials, meshes::MeshSource, transform::is_invertible,
+    LoadError, budget,
+    geometry::{fit::Fit, transform::is_invertible},
+    gltf::Model,
+    materials::Materials,
+    meshes::MeshSource,
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;

@@ -1,8 +1,8 @@
 //! Converts the separate lists of an OBJ file to one mesh, with one vertex per distinct (position, UV, normal) and one slot per material.
 
 use super::{Corner, ObjData};
-use crate::normals::{Fans, face_normal};
-use glam::{DVec3, Vec3};
+use crate::geometry::normals::{Fans, face_normal, unit};
+use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use throng_scene::TriangleMesh;
@@ -69,12 +69,6 @@ fn corner_normals(data: &ObjData, kept: &[u32], smooth_angle: f32) -> Vec<[[f32;
             })
         })
         .collect()
-}
-
-/// The unit vector of a normal; none if it has no direction.
-pub fn unit(n: [f32; 3]) -> Option<[f32; 3]> {
-    let n = DVec3::from(n.map(f64::from)).try_normalize()?;
-    Some(Vec3::to_array(&n.as_vec3()))
 }
 
 struct Unifier<'a> {

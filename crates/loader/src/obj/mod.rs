@@ -16,9 +16,12 @@ mod texture;
 use super::{
     LoadError, budget, files,
     folders::Folders,
+    geometry::{
+        normals::unit,
+        polygons::{self, is_finite},
+    },
     materials::Materials,
     meshes::{self, FilePlace, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
-    polygons::{self, is_finite},
 };
 use lookup::Lookup;
 use materials::MtlMaterials;
@@ -124,7 +127,7 @@ impl ObjData {
 
     fn count_lost_normals(&mut self) {
         if self.first_faulty[2].is_some() {
-            let lost: Vec<bool> = self.normals.iter().map(|&n| mesh::unit(n).is_none()).collect();
+            let lost: Vec<bool> = self.normals.iter().map(|&n| unit(n).is_none()).collect();
             let corners = self.triangles.as_flattened().iter();
             // The last normal represents missing ones.
             let count = corners.filter(|c| c.vn as usize + 1 < lost.len() && lost[c.vn as usize]).count();

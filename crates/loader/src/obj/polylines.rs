@@ -4,7 +4,7 @@ use super::{
     lines::Lines,
     scan::{index, numbers},
 };
-use crate::{LoadError, files, polygons::is_finite};
+use crate::{LoadError, files, geometry::polygons::is_finite};
 use glam::Vec3;
 use std::path::Path;
 

@@ -4,9 +4,12 @@ use super::{
     Corner, ObjData,
     colors::VertexColors,
     lines::{Lines, material_name},
-    mesh::unit,
 };
-use crate::{LoadError, polygons::is_finite, text::number as parse_number};
+use crate::{
+    LoadError,
+    geometry::{normals::unit, polygons::is_finite},
+    text::number as parse_number,
+};
 use std::{collections::HashMap, path::Path};
 use throng_scene::NONE;
 

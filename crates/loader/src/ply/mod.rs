@@ -8,9 +8,8 @@ mod values;
 
 use super::{
     LoadError, files,
-    indexed::Indexed,
+    geometry::{indexed::Indexed, polygons::is_finite},
     meshes::{FilePlace, MeshFormat, MeshOptions, ParsedMesh},
-    polygons::is_finite,
     text,
 };
 use header::{Element, Header, Kind, Number, Property};

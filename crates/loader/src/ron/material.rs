@@ -1,6 +1,10 @@
 //! Validation of the `materials` section, and conversion to rows of the table.
 
-use super::{environment::within, file::Source, source::Place};
+use super::{
+    checked::{Fields, above_zero},
+    file::Source,
+    source::Place,
+};
 use crate::{LoadError, gltf::ColorSpace, materials::Materials};
 use glam::Vec3;
 use throng_scene::{
@@ -22,7 +26,7 @@ pub fn convert(
     table: &mut Materials,
     place: &Place,
 ) -> Result<Material, LoadError> {
-    let mut entry = Entry { source, table, place };
+    let mut entry = Entry { fields: Fields { source, place }, table };
     match desc {
         MaterialDesc::Diffuse(d) => entry.diffuse(d),
         MaterialDesc::Mirror(d) => entry.mirror(d),
@@ -38,9 +42,8 @@ pub fn convert(
 
 /// One entry of the section.
 struct Entry<'a> {
-    source: &'a Source,
+    fields: Fields<'a>,
     table: &'a mut Materials,
-    place: &'a Place<'a>,
 }
 
 impl Entry<'_> {
@@ -111,7 +114,7 @@ impl Entry<'_> {
         let absorption = self.absorption(d.absorption, d.attenuation)?;
         if d.thin && absorption != Vec3::ZERO {
             let message = "a thin pane has no volume that absorbs: leave out `thin`";
-            return Err(self.source.error(&self.place.key("thin"), message));
+            return self.fields.fail("thin", message);
         }
         let lobes = Lobes {
             roughness: self.number(d.roughness, "roughness", UNIT)?,
@@ -179,7 +182,7 @@ impl Entry<'_> {
         let Some(color) = scatter else { return Ok(lobes) };
         if lobes.extinction == [0.0; 3] || lobes.thin != 0 {
             let message = "only a body with `attenuation` or `absorption` scatters: add one of these";
-            return Err(self.source.error(&self.place.key("scatter"), message));
+            return self.fields.fail("scatter", message);
         }
         let scatter_albedo = scatter_albedo(self.color(color, "scatter")?, scatter_anisotropy).into();
         Ok(Lobes { scatter_albedo, scatter_anisotropy, ..lobes })
@@ -202,45 +205,24 @@ impl Entry<'_> {
 
     /// Absorption coefficient, from one of the two fields that specify it.
     fn absorption(&self, absorption: Option<Color>, attenuation: Option<(Color, Finite)>) -> Result<Vec3, LoadError> {
-        let place = self.place.key("attenuation");
         match (absorption, attenuation) {
-            (Some(_), Some(_)) => {
-                let message = "`absorption` is an alternative: remove one of them";
-                Err(self.source.error(&place, message))
-            }
+            (Some(_), Some(_)) => self.fields.fail("attenuation", "`absorption` is an alternative: remove one of them"),
             (Some(coefficient), None) => Ok(coefficient.0),
             (None, None) => Ok(Vec3::ZERO),
             (None, Some((color, distance))) => {
                 let color = self.color(color, "attenuation")?;
-                if distance.0 <= 0.0 {
-                    let message = "the distance must be above 0";
-                    return Err(self.source.error(&place, message));
-                }
-                Ok(throng_scene::absorption(color, distance.0))
+                let distance = self.fields.check("attenuation", above_zero(distance.0, "the distance"))?;
+                Ok(throng_scene::absorption(color, distance))
             }
         }
     }
 
-    /// Checks that a number is in a range, both ends included.
-    ///
-    /// # Errors
-    /// If `x` is out of range.
     fn number(&self, x: Finite, field: &str, range: (f32, f32)) -> Result<f32, LoadError> {
-        within(self.source, x, &self.place.key(field), range)?;
-        Ok(x.0)
+        self.fields.within(x, field, range)
     }
 
-    /// Checks a reflectance.
-    ///
-    /// # Errors
-    /// If a component exceeds 1, as the surface would reflect more light than it receives.
     fn color(&self, color: Color, field: &str) -> Result<Vec3, LoadError> {
-        if color.0.max_element() <= 1.0 {
-            Ok(color.0)
-        } else {
-            let message = "the colour is out of range: write 0 to 1 for red, green and blue";
-            Err(self.source.error(&self.place.key(field), message))
-        }
+        self.fields.reflectance(color, field)
     }
 
     fn color_map(&mut self, file: &Option<String>, field: &str, wrap: Wrap) -> Result<u32, LoadError> {
@@ -254,9 +236,9 @@ impl Entry<'_> {
     /// Index of a map that reads the picture `file` without a transform; [`NONE`] without a file.
     fn map(&mut self, file: &Option<String>, field: &str, wrap: Wrap, space: ColorSpace) -> Result<u32, LoadError> {
         let Some(file) = file else { return Ok(NONE) };
-        let path = self.source.resolve(file);
-        let found = self.table.texture(&path, wrap, space, &self.source.path);
-        let texture = found.map_err(|message| self.source.error(&self.place.key(field), message))?;
+        let source = self.fields.source;
+        let found = self.table.texture(&source.resolve(file), wrap, space, &source.path);
+        let texture = self.fields.check(field, found)?;
         Ok(self.table.plain_map(texture))
     }
 }

@@ -1,10 +1,10 @@
 //! `--set` for standalone models. The overrides are applied to a generated scene file with the sections that models support.
 
 use super::{
-    environment::{self, Pictures},
     file::{self, Source},
     material, settings,
     source::Place,
+    surroundings::environment::{self, Pictures},
 };
 use crate::{LoadError, LoadOptions, materials::Materials};
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ impl ModelSets {
     /// # Errors
     /// If a number is out of range.
     pub fn settings(&self, model: RenderDefaults) -> Result<RenderDefaults, LoadError> {
-        let set = settings(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
+        let set = settings::convert(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
         let is_set = |key: &str| self.keys.iter().any(|set| set == key || set == "render");
         Ok(RenderDefaults {
             // An explicit sample count turns off adaptive sampling, an explicit exposure turns off metering.

@@ -1,6 +1,12 @@
 //! Validation and conversion of the `motions` section.
 
-use super::{curves::Curves, file::Source, names::Names, placements::direction, source::Place};
+use super::{
+    checked::{Fields, above_zero, not_zero, within},
+    file::Source,
+    meshes::curves::Curves,
+    names::Names,
+    source::Place,
+};
 use crate::LoadError;
 use glam::{EulerRot, Vec3};
 use std::f32::consts::PI;
@@ -79,7 +85,7 @@ pub fn all(source: &Source, curves: &Curves, file: &SceneFile) -> Result<Vec<Mot
 /// # Errors
 /// If an axis or period is zero, if key times do not increase, or if a curve does not exist.
 pub fn convert(source: &Source, curves: &Curves, motion: &MotionDesc, place: &Place) -> Result<Motion, LoadError> {
-    let at = Fields { source, curves };
+    let at = Parts { source, curves };
     let parts_place = place.key("parts");
     if motion.parts.is_empty() {
         return Err(source.error(
@@ -119,7 +125,7 @@ pub fn aim(
             Aim::On(AimOn { of, offset, .. }) => (of, offset.0),
         };
         let part_place = parts_place.index(i);
-        let anchors = names.anchors(name).map_err(|message| source.error(&part_place.key("target"), message))?;
+        let anchors = source.check(&part_place.key("target"), names.anchors(name))?;
         *thing = Some(Follow { anchors, offset, turns: false, lag: 0.0 });
     }
     Ok(())
@@ -130,13 +136,10 @@ pub fn aim(
 /// # Errors
 /// If the period is not positive.
 pub fn noise(source: &Source, desc: &Shake, place: &Place) -> Result<Noise, LoadError> {
-    if desc.period.0 <= 0.0 {
-        return Err(source.error(&place.key("period"), "the period must be above 0"));
-    }
     Ok(Noise {
         translation: desc.translate.0,
         rotation: desc.rotate.0.map(f32::to_radians),
-        period: desc.period.0,
+        period: source.check(&place.key("period"), above_zero(desc.period.0, "the period"))?,
         seed: desc.seed,
     })
 }
@@ -147,12 +150,12 @@ fn usual_rotations(track: &Track<Keyframe>) -> Rotations {
     if track.keys.windows(2).any(far) { Rotations::Euler } else { Rotations::Slerp }
 }
 
-struct Fields<'a> {
+struct Parts<'a> {
     source: &'a Source,
     curves: &'a Curves,
 }
 
-impl Fields<'_> {
+impl Parts<'_> {
     fn part(&self, part: &PartDesc, place: &Place) -> Result<MotionPart, LoadError> {
         Ok(match part {
             PartDesc::Spin(p) => MotionPart::Spin {
@@ -200,31 +203,25 @@ impl Fields<'_> {
         };
         let Some(bend) = &p.bend else { return Ok(MotionPart::Sway { axis, angle, period }) };
         let direction = self.level(axis.cross(Vec3::Y), &place.key("axis"))?;
-        let fail = |field: &'static str, message: &str| Err(self.source.error(&place.key("bend").key(field), message));
         if p.degrees.0.abs() > MOST_BENT {
             let message = format!("a bending mesh leans by at most {MOST_BENT} degrees: write less");
             return Err(self.source.error(&place.key("degrees"), message));
         }
+        let fields = Fields { source: self.source, place: &place.key("bend") };
         if !(0.0..1.0).contains(&bend.from.0) {
-            return fail("from", "the share of the height must be 0 to 1, and below 1");
-        }
-        if !(1.0..=8.0).contains(&bend.stiffness.0) {
-            return fail("stiffness", "the stiffness must be 1 to 8");
-        }
-        if !(0.0..=1.0).contains(&bend.gusts.0) {
-            return fail("gusts", "the share of gusts must be 0 to 1");
+            return fields.fail("from", "the share of the height must be 0 to 1, and below 1");
         }
         if !(1..=128).contains(&bend.poses) {
-            return fail("poses", "there must be 1 to 128 poses to either side");
+            return fields.fail("poses", "there must be 1 to 128 poses to either side");
         }
         Ok(MotionPart::Bend(Bend {
             direction,
             angle,
             period,
-            gusts: bend.gusts.0,
+            gusts: fields.check("gusts", within(bend.gusts.0, 0.0..=1.0, "the share of gusts"))?,
             seed: bend.seed,
             from: bend.from.0,
-            stiffness: bend.stiffness.0,
+            stiffness: fields.check("stiffness", within(bend.stiffness.0, 1.0..=8.0, "the stiffness"))?,
             poses: bend.poses,
             sides: BendSides::Around,
         }))
@@ -318,13 +315,10 @@ impl Fields<'_> {
     }
 
     fn unit(&self, v: Point, place: &Place, field: &str) -> Result<Vec3, LoadError> {
-        direction(v.0, &format!("the {field}")).map_err(|m| self.source.error(&place.key(field), m))
+        Fields { source: self.source, place }.direction(v, field)
     }
 
     fn nonzero(&self, x: f64, place: &Place, field: &str) -> Result<f64, LoadError> {
-        match x {
-            0.0 => Err(self.source.error(&place.key(field), format!("the {field} must not be 0"))),
-            x => Ok(x),
-        }
+        self.source.check(&place.key(field), not_zero(x, &format!("the {field}")))
     }
 }

@@ -1,21 +1,26 @@
 //! Conversion, at any time, of the sections of a scene file whose values have keys.
 
 use super::{
-    air, camera,
-    environment::{self, Pictures},
+    camera,
     file::{self, Source},
     keys::{Course, Keys},
-    lights::{self, Lamp},
     material,
     names::{Known, Names},
+    settings,
     source::Place,
+    surroundings::{
+        air,
+        environment::{self, Pictures},
+        lights::{self, Lamp},
+    },
 };
 use crate::{LoadError, materials::Materials};
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
+use throng_base::sync::lock;
 use throng_scene::{
     Camera, Changes, Environment, Light, Material, RenderDefaults, Scene, Shutter, Timeline, desc::SceneFile,
 };
@@ -109,7 +114,7 @@ impl Script {
     /// Converts everything at the time of a key to detect errors.
     fn check(&self, source: &Source, time: f64, names: &Names) -> Result<(), LoadError> {
         let file = self.file(time, Course::Exact).map_err(|message| source.error_at(time, &message))?;
-        super::settings(source, &file.render)?;
+        settings::convert(source, &file.render)?;
         environment::check(source, file.environment.as_ref())?;
         let (_, lamps) = lights::convert(source, &file.lights)?;
         if lamps.len() != self.lamps.len()
@@ -146,7 +151,7 @@ impl Script {
 
     fn materials(&self, source: &Source, file: &SceneFile) -> Result<Vec<(u32, Material)>, LoadError> {
         let all = Place::ROOT.key("materials");
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.table);
         let rows = file.materials.0.iter().zip(&self.rows);
         let convert = |((name, desc), &row): (&(String, _), &u32)| {
             Ok((row, material::convert(source, desc, &mut table, &all.key(name))?))
@@ -156,11 +161,11 @@ impl Script {
 
     fn sky(&self, source: &Source, file: &SceneFile) -> Result<(Arc<Environment>, Vec<Light>), LoadError> {
         let text = format!("{:?}", file.environment);
-        let mut last = self.last_sky.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last_sky);
         if let Some(last) = last.as_ref().filter(|last| last.text == text) {
             return Ok((last.environment.clone(), last.suns.clone()));
         }
-        let mut pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pictures = lock(&self.pictures);
         let (environment, suns) = environment::convert(source, file.environment.as_ref(), &mut pictures)?;
         let environment = Arc::new(environment);
         *last = Some(LastSky { text, environment: environment.clone(), suns: suns.clone() });
@@ -168,7 +173,7 @@ impl Script {
     }
 
     fn setting<T>(&self, name: &str, time: f64, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
-        let settings = |source: &Source, file: &SceneFile| super::settings(source, &file.render);
+        let settings = |source: &Source, file: &SceneFile| settings::convert(source, &file.render);
         self.keys.has(name).then(|| self.converted(time, settings)).flatten().map(|settings| of(&settings))
     }
 }

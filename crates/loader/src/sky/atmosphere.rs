@@ -7,8 +7,9 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 use std::{
     f64::consts::PI,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
+use throng_base::sync::lock;
 
 /// One value per channel, at 680, 550 and 440 nm.
 pub type Rgb = DVec3;
@@ -48,7 +49,7 @@ impl Atmosphere {
     /// As [`Self::new`]. Returns the result of the last call if its parameters were equal, as for the frames of an animation.
     pub fn shared(turbidity: f64, albedo: Rgb) -> Arc<Self> {
         static LAST: Mutex<Option<Arc<Atmosphere>>> = Mutex::new(None);
-        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = || lock(&LAST);
         let same = |air: &Arc<Self>| air.turbidity == turbidity && air.albedo == albedo;
         let known = last().clone();
         known.filter(same).unwrap_or_else(|| {

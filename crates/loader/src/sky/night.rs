@@ -31,10 +31,11 @@ impl Glow {
 
     /// Radiance from a unit direction with the vertical component `up`. Below the horizon, the radiance of the ground.
     pub fn radiance(&self, up: f64) -> Rgb {
-        let radiance = match up > 0.0 {
-            true => ZENITH_GLOW.lerp(HORIZON_GLOW, (1.0 - up).powi(5)),
+        let radiance = if up > 0.0 {
+            ZENITH_GLOW.lerp(HORIZON_GLOW, (1.0 - up).powi(5))
+        } else {
             // The cosine-weighted mean of the radiance above, over the hemisphere.
-            false => self.albedo * ZENITH_GLOW.lerp(HORIZON_GLOW, 1.0 / 21.0),
+            self.albedo * ZENITH_GLOW.lerp(HORIZON_GLOW, 1.0 / 21.0)
         };
         radiance * self.brightness
     }

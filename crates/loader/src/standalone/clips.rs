@@ -140,17 +140,13 @@ pub fn round(playbacks: &[Playback], clips: &[Clip], fps: f64) -> u32 {
     let frames = playbacks.iter().filter_map(|playback| {
         let duration = f64::from(clips.get(playback.clip as usize)?.duration);
         let speed = playback.speed;
-        let left = match playback.looped {
-            true => duration,
-            false if speed < 0.0 => playback.offset.clamp(0.0, duration),
-            false => duration - playback.offset.clamp(0.0, duration),
-        };
-        let frames = left / speed.abs() * fps;
-        Some(match playback.looped {
-            true => frames.round(),
-            // The tolerance of a thousandth of a frame allows for rounding of times.
-            false => (frames - 1e-3).ceil() + 1.0,
-        })
+        if playback.looped {
+            return Some((duration / speed.abs() * fps).round());
+        }
+        let offset = playback.offset.clamp(0.0, duration);
+        let left = if speed < 0.0 { offset } else { duration - offset };
+        // The tolerance of a thousandth of a frame allows for rounding of times.
+        Some((left / speed.abs() * fps - 1e-3).ceil() + 1.0)
     });
     frames.fold(1.0, f64::max).min(MOST_FRAMES) as u32
 }

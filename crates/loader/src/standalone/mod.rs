@@ -20,11 +20,11 @@ pub use surroundings::{check_picture, set_daylight};
 use super::{
     LoadError, LoadOptions,
     framing::{self, Framing},
+    geometry::transform::is_invertible,
     materials::{Materials, Slots},
     meshes::MeshSource,
     options::{CameraChoice, EnvironmentChoice, Preset},
     ron::ModelSets,
-    transform::is_invertible,
 };
 use glam::{Affine3, Vec3};
 use throng_base::math::Aabb;

@@ -3,11 +3,11 @@
 use super::live::Live;
 use crate::{
     budget,
+    geometry::transform::is_invertible,
     gltf::{ModelMesh, Part},
     materials::{Materials, Slots},
     model::ModelMaterials,
     subjects,
-    transform::is_invertible,
 };
 use glam::Affine3;
 use std::{

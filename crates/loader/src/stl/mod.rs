@@ -8,9 +8,8 @@ mod text;
 
 use super::{
     LoadError, files,
-    indexed::Indexed,
+    geometry::{indexed::Indexed, polygons::is_finite},
     meshes::{FilePlace, MeshFormat, MeshOptions, ParsedMesh},
-    polygons::is_finite,
     text::without_mark,
 };
 use std::{

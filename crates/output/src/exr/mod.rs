@@ -22,11 +22,12 @@ use std::{
     ops::Range,
     panic::resume_unwind,
     sync::{
-        Condvar, Mutex, MutexGuard, PoisonError,
+        Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
+use throng_base::sync::{lock, unpoisoned};
 use throng_picture::aov::{
     AovSet,
     channels::{FileBlocks, FileRows},
@@ -61,7 +62,7 @@ impl ExrCompression {
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
     Plan::new(picture, encoding)?.write(encoding.threads, &file).map_err(EncodeError::encoder)?;
-    Ok(file.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(unpoisoned(file.into_inner()))
 }
 
 /// Writes a file from blocks that the device has encoded.
@@ -157,7 +158,7 @@ impl<'a> Plan<'a> {
             let joined = helpers.into_iter().map(|helper| helper.join());
             joined.fold(own, |all, one| all.and(one.unwrap_or_else(|panic| resume_unwind(panic))))
         })?;
-        for offset in &blocks.placed().offsets {
+        for offset in &lock(&blocks.placed).offsets {
             head.extend(offset.to_le_bytes());
         }
         file.write_at(0, &head)
@@ -277,15 +278,11 @@ fn deflate(data: &[u8], out: &mut Vec<u8>) {
 }
 
 impl Blocks {
-    fn placed(&self) -> MutexGuard<'_, Placed> {
-        self.placed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until all earlier blocks have their offsets, then returns the offset of this block, which has `length` bytes. None after an
     /// error in another block. The earlier blocks were started before this one and take about as long, so the wait is short.
     fn place(&self, index: usize, length: usize) -> Option<u64> {
         let waits = |placed: &mut Placed| placed.offsets.len() < index && !placed.failed;
-        let mut placed = self.moved.wait_while(self.placed(), waits).unwrap_or_else(PoisonError::into_inner);
+        let mut placed = unpoisoned(self.moved.wait_while(lock(&self.placed), waits));
         if placed.failed {
             return None;
         }
@@ -304,7 +301,7 @@ struct Failing<'a>(Option<&'a Blocks>);
 impl Drop for Failing<'_> {
     fn drop(&mut self) {
         if let Some(blocks) = self.0 {
-            blocks.placed().failed = true;
+            lock(&blocks.placed).failed = true;
             blocks.moved.notify_all();
         }
     }
@@ -338,7 +335,7 @@ impl WriteAt for File {
 
 impl WriteAt for Mutex<Vec<u8>> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(self);
         let offset = offset as usize;
         if file.len() < offset + bytes.len() {
             file.resize(offset + bytes.len(), 0);
@@ -361,12 +358,12 @@ static SPARE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 impl Memory {
     fn take() -> Self {
-        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&SPARE);
         spare.pop().unwrap_or_default()
     }
 
     fn give_back(self) {
-        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&SPARE);
         if spare.len() < rayon::current_num_threads() {
             spare.push(self);
         }

@@ -8,7 +8,7 @@ mod packing;
 
 pub use packing::Columns;
 
-use super::{CheckpointError, CheckpointIdentity, Manifests, Metadata, OutputError, atomic::fill_atomically};
+use super::{CheckpointError, CheckpointIdentity, Manifests, Metadata, OutputError, files::fill_atomically};
 use packing::Checksum;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

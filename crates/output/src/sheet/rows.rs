@@ -5,8 +5,9 @@ use crate::{Encoding, FileFormat, InOrder, Metadata, OutputError, Sink};
 use std::{
     fmt, io,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
+use throng_base::sync::lock;
 
 /// A sheet that receives its rows one after the other. [`SheetRows::finish`] writes it.
 #[derive(Clone)]
@@ -41,16 +42,11 @@ impl SheetRows {
     /// # Errors
     /// If the sheet cannot be written.
     pub fn finish(&self) -> Result<Option<PathBuf>, OutputError> {
-        let Some((path, mut sheet)) = self.lock().take() else { return Ok(None) };
+        let Some((path, mut sheet)) = lock(&self.sheet).take() else { return Ok(None) };
         match sheet.write() {
             Ok(()) => Ok(Some(path)),
             Err(error) => Err(OutputError::File { path, error }),
         }
-    }
-
-    /// Locks the sheet. A poisoned lock is accepted, since the panic is reported elsewhere.
-    fn lock(&self) -> MutexGuard<'_, Option<(PathBuf, Sheet)>> {
-        self.sheet.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -78,7 +74,7 @@ impl SheetRow {
         layout: SheetLayout,
         encoding: Encoding,
     ) -> Result<InOrder, OutputError> {
-        let mut sheet = self.rows.lock();
+        let mut sheet = lock(&self.rows.sheet);
         if sheet.is_none() {
             let created = Sheet::create(&path, format, layout.size(), encoding);
             let created = created.map_err(|error| OutputError::File { path: path.clone(), error })?;
@@ -101,7 +97,7 @@ struct Row {
 
 impl Sink for Row {
     fn add(&mut self, tile: Vec<u8>, metadata: &Metadata) -> io::Result<()> {
-        if let Some((_, sheet)) = self.rows.lock().as_mut() {
+        if let Some((_, sheet)) = lock(&self.rows.sheet).as_mut() {
             sheet.add(&tile, &self.layout, metadata);
         }
         Ok(())

@@ -2,11 +2,8 @@
 
 use super::cryptomatte::TextHash;
 use rayon::prelude::*;
-use std::{
-    collections::HashMap,
-    ops::Range,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, ops::Range, sync::Mutex};
+use throng_base::sync::{lock, unpoisoned};
 use throng_scene::{NONE, Placed, Scene};
 
 /// Number of instances that one task searches.
@@ -60,7 +57,7 @@ fn visit_level(scene: &Scene, level: Range<usize>, path: &mut String, visit: &mu
 pub fn named(scene: &Scene, ids: &[u32]) -> Vec<(u32, String)> {
     let search = Search { scene, ids, found: Mutex::default() };
     search.level(scene.world(), TextHash::default(), None);
-    let mut found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found = unpoisoned(search.found.into_inner());
     found.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
     found.into_iter().map(|(id, way)| (id, scene.name_of_way(&way))).collect()
 }
@@ -101,7 +98,7 @@ impl Search<'_> {
         let around = std::iter::successors(outer, |outer| outer.around);
         let mut way: Vec<u32> = [index].into_iter().chain(around.map(|outer| outer.index)).map(|i| i as u32).collect();
         way.reverse();
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).push((id, way));
+        lock(&self.found).push((id, way));
     }
 }
 

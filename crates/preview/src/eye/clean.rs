@@ -5,7 +5,9 @@ use crate::pace::scaled;
 use glam::Vec3;
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 use throng_denoise::{DenoiseError, Denoising, film::FilmFrame};
-use throng_device::{DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered};
+use throng_device::{
+    Delivery, Developer, DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered,
+};
 use throng_render::{film_frame, other_pose, sampling};
 use throng_scene::Shows;
 use throng_scene::anim::{CameraPose, Moment};
@@ -29,6 +31,7 @@ const LEAST_SAMPLES: u32 = 2;
 /// The most recent pictures, and the data to denoise with them.
 pub struct Clean {
     denoising: Denoising,
+    developer: Developer,
     /// Oldest first.
     past: VecDeque<Past>,
     /// Generation of the scene, and settings, which all pictures in `past` share.
@@ -55,8 +58,8 @@ impl Clean {
     /// # Errors
     /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new() -> Result<Self, DeviceError> {
-        let denoising = Denoising::new(None, REACH as u32)?;
-        Ok(Self { denoising, past: VecDeque::new(), of: None, cost: f64::INFINITY, share: None, count: 0 })
+        let (denoising, developer) = (Denoising::new(None, REACH as u32)?, Developer::new()?);
+        Ok(Self { denoising, developer, past: VecDeque::new(), of: None, cost: f64::INFINITY, share: None, count: 0 })
     }
 
     /// Size and sample count of a denoised picture that can replace one with these settings. None if time does not suffice, or if pictures
@@ -93,26 +96,32 @@ impl Clean {
         found.map(|(_, plan)| plan)
     }
 
-    /// Adds motion data from the previous picture to a frame, and returns it with its settings. Earlier pictures are dropped if they show
-    /// another scene (`generation`) or have other settings.
-    pub fn prepare(&mut self, generation: u32, frame: &Frame, settings: &FrameSettings) -> (Frame, FrameSettings) {
+    /// Adds motion data from the previous picture to a frame, and returns it with its settings and delivery. Earlier pictures are dropped
+    /// if they show another scene (`generation`) or have other settings.
+    pub fn prepare(
+        &mut self,
+        generation: u32,
+        frame: &Frame,
+        settings: &FrameSettings,
+    ) -> (Frame, FrameSettings, Delivery) {
         let of = (generation, sampling(settings));
         if self.of.as_ref() != Some(&of) {
             self.past.clear();
             self.of = Some(of);
         }
         self.count = self.count.wrapping_add(1);
+        let film_wanted = Some(FilmWanted { frames: REACH + 2, aovs: settings.aovs });
+        let delivery = Delivery { film_wanted, ..Delivery::default() };
         let settings = FrameSettings {
             seed: settings.seed.wrapping_add(self.count),
             pixels: PixelType::F32,
             aovs: Denoising::aovs_for(settings.aovs),
-            film_wanted: Some(FilmWanted { frames: REACH + 2, aovs: settings.aovs }),
             ..settings.clone()
         };
         let now = OtherPose::of_camera(frame.camera);
         let before = self.past.back().map_or_else(|| now.clone(), |past| past.pose(frame));
         let others = Some(Arc::new([before, now.clone(), now]));
-        (Frame { others, ..frame.clone() }, settings)
+        (Frame { others, ..frame.clone() }, settings, delivery)
     }
 
     /// Denoises a picture rendered from a prepared frame, and computes its display pixels.
@@ -131,7 +140,7 @@ impl Clean {
         let before = self.past.iter().map(|past| Some(past.film.clone()));
         let window: Vec<_> = missing.chain(before).chain([Some(film.clone())]).chain([const { None }; REACH]).collect();
         let radiance = self.denoising.denoise(settings.film_size(), &window, &rendered.aovs)?.radiance;
-        let pixels = self.denoising.developer.develop(&radiance, None, settings, PixelType::U8)?;
+        let pixels = self.developer.develop(&radiance, None, settings, PixelType::U8)?;
         rendered.pixels = pixels.into();
         if self.past.len() == REACH {
             self.past.pop_front();
@@ -196,8 +205,8 @@ mod tests {
         let mut job = options.job(scene, PixelType::U8, (vec![1], Outputs::default()), false).unwrap();
         let mut device = CpuDevice::new().unwrap();
         let mut loaded = LoadedScene::new(&job, &mut device).unwrap();
-        let mut traced = |frame: &Frame, settings: &FrameSettings| {
-            device.submit(frame.clone(), settings).unwrap();
+        let mut traced = |frame: &Frame, settings: &FrameSettings, delivery| {
+            device.submit(frame.clone(), settings, delivery).unwrap();
             device.collect(&|| false).unwrap()
         };
         let mut measuring = CpuDevice::new().unwrap();
@@ -210,12 +219,13 @@ mod tests {
                 loaded.pose(&job, &mut measuring, (number, &mut Measured::default()), &|| false).unwrap();
             let camera = posed.camera();
             let frame = posed.seen_by(CameraPose { eye: camera.eye + Vec3::X * (0.1 * step as f32), ..camera });
-            let truth = traced(&frame, &FrameSettings { samples: 256, ..settings.clone() }).pixels;
-            let raw = traced(&frame, &settings).pixels;
+            let plain = Delivery::default();
+            let truth = traced(&frame, &FrameSettings { samples: 256, ..settings.clone() }, plain).pixels;
+            let raw = traced(&frame, &settings, plain).pixels;
             clean.cost = 0.0;
             assert_eq!(clean.plan(&frame, &settings, 1e-6), Some(((120, 80), 2)));
-            let (prepared, wanted) = clean.prepare(0, &frame, &settings);
-            let mut rendered = traced(&prepared, &wanted);
+            let (prepared, wanted, delivery) = clean.prepare(0, &frame, &settings);
+            let mut rendered = traced(&prepared, &wanted, delivery);
             clean.finish(&prepared, &wanted, &mut rendered).unwrap();
             errors.push(rms(&rendered.pixels, &truth) / rms(&raw, &truth));
         }

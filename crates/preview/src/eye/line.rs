@@ -1,6 +1,6 @@
 //! The command line for a viewer's current picture or animation.
 
-use super::{Eye, Follow};
+use super::{Eye, state::Follow};
 use crate::{
     Made, View, camera,
     command_line::{self, Optics},

@@ -1,13 +1,18 @@
 //! Work on a viewer's picture: quick pictures of moving views, then coarse pictures with increasing size, then samples at full size, and
 //! denoising after the last sample.
 
-use super::{Due, Eye, Progress, REPORTING, SETTLING, SHOWING, film_settings};
+use super::{Due, Eye, state::Progress, update::film_settings};
 use crate::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage};
-use std::time::Instant;
-use throng_device::{DeviceError, FrameSettings, Rendered, Stop};
+use std::time::{Duration, Instant};
+use throng_device::{Delivery, DeviceError, FrameSettings, Rendered, Stop};
 use throng_render::RenderError;
 use throng_settings::Error;
 
+/// Time without a change after which a picture counts as still.
+const SETTLING: Duration = Duration::from_millis(80);
+/// Interval between two pictures of an unchanged view, and between two reports.
+const SHOWING: Duration = Duration::from_millis(80);
+const REPORTING: Duration = Duration::from_millis(250);
 /// Factor by which a noisy picture needs more samples than a denoised one to look as good.
 const CLEAN_WORTH: u32 = 8;
 
@@ -56,7 +61,7 @@ impl Eye {
                     let least = self.state.samples.saturating_mul(worth).min(settings.samples);
                     self.least = if last == size { least } else { 0 };
                     let settings = film_settings(&settings, self.denoised.is_some());
-                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings)));
+                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings, self.delivery())));
                 }
             },
             Progress::Filming(mut film) => {
@@ -85,15 +90,15 @@ impl Eye {
         let cost = self.pace.cost();
         let clean = self.clean.as_mut().filter(|_| is_wanted);
         let mut clean = clean.and_then(|clean| Some((clean.plan(frame, &settings, cost)?, clean)));
-        let (frame, settings) = match &mut clean {
+        let (frame, settings, delivery) = match &mut clean {
             Some(((size, samples), clean)) => clean.prepare(stage.shown.generation, frame, &with(*size, *samples)),
-            None => (frame.clone(), settings),
+            None => (frame.clone(), settings, Delivery::default()),
         };
         let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
         let size = (settings.width, settings.height);
         let device = stage.device.as_mut();
         // The sums of a frame without refinement stay on the device.
-        let mut rendered = match device.submit(frame.clone(), &settings).and_then(|()| device.collect(stop)) {
+        let mut rendered = match device.submit(frame.clone(), &settings, delivery).and_then(|()| device.collect(stop)) {
             Err(DeviceError::Stopped) => return Ok(false),
             other => other.map_err(|source| RenderError::Device { frame: number, source })?,
         };
@@ -144,6 +149,11 @@ impl Eye {
         (self.state.done, self.state.denoised) = (true, self.denoised.is_some());
         self.report(true);
         Ok(())
+    }
+
+    /// What the device returns of the picture.
+    pub(super) fn delivery(&self) -> Delivery {
+        self.job.as_ref().map(|job| job.delivery).unwrap_or_default()
     }
 
     fn show(

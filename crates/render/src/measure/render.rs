@@ -4,7 +4,7 @@
 use super::{Queries, spread::median};
 use crate::milliseconds;
 use std::{fmt, time::Duration};
-use throng_device::{Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes};
+use throng_device::{Delivery, Device, DeviceError, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes};
 
 /// Times of rendering a frame on an otherwise idle device, as medians over the passes.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -48,7 +48,7 @@ pub fn measure(
         return Ok(None);
     }
     let mut render = || {
-        device.submit(queries.posed.frame.clone(), settings)?;
+        device.submit(queries.posed.frame.clone(), settings, Delivery::default())?;
         device.collect(&|| false)
     };
     render()?;

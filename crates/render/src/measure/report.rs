@@ -2,6 +2,7 @@
 
 use super::{RenderReport, Spread};
 use std::fmt;
+use throng_base::memory::describe;
 use throng_device::{RayKind, WorkCounts};
 
 /// The result of `throng trace`.
@@ -74,7 +75,7 @@ impl fmt::Display for TraceReport {
             self.mrays_per_s, self.mrays_per_s_min, self.mrays_per_s_max
         )?;
         writeln!(f, "builds   BLAS {:.2} ms, TLAS {:.2} ms", self.blas_build_ms, self.tlas_build_ms)?;
-        write!(f, "memory   {:.1} MiB of trees and records", self.bytes as f64 / 1048576.0)
+        write!(f, "memory   {} of trees and records", describe(self.bytes))
     }
 }
 
@@ -121,7 +122,7 @@ impl fmt::Display for BenchReport {
             "builds   BLAS {:.2} ms (fast), {:.2} ms (balanced), {:.2} ms (high quality); TLAS {:.2} ms",
             self.blas_fast_ms, self.blas_balanced_ms, self.blas_high_ms, self.tlas_ms
         )?;
-        writeln!(f, "memory   {:.1} MiB of trees and records", self.bytes as f64 / 1048576.0)?;
+        writeln!(f, "memory   {} of trees and records", describe(self.bytes))?;
         let mut line = |name: &str, report: Option<&TraceReport>| match report {
             Some(r) => writeln!(f, "{name:8} {:9.3} Mrays/s, {} rays, {} hit", r.mrays_per_s, r.rays, r.hits),
             None => writeln!(f, "{name:8} nothing was hit"),

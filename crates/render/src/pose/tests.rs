@@ -1,6 +1,6 @@
 use super::*;
 use throng_base::math::Aabb;
-use throng_device::fake::settings;
+use throng_device::{FrameSettings, fake::settings};
 use throng_scene::{
     Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
     rig::{
@@ -28,7 +28,7 @@ fn turning() -> Arc<Scene> {
 fn few_paths_get_cheap_boxes_except_in_views_that_the_bounds_scale() {
     let bounds = |integrator, samples| -> Aabb {
         let mut poser = Poser::new(turning(), NodeLayout::Wide8);
-        poser.choose_care(&FrameSettings { integrator, samples, ..settings() });
+        poser.configure(PoseSettings::of_fast(&FrameSettings { integrator, samples, ..settings() }));
         poser.sibling().pose(5).frame.tlas.bounds()
     };
     let exact = Poser::new(turning(), NodeLayout::Wide8).pose(5);
@@ -59,8 +59,8 @@ fn what_is_hidden_is_not_in_the_tree_and_has_motion_all_the_same() {
     let scene = Arc::new(scene);
     for layout in [NodeLayout::Wide8, NodeLayout::Compressed8] {
         let mut poser = Poser::new(scene.clone(), layout);
-        poser.set_shutter(Shutter::centred(0.5).ok());
-        poser.set_aovs(AovSet::default().with(Some(Aov::Motion)));
+        let aovs = [Aov::Motion].into_iter().collect();
+        poser.configure(PoseSettings { shutter: Shutter::centred(0.5).ok(), aovs, ..PoseSettings::default() });
         // The clip starts again with frame 25.
         for (number, shown) in [(1, 1), (12, 1), (13, 2), (24, 2), (25, 1)] {
             let frame = poser.pose(number).frame;

@@ -8,7 +8,7 @@ use super::{
     tables::projection_at,
     transforms::node_world,
 };
-use crate::{Camera, CameraPath, Flight, Follow, Projection, Scene};
+use crate::{Camera, CameraPath, Flight, Follow, Noise, Projection, Scene};
 use glam::{Mat3A, Quat, Vec2, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -138,15 +138,7 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
         eye = followed(scene, moment, follow);
     }
     if let Some(shake) = &camera.shake {
-        let forward = (target - eye).normalize_or(Vec3::NEG_Z);
-        let right = forward.cross(up).normalize_or_zero();
-        let axes = Mat3A::from_cols(right.into(), right.cross(forward).into(), (-forward).into());
-        let shaken = shake.at(time);
-        let moved = Vec3::from(axes * shaken.translation);
-        let turned = Vec3::from(axes * shaken.transform_vector3a(Vec3A::NEG_Z)) * eye.distance(target);
-        up = Vec3::from(axes * shaken.transform_vector3a(Vec3A::Y));
-        eye += moved;
-        target = eye + turned;
+        [eye, target, up] = shaken(shake, time, [eye, target, up]);
     }
     let roll = match &camera.path {
         CameraPath::Spline(flight) => within_keys(&flight.rolls, time).unwrap_or(camera.roll),
@@ -163,6 +155,18 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
     let mut pose = CameraPose { eye, target, up, skewed, projection, shift: camera.shift, lens: None };
     pose.lens = lens_at(scene, camera, moment, &pose);
     pose
+}
+
+/// The eye, target and up vector of a camera that shakes.
+fn shaken(shake: &Noise, time: f64, [eye, target, up]: [Vec3; 3]) -> [Vec3; 3] {
+    let forward = (target - eye).normalize_or(Vec3::NEG_Z);
+    let right = forward.cross(up).normalize_or_zero();
+    let axes = Mat3A::from_cols(right.into(), right.cross(forward).into(), (-forward).into());
+    let shaken = shake.at(time);
+    let moved = Vec3::from(axes * shaken.translation);
+    let turned = Vec3::from(axes * shaken.transform_vector3a(Vec3A::NEG_Z)) * eye.distance(target);
+    let eye = eye + moved;
+    [eye, eye + turned, Vec3::from(axes * shaken.transform_vector3a(Vec3A::Y))]
 }
 
 /// Maximum time step for measuring the curvature of a flight, in seconds: about the time a plane needs to bank. The curvature itself jumps

@@ -44,6 +44,14 @@ impl Source {
         LoadError::place(&self.path, source::position_of(&self.text, place), message)
     }
 
+    /// The result of a check of the value at `place`, whose fault becomes an error there.
+    ///
+    /// # Errors
+    /// The fault, as in [`Self::error`].
+    pub fn check<T>(&self, place: &Place, checked: Result<T, impl AsRef<str>>) -> Result<T, LoadError> {
+        checked.map_err(|fault| self.error(place, fault))
+    }
+
     /// The key of `--set` that has changed the value at a place or a part of it; the last of several.
     fn set_at(&self, place: &str) -> Option<&str> {
         let is_in = |inner: &str, outer: &str| {

@@ -1,17 +1,20 @@
 //! Adaptive sampling on the GPU: the noise is measured after a pass, and the next pass is planned.
 
-use super::{Phase, Slot, Work, event_now, half_bytes, tile_count};
+use super::{
+    Slot,
+    work::{Phase, Work, event_now},
+};
 use crate::{
-    adaptive::Passes,
     cuda::{
         kernels::{Kernels, arguments},
         memory::bytes_of,
         waves::Stage,
     },
-    params::TILE_ITEMS,
+    film::adaptive::Passes,
+    records::params::TILE_ITEMS,
 };
 use cust::error::CudaResult;
-use throng_abi::{Params, RayTally};
+use throng_abi::{EXACT_SUM_WORDS, Params, RayTally};
 
 impl Slot {
     /// Makes room for the sums of half of the samples, and clears them unless `holds_film` is set.
@@ -58,11 +61,11 @@ impl Slot {
     pub(super) fn next_pass(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let bytes = tile_count(&work.params) as usize * size_of::<f32>();
         let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
-        if !work.passes.go_on(&errors) {
+        if !work.task.passes.go_on(&errors) {
             return self.end_sampling(work, kernels);
         }
-        let items = self.aim(&mut work.params, &work.passes)?;
-        work.chunks = work.cut.chunks(items, work.passes.samples());
+        let items = self.aim(&mut work.params, &work.task.passes)?;
+        work.chunks = work.task.cut.chunks(items, work.task.passes.samples());
         Ok(Phase::Sampling)
     }
 
@@ -80,4 +83,15 @@ impl Slot {
         params.film.tiles = self.tiles.at(0);
         Ok(tiles.len() as u32 * TILE_ITEMS)
     }
+}
+
+/// Bytes of the sums of half of the samples.
+fn half_bytes(params: &Params) -> usize {
+    let words = if params.film.exact != 0 { EXACT_SUM_WORDS as usize } else { 4 };
+    params.film.width as usize * params.film.height as usize * words * size_of::<u32>()
+}
+
+/// Number of tiles in the whole film.
+pub(super) fn tile_count(params: &Params) -> u32 {
+    params.film.width.div_ceil(8) * params.film.height.div_ceil(8)
 }

@@ -1,6 +1,9 @@
 //! Delivery of a finished picture from the GPU to the host.
 
-use super::{Phase, Slot, Work, elapsed, event_now};
+use super::{
+    Slot,
+    work::{Phase, Task, Work, elapsed, event_now},
+};
 use crate::{
     Accumulation, AccumulationState, OwnRays,
     cuda::{
@@ -10,12 +13,13 @@ use crate::{
         memory::bytes_of,
         waves::Stage,
     },
+    records::params::aim_display,
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
 use std::{mem, ops::Range, time::Duration};
-use throng_abi::{self as abi, DenoiseLayers, ExrParams, Params, RayTally};
+use throng_abi::{self as abi, DenoiseLayers, ExrParams, Params, PictureParams, RayTally};
 use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
 
 /// Alignment of the parts of a picture in page-locked memory: a cache line.
@@ -49,23 +53,21 @@ impl Slot {
         Range { start, end }: Range<u32>,
         kernels: &Kernels,
     ) -> CudaResult<Phase> {
-        let next = end.min(start.saturating_add(aovs::launch_items(work.samples)));
+        let next = end.min(start.saturating_add(aovs::launch_items(work.task.samples)));
         let mut params = work.params;
         params.film.tiles = std::ptr::null();
         work.marks.push((Stage::Other, event_now(&self.stream)?));
         let none = std::ptr::null_mut::<RayTally>();
+        let kernel = if work.gathers {
+            "throng_gather_variance"
+        } else if params.film.exact != 0 {
+            "throng_gather_exact_aovs"
+        } else {
+            "throng_gather_aovs"
+        };
         // SAFETY: see `run_loop`.
         unsafe {
-            kernels.launch_items(
-                match work.gathers {
-                    true => "throng_gather_variance",
-                    false if params.film.exact != 0 => "throng_gather_exact_aovs",
-                    false => "throng_gather_aovs",
-                },
-                next - start,
-                &self.stream,
-                arguments![params, start, next, none],
-            )?;
+            kernels.launch_items(kernel, next - start, &self.stream, arguments![params, start, next, none])?;
         }
         work.under_way.push_back(event_now(&self.stream)?);
         Ok(Phase::Gathering(next..end))
@@ -94,61 +96,49 @@ impl Slot {
     /// Queues the conversion of the film to pixels, and then either their copy to page-locked memory or the compression of a file's blocks.
     pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
         let mut params = work.params;
-        let pixels = params.film.width * params.film.height;
-        let values = |aov| {
-            if work.aovs.contains(aov) {
-                self.aovs.image(work.aovs, pixels as usize, aov).cast_const()
-            } else {
-                std::ptr::null()
-            }
-        };
-        params.film.shadow = values(Aov::Shadow);
-        if params.picture.draws_edges != 0 {
-            params.film.wireframe = values(Aov::Wireframe);
-        }
-        if params.picture.transparent != 0 {
-            params.film.alpha = values(Aov::Alpha);
-        }
+        let PictureParams { transparent, draws_edges, .. } = params.picture;
+        aim_display(&mut params.film, (transparent != 0, draws_edges != 0), |aov| self.layer(work, aov));
         work.marks.push((Stage::Other, event_now(&self.stream)?));
-        let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
-        // SAFETY: see `run_loop`.
-        unsafe {
-            if work.shares_cover {
-                kernels.launch_items(
-                    "throng_gather_cover",
-                    pixels,
-                    &self.stream,
-                    arguments![params, begin, pixels, none],
-                )?;
-            }
-            kernels.launch_items(
-                "throng_resolve_pixel",
-                pixels,
-                &self.stream,
-                arguments![params, begin, pixels, none],
-            )?;
+        let (begin, pixels, none) = (0u32, pixel_count(&params) as u32, std::ptr::null_mut::<RayTally>());
+        let cover = work.task.shares_cover.then_some("throng_gather_cover");
+        for kernel in cover.into_iter().chain(["throng_resolve_pixel"]) {
+            // SAFETY: see `run_loop`.
+            unsafe { kernels.launch_items(kernel, pixels, &self.stream, arguments![params, begin, pixels, none])? };
         }
-        if let Some(rows) = work.file_rows {
-            let (aovs, pixels) = (work.aovs, pixels as usize);
-            let values = |aov| match aov {
-                None => self.pixels.at::<f32>(0).cast_const(),
-                Some(aov) => self.aovs.image(aovs, pixels, aov).cast_const(),
-            };
-            let size = (params.film.width, params.film.height);
-            let blocks = self.exr.compress(&rows, size, values, kernels, &self.stream)?;
-            return Ok(Phase::Compressing(blocks, event_now(&self.stream)?));
+        let Some(rows) = work.task.file_rows else {
+            return self.fetch(work);
+        };
+        let (aovs, exr) = (&self.aovs, &mut self.exr);
+        let values = |aov| match aov {
+            None => self.pixels.at::<f32>(0).cast_const(),
+            Some(aov) => aovs.image(work.task.aovs, pixels as usize, aov).cast_const(),
+        };
+        let blocks = exr.compress(&rows, (params.film.width, params.film.height), values, kernels, &self.stream)?;
+        Ok(Phase::Compressing(blocks, event_now(&self.stream)?))
+    }
+
+    /// Address of an AOV's values, or null if it is not gathered.
+    fn layer(&self, work: &Work, aov: Aov) -> *const f32 {
+        if work.task.aovs.contains(aov) {
+            self.aovs.image(work.task.aovs, pixel_count(&work.params), aov).cast_const()
+        } else {
+            std::ptr::null()
         }
-        let place = PicturePlace::of(&params);
-        let wanted = work.film.as_ref().map_or(work.aovs, |(_, aovs)| *aovs);
-        let aov_bytes = aovs::image_bytes(wanted, pixels as usize);
-        self.picture = self.spare.take(place.aovs + aov_bytes)?;
-        if let Some((film, _)) = &work.film {
+    }
+
+    /// Queues the copy of pixels and AOVs to page-locked memory. If the film denoiser reads the frame, its records replace the pixels.
+    fn fetch(&mut self, work: &Work) -> CudaResult<Phase> {
+        let (place, pixels) = (PicturePlace::of(&work.params), pixel_count(&work.params));
+        let aovs = work.task.aovs;
+        let wanted = work.task.film.as_ref().map_or(aovs, |(_, wanted)| *wanted);
+        self.picture = self.spare.take(place.aovs + aovs::image_bytes(wanted, pixels))?;
+        if let Some((film, _)) = &work.task.film {
             let layers = DenoiseLayers {
                 radiance: self.pixels.at::<f32>(0).cast_const(),
-                variance: values(Aov::Variance),
-                albedo: values(Aov::Albedo),
-                normal: values(Aov::Normal),
-                motion: values(Aov::Motion),
+                variance: self.layer(work, Aov::Variance),
+                albedo: self.layer(work, Aov::Albedo),
+                normal: self.layer(work, Aov::Normal),
+                motion: self.layer(work, Aov::Motion),
                 ..Zeroable::zeroed()
             };
             // SAFETY: the work keeps the frame alive, and the slot keeps the rest, until the stream has passed this.
@@ -157,11 +147,11 @@ impl Slot {
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken after the event that follows.
         unsafe {
-            if work.film.is_none() {
-                self.pixels.read_later(picture, 0, picture_bytes(&params), stream)?;
+            if work.task.film.is_none() {
+                self.pixels.read_later(picture, 0, picture_bytes(&work.params), stream)?;
             }
             self.tally.read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
-            self.aovs.read_later((work.aovs, wanted), pixels as usize, (picture, place.aovs), stream)?;
+            self.aovs.read_later((aovs, wanted), pixels, (picture, place.aovs), stream)?;
         }
         Ok(Phase::Finished(event_now(&self.stream)?, None))
     }
@@ -183,21 +173,11 @@ impl Slot {
 
     /// Takes the frame for which [`Self::pump`] returned true.
     pub fn take(&mut self) -> CudaResult<Option<Picture>> {
-        let Some(Work {
-            params,
-            started,
-            phase: Phase::Finished(finished, delivered),
-            marks,
-            own_rays,
-            passes,
-            aovs,
-            file_rows,
-            film,
-            ..
-        }) = self.work.take()
+        let Some(Work { params, task, phase: Phase::Finished(finished, delivered), marks, .. }) = self.work.take()
         else {
             return Ok(None);
         };
+        let Task { started, own_rays, passes, aovs, file_rows, film, .. } = task;
         let place = PicturePlace::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
         let blocks = file_rows.zip(delivered).map(|(rows, (offsets, bytes))| FileBlocks {
@@ -211,7 +191,7 @@ impl Slot {
                 if film.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
                 aovs::images(
                     film.as_ref().map_or(aovs, |(_, wanted)| *wanted),
-                    params.film.width as usize * params.film.height as usize,
+                    pixel_count(&params),
                     picture.slice(place.aovs..),
                 ),
                 place.tally,
@@ -258,5 +238,9 @@ pub(super) fn picture_bytes(params: &Params) -> usize {
         abi::PIXELS_U16 => size_of::<u16>(),
         _ => size_of::<f32>(),
     };
-    params.film.width as usize * params.film.height as usize * 3 * channel
+    pixel_count(params) * 3 * channel
+}
+
+fn pixel_count(params: &Params) -> usize {
+    params.film.width as usize * params.film.height as usize
 }

@@ -228,7 +228,7 @@ fn repair_normals(mesh: &mut TriangleMesh) -> bool {
 fn add_face_normals(mesh: &mut TriangleMesh, missing: &[bool]) {
     for triangle in &mesh.triangles {
         let corners = triangle.map(|v| mesh.positions[v as usize]);
-        let face = crate::normals::face_normal(corners).as_vec3();
+        let face = crate::geometry::normals::face_normal(corners).as_vec3();
         for &v in triangle {
             if missing[v as usize] {
                 let sum = Vec3::from(mesh.normals[v as usize]) + face;

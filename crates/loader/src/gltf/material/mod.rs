@@ -276,10 +276,12 @@ impl<'a, 'd> Reader<'a, 'd> {
         });
         let transform = self.document.or_warn(transform, "the transform is ignored")?.unwrap_or_default();
         let place = transform.place();
-        let content = match map.holds_colors() {
-            true => Content::Colors,
-            false if self.is_glossy && specular_glossiness::is_roughness(map) => Content::Glossiness(glossiness),
-            false => Content::Numbers,
+        let content = if map.holds_colors() {
+            Content::Colors
+        } else if self.is_glossy && specular_glossiness::is_roughness(map) {
+            Content::Glossiness(glossiness)
+        } else {
+            Content::Numbers
         };
         let texture = self.textures.intern(info.index as usize, content, &path);
         let Some(texture) = self.document.or_warn(texture, "the texture is left out")?.flatten() else {

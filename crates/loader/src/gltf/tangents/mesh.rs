@@ -1,6 +1,6 @@
 //! A mesh in the form that MikkTSpace uses: equal vertices are merged, and each triangle has the directions of its texture.
 
-use crate::normals::face_normal;
+use crate::geometry::normals::face_normal;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::{

@@ -37,7 +37,7 @@ impl Geometry<StdOps> for Oracle<'_> {
             Some(normal) => *normal,
             None => {
                 let positions = [0, 1, 2].map(|k| self.position(face, k));
-                let normal = crate::normals::face_normal(positions);
+                let normal = crate::geometry::normals::face_normal(positions);
                 normal.as_vec3().to_array()
             }
         }

@@ -1,0 +1,105 @@
+//! The plan of a picture: whether its memory is available, and how it is cut into launches.
+
+use super::{
+    aovs::aov_bytes,
+    budget::Need,
+    device::{CudaDevice, SLOTS},
+    slot::Slot,
+    start::Prepared,
+    tables::{
+        blas_pool::tree_bytes, lights::tree_bytes as light_bytes, material_tables::tables_bytes, shutter::shutter_bytes,
+    },
+    waves::{Cut, PathNeeds},
+};
+use crate::{
+    Accumulation, DeviceError,
+    exr::exr_bytes,
+    records::{material_tables::has_panes, params::pixel_items},
+};
+use cust::memory::mem_get_info;
+use throng_abi::PANES_BEYOND_BOUNCES;
+use throng_picture::aov::channels::FileRows;
+use throng_scene::Material;
+
+/// Maximum number of waves for scattering in volumes. With Russian roulette, one path in thirty thousand would need more.
+const VOLUME_EVENTS: u32 = 1024;
+/// Maximum bytes of queues per frame in flight for integrators that scatter paths. These need the most memory, and launches of a million paths keep a
+/// GPU busy. Four times as much would render 9 % faster.
+const QUEUE_BYTES: usize = 384 << 20;
+/// Samples per pixel and launch in the loop schedule.
+const LOOP_SAMPLES: u32 = 4;
+
+impl CudaDevice {
+    /// Checks that the picture's memory is available, and decides how the picture is cut into launches. Also returns the rows of files that are
+    /// requested, unless memory is short for them; the host then creates the files from pixels and AOVs.
+    pub(super) fn plan(&mut self, of: &Prepared) -> Result<(Cut, Option<FileRows>), DeviceError> {
+        let settings = of.settings;
+        let items = pixel_items(settings)?;
+        let limit = self.paths_per_launch;
+        let mut need = self.need(of)?;
+        let free = self.with("asking for free memory", |device| {
+            let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
+            Ok(mem_get_info()?.0 + own)
+        })?;
+        let blocks = |rows: &FileRows| exr_bytes(rows, settings.film_size()) * SLOTS;
+        let file_rows = of.delivery.file_rows.filter(|rows| need.total() + blocks(rows) < free / 2);
+        need.add("files", file_rows.as_ref().map_or(0, blocks));
+        let Some(needs) = self.path_needs(of)? else {
+            need.check(free).map_err(|text| self.out_of_memory(&text))?;
+            let items = (limit / LOOP_SAMPLES as usize).next_multiple_of(64).max(64);
+            let items = u32::try_from(items).unwrap_or(u32::MAX);
+            return Ok((Cut::Loops { items, samples: LOOP_SAMPLES }, file_rows));
+        };
+        let wanted = limit.min((items as usize).saturating_mul(settings.samples as usize));
+        let wanted = if needs.scatter { wanted.min((QUEUE_BYTES / needs.bytes()).max(64)) } else { wanted };
+        let capacity = need.paths(free, wanted, needs.bytes(), SLOTS).map_err(|text| self.out_of_memory(&text))?;
+        // Round up to whole tiles.
+        let capacity = (capacity as u32).next_multiple_of(64);
+        self.with("making queues for paths", |device| {
+            for slot in device.slots.iter_mut().filter(|slot| slot.work.is_none()) {
+                slot.queues.reserve(capacity, &needs)?;
+            }
+            Ok(())
+        })?;
+        Ok((Cut::Waves { paths: capacity, needs }, file_rows))
+    }
+
+    /// Memory of all slots for such pictures, without files and paths.
+    fn need(&self, of: &Prepared) -> Result<Need, DeviceError> {
+        let Prepared { frame, settings, delivery, .. } = *of;
+        let (tlas, picture) = Slot::bytes(&frame.tlas, settings);
+        let mut need = Need::default();
+        need.add("instances", tlas * 9 / 8 * SLOTS);
+        need.add("motion", shutter_bytes(frame) * SLOTS);
+        let halves = size_of::<u32>() * Accumulation::odd_words(settings);
+        need.add("pictures", (picture + halves) * SLOTS);
+        let lights = of.lights.as_deref().map_or(0, light_bytes);
+        need.add("lights", lights * 9 / 8 * SLOTS);
+        let aovs = aov_bytes(self.scene()?, frame, settings, delivery.layer_sums);
+        need.add("layers", aovs * SLOTS);
+        if !frame.shapes.is_empty() {
+            let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
+            need.add("meshes that deform", bytes * SLOTS);
+        }
+        if let Some(tables) = &of.tables {
+            need.add("materials and skies that change", tables_bytes(self.scene()?, tables) * SLOTS);
+        }
+        Ok(need)
+    }
+
+    /// The needs of a path in the wavefront schedule; none for pictures in the loop schedule.
+    fn path_needs(&self, of: &Prepared) -> Result<Option<PathNeeds>, DeviceError> {
+        let scene = self.scene()?;
+        let (lights, lobes, has_panes) = match &of.tables {
+            Some(own) => (own.lights.len() as u32, own.lobes.len() as u32, has_panes(&own.materials, &own.lobes)),
+            None => (scene.light_count(), scene.lobes_count(), scene.has_panes()),
+        };
+        let materials = of.frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
+        let scatters = materials.iter().any(Material::has_scattering_volume);
+        let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
+        let more_events = volume_events + if has_panes { PANES_BEYOND_BOUNCES } else { 0 };
+        let is_foggy = of.frame.fog().is_some_and(|fog| fog.is_seen());
+        let (paths, bounces) = (of.settings.integrator.paths(), of.settings.bounces);
+        Ok(PathNeeds::new(paths, bounces, lights, lobes, more_events, is_foggy))
+    }
+}

@@ -1,0 +1,10 @@
+//! Parameters and tables in the layout that kernels read, for all devices.
+
+pub mod attributes;
+pub mod frame_aovs;
+#[cfg(test)]
+pub mod layout;
+pub mod material_tables;
+pub mod params;
+pub mod pool;
+pub mod tables;

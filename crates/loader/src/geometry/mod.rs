@@ -1,0 +1,11 @@
+//! Triangles: making them, and completing and examining meshes.
+
+pub mod enclosing;
+pub mod fit;
+pub mod indexed;
+pub mod normals;
+pub mod polygons;
+pub mod shapes;
+pub mod subdivide;
+pub mod tangents;
+pub mod transform;

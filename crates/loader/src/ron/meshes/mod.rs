@@ -1,0 +1,7 @@
+//! The sections about shapes: `meshes` and `curves`, with the materials of model files.
+
+pub mod contents;
+pub mod curves;
+mod land;
+mod model_entry;
+mod shapes;

@@ -1,0 +1,14 @@
+//! Vertices at a time: meshes that bend, and meshes with morph targets and skins.
+
+mod bend;
+mod deform;
+#[cfg(test)]
+mod deform_tests;
+mod shape;
+mod shape_keys;
+mod skinning;
+
+pub use deform::{BindPose, Deformed, deform};
+pub use shape::{shape, shape_at};
+pub use shape_keys::shape_shutter_keys;
+pub use skinning::turn_mirrored;

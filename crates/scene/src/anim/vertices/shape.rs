@@ -1,0 +1,124 @@
+//! Shapes of a scene's deforming meshes at a time.
+
+use super::deform::{Movement, deform_part};
+use crate::{
+    Mesh, NONE, Scene, TriangleMesh,
+    anim::{BindPose, Deformed, Moment, RigPose},
+    rig::{DeformingMesh, Piece, Rig},
+};
+use glam::Vec3;
+use throng_base::math::Aabb;
+
+/// Writes the shape of a deforming mesh of `scene` at `moment` to `out`; see [`shape`]. Does nothing if the mesh or its actor does not
+/// exist.
+pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
+    let actor = scene.actors.get(deforming.actor as usize);
+    let mesh = scene.meshes.get(deforming.mesh as usize);
+    if let (Some(actor), Some(pose), Some(mesh)) =
+        (actor, moment.actor(deforming.actor), mesh.and_then(Mesh::triangles))
+    {
+        shape(mesh, deforming, &actor.rig, pose, out);
+    }
+}
+
+/// Deforms `mesh`, which has the bind pose of `deforming`, into `out`. Pieces placed by a skin or by their node end up in the rig's root
+/// space; other pieces stay in mesh space. If several pieces share the mesh, hidden pieces collapse to points. Deterministic, parallel.
+pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
+    let bind = BindPose::new(mesh, &mesh.tangents);
+    out.reserve(&bind);
+    out.bounds = Aabb::EMPTY;
+    let (mut first, mut joints) = (0, Vec::new());
+    for piece in &deforming.pieces {
+        let end = first + piece.vertex_count as usize;
+        pose.palette(rig, piece.skin, &mut joints);
+        let movement = Movement {
+            deformers: &piece.deformers,
+            weights: pose.weights(piece.node),
+            joints: &joints,
+            place: is_placed(piece).then(|| pose.world(piece.node)),
+        };
+        let mut bounds = deform_part(bind.part(first, end), &movement, out.part(first, end));
+        if piece.placed && !pose.is_shown(piece.node) {
+            let point = pose.world(piece.node).translation.into();
+            out.part(first, end).positions.fill(point);
+            bounds = Aabb::of_points([Vec3::from(point)]);
+        }
+        out.bounds = out.bounds.union(bounds);
+        first = end;
+    }
+}
+
+fn is_placed(piece: &Piece) -> bool {
+    piece.placed && piece.skin == NONE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::{Deformers, Local, MorphTarget, RigNode, Skin, Trs};
+    use glam::{Affine3, Quat};
+    use std::sync::Arc;
+
+    fn node(translation: Vec3, weights: Vec<f32>) -> RigNode {
+        RigNode {
+            name: String::new(),
+            parent: NONE,
+            local: Local::Parts(Trs { translation, rotation: Quat::IDENTITY, scale: Vec3::new(-1.0, 1.0, 1.0) }),
+            weights,
+            visible: true,
+        }
+    }
+
+    fn piece(node: u32, placed: bool, skin: u32, deformers: Deformers) -> Piece {
+        Piece { vertex_count: 3, node, placed, skin, deformers: Arc::new(deformers) }
+    }
+
+    #[test]
+    fn pieces_follow_their_node_their_skin_or_their_targets() {
+        let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let mesh = TriangleMesh {
+            positions: [corners, corners, corners].concat(),
+            normals: vec![[1.0, 0.0, 0.0]; 9],
+            triangles: vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]],
+            ..TriangleMesh::default()
+        };
+        let mut rig = Rig {
+            nodes: vec![node(Vec3::Y, vec![]), node(2.0 * Vec3::Z, vec![0.5])],
+            skins: vec![Skin { name: String::new(), joints: vec![1], joint_from_mesh: vec![Affine3::IDENTITY] }],
+            ..Rig::default()
+        };
+        let skinned = Deformers {
+            joints_per_vertex: 4,
+            joints: vec![0; 12],
+            weights: [1.0, 0.0, 0.0, 0.0].repeat(3),
+            targets: Vec::new(),
+        };
+        let target = MorphTarget { positions: vec![[0.0, 0.0, 4.0]; 3], ..MorphTarget::default() };
+        let morphed = Deformers { targets: vec![target], ..Deformers::default() };
+        let deforming = DeformingMesh {
+            mesh: 0,
+            actor: 0,
+            refit: Default::default(),
+            pieces: vec![
+                piece(0, true, NONE, Deformers::default()),
+                piece(0, true, 0, skinned),
+                piece(1, false, NONE, morphed),
+            ],
+        };
+        let (mut pose, mut out) = (RigPose::default(), Deformed::default());
+        pose.evaluate(&rig, &[], 0.0);
+        shape(&mesh, &deforming, &rig, &pose, &mut out);
+        let second = |piece: usize| Vec3::from(out.positions[3 * piece + 1]);
+        assert_eq!(second(0), Vec3::new(-1.0, 1.0, 0.0));
+        assert_eq!(second(1), Vec3::new(-1.0, 0.0, 2.0));
+        assert_eq!(second(2), Vec3::new(1.0, 0.0, 2.0));
+        assert_eq!(out.normals[0], [-1.0, 0.0, 0.0]);
+        let all = out.positions.iter().copied().map(Vec3::from);
+        assert_eq!(out.bounds, Aabb::of_points(all));
+        rig.nodes[0].visible = false;
+        pose.evaluate(&rig, &[], 0.0);
+        shape(&mesh, &deforming, &rig, &pose, &mut out);
+        assert!(out.positions[..6].iter().all(|&p| p == [0.0, 1.0, 0.0]), "{:?}", out.positions);
+        assert_eq!(out.positions[7], [1.0, 0.0, 2.0], "instances hide what their nodes place");
+    }
+}

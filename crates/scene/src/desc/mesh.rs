@@ -1,0 +1,102 @@
+//! The `meshes` section, and models in files.
+
+use super::{BoxSize, Cone, Cuboid, Cylinder, Disc, Finite, Quad, RibbonDesc, TerrainDesc, Torus, values};
+use crate::{TriangleMesh, Wrap, rig::RefitPolicy};
+use serde::Deserialize;
+
+/// An entry of the `meshes` section, by its name: a shape in its own coordinate space. Placements copy it into the scene.
+#[allow(missing_docs, reason = "the kinds are described by their types")]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "meshes")]
+pub enum MeshDesc {
+    #[serde(rename = "Obj", alias = "Ply", alias = "Stl")]
+    File(MeshFile),
+    Gltf(GltfFile),
+    /// `Sphere`: a sphere of radius 1 at the origin.
+    Sphere,
+    Quad(Quad),
+    Box(Cuboid),
+    Cylinder(Cylinder),
+    Cone(Cone),
+    Disc(Disc),
+    Torus(Torus),
+    Terrain(TerrainDesc),
+    Ribbon(RibbonDesc),
+    /// Triangles of a scene that is built in code; not available in files. They have one material, set by placements, and no slots.
+    #[serde(skip)]
+    Triangles(TriangleMesh),
+}
+
+/// `Obj(file: "dragon.obj", material: "stone")`: a Wavefront OBJ file with its MTL materials. `Ply` and `Stl` are synonyms: the file
+/// extension determines the format. A glTF file is loaded as a model at rest. Colours of vertices and faces are used. Faults of the file,
+/// such as a missing picture, cause a warning and are left out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Obj", deny_unknown_fields)]
+pub struct MeshFile {
+    /// The file: .obj, .ply, .stl, .gltf or .glb.
+    pub file: String,
+    /// Name of a material that replaces all materials of the file. Default: the file's materials.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// Faces without normals are smoothly shaded where they meet at less than this angle in degrees, 0 (flat) to 180. Default 60.
+    #[serde(default = "values::sixty")]
+    pub smooth_angle: Finite,
+    /// Wrap mode of the file's textures outside of UV 0 to 1: `repeat` (default), `clamp` or `mirror`.
+    #[serde(default)]
+    pub wrap: Wrap,
+    /// Target size: the length of the longest side, or bounds `(x, y, z)` to fit into. The mesh is scaled, centred above the origin, and
+    /// placed on y = 0. Default: none, the mesh keeps the file's coordinates.
+    #[serde(default)]
+    pub fit: Option<BoxSize>,
+}
+
+impl MeshFile {
+    /// The file as a model at rest.
+    #[doc(hidden)]
+    pub fn as_model(&self) -> GltfFile {
+        let Self { file, material, fit, .. } = self.clone();
+        GltfFile { file, material, fit, ..GltfFile::default() }
+    }
+}
+
+/// `Gltf(file: "fox.glb", clip: "Run")`: a glTF file (.gltf or .glb) as one mesh. With a `clip`, it is animated: each instance shows poses
+/// from a palette at its own phase and speed (see [`Clip`](super::Clip)). If the model is `alive`, all instances show its current pose. A model with
+/// repeated meshes is a group of instances instead (see `shared`).
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "Gltf", deny_unknown_fields)]
+pub struct GltfFile {
+    /// The file: .gltf or .glb.
+    pub file: String,
+    /// Name or number (from 0) of the animation to play. Default: none, the model is at rest.
+    #[serde(default)]
+    pub clip: Option<String>,
+    /// Number of poses in the palette, evenly spaced over one cycle of the clip, 1 to 4096. Each pose takes as much memory as the model.
+    /// Default 64.
+    #[serde(default)]
+    pub poses: Option<u32>,
+    /// Whether the model is deformed for every frame, instead of using a palette of poses. Default false.
+    #[serde(default)]
+    pub alive: bool,
+    /// Playback speed of a model that is `alive`, in seconds of the clip per second. Default 1.
+    #[serde(default)]
+    pub speed: Option<Finite>,
+    /// Update method for the acceleration tree (BLAS) of a model that is `alive`: `auto` (default), `refit` or `rebuild`.
+    #[serde(default)]
+    pub refit: Option<RefitPolicy>,
+    /// Name or number (from 0) of the file's scene. Default: the file's default scene.
+    #[serde(default)]
+    pub scene: Option<String>,
+    /// Name of a material variant (KHR_materials_variants). Default: none.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// Name of a material that replaces all materials of the file. Default: the file's materials.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// As [`MeshFile::fit`], with the bounds at rest.
+    #[serde(default)]
+    pub fit: Option<BoxSize>,
+    /// Whether each mesh of the file is stored once and its copies are instances, as in a group. `nest` of a placement then applies to the
+    /// model as to a group. Default: true if this saves more than 64 MB, and the model is at rest without skins or morph targets.
+    #[serde(default)]
+    pub shared: Option<bool>,
+}

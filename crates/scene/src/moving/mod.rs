@@ -1,0 +1,9 @@
+//! Motions, rigs and values that change over time.
+
+#[doc(hidden)]
+pub mod animated;
+pub mod bend;
+pub mod motion;
+#[doc(hidden)]
+pub mod rig;
+pub mod timeline;

@@ -1,0 +1,12 @@
+//! Cameras, and the settings of their pictures.
+
+pub mod camera;
+pub mod film;
+pub mod frame_rate;
+pub mod integrator;
+pub mod lens;
+#[doc(hidden)]
+pub mod ranges;
+pub mod settings;
+pub mod shutter;
+pub mod shutter_keys;

@@ -1,0 +1,10 @@
+//! Progress of a run: a bar for the user, JSON lines for programs, and estimates of the time.
+
+mod display;
+mod estimate;
+mod events;
+mod remaining;
+
+pub use display::{Progress, ProgressMode};
+pub use estimate::{Estimate, Film};
+pub use events::{Event, Stats};

@@ -1,0 +1,5 @@
+
+if [ "${1-}" = join ]; then
+    %{commands}
+    exit
+fi

@@ -1,0 +1,11 @@
+//! Scenes and models as input: new, damaged, hostile, and with warnings.
+
+mod bare_models;
+mod damaged;
+mod hostile;
+mod inputs;
+mod mast;
+mod models;
+mod new;
+mod strict;
+mod warnings;

@@ -1,0 +1,11 @@
+//! Contents, names and formats of the pictures that runs write.
+
+mod alpha;
+mod film;
+mod flags;
+mod frame_names;
+mod light;
+mod mattes;
+mod open_exr;
+mod outputs;
+mod videos;
