@@ -109,11 +109,17 @@ impl Choices {
 
     /// The command-line flags that have the effect of these settings.
     pub fn flags(&self) -> Vec<String> {
-        let picture = self.texts.iter().map(|(flag, text)| format!("--{flag}={}", quote(text)));
-        let mut flags: Vec<String> = picture.collect();
-        flags.extend(self.denoise.map(|method| format!("--denoise={method}")));
+        let command = Flags::command();
+        let needs_sign =
+            |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag) && arg.is_require_equals_set());
+        let write = |flag: &str, text: &str| {
+            let sign = if needs_sign(flag) || text.starts_with('-') { '=' } else { ' ' };
+            format!("--{flag}{sign}{}", quote(text))
+        };
+        let mut flags: Vec<String> = self.texts.iter().map(|(flag, text)| write(flag, text)).collect();
+        flags.extend(self.denoise.map(|method| format!("--denoise {method}")));
         let animation = self.animation.as_deref().filter(|name| !name.is_empty());
-        flags.extend(animation.map(|name| format!("--animation={}", quote(name))));
+        flags.extend(animation.map(|name| write("animation", name)));
         flags
     }
 }
@@ -173,8 +179,8 @@ mod tests {
         let mut choices = Choices::default();
         assert_eq!(choices.clips(), None);
         for (name, clips, flags) in [
-            ("Run", vec!["Run"], "--animation=Run"),
-            ("Walk, slowly", vec!["Walk, slowly"], "--animation='Walk, slowly'"),
+            ("Run", vec!["Run"], "--animation Run"),
+            ("Walk, slowly", vec!["Walk, slowly"], "--animation 'Walk, slowly'"),
             ("-fast", vec!["-fast"], "--animation=-fast"),
             ("", vec![], ""),
         ] {
@@ -202,7 +208,7 @@ mod tests {
         assert!(!choices.denoises());
         let flags = choices.flags().join(" ");
         let expected =
-            "--exposure=1.5 --integrator=path --samples=64 --shutter=0.5 --tone-map=agx --wireframe=2 --denoise=off";
+            "--exposure 1.5 --integrator path --samples 64 --shutter 0.5 --tone-map agx --wireframe=2 --denoise off";
         assert_eq!(flags, expected);
         for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "wireframe", "denoise", "view"] {
             choices.set(name, &Value::Null).unwrap();

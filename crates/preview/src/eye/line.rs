@@ -39,7 +39,8 @@ impl Eye {
         flags.push(format!("-f {}", frame.number));
         // The usual noise target of models depends on the size.
         let noise = settings.noise.filter(|_| stage.shown.text.is_none());
-        flags.extend(noise.map(|noise| format!("--noise {noise:?}")));
+        let is_set = flags.iter().any(|flag| flag.starts_with("--noise"));
+        flags.extend(noise.filter(|_| !is_set).map(|noise| format!("--noise {noise:?}")));
         let (size, shown) = ((settings.width, settings.height), &stage.shown);
         let denoised = self.choices.denoised_options(&shown.options, size, &shown.scene.settings);
         if let Some(method) = denoised.and_then(|options| options.aovs.denoise) {
