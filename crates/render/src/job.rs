@@ -2,8 +2,8 @@
 
 use super::{
     AutoExposure, Background, Outputs, RenderError, TreeSource,
-    window::{Reach, film_frame},
-    write,
+    results::write,
+    sequence::window::{Reach, film_frame},
 };
 use glam::Vec3;
 use std::{collections::BTreeSet, sync::Arc};

@@ -1,6 +1,6 @@
-//! Rendering of frames. [`Driver`] chooses between two drivers: `overlapped` for many frames, `paced` for frames that are kept or shown before
-//! they are finished. Both pose, trace, denoise and write frames with the parts below; frames in memory ([`LoadedScene`]) and comparisons of
-//! devices ([`compare`]) are paced, too. The viewer has a loop of its own.
+//! Rendering of frames. [`Driver`] chooses between two drivers: `sequence::overlapped` for many frames, `sequence::paced` for frames that are
+//! kept or shown before they are finished. Both pose, trace, denoise and write frames with the parts in `posing`, `sequence` and `results`.
+//! Frames in memory ([`LoadedScene`]) and comparisons of devices ([`compare`]) are paced, too. The viewer has a loop of its own.
 
 pub mod compare;
 pub mod frames;
@@ -8,63 +8,38 @@ pub mod measure;
 pub mod report;
 pub mod sanity;
 
-mod assemblies;
-mod background;
-mod busy;
-mod deforming;
 mod error;
-mod existing;
 mod exposure;
-mod frame_queue;
-mod frame_report;
-mod in_memory;
 mod job;
-mod keeper;
-mod kept_trees;
-mod material_counts;
-mod other_poses;
-mod outputs;
-mod overlapped;
-mod paced;
-mod plan;
-mod pose;
-mod pose_settings;
-mod pose_stage;
-mod prepare;
+mod posing;
 mod ray_files;
-mod refine;
-mod sampling;
-mod slices;
-mod summary;
+mod results;
+mod sequence;
 #[cfg(test)]
 mod tests;
-mod tree_cache;
-mod tree_source;
-mod window;
-mod write;
 
-pub use background::Background;
-pub use busy::{Busy, BusyShares};
 pub use error::RenderError;
-pub use existing::{Mismatched, SkipExisting};
 pub use exposure::{AutoExposure, Measured};
-use frame_queue::FrameQueue;
-pub use frame_queue::Skipped;
-pub use frame_report::{FilmError, FrameReport, Sampled};
-pub use in_memory::LoadedScene;
 pub use job::RenderJob;
-pub use material_counts::MaterialCounts;
-pub use other_poses::other_pose;
-pub use outputs::Outputs;
-pub use plan::{Driver, Wanted};
-pub use pose::Poser;
-pub use pose_settings::PoseSettings;
+pub use posing::other_poses::other_pose;
+pub use posing::pose::Poser;
+pub use posing::pose_settings::PoseSettings;
+pub use posing::tree_cache::{CacheError, TreeCache, TreeCounts};
+pub use posing::tree_source::TreeSource;
 pub use ray_files::{RayError, check_rays};
-pub use sampling::sampling;
-pub use summary::{FrameObserver, Summary};
-pub use tree_cache::{CacheError, TreeCache, TreeCounts};
-pub use tree_source::TreeSource;
-pub use window::film_frame;
+pub use results::background::Background;
+pub use results::existing::{Mismatched, SkipExisting};
+pub use results::frame_report::{FilmError, FrameReport, Sampled};
+pub use results::material_counts::MaterialCounts;
+pub use results::outputs::Outputs;
+pub use results::summary::{FrameObserver, Summary};
+pub use sequence::busy::{Busy, BusyShares};
+use sequence::frame_queue::FrameQueue;
+pub use sequence::frame_queue::Skipped;
+pub use sequence::in_memory::LoadedScene;
+pub use sequence::plan::{Driver, Wanted};
+pub use sequence::sampling::sampling;
+pub use sequence::window::film_frame;
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 use throng_device::Device;
@@ -84,8 +59,8 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<Summary, RenderError> {
     match driver {
-        Driver::Overlapped => overlapped::run(job, device, observer, stop),
-        Driver::Paced(ongoing) => paced::run(job, ongoing, device, observer, stop),
+        Driver::Overlapped => sequence::overlapped::run(job, device, observer, stop),
+        Driver::Paced(ongoing) => sequence::paced::run(job, ongoing, device, observer, stop),
     }
 }
 

@@ -139,7 +139,7 @@ fn a_frame_that_cannot_be_written_ends_the_run() {
 #[test]
 fn large_pictures_are_written_one_at_a_time() {
     let (_dir, mut job) = job(100);
-    assert!(write::writer_count(&job) >= 1);
+    assert!(results::write::writer_count(&job) >= 1);
     (job.settings.width, job.settings.height) = (16_000, 16_000);
-    assert_eq!(write::writer_count(&job), 1);
+    assert_eq!(results::write::writer_count(&job), 1);
 }

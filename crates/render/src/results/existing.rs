@@ -1,6 +1,6 @@
 //! Frames that already exist, or that other runs are rendering. This run renders neither.
 
-use super::{Outputs, RenderJob};
+use crate::{Outputs, RenderJob};
 use throng_base::choice::choice;
 use throng_output::{Claims, OutputError, remove_stale_claim};
 
@@ -96,7 +96,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If the claim cannot be made, or if the frame exists by now but cannot be kept (see [`Self::missing`]).
-    pub(super) fn begin(&self, job: &RenderJob, frame: u32) -> Result<Begin, OutputError> {
+    pub(crate) fn begin(&self, job: &RenderJob, frame: u32) -> Result<Begin, OutputError> {
         let (Some(claims), Some(files)) = (&self.claims, &self.files) else {
             return Ok(Begin::Ours);
         };
@@ -116,7 +116,7 @@ impl Outputs {
     }
 
     /// Releases the claim on a frame that was written, or that will not be written.
-    pub(super) fn end(&self, job: &RenderJob, frame: u32) {
+    pub(crate) fn end(&self, job: &RenderJob, frame: u32) {
         if let (Some(claims), Some(files)) = (&self.claims, &self.files) {
             claims.release(&files.path_for(frame, &job.scene.name));
         }

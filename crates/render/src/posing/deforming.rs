@@ -1,6 +1,6 @@
 //! Deforming meshes and their trees, updated from frame to frame.
 
-use super::TreeSource;
+use crate::TreeSource;
 use rayon::prelude::*;
 use std::{sync::Arc, time::Instant};
 use throng_accel::{Blas, Followed, NodeLayout, RefitStats, Surface};

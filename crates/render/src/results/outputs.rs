@@ -1,6 +1,6 @@
 //! The files that the frames of a run are written to, and their metadata.
 
-use super::{AutoExposure, RenderJob, SkipExisting, window::Traced, write};
+use crate::{AutoExposure, RenderJob, SkipExisting, results::write, sequence::window::Traced};
 use std::{
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -22,9 +22,9 @@ pub struct Outputs {
     /// Manifests of the Cryptomatte AOVs: names of instances and materials with their hashes.
     pub manifests: Manifests,
     /// Treatment of existing frames; none to render them again.
-    pub(super) skip_existing: Option<SkipExisting>,
+    pub(crate) skip_existing: Option<SkipExisting>,
     /// Claims on the frames that this run is rendering; none if no other run shares the folder.
-    pub(super) claims: Option<Claims>,
+    pub(crate) claims: Option<Claims>,
     /// Outputs that join frames in order: videos, contact sheets and streams.
     in_order: Vec<InOrder>,
     /// For each frame of the job, its position among all frames that `in_order` joins. Empty if the job has all of these frames.
@@ -69,7 +69,7 @@ impl Outputs {
 
     /// Makes the joined outputs wait for the `index`th frame of the job. Dropping the result before the frame is written gives the frame
     /// up.
-    pub(super) fn expect(&self, index: usize) -> WaitedFor<'_> {
+    pub(crate) fn expect(&self, index: usize) -> WaitedFor<'_> {
         let at = self.positions.get(index).copied().unwrap_or(index);
         WaitedFor { outputs: self, at, comes: false }
     }
@@ -78,7 +78,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If the frame's file or a joined output cannot be written.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         job: &RenderJob,
         mut waited_for: WaitedFor,
@@ -99,7 +99,7 @@ impl Outputs {
     }
 
     /// Writes the frame to its own file only.
-    pub(super) fn write_alone(&self, job: &RenderJob, frame: u32, rendered: &Rendered) -> Result<(), OutputError> {
+    pub(crate) fn write_alone(&self, job: &RenderJob, frame: u32, rendered: &Rendered) -> Result<(), OutputError> {
         let metadata = self.metadata(job, frame);
         let picture = self.picture(job, rendered, &metadata);
         self.write_file(job, &picture).map(drop)
@@ -107,7 +107,7 @@ impl Outputs {
 
     /// Writes an unfinished frame to `path` in the format of the frames' files. Does nothing if frames have no files. The pixels must have
     /// the type of the job.
-    pub(super) fn write_partial(
+    pub(crate) fn write_partial(
         &self,
         job: &RenderJob,
         frame: u32,

@@ -1,6 +1,6 @@
 //! The source of the trees of meshes: trees are built, or read from a cache.
 
-use super::{CacheError, TreeCache, TreeCounts, kept_trees::KeptTrees};
+use crate::{CacheError, TreeCache, TreeCounts, posing::kept_trees::KeptTrees};
 use std::{
     fmt,
     sync::{

@@ -1,6 +1,6 @@
 //! The report of a finished frame.
 
-use super::sanity;
+use crate::sanity;
 use std::path::PathBuf;
 use throng_device::RayCounts;
 
@@ -57,7 +57,7 @@ pub struct Sampled {
 
 impl FilmError {
     /// Averages `errors`, the noise of each pixel after and before denoising. None if the lists are empty.
-    pub(super) fn of(errors: &[Vec<f32>; 2], sampled: Option<Sampled>) -> Option<Self> {
+    pub(crate) fn of(errors: &[Vec<f32>; 2], sampled: Option<Sampled>) -> Option<Self> {
         let mean = |plane: &Vec<f32>| plane.iter().map(|&error| f64::from(error)).sum::<f64>() / plane.len() as f64;
         let [left, before] = errors.each_ref().map(mean);
         (!errors[0].is_empty()).then_some(Self { left, before, sampled })

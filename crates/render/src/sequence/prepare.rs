@@ -1,11 +1,11 @@
 //! Preparation of a run: the scene on the device, its trees, and measured exposures.
 
-use super::{Measured, PoseSettings, Poser, RenderError, RenderJob, exposure::Exposures};
+use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, exposure::Exposures};
 use std::sync::atomic::{AtomicBool, Ordering};
 use throng_device::{Device, Stop};
 
 /// Loads the scene and builds the trees of its meshes in parallel, then measures exposures. None if the run was stopped.
-pub(super) fn prepare(
+pub(crate) fn prepare(
     job: &RenderJob,
     device: &mut dyn Device,
     stop: &AtomicBool,
@@ -20,7 +20,7 @@ pub(super) fn prepare(
 }
 
 /// Loads the scene of `job` on the device, and builds the trees of its meshes in parallel.
-pub(super) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> {
+pub(crate) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> {
     let layout = device.node_layout();
     let (loaded, poser) = rayon::join(
         || device.load(job.scene.clone()),
@@ -31,7 +31,7 @@ pub(super) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, Re
 }
 
 /// Configures the poser for `job`, and measures exposures with it.
-pub(super) fn measure(
+pub(crate) fn measure(
     job: &RenderJob,
     device: &mut dyn Device,
     (poser, known): (&mut Poser, &mut Measured),

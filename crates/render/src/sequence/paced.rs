@@ -1,16 +1,17 @@
 //! The patient driver: renders one frame at a time on one device. An unfinished frame can be written or stored in a checkpoint at any moment,
 //! and another run can continue it.
 
-use super::{
+use crate::{
     Busy, FrameObserver, FrameQueue, FrameReport, Poser, RenderError, RenderJob, Summary,
     exposure::Exposures,
-    keeper::{Keeper, Keepers, Ongoing},
     milliseconds,
-    pose::Posed,
-    prepare::prepare,
-    refine, slices,
-    window::{Complete, Step, Traced, Window},
-    write::{self, Finished},
+    posing::pose::Posed,
+    results::write::{self, Finished},
+    sequence::keeper::{Keeper, Keepers, Ongoing},
+    sequence::prepare::prepare,
+    sequence::refine,
+    sequence::slices,
+    sequence::window::{Complete, Step, Traced, Window},
 };
 use std::{
     sync::{
@@ -22,11 +23,11 @@ use std::{
 use throng_base::sync::lock;
 use throng_device::{Device, Filtered, FrameSettings, Stop};
 
-/// Renders all frames as [`super::run`] does. With checkpoints, or if only a range of samples is rendered, a stopped run keeps the samples
+/// Renders all frames as [`crate::run`] does. With checkpoints, or if only a range of samples is rendered, a stopped run keeps the samples
 /// of its unfinished frame. The settings must then have an [open end](FrameSettings::open_ended).
 ///
 /// # Errors
-/// As [`super::run`]. Also if a checkpoint cannot be read or written, is damaged, or belongs to another picture.
+/// As [`crate::run`]. Also if a checkpoint cannot be read or written, is damaged, or belongs to another picture.
 pub fn run(
     job: &RenderJob,
     ongoing: &Ongoing,

@@ -1,10 +1,10 @@
 //! The first stage: poses the scene at a frame's time and builds its TLAS.
 
-use super::{
+use crate::{
     PoseSettings, TreeSource,
-    assemblies::{Assemblies, Pose},
-    deforming::DeformingMeshes,
-    other_poses::other_poses,
+    posing::assemblies::{Assemblies, Pose},
+    posing::deforming::DeformingMeshes,
+    posing::other_poses::other_poses,
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Progress and totals of a run.
 
-use super::{Busy, FrameReport, RenderJob, Skipped};
+use crate::{Busy, FrameReport, RenderJob, Skipped};
 use std::{sync::Arc, time::Duration};
 use throng_device::{FrameProgress, RayCounts};
 
@@ -75,16 +75,16 @@ pub struct Summary {
 
 impl Summary {
     /// The summary of a run that was stopped before its first frame.
-    pub(super) fn of_stopped() -> Self {
+    pub(crate) fn of_stopped() -> Self {
         Self { stopped: true, ..Self::default() }
     }
 
     /// Whether some frames of `job` were neither written by this run nor by another one.
-    pub(super) fn is_short_of(&self, job: &RenderJob) -> bool {
+    pub(crate) fn is_short_of(&self, job: &RenderJob) -> bool {
         ((self.frames + self.skipped.appeared) as usize) < job.frames.len()
     }
 
-    pub(super) fn add(&mut self, report: &FrameReport) {
+    pub(crate) fn add(&mut self, report: &FrameReport) {
         self.frames += 1;
         self.rays += report.rays;
         self.refits += u64::from(report.refits);

@@ -3,11 +3,11 @@
 //! For each traced frame, the window keeps the data that neighbouring frames need, and drops them once the run has moved out of reach. A
 //! device with its own memory keeps these data there (`Rendered::film`) and denoises its own frames.
 
-use super::{
+use crate::{
     RenderError, RenderJob,
-    pose::TreeWork,
-    refine::{Begun, Refined},
-    write::writer_count,
+    posing::pose::TreeWork,
+    results::write::writer_count,
+    sequence::refine::{Begun, Refined},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

@@ -1,9 +1,9 @@
 //! The first stage: poses frames, on several posers if one would be slower than the device, and passes them on in order.
 
-use super::{
-    frame_queue::FrameQueue,
-    pose::{Posed, Poser},
-    window::Step,
+use crate::{
+    posing::pose::{Posed, Poser},
+    sequence::frame_queue::FrameQueue,
+    sequence::window::Step,
 };
 use std::{
     io,

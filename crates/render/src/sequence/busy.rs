@@ -1,6 +1,6 @@
 //! Utilisation of the three stages, to show which of them limits a run.
 
-use super::FrameReport;
+use crate::FrameReport;
 use std::{fmt, time::Duration};
 
 /// Time that each stage spent working, and wall-clock time of the frame loop.
@@ -36,11 +36,11 @@ pub struct BusyShares {
 }
 
 impl Busy {
-    pub(super) fn of(posers: usize, devices: usize, writers: usize) -> Self {
+    pub(crate) fn of(posers: usize, devices: usize, writers: usize) -> Self {
         Self { posers, devices, writers, ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, report: &FrameReport) {
+    pub(crate) fn add(&mut self, report: &FrameReport) {
         self.pose_ms += report.pose_ms;
         self.device_ms += report.trace_ms;
         self.write_ms += report.write_ms;

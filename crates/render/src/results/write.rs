@@ -1,10 +1,10 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
-use super::{
+use crate::{
     Busy, FilmError, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds,
-    pose::TreeWork,
+    posing::pose::TreeWork,
     sanity,
-    window::{Complete, Traced},
+    sequence::window::{Complete, Traced},
 };
 use std::{
     collections::BTreeMap,

@@ -8,7 +8,7 @@ use throng_scene::{Integrator, Scene, Shutter, rig::RefitPolicy};
 /// threads, and saves about a sixth of the 3 ns that tracing a path takes.
 const PATHS_FOR_CARE: u64 = 20;
 
-/// The kind of frames that a [`Poser`](super::Poser) poses. The default is frames for separate ray queries: single moments in world space,
+/// The kind of frames that a [`Poser`](crate::Poser) poses. The default is frames for separate ray queries: single moments in world space,
 /// with the scene's own materials.
 #[derive(Clone, Copy, Debug)]
 pub struct PoseSettings {
@@ -60,7 +60,7 @@ impl PoseSettings {
     }
 
     /// Whether the TLASes of `scene` are built carefully.
-    pub(super) fn careful(&self, scene: &Scene) -> bool {
+    pub(crate) fn careful(&self, scene: &Scene) -> bool {
         let many = |paths| paths > PATHS_FOR_CARE * scene.instances.len() as u64;
         !scene.is_animated() || self.integrator.scales_with_bounds() || self.paths.is_none_or(many)
     }

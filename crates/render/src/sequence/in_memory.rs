@@ -1,11 +1,11 @@
 //! Frames that are rendered to memory instead of files.
 
-use super::{
+use crate::{
     Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource,
-    paced::Paced,
-    prepare::{load, measure},
-    window::{Steps, Traced},
-    write,
+    results::write,
+    sequence::paced::Paced,
+    sequence::prepare::{load, measure},
+    sequence::window::{Steps, Traced},
 };
 use glam::Vec3;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    /// Renders a frame of the job as [`super::run`] does, and returns the pixels, AOVs and metadata of its file.
+    /// Renders a frame of the job as [`crate::run`] does, and returns the pixels, AOVs and metadata of its file.
     ///
     /// # Errors
     /// If the device fails or is stopped, or if the frame cannot be denoised.

@@ -1,13 +1,13 @@
 //! The fast driver: posing, tracing and writing run as three overlapping stages, so the slowest stage sets the frame rate.
 
-use super::{
+use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
     exposure::Exposures,
-    pose::TreeWork,
-    pose_stage::{self, PosedFrames, PosedStep},
-    prepare::prepare,
-    window::{self, Step, Traced, Window},
-    write::{self, Finished, Ledger},
+    posing::pose::TreeWork,
+    posing::pose_stage::{self, PosedFrames, PosedStep},
+    results::write::{self, Finished, Ledger},
+    sequence::prepare::prepare,
+    sequence::window::{self, Step, Traced, Window},
 };
 use std::{
     collections::VecDeque,
@@ -28,7 +28,7 @@ use throng_device::{Delivery, Device, DeviceError, FrameSettings, Stop};
 /// Renders and writes all frames of `job`.
 ///
 /// # Errors
-/// As [`super::run`].
+/// As [`crate::run`].
 pub fn run(
     job: &RenderJob,
     device: &mut dyn Device,

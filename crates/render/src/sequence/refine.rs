@@ -4,10 +4,10 @@
 //! The neighbours keep using the first samples, so a frame depends on no more frames than without adaptive sampling. For the additional
 //! samples, the frame is posed again; until then its film is folded (`FoldedFilm`).
 
-use super::{
+use crate::{
     RenderError, RenderJob, Sampled,
-    pose::Posed,
-    window::{Complete, Traced, film_frame},
+    posing::pose::Posed,
+    sequence::window::{Complete, Traced, film_frame},
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use throng_denoise::{DenoiseError, Denoising, shown_noise};

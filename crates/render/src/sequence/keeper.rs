@@ -1,6 +1,6 @@
 //! Unfinished frames: their samples in checkpoints, from which another run can continue, and their partial pictures.
 
-use super::{RenderError, RenderJob, sampling::sampling, window::Traced, write};
+use crate::{RenderError, RenderJob, results::write, sequence::sampling::sampling, sequence::window::Traced};
 use std::{
     fs,
     ops::Range,

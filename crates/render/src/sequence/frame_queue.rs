@@ -1,9 +1,9 @@
 //! The queue of a run's frames. Each frame is handed out, with its steps, when work on it can begin.
 
-use super::{
+use crate::{
     RenderJob,
-    existing::Begin,
-    window::{Reach, Step, Steps},
+    results::existing::Begin,
+    sequence::window::{Reach, Step, Steps},
 };
 use std::{
     collections::VecDeque,

@@ -1,6 +1,6 @@
 //! The choice of the driver that renders a run.
 
-use super::{RenderJob, keeper::Ongoing};
+use crate::{RenderJob, sequence::keeper::Ongoing};
 use std::{ops::Range, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 use throng_device::Device;
 
