@@ -121,10 +121,7 @@ impl PictureOptions {
             return Err(SettingsError::ErrorLayer.into());
         }
         let aovs = layers.with(transparent.then_some(Aov::Alpha));
-        let shadowed = !self.aovs.cuts_out() && scene.catches_shadows();
-        let gathered =
-            aovs.gathered().with(background.as_ref().map(|_| Aov::Alpha)).with(shadowed.then_some(Aov::Shadow));
-        let gathered = gathered.with(settings.wireframe.map(|_| Aov::Wireframe));
+        let gathered = self.gathered(aovs, &settings, &scene);
         // A checkpoint keeps a film that continues by its own noise. Neighbours of a denoised frame may already be finished.
         let denoised_noise = settings.noise.filter(|_| tells_errors && !self.open_ended);
         let settings = FrameSettings {
@@ -166,6 +163,18 @@ impl PictureOptions {
             frames,
             output,
         })
+    }
+
+    /// The AOVs that devices gather for files with `aovs`.
+    fn gathered(&self, aovs: AovSet, settings: &FrameSettings, scene: &Scene) -> AovSet {
+        let has_background = self.aovs.cuts_out() && !self.aovs.is_transparent();
+        let shadowed = !self.aovs.cuts_out() && scene.catches_shadows();
+        let own = [
+            has_background.then_some(Aov::Alpha),
+            shadowed.then_some(Aov::Shadow),
+            settings.wireframe.map(|_| Aov::Wireframe),
+        ];
+        own.into_iter().fold(aovs.gathered(), AovSet::with)
     }
 
     /// The denoiser of `frames`.
