@@ -206,7 +206,7 @@ pub struct RenderOptions {
     /// Path integrator: leave out multiple scattering on rough surfaces, like renderers without energy compensation
     #[cfg_attr(feature = "cli", arg(long))]
     pub single_scatter: bool,
-    /// Path integrator: how shiny layers dim the layers below them
+    /// Path integrator: how shiny layers dim the layers below them [default: reciprocal]
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<Layering>()))]
     pub layering: Option<Layering>,
     /// Path integrator: maximum radiance from a light after a bounce. Removes bright specks and darkens the picture [default: no limit; 2
