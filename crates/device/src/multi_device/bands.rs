@@ -47,7 +47,6 @@ impl Band {
             odd: part(&film.odd),
             layers: Vec::new(),
             state: AccumulationState { tiles: film.state.tiles.as_ref().map(own), ..film.state.clone() },
-            ..Accumulation::default()
         }
     }
 
