@@ -43,6 +43,12 @@
 //! An [`Error`] is an enum of causes, and its text is one line that names the file, the object and a remedy. No file can make the library panic. If
 //! loading continues despite a problem, [`Scene::warnings`] has a line about it; the library prints nothing.
 //!
+//! ```
+//! let error = throng::Renderer::open("no/such/model.glb").err().unwrap();
+//! assert!(matches!(error, throng::Error::Load(_)));
+//! assert_eq!(error.to_string(), "no/such/model.glb: no such file: check the path");
+//! ```
+//!
 //! # Features
 //!
 //! None is required. `cuda` adds NVIDIA GPUs: the program also starts without a driver, and [`DeviceChoice::Auto`] uses GPUs if there are any. `ktx2`

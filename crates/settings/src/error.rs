@@ -10,12 +10,6 @@ use throng_scene::{LostReference, ShutterError};
 
 /// Reasons for which a picture could not be made. Each text names the file and the object, and suggests a remedy. If it names a flag of the command
 /// line, it refers to the option with that name.
-///
-/// ```
-/// let error = throng::Renderer::open("no/such/model.glb").err().unwrap();
-/// assert!(matches!(error, throng::Error::Load(_)));
-/// assert_eq!(error.to_string(), "no/such/model.glb: no such file: check the path");
-/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

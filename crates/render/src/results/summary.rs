@@ -5,35 +5,6 @@ use std::{sync::Arc, time::Duration};
 use throng_device::{FrameProgress, RayCounts};
 
 /// Watches a run: receives a report of each finished frame, in order, from one writing thread at a time.
-///
-/// ```
-/// use throng::{
-///     Renderer,
-///     report::{FrameObserver, FrameReport},
-///     settings::{Destination, FrameOptions},
-/// };
-/// use std::sync::atomic::AtomicBool;
-///
-/// struct Lines;
-///
-/// impl FrameObserver for Lines {
-///     fn frame_done(&mut self, report: &FrameReport) {
-///         println!("{} took {:.0} ms", report.path.display(), report.trace_ms);
-///     }
-/// }
-///
-/// let folder = tempfile::tempdir()?;
-/// let frames = FrameOptions {
-///     output: Some(Destination::parse(folder.path().join("{model}_##.png"))?),
-///     frames: Some("1-72:36".parse()?),
-///     ..FrameOptions::default()
-/// };
-/// let mut renderer = Renderer::open("assets/link.obj")?.size(64, 64).samples(1);
-/// let summary = renderer.write_with(&frames, &mut Lines, &AtomicBool::new(false))?;
-/// assert_eq!(summary.frames, 2);
-/// assert!(folder.path().join("link_37.png").exists());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub trait FrameObserver: Send {
     /// Called before the first frame. `progress` reports how much of the current frame is done, if the device supports it.
     fn frames_begin(&mut self, _progress: Option<Arc<FrameProgress>>) {}
