@@ -13,8 +13,8 @@ use std::{
 };
 use throng_base::files::remember_input;
 use throng_denoise::{
-    FilmRead,
-    film::{FilmDenoiser, FilmFrame, REACH},
+    ReadFrame,
+    frames::{FrameDenoiser, REACH, RecordedFrame},
     read_frame,
 };
 use throng_device::{Developer, Filtered, tone_code};
@@ -90,7 +90,7 @@ impl DenoiseArgs {
         let planned =
             frames.iter().filter_map(|&frame| Some(Planned::new(output.path(frame)?, format!("frame {frame}"))));
         prepare_distinct(planned.collect())?;
-        let denoiser = FilmDenoiser::new(self.strength)?;
+        let denoiser = FrameDenoiser::new(self.strength)?;
         let developer = Developer::new()?;
         let read = BTreeMap::new();
         let mut window = Window { denoiser: &denoiser, files: &files, reach: self.denoise_frames, read };
@@ -126,7 +126,7 @@ impl DenoiseArgs {
     fn write(
         &self,
         (index, frame): (usize, u32),
-        from: &FilmRead,
+        from: &ReadFrame,
         denoised: Filtered,
         (developer, output): (&Developer, &Output),
     ) -> anyhow::Result<()> {
@@ -165,7 +165,7 @@ impl DenoiseArgs {
     }
 
     /// Exposure in stops, tone map and film settings of a frame: from flags, otherwise from the frame's file.
-    fn shown(&self, from: &FilmRead) -> anyhow::Result<(f32, ToneMap, FilmSettings)> {
+    fn shown(&self, from: &ReadFrame) -> anyhow::Result<(f32, ToneMap, FilmSettings)> {
         let own = from.shown.as_ref();
         anyhow::ensure!(
             self.exposure.is_some() || own.is_some_and(|own| !own.is_automatic),
@@ -225,16 +225,16 @@ impl Output {
 
 /// Frames read so far that the next frame still needs.
 struct Window<'a> {
-    denoiser: &'a FilmDenoiser,
+    denoiser: &'a FrameDenoiser,
     files: &'a BTreeMap<u32, PathBuf>,
     reach: u32,
-    read: BTreeMap<u32, FilmRead>,
+    read: BTreeMap<u32, ReadFrame>,
 }
 
 /// A frame with its neighbours.
 struct Around<'a> {
-    middle: &'a FilmRead,
-    window: Vec<Option<&'a FilmFrame>>,
+    middle: &'a ReadFrame,
+    window: Vec<Option<&'a RecordedFrame>>,
 }
 
 impl Window<'_> {
@@ -261,7 +261,7 @@ impl Window<'_> {
         Ok(Around { middle, window })
     }
 
-    fn check_size(&self, path: &Path, read: &FilmRead) -> anyhow::Result<()> {
+    fn check_size(&self, path: &Path, read: &ReadFrame) -> anyhow::Result<()> {
         let Some(other) = self.read.values().next() else {
             return Ok(());
         };

@@ -1,15 +1,15 @@
-//! Denoising of radiance. It uses neighbouring frames ([`film`]) and the albedo and normals of surfaces. The filter is either this crate's
+//! Denoising of radiance. It uses neighbouring frames ([`frames`]) and the albedo and normals of surfaces. The filter is either this crate's
 //! own kernels or Open Image Denoise, if that is installed.
 
-pub mod film;
+pub mod frames;
 mod oidn;
 mod read;
 mod shown;
 
-pub use read::{FilmRead, read_frame};
+pub use read::{ReadFrame, read_frame};
 pub use shown::shown_noise;
 
-use film::{FilmDenoiser, FilmFrame, FilmLayers};
+use frames::{FrameDenoiser, FrameLayers, RecordedFrame};
 use oidn::{Filter, Image, Oidn};
 use std::sync::{Arc, Mutex};
 use throng_base::{choice::choice, sync::lock};
@@ -57,7 +57,7 @@ pub enum DenoiseError {
 
 /// Denoises the frames of a run.
 pub struct Denoising {
-    film: FilmDenoiser,
+    filter: FrameDenoiser,
     oidn: Option<Arc<Denoiser>>,
     /// Number of neighbouring frames on each side that contribute to a denoised frame; 0 to denoise each frame alone.
     pub reach: u32,
@@ -67,14 +67,14 @@ pub struct Denoising {
 
 impl Denoising {
     /// Layers that a frame must have to contribute to its neighbours.
-    pub const FILM: [Aov; 4] = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Variance];
+    pub const LAYERS: [Aov; 4] = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Variance];
 
     /// Creates a denoiser that uses `oidn`, or its own filter if that is none, and `reach` neighbouring frames on each side.
     ///
     /// # Errors
     /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new(oidn: Option<Arc<Denoiser>>, reach: u32) -> Result<Self, DeviceError> {
-        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, within: None })
+        Ok(Self { filter: FrameDenoiser::new(1.0)?, oidn, reach, within: None })
     }
 
     pub fn method(&self) -> Denoise {
@@ -90,15 +90,15 @@ impl Denoising {
         if self.oidn.is_none() && is_usual { PixelFilter::Shared } else { filter }
     }
 
-    /// The data of a frame that its neighbours need, see [`FilmDenoiser::frame`].
-    pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
-        self.film.frame(size, layers)
+    /// The data of a frame that its neighbours need, see [`FrameDenoiser::frame`].
+    pub fn frame(&self, size: (u32, u32), layers: &FrameLayers) -> Option<RecordedFrame> {
+        self.filter.frame(size, layers)
     }
 
     /// The AOVs that a device has to produce, so that frames with `aovs` can be denoised.
     pub fn aovs_for(aovs: AovSet) -> AovSet {
         let of_alpha = aovs.contains(Aov::Alpha).then_some(Aov::AlphaVariance);
-        aovs.iter().chain(Self::FILM).chain(of_alpha).collect()
+        aovs.iter().chain(Self::LAYERS).chain(of_alpha).collect()
     }
 
     /// The AOVs of a frame that are still needed after [`Self::frame`]: `aovs`, and the guides of Open Image Denoise.
@@ -115,14 +115,14 @@ impl Denoising {
     pub fn denoise(
         &self,
         size: (u32, u32),
-        window: &[Option<Arc<FilmFrame>>],
+        window: &[Option<Arc<RecordedFrame>>],
         aovs: &[AovImage],
     ) -> Result<Filtered, DenoiseError> {
         let window: Vec<_> = window.iter().map(Option::as_deref).collect();
         let Some(oidn) = &self.oidn else {
-            return Ok(self.film.denoise(&window)?);
+            return Ok(self.filter.denoise(&window)?);
         };
-        let mut filtered = self.film.gather(&window)?;
+        let mut filtered = self.filter.gather(&window)?;
         oidn.denoise(size, &mut filtered.radiance, aovs)?;
         clear_uncovered(&mut filtered);
         Ok(filtered)

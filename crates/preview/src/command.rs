@@ -105,7 +105,9 @@ pub enum Saved {
 #[serde(rename_all = "snake_case")]
 pub enum Made {
     Still,
-    Film,
+    /// The animation along the current path, as a video.
+    #[serde(rename = "film")]
+    Video,
 }
 
 /// A still to make. Omitted sizes and sample counts are those of the viewer's picture.

@@ -322,7 +322,7 @@ impl RenderOptions {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct FrameOptions {
-    /// Files to write, such as out/####.png or film.mp4.
+    /// Files to write, such as out/####.png or video.mp4.
     ///
     /// Pictures are .png, .jpg, .webp (lossless) or .exr (linear). `####` is the frame number; other forms are `{frame:04}`, `%04d` (`%%`
     /// is a percent sign), `$F4`, `@@@@` and `<frame>`. `{scene}` or `{model}` is the scene's name. `{animation}` makes separate files for

@@ -7,7 +7,7 @@ use std::{
     path::Path,
     sync::{Arc, OnceLock, atomic::AtomicBool},
 };
-use throng_denoise::{Denoise, Denoiser, Denoising, film::REACH};
+use throng_denoise::{Denoise, Denoiser, Denoising, frames::REACH};
 use throng_device::{Delivery, Device, FrameSettings};
 use throng_loader::{self as loader, LoadError, LoadOptions, gltf::Model};
 use throng_output::{Manifests, OutputError, prepare_distinct};

@@ -66,7 +66,7 @@ impl CpuDevice {
         if stop() {
             return Err(DeviceError::Stopped);
         }
-        Ok(Rendered { pixels, aovs, blocks: None, film: None, rays, time: start.elapsed(), stages: None })
+        Ok(Rendered { pixels, aovs, blocks: None, records: None, rays, time: start.elapsed(), stages: None })
     }
 }
 

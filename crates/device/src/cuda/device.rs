@@ -3,7 +3,7 @@
 
 use super::{
     budget::Need,
-    film_filter::FilmGpu,
+    denoise_filter::GpuDenoiser,
     kernels::KernelSets,
     memory::{Array, SparePinned},
     slot::{Picture, Slot, elapsed},
@@ -14,7 +14,7 @@ use super::{
     waves::stage_times,
 };
 use crate::{
-    Delivery, Device, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
+    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
     Stop,
     light::LightCache,
     records::{material_tables::PosedCache, tables::Tables},
@@ -57,8 +57,8 @@ pub struct CudaDevice {
     pub(super) rays: Array,
     pub(super) hits: Array,
     pub(super) kernels: KernelSets,
-    /// The film denoiser, created when a frame for it is first requested.
-    pub(super) film: Option<Arc<FilmGpu>>,
+    /// The denoiser, created when a frame for it is first requested.
+    pub(super) denoiser: Option<Arc<GpuDenoiser>>,
     pub(super) spare: SparePinned,
     pub(super) context: Context,
 }
@@ -85,7 +85,7 @@ impl CudaDevice {
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
-                film: None,
+                denoiser: None,
                 spare,
                 context,
             })
@@ -174,7 +174,7 @@ impl CudaDevice {
             pixels: picture.pixels,
             aovs: picture.aovs,
             blocks: picture.blocks,
-            film: picture.film.map(|film| Arc::new(film) as Arc<dyn DeviceFilm>),
+            records: picture.records.map(|records| Arc::new(records) as Arc<dyn DeviceRecords>),
             rays: RayCounts { primary: tally.primary, bounce: tally.bounce, shadow: tally.shadow },
             time: own.min(since_last),
             stages: Some(stage_times(&picture.stages)),

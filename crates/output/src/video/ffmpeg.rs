@@ -313,7 +313,7 @@ mod orphan_tests {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        let part = Part::create(&dir.path().join("film.mp4")).unwrap();
+        let part = Part::create(&dir.path().join("video.mp4")).unwrap();
         let encoder = Encoder { name: "mpeg4".into(), arguments: Vec::new() };
         let mut video = Video::start(part, VideoFormat::Mp4, &encoder, &settings()).unwrap();
         // Simulates the next run, which removes the file before ffmpeg has read a frame or the end of its pipe.

@@ -29,7 +29,7 @@ pub enum Progress {
     /// A quick picture of this size was shown at this time.
     Quick { size: (u32, u32), at: Instant },
     /// Samples are being added.
-    Filming(Box<Film>),
+    Sampling(Box<Film>),
     /// Nothing can be done before something changes.
     Ended,
 }

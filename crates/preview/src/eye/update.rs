@@ -109,7 +109,7 @@ impl Eye {
                 self.progress = Progress::Changed;
                 self.state.samples = 0;
             }
-            Progress::Filming(film) if film.settings != film_settings => {
+            Progress::Sampling(film) if film.settings != film_settings => {
                 (film.settings, film.frame) = (film_settings, frame.clone());
                 self.shown = None;
                 (self.state.done, self.state.denoised) = (false, false);

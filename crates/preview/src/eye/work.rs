@@ -27,10 +27,10 @@ impl Eye {
             Progress::Changed if self.link.is_ready() => Due::Moving,
             Progress::Quick { at, .. } if now < *at + SETTLING => tick.min(Due::At(*at + SETTLING)),
             Progress::Quick { .. } => Due::Still,
-            Progress::Filming(film) if !film.is_done() || !self.state.done => {
+            Progress::Sampling(film) if !film.is_done() || !self.state.done => {
                 if film.is_done() && !self.link.is_ready() { tick } else { Due::Still }
             }
-            Progress::Changed | Progress::Filming(_) | Progress::Ended => tick,
+            Progress::Changed | Progress::Sampling(_) | Progress::Ended => tick,
         }
     }
 
@@ -61,13 +61,13 @@ impl Eye {
                     let least = self.state.samples.saturating_mul(worth).min(settings.samples);
                     self.least = if last == size { least } else { 0 };
                     let settings = film_settings(&settings, self.denoised.is_some());
-                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings, self.delivery())));
+                    self.progress = Progress::Sampling(Box::new(Film::new(frame, settings, self.delivery())));
                 }
             },
-            Progress::Filming(mut film) => {
-                let filmed = self.film(&mut film, stage, stop);
-                self.progress = Progress::Filming(film);
-                filmed?;
+            Progress::Sampling(mut film) => {
+                let sampled = self.sample(&mut film, stage, stop);
+                self.progress = Progress::Sampling(film);
+                sampled?;
             }
             Progress::Ended => {}
         }
@@ -118,7 +118,7 @@ impl Eye {
     }
 
     /// Adds a slice of samples to the full-size picture, and shows it if that is due. The finished picture is denoised if renders are.
-    fn film(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
+    fn sample(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
         let size = (film.settings.width, film.settings.height);
         let (before, start) = (film.samples(), Instant::now());
         let number = film.frame.number;

@@ -126,7 +126,7 @@ fn trace_frames(
     let mut submitted = Ok(());
     let mut window = Window::new(job);
     let progress = device.progress();
-    let delivery = Delivery { film_wanted: window::film_wanted(job), ..job.delivery };
+    let delivery = Delivery { denoise_wanted: window::denoise_wanted(job), ..job.delivery };
     let mut index = 0;
     loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {

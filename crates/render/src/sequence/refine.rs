@@ -7,7 +7,7 @@
 use crate::{
     RenderError, RenderJob, Sampled,
     posing::pose::Posed,
-    sequence::window::{Complete, Traced, film_frame},
+    sequence::window::{Complete, Traced, recorded_frame},
 };
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use throng_denoise::{DenoiseError, Denoising, shown_noise};
@@ -204,7 +204,7 @@ impl Begun {
             self.samples[tile as usize] = samples.end;
         }
         let failed = |source| RenderError::Denoise { frame: number, source };
-        let more = film_frame(settings, denoising, &mut rendered).map_err(failed)?;
+        let more = recorded_frame(settings, denoising, &mut rendered).map_err(failed)?;
         let middle = around.len() / 2;
         let Some(Some(own)) = around.get_mut(middle) else {
             return Err(failed(DenoiseError::Untraced));

@@ -92,7 +92,7 @@ impl Slot {
         if !work.task.passes.finish(work.task.samples) {
             work.task.aovs = AovSet::default();
             work.task.file_rows = None;
-            work.task.film = None;
+            work.task.records = None;
         }
         if work.task.aovs.is_empty() || work.gathers && !work.task.aovs.contains(Aov::Variance) {
             self.finish(work, kernels)

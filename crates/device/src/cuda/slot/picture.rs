@@ -8,7 +8,7 @@ use crate::{
     Accumulation, AccumulationState, OwnRays,
     cuda::{
         aovs,
-        film_filter::GpuFrame,
+        denoise_filter::GpuFrame,
         kernels::{Kernels, arguments},
         memory::bytes_of,
         waves::Stage,
@@ -33,8 +33,8 @@ pub struct Picture {
     pub aovs: Vec<AovImage>,
     /// Blocks of a file, instead of pixels and AOVs.
     pub blocks: Option<FileBlocks>,
-    /// The frame in the form that the film denoiser reads, instead of pixels and AOVs that were not requested.
-    pub film: Option<GpuFrame>,
+    /// The frame in the form that the denoiser reads, instead of pixels and AOVs that were not requested.
+    pub records: Option<GpuFrame>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
@@ -126,13 +126,13 @@ impl Slot {
         }
     }
 
-    /// Queues the copy of pixels and AOVs to page-locked memory. If the film denoiser reads the frame, its records replace the pixels.
+    /// Queues the copy of pixels and AOVs to page-locked memory. If the denoiser reads the frame, its records replace the pixels.
     fn fetch(&mut self, work: &Work) -> CudaResult<Phase> {
         let (place, pixels) = (PicturePlace::of(&work.params), pixel_count(&work.params));
         let aovs = work.task.aovs;
-        let wanted = work.task.film.as_ref().map_or(aovs, |(_, wanted)| *wanted);
+        let wanted = work.task.records.as_ref().map_or(aovs, |(_, wanted)| *wanted);
         self.picture = self.spare.take(place.aovs + aovs::image_bytes(wanted, pixels))?;
-        if let Some((film, _)) = &work.task.film {
+        if let Some((records, _)) = &work.task.records {
             let layers = DenoiseLayers {
                 radiance: self.pixels.at::<f32>(0).cast_const(),
                 variance: self.layer(work, Aov::Variance),
@@ -142,12 +142,12 @@ impl Slot {
                 ..Zeroable::zeroed()
             };
             // SAFETY: the work keeps the frame alive, and the slot keeps the rest, until the stream has passed this.
-            unsafe { film.record(layers, &mut self.outliers, &self.stream)? };
+            unsafe { records.record(layers, &mut self.outliers, &self.stream)? };
         }
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken after the event that follows.
         unsafe {
-            if work.task.film.is_none() {
+            if work.task.records.is_none() {
                 self.pixels.read_later(picture, 0, picture_bytes(&work.params), stream)?;
             }
             self.tally.read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
@@ -177,7 +177,7 @@ impl Slot {
         else {
             return Ok(None);
         };
-        let Task { started, own_rays, passes, aovs, file_rows, film, .. } = task;
+        let Task { started, own_rays, passes, aovs, file_rows, records, .. } = task;
         let place = PicturePlace::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
         let blocks = file_rows.zip(delivered).map(|(rows, (offsets, bytes))| FileBlocks {
@@ -188,9 +188,9 @@ impl Slot {
         let (pixels, aovs, tally) = match blocks {
             Some(_) => (Bytes::new(), Vec::new(), 0),
             None => (
-                if film.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
+                if records.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
                 aovs::images(
-                    film.as_ref().map_or(aovs, |(_, wanted)| *wanted),
+                    records.as_ref().map_or(aovs, |(_, wanted)| *wanted),
                     pixel_count(&params),
                     picture.slice(place.aovs..),
                 ),
@@ -207,7 +207,7 @@ impl Slot {
             pixels,
             aovs,
             blocks,
-            film: film.map(|(film, _)| film),
+            records: records.map(|(records, _)| records),
             tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,
             finished,

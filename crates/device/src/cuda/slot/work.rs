@@ -3,7 +3,7 @@
 use crate::{
     OwnRays,
     cuda::{
-        film_filter::GpuFrame,
+        denoise_filter::GpuFrame,
         waves::{Chunk, ChunkLaunch, Cut, Stage},
     },
     film::adaptive::Passes,
@@ -27,8 +27,8 @@ pub struct Task {
     pub aovs: AovSet,
     /// Rows of a file, if the picture is to be encoded as blocks.
     pub file_rows: Option<FileRows>,
-    /// Memory for the frame in the form that the film denoiser reads, and the AOVs to return in addition.
-    pub film: Option<(GpuFrame, AovSet)>,
+    /// Memory for the frame in the form that the denoiser reads, and the AOVs to return in addition.
+    pub records: Option<(GpuFrame, AovSet)>,
     pub started: Event,
     /// Lists to which the frame's rays are appended; wavefront schedule only.
     pub own_rays: Option<OwnRays>,
@@ -43,7 +43,7 @@ pub struct Task {
 /// The remaining work for the frame in a slot.
 pub struct Work {
     pub(super) params: Params,
-    /// As it was accepted. AOVs, rows and film are cleared if the passes end before the picture is finished.
+    /// As it was accepted. AOVs, rows and records are cleared if the passes end before the picture is finished.
     pub(super) task: Task,
     /// Remaining chunks of the current pass.
     pub(super) chunks: VecDeque<Chunk>,
