@@ -22,11 +22,10 @@ use throng_scene::PixelFilter;
 
 choice! {
     /// Method of removing noise from frames.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-    #[serde(rename_all = "lowercase")]
-    pub enum Denoise = Film {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Denoise = Frames {
         /// By neighbouring frames and similar pixels nearby.
-        Film = "film",
+        Frames = "frames" | "film",
         /// By neighbouring frames and Open Image Denoise 2, which must be installed; OIDN_DIR names its folder.
         Oidn = "oidn",
         /// No denoising.
@@ -34,11 +33,21 @@ choice! {
     }
 }
 
+/// Metadata of frames contain the earlier name of [`Denoise::Frames`], so that `--skip-existing` keeps frames of earlier versions.
+impl serde::Serialize for Denoise {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Frames => "film",
+            Self::Oidn | Self::Off => self.name(),
+        })
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum DenoiseError {
     #[error(
         "--denoise oidn needs Open Image Denoise 2, which cannot be loaded ({0}); install it \
-         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or choose --denoise film, which needs nothing"
+         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or choose --denoise frames, which needs nothing"
     )]
     Missing(String),
     #[error(
@@ -78,7 +87,7 @@ impl Denoising {
     }
 
     pub fn method(&self) -> Denoise {
-        if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Film }
+        if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Frames }
     }
 
     /// The pixel filter for frames with these settings. [`PixelFilter::Gaussian`], the default, is replaced by [`PixelFilter::Shared`],
@@ -245,6 +254,7 @@ impl Drop for Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_base::choice::Choice;
 
     fn image(aov: Aov, values: Vec<f32>) -> AovImage {
         AovImage { aov, values: values.into() }
@@ -279,6 +289,14 @@ mod tests {
         }
         let error = denoiser.denoise((width, height), &mut radiance, &[]);
         assert!(error.unwrap_err().to_string().contains("albedo"));
+    }
+
+    #[test]
+    fn the_earlier_name_of_a_method_is_accepted_and_stored() {
+        assert_eq!(Denoise::Frames.to_string(), "frames");
+        assert_eq!(["frames", "film", "movie"].map(Denoise::named), [Some(Denoise::Frames), Some(Denoise::Frames), None]);
+        let stored = [Denoise::Frames, Denoise::Oidn].map(|method| serde_json::to_string(&method).unwrap());
+        assert_eq!(stored, [r#""film""#, r#""oidn""#]);
     }
 
     #[test]

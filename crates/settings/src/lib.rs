@@ -107,7 +107,7 @@ pub enum SettingsError {
     ManyDevices { count: usize },
     #[error("--layers requires an --output of .exr or .film files")]
     Layers,
-    #[error("--layers error requires denoised frames: add --denoise film, or remove the layer")]
+    #[error("--layers error requires denoised frames: add --denoise frames, or remove the layer")]
     ErrorLayer,
     #[error("filter_width does not apply to the filter `shared`, which is 3 pixels wide; remove it, or use `gaussian`")]
     SharedWidth,
