@@ -151,17 +151,17 @@ fn clear_uncovered(filtered: &mut Filtered) {
 ///
 /// The guides are denoised first, so that the filter can treat them as noise-free. This keeps edges and textures stable between frames.
 pub struct Denoiser {
-    work: Mutex<Work>,
+    session: Mutex<OidnSession>,
 }
 
-struct Work {
+struct OidnSession {
     oidn: Oidn,
     /// Images and filters for the size of the last frame; none before the first.
-    plan: Option<Plan>,
+    set: Option<FilterSet>,
 }
 
 /// Images and filters for pictures of one size.
-struct Plan {
+struct FilterSet {
     size: (usize, usize),
     /// Images of colour (input and output), albedo and normals.
     images: Vec<Image>,
@@ -178,7 +178,7 @@ impl Denoiser {
     /// # Errors
     /// If the library is missing, has another major version, or finds no device.
     pub fn load() -> Result<Self, DenoiseError> {
-        Ok(Self { work: Mutex::new(Work { oidn: Oidn::load()?, plan: None }) })
+        Ok(Self { session: Mutex::new(OidnSession { oidn: Oidn::load()?, set: None }) })
     }
 
     /// Denoises `radiance`: linear RGB, row-major, `width` × `height` pixels. `aovs` must contain the guides in that size.
@@ -199,28 +199,28 @@ impl Denoiser {
         };
         let [albedo, normal] = Self::GUIDES.map(guide);
         let inputs = [&*radiance, albedo?, normal?];
-        let mut work = lock(&self.work);
-        work.plan(size)?;
-        let Work { oidn, plan: Some(plan) } = &*work else {
+        let mut session = lock(&self.session);
+        session.prepare(size)?;
+        let OidnSession { oidn, set: Some(set) } = &*session else {
             return Err(DenoiseError::Oidn("no filter".into()));
         };
-        for (image, pixels) in plan.images.iter().zip(inputs) {
+        for (image, pixels) in set.images.iter().zip(inputs) {
             oidn.write(image, pixels);
         }
-        for filter in &plan.filters {
+        for filter in &set.filters {
             oidn.execute(filter)?;
         }
-        if let Some(color) = plan.images.first() {
+        if let Some(color) = set.images.first() {
             oidn.read(color, radiance);
         }
         oidn.check()
     }
 }
 
-impl Work {
+impl OidnSession {
     /// Creates images and filters for this size, unless they exist already.
-    fn plan(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
-        if self.plan.as_ref().is_some_and(|plan| plan.size == size) {
+    fn prepare(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
+        if self.set.as_ref().is_some_and(|set| set.size == size) {
             return Ok(());
         }
         self.release();
@@ -234,18 +234,18 @@ impl Work {
         let whole = [(c"color", &color), (c"albedo", &albedo), (c"normal", &normal), (c"output", &color)];
         let filters =
             vec![own(c"albedo", &albedo)?, own(c"normal", &normal)?, self.oidn.filter(&whole, &[c"hdr", c"cleanAux"])?];
-        self.plan = Some(Plan { size, images: vec![color, albedo, normal], filters });
+        self.set = Some(FilterSet { size, images: vec![color, albedo, normal], filters });
         Ok(())
     }
 
     fn release(&mut self) {
-        if let Some(plan) = self.plan.take() {
-            self.oidn.release(plan.images, plan.filters);
+        if let Some(set) = self.set.take() {
+            self.oidn.release(set.images, set.filters);
         }
     }
 }
 
-impl Drop for Work {
+impl Drop for OidnSession {
     fn drop(&mut self) {
         self.release();
     }
@@ -294,7 +294,10 @@ mod tests {
     #[test]
     fn the_earlier_name_of_a_method_is_accepted_and_stored() {
         assert_eq!(Denoise::Frames.to_string(), "frames");
-        assert_eq!(["frames", "film", "movie"].map(Denoise::named), [Some(Denoise::Frames), Some(Denoise::Frames), None]);
+        assert_eq!(
+            ["frames", "film", "movie"].map(Denoise::named),
+            [Some(Denoise::Frames), Some(Denoise::Frames), None]
+        );
         let stored = [Denoise::Frames, Denoise::Oidn].map(|method| serde_json::to_string(&method).unwrap());
         assert_eq!(stored, [r#""film""#, r#""oidn""#]);
     }

@@ -345,7 +345,7 @@ pub struct Picked {
 
 /// A picture for a viewer.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct ViewerPicture {
     pub width: u32,
     pub height: u32,
     /// 8-bit RGB, row-major from the top.

@@ -70,7 +70,7 @@ fn wait<T>(link: &Link, mut found: impl FnMut(&Next) -> Option<T>) -> T {
     panic!("nothing was found");
 }
 
-fn finished(link: &Link, wanted: impl Fn(&Picture) -> bool) -> Picture {
+fn finished(link: &Link, wanted: impl Fn(&ViewerPicture) -> bool) -> ViewerPicture {
     wait(link, |next| match next {
         Next::Picture(picture) if picture.kind == PictureKind::Finished && wanted(picture) => Some(picture.clone()),
         _ => None,

@@ -119,7 +119,7 @@ pub struct Window<'a> {
     job: &'a RenderJob,
     reach: Reach,
     kept: BTreeMap<u32, Kept>,
-    work: Work,
+    work: WorkTotals,
 }
 
 struct Kept {
@@ -130,7 +130,7 @@ struct Kept {
 
 /// Work on the frames that were traced since the last complete frame.
 #[derive(Default)]
-struct Work {
+struct WorkTotals {
     rays: RayCounts,
     time: Duration,
     pose_time: Duration,
@@ -139,7 +139,7 @@ struct Work {
 
 impl<'a> Window<'a> {
     pub fn new(job: &'a RenderJob) -> Self {
-        Self { job, reach: job.reach(), kept: BTreeMap::new(), work: Work::default() }
+        Self { job, reach: job.reach(), kept: BTreeMap::new(), work: WorkTotals::default() }
     }
 
     /// Stores the frame that was traced in a step, and returns the step's frame after its last step.
@@ -191,7 +191,7 @@ pub fn denoise_wanted(job: &RenderJob) -> Option<DenoiseWanted> {
     Some(DenoiseWanted { frames, aovs: denoising.aovs_after(needed(job).gathered()) })
 }
 
-impl Work {
+impl WorkTotals {
     fn add(&mut self, traced: &Traced) {
         self.rays += traced.rendered.rays;
         self.time += traced.rendered.time;

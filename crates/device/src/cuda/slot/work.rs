@@ -4,7 +4,7 @@ use crate::{
     OwnRays,
     cuda::{
         denoise_filter::GpuFrame,
-        waves::{Chunk, ChunkLaunch, Cut, Stage},
+        waves::{Chunk, ChunkLaunch, Cut, GpuStage},
     },
     film::adaptive::Passes,
 };
@@ -41,7 +41,7 @@ pub struct Task {
 }
 
 /// The remaining work for the frame in a slot.
-pub struct Work {
+pub struct RemainingWork {
     pub(super) params: Params,
     /// As it was accepted. AOVs, rows and records are cleared if the passes end before the picture is finished.
     pub(super) task: Task,
@@ -52,7 +52,7 @@ pub struct Work {
     pub(super) gathers: bool,
     /// One event per queued chunk.
     pub(super) under_way: VecDeque<Event>,
-    pub(super) marks: Vec<(Stage, Event)>,
+    pub(super) marks: Vec<(GpuStage, Event)>,
 }
 
 /// The next step of a frame's work, which is queued once the step's event is past.
@@ -85,7 +85,7 @@ impl Phase {
 }
 
 // SAFETY: the pointers in the parameters are GPU addresses, which are not tied to a thread.
-unsafe impl Send for Work {}
+unsafe impl Send for RemainingWork {}
 
 /// Records an event at the end of the queued work.
 pub fn event_now(stream: &Stream) -> CudaResult<Event> {
