@@ -1,6 +1,7 @@
 //! Unfinished frames: their samples in checkpoints, from which another run can continue, and their partial pictures.
 
-use crate::{RenderError, RenderJob, results::write, sequence::sampling::sampling, sequence::window::Traced};
+use super::{sampling::sampling, window::Traced};
+use crate::{RenderError, RenderJob, results::write};
 use std::{
     fs,
     ops::Range,

@@ -1,13 +1,15 @@
 //! The fast driver: posing, tracing and writing run as three overlapping stages, so the slowest stage sets the frame rate.
 
+use super::{
+    prepare::prepare,
+    window::{self, Step, Traced, Window},
+};
 use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
     exposure::Exposures,
     posing::pose::TreeWork,
     posing::pose_stage::{self, PosedFrames, PosedStep},
     results::write::{self, Finished, Ledger},
-    sequence::prepare::prepare,
-    sequence::window::{self, Step, Traced, Window},
 };
 use std::{
     collections::VecDeque,

@@ -3,12 +3,8 @@
 //! For each traced frame, the window keeps the data that neighbouring frames need, and drops them once the run has moved out of reach. A
 //! device with its own memory keeps these data there (`Rendered::records`) and denoises its own frames.
 
-use crate::{
-    RenderError, RenderJob,
-    posing::pose::TreeWork,
-    results::write::writer_count,
-    sequence::refine::{Begun, Refined},
-};
+use super::refine::{Begun, Refined};
+use crate::{RenderError, RenderJob, posing::pose::TreeWork, results::write::writer_count};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     ops::RangeInclusive,
