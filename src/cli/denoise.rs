@@ -36,6 +36,9 @@ Frames are OpenEXR files, made by throng render --layers albedo,normal,motion,va
 and Denoising Data. A frame depends only on its neighbours, so any list of frames gives identical pictures. .png, .jpg and
 .webp files use the display settings of the frames. .exr files have the layer error, the expected remaining noise.";
 
+/// The text that stands for `{scene}` in --output.
+const SCENE: &str = "film";
+
 /// Remove noise from rendered frames, each with the help of its neighbours
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
@@ -195,7 +198,7 @@ impl Output {
     /// The file of a frame. None if frames are streamed.
     fn path(&self, frame: u32) -> Option<PathBuf> {
         match self {
-            Self::Files(files) => Some(files.path_for(frame, "film")),
+            Self::Files(files) => Some(files.path_for(frame, SCENE)),
             Self::Stream(..) => None,
         }
     }
@@ -203,7 +206,7 @@ impl Output {
     /// Writes a frame. `index` is the number of frames before it.
     fn add(&self, (index, frame): (usize, u32), picture: &Picture) -> Result<(), OutputError> {
         match self {
-            Self::Files(files) => files.format().write(&files.path_for(frame, "film"), picture, &Encoding::default()),
+            Self::Files(files) => files.format().write(&files.path_for(frame, SCENE), picture, &Encoding::default()),
             Self::Stream(stream, _) => stream.add(index, picture),
         }
     }
@@ -217,7 +220,7 @@ impl Output {
 
     fn describe(&self) -> String {
         match self {
-            Self::Files(files) => files.describe("film"),
+            Self::Files(files) => files.describe(SCENE),
             Self::Stream(stream, _) => stream.path().display().to_string(),
         }
     }
