@@ -29,7 +29,7 @@ test:
 render scene="scenes/dragon_of_dragons.ron" *flags:
     cargo run --release -- render {{scene}} {{flags}}
 
-# Make the film and the gallery of the README, with ffmpeg
+# Make the video and the gallery of the README, with ffmpeg
 readme-pictures:
     cargo build --release
     scripts/readme-pictures

@@ -4,7 +4,7 @@
     python examples/blender_check.py --throng target/release/throng [SCENE..] [--out FOLDER]
 
 Scenes are `light`, `square`, `wide`, `upright` (apertures in pictures of these shapes), `shift`, `parent` (a camera whose parent is scaled
-non-uniformly), `glass` and `film`. The table shows differences between means of blocks of 16 x 16 pixels, relative to the mean of Cycles'
+non-uniformly), `glass` and `moving`. The table shows differences between means of blocks of 16 x 16 pixels, relative to the mean of Cycles'
 picture. Exits with 1 if a scene differs by more than noise explains. See docs/blender.md.
 """
 
@@ -158,7 +158,7 @@ SCENES = {
     "parent": ((144, 144), [sun], {"parent": (1, 2, 1.5)}, []),
     # Without the sun, whose caustics are sparse white specks in Cycles.
     "glass": ((128, 128), [glass], {}, []),
-    "film": ((192, 108), [sun, moving], {}, ["--animation", "all"]),
+    "moving": ((192, 108), [sun, moving], {}, ["--animation", "all"]),
 }
 
 

@@ -33,5 +33,5 @@
 pub use throng_device::{FrameProgress, RayCounts};
 #[doc(inline)]
 pub use throng_render::{
-    Busy, BusyShares, FilmError, FrameObserver, FrameReport, Sampled, Skipped, Summary, sanity::Blank,
+    Busy, BusyShares, FrameNoise, FrameObserver, FrameReport, Sampled, Skipped, Summary, sanity::Blank,
 };

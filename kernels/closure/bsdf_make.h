@@ -78,13 +78,13 @@ THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior
     b.metal_rise = vec3(inputs.metallic) - metal;
     b.covered_f0 = max_component(f0);
     b.covered_rise = f90 - b.covered_f0;
-    b.film = ThinFilm{inputs.iridescence, inputs.iridescence_ior, inputs.iridescence_thickness};
-    b.film_hides_all = inputs.viewer_layering;
+    b.thin_film = ThinFilm{inputs.iridescence, inputs.iridescence_ior, inputs.iridescence_thickness};
+    b.thin_film_hides_all = inputs.viewer_layering;
     b.through = inputs.color * (dielectric * inputs.transmission);
 
     // The dielectric's albedo in terms of the tables, and multiply scattered light.
     float mirror = mirror_mean(b), back = b.bends ? 0.0f : 1.0f;
-    if (b.film.weight > 0.0f) {
+    if (b.thin_film.weight > 0.0f) {
         Vec3 passed;
         float grazing = schlick(b.out.z), scale = 1.0f / max(1.0f - grazing, 1e-3f);
         interface_fresnel(b, b.out.z, passed);
@@ -99,15 +99,15 @@ THRONG_DEVICE void set_interface(Bsdf& b, const ShadingInputs& inputs, float ior
     Vec3 by_color = returned(f0, f90, mirror) * back;
     b.multiple = by_color * dielectric + returned(inputs.color, 1.0f, mirror) * inputs.metallic;
     b.multiple_same = 0.0f;
-    bool of_film = b.film.weight > 0.0f && !b.film_hides_all;
-    b.multiple_beyond = max(1.0f - (of_film ? mean_component(by_color) : returned_cover), 0.0f);
+    bool of_thin_film = b.thin_film.weight > 0.0f && !b.thin_film_hides_all;
+    b.multiple_beyond = max(1.0f - (of_thin_film ? mean_component(by_color) : returned_cover), 0.0f);
 }
 
-// Light that passes a facet with the film minus light that passes without it, per colour.
+// Light that passes a facet with the thin film minus light that passes without it, per colour.
 THRONG_DEVICE Vec3 passed_on_top(const Bsdf& b, float cosine) {
     Vec3 passed;
     interface_fresnel(b, cosine, passed);
-    return passed - vec3(passed_without_film(b, fresnel_shape(b, cosine)));
+    return passed - vec3(passed_without_thin_film(b, fresnel_shape(b, cosine)));
 }
 
 // Number of facets that represent all visible ones.
@@ -124,26 +124,26 @@ template <class Visit> THRONG_INLINE void each_facet(const Bsdf& b, Visit visit)
     }
 }
 
-// Fraction of the light that a film transmits, per colour, if microfacets scatter once. Tables give the value without the film. The difference due to
+// Fraction of the light that a thin film transmits, per colour, if microfacets scatter once. Tables give the value without it. The difference due to
 // interference is averaged over facets from their whole distribution.
-THRONG_DEVICE Vec3 passed_by_film(const Bsdf& b, float mirror) {
+THRONG_DEVICE Vec3 passed_by_thin_film(const Bsdf& b, float mirror) {
     Vec3 sum = vec3(0.0f);
     if (b.smooth) {
         interface_fresnel(b, b.out.z, sum);
         return sum;
     }
-    float weights = 0.0f, table_f0 = table_reflectance(b), reflected = b.covered_rise / (1.0f - table_f0), unfilmed = 1.0f - mirror * (b.covered_f0 - reflected * table_f0);
-    unfilmed -= reflected * reflected_albedo(fabsf(b.out.z), b.table_roughness, b.ior_place);
+    float weights = 0.0f, table_f0 = table_reflectance(b), reflected = b.covered_rise / (1.0f - table_f0), uncoated = 1.0f - mirror * (b.covered_f0 - reflected * table_f0);
+    uncoated -= reflected * reflected_albedo(fabsf(b.out.z), b.table_roughness, b.ior_place);
     each_facet(b, [&](Vec3 h, float weight) {
         sum += passed_on_top(b, dot(b.out, h)) * weight;
         weights += weight;
     });
-    return vec3(unfilmed) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
+    return vec3(uncoated) + sum * (weights > 0.0f ? mirror / weights : 0.0f);
 }
 
-// Additional light that facets lose because of a film if they reflect and refract light once. The film changes the ratio of reflected to refracted
+// Additional light that facets lose because of a thin film if they reflect and refract light once. It changes the ratio of reflected to refracted
 // light, and facets block reflected light more often.
-THRONG_DEVICE float lost_by_film(const Bsdf& b) {
+THRONG_DEVICE float lost_by_thin_film(const Bsdf& b) {
     float sum = 0.0f;
     const float hidden = hidden_facets(b.roughness, b.out);
     each_facet(b, [&](Vec3 h, float reflected) {
@@ -180,9 +180,9 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
                 if (inputs.single_scatter) below = passed = clamp(1.0f - (1.0f - below - b.cover_constant * (1.0f - mirror)) / mirror, 0.0f, 1.0f);
                 b.cover_constant = b.cover_mirror = b.cover_reflected = 0.0f;
             } else {
-                if (b.film.weight > 0.0f && share > 0.0f && below > 0.0f) {
+                if (b.thin_film.weight > 0.0f && share > 0.0f && below > 0.0f) {
                     Vec3 own = inputs.single_scatter ? vec3(0.0f) : b.multiple - returned(inputs.color, 1.0f, mirror_mean(b)) * inputs.metallic;
-                    tint = (passed_by_film(b, mirror) - own * ((1.0f - mirror) / (1.0f - inputs.metallic))) * (1.0f / below);
+                    tint = (passed_by_thin_film(b, mirror) - own * ((1.0f - mirror) / (1.0f - inputs.metallic))) * (1.0f / below);
                 }
                 below = mean < 0.9999f ? below / (1.0f - mean) : 0.0f;
             }
@@ -203,7 +203,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
         if (!b.smooth && near_mean > 1e-4f && far_mean > 1e-4f) {
             // For reciprocity, lost light goes to each side in proportion to its squared ior times its mean loss.
             float lost = glass_loss(b.inside, b.out.z, b.table_roughness, b.ior_place);
-            if (b.film.weight > 0.0f && !b.film_hides_all) lost = max(lost + lost_by_film(b), 0.0f);
+            if (b.thin_film.weight > 0.0f && !b.thin_film_hides_all) lost = max(lost + lost_by_thin_film(b), 0.0f);
             same = near_mean / sum;
             beyond = scaled / sum;
             b.multiple_same = same * lost / near_mean * (1.0f / kPi);

@@ -40,8 +40,8 @@ struct Bsdf {
     Vec3 f0, dielectric_rise, metal_rise;
     // Maximum f0 of the dielectric over all colours, and its increase towards grazing angles.
     float covered_f0, covered_rise;
-    ThinFilm film;
-    bool film_hides_all;
+    ThinFilm thin_film;
+    bool thin_film_hides_all;
     // Weight of transmitted light, per colour, without reflection.
     Vec3 through;
 
@@ -84,8 +84,8 @@ THRONG_INLINE float fresnel_shape(const Bsdf& b, float cosine) {
     float f0 = normal_fresnel(b.eta);
     return max((dielectric_fresnel(cosine, b.eta) - f0) / (1.0f - f0), 0.0f);
 }
-// Fraction of light that passes the interface without its film; `shape` is the result of `fresnel_shape`.
-THRONG_INLINE float passed_without_film(const Bsdf& b, float shape) {
+// Fraction of light that passes the interface without its thin film; `shape` is the result of `fresnel_shape`.
+THRONG_INLINE float passed_without_thin_film(const Bsdf& b, float shape) {
     return clamp(1.0f - b.covered_f0 - b.covered_rise * shape, 0.0f, 1.0f);
 }
 
@@ -93,14 +93,14 @@ THRONG_INLINE float passed_without_film(const Bsdf& b, float shape) {
 THRONG_DEVICE Vec3 interface_fresnel(const Bsdf& b, float cosine, Vec3& passed) {
     float shape = fresnel_shape(b, cosine);
     Vec3 fresnel = b.f0 + b.dielectric_rise * shape + b.metal_rise * schlick(cosine);
-    passed = vec3(passed_without_film(b, shape));
-    if (b.film.weight > 0.0f) {
-        Vec3 film = film_fresnel(b.film, cosine, b.f0);
-        fresnel = lerp(fresnel, film, b.film.weight);
-        // As specified by the extension, all colours lose the maximum reflectance over colours, so that no hue appears below the film that the film
-        // itself lacks.
-        if (b.film_hides_all) film = vec3(max_component(film));
-        passed = lerp(passed, vec3(1.0f) - film, b.film.weight);
+    passed = vec3(passed_without_thin_film(b, shape));
+    if (b.thin_film.weight > 0.0f) {
+        Vec3 reflected = thin_film_fresnel(b.thin_film, cosine, b.f0);
+        fresnel = lerp(fresnel, reflected, b.thin_film.weight);
+        // As specified by the extension, all colours lose the maximum reflectance over colours, so that no hue appears below the thin film that
+        // it lacks itself.
+        if (b.thin_film_hides_all) reflected = vec3(max_component(reflected));
+        passed = lerp(passed, vec3(1.0f) - reflected, b.thin_film.weight);
     }
     return fresnel;
 }

@@ -33,19 +33,19 @@ THRONG_DEVICE Vec3 interference(float path, Vec3 shift) {
                 0.0556434f * x - 0.2040259f * y + 1.0572252f * z);
 }
 
-// Reflectance of the film's lower side. `shift` receives the phase shift of the reflected light, in turns.
-THRONG_INLINE float lower_fresnel(float base_f0, float film_ior, float cosine, float& shift) {
+// Reflectance of the thin film's lower side. `shift` receives the phase shift of the reflected light, in turns.
+THRONG_INLINE float lower_fresnel(float base_f0, float thin_film_ior, float cosine, float& shift) {
     float root = sqrtf(clamp(base_f0, 0.0f, 0.9999f)), base_ior = (1.0f + root) / (1.0f - root);
-    shift = base_ior < film_ior ? 0.5f : 0.0f;
-    float f0 = normal_fresnel(base_ior / film_ior);
+    shift = base_ior < thin_film_ior ? 0.5f : 0.0f;
+    float f0 = normal_fresnel(base_ior / thin_film_ior);
     return f0 + (1.0f - f0) * schlick(cosine);
 }
 
-// Reflectance of a film of full weight over a surface with reflectance `base_f0` at normal incidence without the film.
-THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0) {
-    // As the film's thickness goes to 0, its ior fades to the ior of air.
-    float rise = clamp(film.thickness * (1.0f / 0.03f), 0.0f, 1.0f);
-    float ior = 1.0f + (film.ior - 1.0f) * rise * rise * (3.0f - 2.0f * rise);
+// Reflectance of a thin film of full weight over a surface with reflectance `base_f0` at normal incidence without it.
+THRONG_DEVICE Vec3 thin_film_fresnel(const ThinFilm& thin_film, float cosine, Vec3 base_f0) {
+    // As the thin film's thickness goes to 0, its ior fades to the ior of air.
+    float rise = clamp(thin_film.thickness * (1.0f / 0.03f), 0.0f, 1.0f);
+    float ior = 1.0f + (thin_film.ior - 1.0f) * rise * rise * (3.0f - 2.0f * rise);
     float refracted = 1.0f - (1.0f - cosine * cosine) / (ior * ior);
     if (!(refracted >= 0.0f)) return vec3(1.0f);
     float cosine_within = sqrtf(refracted), f0 = normal_fresnel(ior);
@@ -54,13 +54,13 @@ THRONG_DEVICE Vec3 film_fresnel(const ThinFilm& film, float cosine, Vec3 base_f0
     lower.x = lower_fresnel(base_f0.x, ior, cosine_within, shift.x);
     lower.y = lower_fresnel(base_f0.y, ior, cosine_within, shift.y);
     lower.z = lower_fresnel(base_f0.z, ior, cosine_within, shift.z);
-    // Light that the film's upper side reflects from inside is shifted by half a turn.
+    // Light that the thin film's upper side reflects from inside is shifted by half a turn.
     shift += vec3(ior < 1.0f ? 0.0f : 0.5f);
     Vec3 both = lower * upper;
     both = vec3(clamp(both.x, 1e-5f, 0.9999f), clamp(both.y, 1e-5f, 0.9999f), clamp(both.z, 1e-5f, 0.9999f));
     Vec3 series = lower * (passed * passed) * vec3(1.0f / (1.0f - both.x), 1.0f / (1.0f - both.y), 1.0f / (1.0f - both.z));
     Vec3 result = series + vec3(upper), amplitude = series - vec3(passed), root = vec3(sqrtf(both.x), sqrtf(both.y), sqrtf(both.z));
-    float path = 2.0f * ior * film.thickness * cosine_within;
+    float path = 2.0f * ior * thin_film.thickness * cosine_within;
     THRONG_NO_UNROLL
     for (int order = 1; order <= 2; order++) {
         amplitude *= root;

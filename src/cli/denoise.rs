@@ -13,8 +13,8 @@ use std::{
 };
 use throng_base::files::remember_input;
 use throng_denoise::{
-    FilmRead,
-    film::{FilmDenoiser, FilmFrame, REACH},
+    ReadFrame,
+    frames::{FrameDenoiser, REACH, RecordedFrame},
     read_frame,
 };
 use throng_device::{Developer, Filtered, tone_code};
@@ -35,6 +35,9 @@ const HELP: &str = "\
 Frames are OpenEXR files, made by throng render --layers albedo,normal,motion,variance, or by Cycles with the passes Vector
 and Denoising Data. A frame depends only on its neighbours, so any list of frames gives identical pictures. .png, .jpg and
 .webp files use the display settings of the frames. .exr files have the layer error, the expected remaining noise.";
+
+/// The text that stands for `{scene}` in --output.
+const SCENE: &str = "film";
 
 /// Remove noise from rendered frames, each with the help of its neighbours
 #[derive(clap::Args)]
@@ -90,7 +93,7 @@ impl DenoiseArgs {
         let planned =
             frames.iter().filter_map(|&frame| Some(Planned::new(output.path(frame)?, format!("frame {frame}"))));
         prepare_distinct(planned.collect())?;
-        let denoiser = FilmDenoiser::new(self.strength)?;
+        let denoiser = FrameDenoiser::new(self.strength)?;
         let developer = Developer::new()?;
         let read = BTreeMap::new();
         let mut window = Window { denoiser: &denoiser, files: &files, reach: self.denoise_frames, read };
@@ -126,7 +129,7 @@ impl DenoiseArgs {
     fn write(
         &self,
         (index, frame): (usize, u32),
-        from: &FilmRead,
+        from: &ReadFrame,
         denoised: Filtered,
         (developer, output): (&Developer, &Output),
     ) -> anyhow::Result<()> {
@@ -165,7 +168,7 @@ impl DenoiseArgs {
     }
 
     /// Exposure in stops, tone map and film settings of a frame: from flags, otherwise from the frame's file.
-    fn shown(&self, from: &FilmRead) -> anyhow::Result<(f32, ToneMap, FilmSettings)> {
+    fn shown(&self, from: &ReadFrame) -> anyhow::Result<(f32, ToneMap, FilmSettings)> {
         let own = from.shown.as_ref();
         anyhow::ensure!(
             self.exposure.is_some() || own.is_some_and(|own| !own.is_automatic),
@@ -195,7 +198,7 @@ impl Output {
     /// The file of a frame. None if frames are streamed.
     fn path(&self, frame: u32) -> Option<PathBuf> {
         match self {
-            Self::Files(files) => Some(files.path_for(frame, "film")),
+            Self::Files(files) => Some(files.path_for(frame, SCENE)),
             Self::Stream(..) => None,
         }
     }
@@ -203,7 +206,7 @@ impl Output {
     /// Writes a frame. `index` is the number of frames before it.
     fn add(&self, (index, frame): (usize, u32), picture: &Picture) -> Result<(), OutputError> {
         match self {
-            Self::Files(files) => files.format().write(&files.path_for(frame, "film"), picture, &Encoding::default()),
+            Self::Files(files) => files.format().write(&files.path_for(frame, SCENE), picture, &Encoding::default()),
             Self::Stream(stream, _) => stream.add(index, picture),
         }
     }
@@ -217,7 +220,7 @@ impl Output {
 
     fn describe(&self) -> String {
         match self {
-            Self::Files(files) => files.describe("film"),
+            Self::Files(files) => files.describe(SCENE),
             Self::Stream(stream, _) => stream.path().display().to_string(),
         }
     }
@@ -225,16 +228,16 @@ impl Output {
 
 /// Frames read so far that the next frame still needs.
 struct Window<'a> {
-    denoiser: &'a FilmDenoiser,
+    denoiser: &'a FrameDenoiser,
     files: &'a BTreeMap<u32, PathBuf>,
     reach: u32,
-    read: BTreeMap<u32, FilmRead>,
+    read: BTreeMap<u32, ReadFrame>,
 }
 
 /// A frame with its neighbours.
 struct Around<'a> {
-    middle: &'a FilmRead,
-    window: Vec<Option<&'a FilmFrame>>,
+    middle: &'a ReadFrame,
+    window: Vec<Option<&'a RecordedFrame>>,
 }
 
 impl Window<'_> {
@@ -261,7 +264,7 @@ impl Window<'_> {
         Ok(Around { middle, window })
     }
 
-    fn check_size(&self, path: &Path, read: &FilmRead) -> anyhow::Result<()> {
+    fn check_size(&self, path: &Path, read: &ReadFrame) -> anyhow::Result<()> {
         let Some(other) = self.read.values().next() else {
             return Ok(());
         };

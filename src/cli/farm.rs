@@ -15,7 +15,7 @@ use throng_settings::BackgroundChoice;
 
 const EXAMPLES: &str = "\
 Examples:
-  throng farm openjd scenes/million.ron -o out/####.png --video film.mp4 > job.yaml
+  throng farm openjd scenes/million.ron -o out/####.png --video video.mp4 > job.yaml
   throng farm slurm scenes/million.ron -o out/####.png --chunk 20 > job.sh && bash job.sh
 
 docs/farm.md lists the guarantees for tasks, and has recipes for other engines.";

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_film_is_made_after_all_tasks() {
+    fn a_video_is_made_after_all_tasks() {
         let text = Job { joined: vec![Flag::Word("--video=town 1.mp4".into())], ..job() }.slurm().unwrap();
         assert!(text.contains("render --output 'out/####.png' --frames 1-24 '--video=town 1.mp4'"), "{text}");
         assert!(text.contains("--dependency=\"afterok:$array\"") && is_bash(&text), "{text}");

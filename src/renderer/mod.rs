@@ -168,7 +168,7 @@ impl Renderer {
 
     /// Denoises frames with the help of their neighbours, which are traced for this purpose.
     pub fn denoise(mut self) -> Self {
-        self.options.aovs.denoise = Some(Denoise::Film);
+        self.options.aovs.denoise = Some(Denoise::Frames);
         self
     }
 

@@ -64,16 +64,16 @@ fn scenes_that_are_denoised_by_themselves_can_be_left_as_traced() {
 }
 
 #[test]
-fn films_are_the_frames_one_by_one_and_end_where_one_wants() {
+fn sequences_are_the_frames_one_by_one_and_end_where_one_wants() {
     let mut dragons =
         Renderer::open("scenes/dragon_of_dragons.ron").unwrap().size(48, 32).samples(2).device(DeviceChoice::Cpu);
-    let mut film: Vec<(u32, Image)> = Vec::new();
+    let mut frames: Vec<(u32, Image)> = Vec::new();
     let mut take = |number, image| {
-        film.push((number, image));
-        if film.len() < 3 { Ok(()) } else { Err(Box::<dyn std::error::Error>::from("enough")) }
+        frames.push((number, image));
+        if frames.len() < 3 { Ok(()) } else { Err(Box::<dyn std::error::Error>::from("enough")) }
     };
     assert_eq!(dragons.frames([7, 8, 3, 4], &mut take).unwrap_err().to_string(), "enough");
-    for (number, image) in film {
+    for (number, image) in frames {
         assert!(dragons.frame(number).unwrap() == image, "{number}");
     }
     let mut numbers = Vec::new();
@@ -85,7 +85,7 @@ fn films_are_the_frames_one_by_one_and_end_where_one_wants() {
     };
     dragons.frames([2, 3, 2, 2], take).unwrap();
     assert_eq!(numbers, [2, 3, 2, 2]);
-    let never = |_, _: Image| -> Result<(), Error> { panic!("a frame of a film that does not exist") };
+    let never = |_, _: Image| -> Result<(), Error> { panic!("a frame of a sequence that does not exist") };
     assert!(dragons.frames([1, 0], never).unwrap_err().is_usage());
 }
 

@@ -34,26 +34,26 @@ fn pixels_that_are_no_numbers_are_counted_and_never_equal_to_numbers() {
 }
 
 #[test]
-fn a_film_that_lacks_a_frame_is_not_equal() {
+fn a_sequence_that_lacks_a_frame_is_not_equal() {
     let place = Place::new(1);
-    for film in ["a", "b"] {
+    for sequence in ["a", "b"] {
         for frame in 1..=3 {
-            picture(&place, &format!("{film}{frame}.exr"), 0.5, &[]);
+            picture(&place, &format!("{sequence}{frame}.exr"), 0.5, &[]);
         }
     }
-    let films = ["diff", "--sequence", "a#.exr", "b#.exr"];
-    place.ok(&films);
+    let compare = ["diff", "--sequence", "a#.exr", "b#.exr"];
+    place.ok(&compare);
     std::fs::remove_file(place.path("b2.exr")).unwrap();
-    for films in [["diff", "--sequence", "a#.exr", "b#.exr"], ["diff", "--sequence", "b#.exr", "a#.exr"]] {
+    for compare in [["diff", "--sequence", "a#.exr", "b#.exr"], ["diff", "--sequence", "b#.exr", "a#.exr"]] {
         for (more, told) in [(&[][..], true), (&["-q"], false), (&["--limit", "1"], true)] {
-            let run = place.run(&[&films[..], more].concat());
+            let run = place.run(&[&compare[..], more].concat());
             assert_eq!(run.code, 1, "{more:?} {}", run.stderr);
             assert_eq!(run.stdout.contains("only in a#.exr: 2"), told, "{}", run.stdout);
         }
-        assert_eq!(place.run(&[&films[..], &["--json"]].concat()).json()["equal"], false);
+        assert_eq!(place.run(&[&compare[..], &["--json"]].concat()).json()["equal"], false);
     }
     picture(&place, "b2.exr", 0.5, &[(0, 0, f32::NAN)]);
-    let run = place.run(&films);
+    let run = place.run(&compare);
     assert_eq!(run.code, 1);
     assert!(run.stdout.ends_with("\nNaN or infinite in b#.exr: 1 pixel\n"), "{}", run.stdout);
 }

@@ -174,10 +174,10 @@ fn failures_of(commands: &[Written]) -> Vec<String> {
         furnish(folder.path());
     }
     let has_ffmpeg = process::command("ffmpeg").arg("-version").output().is_ok();
-    let is_film = |text: &str| [".mp4", ".mov", ".webm", ".mkv"].iter().any(|ending| text.contains(ending));
+    let is_video = |text: &str| [".mp4", ".mov", ".webm", ".mkv"].iter().any(|ending| text.contains(ending));
     let mut failures = Vec::new();
     for command in commands.iter().filter(|command| reason(command).is_none()) {
-        if !has_ffmpeg && is_film(&command.text) {
+        if !has_ffmpeg && is_video(&command.text) {
             println!("skipped: `{}`, for there is no ffmpeg", command.text);
             continue;
         }
@@ -286,7 +286,7 @@ fn furnish(folder: &Path) {
             .unwrap();
     }
     fs::copy(root().join("assets/bull.glb"), folder.join("model.glb")).unwrap();
-    fs::write(folder.join("scene.glb"), filmed()).unwrap();
+    fs::write(folder.join("scene.glb"), animated()).unwrap();
     write_rays_to(&folder.join("two.ray"));
     let picture = |name: &str, shade: u8| {
         let path = folder.join(name);
@@ -299,15 +299,15 @@ fn furnish(folder: &Path) {
         ("beach.jpg", 120),
         ("truth/0001.png", 80),
         ("truth/0002.png", 80),
-        ("film/0001.png", 80),
-        ("film/0002.png", 90),
+        ("noisy/0001.png", 80),
+        ("noisy/0002.png", 90),
     ] {
         picture(name, shade);
     }
 }
 
 /// A binary glTF file with a triangle and a camera, both animated by a clip.
-fn filmed() -> Vec<u8> {
+fn animated() -> Vec<u8> {
     let numbers: [f32; 17] = [0., 0., 0., 1., 0., 0., 0., 1., 0., 0., 1., 0., 0., 5., 1., 0., 5.];
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     let uri: String = bytes.iter().map(|byte| format!("%{byte:02x}")).collect();

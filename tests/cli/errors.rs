@@ -202,7 +202,7 @@ fn what_flags_ask_for_in_vain_is_wrong_usage() {
     let place = Place::new(2);
     for (args, text) in [
         (&["--layers", "depth", "-o", "a.png"][..], "--layers requires an --output of .exr or .film files"),
-        (&["--layers", "error", "-o", "a.exr"], "add --denoise film"),
+        (&["--layers", "error", "-o", "a.exr"], "add --denoise frames"),
         (&["--filter", "shared", "--filter-width", "3"], "filter_width does not apply to the filter `shared`"),
         (&["--integrator", "depth", "--denoise"], "--integrator path or whitted"),
         (&["--checkpoint", "--denoise", "-o", "a/"], "use throng denoise"),

@@ -242,18 +242,18 @@ fn motions_begin_at_rest_or_at_their_phase() {
 }
 
 #[test]
-fn a_film_is_as_its_keys_have_it_by_day() {
-    Golden::of("film").frame(4).check();
+fn a_street_is_as_its_keys_have_it_by_day() {
+    Golden::of("street").frame(4).check();
 }
 
 #[test]
-fn a_film_is_cut_and_goes_on_into_the_night() {
-    Golden::with("film_later", "film", &[]).frame(21).check();
+fn a_street_is_cut_to_and_goes_on_into_the_night() {
+    Golden::with("street_later", "street", &[]).frame(21).check();
 }
 
 #[test]
-fn a_film_is_blurred_while_its_camera_follows() {
-    Golden::with("film_blurred", "film", &["--shutter", "0.5"]).frame(15).check();
+fn a_street_is_blurred_while_its_camera_follows() {
+    Golden::with("street_blurred", "street", &["--shutter", "0.5"]).frame(15).check();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 use throng_scene::anim::{Moment, camera_at, hidden_instances, posed_tables, world_transforms};
 
 /// A complete scene with these sections, a ball that is carried along +X at 2 units per second, and a ball at rest.
-fn film(sections: &str) -> String {
+fn keyed(sections: &str) -> String {
     format!(
         r#"({sections},
         curves: {{"track": CatmullRom(points: [(0, 1, 0), (100, 1, 0)])}},
@@ -66,7 +66,7 @@ fn scenes_without_keys_have_no_tables_of_their_own() {
 
 #[test]
 fn cameras_follow_things_with_a_lag() {
-    let s = scene(&film(
+    let s = scene(&keyed(
         r#"camera: LookAt(eye: On(of: "car", offset: (-5, 2, 0), lag: 0.5), target: "tower", roll: keys([(0, 0), (2, 90)]))"#,
     ));
     let pose = camera_at(&s, &at(&s, 10.0));
@@ -79,7 +79,7 @@ fn cameras_follow_things_with_a_lag() {
 
 #[test]
 fn copies_keep_their_gaps_on_a_curve() {
-    let s = scene(&film("render: (frames: 3)"));
+    let s = scene(&keyed("render: (frames: 3)"));
     let mut worlds = Vec::new();
     world_transforms(&s, &at(&s, 10.0), &mut worlds);
     for (world, x) in worlds.iter().zip([20.0, 17.0, 14.0]) {
@@ -89,7 +89,7 @@ fn copies_keep_their_gaps_on_a_curve() {
 
 #[test]
 fn cameras_are_cut_and_one_of_them_can_be_chosen() {
-    let text = film(
+    let text = keyed(
         r#"cameras: {"a": LookAt(eye: (0, 0, 9), target: (0, 0, 0)), "b": LookAt(eye: (5, 0, 9), target: (0, 0, 0))},
         cuts: [(time: 2, to: "b"), (time: 3, to: "a")]"#,
     );
@@ -112,7 +112,7 @@ fn cameras_are_cut_and_one_of_them_can_be_chosen() {
 
 #[test]
 fn a_fitting_camera_has_the_whole_thing_in_the_picture() {
-    let s = scene(&film(
+    let s = scene(&keyed(
         r#"render: (size: (400, 400)), camera: Fit(of: "tower", from: (1, 0.4, 1), margin: 0.1, fov: 30)"#,
     ));
     let pose = camera_at(&s, &at(&s, 0.0));
@@ -130,7 +130,7 @@ fn a_fitting_camera_has_the_whole_thing_in_the_picture() {
 
 #[test]
 fn a_flight_may_have_a_constant_pace() {
-    let s = scene(&film(
+    let s = scene(&keyed(
         r#"camera: Spline(target: "car", pace: constant, keys: [(eye: (0, 5, 0), time: 0), (eye: (1, 5, 0), time: 1), (eye: (9, 5, 3), time: 2), (eye: (9, 5, 30), time: 4)])"#,
     ));
     let eye = |step: u32| camera_at(&s, &at(&s, f64::from(step) * 1e-3)).eye.as_dvec3();
@@ -143,7 +143,7 @@ fn a_flight_may_have_a_constant_pace() {
 
 #[test]
 fn things_are_hidden_by_keys() {
-    let s = scene(&film(r#"render: (frames: 2)"#).replace(
+    let s = scene(&keyed(r#"render: (frames: 2)"#).replace(
         "Single(of: \"tower\"",
         r#"Single(of: "pair", visible: keys([(1, false), (2, true)], ends: hold)), Single(of: "other", visible: false), Single(of: "tower""#,
     ));
@@ -174,7 +174,7 @@ fn faults_in_keys_cameras_and_motions_are_told() {
             "sort the cuts",
         ),
     ] {
-        let told = error(&film(sections));
+        let told = error(&keyed(sections));
         assert!(told.starts_with("s.ron:") && told.contains(expected), "{sections}: {told}");
     }
     for (part, expected) in [
@@ -186,7 +186,7 @@ fn faults_in_keys_cameras_and_motions_are_told() {
         (r#"LookAt(target: "towel")"#, "did you mean `tower`?"),
         ("Keyframes(keys: [(time: 0)], repeat: true, ends: loop)", "remove `repeat`"),
     ] {
-        let text = film("render: (frames: 2)").replace(r#"Follow(curve: "track", speed: 2, gap: 3)"#, part);
+        let text = keyed("render: (frames: 2)").replace(r#"Follow(curve: "track", speed: 2, gap: 3)"#, part);
         let told = error(&text);
         assert!(told.starts_with("s.ron:") && told.contains(expected), "{part}: {told}");
     }
@@ -194,7 +194,7 @@ fn faults_in_keys_cameras_and_motions_are_told() {
 
 #[test]
 fn a_group_carries_its_children() {
-    let text = film("render: (frames: 2)")
+    let text = keyed("render: (frames: 2)")
         .replace("Grid(of: \"car\", count: (3, 1, 1), spacing: (0, 0, 0)", "Group(of: \"pair\", scale: 2")
         .replace("Single(of: \"tower\"", "Single(of: \"tower\", parent: \"pair\"");
     let s = scene(&text);

@@ -30,7 +30,7 @@ fn cases() -> Vec<(Named, f32)> {
         ("glass from within", within_glass(0.6)),
         ("prism", glass(0.5).with(|l| l.dispersion = 3.0)),
         ("brushed glass", glass(0.5).with(|l| l.anisotropy = 0.6)),
-        ("film", iridescent(dielectric(0.5))),
+        ("thin film", iridescent(dielectric(0.5))),
         (
             "all at once",
             leaf().with(|l| {

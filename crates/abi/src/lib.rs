@@ -185,7 +185,7 @@ constants! {
     pub const FILTER_SHARED: u32 = 4;
     /// Number of intervals in a filter table.
     pub const FILTER_STEPS: u32 = 1024;
-    /// Floats per pixel of a frame for the film denoiser, size in pixels of its tiles, and radius in pixels of the averaging window.
+    /// Floats per pixel of a frame for the denoiser, size in pixels of its tiles, and radius in pixels of the averaging window.
     pub const DENOISE_RECORD: u32 = 16;
     pub const DENOISE_TILE_WIDTH: u32 = 64;
     pub const DENOISE_TILE_HEIGHT: u32 = 64;

@@ -122,7 +122,7 @@ border! {
         /// Multiplies `iridescence` by its red channel.
         pub iridescence_map: u32,
         pub iridescence_ior: f32,
-        /// Thickness of the film in nanometres where the map is 0 and where it is 1. Without a map, the second value applies.
+        /// Thickness of the thin film in nanometres where the map is 0 and where it is 1. Without a map, the second value applies.
         pub iridescence_thickness: [f32; 2],
         /// Interpolates between the two thicknesses by its green channel.
         pub iridescence_thickness_map: u32,

@@ -7,15 +7,24 @@ pub trait Choice: Copy + 'static {
 
     /// The value's name as users type it, and its documentation, line by line.
     fn described(self) -> (&'static str, &'static [&'static str]);
+
+    /// Further names that are accepted, such as earlier ones. They are not listed.
+    fn aliases(self) -> &'static [&'static str];
+
+    /// The value with this name or alias.
+    fn named(name: &str) -> Option<Self> {
+        let is_named = |value: &Self| value.described().0 == name || value.aliases().contains(&name);
+        Self::VALUES.iter().copied().find(is_named)
+    }
 }
 
-/// Declares an enum with documented values as a [`Choice`]; one value may be the default.
+/// Declares an enum with documented values as a [`Choice`]; one value may be the default. Aliases follow a value's name: `"name" | "alias"`.
 #[macro_export]
 macro_rules! choice {
     (
         $(#[$meta:meta])*
         pub enum $name:ident $(= $default:ident)? {
-            $($(#[doc = $doc:literal])* $value:ident = $text:literal,)*
+            $($(#[doc = $doc:literal])* $value:ident = $text:literal $(| $alias:literal)*,)*
         }
     ) => {
         $(#[$meta])*
@@ -51,6 +60,12 @@ macro_rules! choice {
             fn described(self) -> (&'static str, &'static [&'static str]) {
                 match self {
                     $(Self::$value => ($text, &[$($doc,)*]),)*
+                }
+            }
+
+            fn aliases(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$value => &[$($alias,)*],)*
                 }
             }
         }

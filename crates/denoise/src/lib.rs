@@ -1,15 +1,15 @@
-//! Denoising of radiance. It uses neighbouring frames ([`film`]) and the albedo and normals of surfaces. The filter is either this crate's
+//! Denoising of radiance. It uses neighbouring frames ([`frames`]) and the albedo and normals of surfaces. The filter is either this crate's
 //! own kernels or Open Image Denoise, if that is installed.
 
-pub mod film;
+pub mod frames;
 mod oidn;
 mod read;
 mod shown;
 
-pub use read::{FilmRead, read_frame};
+pub use read::{ReadFrame, read_frame};
 pub use shown::shown_noise;
 
-use film::{FilmDenoiser, FilmFrame, FilmLayers};
+use frames::{FrameDenoiser, FrameLayers, RecordedFrame};
 use oidn::{Filter, Image, Oidn};
 use std::sync::{Arc, Mutex};
 use throng_base::{choice::choice, sync::lock};
@@ -22,11 +22,10 @@ use throng_scene::PixelFilter;
 
 choice! {
     /// Method of removing noise from frames.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-    #[serde(rename_all = "lowercase")]
-    pub enum Denoise = Film {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Denoise = Frames {
         /// By neighbouring frames and similar pixels nearby.
-        Film = "film",
+        Frames = "frames" | "film",
         /// By neighbouring frames and Open Image Denoise 2, which must be installed; OIDN_DIR names its folder.
         Oidn = "oidn",
         /// No denoising.
@@ -34,11 +33,21 @@ choice! {
     }
 }
 
+/// Metadata of frames contain the earlier name of [`Denoise::Frames`], so that `--skip-existing` keeps frames of earlier versions.
+impl serde::Serialize for Denoise {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Frames => "film",
+            Self::Oidn | Self::Off => self.name(),
+        })
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum DenoiseError {
     #[error(
         "--denoise oidn needs Open Image Denoise 2, which cannot be loaded ({0}); install it \
-         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or choose --denoise film, which needs nothing"
+         (https://www.openimagedenoise.org) and set OIDN_DIR to its folder, or choose --denoise frames, which needs nothing"
     )]
     Missing(String),
     #[error(
@@ -57,7 +66,7 @@ pub enum DenoiseError {
 
 /// Denoises the frames of a run.
 pub struct Denoising {
-    film: FilmDenoiser,
+    filter: FrameDenoiser,
     oidn: Option<Arc<Denoiser>>,
     /// Number of neighbouring frames on each side that contribute to a denoised frame; 0 to denoise each frame alone.
     pub reach: u32,
@@ -67,18 +76,18 @@ pub struct Denoising {
 
 impl Denoising {
     /// Layers that a frame must have to contribute to its neighbours.
-    pub const FILM: [Aov; 4] = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Variance];
+    pub const LAYERS: [Aov; 4] = [Aov::Albedo, Aov::Normal, Aov::Motion, Aov::Variance];
 
     /// Creates a denoiser that uses `oidn`, or its own filter if that is none, and `reach` neighbouring frames on each side.
     ///
     /// # Errors
     /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new(oidn: Option<Arc<Denoiser>>, reach: u32) -> Result<Self, DeviceError> {
-        Ok(Self { film: FilmDenoiser::new(1.0)?, oidn, reach, within: None })
+        Ok(Self { filter: FrameDenoiser::new(1.0)?, oidn, reach, within: None })
     }
 
     pub fn method(&self) -> Denoise {
-        if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Film }
+        if self.oidn.is_some() { Denoise::Oidn } else { Denoise::Frames }
     }
 
     /// The pixel filter for frames with these settings. [`PixelFilter::Gaussian`], the default, is replaced by [`PixelFilter::Shared`],
@@ -90,15 +99,15 @@ impl Denoising {
         if self.oidn.is_none() && is_usual { PixelFilter::Shared } else { filter }
     }
 
-    /// The data of a frame that its neighbours need, see [`FilmDenoiser::frame`].
-    pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
-        self.film.frame(size, layers)
+    /// The data of a frame that its neighbours need, see [`FrameDenoiser::frame`].
+    pub fn frame(&self, size: (u32, u32), layers: &FrameLayers) -> Option<RecordedFrame> {
+        self.filter.frame(size, layers)
     }
 
     /// The AOVs that a device has to produce, so that frames with `aovs` can be denoised.
     pub fn aovs_for(aovs: AovSet) -> AovSet {
         let of_alpha = aovs.contains(Aov::Alpha).then_some(Aov::AlphaVariance);
-        aovs.iter().chain(Self::FILM).chain(of_alpha).collect()
+        aovs.iter().chain(Self::LAYERS).chain(of_alpha).collect()
     }
 
     /// The AOVs of a frame that are still needed after [`Self::frame`]: `aovs`, and the guides of Open Image Denoise.
@@ -115,14 +124,14 @@ impl Denoising {
     pub fn denoise(
         &self,
         size: (u32, u32),
-        window: &[Option<Arc<FilmFrame>>],
+        window: &[Option<Arc<RecordedFrame>>],
         aovs: &[AovImage],
     ) -> Result<Filtered, DenoiseError> {
         let window: Vec<_> = window.iter().map(Option::as_deref).collect();
         let Some(oidn) = &self.oidn else {
-            return Ok(self.film.denoise(&window)?);
+            return Ok(self.filter.denoise(&window)?);
         };
-        let mut filtered = self.film.gather(&window)?;
+        let mut filtered = self.filter.gather(&window)?;
         oidn.denoise(size, &mut filtered.radiance, aovs)?;
         clear_uncovered(&mut filtered);
         Ok(filtered)
@@ -142,17 +151,17 @@ fn clear_uncovered(filtered: &mut Filtered) {
 ///
 /// The guides are denoised first, so that the filter can treat them as noise-free. This keeps edges and textures stable between frames.
 pub struct Denoiser {
-    work: Mutex<Work>,
+    session: Mutex<OidnSession>,
 }
 
-struct Work {
+struct OidnSession {
     oidn: Oidn,
     /// Images and filters for the size of the last frame; none before the first.
-    plan: Option<Plan>,
+    set: Option<FilterSet>,
 }
 
 /// Images and filters for pictures of one size.
-struct Plan {
+struct FilterSet {
     size: (usize, usize),
     /// Images of colour (input and output), albedo and normals.
     images: Vec<Image>,
@@ -169,7 +178,7 @@ impl Denoiser {
     /// # Errors
     /// If the library is missing, has another major version, or finds no device.
     pub fn load() -> Result<Self, DenoiseError> {
-        Ok(Self { work: Mutex::new(Work { oidn: Oidn::load()?, plan: None }) })
+        Ok(Self { session: Mutex::new(OidnSession { oidn: Oidn::load()?, set: None }) })
     }
 
     /// Denoises `radiance`: linear RGB, row-major, `width` × `height` pixels. `aovs` must contain the guides in that size.
@@ -190,28 +199,28 @@ impl Denoiser {
         };
         let [albedo, normal] = Self::GUIDES.map(guide);
         let inputs = [&*radiance, albedo?, normal?];
-        let mut work = lock(&self.work);
-        work.plan(size)?;
-        let Work { oidn, plan: Some(plan) } = &*work else {
+        let mut session = lock(&self.session);
+        session.prepare(size)?;
+        let OidnSession { oidn, set: Some(set) } = &*session else {
             return Err(DenoiseError::Oidn("no filter".into()));
         };
-        for (image, pixels) in plan.images.iter().zip(inputs) {
+        for (image, pixels) in set.images.iter().zip(inputs) {
             oidn.write(image, pixels);
         }
-        for filter in &plan.filters {
+        for filter in &set.filters {
             oidn.execute(filter)?;
         }
-        if let Some(color) = plan.images.first() {
+        if let Some(color) = set.images.first() {
             oidn.read(color, radiance);
         }
         oidn.check()
     }
 }
 
-impl Work {
+impl OidnSession {
     /// Creates images and filters for this size, unless they exist already.
-    fn plan(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
-        if self.plan.as_ref().is_some_and(|plan| plan.size == size) {
+    fn prepare(&mut self, size: (usize, usize)) -> Result<(), DenoiseError> {
+        if self.set.as_ref().is_some_and(|set| set.size == size) {
             return Ok(());
         }
         self.release();
@@ -225,18 +234,18 @@ impl Work {
         let whole = [(c"color", &color), (c"albedo", &albedo), (c"normal", &normal), (c"output", &color)];
         let filters =
             vec![own(c"albedo", &albedo)?, own(c"normal", &normal)?, self.oidn.filter(&whole, &[c"hdr", c"cleanAux"])?];
-        self.plan = Some(Plan { size, images: vec![color, albedo, normal], filters });
+        self.set = Some(FilterSet { size, images: vec![color, albedo, normal], filters });
         Ok(())
     }
 
     fn release(&mut self) {
-        if let Some(plan) = self.plan.take() {
-            self.oidn.release(plan.images, plan.filters);
+        if let Some(set) = self.set.take() {
+            self.oidn.release(set.images, set.filters);
         }
     }
 }
 
-impl Drop for Work {
+impl Drop for OidnSession {
     fn drop(&mut self) {
         self.release();
     }
@@ -245,6 +254,7 @@ impl Drop for Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_base::choice::Choice;
 
     fn image(aov: Aov, values: Vec<f32>) -> AovImage {
         AovImage { aov, values: values.into() }
@@ -279,6 +289,17 @@ mod tests {
         }
         let error = denoiser.denoise((width, height), &mut radiance, &[]);
         assert!(error.unwrap_err().to_string().contains("albedo"));
+    }
+
+    #[test]
+    fn the_earlier_name_of_a_method_is_accepted_and_stored() {
+        assert_eq!(Denoise::Frames.to_string(), "frames");
+        assert_eq!(
+            ["frames", "film", "movie"].map(Denoise::named),
+            [Some(Denoise::Frames), Some(Denoise::Frames), None]
+        );
+        let stored = [Denoise::Frames, Denoise::Oidn].map(|method| serde_json::to_string(&method).unwrap());
+        assert_eq!(stored, [r#""film""#, r#""oidn""#]);
     }
 
     #[test]

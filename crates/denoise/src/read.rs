@@ -1,6 +1,6 @@
 //! Reads frames for the denoiser from OpenEXR files with the layers that it needs, written by this program or by other renderers.
 
-use super::film::{FilmDenoiser, FilmFrame, FilmLayers};
+use super::frames::{FrameDenoiser, FrameLayers, RecordedFrame};
 use exr::{
     image::{AnyChannel, AnyChannels, FlatSamples, Layer},
     meta::{
@@ -20,8 +20,8 @@ use throng_picture::film::FilmSettings;
 use throng_scene::{PixelFilter, ToneMap};
 
 /// A frame from a file.
-pub struct FilmRead {
-    pub frame: FilmFrame,
+pub struct ReadFrame {
+    pub frame: RecordedFrame,
     /// Display settings of the program that wrote the frame; none if the file does not store them.
     pub shown: Option<ShownAs>,
     /// Metadata of the frame, as far as the file stores them, with its windows.
@@ -57,7 +57,7 @@ fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D
 
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", .path.display())]
-pub struct FilmReadError {
+pub struct ReadFrameError {
     path: PathBuf,
     reason: String,
 }
@@ -67,16 +67,16 @@ pub struct FilmReadError {
 ///
 /// # Errors
 /// If the file cannot be read, is damaged, or lacks a required layer.
-pub fn read_frame(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRead, FilmReadError> {
+pub fn read_frame(denoiser: &FrameDenoiser, path: &Path, is_alone: bool) -> Result<ReadFrame, ReadFrameError> {
     let panicked = |words: &str| format!("the picture is damaged: {words}");
-    let failed = |reason: String| FilmReadError {
+    let failed = |reason: String| ReadFrameError {
         path: path.to_owned(),
         reason: reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
     };
     guarded(|| decode(denoiser, path, is_alone), panicked).map_err(failed)
 }
 
-fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRead, String> {
+fn decode(denoiser: &FrameDenoiser, path: &Path, is_alone: bool) -> Result<ReadFrame, String> {
     let damaged = |error: exr::error::Error| format!("cannot be read as OpenEXR: {error}");
     let (file, held) = open_regular(path).map_err(|error| error.to_string())?;
     let mut file = BufReader::new(file);
@@ -119,7 +119,7 @@ fn decode(denoiser: &FilmDenoiser, path: &Path, is_alone: bool) -> Result<FilmRe
     let shared = shown.as_ref().is_some_and(|shown| shown.film.filter == PixelFilter::Shared);
     let transparent = shown.as_ref().is_some_and(|shown| shown.transparent);
     let (frame, not_finite) = frame(denoiser, &image.layer_data, (is_told, shared, transparent), is_alone)?;
-    Ok(FilmRead { frame, shown, origin, not_finite })
+    Ok(ReadFrame { frame, shown, origin, not_finite })
 }
 
 /// Position of a part's pixels in the picture; none if they are the whole picture.
@@ -184,11 +184,11 @@ fn check_size(meta: &MetaData, held: u64) -> Result<(), String> {
 }
 
 fn frame(
-    denoiser: &FilmDenoiser,
+    denoiser: &FrameDenoiser,
     layers: &[Layer<AnyChannels<FlatSamples>>],
     (has_variance, shared, transparent): (bool, bool, bool),
     is_alone: bool,
-) -> Result<(FilmFrame, usize), String> {
+) -> Result<(RecordedFrame, usize), String> {
     let size = layers[0].size;
     let channels = named_channels(layers);
     let values = |wanted: &Wanted| wanted.among(&channels).and_then(|found| interleaved(&found, size.area()));
@@ -205,7 +205,7 @@ fn frame(
     let alone = |missing| format!("{missing}, or denoise it alone with --denoise-frames 0");
     let motion = if is_alone { vec![0.0; 4 * size.area()] } else { needed(&MOTION).map_err(alone)? };
     let not_finite = fill_holes(&mut radiance, size.width());
-    let layers = FilmLayers {
+    let layers = FrameLayers {
         radiance: &radiance,
         variance: &variance,
         albedo: &albedo,
@@ -307,7 +307,7 @@ mod tests {
     };
 
     /// Writes and reads a file of parts, each given by its name and the names of its channels.
-    fn read_parts(parts: &[(String, Vec<String>)], is_alone: bool) -> Result<FilmRead, FilmReadError> {
+    fn read_parts(parts: &[(String, Vec<String>)], is_alone: bool) -> Result<ReadFrame, ReadFrameError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.exr");
         let channel = |name: &String| AnyChannel::new(Text::from(&**name), FlatSamples::F32(vec![0.5; 6 * 4]));
@@ -317,7 +317,7 @@ mod tests {
         };
         let layers: Layers<_> = parts.iter().map(layer).collect();
         Image::from_layers(ImageAttributes::with_size((6, 4)), layers).write().to_file(&path).unwrap();
-        read_frame(&FilmDenoiser::new(1.0).unwrap(), &path, is_alone)
+        read_frame(&FrameDenoiser::new(1.0).unwrap(), &path, is_alone)
     }
 
     #[test]

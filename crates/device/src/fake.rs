@@ -154,7 +154,7 @@ impl Device for FakeDevice {
             pixels: vec![number as u8; (settings.width * settings.height * 3) as usize].into(),
             aovs: Vec::new(),
             blocks: None,
-            film: None,
+            records: None,
             rays: RayCounts { primary: 1, ..RayCounts::default() },
             time: Duration::from_millis(1),
             stages: self.stages,

@@ -3,13 +3,13 @@
 mod choice;
 mod cpu;
 pub mod cuda;
+mod denoise_filter;
 mod device;
 #[cfg(any(throng_cuda, feature = "probe"))]
 pub mod exr;
 #[cfg(any(test, feature = "probe"))]
 pub mod fake;
 mod film;
-mod film_filter;
 #[cfg(test)]
 mod fog_tests;
 mod frame;
@@ -24,10 +24,10 @@ mod records;
 mod rendered;
 
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
-pub use cpu::{CpuDevice, Developer, FilmFilter, FilmLayers};
+pub use cpu::{CpuDevice, DenoiseFilter, Developer, FrameLayers};
+pub use denoise_filter::{ALBEDO_FLOOR, DenoiseWanted, DeviceRecords, Filtered, FrameRecords, HostFrame};
 pub use device::{Device, DeviceError, Stop};
 pub use film::{Accumulation, AccumulationState, FoldedFilm, Samples, layer_columns, layer_words};
-pub use film_filter::{ALBEDO_FLOOR, DeviceFilm, FilmRecords, FilmWanted, Filtered, HostFilm};
 pub use frame::{Frame, OtherPose, PosedMesh};
 pub use multi_device::MultiDevice;
 pub use picture::{Delivery, FrameSettings, Region, RegionError, TILE, TileGrid};

@@ -1,6 +1,6 @@
 //! The output of a device.
 
-use super::{DeviceFilm, RayCounts};
+use super::{DeviceRecords, RayCounts};
 use bytes::Bytes;
 use std::{sync::Arc, time::Duration};
 use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
@@ -13,9 +13,9 @@ pub struct Rendered {
     pub aovs: Vec<AovImage>,
     /// Rows of files, if [`Delivery::file_rows`](super::Delivery::file_rows) is set and the device made them. `pixels` and `aovs` are empty then.
     pub blocks: Option<FileBlocks>,
-    /// The frame for the film denoiser, if [`Delivery::film_wanted`](super::Delivery::film_wanted) is set and the device keeps it. `pixels` is empty
-    /// then.
-    pub film: Option<Arc<dyn DeviceFilm>>,
+    /// Records of the frame for the denoiser, if [`Delivery::denoise_wanted`](super::Delivery::denoise_wanted) is set and the device keeps them.
+    /// `pixels` is empty then.
+    pub records: Option<Arc<dyn DeviceRecords>>,
     pub rays: RayCounts,
     /// Time that the device worked on the frame, without waiting behind other frames.
     pub time: Duration,

@@ -6,15 +6,15 @@
 mod color;
 mod comparison;
 mod exposure;
-mod film;
 mod filter;
 mod flip;
 mod map;
 mod read;
+mod sequence;
 #[cfg(test)]
 mod tests;
 
 pub use comparison::{Difference, DifferenceStats, PIXELS_PER_DEGREE, SizeError, compare};
-pub use film::{FilmDifference, FilmStats};
 pub use map::draw_map;
 pub use read::{LinearImage, read};
+pub use sequence::{SequenceDifference, SequenceStats};

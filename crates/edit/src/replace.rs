@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 use throng_base::files::read_regular;
-use throng_output::{OutputError, Part};
+use throng_output::{OutputError, PartialFile};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A hash of the file at `path`; `None` if it does not exist.
@@ -44,7 +44,7 @@ pub fn replace(path: &Path, text: &str, expected: Option<u128>) -> Result<bool, 
 
 fn try_to_replace(path: &Path, text: &[u8], expected: Option<u128>) -> io::Result<bool> {
     let found = fs::metadata(path).ok();
-    let mut part = match Part::create(path) {
+    let mut part = match PartialFile::create(path) {
         // The folder is not writable, but the file may be.
         Err(error) if error.kind() == ErrorKind::PermissionDenied && found.is_some() => {
             return write_in_place(path, text, expected);
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_change_at_the_last_moment_is_not_lost() {
         let (folder, path, expected) = file("one");
-        let mut part = Part::create(&path).unwrap();
+        let mut part = PartialFile::create(&path).unwrap();
         part.file().write_all(b"two").unwrap();
         // Another program writes after the file was checked.
         fs::write(&path, "edited").unwrap();

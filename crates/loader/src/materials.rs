@@ -35,18 +35,18 @@ type PictureKey = (PathBuf, u8, ColorSpace);
 /// A future entry of the texture table.
 enum Request {
     /// A picture file to be decoded.
-    Picture(Picture),
+    Picture(PictureFile),
     /// The colours of one picture (white if it is None) with the opacity of another.
     Cutout {
-        color: Option<Picture>,
-        opacity: Picture,
+        color: Option<PictureFile>,
+        opacity: PictureFile,
         channel: Channel,
     },
     Decoded(Texture),
 }
 
 /// A picture to be decoded.
-pub struct Picture {
+pub struct PictureFile {
     /// Absolute path without links.
     pub path: PathBuf,
     pub wrap: Wrap,
@@ -66,7 +66,7 @@ pub enum Use {
 /// Textures in the order of their indices, and warnings about damaged ones.
 pub type DecodedTextures = (Vec<Texture>, Vec<String>);
 
-impl Picture {
+impl PictureFile {
     fn key(&self) -> PictureKey {
         (self.path.clone(), self.wrap as u8, self.space)
     }
@@ -106,11 +106,11 @@ impl Materials {
             })
             .ok_or_else(|| format!("the texture {} does not exist: check the path", path.display()))?;
         let used_by = Use::Required { file: used_by.into() };
-        Ok(self.picture(Picture { path, wrap, space, used_by }))
+        Ok(self.picture(PictureFile { path, wrap, space, used_by }))
     }
 
     /// Index of the texture of a picture, which is decoded later by [`Materials::decode_textures`].
-    pub fn picture(&mut self, picture: Picture) -> u32 {
+    pub fn picture(&mut self, picture: PictureFile) -> u32 {
         let index = self.textures.len() as u32;
         let found = *self.texture_of.entry(picture.key()).or_insert(index);
         match self.textures.get_mut(found as usize) {
@@ -122,9 +122,9 @@ impl Materials {
     }
 
     /// Index of a texture with the colours of one picture (white if it is None) and the opacity from a channel of another.
-    pub fn cutout(&mut self, color: Option<Picture>, opacity: Picture, channel: Channel) -> u32 {
+    pub fn cutout(&mut self, color: Option<PictureFile>, opacity: PictureFile, channel: Channel) -> u32 {
         let index = self.textures.len() as u32;
-        let key = (color.as_ref().map(Picture::key), opacity.key(), channel);
+        let key = (color.as_ref().map(PictureFile::key), opacity.key(), channel);
         let found = *self.cutout_of.entry(key).or_insert(index);
         if found == index {
             self.textures.push(Request::Cutout { color, opacity, channel });
@@ -211,7 +211,7 @@ impl Materials {
 /// Decodes a texture. None for a damaged optional one. Also returns warnings about damage.
 fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), LoadError> {
     let mut warnings = Vec::new();
-    let mut decode = |picture: &Picture| match (decode(picture), &picture.used_by) {
+    let mut decode = |picture: &PictureFile| match (decode(picture), &picture.used_by) {
         (Ok(texture), _) => Ok(Some(texture)),
         (Err(e), Use::Required { file }) => {
             Err(LoadError::file(&picture.path, format!("{} (used by {})", e.message(), file.display())))
@@ -237,7 +237,7 @@ fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), Lo
     Ok((texture, warnings))
 }
 
-fn decode(wanted: &Picture) -> Result<Texture, LoadError> {
+fn decode(wanted: &PictureFile) -> Result<Texture, LoadError> {
     let picture = image::load(&wanted.path)?;
     Ok(Texture {
         name: wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

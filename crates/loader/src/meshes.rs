@@ -76,14 +76,14 @@ pub trait MeshFormat: Sync {
 
 /// A location in a file.
 #[derive(Clone, Copy, Debug)]
-pub enum FilePlace {
+pub enum FileLocation {
     /// Line, counted from 1.
     Line(usize),
     /// Byte, counted from 0.
     Byte(usize),
 }
 
-impl FilePlace {
+impl FileLocation {
     /// The error for this location of the file at `path`.
     pub fn error(self, path: &Path, message: &str) -> LoadError {
         match self {
@@ -95,7 +95,7 @@ impl FilePlace {
 
 /// The error of a file without a drawable face. `not_finite` of its faces have vertices that are not finite; `first` is the location of the
 /// first such vertex.
-pub fn nothing_to_draw(path: &Path, first: Option<FilePlace>, not_finite: usize) -> LoadError {
+pub fn nothing_to_draw(path: &Path, first: Option<FileLocation>, not_finite: usize) -> LoadError {
     let message =
         format!("no face can be drawn: {not_finite} have vertices that are not finite; export the mesh again");
     match first.filter(|_| not_finite > 0) {

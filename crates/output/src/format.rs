@@ -120,8 +120,8 @@ impl FileFormat {
         }
         if self == Self::Exr {
             self.check_size(picture).map_err(failed)?;
-            let plan = exr::Plan::new(picture, encoding).map_err(failed)?;
-            return fill_atomically(path, |file| plan.write(encoding.threads, file));
+            let layout = exr::ExrLayout::new(picture, encoding).map_err(failed)?;
+            return fill_atomically(path, |file| layout.write(encoding.threads, file));
         }
         let bytes = self.encode(picture, encoding).map_err(failed)?;
         write_atomically(path, |file| file.write_all(&bytes))

@@ -24,7 +24,7 @@ pub use encoding::{ColorDepth, EncodeError, Encoding, ExrCompression};
 pub use error::OutputError;
 pub use exr::BandFile;
 pub use files::{
-    Claims, Destination, FrameFiles, Part, Pattern, PatternError, Planned, Stream, fill_atomically, is_writing,
+    Claims, Destination, FrameFiles, PartialFile, Pattern, PatternError, Planned, Stream, fill_atomically, is_writing,
     prepare_distinct, prepare_folder, remove_stale_claim, write_atomically,
 };
 pub use film::{FilmFile, FilmHeader, FilmPicture, FilmWriter, PackedRows, write_film};

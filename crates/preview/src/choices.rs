@@ -126,7 +126,7 @@ impl Choices {
 
 /// Method of denoising in renders of a scene with these defaults.
 pub fn usual_denoising(base: &PictureOptions, scene: &RenderDefaults) -> Denoise {
-    base.aovs.denoise.unwrap_or(if scene.denoise { Denoise::Film } else { Denoise::Off })
+    base.aovs.denoise.unwrap_or(if scene.denoise { Denoise::Frames } else { Denoise::Off })
 }
 
 /// Settings in the form that is sent to viewers, with the AOV that is shown.
@@ -166,8 +166,7 @@ fn chosen<T: Choice>(value: &Value) -> Result<Option<T>, String> {
     let Some(text) = text(value)? else {
         return Ok(None);
     };
-    let found = T::VALUES.iter().copied().find(|choice| choice.described().0 == text);
-    found.map(Some).ok_or_else(|| format!("there is no `{text}`"))
+    T::named(&text).map(Some).ok_or_else(|| format!("there is no `{text}`"))
 }
 
 #[cfg(test)]
@@ -210,6 +209,9 @@ mod tests {
         let expected =
             "--exposure 1.5 --integrator path --samples 64 --shutter 0.5 --tone-map agx --wireframe=2 --denoise off";
         assert_eq!(flags, expected);
+        // The earlier name of a method.
+        choices.set("denoise", &json!("film")).unwrap();
+        assert!(choices.flags().contains(&"--denoise frames".to_owned()));
         for name in ["exposure", "integrator", "tone_map", "samples", "shutter", "wireframe", "denoise", "view"] {
             choices.set(name, &Value::Null).unwrap();
         }

@@ -105,7 +105,9 @@ pub enum Saved {
 #[serde(rename_all = "snake_case")]
 pub enum Made {
     Still,
-    Film,
+    /// The animation along the current path, as a video.
+    #[serde(rename = "film")]
+    Video,
 }
 
 /// A still to make. Omitted sizes and sample counts are those of the viewer's picture.
@@ -343,7 +345,7 @@ pub struct Picked {
 
 /// A picture for a viewer.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct ViewerPicture {
     pub width: u32,
     pub height: u32,
     /// 8-bit RGB, row-major from the top.

@@ -1,6 +1,6 @@
 //! Unsaved changes of one viewer to the scene.
 
-use super::{Picked, stage::Shown};
+use super::{Picked, scenes::Shown};
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::{

@@ -6,7 +6,7 @@ use crate::{
     Answer, Bell, Command, Link, Source, choices,
     edits::{Edits, Moved},
     eye::{Due, Eye},
-    stage::{Changed, Prepared, Stage},
+    scenes::{Changed, Prepared, ViewerScenes},
     still::Stills,
     watch::{Done, Watch},
 };
@@ -32,7 +32,7 @@ const MOST_WAITING: usize = 64;
 /// The state of the loop.
 pub struct Engine {
     source: Source,
-    stage: Stage,
+    scenes: ViewerScenes,
     bell: Arc<Bell>,
     arrived: Arc<Mutex<Vec<Arc<Link>>>>,
     watch: Watch,
@@ -54,7 +54,7 @@ impl Engine {
     /// The loop of a prepared scene without viewers. `file` is the text of the scene file; None for models.
     pub fn new(
         source: Source,
-        stage: Stage,
+        scenes: ViewerScenes,
         file: Option<SceneText>,
         watch: Watch,
         bell: Arc<Bell>,
@@ -62,7 +62,7 @@ impl Engine {
     ) -> Self {
         Self {
             source,
-            stage,
+            scenes,
             watch,
             file,
             saves: Saves::default(),
@@ -92,8 +92,8 @@ impl Engine {
             }
             self.present();
             for eye in &mut self.eyes {
-                self.stage.turn_to(eye.link.number);
-                if let Err(error) = eye.update(&mut self.stage) {
+                self.scenes.turn_to(eye.link.number);
+                if let Err(error) = eye.update(&mut self.scenes) {
                     eye.give_up(&error);
                 }
             }
@@ -114,15 +114,15 @@ impl Engine {
     fn welcome(&mut self) {
         let arrived = std::mem::take(&mut *lock(&self.arrived));
         for link in arrived {
-            self.stage.turn_to(link.number);
-            link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));
+            self.scenes.turn_to(link.number);
+            link.answer(Answer::Scene(Box::new(self.scenes.facts(&self.source.path))));
             if let Some(message) = &self.failure {
                 link.answer(Answer::Error { message: message.clone(), lasting: true });
             }
             let kept = link.name.clone().and_then(|name| self.changes_of(&name));
             let is_back = kept.is_some();
-            let mut eye = Eye::new(link, &self.stage, kept.unwrap_or_default());
-            eye.tell_path(&self.stage);
+            let mut eye = Eye::new(link, &self.scenes, kept.unwrap_or_default());
+            eye.tell_path(&self.scenes);
             eye.edit_on(self.text(), false);
             self.eyes.push(eye);
             if is_back {
@@ -147,7 +147,7 @@ impl Engine {
             std::mem::take(&mut self.eyes).into_iter().partition(|eye| eye.link.is_closed());
         self.eyes = stay;
         for eye in gone {
-            self.stage.forget(eye.link.number);
+            self.scenes.forget(eye.link.number);
             self.watch.forget(eye.link.number);
             let is_back = |name: &String| self.eyes.iter().any(|other| other.link.name.as_ref() == Some(name));
             let name = eye.link.name.clone().filter(|name| !eye.edits.is_empty() && !is_back(name));
@@ -189,7 +189,7 @@ impl Engine {
     }
 
     fn obey(&mut self, index: usize, command: Command) {
-        self.stage.turn_to(self.eyes[index].link.number);
+        self.scenes.turn_to(self.eyes[index].link.number);
         match command {
             Command::Present { on } => {
                 self.eyes.iter_mut().for_each(|eye| eye.presents = false);
@@ -203,13 +203,13 @@ impl Engine {
                 if let Err(message) = self.stills.check(&eye.link) {
                     return eye.link.answer(Answer::error(message));
                 }
-                match eye.still(request, &mut self.stage) {
+                match eye.still(request, &mut self.scenes) {
                     Ok(still) => self.stills.add(still),
                     Err(error) => eye.link.answer(Answer::error(error)),
                 }
             }
             Command::Line { of } => {
-                let text = self.eyes[index].command_line(of, &self.source, &self.stage);
+                let text = self.eyes[index].command_line(of, &self.source, &self.scenes);
                 self.eyes[index].link.answer(Answer::Command { text });
             }
             Command::Values {} => {
@@ -224,11 +224,11 @@ impl Engine {
             }
             Command::Place { instance, translate, rotate, scale } => {
                 let moved = Moved { translate, rotate, scale };
-                let changed = self.eyes[index].edits.place(&self.stage.shown, &instance, moved);
+                let changed = self.eyes[index].edits.place(&self.scenes.shown, &instance, moved);
                 self.show_changed(index, changed);
             }
             Command::Save { what, values, anyway } => self.save(index, what, (values, anyway)),
-            command => self.eyes[index].obey(command, &mut self.stage),
+            command => self.eyes[index].obey(command, &mut self.scenes),
         }
     }
 
@@ -270,8 +270,8 @@ impl Engine {
             return self.watch.load_own(number, changed);
         }
         self.watch.forget(number);
-        if self.stage.has_own(number) || self.eyes[index].has_failed {
-            self.stage.forget(number);
+        if self.scenes.has_own(number) || self.eyes[index].has_failed {
+            self.scenes.forget(number);
             self.show_scene(index);
         }
     }
@@ -283,7 +283,7 @@ impl Engine {
         let has_own = self.changed(index).is_some();
         if !has_own {
             self.watch.forget(number);
-            self.stage.forget(number);
+            self.scenes.forget(number);
         }
         // Changed files are detected automatically. If no other viewer is disturbed, the file is loaded in any case.
         if self.failure.is_some() || self.eyes.len() == 1 {
@@ -307,7 +307,7 @@ impl Engine {
     fn replace(&mut self, loaded: Result<Prepared, Error>) {
         let replaced = loaded.and_then(|mut prepared| {
             let file = prepared.file.take();
-            self.stage.replace(None, prepared)?;
+            self.scenes.replace(None, prepared)?;
             self.file = file;
             Ok(())
         });
@@ -320,8 +320,8 @@ impl Engine {
         for index in 0..self.eyes.len() {
             let number = self.eyes[index].link.number;
             let changed = self.changed(index);
-            if !self.stage.has_own(number) || changed.is_none() {
-                self.stage.forget(number);
+            if !self.scenes.has_own(number) || changed.is_none() {
+                self.scenes.forget(number);
                 self.show_scene(index);
             }
             if let Some(changed) = changed {
@@ -336,7 +336,7 @@ impl Engine {
         if self.changed(index).is_none() {
             return;
         }
-        match loaded.and_then(|prepared| self.stage.replace(Some(number), prepared)) {
+        match loaded.and_then(|prepared| self.scenes.replace(Some(number), prepared)) {
             Ok(()) => self.show_scene(index),
             Err(error) => {
                 let message = error.to_string();
@@ -349,14 +349,14 @@ impl Engine {
     /// Restarts a viewer's picture in the scene that it now has.
     fn show_scene(&mut self, index: usize) {
         let eye = &mut self.eyes[index];
-        self.stage.turn_to(eye.link.number);
+        self.scenes.turn_to(eye.link.number);
         // Stills refer to frames of the old scene, which the device cannot use any more.
         self.stills.drop_of(&eye.link);
-        eye.link.answer(Answer::Scene(Box::new(self.stage.facts(&self.source.path))));
+        eye.link.answer(Answer::Scene(Box::new(self.scenes.facts(&self.source.path))));
         if let Some(message) = &self.failure {
             eye.link.answer(Answer::Error { message: message.clone(), lasting: true });
         }
-        eye.adopt(&self.stage);
+        eye.adopt(&self.scenes);
     }
 
     /// Moves all unsaved changes to the new text of the file, and reports changes whose entries it no longer has. `is_own` states that only
@@ -398,7 +398,7 @@ impl Engine {
         self.last = self.eyes.len();
         let bell = &self.bell;
         let stop = || bell.urgent.load(Ordering::Relaxed) || bell.quit.load(Ordering::Relaxed);
-        self.stills.work(&mut self.stage, &stop);
+        self.stills.work(&mut self.scenes, &stop);
     }
 
     fn work(&mut self, index: usize) {
@@ -406,8 +406,8 @@ impl Engine {
         let bell = &self.bell;
         let stop = || bell.urgent.load(Ordering::Relaxed) || bell.quit.load(Ordering::Relaxed);
         let eye = &mut self.eyes[index];
-        self.stage.turn_to(eye.link.number);
-        if let Err(error) = eye.work(&mut self.stage, &stop) {
+        self.scenes.turn_to(eye.link.number);
+        if let Err(error) = eye.work(&mut self.scenes, &stop) {
             eye.give_up(&error);
         }
     }

@@ -2,7 +2,7 @@
 //! well as time allows; unchanged views are refined until they equal the output of `throng render --checkpoint`, denoised if renders of the
 //! scene are.
 //!
-//! Viewers send [`Command`]s and receive [`Answer`]s and [`Picture`]s through a [`Link`]. The transport is not part of this module.
+//! Viewers send [`Command`]s and receive [`Answer`]s and [`ViewerPicture`]s through a [`Link`]. The transport is not part of this module.
 
 mod camera;
 mod choices;
@@ -18,17 +18,17 @@ mod link;
 mod pace;
 mod picking;
 mod preview;
-mod stage;
+mod scenes;
 mod still;
 #[cfg(test)]
 mod tests;
 mod watch;
 
 pub use command::{
-    Answer, Bounds, Command, Made, Picked, Picture, PictureKind, Saved, SceneFacts, State, StillFormat, StillRequest,
-    Track, View, Waypoint,
+    Answer, Bounds, Command, Made, Picked, PictureKind, Saved, SceneFacts, State, StillFormat, StillRequest, Track,
+    View, ViewerPicture, Waypoint,
 };
 pub use command_line::{Takes, typed as typed_flags};
 pub use link::{Bell, Limits, Link, Next};
 pub use preview::Preview;
-pub use stage::Source;
+pub use scenes::Source;

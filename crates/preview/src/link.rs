@@ -1,7 +1,7 @@
 //! The two-way link between the loop and one viewer: commands in one direction, pictures and answers in the other. The loop never waits for
 //! a viewer. The viewer's side waits only if its commands arrive faster than they are executed.
 
-use super::{Answer, Command, Picture};
+use super::{Answer, Command, ViewerPicture};
 use std::{
     collections::VecDeque,
     sync::{
@@ -59,7 +59,7 @@ pub struct Link {
 struct Inner {
     commands: VecDeque<Command>,
     answers: VecDeque<Answer>,
-    picture: Option<Picture>,
+    picture: Option<ViewerPicture>,
     /// Whether the viewer is ready for a picture.
     ready: bool,
     limits: Limits,
@@ -98,7 +98,7 @@ pub struct Limits {
 #[derive(Debug)]
 pub enum Next {
     Answer(Answer),
-    Picture(Picture),
+    Picture(ViewerPicture),
     /// Nothing arrived in time.
     Nothing,
     /// The loop has ended, or the link was closed.
@@ -243,7 +243,7 @@ impl Link {
     }
 
     /// Stores a picture for the viewer. It replaces a picture that was not sent yet.
-    pub(super) fn show(&self, picture: Picture) {
+    pub(super) fn show(&self, picture: ViewerPicture) {
         self.inner().picture = Some(picture);
         self.told.notify_all();
     }

@@ -1,6 +1,6 @@
 //! A shown scene: its loop runs in a thread of its own.
 
-use crate::{Bell, Link, Source, engine::Engine, stage::Stage, watch::Watch};
+use crate::{Bell, Link, Source, engine::Engine, scenes::ViewerScenes, watch::Watch};
 use std::{
     sync::{
         Arc, Mutex,
@@ -32,11 +32,11 @@ impl Preview {
         let (prepared, files) = source.prepare(layout);
         let mut prepared = prepared?;
         let file = prepared.file.take();
-        let stage = Stage::new(device, prepared)?;
+        let scenes = ViewerScenes::new(device, prepared)?;
         let bell = Arc::<Bell>::default();
         let arrived = Arc::<Mutex<Vec<Arc<Link>>>>::default();
         let watch = Watch::start(source.clone(), files, bell.clone(), layout).map_err(RenderError::Thread)?;
-        let mut engine = Engine::new(source, stage, file, watch, bell.clone(), arrived.clone());
+        let mut engine = Engine::new(source, scenes, file, watch, bell.clone(), arrived.clone());
         let thread = thread::Builder::new().name("preview".into()).spawn(move || engine.run());
         let thread = thread.map_err(RenderError::Thread)?;
         // This is the only place that sets it.

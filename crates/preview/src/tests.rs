@@ -70,7 +70,7 @@ fn wait<T>(link: &Link, mut found: impl FnMut(&Next) -> Option<T>) -> T {
     panic!("nothing was found");
 }
 
-fn finished(link: &Link, wanted: impl Fn(&Picture) -> bool) -> Picture {
+fn finished(link: &Link, wanted: impl Fn(&ViewerPicture) -> bool) -> ViewerPicture {
     wait(link, |next| match next {
         Next::Picture(picture) if picture.kind == PictureKind::Finished && wanted(picture) => Some(picture.clone()),
         _ => None,
@@ -125,7 +125,7 @@ fn a_finished_picture_is_denoised_if_renders_are() {
     let link = shown.preview.open(None);
     link.send(Command::Start { size: [48, 32] });
     let denoised = |options: &mut PictureOptions| {
-        (options.aovs.denoise, options.aovs.denoise_frames) = (Some(Denoise::Film), Some(0));
+        (options.aovs.denoise, options.aovs.denoise_frames) = (Some(Denoise::Frames), Some(0));
     };
     let own = finished(&link, |_| true);
     assert!(own.pixels == shown.rendered(1, denoised));

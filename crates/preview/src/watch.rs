@@ -3,7 +3,7 @@
 
 use super::{
     link::Bell,
-    stage::{Changed, Prepared, Source},
+    scenes::{Changed, Prepared, Source},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -62,7 +62,7 @@ struct Orders {
 }
 
 /// The next work of the thread.
-enum Work {
+enum WatchTask {
     File,
     Check(PathBuf, String),
     Own(u64, Changed),
@@ -147,19 +147,19 @@ impl Orders {
         !self.now && !self.ended && self.checks.is_empty() && self.own.is_empty()
     }
 
-    fn next(&mut self) -> Work {
+    fn next(&mut self) -> WatchTask {
         if std::mem::take(&mut self.now) {
-            return Work::File;
+            return WatchTask::File;
         }
         if let Some((path, text)) = self.checks.pop_front() {
-            return Work::Check(path, text);
+            return WatchTask::Check(path, text);
         }
         let others = self.own.range(self.last.saturating_add(1)..).next();
         let Some(viewer) = others.or_else(|| self.own.first_key_value()).map(|(viewer, _)| *viewer) else {
-            return Work::Look;
+            return WatchTask::Look;
         };
         self.last = viewer;
-        self.own.remove(&viewer).map_or(Work::Look, |changed| Work::Own(viewer, changed))
+        self.own.remove(&viewer).map_or(WatchTask::Look, |changed| WatchTask::Own(viewer, changed))
     }
 }
 
@@ -187,12 +187,12 @@ impl Shared {
             if is_time {
                 looked = Instant::now();
             }
-            let work = if has_changed { Work::File } else { self.orders().next() };
+            let work = if has_changed { WatchTask::File } else { self.orders().next() };
             let done = match work {
-                Work::Look => continue,
-                Work::File => self.load_file(&mut files),
-                Work::Check(path, text) => Done::Checked(self.source.check(&path, &text)),
-                Work::Own(viewer, changed) => self.load_own(&mut files, viewer, changed),
+                WatchTask::Look => continue,
+                WatchTask::File => self.load_file(&mut files),
+                WatchTask::Check(path, text) => Done::Checked(self.source.check(&path, &text)),
+                WatchTask::Own(viewer, changed) => self.load_own(&mut files, viewer, changed),
             };
             if done.has_failed() && Self::is_being_written(&files) {
                 self.orders().now = true;

@@ -3,7 +3,7 @@
 use super::{
     AutoExposure, Background, Outputs, RenderError, TreeSource,
     results::write,
-    sequence::window::{Reach, film_frame},
+    sequence::window::{Reach, recorded_frame},
 };
 use glam::Vec3;
 use std::{collections::BTreeSet, sync::Arc};
@@ -83,8 +83,8 @@ impl RenderJob {
     ) -> Result<(), RenderError> {
         let Some(denoising) = &self.denoising else { return Ok(()) };
         let failed = |source| RenderError::Denoise { frame, source };
-        let film = Arc::new(film_frame(settings, denoising, rendered).map_err(failed)?);
-        let denoised = denoising.denoise(settings.film_size(), &[Some(film)], &rendered.aovs);
+        let recorded = Arc::new(recorded_frame(settings, denoising, rendered).map_err(failed)?);
+        let denoised = denoising.denoise(settings.film_size(), &[Some(recorded)], &rendered.aovs);
         let Filtered { radiance, alpha, .. } = denoised.map_err(failed)?;
         write::replace_alpha(&mut rendered.aovs, &alpha);
         write::develop(self, (frame, settings), &radiance, rendered)

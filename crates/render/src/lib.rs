@@ -29,7 +29,7 @@ pub use posing::tree_source::TreeSource;
 pub use ray_files::{RayError, check_rays};
 pub use results::background::Background;
 pub use results::existing::{Mismatched, SkipExisting};
-pub use results::frame_report::{FilmError, FrameReport, Sampled};
+pub use results::frame_report::{FrameNoise, FrameReport, Sampled};
 pub use results::material_counts::MaterialCounts;
 pub use results::outputs::Outputs;
 pub use results::summary::{FrameObserver, Summary};
@@ -39,7 +39,7 @@ pub use sequence::frame_queue::Skipped;
 pub use sequence::in_memory::LoadedScene;
 pub use sequence::plan::{Driver, Wanted};
 pub use sequence::sampling::sampling;
-pub use sequence::window::film_frame;
+pub use sequence::window::recorded_frame;
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 use throng_device::Device;

@@ -70,9 +70,9 @@ pub struct AovOptions {
     pub aovs: Vec<AovName>,
     /// Remove noise from frames
     ///
-    /// Each frame is denoised with the help of its neighbouring frames [default: the scene's setting, otherwise off; film if HOW is
+    /// Each frame is denoised with the help of its neighbouring frames [default: the scene's setting, otherwise off; frames if HOW is
     /// omitted]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", value_parser = flags::choice::<Denoise>(), num_args = 0..=1, default_missing_value = "film"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", value_parser = flags::choice::<Denoise>(), num_args = 0..=1, default_missing_value = "frames"))]
     pub denoise: Option<Denoise>,
     /// Number of neighbouring frames on either side that help to denoise a frame. They are traced, but written only if --frames includes
     /// them [default: 4; 0 with --lock-seed]

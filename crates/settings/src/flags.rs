@@ -8,7 +8,7 @@ pub fn possible_value(choice: impl Choice) -> PossibleValue {
     let (name, lines) = choice.described();
     let lines = lines.iter().map(|line| line.trim());
     let help = lines.collect::<Vec<_>>().join(" ");
-    let value = PossibleValue::new(name);
+    let value = PossibleValue::new(name).aliases(choice.aliases().iter().copied());
     let value = match name {
         "blackman_harris" => value.alias("blackman-harris"),
         "pbr_neutral" => value.alias("pbr-neutral"),

@@ -107,7 +107,7 @@ pub enum SettingsError {
     ManyDevices { count: usize },
     #[error("--layers requires an --output of .exr or .film files")]
     Layers,
-    #[error("--layers error requires denoised frames: add --denoise film, or remove the layer")]
+    #[error("--layers error requires denoised frames: add --denoise frames, or remove the layer")]
     ErrorLayer,
     #[error("filter_width does not apply to the filter `shared`, which is 3 pixels wide; remove it, or use `gaussian`")]
     SharedWidth,
@@ -322,7 +322,7 @@ impl RenderOptions {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct FrameOptions {
-    /// Files to write, such as out/####.png or film.mp4.
+    /// Files to write, such as out/####.png or video.mp4.
     ///
     /// Pictures are .png, .jpg, .webp (lossless) or .exr (linear). `####` is the frame number; other forms are `{frame:04}`, `%04d` (`%%`
     /// is a percent sign), `$F4`, `@@@@` and `<frame>`. `{scene}` or `{model}` is the scene's name. `{animation}` makes separate files for

@@ -2,7 +2,7 @@
 
 use super::SettingsError;
 use throng_base::memory::total_bytes;
-use throng_denoise::film::FilmFrame;
+use throng_denoise::frames::RecordedFrame;
 use throng_device::{Accumulation, FoldedFilm, FrameSettings, layer_words};
 use throng_picture::aov::AovSet;
 
@@ -27,7 +27,7 @@ pub fn check_window(
 ) -> Result<(), SettingsError> {
     let cover = if settings.shares_cover() { FoldedFilm::COVER_BYTES } else { 0 };
     let film = if goes_on { FoldedFilm::PIXEL_BYTES + cover } else { 0 };
-    let kept = FilmFrame::PIXEL_BYTES + 4 * aovs.channels() as u64 + film;
+    let kept = RecordedFrame::PIXEL_BYTES + 4 * aovs.channels() as u64 + film;
     let traced = BYTES_PER_PIXEL + 4 * (Accumulation::sums(settings) * Accumulation::sum_words(settings)) as u64;
     check_bytes(settings.film_size(), traced + kept * (2 * u64::from(reach) + 2))
 }

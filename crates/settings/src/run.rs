@@ -7,7 +7,7 @@ use std::{
     path::Path,
     sync::{Arc, OnceLock, atomic::AtomicBool},
 };
-use throng_denoise::{Denoise, Denoiser, Denoising, film::REACH};
+use throng_denoise::{Denoise, Denoiser, Denoising, frames::REACH};
 use throng_device::{Delivery, Device, FrameSettings};
 use throng_loader::{self as loader, LoadError, LoadOptions, gltf::Model};
 use throng_output::{Manifests, OutputError, prepare_distinct};
@@ -116,7 +116,7 @@ impl PictureOptions {
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?.flatten();
         output.manifests = manifests(layers, &scene);
-        let tells_errors = denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Film);
+        let tells_errors = denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Frames);
         if layers.contains(Aov::Error) && !tells_errors {
             return Err(SettingsError::ErrorLayer.into());
         }
@@ -185,11 +185,11 @@ impl PictureOptions {
         frames: &[u32],
     ) -> Result<Option<Denoising>, Error> {
         let is_light = settings.integrator.shows() == Shows::Radiance;
-        let usual = if scene.denoise && is_light { Denoise::Film } else { Denoise::Off };
+        let usual = if scene.denoise && is_light { Denoise::Frames } else { Denoise::Off };
         let oidn = match self.aovs.denoise.unwrap_or(usual) {
             Denoise::Off => return Ok(None),
             _ if !is_light => return Err(SettingsError::DenoisedView.into()),
-            Denoise::Film => None,
+            Denoise::Frames => None,
             Denoise::Oidn => Some(match self.oidn.get() {
                 Some(loaded) => loaded.clone(),
                 None => {

@@ -4,7 +4,7 @@ use super::protocol::{FINISHED, PNG, PictureHeader, Stripe, write_picture};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use rayon::prelude::*;
 use throng_output::{EncodeError, Encoding, FileFormat, Manifests, Metadata, Pixels};
-use throng_preview::{Picture, PictureKind};
+use throng_preview::{PictureKind, ViewerPicture};
 
 /// Height of a JPEG's largest block; stripes have a multiple of it in rows.
 const BLOCK: usize = 16;
@@ -15,7 +15,7 @@ const SMALL: usize = 1 << 16;
 ///
 /// # Errors
 /// If the encoder fails, for example because the format cannot store a picture of this size.
-pub fn message(picture: &Picture, number: u32, quality: Option<u8>) -> Result<Vec<u8>, EncodeError> {
+pub fn message(picture: &ViewerPicture, number: u32, quality: Option<u8>) -> Result<Vec<u8>, EncodeError> {
     let stripes = match quality {
         Some(quality) => jpeg(picture, quality)?,
         None => vec![Stripe { top: 0, rows: picture.height as u16, data: png(picture)? }],
@@ -34,7 +34,7 @@ pub fn message(picture: &Picture, number: u32, quality: Option<u8>) -> Result<Ve
     Ok(write_picture(&header, &stripes))
 }
 
-fn jpeg(picture: &Picture, quality: u8) -> Result<Vec<Stripe<Vec<u8>>>, EncodeError> {
+fn jpeg(picture: &ViewerPicture, quality: u8) -> Result<Vec<Stripe<Vec<u8>>>, EncodeError> {
     let (width, height) = (picture.width as usize, picture.height as usize);
     let threads = rayon::current_num_threads().min(width * height / SMALL).max(1);
     let rows = height.div_ceil(threads).next_multiple_of(BLOCK);
@@ -51,7 +51,7 @@ fn jpeg(picture: &Picture, quality: u8) -> Result<Vec<Stripe<Vec<u8>>>, EncodeEr
     stripes.collect()
 }
 
-fn png(picture: &Picture) -> Result<Vec<u8>, EncodeError> {
+fn png(picture: &ViewerPicture) -> Result<Vec<u8>, EncodeError> {
     let picture = throng_output::Picture {
         width: picture.width,
         height: picture.height,
@@ -70,9 +70,17 @@ mod tests {
     use super::*;
     use crate::read_picture;
 
-    fn picture(width: u32, height: u32) -> Picture {
+    fn picture(width: u32, height: u32) -> ViewerPicture {
         let pixels: Vec<u8> = (0..width * height).flat_map(|i| [(i % 251) as u8, (i / width) as u8, 90]).collect();
-        Picture { width, height, pixels: pixels.into(), samples: 3, key: 4, frame: 5, kind: PictureKind::Finished }
+        ViewerPicture {
+            width,
+            height,
+            pixels: pixels.into(),
+            samples: 3,
+            key: 4,
+            frame: 5,
+            kind: PictureKind::Finished,
+        }
     }
 
     #[test]

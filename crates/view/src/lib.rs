@@ -6,8 +6,8 @@ mod encode;
 mod flow;
 mod guard;
 mod http;
+mod limits;
 mod page;
-mod places;
 mod protocol;
 mod server;
 

@@ -4,8 +4,8 @@ use crate::{
     client::Session,
     guard::{self, Access, Guard},
     http::{self, Answered, Get},
+    limits::{Permit, Stranger, Strangers},
     page,
-    places::{Place, Stranger, Strangers},
 };
 use bytes::Bytes;
 use std::{
@@ -170,7 +170,7 @@ fn serve_connection(shared: &Arc<Shared>, stream: TcpStream, stranger: Stranger)
     stream.set_write_timeout(Some(SEND_PATIENCE))?;
     let mut stranger = Some(stranger);
     let mut connection = http::Connection::new(stream);
-    let mut place = None;
+    let mut permit = None;
     loop {
         let patience = if stranger.is_some() { STRANGERS_PATIENCE } else { PATIENCE };
         let Some(request) = connection.read(patience)? else { return Ok(()) };
@@ -181,10 +181,10 @@ fn serve_connection(shared: &Arc<Shared>, stream: TcpStream, stranger: Stranger)
             Access::Arrives | Access::Known => {}
         }
         stranger = None;
-        if place.is_none() {
-            place = Place::take(shared, |shared| &shared.connections, MOST_CONNECTIONS);
+        if permit.is_none() {
+            permit = Permit::take(shared, |shared| &shared.connections, MOST_CONNECTIONS);
         }
-        if place.is_none() {
+        if permit.is_none() {
             return connection.write(&Answered::text(503, "too many connections: close some pages"), false);
         }
         if access == Access::Arrives {
@@ -211,7 +211,7 @@ fn serve_page(shared: &Arc<Shared>, mut connection: http::Connection, request: &
     let Some(key) = request.socket_key().filter(|_| shared.guard.is_same_origin(request)) else {
         return connection.write(&Answered::text(400, "this is a WebSocket of the page"), false);
     };
-    let Some(_place) = Place::take(shared, |shared| &shared.pages, MOST_PAGES) else {
+    let Some(_permit) = Permit::take(shared, |shared| &shared.pages, MOST_PAGES) else {
         return connection.write(&Answered::text(503, "too many pages are open: close some"), false);
     };
     let is_plain = |name: &&str| {

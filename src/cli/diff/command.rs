@@ -1,6 +1,6 @@
 //! `throng diff`: perceived differences between two pictures or sequences.
 
-use super::films;
+use super::sequences;
 use crate::cli::{
     Exit,
     console::{self, plural},
@@ -95,7 +95,7 @@ impl DiffArgs {
             "--map: the map has display colours; choose a .png, .jpg or .webp file",
         )?;
         if self.sequence {
-            return self.compare_films();
+            return self.compare_sequences();
         }
         let (a, b) = (diff::read(&self.a)?, diff::read(&self.b)?);
         let found = diff::compare(&a, &b, self.pixels_per_degree)?;
@@ -107,14 +107,14 @@ impl DiffArgs {
         Ok(if equal { Exit::Done } else { Exit::Failed })
     }
 
-    fn compare_films(&self) -> anyhow::Result<Exit> {
-        let film = films::compare(&self.a, &self.b, self.pixels_per_degree)?;
-        let is_whole = film.has_same_frames() && film.stats.broken == 0;
-        let equal = is_whole && self.is_equal(film.stats.mean, film.stats.differing);
+    fn compare_sequences(&self) -> anyhow::Result<Exit> {
+        let compared = sequences::compare(&self.a, &self.b, self.pixels_per_degree)?;
+        let is_whole = compared.has_same_frames() && compared.stats.broken == 0;
+        let equal = is_whole && self.is_equal(compared.stats.mean, compared.stats.differing);
         self.tell(&if self.json {
-            serde_json::to_string(&Judged { found: &film, limit: self.limit, equal })?
+            serde_json::to_string(&Judged { found: &compared, limit: self.limit, equal })?
         } else {
-            film.text()
+            compared.text()
         })?;
         Ok(if equal { Exit::Done } else { Exit::Failed })
     }

@@ -1,6 +1,6 @@
 //! `throng diff`, of two pictures or two sequences.
 
 mod command;
-mod films;
+mod sequences;
 
 pub use command::DiffArgs;

@@ -33,12 +33,12 @@ pub struct Progress {
     display: Display,
     /// Whether messages other than errors are printed.
     talkative: bool,
-    part: Part,
+    part: RunPart,
 }
 
 /// The part of the run that a handle shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum RunPart {
     All,
     /// One of several models.
     Model,
@@ -64,18 +64,18 @@ impl Progress {
             }
             _ => Display::Nothing,
         };
-        Self { display, talkative: !quiet, part: Part::All }
+        Self { display, talkative: !quiet, part: RunPart::All }
     }
 
     /// The display for one of several models. Models are counted by `self`; the frames of a model move the bar on to the next model.
     pub fn of_model(&self) -> Self {
-        Self { part: Part::Model, ..self.clone() }
+        Self { part: RunPart::Model, ..self.clone() }
     }
 
     /// Like [`Progress::of_model`], for one of several animations of a model. If there are several models, animations are not counted.
     pub fn of_animation(&self) -> Self {
         let part = match self.part {
-            Part::All => Part::Animation,
+            RunPart::All => RunPart::Animation,
             part => part,
         };
         Self { part, ..self.clone() }
@@ -83,11 +83,11 @@ impl Progress {
 
     /// Whether it is the display for one of several models.
     pub fn is_of_many(&self) -> bool {
-        self.part == Part::Model
+        self.part == RunPart::Model
     }
 
     fn is_part(&self) -> bool {
-        self.part != Part::All
+        self.part != RunPart::All
     }
 
     /// Shows the bar. `done` of `total` frames already exist.

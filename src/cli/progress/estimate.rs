@@ -31,7 +31,7 @@ const SHORT: f64 = 1800.0;
 
 /// Properties of a sequence before it is rendered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Film {
+pub struct Sequence {
     /// Number of traced frames.
     traced: usize,
     /// Expected number of traced frames of later animations of the same command.
@@ -48,7 +48,7 @@ pub struct Film {
     takes_draft: bool,
 }
 
-impl Film {
+impl Sequence {
     /// The sequence that `job` makes, before `later` frames of other animations. None if the command makes a single picture.
     pub fn of(job: &RenderJob, later: usize, takes_draft: bool) -> Option<Self> {
         let traced = job.traced_frames().len();
@@ -108,15 +108,15 @@ impl Film {
 /// Reports the estimated duration of a sequence once.
 #[derive(Clone)]
 pub struct Estimate {
-    film: Film,
+    sequence: Sequence,
     progress: Progress,
     begun: Arc<Mutex<Option<Instant>>>,
     is_told: Arc<AtomicBool>,
 }
 
 impl Estimate {
-    pub fn new(film: Film, progress: &Progress) -> Self {
-        Self { film, progress: progress.clone(), begun: Arc::default(), is_told: Arc::default() }
+    pub fn new(sequence: Sequence, progress: &Progress) -> Self {
+        Self { sequence, progress: progress.clone(), begun: Arc::default(), is_told: Arc::default() }
     }
 
     /// Starts the clock. `frame` is the progress of the current frame: with it, long sequences are reported before their first frame is
@@ -144,21 +144,21 @@ impl Estimate {
     pub fn first_frame_done(&self) {
         let begun = *lock(&self.begun);
         if let Some(begun) = begun {
-            self.tell(self.film.line(begun.elapsed().as_secs_f64(), self.film.first as f64));
+            self.tell(self.sequence.line(begun.elapsed().as_secs_f64(), self.sequence.first as f64));
         }
     }
 
     /// Reports a long sequence once `share` of the first frame is done. Returns whether the estimate is certain enough.
     fn foresees(&self, begun: Instant, share: f64) -> bool {
         let elapsed = begun.elapsed();
-        let least_share = if self.film.is_adaptive { LEAST_ADAPTIVE_SHARE } else { LEAST_SHARE };
+        let least_share = if self.sequence.is_adaptive { LEAST_ADAPTIVE_SHARE } else { LEAST_SHARE };
         if elapsed < LEAST_TIME || share < least_share {
             return false;
         }
         let seconds = elapsed.as_secs_f64();
-        let is_long = self.film.whole(seconds, share) - seconds > LONG;
+        let is_long = self.sequence.whole(seconds, share) - seconds > LONG;
         if is_long {
-            self.tell(self.film.line(seconds, share));
+            self.tell(self.sequence.line(seconds, share));
         }
         true
     }
@@ -174,8 +174,8 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    fn film() -> Film {
-        Film {
+    fn sequence() -> Sequence {
+        Sequence {
             traced: 240,
             later: 0,
             first: 1,
@@ -188,30 +188,30 @@ mod tests {
     }
 
     #[test]
-    fn short_films_are_not_told_of_and_others_by_the_time_that_is_left() {
-        assert_eq!(film().line(0.01, 1.0), None);
-        assert_eq!(film().line(1.0, 1.0).unwrap(), "about 4 min left");
+    fn short_sequences_are_not_told_of_and_others_by_the_time_that_is_left() {
+        assert_eq!(sequence().line(0.01, 1.0), None);
+        assert_eq!(sequence().line(1.0, 1.0).unwrap(), "about 4 min left");
         // Four neighbours were traced before the first denoised frame was done.
-        assert_eq!(film().line(5.0, 5.0).unwrap(), "about 4 min left");
+        assert_eq!(sequence().line(5.0, 5.0).unwrap(), "about 4 min left");
         // Later animations count.
-        assert_eq!(Film { traced: 8, later: 16, ..film() }.line(10.0, 1.0).unwrap(), "about 4 min left");
+        assert_eq!(Sequence { traced: 8, later: 16, ..sequence() }.line(10.0, 1.0).unwrap(), "about 4 min left");
     }
 
     #[test]
-    fn long_films_come_with_flags_that_make_them_short() {
-        let line = film().line(275.0, 1.0).unwrap();
+    fn long_sequences_come_with_flags_that_make_them_short() {
+        let line = sequence().line(275.0, 1.0).unwrap();
         assert_eq!(
             line,
             "rendering takes about 18 h 16 min more, about 5 min per frame; -f 1 makes one picture, and \
              --samples 6 --denoise takes about 26 min in all"
         );
-        let several = Film { traced: 40, later: 200, ..film() }.line(275.0, 1.0).unwrap();
+        let several = Sequence { traced: 40, later: 200, ..sequence() }.line(275.0, 1.0).unwrap();
         assert_eq!(several, line.replace("one picture,", "one picture of each animation,"));
-        let advice = |film: Film| film.advice(66_000.0);
-        assert_eq!(advice(Film { takes_draft: true, ..film() }), "--preset draft is for a quick look");
-        let clean = advice(Film { is_clean: true, samples: 64, ..film() });
+        let advice = |sequence: Sequence| sequence.advice(66_000.0);
+        assert_eq!(advice(Sequence { takes_draft: true, ..sequence() }), "--preset draft is for a quick look");
+        let clean = advice(Sequence { is_clean: true, samples: 64, ..sequence() });
         assert_eq!(clean, "--samples 4 takes about 1 h 9 min in all");
-        let coarse = advice(Film { samples: 4, ..film() });
+        let coarse = advice(Sequence { samples: 4, ..sequence() });
         assert_eq!(coarse, "--size 640x360 takes a quarter of the time");
     }
 }

@@ -6,5 +6,5 @@ mod events;
 mod remaining;
 
 pub use display::{Progress, ProgressMode};
-pub use estimate::{Estimate, Film};
+pub use estimate::{Estimate, Sequence};
 pub use events::{Event, Stats};

@@ -44,7 +44,7 @@ With --progress json, standard output has one JSON object per line; `event` is o
   frame    frame, path, done, frames, pose_ms, trace_ms, write_ms, rays {primary, bounce, shadow},
            refits, rebuilds, sah_ratio (of the worst tree of a deforming mesh; 0 if there is none), follow_ms,
            blank (black, white or one_color for a uniform picture; otherwise null),
-           noise {left, before} (with --denoise film: mean standard deviation of pixels; otherwise null); with --noise, also
+           noise {left, before} (with --denoise frames: mean standard deviation of pixels; otherwise null); with --noise, also
            samples (mean per pixel), noisy (share of the frame above the target)
   done     frames (rendered), skipped (already existed), appeared (made by other runs meanwhile), elsewhere (0; after a
            stop, frames in progress in other runs), seconds, frames_per_s, rays, mrays_per_s, refits, rebuilds,
@@ -355,7 +355,7 @@ impl RenderArgs {
         let plan = self.frames.resolve(&scene)?;
         demand(plan.film().is_none(), "a job renders frames, not parts of one; choose an --output of frames")?;
         let job = options.job_of(scene.clone(), &plan, false)?;
-        let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Film);
+        let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Frames);
         let is_whole =
             job.aovs.is_empty() && !job.settings.transparent && job.traced_frames().len() == job.frames.len();
         let denoised = denoising.filter(|_| is_whole && job.denoised_noise.is_none()).map(|denoising| denoising.reach);

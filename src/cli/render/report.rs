@@ -5,7 +5,7 @@ use crate::cli::{
     Exit,
     args::warn_of_trees,
     console::plural,
-    progress::{Estimate, Event, Film, Progress, Stats},
+    progress::{Estimate, Event, Progress, Sequence, Stats},
     resume,
 };
 use std::sync::Arc;
@@ -57,8 +57,8 @@ impl<'a> Reporter<'a> {
         let is_told = self.together.as_ref().is_some_and(|together| together.is_estimated);
         let traced = self.job.traced_frames().len();
         let later = self.together.as_ref().map_or(0, |together| together.later(traced));
-        let film = Film::of(self.job, later, takes_draft).filter(|_| !self.progress.is_of_many() && !is_told);
-        Self { estimate: film.map(|film| Estimate::new(film, &self.progress)), ..self }
+        let sequence = Sequence::of(self.job, later, takes_draft).filter(|_| !self.progress.is_of_many() && !is_told);
+        Self { estimate: sequence.map(|sequence| Estimate::new(sequence, &self.progress)), ..self }
     }
 
     pub fn started(&mut self, device: &str) {

@@ -129,11 +129,11 @@ fn each_animation_has_files_of_its_own_where_names_have_a_place() {
     let place = place();
     let render = ["render", "mast.gltf", "--size", "16x9", "--samples", "1"];
     let with = |flags: &[&str]| place.ok(&[&render[..], flags].concat());
-    let run = with(&["--animation", "all", "-o", "films/{animation}.webp"]);
-    assert_eq!(place.names("films"), ["Bend.webp", "Slide.webp", "Vanish.webp"]);
+    let run = with(&["--animation", "all", "-o", "videos/{animation}.webp"]);
+    assert_eq!(place.names("videos"), ["Bend.webp", "Slide.webp", "Vanish.webp"]);
     assert!(run.stderr.contains("animation 2 of 3: Slide\n"), "{}", run.stderr);
     assert!(
-        run.stderr.contains("\n96 frames in ") && run.stderr.ends_with("; see films/{animation}.webp\n"),
+        run.stderr.contains("\n96 frames in ") && run.stderr.ends_with("; see videos/{animation}.webp\n"),
         "{}",
         run.stderr
     );
@@ -296,7 +296,7 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
 }
 
 #[test]
-fn a_film_is_as_long_and_as_smooth_as_one_likes() {
+fn a_turntable_is_as_long_and_as_smooth_as_one_likes() {
     let place = place();
     assert_eq!(frames(&place, &["--duration", "2", "--fps", "10"]), 20);
     assert_eq!(frames(&place, &["--fps", "10"]), 30);

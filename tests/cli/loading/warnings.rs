@@ -55,13 +55,13 @@ fn a_target_that_passes_the_eye_is_told_where_the_camera_does_not_turn() {
         let keys = "[(eye: (2, 2, 9), target: (2, 2, -1)), (eye: (2, 2, 9), target: (2, 2, 18.9))]";
         format!("camera=Spline(keys: {keys}{rest})")
     };
-    let film = ["render.frames=9", "render.fps=8"];
+    let length = ["render.frames=9", "render.fps=8"];
     assert_warned(
         &place,
-        &[film[0], film[1], &flight(", parametrisation: uniform")],
+        &[length[0], length[1], &flight(", parametrisation: uniform")],
         "between frames 5 and 6 the camera turns by 180 degrees",
     );
-    assert_eq!(warnings(&place, &[film[0], film[1], &flight("")]), [""; 0]);
+    assert_eq!(warnings(&place, &[length[0], length[1], &flight("")]), [""; 0]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn jobs_of_farms_have_the_pattern() {
 }
 
 #[test]
-fn films_may_begin_at_any_number() {
+fn sequences_may_begin_at_any_number() {
     let place = Place::new(4);
     render(&place, &["-o", "from_1/####.exr"]);
     for (first, names) in [("1001", ["1001.exr", "1002.exr"]), ("0", ["0000.exr", "0001.exr"])] {

@@ -1,7 +1,7 @@
 //! Contents, names and formats of the pictures that runs write.
 
 mod alpha;
-mod film;
+mod develop;
 mod flags;
 mod frame_names;
 mod light;

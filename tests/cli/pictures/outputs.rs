@@ -218,12 +218,12 @@ fn no_name_leaves_the_folder_that_was_asked_for() {
     place.ok(&[&["render", "...ron", "-f", "1"], &small[..]].concat());
     assert_eq!(place.names("frames"), ["__"]);
     assert_eq!(place.names("frames/__"), ["0001.png"]);
-    place.ok(&[&["render", "...ron", "-o", "films/{scene}/a.webp"], &small[..]].concat());
-    assert_eq!(place.names("films"), ["__"]);
+    place.ok(&[&["render", "...ron", "-o", "videos/{scene}/a.webp"], &small[..]].concat());
+    assert_eq!(place.names("videos"), ["__"]);
     place.ok(&["bench", "...ron", "--repeat", "1", "--dump", "dump"]);
     assert!(place.names("dump").contains(&"__.scn".to_owned()), "{:?}", place.names("dump"));
     assert!(place.names(".").iter().all(|name| {
-        ["...obj", "...ron", "dump", "films", "frames", "out", "photo.png", "scene.ron"].contains(&&**name)
+        ["...obj", "...ron", "dump", "frames", "out", "photo.png", "scene.ron", "videos"].contains(&&**name)
     }));
 }
 

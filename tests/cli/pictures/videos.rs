@@ -17,7 +17,7 @@ fn video(path: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_film_has_the_frames_that_files_have_in_their_order() {
+fn a_video_has_the_frames_that_files_have_in_their_order() {
     let place = Place::new(5);
     place.ok(&["render", "scene.ron", "-o", "out/"]);
     place.ok(&["render", "scene.ron", "--frames", "1-5:2,2", "--video", "f.webp"]);
@@ -28,7 +28,7 @@ fn a_film_has_the_frames_that_files_have_in_their_order() {
 }
 
 #[test]
-fn a_film_reads_the_frames_that_exist() {
+fn a_video_reads_the_frames_that_exist() {
     let place = Place::new(4);
     place.ok(&["render", "scene.ron", "-o", "out/", "--frames", "2,4"]);
     let args = ["render", "scene.ron", "-o", "out/", "--skip-existing", "--video", "f.webp"];
@@ -123,7 +123,7 @@ fn diff_tells_by_its_exit_code_whether_pictures_are_alike() {
 }
 
 #[test]
-fn films_are_compared_frame_by_frame() {
+fn sequences_are_compared_frame_by_frame() {
     let place = Place::new(3);
     place.ok(&["render", "scene.ron", "-o", "a/"]);
     place.ok(&["render", "scene.ron", "-o", "b/", "--frames", "1,2", "--exposure", "1"]);

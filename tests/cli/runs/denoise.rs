@@ -4,22 +4,22 @@ use crate::common::{Place, decode};
 
 const LAYERS: [&str; 2] = ["--layers", "albedo,normal,motion,variance"];
 
-fn film(frames: u32) -> Place {
+fn sequence(frames: u32) -> Place {
     let place = Place::new(frames);
     place.ok(&[&["render", "scene.ron", "-o", "raw/####.exr", "--samples", "4"], &LAYERS[..]].concat());
     place
 }
 
 #[test]
-fn a_film_is_nearer_to_the_truth_without_its_noise() {
-    let place = film(5);
+fn a_sequence_is_nearer_to_the_truth_without_its_noise() {
+    let place = sequence(5);
     place.ok(&["denoise", "raw/####.exr", "-o", "clean/####.png"]);
     assert_eq!(place.names("clean"), ["0001.png", "0002.png", "0003.png", "0004.png", "0005.png"]);
     assert_eq!(decode(&place.path("clean/0003.png")).len(), 64 * 36 * 3);
     place.ok(&["render", "scene.ron", "-o", "truth/", "--samples", "256"]);
     place.ok(&["render", "scene.ron", "-o", "noisy/", "--samples", "4"]);
-    let mean = |film: &str| {
-        let found = place.run(&["diff", "--sequence", "truth/####.png", film, "--json"]).json();
+    let mean = |frames: &str| {
+        let found = place.run(&["diff", "--sequence", "truth/####.png", frames, "--json"]).json();
         found["mean"].as_f64().unwrap()
     };
     let (clean, noisy) = (mean("clean/####.png"), mean("noisy/####.png"));
@@ -28,7 +28,7 @@ fn a_film_is_nearer_to_the_truth_without_its_noise() {
 
 #[test]
 fn a_frame_depends_on_those_around_it_alone() {
-    let place = film(5);
+    let place = sequence(5);
     place.ok(&["denoise", "raw/####.exr", "-o", "all/####.exr", "--denoise-frames", "1"]);
     place.ok(&["denoise", "raw/####.exr", "-o", "one.exr", "--denoise-frames", "1", "-f", "3"]);
     std::fs::remove_file(place.path("raw/0001.exr")).unwrap();
@@ -40,14 +40,14 @@ fn a_frame_depends_on_those_around_it_alone() {
 
 #[test]
 fn a_still_picture_is_denoised_alone_and_needs_no_motion() {
-    let place = film(2);
+    let place = sequence(2);
     place.ok(&["denoise", "raw/####.exr", "-o", "alone.exr", "--denoise-frames", "0", "-f", "2"]);
     place.ok(&["denoise", "raw/0002.exr", "-o", "picture.exr"]);
     place.ok(&["diff", "alone.exr", "picture.exr"]);
     let layers =
         ["render", "scene.ron", "--samples", "4", "--layers", "albedo,normal,variance", "-o", "still/####.exr"];
     place.ok(&layers);
-    place.fails(&["denoise", "still/####.exr", "-o", "film/####.exr"], 1, "has no layer motion");
+    place.fails(&["denoise", "still/####.exr", "-o", "clean/####.exr"], 1, "has no layer motion");
     place.ok(&["denoise", "still/0002.exr", "-o", "still.exr"]);
     place.ok(&["diff", "alone.exr", "still.exr"]);
 }
@@ -97,7 +97,7 @@ fn what_is_left_of_noise_is_told() {
     assert!((frame["noise"]["before"].as_f64().unwrap() - number(before)).abs() < 1e-4);
     for more in [&["--denoise", "off"][..], &[]] {
         let error = ["render", "scene.ron", "-f", "2", "-o", "c.exr", "--layers", "error"];
-        place.fails(&[&error[..], more].concat(), 2, "add --denoise film");
+        place.fails(&[&error[..], more].concat(), 2, "add --denoise frames");
     }
 }
 
@@ -110,20 +110,24 @@ fn what_is_denoised_is_chosen() {
     };
     let raw = render(&[]);
     assert!(render(&["--denoise", "off"]) == raw);
-    let film = render(&["--denoise", "film"]);
-    assert!(film != raw && render(&["--denoise"]) == film);
-    assert!(render(&["--denoise", "--denoise-frames", "0"]) != film);
+    let frames = render(&["--denoise", "frames"]);
+    assert!(frames != raw && render(&["--denoise"]) == frames);
+    // The earlier name.
+    assert!(render(&["--denoise", "film"]) == frames);
+    let job = |how| place.ok(&["farm", "slurm", "scene.ron", "-o", "out/####.png", "--denoise", how]).stdout;
+    assert_eq!(job("film"), job("frames"));
+    assert!(render(&["--denoise", "--denoise-frames", "0"]) != frames);
     // The filter `shared` is part of it.
     let own = ["--filter", "gaussian"];
     assert!(render(&own) == raw && render(&["--filter", "shared"]) != raw);
-    assert!(render(&[&["--denoise"][..], &own].concat()) != film);
+    assert!(render(&[&["--denoise"][..], &own].concat()) != frames);
     let wide = ["render", "scene.ron", "--filter", "shared", "--filter-width", "2"];
     place.fails(&wide, 2, "remove it");
     // A scene may enable denoising. It applies only to integrators that show light.
     let asks = ["--set", "render.denoise=true"];
-    assert!(render(&asks) == film && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
+    assert!(render(&asks) == frames && render(&[&asks[..], &["--denoise", "off"]].concat()) == raw);
     assert!(render(&[&asks[..], &["--integrator", "depth"]].concat()) == render(&["--integrator", "depth"]));
-    place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: film, oidn, off]");
+    place.fails(&["render", "--denoise", "scene.ron"], 2, "[possible values: frames, oidn, off]");
     // Layers remain those of the frame itself. Alpha is denoised like colours.
     let alpha = |more: &[&'static str]| {
         place.ok(&[&["render", "scene.ron", "-f", "2", "-o", "a.png", "--transparent"], more].concat());
@@ -143,7 +147,7 @@ fn what_is_denoised_is_chosen() {
 
 #[test]
 fn files_that_cannot_be_denoised_are_told() {
-    let place = film(2);
+    let place = sequence(2);
     let denoise = |input: &'static str| ["denoise", input, "-o", "clean/####.png"];
     place.ok(&["render", "scene.ron", "-o", "bare/####.exr", "-f", "1"]);
     place.fails(&denoise("bare/####.exr"), 1, "--layers albedo,normal,motion,variance");
@@ -205,7 +209,7 @@ fn a_crop_stays_where_it_is_in_its_picture() {
 }
 
 #[test]
-fn frames_of_a_film_have_their_pixels_in_one_place() {
+fn frames_of_a_sequence_have_their_pixels_in_one_place() {
     let place = Place::new(1);
     foreign(&place, "0001.exr", (10, 20), |_| 0.25);
     foreign(&place, "0002.exr", (11, 20), |_| 0.25);
@@ -231,7 +235,7 @@ fn a_pixel_that_is_no_number_is_told_and_does_not_spread() {
 
 #[test]
 fn a_dash_is_standard_output() {
-    let place = film(2);
+    let place = sequence(2);
     let run = |more: &[&str]| {
         crate::process::output(&mut place.command(&[&["denoise", "raw/####.exr", "-o"], more].concat()))
     };

@@ -32,7 +32,7 @@ fn a_job_has_the_flags_of_render() {
 #[test]
 fn what_cannot_be_a_job_is_refused() {
     let place = Place::new(4);
-    place.fails(&["farm", "openjd", "scene.ron", "-o", "film.mp4"], 2, "add -o frames/####.png");
+    place.fails(&["farm", "openjd", "scene.ron", "-o", "video.mp4"], 2, "add -o frames/####.png");
     place.fails(&["farm", "openjd", "none.ron"], 1, "none.ron");
     place.fails(&["farm", "slurm", "scene.ron", "-f", "1-9"], 2, "frame 9 does not exist");
     place.fails(&["farm", "slurm", "scene.ron", "--chunk", "0"], 2, "--chunk");
@@ -199,19 +199,19 @@ fn an_engine_makes_the_bits_of_one_run_though_it_is_killed() {
 
 #[cfg(unix)]
 #[test]
-fn a_cluster_makes_the_bits_of_one_run_and_then_the_film() {
+fn a_cluster_makes_the_bits_of_one_run_and_then_the_video() {
     if !process::command("sinfo").output().is_ok_and(|found| found.status.success()) {
         println!("skipped: there is no Slurm cluster (sinfo fails)");
         return;
     }
     let place = Place::new(24);
     place.ok(&["render", "scene.ron", "-o", "whole/####.png"]);
-    let flags = ["-o", "out/####.png", "--chunk", "5", "--video", "film.webp", "--program", PROGRAM];
+    let flags = ["-o", "out/####.png", "--chunk", "5", "--video", "video.webp", "--program", PROGRAM];
     let job = place.ok(&[&["farm", "slurm", "scene.ron"][..], &flags].concat());
     fs::write(place.path("job.sh"), job.stdout).unwrap();
     let submitted = Run::of(process::command("bash").arg("job.sh").current_dir(place.path(".")));
     assert_eq!(submitted.code, 0, "{}", submitted.stderr);
-    wait_until("the film", || place.path("film.webp").exists());
+    wait_until("the video", || place.path("video.webp").exists());
     assert_eq!(place.frames("whole"), place.frames("out"));
 }
 

@@ -165,11 +165,11 @@ fn a_first_interrupt_ends_rays_that_take_forever() {
 #[test]
 fn a_video_that_was_stopped_is_not_named_as_if_it_existed() {
     let place = Place::new(ENDLESS);
-    let process = Process::start(&mut place.command(&["render", "scene.ron", "-o", "film.webp"]));
+    let process = Process::start(&mut place.command(&["render", "scene.ron", "-o", "video.webp"]));
     let files = || std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
-    wait_until("the video to begin", || files().any(|name| name.to_string_lossy().starts_with(".film.webp")));
+    wait_until("the video to begin", || files().any(|name| name.to_string_lossy().starts_with(".video.webp")));
     let run = interrupt(process, libc::SIGINT);
     assert_eq!(run.code, 75, "{}", run.stderr);
     assert!(run.stderr.contains("start again with: ") && !run.stderr.contains("; see "), "{}", run.stderr);
-    assert!(!place.path("film.webp").exists());
+    assert!(!place.path("video.webp").exists());
 }

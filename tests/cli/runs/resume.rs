@@ -86,28 +86,28 @@ fn frames_of_something_else_are_refused_rendered_or_kept() {
         assert!(file() != before, "{extension}");
     }
     // Frames of different sizes cannot form a video.
-    let film = ["--frames", "1", "--video", "f.webp", "--mismatched", "keep"];
-    let args = [&["render", "scene.ron", "-o", "png/####.png", "--skip-existing"], &film[..]];
+    let video = ["--frames", "1", "--video", "f.webp", "--mismatched", "keep"];
+    let args = [&["render", "scene.ron", "-o", "png/####.png", "--skip-existing"], &video[..]];
     place.fails(&args.concat(), 1, "has 32x18 pixels and the video 64x36");
     assert!(!place.path("f.webp").exists());
 }
 
 #[test]
-fn resumed_films_and_sheets_are_those_of_one_run() {
+fn resumed_videos_and_sheets_are_those_of_one_run() {
     let place = Place::new(6);
     let render = |folder: &str, extension: &str, more: &[&str]| {
-        let names = ["####.", "film.apng", "film.webp", "sheet.png"];
+        let names = ["####.", "video.apng", "video.webp", "sheet.png"];
         let [mut frames, apng, webp, sheet] = names.map(|name| format!("{folder}/{name}"));
         frames += extension;
-        let films = ["--video", if folder.ends_with('w') { &webp } else { &apng }];
+        let videos = ["--video", if folder.ends_with('w') { &webp } else { &apng }];
         let args = ["render", "scene.ron", "-o", &frames, "--sheet", &sheet];
-        place.ok(&[&args[..], &films, more].concat())
+        place.ok(&[&args[..], &videos, more].concat())
     };
     for (extension, more) in [("png", &[][..]), ("png", &["--color-depth", "16"]), ("jpg", &[])] {
-        for film in ["a", "w"] {
+        for video in ["a", "w"] {
             let depth = more.len();
             let (once, pieces) =
-                (format!("once_{extension}{depth}_{film}"), format!("pieces_{extension}{depth}_{film}"));
+                (format!("once_{extension}{depth}_{video}"), format!("pieces_{extension}{depth}_{video}"));
             render(&once, extension, more);
             let first = format!("{pieces}/####.{extension}");
             let args = ["render", "scene.ron", "-o", &first, "--frames", "2,3,5"];

@@ -71,7 +71,7 @@ fn programs_are_told_of_each_model_and_of_all() {
 }
 
 #[test]
-fn each_model_gets_its_own_film_and_its_own_folder() {
+fn each_model_gets_its_own_video_and_its_own_folder() {
     let place = place();
     let two = ["models/a.obj", "models/b.obj", "--duration", "0.1"];
     place.ok(&render(&[&two[..], &["-o", "{model}.webp"]].concat()));
@@ -100,7 +100,7 @@ fn nothing_is_rendered_where_files_would_collide_or_have_no_name() {
         (&["models", "a.obj", "-o", "t/{model}.png"][..], "models/a.obj and a.obj would both become t/a.png: rename"),
         (&["models", "-o", "t/thumb.png"], "--output: `t/thumb.png` has no place for the name of the model"),
         (&["models", "-o", "t/thumb.png"], "try `t/{model}_thumb.png`"),
-        (&["models", "-o", "t/film.mp4"], "try `t/{model}_film.mp4`"),
+        (&["models", "-o", "t/video.mp4"], "try `t/{model}_video.mp4`"),
         (&["models", "-o", "t/{model}.png", "--video", "t/a.gif"], "--video: `t/a.gif` has no place"),
         (&["models", "-o", "-"], "standard output has one place"),
         (&["models", "--compare", "--device", "cpu,cpu"], "--compare takes a single scene"),

@@ -216,7 +216,7 @@ fn a_finished_picture_of_a_model_is_denoised_as_its_render_is() {
     let traced = page.finished();
     assert!(traced.pixels != denoised.pixels);
     for (value, flags, shown) in
-        [(json!("off"), " --denoise off ", &traced), (Value::Null, " --denoise film --denoise-frames 0 ", &denoised)]
+        [(json!("off"), " --denoise off ", &traced), (Value::Null, " --denoise frames --denoise-frames 0 ", &denoised)]
     {
         page.say(&json!({"do": "set", "name": "denoise", "value": value}));
         page.say(&json!({"do": "command", "of": "still"}));

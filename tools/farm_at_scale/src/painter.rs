@@ -80,7 +80,7 @@ impl Device for Painter {
             pixels: picture_of(frame).into(),
             aovs: Vec::new(),
             blocks: None,
-            film: None,
+            records: None,
             rays: RayCounts::default(),
             time: Duration::ZERO,
             stages: None,

@@ -84,7 +84,7 @@ pub fn build_collapsed(prims: &mut [BuildPrim], room: LeafRoom<'_>, quality: Qua
 /// A binary tree, and the optimal plan for each of its subtrees.
 struct Collapse<'a> {
     binary: &'a [BinaryNode],
-    plans: Vec<Plan>,
+    plans: Vec<SubtreePlan>,
     width: usize,
 }
 
@@ -97,7 +97,7 @@ struct Emitted<const N: usize> {
 
 /// The cheapest representations of a subtree. Nodes and leaves both cost their surface area, regardless of their content.
 #[derive(Clone, Copy)]
-struct Plan {
+struct SubtreePlan {
     /// `cost[i]`: total area of nodes and leaves if the subtree may use up to i + 1 slots of its parent node, which must have more slots.
     cost: [f32; WIDEST],
     /// `left[i]`: how many of i + 1 slots the left child gets; 0 if the subtree uses one slot less. The last entry in use, for all slots of a node,
@@ -107,7 +107,7 @@ struct Plan {
     prims: u32,
 }
 
-impl Plan {
+impl SubtreePlan {
     const NONE: Self = Self { cost: [0.0; WIDEST], left: [0; WIDEST], prims: 0 };
 
     fn of_leaf(node: &BinaryNode, area: f32) -> Self {
@@ -131,13 +131,13 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// Computes the first `count` of `plans`, in reverse order. The first plan is for node `begin`. Plans after these must already be computed.
-    fn plan(&self, plans: &mut [Plan], begin: usize, count: usize) {
+    fn plan(&self, plans: &mut [SubtreePlan], begin: usize, count: usize) {
         for place in (0..count).rev() {
             let (head, behind) = plans.split_at_mut(place + 1);
             let node = &self.nodes[begin + place];
             let area = node.bounds.half_area();
             head[place] = if node.is_leaf() {
-                Plan::of_leaf(node, area)
+                SubtreePlan::of_leaf(node, area)
             } else {
                 let of_child = |child| &behind[child as usize - begin - place - 1];
                 let halves = node.children.map(of_child);
@@ -195,7 +195,7 @@ impl<'a> Collapse<'a> {
         let mut plans = Vec::new();
         reserve_huge_pages(&mut plans, tree.nodes.len());
         let none = (0..tree.nodes.len()).into_par_iter().with_min_len(4096);
-        none.map(|_| Plan::NONE).collect_into_vec(&mut plans);
+        none.map(|_| SubtreePlan::NONE).collect_into_vec(&mut plans);
         let top = tree.parts[0];
         let (mut rest, mut begin) = (&mut plans[top..], top);
         let mut parts = Vec::new();
@@ -351,7 +351,7 @@ fn collect(nodes: &[BinaryNode], root: u32, prims: &[BuildPrim], mut out: &mut [
 }
 
 /// Computes the plan of a subtree with half surface `area` from the plans of its children. `is_leaf`: whether the subtree fits into a leaf.
-fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Plan {
+fn join([left, right]: [&SubtreePlan; 2], area: f32, width: usize, is_leaf: bool) -> SubtreePlan {
     // Finds the minimum sum of the children's costs, and the left child's slots, for all slot counts at once. Infinite costs precede the right
     // child's costs, for zero or fewer slots.
     let mut costs = [f32::INFINITY; 2 * WIDEST];
@@ -366,7 +366,7 @@ fn join([left, right]: [&Plan; 2], area: f32, width: usize, is_leaf: bool) -> Pl
             share[slot] = if cheaper { first as u32 } else { share[slot] };
         }
     }
-    let mut plan = Plan { cost: least, left: share.map(|first| first as u8), prims: left.prims + right.prims };
+    let mut plan = SubtreePlan { cost: least, left: share.map(|first| first as u8), prims: left.prims + right.prims };
     plan.cost[0] = area + least[width - 1];
     if is_leaf {
         plan.left[width - 1] = 0;

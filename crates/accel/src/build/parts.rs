@@ -14,7 +14,7 @@ use throng_abi::{EMPTY_CHILD, LEAF};
 const SPLIT_TOGETHER: usize = 1 << 15;
 
 /// A range of primitives to which a slot of an unfinished node refers.
-struct Part<'a> {
+struct PrimRange<'a> {
     prims: &'a mut [BuildPrim],
     /// Position of the first primitive among all.
     first: u32,
@@ -22,13 +22,13 @@ struct Part<'a> {
     area: f32,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PrimRange<'a> {
     fn new(prims: &'a mut [BuildPrim], first: u32, set: SetBounds) -> Self {
         Self { area: set.bounds().half_area(), prims, first, set }
     }
 }
 
-impl Part<'_> {
+impl PrimRange<'_> {
     /// Key of the part to split next, the greatest first: the surface area, then the number of primitives. If sets are halved, only the number
     /// counts, which keeps the tree shallow when many boxes coincide.
     fn priority(&self, method: SplitMethod) -> (f32, usize) {
@@ -41,7 +41,7 @@ impl Part<'_> {
 
 /// A subtree to be built on its own, and the slot in the top part that will refer to it.
 struct Task<'a> {
-    part: Part<'a>,
+    part: PrimRange<'a>,
     node: usize,
     slot: usize,
     level: u32,
@@ -49,13 +49,13 @@ struct Task<'a> {
 
 /// A part that will become a node, the slot (node, index) that refers to it, and the node's level.
 struct Open<'a> {
-    part: Part<'a>,
+    part: PrimRange<'a>,
     parent: Option<(usize, usize)>,
     level: u32,
 }
 
 impl<'a> Open<'a> {
-    fn root(part: Part<'a>, level: u32) -> Self {
+    fn root(part: PrimRange<'a>, level: u32) -> Self {
         Self { part, parent: None, level }
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn build_wide<const N: usize>(
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
     let (mut top, tasks) = if groups.is_empty() {
-        build_top(Part::new(prims, 0, set), options)
+        build_top(PrimRange::new(prims, 0, set), options)
     } else {
         build_over_groups(prims, groups, options, spare)
     };
@@ -117,7 +117,7 @@ pub fn join_subtrees<const N: usize>(
 }
 
 /// Builds the nodes of large parts level by level, all nodes of a level in parallel. Smaller parts are returned as tasks.
-fn build_top<const N: usize>(root: Part<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
+fn build_top<const N: usize>(root: PrimRange<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
     let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
     let mut top = Subtree::new(Vec::new());
     let mut tasks = Vec::new();
@@ -156,14 +156,14 @@ fn build_over_groups<'a, const N: usize>(
         .into_par_iter()
         .map(|(first, prims)| {
             let set = SetBounds::of(prims);
-            Some(Part::new(prims, first, set))
+            Some(PrimRange::new(prims, first, set))
         })
         .collect();
     let mut boxes: Vec<BuildPrim> =
         parts.iter().flatten().zip(0..).map(|(part, id)| BuildPrim::new(&part.set.bounds(), id)).collect();
     let set = SetBounds::of(&boxes);
     let one_each = BuildOptions { leaf_size: 1, ..options };
-    let mut top = build_subtree::<N>(Part::new(&mut boxes, 0, set), 1, one_each, spare);
+    let mut top = build_subtree::<N>(PrimRange::new(&mut boxes, 0, set), 1, one_each, spare);
     let mut levels = vec![1; top.nodes.len()];
     let mut tasks = Vec::with_capacity(parts.len());
     for node in 0..top.nodes.len() {
@@ -195,7 +195,7 @@ fn runs<'a>(prims: &'a mut [BuildPrim], ends: &[u32]) -> Vec<(u32, &'a mut [Buil
 
 /// Builds nodes depth first, parents before children.
 fn build_subtree<const N: usize>(
-    root: Part<'_>,
+    root: PrimRange<'_>,
     root_level: u32,
     options: BuildOptions,
     spare: &Spare<N>,
@@ -233,7 +233,7 @@ impl<const N: usize> Subtree<N> {
     }
 
     /// Fills a slot. Returns the part unless it is a leaf; its node does not exist yet, and the slot has no reference to it.
-    fn place<'a>(&mut self, part: Part<'a>, node: usize, slot: usize, leaf_size: usize) -> Option<Part<'a>> {
+    fn place<'a>(&mut self, part: PrimRange<'a>, node: usize, slot: usize, leaf_size: usize) -> Option<PrimRange<'a>> {
         let bounds = part.set.bounds();
         if part.prims.len() > leaf_size {
             self.nodes[node].set(slot, &bounds, 0);
@@ -246,7 +246,7 @@ impl<const N: usize> Subtree<N> {
 }
 
 /// Splits a part into at most `N` parts, one per slot of a node.
-fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part<'_>> {
+fn fill_slots<const N: usize>(part: PrimRange<'_>, options: BuildOptions) -> Vec<PrimRange<'_>> {
     // A part that fits into one node (or leaf) is not split further: it becomes that node, or its primitives go into this node.
     let small = if options.leaf_size == 1 { N } else { options.leaf_size };
     let mut parts = Vec::with_capacity(N);
@@ -268,16 +268,16 @@ fn fill_slots<const N: usize>(part: Part<'_>, options: BuildOptions) -> Vec<Part
 }
 
 /// Splits a part of at least two primitives.
-fn cut(part: Part<'_>, options: BuildOptions) -> [Part<'_>; 2] {
-    let Part { prims, first, set, .. } = part;
+fn cut(part: PrimRange<'_>, options: BuildOptions) -> [PrimRange<'_>; 2] {
+    let PrimRange { prims, first, set, .. } = part;
     let (count, [left_set, right_set]) = split_with_bounds(prims, &set, options.leaf_size, options.method);
     let (left, right) = prims.split_at_mut(count);
-    [Part::new(left, first, left_set), Part::new(right, first + count as u32, right_set)]
+    [PrimRange::new(left, first, left_set), PrimRange::new(right, first + count as u32, right_set)]
 }
 
 /// Replaces parts by their single primitives while there are free slots. This saves the visit of a node that would hold only these primitives. Parts
 /// that save the most surface per slot come first.
-fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
+fn open_small_parts<const N: usize>(parts: &mut Vec<PrimRange<'_>>) {
     loop {
         let free = N - parts.len();
         let best = position_of_max(parts, |p| {
@@ -285,16 +285,16 @@ fn open_small_parts<const N: usize>(parts: &mut Vec<Part<'_>>) {
             (1..=free).contains(&extra).then(|| (p.area / extra as f32, extra))
         });
         let Some(best) = best else { return };
-        let Part { prims, first, .. } = parts.swap_remove(best);
+        let PrimRange { prims, first, .. } = parts.swap_remove(best);
         for (i, prim) in prims.chunks_mut(1).enumerate() {
             let set = SetBounds::of(prim);
-            parts.push(Part::new(prim, first + i as u32, set));
+            parts.push(PrimRange::new(prim, first + i as u32, set));
         }
     }
 }
 
 /// Index of the part with the greatest key, among parts that have one.
-fn position_of_max(parts: &[Part<'_>], key: impl Fn(&Part<'_>) -> Option<(f32, usize)>) -> Option<usize> {
+fn position_of_max(parts: &[PrimRange<'_>], key: impl Fn(&PrimRange<'_>) -> Option<(f32, usize)>) -> Option<usize> {
     let keyed = parts.iter().enumerate().filter_map(|(i, part)| Some((key(part)?, i)));
     let greatest = keyed.reduce(|a, b| if b.0.partial_cmp(&a.0) == Some(Ordering::Greater) { b } else { a });
     greatest.map(|(_, i)| i)

@@ -59,7 +59,7 @@ struct Move {
 
 /// The data of a node that searches read, in whole registers.
 #[derive(Clone, Copy)]
-struct Place {
+struct SearchNode {
     bounds: SimdBox,
     /// Half the surface.
     area: f32,
@@ -67,7 +67,7 @@ struct Place {
     children: [u32; 2],
 }
 
-impl Place {
+impl SearchNode {
     fn new(node: &BinaryNode) -> Self {
         Self {
             bounds: SimdBox { min: node.bounds.min.extend(0.0), max: node.bounds.max.extend(0.0) },
@@ -81,7 +81,7 @@ struct LinkedNodes<'a> {
     nodes: &'a mut [BinaryNode],
     parents: Vec<u32>,
     /// The nodes as they were at the start of the round.
-    places: Vec<Place>,
+    search_nodes: Vec<SearchNode>,
 }
 
 impl<'a> LinkedNodes<'a> {
@@ -92,12 +92,12 @@ impl<'a> LinkedNodes<'a> {
                 parents[child as usize] = index as u32;
             }
         }
-        Self { nodes, parents, places: Vec::new() }
+        Self { nodes, parents, search_nodes: Vec::new() }
     }
 
     fn begin_round(&mut self) {
         let nodes = self.nodes.par_iter().with_min_len(4096);
-        nodes.map(Place::new).collect_into_vec(&mut self.places);
+        nodes.map(SearchNode::new).collect_into_vec(&mut self.search_nodes);
     }
 
     fn bounds(&self, node: u32) -> Aabb {
@@ -106,7 +106,7 @@ impl<'a> LinkedNodes<'a> {
 
     /// Half the surface area of a node at the start of the round.
     fn area(&self, node: u32) -> f32 {
-        self.places[node as usize].area
+        self.search_nodes[node as usize].area
     }
 
     /// Sum of half the surface areas of all nodes.
@@ -139,12 +139,12 @@ impl<'a> LinkedNodes<'a> {
     /// Finds the best move of a subtree by branch and bound over the siblings of all ancestors; `None` if its current place is best. Also returns the
     /// number of tested places. `open` is working memory of the search.
     fn best_move(&self, from: u32, open: &mut Vec<(f32, u32)>) -> (Option<Move>, u32) {
-        let bounds = self.places[from as usize].bounds;
+        let bounds = self.search_nodes[from as usize].bounds;
         let mut best = Move { from, to: ROOT, gain: 0.0 };
         // Area saved by removing the subtree, among the ancestors below `pivot`.
         let mut saved = self.area(self.parent(from));
         let mut pivot = self.parent(from);
-        let mut rest = self.places[self.sibling(from) as usize].bounds;
+        let mut rest = self.search_nodes[self.sibling(from) as usize].bounds;
         let mut places = MOST_PLACES;
         let least = self.area(from);
         let mut search = |saved, top, best: &mut Move| {
@@ -156,7 +156,7 @@ impl<'a> LinkedNodes<'a> {
             let aside = self.sibling(pivot);
             search(saved, aside, &mut best);
             pivot = self.parent(pivot);
-            rest = rest.union(self.places[aside as usize].bounds);
+            rest = rest.union(self.search_nodes[aside as usize].bounds);
             saved += self.area(pivot) - rest.half_area();
         }
         let is_better = best.gain > 0.0 && best.to != self.sibling(from);
@@ -171,7 +171,7 @@ impl<'a> LinkedNodes<'a> {
                 continue;
             }
             *places -= 1;
-            let node = &self.places[place as usize];
+            let node = &self.search_nodes[place as usize];
             let gain = saved - node.bounds.union(*bounds).half_area();
             if gain > best.gain {
                 (best.to, best.gain) = (place, gain);

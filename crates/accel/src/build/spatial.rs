@@ -46,7 +46,7 @@ pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<Bui
         .map(|(prims, gains)| {
             let mut parts = Vec::with_capacity(prims.len());
             for (prim, &gain) in prims.iter().zip(gains) {
-                let whole = Part::of(prim, surface);
+                let whole = ClippedTriangle::of(prim, surface);
                 grid.cut(&whole, cuts.of(gain), prim.id, &mut parts);
             }
             parts
@@ -159,13 +159,13 @@ impl Grid {
     }
 
     /// Cuts a part up to `cuts` times, and appends the boxes. Fewer cuts are made if the precision of floats does not allow more.
-    fn cut(&self, part: &Part, cuts: u64, triangle: u32, out: &mut Vec<BuildPrim>) {
+    fn cut(&self, part: &ClippedTriangle, cuts: u64, triangle: u32, out: &mut Vec<BuildPrim>) {
         let halves = (cuts > 0).then(|| self.halves(part)).flatten();
         let Some(halves) = halves else {
             out.push(BuildPrim::new(&part.bounds, triangle));
             return;
         };
-        let [left, right] = halves.each_ref().map(Part::length);
+        let [left, right] = halves.each_ref().map(ClippedTriangle::length);
         let first = ((cuts - 1) as f64 * left / (left + right)).round() as u64;
         for (half, cuts) in halves.iter().zip([first, cuts - 1 - first]) {
             self.cut(half, cuts, triangle, out);
@@ -173,7 +173,7 @@ impl Grid {
     }
 
     /// Cuts a part in two; `None` if the precision of floats is insufficient.
-    fn halves(&self, part: &Part) -> Option<[Part; 2]> {
+    fn halves(&self, part: &ClippedTriangle) -> Option<[ClippedTriangle; 2]> {
         let axis = part.bounds.extent().max_position();
         let (min, max) = (f64::from(part.bounds.min[axis]), f64::from(part.bounds.max[axis]));
         let margin = MARGIN * (max - min);
@@ -195,13 +195,13 @@ impl Grid {
 }
 
 /// A part of a triangle.
-struct Part {
+struct ClippedTriangle {
     corners: [DVec3; MOST_CORNERS],
     count: usize,
     bounds: Aabb,
 }
 
-impl Part {
+impl ClippedTriangle {
     /// The part that is the whole triangle.
     fn of(prim: &BuildPrim, surface: &Surface<'_>) -> Self {
         let mut part = Self { corners: [DVec3::ZERO; MOST_CORNERS], count: 3, bounds: prim.bounds() };

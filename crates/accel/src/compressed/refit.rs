@@ -2,7 +2,7 @@
 
 use crate::{
     compressed::quantize::quantize,
-    refit::plan::{Item, Leaf, Part, RefitPlan, Refitted},
+    refit::plan::{Item, Leaf, RefitPlan, Refitted, TreePart},
     surface::{SimdBox, Surface, half_areas, planes, rows},
 };
 use glam::Vec4;
@@ -20,7 +20,7 @@ pub fn refit_compressed(
     plan.pass(nodes, triangles, surface, refit_node)
 }
 
-fn refit_node(part: &mut Part<'_, CompressedNode, TriangleRecord>, index: usize) -> (SimdBox, f32) {
+fn refit_node(part: &mut TreePart<'_, CompressedNode, TriangleRecord>, index: usize) -> (SimdBox, f32) {
     let CompressedNode { mut unit_base, mut leaf_base, units, triangles, .. } = part.items[index];
     let mut boxes = [SimdBox::EMPTY; 8];
     let mut bounds = SimdBox::EMPTY;

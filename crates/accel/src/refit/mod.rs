@@ -6,7 +6,7 @@ pub mod policy;
 use crate::{
     node::{Tree, Wide, each_width},
     pack::{Pack, Packs, each_kind},
-    refit::plan::{Item, Part, RefitPlan, Refitted},
+    refit::plan::{Item, RefitPlan, Refitted, TreePart},
     surface::{SimdBox, Surface, half_areas, planes},
 };
 use throng_abi::{EMPTY_CHILD, LEAF};
@@ -38,7 +38,7 @@ fn pass<const N: usize, P: Pack>(
 }
 
 /// Updates the boxes of a node's children. Returns the box around them and the sum of their half surface areas.
-fn refit_node<const N: usize, P: Pack>(part: &mut Part<'_, Wide<N>, P>, index: usize) -> (SimdBox, f32) {
+fn refit_node<const N: usize, P: Pack>(part: &mut TreePart<'_, Wide<N>, P>, index: usize) -> (SimdBox, f32) {
     let mut boxes = [SimdBox::EMPTY; N];
     let mut bounds = SimdBox::EMPTY;
     for (slot, child) in part.items[index].children.into_iter().enumerate() {

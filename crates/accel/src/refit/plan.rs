@@ -52,7 +52,7 @@ struct Run {
 }
 
 /// The part of a tree that is being refitted.
-pub struct Part<'a, I, L> {
+pub struct TreePart<'a, I, L> {
     pub items: &'a mut [I],
     surface: &'a Surface<'a>,
     leaves: &'a mut [L],
@@ -63,7 +63,7 @@ pub struct Part<'a, I, L> {
     first_leaf: u32,
 }
 
-impl<I, L: Leaf> Part<'_, I, L> {
+impl<I, L: Leaf> TreePart<'_, I, L> {
     /// The box of a leaf.
     #[inline]
     pub fn leaf(&mut self, leaf: u32) -> SimdBox {
@@ -157,18 +157,18 @@ impl RefitPlan {
         items: &mut [I],
         leaves: &mut [L],
         surface: &Surface<'_>,
-        refit: impl Fn(&mut Part<'_, I, L>, usize) -> (SimdBox, f32) + Sync,
+        refit: impl Fn(&mut TreePart<'_, I, L>, usize) -> (SimdBox, f32) + Sync,
     ) -> Refitted {
         let parts = self.parts(items, leaves, surface).into_par_iter();
         let sums: Vec<f64> = parts
             .map_init(Vec::new, |leaf_boxes, part| {
                 fill_leaves(part.leaves, surface, leaf_boxes);
                 let order = (0..part.items.len()).rev();
-                Part { leaf_boxes, ..part }.pass(order, &refit)
+                TreePart { leaf_boxes, ..part }.pass(order, &refit)
             })
             .collect();
         let mut all =
-            Part { items, surface, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
+            TreePart { items, surface, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
         let top = self.top.iter().rev().map(|&item| item as usize);
         let top = all.pass(top, &refit);
         Refitted {
@@ -183,11 +183,11 @@ impl RefitPlan {
         mut items: &'a mut [I],
         mut leaves: &'a mut [L],
         surface: &'a Surface<'a>,
-    ) -> Vec<Part<'a, I, L>> {
+    ) -> Vec<TreePart<'a, I, L>> {
         let mut boxes = &mut self.boxes[..];
         let (mut item, mut leaf) = (0, 0);
         let part = |run: &Run| {
-            let part = Part {
+            let part = TreePart {
                 items: take(&mut items, item, &run.items),
                 surface,
                 leaves: take(&mut leaves, leaf, &run.leaves),

@@ -16,7 +16,7 @@ const SAMPLE_SLICE: u32 = 16;
 const TILE_BATCH: u32 = 64;
 
 /// A picture that gets samples. The launch points to its film.
-struct Picture<'a> {
+struct UnfinishedPicture<'a> {
     device: &'a CpuDevice,
     launch: Launch<'a>,
     frame: &'a Frame,
@@ -50,7 +50,7 @@ impl CpuDevice {
         }
         film.layers.clear();
         let (first, tiles) = (film.state.first, pixel_items(settings)? / TILE_ITEMS);
-        let mut picture = Picture { device: self, launch, frame, settings, first, tiles, stop };
+        let mut picture = UnfinishedPicture { device: self, launch, frame, settings, first, tiles, stop };
         let mut passes = Passes::resume(until, settings.noise, std::mem::take(&mut film.state));
         let is_last = until >= settings.samples || delivery.unfinished_aovs;
         let along = picture.gather_along(&passes, is_last.then_some(until))?;
@@ -66,11 +66,11 @@ impl CpuDevice {
         if stop() {
             return Err(DeviceError::Stopped);
         }
-        Ok(Rendered { pixels, aovs, blocks: None, film: None, rays, time: start.elapsed(), stages: None })
+        Ok(Rendered { pixels, aovs, blocks: None, records: None, rays, time: start.elapsed(), stages: None })
     }
 }
 
-impl<'a> Picture<'a> {
+impl<'a> UnfinishedPicture<'a> {
     /// Number of samples of all pixels, if each has `per_pixel`.
     fn samples(&self, per_pixel: u32) -> u64 {
         u64::from(self.tiles * TILE_ITEMS) * u64::from(per_pixel.saturating_sub(self.first))

@@ -3,18 +3,18 @@
 
 use super::{
     budget::Need,
-    film_filter::FilmGpu,
+    denoise_filter::GpuDenoiser,
     kernels::KernelSets,
     memory::{Array, SparePinned},
-    slot::{Picture, Slot, elapsed},
+    slot::{FinishedFrame, Slot, elapsed},
     tables::{
         blas_pool::StaticPool,
-        scene::{Plan, SceneTables},
+        scene::{SceneTables, TableLayout},
     },
     waves::stage_times,
 };
 use crate::{
-    Delivery, Device, DeviceError, DeviceFilm, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
+    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
     Stop,
     light::LightCache,
     records::{material_tables::PosedCache, tables::Tables},
@@ -57,8 +57,8 @@ pub struct CudaDevice {
     pub(super) rays: Array,
     pub(super) hits: Array,
     pub(super) kernels: KernelSets,
-    /// The film denoiser, created when a frame for it is first requested.
-    pub(super) film: Option<Arc<FilmGpu>>,
+    /// The denoiser, created when a frame for it is first requested.
+    pub(super) denoiser: Option<Arc<GpuDenoiser>>,
     pub(super) spare: SparePinned,
     pub(super) context: Context,
 }
@@ -85,7 +85,7 @@ impl CudaDevice {
                 rays: Array::default(),
                 hits: Array::default(),
                 kernels,
-                film: None,
+                denoiser: None,
                 spare,
                 context,
             })
@@ -134,7 +134,7 @@ impl CudaDevice {
     }
 
     /// Waits for the oldest frame under way, like [`Device::collect`].
-    fn wait(&mut self, stop: &Stop) -> Result<Picture, DeviceError> {
+    fn wait(&mut self, stop: &Stop) -> Result<FinishedFrame, DeviceError> {
         let Some(oldest) = self.under_way.pop_front() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
@@ -162,7 +162,7 @@ impl CudaDevice {
         picture.ok_or(DeviceError::Stopped)
     }
 
-    fn rendered(&mut self, picture: Picture) -> CudaResult<Rendered> {
+    fn rendered(&mut self, picture: FinishedFrame) -> CudaResult<Rendered> {
         let own = elapsed(&picture.started, &picture.finished)?;
         let since_last = match &self.last {
             Some(last) => elapsed(last, &picture.finished)?,
@@ -174,7 +174,7 @@ impl CudaDevice {
             pixels: picture.pixels,
             aovs: picture.aovs,
             blocks: picture.blocks,
-            film: picture.film.map(|film| Arc::new(film) as Arc<dyn DeviceFilm>),
+            records: picture.records.map(|records| Arc::new(records) as Arc<dyn DeviceRecords>),
             rays: RayCounts { primary: tally.primary, bounce: tally.bounce, shadow: tally.shadow },
             time: own.min(since_last),
             stages: Some(stage_times(&picture.stages)),
@@ -214,7 +214,7 @@ impl Device for CudaDevice {
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
         scene.check_references()?;
         let tables = Tables::new(scene);
-        let plan = Plan::new(&tables);
+        let layout = TableLayout::new(&tables);
         let free = self.with("making room for a scene", |device| {
             for slot in &mut device.slots {
                 slot.abandon()?;
@@ -226,10 +226,10 @@ impl Device for CudaDevice {
             Ok(mem_get_info()?.0)
         })?;
         let mut need = Need::default();
-        need.add("meshes", plan.mesh_bytes);
-        need.add("textures", plan.texture_bytes);
+        need.add("meshes", layout.mesh_bytes);
+        need.add("textures", layout.texture_bytes);
         need.check(free).map_err(|text| self.out_of_memory(&text))?;
-        self.scene = Some(self.with("uploading the scene", |_| plan.upload(&tables))?);
+        self.scene = Some(self.with("uploading the scene", |_| layout.upload(&tables))?);
         Ok(())
     }
 

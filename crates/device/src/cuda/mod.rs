@@ -6,13 +6,13 @@ mod aovs;
 #[cfg(throng_cuda)]
 mod budget;
 #[cfg(throng_cuda)]
+mod denoise_filter;
+#[cfg(throng_cuda)]
 mod device;
 #[cfg(throng_cuda)]
 mod driver;
 #[cfg(throng_cuda)]
 mod exr;
-#[cfg(throng_cuda)]
-mod film_filter;
 mod gpus;
 #[cfg_attr(not(throng_cuda), allow(dead_code))]
 mod image;

@@ -2,13 +2,14 @@
 
 use super::{
     budget::Need,
+    denoise_filter::{GpuDenoiser, GpuFrame},
     device::{CudaDevice, no_scene},
-    film_filter::{FilmGpu, GpuFrame},
     slot::{Task, event_now},
     tables::blas_pool::tree_bytes,
 };
 use crate::{
-    Accumulation, AccumulationState, Delivery, Device, DeviceError, FilmWanted, Frame, FrameSettings, OwnRays, Samples,
+    Accumulation, AccumulationState, Delivery, DenoiseWanted, Device, DeviceError, Frame, FrameSettings, OwnRays,
+    Samples,
     film::adaptive::{self, Passes},
     light::{Emitters, LocalTree, no_local_lights},
     records::{
@@ -123,26 +124,26 @@ impl CudaDevice {
         self.lights.tree(&frame.tlas, emitters, lights, &frame.shown_shapes())
     }
 
-    /// Memory for a frame in the form that the film denoiser reads, if it is wanted. `None` if memory is short.
-    fn film_frame(
+    /// Memory for a frame in the form that the denoiser reads, if it is wanted. `None` if memory is short.
+    fn frame_for_denoiser(
         &mut self,
         settings: &FrameSettings,
-        wanted: Option<FilmWanted>,
+        wanted: Option<DenoiseWanted>,
     ) -> Result<Option<(GpuFrame, AovSet)>, DeviceError> {
         let Some(wanted) = wanted else { return Ok(None) };
         let pixels = settings.film_pixels();
-        let needed = FilmGpu::frame_bytes(pixels) * wanted.frames + FilmGpu::work_bytes(pixels);
-        self.with("making room for a film", |device| {
-            let film = match &device.film {
-                Some(film) => film.clone(),
+        let needed = GpuDenoiser::frame_bytes(pixels) * wanted.frames + GpuDenoiser::workspace_bytes(pixels);
+        self.with("making room for a frame to be denoised", |device| {
+            let denoiser = match &device.denoiser {
+                Some(denoiser) => denoiser.clone(),
                 None if mem_get_info()?.0 / 2 < needed => return Ok(None),
                 None => {
                     let (name, kernels) = (device.name.clone(), device.kernels.still.clone());
-                    FilmGpu::new(name, device.context.clone(), kernels, device.spare.clone())?
+                    GpuDenoiser::new(name, device.context.clone(), kernels, device.spare.clone())?
                 }
             };
-            device.film = Some(film.clone());
-            match film.frame(settings.film_size(), settings.shares_samples()) {
+            device.denoiser = Some(denoiser.clone());
+            match denoiser.frame(settings.film_size(), settings.shares_samples()) {
                 Ok(frame) => Ok(Some((frame, wanted.aovs))),
                 Err(CudaError::OutOfMemory) => Ok(None),
                 Err(error) => Err(error),
@@ -190,7 +191,7 @@ impl CudaDevice {
             return Err(DeviceError::Failed("too many frames are under way".into()));
         };
         if film.is_some() || own_rays.is_some() {
-            (delivery.file_rows, delivery.film_wanted) = (None, None);
+            (delivery.file_rows, delivery.denoise_wanted) = (None, None);
         }
         self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
@@ -205,7 +206,7 @@ impl CudaDevice {
         params.film.sample_begin = state.first;
         params.film.sample_end = adaptive::samples_of_all(settings).min(until);
         let of = self.prepare(frame, settings, delivery)?;
-        let film_frame = self.film_frame(settings, delivery.film_wanted)?;
+        let records = self.frame_for_denoiser(settings, delivery.denoise_wanted)?;
         let (cut, file_rows) = self.plan(&of)?;
         // Sums that the slot does not hold any more.
         let held = self.slots[index].copy.take();
@@ -221,7 +222,7 @@ impl CudaDevice {
                 samples: if film.is_some() && delivery.unfinished_aovs { until } else { settings.samples },
                 aovs: settings.aovs,
                 file_rows,
-                film: film_frame,
+                records,
                 started,
                 own_rays,
                 film_bytes: size_of::<u32>() * Accumulation::words(settings),

@@ -185,7 +185,7 @@ pub struct WaveLaunch<'a> {
     /// Memory for copies of the queues' lengths.
     pub lengths: &'a mut Pinned,
     /// Called before the first launch of each stage.
-    pub mark: &'a mut dyn FnMut(Stage) -> CudaResult<()>,
+    pub mark: &'a mut dyn FnMut(GpuStage) -> CudaResult<()>,
     /// Receives copies of the rays, if requested. This makes the host wait for each queue.
     pub own_rays: Option<&'a mut OwnRays>,
 }
@@ -195,7 +195,7 @@ type OwnKind = fn(&mut OwnRays) -> &mut Vec<Ray>;
 
 /// Parts of a frame's work on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum GpuStage {
     Other,
     Primary,
     Bounce,
@@ -204,15 +204,15 @@ pub enum Stage {
 }
 
 /// Total time of each stage.
-pub fn stage_times(stages: &[(Stage, Duration)]) -> StageTimes {
+pub fn stage_times(stages: &[(GpuStage, Duration)]) -> StageTimes {
     let mut times = StageTimes::default();
     for (stage, time) in stages {
         *match stage {
-            Stage::Primary => &mut times.primary,
-            Stage::Bounce => &mut times.bounce,
-            Stage::Shadow => &mut times.shadow,
-            Stage::Shade => &mut times.shade,
-            Stage::Other => &mut times.other,
+            GpuStage::Primary => &mut times.primary,
+            GpuStage::Bounce => &mut times.bounce,
+            GpuStage::Shadow => &mut times.shadow,
+            GpuStage::Shade => &mut times.shade,
+            GpuStage::Other => &mut times.other,
         } += *time;
     }
     times
@@ -272,7 +272,7 @@ impl Queues {
         params.film.sample_end = chunk.samples.end;
         let w = self.wavefront(&chunk, launch.tally);
         let (kernels, stream) = (launch.kernels, launch.stream);
-        (launch.mark)(Stage::Other)?;
+        (launch.mark)(GpuStage::Other)?;
         self.states.clear_later(state_bytes(needs.waves), stream)?;
         // SAFETY: here and below, the arguments match the kernels in `kernel_cuda.cu`, and the arrays belong to the device, which waits for its
         // streams before it frees them.
@@ -300,7 +300,7 @@ impl Queues {
                     break;
                 }
             } else if wave > 0 && wave.is_multiple_of(WAVES_PER_CHECK) {
-                (launch.mark)(Stage::Other)?;
+                (launch.mark)(GpuStage::Other)?;
                 self.read_length_later(1 + wave, launch)?;
                 run.checking = true;
                 return Ok(false);
@@ -323,8 +323,8 @@ impl Queues {
         let queue = self.state(wave);
         let rays = w.rays[wave as usize % 2];
         let (stage, own): (_, OwnKind) = match wave {
-            0 => (Stage::Primary, |own| &mut own.primary),
-            _ => (Stage::Bounce, |own| &mut own.bounce),
+            0 => (GpuStage::Primary, |own| &mut own.primary),
+            _ => (GpuStage::Bounce, |own| &mut own.bounce),
         };
         (launch.mark)(stage)?;
         // SAFETY: see `start`.
@@ -332,7 +332,7 @@ impl Queues {
             let cutouts = params.tables.has_cutouts != 0;
             kernels.launch_trace(false, cutouts, stream, arguments![*params, rays, w.hits, queue])?;
             self.copy_rays(1 + wave, &self.rays[wave as usize % 2], own, launch)?;
-            (launch.mark)(Stage::Shade)?;
+            (launch.mark)(GpuStage::Shade)?;
             if run.gathers && wave == 0 {
                 let items = run.chunk.item_count();
                 kernels.launch_items("throng_gather_wave", items, stream, arguments![*params, *w, items])?;
@@ -359,7 +359,7 @@ impl Queues {
         let ChunkLaunch { params, w, .. } = run;
         let (kernels, stream) = (launch.kernels, launch.stream);
         let queue = self.states.at::<QueueState>(0);
-        (launch.mark)(Stage::Shadow)?;
+        (launch.mark)(GpuStage::Shadow)?;
         // SAFETY: see `start`.
         unsafe {
             kernels.launch_trace(
@@ -373,7 +373,7 @@ impl Queues {
                 let most = w.path_count.saturating_mul(run.needs.shadows);
                 kernels.launch_items("throng_light_through_panes", most, stream, arguments![*params, *w])?;
             }
-            (launch.mark)(Stage::Other)?;
+            (launch.mark)(GpuStage::Other)?;
             kernels.launch("throng_tally_shadows", 1, 1, stream, arguments![*w])
         }
     }

@@ -8,12 +8,12 @@ use crate::{Accumulation, AccumulationState, DeviceError, FrameSettings};
 pub struct Samples {
     /// The progress and the sums. If only a device has the sums, this is merely memory for them.
     film: Accumulation,
-    place: Place,
+    location: SumsLocation,
 }
 
 /// Memory that has the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum SumsLocation {
     #[default]
     Host,
     #[cfg(throng_cuda)]
@@ -29,7 +29,7 @@ pub struct DeviceCopy(u64);
 
 impl From<Accumulation> for Samples {
     fn from(film: Accumulation) -> Self {
-        Self { film, place: Place::Host }
+        Self { film, location: SumsLocation::Host }
     }
 }
 
@@ -76,14 +76,14 @@ impl Samples {
     /// If only a device has them.
     pub(crate) fn host_mut(&mut self) -> Result<&mut Accumulation, DeviceError> {
         self.check_host()?;
-        self.place = Place::Host;
+        self.location = SumsLocation::Host;
         Ok(&mut self.film)
     }
 
     fn check_host(&self) -> Result<(), DeviceError> {
-        match self.place {
+        match self.location {
             #[cfg(throng_cuda)]
-            Place::Device(_) => Err(DeviceError::Failed("the sums of a film are not in host memory".into())),
+            SumsLocation::Device(_) => Err(DeviceError::Failed("the sums of a film are not in host memory".into())),
             _ => Ok(()),
         }
     }
@@ -93,9 +93,9 @@ impl Samples {
 impl Samples {
     /// Identifier of the sums on a device, if one has them.
     pub fn copy(&self) -> Option<DeviceCopy> {
-        match self.place {
-            Place::Host => None,
-            Place::Both(copy) | Place::Device(copy) => Some(copy),
+        match self.location {
+            SumsLocation::Host => None,
+            SumsLocation::Both(copy) | SumsLocation::Device(copy) => Some(copy),
         }
     }
 
@@ -120,7 +120,7 @@ impl Samples {
         if has_layers {
             self.film.layers.resize(Accumulation::layers_words(settings), 0);
         }
-        self.place = Place::Device(copy);
+        self.location = SumsLocation::Device(copy);
         copy
     }
 
@@ -129,9 +129,9 @@ impl Samples {
     /// # Errors
     /// Those of `read`.
     pub fn download<E>(&mut self, read: impl FnOnce(DeviceCopy, &mut Accumulation) -> Result<(), E>) -> Result<(), E> {
-        if let Place::Device(copy) = self.place {
+        if let SumsLocation::Device(copy) = self.location {
             read(copy, &mut self.film)?;
-            self.place = Place::Both(copy);
+            self.location = SumsLocation::Both(copy);
         }
         Ok(())
     }

@@ -71,13 +71,13 @@ impl PosedEmitters<'_> {
 }
 
 /// An emission and the triangles of its table.
-type Part = (MeshEmission, Vec<EmitterTriangle>);
+type MeshEmitters = (MeshEmission, Vec<EmitterTriangle>);
 
 impl Emitters {
     /// Creates the tables. `weights` must come from [`super::emission_weights`]. Fast if no material emits light.
     pub fn new(scene: Arc<Scene>, weights: Vec<f32>) -> Self {
         let pairs = shining_pairs(&scene, &weights);
-        let parts: Vec<Part> = pairs
+        let parts: Vec<MeshEmitters> = pairs
             .into_par_iter()
             .filter_map(|(mesh, slot_base)| part(&scene, &weights, mesh, slot_base, None))
             .collect();
@@ -141,7 +141,7 @@ impl Emitters {
             new.unwrap_or_else(at_rest)
         };
         let emissions = self.emissions.par_iter().zip(&self.tables.tables);
-        let parts: Vec<Part> = emissions.map(rebuilt).collect();
+        let parts: Vec<MeshEmitters> = emissions.map(rebuilt).collect();
         let emissions = parts.iter().map(|part| part.0).collect();
         (Some(emissions), Arc::new(tables(&parts)))
     }
@@ -219,7 +219,13 @@ fn shining_pairs(scene: &Scene, weights: &[f32]) -> Vec<(u32, u32)> {
 }
 
 /// The emission of a mesh whose materials start at slot `slot_base`, and its table; none if no area emits light.
-fn part(scene: &Scene, weights: &[f32], mesh: u32, slot_base: u32, positions: Option<&[[f32; 3]]>) -> Option<Part> {
+fn part(
+    scene: &Scene,
+    weights: &[f32],
+    mesh: u32,
+    slot_base: u32,
+    positions: Option<&[[f32; 3]]>,
+) -> Option<MeshEmitters> {
     let weight_of = |slot: u32| {
         let material = scene.material_slots.get((slot_base + slot) as usize);
         let weight = material.and_then(|&m| weights.get(m as usize));
@@ -278,7 +284,7 @@ fn triangle_table(
     Some((along.as_vec3(), bounds, table.collect()))
 }
 
-fn tables(parts: &[Part]) -> EmitterTables {
+fn tables(parts: &[MeshEmitters]) -> EmitterTables {
     let mut all = EmitterTables::default();
     for (emission, triangles) in parts {
         all.tables.push(EmitterTable {

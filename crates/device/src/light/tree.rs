@@ -86,7 +86,7 @@ struct Run {
 }
 
 /// The slices and indices into which a part of the tree is written.
-struct Place<'a> {
+struct TreeSlices<'a> {
     leaves: &'a mut [LightLeaf],
     trails: &'a mut [u32],
     /// Nodes of its pairs, two per pair. The number of pairs is one less than the number of leaves.
@@ -97,7 +97,7 @@ struct Place<'a> {
     depth: u32,
 }
 
-impl<'a> Place<'a> {
+impl<'a> TreeSlices<'a> {
     /// Divides the place among a node's two children; the first child gets `middle` leaves. Also returns the pair of nodes for the
     /// children.
     fn split(self, middle: usize) -> (&'a mut [LightNode], [Self; 2]) {
@@ -151,7 +151,7 @@ pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
     let mut nodes = vec![LightNode::default(); 2 * leaves.len().saturating_sub(1)];
     let mut trails = vec![0; leaves.len()];
     let mut ordered = leaves.clone();
-    let place = Place {
+    let place = TreeSlices {
         leaves: &mut ordered,
         trails: &mut trails,
         nodes: &mut nodes,
@@ -165,7 +165,7 @@ pub fn build_light_tree(leaves: Vec<LightLeaf>) -> LightTree {
 }
 
 /// Builds the part over `runs` of `leaves`. Returns its bounds and its index for the parent.
-fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, u32) {
+fn build(leaves: &[LightLeaf], runs: &mut [Run], place: TreeSlices) -> (LightBounds, u32) {
     if let [run] = runs {
         let first = run.first as usize;
         let of_run = &leaves[first..first + run.count as usize];
@@ -188,7 +188,7 @@ fn build(leaves: &[LightLeaf], runs: &mut [Run], place: Place) -> (LightBounds, 
 }
 
 /// Builds the part over the few leaves of one run, in their order. Returns its bounds and its index for the parent.
-fn build_run(place: Place) -> (LightBounds, u32) {
+fn build_run(place: TreeSlices) -> (LightBounds, u32) {
     if let [leaf] = place.leaves {
         place.trails[0] = place.trail;
         return (leaf.bounds, LEAF | place.first_leaf);

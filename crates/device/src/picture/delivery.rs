@@ -1,6 +1,6 @@
 //! What the caller of a device receives besides pixels.
 
-use crate::FilmWanted;
+use crate::DenoiseWanted;
 use throng_picture::aov::channels::FileRows;
 
 /// What a device returns in addition to a picture's pixels, or in place of them. It changes no pixel of the picture. The default is plain pixels, and
@@ -15,8 +15,8 @@ pub struct Delivery {
     /// Compressed rows of files instead of pixels and AOVs, for submitted frames. Devices that lack this feature or have too little memory return
     /// pixels and AOVs.
     pub file_rows: Option<FileRows>,
-    /// The frame in the form that the film denoiser reads, for submitted frames. It replaces the pixels and all AOVs that are not requested
+    /// The frame in the form that the denoiser reads, for submitted frames. It replaces the pixels and all AOVs that are not requested
     /// explicitly. Requires float pixels, more than one sample and the AOVs that the denoiser needs. Devices that lack this feature or have too
     /// little memory return pixels and all AOVs.
-    pub film_wanted: Option<FilmWanted>,
+    pub denoise_wanted: Option<DenoiseWanted>,
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     LoadError, budget, files,
     materials::Materials,
-    meshes::{self, FilePlace, MeshOptions, MeshSource, ParsedMesh},
+    meshes::{self, FileLocation, MeshOptions, MeshSource, ParsedMesh},
 };
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -33,7 +33,7 @@ pub struct Indexed {
     /// Linear colour and alpha of each triangle, or empty. Colours of positions take precedence.
     pub face_colors: Vec<[f32; 4]>,
     /// Location in the file of the first position that is not finite.
-    pub first_not_finite: Option<FilePlace>,
+    pub first_not_finite: Option<FileLocation>,
     pub warnings: Vec<String>,
 }
 
@@ -268,13 +268,13 @@ mod tests {
         file.colors.insert(0, [9.0; 4]);
         file.triangles = vec![[1, 2, 3], [2, 1, 4], [0, 1, 2]];
         file.face_colors = vec![[0.0; 4]];
-        file.first_not_finite = Some(FilePlace::Line(7));
+        file.first_not_finite = Some(FileLocation::Line(7));
         let parsed = file.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).unwrap();
         let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default()).unwrap();
         assert_eq!(warnings, ["a.ply:7: this vertex is not finite: 1 faces with such vertices are left out"]);
         assert_eq!((source.points.len(), &source.point_triangles[..]), (4, &[[0, 1, 2], [1, 0, 3]][..]));
         let all = Indexed { triangles: vec![[0, 1, 1]], positions: vec![[f32::NAN; 3]; 2], ..Indexed::default() };
-        let all = Indexed { first_not_finite: Some(FilePlace::Byte(90)), ..all };
+        let all = Indexed { first_not_finite: Some(FileLocation::Byte(90)), ..all };
         let e = all.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).err().unwrap();
         let told =
             "a.ply: at byte 90: no face can be drawn: 1 have vertices that are not finite; export the mesh again";

@@ -19,7 +19,7 @@ pub struct Model {
     pub meshes: Vec<ModelMesh>,
     /// Number of the file's meshes to which these primitives belong.
     pub mesh_count: u32,
-    pub parts: Vec<Part>,
+    pub parts: Vec<MeshPart>,
     /// All materials of the file, in its order.
     pub materials: Vec<PbrMaterial>,
     /// Base values of the materials that clips animate, in the file's order.
@@ -60,7 +60,7 @@ pub struct ModelMesh {
 
 /// A mesh at a node, in one or more copies.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct MeshPart {
     /// Index into the rig's nodes.
     pub node: u32,
     /// Index into [`Model::meshes`].

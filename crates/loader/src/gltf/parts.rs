@@ -8,7 +8,7 @@ use super::{
         extensions,
     },
     geometry::{self, Choice},
-    model::{ModelMesh, Part},
+    model::{MeshPart, ModelMesh},
     nodes::{Hierarchy, unit_quaternion},
     skins::Skins,
 };
@@ -99,7 +99,7 @@ pub fn place(
     meshes: &Meshes,
     skins: &Skins,
     nodes: &mut [RigNode],
-) -> Result<Vec<Part>, Fault> {
+) -> Result<Vec<MeshPart>, Fault> {
     let reach: Vec<u32> = meshes.meshes.par_iter().map(greatest_joint).collect();
     let mut parts = Vec::new();
     for &(i, index) in &hierarchy.visible {
@@ -122,7 +122,12 @@ pub fn place(
             let used = skins.skins.get(skin as usize);
             let fits = check_skin(document, used, reach[mesh as usize], &path);
             let fits = document.faults.keep(fits)?.unwrap_or(false);
-            parts.push(Part { node: i, mesh, skin: if fits { skin } else { NONE }, placements: placements.clone() });
+            parts.push(MeshPart {
+                node: i,
+                mesh,
+                skin: if fits { skin } else { NONE },
+                placements: placements.clone(),
+            });
         }
     }
     Ok(parts)

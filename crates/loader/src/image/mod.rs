@@ -26,7 +26,7 @@ const MAX_EXTRAS: u64 = 64 << 20;
 pub const MAX_RADIANCE: f32 = 1e9;
 
 /// A decoded picture, first row at the top.
-pub struct Picture {
+pub struct DecodedPicture {
     pub width: u32,
     pub height: u32,
     pub texels: Texels,
@@ -36,7 +36,7 @@ pub struct Picture {
 ///
 /// # Errors
 /// If the file is missing, damaged, not in a supported format, or too large.
-pub fn load(path: &Path) -> Result<Picture, LoadError> {
+pub fn load(path: &Path) -> Result<DecodedPicture, LoadError> {
     let bytes = files::read(path)?;
     let reserve = |needed| budget::fits(needed, bytes.len() as u64);
     let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
@@ -45,7 +45,7 @@ pub fn load(path: &Path) -> Result<Picture, LoadError> {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
         _ => Texels::Srgb8(rgba8(decoded)),
     };
-    Ok(Picture { width, height, texels })
+    Ok(DecodedPicture { width, height, texels })
 }
 
 /// Reads an environment map and multiplies it by `intensity`. 8-bit pictures are assumed to be sRGB.
@@ -235,7 +235,7 @@ mod tests {
         ImageFormat::Tiff,
     ];
 
-    fn load_bytes(bytes: &[u8]) -> Result<Picture, LoadError> {
+    fn load_bytes(bytes: &[u8]) -> Result<DecodedPicture, LoadError> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("picture.dat");
         std::fs::write(&path, bytes).expect("writes");

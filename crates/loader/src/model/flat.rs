@@ -3,7 +3,7 @@
 use super::{ModelMaterials, unweld::unweld};
 use crate::{
     budget,
-    gltf::{Model, ModelMesh, Part},
+    gltf::{MeshPart, Model, ModelMesh},
     materials::Materials,
 };
 use glam::{Affine3, Vec3};
@@ -76,7 +76,7 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
 
 /// Bytes of memory of a model as one mesh.
 pub fn flat_bytes(model: &Model) -> u64 {
-    let of_part = |part: &Part| {
+    let of_part = |part: &MeshPart| {
         let ModelMesh { mesh, deformers, .. } = &model.meshes[part.mesh as usize];
         let joints = model.rig.joint_count(part.skin);
         let each = budget::of_deforming_mesh(mesh, deformers, joints);
@@ -95,7 +95,7 @@ impl FlatModel {
 
     fn append(
         &mut self,
-        part: &Part,
+        part: &MeshPart,
         mesh: &TriangleMesh,
         deformers: &Arc<Deformers>,
         (placement, slot): (&Affine3, u32),

@@ -10,7 +10,7 @@ use crate::{
     files,
     folders::Refusal,
     gltf::ColorSpace,
-    materials::{Materials, Picture, Use},
+    materials::{Materials, PictureFile, Use},
 };
 use glam::Vec3;
 use std::{
@@ -230,7 +230,11 @@ impl Conversion<'_> {
     }
 
     /// The picture of a texture. None, with a warning, if it is missing.
-    fn picture<'t>(&mut self, texture: Option<&'t MtlTexture>, space: ColorSpace) -> Option<(&'t MtlTexture, Picture)> {
+    fn picture<'t>(
+        &mut self,
+        texture: Option<&'t MtlTexture>,
+        space: ColorSpace,
+    ) -> Option<(&'t MtlTexture, PictureFile)> {
         let texture = texture?;
         let folder = self.library.parent().unwrap_or(Path::new(""));
         let named = folder.join(&texture.file);
@@ -241,7 +245,7 @@ impl Conversion<'_> {
                     self.warn(texture.line, &format!("the texture {named} is not there: {} is used", other.display()));
                 }
                 let used_by = Use::Optional { file: self.library.to_owned(), line: texture.line };
-                Some((texture, Picture { path: found.path, wrap: texture.wrap(self.wrap), space, used_by }))
+                Some((texture, PictureFile { path: found.path, wrap: texture.wrap(self.wrap), space, used_by }))
             }
             Err(refusal) => {
                 self.warn(texture.line, &format!("the texture {named} is left out: it {refusal}"));

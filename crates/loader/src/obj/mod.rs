@@ -21,7 +21,7 @@ use super::{
         polygons::{self, is_finite},
     },
     materials::Materials,
-    meshes::{self, FilePlace, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
+    meshes::{self, FileLocation, MeshFormat, MeshOptions, MeshSource, ParsedMesh},
 };
 use lookup::Lookup;
 use materials::MtlMaterials;
@@ -179,7 +179,7 @@ impl MeshFormat for Obj {
         let mut data = scan::scan(path, &files::read(path)?)?;
         let built = mesh::build(&data, options.smooth_angle);
         if built.mesh.triangles.is_empty() {
-            return Err(meshes::nothing_to_draw(path, data.first_faulty[0].map(FilePlace::Line), data.not_finite));
+            return Err(meshes::nothing_to_draw(path, data.first_faulty[0].map(FileLocation::Line), data.not_finite));
         }
         let mut warnings = std::mem::take(&mut data.warnings);
         let mut warn = |n: usize, what: &str| {

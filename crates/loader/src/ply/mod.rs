@@ -9,7 +9,7 @@ mod values;
 use super::{
     LoadError, files,
     geometry::{indexed::Indexed, polygons::is_finite},
-    meshes::{FilePlace, MeshFormat, MeshOptions, ParsedMesh},
+    meshes::{FileLocation, MeshFormat, MeshOptions, ParsedMesh},
     text,
 };
 use header::{Element, Header, Kind, Number, Property};
@@ -35,13 +35,13 @@ impl MeshFormat for Ply {
 /// An error, and its location in the file.
 #[derive(Debug)]
 pub struct Fault {
-    place: FilePlace,
+    place: FileLocation,
     message: String,
 }
 
 impl Fault {
     fn line(line: usize, message: impl Into<String>) -> Self {
-        Self { place: FilePlace::Line(line), message: message.into() }
+        Self { place: FileLocation::Line(line), message: message.into() }
     }
 
     fn of(self, path: &Path) -> LoadError {

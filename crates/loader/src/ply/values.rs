@@ -4,7 +4,7 @@ use super::{
     Fault,
     header::{Encoding, Header, Number},
 };
-use crate::{meshes::FilePlace, text};
+use crate::{meshes::FileLocation, text};
 
 /// The rest of a file.
 pub struct Values<'a> {
@@ -27,10 +27,10 @@ impl<'a> Values<'a> {
     }
 
     /// Location of the value read last.
-    pub fn place(&self) -> FilePlace {
+    pub fn place(&self) -> FileLocation {
         match self.encoding {
-            Encoding::Ascii => FilePlace::Line(self.line),
-            _ => FilePlace::Byte(self.at),
+            Encoding::Ascii => FileLocation::Line(self.line),
+            _ => FileLocation::Byte(self.at),
         }
     }
 

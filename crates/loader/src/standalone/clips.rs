@@ -125,7 +125,7 @@ pub fn overridden(playbacks: &[Playback], clips: &[Clip]) -> Option<String> {
     let (last, others) = names.split_last()?;
     Some(format!(
         "the animations {} and {last} move the same {}, and only the last one of them is seen there: play one by its name, or make a \
-         film of each with {{animation}} in --output",
+         video of each with {{animation}} in --output",
         others.join(", "),
         match nodes.len() {
             1 => "node".to_owned(),

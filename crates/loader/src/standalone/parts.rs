@@ -4,7 +4,7 @@ use super::live::Live;
 use crate::{
     budget,
     geometry::transform::is_invertible,
-    gltf::{ModelMesh, Part},
+    gltf::{MeshPart, ModelMesh},
     materials::{Materials, Slots},
     model::ModelMaterials,
     subjects,
@@ -78,7 +78,7 @@ impl<'a> Build<'a> {
         posed: &'a Posed<'a>,
         meshes: Vec<ModelMesh>,
         materials: ModelMaterials<'a>,
-        parts: &[Part],
+        parts: &[MeshPart],
         room: u64,
     ) -> Result<Self, String> {
         let source =
@@ -96,17 +96,17 @@ impl<'a> Build<'a> {
             taken: HashSet::new(),
             homes: Vec::new(),
         };
-        let shown = |part: &&Part| posed.live.appears(part.node) || posed.pose.is_shown(part.node);
-        let parts: Vec<&Part> = parts.iter().filter(shown).collect();
+        let shown = |part: &&MeshPart| posed.live.appears(part.node) || posed.pose.is_shown(part.node);
+        let parts: Vec<&MeshPart> = parts.iter().filter(shown).collect();
         build.check_room(&parts, room)?;
         build.count_needs(&parts);
         parts.iter().for_each(|part| build.place(part));
         Ok(build)
     }
 
-    fn check_room(&self, parts: &[&Part], room: u64) -> Result<(), String> {
+    fn check_room(&self, parts: &[&MeshPart], room: u64) -> Result<(), String> {
         let copies = parts.iter().filter(|part| self.form(part) != Form::Plain);
-        let cost = |part: &&Part| {
+        let cost = |part: &&MeshPart| {
             let Source { mesh, deformers, .. } = &self.meshes[part.mesh as usize];
             let joints = self.posed.rig.joint_count(part.skin);
             budget::of_deforming_mesh(&mesh.mesh, deformers, joints)
@@ -120,7 +120,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn count_needs(&mut self, parts: &[&Part]) {
+    fn count_needs(&mut self, parts: &[&MeshPart]) {
         let mut plain = vec![false; self.meshes.len()];
         for part in parts {
             let index = part.mesh as usize;
@@ -132,7 +132,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn form(&self, part: &Part) -> Form {
+    fn form(&self, part: &MeshPart) -> Form {
         let Posed { rig, pose, live } = self.posed;
         if live.deforms(rig, part.node, part.skin) {
             return Form::Deforming;
@@ -142,7 +142,7 @@ impl<'a> Build<'a> {
     }
 
     /// Adds the instances of a part, placed by its node or its joints.
-    fn place(&mut self, part: &Part) {
+    fn place(&mut self, part: &MeshPart) {
         let (mesh, slot_base) = self.mesh(part);
         let skinned = part.skin != NONE;
         let (node, local) = if skinned { (NONE, Affine3::IDENTITY) } else { self.frame(part.node) };
@@ -230,7 +230,7 @@ impl<'a> Build<'a> {
     }
 
     /// The mesh of a part, and its first material slot.
-    fn mesh(&mut self, part: &Part) -> (u32, u32) {
+    fn mesh(&mut self, part: &MeshPart) -> (u32, u32) {
         match self.form(part) {
             Form::Plain => {
                 if let Some(&known) = self.shared.get(&part.mesh) {
@@ -260,7 +260,7 @@ impl<'a> Build<'a> {
     }
 
     /// The triangles as deformed by joints and morph targets at the first frame.
-    fn shaped(&mut self, part: &Part) -> TriangleMesh {
+    fn shaped(&mut self, part: &MeshPart) -> TriangleMesh {
         let Posed { rig, pose, .. } = self.posed;
         let source = self.take(part.mesh);
         let (mut joints, mut out) = (Vec::new(), Deformed::default());
@@ -273,7 +273,7 @@ impl<'a> Build<'a> {
         shaped
     }
 
-    fn deforming(&mut self, part: &Part) -> (u32, u32) {
+    fn deforming(&mut self, part: &MeshPart) -> (u32, u32) {
         let mut triangles = self.take(part.mesh);
         let mut joints = Vec::new();
         self.posed.pose.palette(self.posed.rig, part.skin, &mut joints);

@@ -9,7 +9,7 @@ mod text;
 use super::{
     LoadError, files,
     geometry::{indexed::Indexed, polygons::is_finite},
-    meshes::{FilePlace, MeshFormat, MeshOptions, ParsedMesh},
+    meshes::{FileLocation, MeshFormat, MeshOptions, ParsedMesh},
     text::without_mark,
 };
 use std::{
@@ -74,7 +74,7 @@ fn binary(file: &[u8], corners: &mut Welded) -> Result<(), String> {
     for (index, triangle) in triangles.iter().enumerate() {
         let (floats, _) = triangle.as_chunks::<4>();
         let at = |corner: usize| [0, 1, 2].map(|axis| f32::from_le_bytes(floats[3 + 3 * corner + axis]));
-        let place = FilePlace::Byte(HEADER + index * TRIANGLE);
+        let place = FileLocation::Byte(HEADER + index * TRIANGLE);
         let triangle = [0, 1, 2].map(|corner| corners.index(at(corner), place));
         corners.mesh.triangles.push(triangle);
     }
@@ -91,7 +91,7 @@ struct Welded {
 
 impl Welded {
     /// Index of the vertex at a position, which the file has at `place`.
-    fn index(&mut self, position: [f32; 3], place: FilePlace) -> u32 {
+    fn index(&mut self, position: [f32; 3], place: FileLocation) -> u32 {
         if !is_finite(&position) {
             self.mesh.first_not_finite.get_or_insert(place);
         }

@@ -1,7 +1,7 @@
 //! Text STL files: a sequence of words with arbitrary line breaks. Only corners and the ends of loops are used.
 
 use super::Welded;
-use crate::{meshes::FilePlace, text};
+use crate::{meshes::FileLocation, text};
 
 /// Reads a file. A loop with more than three corners becomes a fan, which may be split later.
 ///
@@ -22,7 +22,7 @@ pub fn read(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
             "facet" => words.skip_normal(),
             "vertex" => {
                 let position = words.position().map_err(|message| (line, message))?;
-                polygon.push(corners.index(position, FilePlace::Line(line)));
+                polygon.push(corners.index(position, FileLocation::Line(line)));
             }
             "endloop" => {
                 add(&polygon, corners).map_err(|message| (line, message))?;

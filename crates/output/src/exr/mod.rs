@@ -61,7 +61,7 @@ impl ExrCompression {
 /// If pixels are not floats, or if the number of values of an AOV does not match the picture's size.
 pub fn encode(picture: &Picture, encoding: &Encoding) -> Result<Vec<u8>, EncodeError> {
     let file = Mutex::default();
-    Plan::new(picture, encoding)?.write(encoding.threads, &file).map_err(EncodeError::encoder)?;
+    ExrLayout::new(picture, encoding)?.write(encoding.threads, &file).map_err(EncodeError::encoder)?;
     Ok(unpoisoned(file.into_inner()))
 }
 
@@ -95,7 +95,7 @@ pub fn write_blocks(
 }
 
 /// A picture to be encoded, divided into channels and blocks of rows.
-pub struct Plan<'a> {
+pub struct ExrLayout<'a> {
     picture: &'a Picture<'a>,
     rows: FileRows,
     channels: Vec<Channel<'a>>,
@@ -122,7 +122,7 @@ struct Placed {
     failed: bool,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ExrLayout<'a> {
     pub fn new(picture: &'a Picture, encoding: &Encoding) -> Result<Self, EncodeError> {
         let aovs = picture.aovs.iter().map(|image| image.aov);
         let rows = encoding.exr_rows(aovs.collect(), picture.transparent);

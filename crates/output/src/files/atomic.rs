@@ -69,10 +69,10 @@ impl Drop for Writing {
     }
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&Part) -> io::Result<()>) -> Result<(), OutputError> {
+fn replace(path: &Path, fill: impl FnOnce(&PartialFile) -> io::Result<()>) -> Result<(), OutputError> {
     let _writing = Writing::begin();
     let replace = || {
-        let mut part = Part::create(path)?;
+        let mut part = PartialFile::create(path)?;
         fill(&part)?;
         part.persist()
     };
@@ -80,7 +80,7 @@ fn replace(path: &Path, fill: impl FnOnce(&Part) -> io::Result<()>) -> Result<()
 }
 
 /// A file that is being written. Dropping it removes the file, unless it was persisted before.
-pub struct Part {
+pub struct PartialFile {
     pub(super) file: File,
     /// None once the file has its final name.
     pub(super) temporary: Option<Temporary>,
@@ -151,7 +151,7 @@ impl Target {
 /// Maximum number of links to follow; Linux has the same limit.
 const MOST_LINKS: u32 = 40;
 
-impl Part {
+impl PartialFile {
     /// Creates the temporary file for `target`. The folder of `target` must exist.
     pub fn create(target: &Path) -> io::Result<Self> {
         let target = Target::of(target)?;
@@ -280,7 +280,7 @@ pub fn prepare(paths: &[PathBuf]) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Prepares a folder in which [`Part`] writes all files with this ending. Creates the folder, checks that files can be created there, and
+/// Prepares a folder in which [`PartialFile`] writes all files with this ending. Creates the folder, checks that files can be created there, and
 /// removes temporary files that a killed process left for such files.
 ///
 /// # Errors

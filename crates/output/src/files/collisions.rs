@@ -43,10 +43,10 @@ fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), Outp
     let mut folders = HashMap::new();
     for (id, path) in inputs() {
         let what = format!("what was read as {}", path.display());
-        taken.insert(Place::File(id), what);
+        taken.insert(FileIdentity::File(id), what);
     }
     for Planned { path, what } in planned {
-        let place = Place::of(&path, &mut folders);
+        let place = FileIdentity::of(&path, &mut folders);
         let Some(place) = place.map_err(|error| OutputError::File { path: path.clone(), error })? else {
             continue;
         };
@@ -59,13 +59,13 @@ fn check_distinct(planned: impl IntoIterator<Item = Planned>) -> Result<(), Outp
 
 /// Identity of an existing or future file, independent of the name by which it is accessed.
 #[derive(PartialEq, Eq, Hash)]
-enum Place {
+enum FileIdentity {
     File(FileId),
     /// A file that does not exist yet, with this name in a folder.
     New(FileId, OsString),
 }
 
-impl Place {
+impl FileIdentity {
     /// The identity of `path`; none for pipes and devices, which may be written repeatedly. `folders` caches identities of folders.
     fn of(path: &Path, folders: &mut HashMap<PathBuf, FileId>) -> std::io::Result<Option<Self>> {
         let Target::File(path) = Target::of(path)? else {

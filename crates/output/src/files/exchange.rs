@@ -1,13 +1,13 @@
 //! Lossless renaming: two names are exchanged, or a name is only used if no file has it.
 
-use super::atomic::{Part, Target, folder_of};
+use super::atomic::{PartialFile, Target, folder_of};
 use std::{
     io::{self, ErrorKind},
     path::Path,
 };
 use throng_base::disk;
 
-impl Part {
+impl PartialFile {
     /// Like [`Self::persist`], but forces the file to the disk and replaces only an expected file. `is_expected` gets the path of the
     /// replaced file, or None if there is none. Returns whether the file now has its final name.
     ///

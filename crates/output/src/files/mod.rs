@@ -9,7 +9,7 @@ mod frame_files;
 mod pattern;
 mod placeholder;
 
-pub use atomic::{Part, fill_atomically, is_writing, prepare_folder, write_atomically};
+pub use atomic::{PartialFile, fill_atomically, is_writing, prepare_folder, write_atomically};
 pub use claim::{Claims, remove_stale_claim};
 pub use collisions::{Planned, prepare_distinct};
 pub use destination::{Destination, Stream};

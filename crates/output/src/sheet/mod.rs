@@ -5,7 +5,7 @@ mod font;
 mod rows;
 
 use super::{
-    Backdrop, EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, Part, Pattern,
+    Backdrop, EncodeError, Encoding, FileFormat, InOrder, Manifests, Metadata, OutputError, PartialFile, Pattern,
     PatternError, Picture, Pixels, Sink, in_order::Prepare,
 };
 use canvas::Canvas;
@@ -139,7 +139,7 @@ fn preparation(layout: &SheetLayout) -> Prepare {
 
 /// The picture of a sheet, and its file.
 struct Sheet {
-    part: Part,
+    part: PartialFile,
     format: FileFormat,
     encoding: Encoding,
     size: (u32, u32),
@@ -151,7 +151,7 @@ struct Sheet {
 impl Sheet {
     fn create(path: &Path, format: FileFormat, size: (u32, u32), encoding: Encoding) -> io::Result<Self> {
         let canvas = Canvas::new(size.0, size.1, BACKGROUND);
-        Ok(Self { part: Part::create(path)?, format, encoding, size, canvas, metadata: Metadata::default() })
+        Ok(Self { part: PartialFile::create(path)?, format, encoding, size, canvas, metadata: Metadata::default() })
     }
 
     fn add(&mut self, tile: &[u8], layout: &SheetLayout, metadata: &Metadata) {

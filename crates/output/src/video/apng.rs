@@ -2,7 +2,7 @@
 //! them.
 
 use super::{VideoSettings, duration};
-use crate::{InOrder, Metadata, OutputError, Part, Sink, png::encode};
+use crate::{InOrder, Metadata, OutputError, PartialFile, Sink, png::encode};
 use std::{
     io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
@@ -19,7 +19,7 @@ pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputEr
 }
 
 struct Animation {
-    file: Part,
+    file: PartialFile,
     settings: VideoSettings,
     frames: usize,
     /// Sequence number of the next chunk that requires one.
@@ -28,7 +28,7 @@ struct Animation {
 
 impl Animation {
     fn create(path: &Path, settings: &VideoSettings) -> io::Result<Self> {
-        Ok(Self { file: Part::create(path)?, settings: settings.clone(), frames: 0, sequence: 0 })
+        Ok(Self { file: PartialFile::create(path)?, settings: settings.clone(), frames: 0, sequence: 0 })
     }
 
     fn next_number(&mut self) -> [u8; 4] {

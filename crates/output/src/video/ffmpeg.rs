@@ -5,7 +5,7 @@ use super::{
     stored::Stored,
     yuv::{self, even_size},
 };
-use crate::{InOrder, Metadata, OutputError, Part, Picture, Sink};
+use crate::{InOrder, Metadata, OutputError, PartialFile, Picture, Sink};
 use std::{
     borrow::Cow,
     ffi::OsString,
@@ -34,7 +34,7 @@ struct Encoder {
 pub fn open(path: PathBuf, format: VideoFormat, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let failed = |error| OutputError::File { path: path.clone(), error };
     let encoder = choose_encoder(format, settings).map_err(failed)?;
-    let part = Part::create(&path).map_err(failed)?;
+    let part = PartialFile::create(&path).map_err(failed)?;
     let video = Video::start(part, format, &encoder, settings).map_err(failed)?;
     let convert = if Stored::by(&encoder.name, format, settings.transparent).is_converted_here() {
         yuv::convert
@@ -162,11 +162,11 @@ struct Video {
     pipe: Option<ChildStdin>,
     /// Thread that reads ffmpeg's messages while it runs. Otherwise ffmpeg would block on a full pipe.
     messages: Option<JoinHandle<Vec<u8>>>,
-    part: Part,
+    part: PartialFile,
 }
 
 impl Video {
-    fn start(part: Part, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> io::Result<Self> {
+    fn start(part: PartialFile, format: VideoFormat, encoder: &Encoder, settings: &VideoSettings) -> io::Result<Self> {
         let (stdout, file) = output(part.path())?;
         let mut child = command(&file, format, encoder, settings)
             .stdin(Stdio::piped())
@@ -200,7 +200,7 @@ impl Video {
 
 /// The standard output of ffmpeg, and the path of the file that it writes. If this process is killed, ffmpeg continues, and would create
 /// its file by name after a later run has removed it. Writing to a descriptor avoids this: the removed file vanishes when ffmpeg ends. The
-/// file is opened a second time for ffmpeg, because a shared descriptor would keep the lock of [`Part`] after this process has died.
+/// file is opened a second time for ffmpeg, because a shared descriptor would keep the lock of [`PartialFile`] after this process has died.
 fn output(part: &Path) -> io::Result<(Stdio, PathBuf)> {
     // Only the folder is checked: descriptor 1 may be closed in this process, but is open in ffmpeg.
     if Path::new("/proc/self/fd").is_dir() {
@@ -313,7 +313,7 @@ mod orphan_tests {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        let part = Part::create(&dir.path().join("film.mp4")).unwrap();
+        let part = PartialFile::create(&dir.path().join("video.mp4")).unwrap();
         let encoder = Encoder { name: "mpeg4".into(), arguments: Vec::new() };
         let mut video = Video::start(part, VideoFormat::Mp4, &encoder, &settings()).unwrap();
         // Simulates the next run, which removes the file before ffmpeg has read a frame or the end of its pipe.

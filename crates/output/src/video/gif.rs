@@ -1,7 +1,7 @@
 //! Animated GIF files (GIF89a). Each frame has its own palette of 256 colours.
 
 use super::{VideoSettings, duration};
-use crate::{EncodeError, InOrder, Metadata, OutputError, Part, Picture, Sink};
+use crate::{EncodeError, InOrder, Metadata, OutputError, PartialFile, Picture, Sink};
 use std::{
     io::{self, ErrorKind, Write},
     path::PathBuf,
@@ -19,13 +19,13 @@ const TRAILER: u8 = 0x3b;
 
 pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputError> {
     let failed = |error| OutputError::File { path: path.clone(), error };
-    let file = Part::create(&path).map_err(failed)?;
+    let file = PartialFile::create(&path).map_err(failed)?;
     let animation = Animation { file, settings: settings.clone(), frames: 0 };
     Ok(InOrder::new(path, Box::new(encode), Box::new(animation)))
 }
 
 struct Animation {
-    file: Part,
+    file: PartialFile,
     settings: VideoSettings,
     frames: usize,
 }

@@ -1,7 +1,7 @@
 //! Animated WebP files (WebP Container Specification). Frames are lossless, and this module joins them.
 
 use super::{VideoSettings, duration};
-use crate::{InOrder, Metadata, OutputError, Part, Sink, web::encode_webp_frame};
+use crate::{InOrder, Metadata, OutputError, PartialFile, Sink, web::encode_webp_frame};
 use std::{
     io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -23,7 +23,7 @@ pub fn open(path: PathBuf, settings: &VideoSettings) -> Result<InOrder, OutputEr
 }
 
 struct Animation {
-    file: Part,
+    file: PartialFile,
     settings: VideoSettings,
     frames: usize,
     /// Number of bytes written so far.
@@ -32,7 +32,7 @@ struct Animation {
 
 impl Animation {
     fn create(path: &Path, settings: &VideoSettings) -> io::Result<Self> {
-        let file = Part::create(path)?;
+        let file = PartialFile::create(path)?;
         let mut start = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0".to_vec();
         start.extend([if settings.transparent { ANIMATION | ALPHA } else { ANIMATION }, 0, 0, 0]);
         start.extend(three_bytes(settings.width - 1));

@@ -59,7 +59,7 @@ impl Engine {
         let eye = &self.eyes[index];
         let what = match what {
             Saved::Values => What::Values(values),
-            Saved::Camera => What::Camera(eye.flight(&self.stage)),
+            Saved::Camera => What::Camera(eye.flight(&self.scenes)),
         };
         self.saves.waiting.push_back(Request { link: eye.link.clone(), what, anyway });
         self.save_next();
@@ -84,7 +84,7 @@ impl Engine {
         let Some(index) = self.eyes.iter().position(|eye| Arc::ptr_eq(&eye.link, &request.link)) else {
             return Err(refuse("the page was closed"));
         };
-        self.stage.turn_to(request.link.number);
+        self.scenes.turn_to(request.link.number);
         match (&request.what, &self.file) {
             (What::Camera(flight), None) => self.new_file(flight, request.anyway),
             (_, None) => Err(refuse("a model has no scene file: save the camera first")),
@@ -129,7 +129,7 @@ impl Engine {
             _ => None,
         };
         let mut text = edit::save_flight(file.text(), name, flight).map_err(refused)?;
-        let settings = &self.stage.shown.scene.settings;
+        let settings = &self.scenes.shown.scene.settings;
         let end = flight.waypoints.iter().filter_map(|key| key.time).fold(settings.start, f64::max);
         let frames = 1 + ((end - settings.start) * settings.fps).round() as u32;
         if frames > settings.frames {
@@ -142,7 +142,7 @@ impl Engine {
 
     /// The text of a scene file for a model: a new file, or the one created earlier.
     fn new_file(&self, flight: &Flight, anyway: bool) -> Result<Ready, Box<Answer>> {
-        let (path, scene) = (&self.source.path, &self.stage.shown.scene);
+        let (path, scene) = (&self.source.path, &self.scenes.shown.scene);
         let file = match &self.saves.made {
             Some(file) => current(file, anyway).map_err(refused)?,
             None => SceneText::new(&edit::path_for(path)),

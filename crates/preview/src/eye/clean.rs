@@ -4,11 +4,11 @@
 use crate::pace::scaled;
 use glam::Vec3;
 use std::{collections::VecDeque, sync::Arc, time::Instant};
-use throng_denoise::{DenoiseError, Denoising, film::FilmFrame};
+use throng_denoise::{DenoiseError, Denoising, frames::RecordedFrame};
 use throng_device::{
-    Delivery, Developer, DeviceError, FilmWanted, Frame, FrameSettings, OtherPose, PixelType, Rendered,
+    Delivery, DenoiseWanted, Developer, DeviceError, Frame, FrameSettings, OtherPose, PixelType, Rendered,
 };
-use throng_render::{film_frame, other_pose, sampling};
+use throng_render::{other_pose, recorded_frame, sampling};
 use throng_scene::Shows;
 use throng_scene::anim::{CameraPose, Moment};
 
@@ -45,7 +45,7 @@ pub struct Clean {
 }
 
 struct Past {
-    film: Arc<FilmFrame>,
+    recorded: Arc<RecordedFrame>,
     /// Relative to `origin`.
     camera: CameraPose,
     origin: Vec3,
@@ -110,8 +110,8 @@ impl Clean {
             self.of = Some(of);
         }
         self.count = self.count.wrapping_add(1);
-        let film_wanted = Some(FilmWanted { frames: REACH + 2, aovs: settings.aovs });
-        let delivery = Delivery { film_wanted, ..Delivery::default() };
+        let denoise_wanted = Some(DenoiseWanted { frames: REACH + 2, aovs: settings.aovs });
+        let delivery = Delivery { denoise_wanted, ..Delivery::default() };
         let settings = FrameSettings {
             seed: settings.seed.wrapping_add(self.count),
             pixels: PixelType::F32,
@@ -135,17 +135,18 @@ impl Clean {
         rendered: &mut Rendered,
     ) -> Result<(), DenoiseError> {
         let start = Instant::now();
-        let film = Arc::new(film_frame(settings, &self.denoising, rendered)?);
+        let recorded = Arc::new(recorded_frame(settings, &self.denoising, rendered)?);
         let missing = std::iter::repeat_n(None, REACH - self.past.len());
-        let before = self.past.iter().map(|past| Some(past.film.clone()));
-        let window: Vec<_> = missing.chain(before).chain([Some(film.clone())]).chain([const { None }; REACH]).collect();
+        let before = self.past.iter().map(|past| Some(past.recorded.clone()));
+        let window: Vec<_> =
+            missing.chain(before).chain([Some(recorded.clone())]).chain([const { None }; REACH]).collect();
         let radiance = self.denoising.denoise(settings.film_size(), &window, &rendered.aovs)?.radiance;
         let pixels = self.developer.develop(&radiance, None, settings, PixelType::U8)?;
         rendered.pixels = pixels.into();
         if self.past.len() == REACH {
             self.past.pop_front();
         }
-        self.past.push_back(Past { film, camera: frame.camera, origin: frame.tlas.origin, number: frame.number });
+        self.past.push_back(Past { recorded, camera: frame.camera, origin: frame.tlas.origin, number: frame.number });
         self.cost = self.cost.min(start.elapsed().as_secs_f64() / settings.film_pixels() as f64);
         Ok(())
     }

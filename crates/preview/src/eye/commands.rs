@@ -5,7 +5,7 @@ use crate::{
     Answer, Command, Track, View,
     camera::{self, Flight, file_keys, own_path},
     picking::pick,
-    stage::Stage,
+    scenes::ViewerScenes,
 };
 use serde_json::Value;
 use std::time::Instant;
@@ -17,7 +17,7 @@ const LARGEST_SIDE: u32 = 8192;
 
 impl Eye {
     /// Executes a command that concerns only this viewer.
-    pub fn obey(&mut self, command: Command, stage: &mut Stage) {
+    pub fn obey(&mut self, command: Command, scenes: &mut ViewerScenes) {
         self.is_broken = false;
         let done = match command {
             Command::Start { size } => self.resize(size),
@@ -30,14 +30,14 @@ impl Eye {
                 self.clock.play(playing, looped, Instant::now());
                 Ok(())
             }
-            Command::Follow { path, camera } => self.follow(path, camera.as_deref(), stage),
-            Command::Set { name, value } => self.set(&name, &value, stage),
-            Command::Pick { at, ask } => self.pick(at, ask, stage),
+            Command::Follow { path, camera } => self.follow(path, camera.as_deref(), scenes),
+            Command::Set { name, value } => self.set(&name, &value, scenes),
+            Command::Pick { at, ask } => self.pick(at, ask, scenes),
             Command::Waypoints { keys, pace } => {
                 let pace = pace.and_then(|pace| pace.as_str().map(str::to_owned));
                 self.waypoints = (keys, pace);
-                self.fly(stage);
-                self.tell_waypoints(stage);
+                self.fly(scenes);
+                self.tell_waypoints(scenes);
                 Ok(())
             }
             _ => Err("this is not possible here".to_owned()),
@@ -65,10 +65,10 @@ impl Eye {
         Ok(())
     }
 
-    fn follow(&mut self, path: Option<Track>, camera: Option<&str>, stage: &Stage) -> Result<(), String> {
+    fn follow(&mut self, path: Option<Track>, camera: Option<&str>, scenes: &ViewerScenes) -> Result<(), String> {
         match path {
             Some(Track::Scene) if camera.is_some() => {
-                let mut cameras = stage.shown.scene.viewpoints.iter();
+                let mut cameras = scenes.shown.scene.viewpoints.iter();
                 let index = cameras.position(|(name, _)| Some(name.as_str()) == camera);
                 self.follow = index.map(Follow::Through).ok_or("the scene has no camera of that name")?;
             }
@@ -85,11 +85,11 @@ impl Eye {
         Ok(())
     }
 
-    fn set(&mut self, name: &str, value: &Value, stage: &Stage) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: &Value, scenes: &ViewerScenes) -> Result<(), String> {
         let before = self.choices.clone();
         self.choices.set(name, value)?;
         if let Some(size) = self.size
-            && let Err(error) = stage.job(&self.choices.options(&stage.shown.options, size), PixelType::U8)
+            && let Err(error) = scenes.job(&self.choices.options(&scenes.shown.options, size), PixelType::U8)
         {
             self.choices = before;
             return Err(error.to_string());
@@ -98,7 +98,7 @@ impl Eye {
         Ok(())
     }
 
-    fn pick(&mut self, at: [f32; 2], ask: u32, stage: &mut Stage) -> Result<(), String> {
+    fn pick(&mut self, at: [f32; 2], ask: u32, scenes: &mut ViewerScenes) -> Result<(), String> {
         if !at.iter().all(|x| x.is_finite()) {
             return Err("`at` must be two numbers from 0 to 1".to_owned());
         }
@@ -107,10 +107,10 @@ impl Eye {
             return Ok(());
         };
         let aspect = width as f32 / height as f32;
-        stage.make_ready().map_err(|error| error.to_string())?;
-        let found = pick(&stage.shown.scene, frame, at, aspect, stage.device.as_mut());
+        scenes.make_ready().map_err(|error| error.to_string())?;
+        let found = pick(&scenes.shown.scene, frame, at, aspect, scenes.device.as_mut());
         let found = found.map_err(|error| error.to_string())?.map(|(instance, mut picked)| {
-            self.edits.complete(&mut picked, &stage.shown, instance);
+            self.edits.complete(&mut picked, &scenes.shown, instance);
             picked
         });
         self.link.answer(Answer::Picked { ask, found });
@@ -118,16 +118,16 @@ impl Eye {
     }
 
     /// Computes the flight through the waypoints in the shown scene.
-    pub fn fly(&mut self, stage: &Stage) {
+    pub fn fly(&mut self, scenes: &ViewerScenes) {
         let (keys, pace) = &self.waypoints;
-        self.flight = match Flight::new(&stage.shown.scene, keys, pace.as_deref()) {
+        self.flight = match Flight::new(&scenes.shown.scene, keys, pace.as_deref()) {
             Ok(flight) => flight,
             Err(message) => {
                 self.link.answer(Answer::error(message));
                 None
             }
         };
-        let settings = &stage.shown.scene.settings;
+        let settings = &scenes.shown.scene.settings;
         let last = self
             .flight
             .as_ref()
@@ -138,8 +138,8 @@ impl Eye {
         }
     }
 
-    fn tell_waypoints(&self, stage: &Stage) {
-        let points = self.flight.as_ref().map_or_else(Vec::new, |flight| flight.points(&stage.shown.scene));
+    fn tell_waypoints(&self, scenes: &ViewerScenes) {
+        let points = self.flight.as_ref().map_or_else(Vec::new, |flight| flight.points(&scenes.shown.scene));
         self.link.answer(Answer::Path {
             of: Track::Waypoints,
             points,
@@ -149,8 +149,8 @@ impl Eye {
     }
 
     /// Sends the path of the scene's camera.
-    pub fn tell_path(&self, stage: &Stage) {
-        self.link.answer(own_path(&stage.shown.scene));
+    pub fn tell_path(&self, scenes: &ViewerScenes) {
+        self.link.answer(own_path(&scenes.shown.scene));
     }
 
     /// The camera and the frame, for viewers that follow this one.
@@ -173,12 +173,12 @@ impl Eye {
     }
 
     /// The flight to be saved as the scene's camera.
-    pub fn flight(&self, stage: &Stage) -> throng_edit::Flight {
+    pub fn flight(&self, scenes: &ViewerScenes) -> throng_edit::Flight {
         let seen = self.current.as_ref().map(|(frame, _)| camera::view(&frame.camera())).unwrap_or_default();
         let still = self.view.as_ref().filter(|_| self.follow == Follow::Free).unwrap_or(&seen);
-        let is_flat = matches!(stage.shown.scene.camera.projection, Projection::Orthographic { .. });
+        let is_flat = matches!(scenes.shown.scene.camera.projection, Projection::Orthographic { .. });
         let (keys, pace) = &self.waypoints;
-        let keys = file_keys(&stage.shown.scene, keys);
+        let keys = file_keys(&scenes.shown.scene, keys);
         camera::flight(&keys, pace.as_deref(), still, is_flat)
     }
 }

@@ -4,7 +4,7 @@ use super::{Eye, state::Follow};
 use crate::{
     Made, View, camera,
     command_line::{self, Optics},
-    stage::{Source, Stage},
+    scenes::{Source, ViewerScenes},
 };
 use throng_base::quoting::quote;
 use throng_device::Frame;
@@ -12,7 +12,7 @@ use throng_scene::CameraPath;
 
 impl Eye {
     /// The command line that renders the current picture, or the animation along the current path.
-    pub fn command_line(&self, of: Made, source: &Source, stage: &Stage) -> String {
+    pub fn command_line(&self, of: Made, source: &Source, scenes: &ViewerScenes) -> String {
         let name = throng_loader::name_of(&source.path);
         let typed = if self.choices.clips().is_some_and(|clips| clips.is_empty()) {
             command_line::at_rest(source.flags.clone())
@@ -23,13 +23,13 @@ impl Eye {
         let changed = self.edits.overrides().into_iter();
         flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));
         let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
-            if let Some(camera) = self.named_camera(stage) {
+            if let Some(camera) = self.named_camera(scenes) {
                 flags.push(camera);
             }
             flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
             return command_line::render(&source.path, &typed, &flags);
         };
-        flags.extend(self.camera_flags(frame, stage));
+        flags.extend(self.camera_flags(frame, scenes));
         let is_measured = self.job.as_ref().is_some_and(|job| job.auto_exposure.is_some());
         if self.follow != Follow::Scene && is_measured {
             flags.retain(|flag| !flag.starts_with("--exposure"));
@@ -38,10 +38,10 @@ impl Eye {
         flags.push(format!("--size {}x{}", settings.width, settings.height));
         flags.push(format!("-f {}", frame.number));
         // The usual noise target of models depends on the size.
-        let noise = settings.noise.filter(|_| stage.shown.text.is_none());
+        let noise = settings.noise.filter(|_| scenes.shown.text.is_none());
         let is_set = flags.iter().any(|flag| flag.starts_with("--noise"));
         flags.extend(noise.filter(|_| !is_set).map(|noise| format!("--noise {noise:?}")));
-        let (size, shown) = ((settings.width, settings.height), &stage.shown);
+        let (size, shown) = ((settings.width, settings.height), &scenes.shown);
         let denoised = self.choices.denoised_options(&shown.options, size, &shown.scene.settings);
         if let Some(method) = denoised.and_then(|options| options.aovs.denoise) {
             flags.retain(|flag| !flag.starts_with("--denoise"));
@@ -55,28 +55,28 @@ impl Eye {
     }
 
     /// The flag that selects the scene's camera, if the view is through one of several.
-    fn named_camera(&self, stage: &Stage) -> Option<String> {
+    fn named_camera(&self, scenes: &ViewerScenes) -> Option<String> {
         let Follow::Through(index) = self.follow else { return None };
-        let (name, _) = stage.shown.scene.viewpoints.get(index)?;
+        let (name, _) = scenes.shown.scene.viewpoints.get(index)?;
         Some(format!("--camera {}", quote(name)))
     }
 
     /// Flags that reproduce the current camera bit for bit.
-    fn camera_flags(&self, frame: &Frame, stage: &Stage) -> Vec<String> {
+    fn camera_flags(&self, frame: &Frame, scenes: &ViewerScenes) -> Vec<String> {
         if self.follow == Follow::Scene {
             // A single picture of a model is framed for its own view, unless the number of turns is given.
-            return match stage.shown.scene.camera.path {
-                CameraPath::Orbit { turns, .. } if stage.shown.text.is_none() => vec![format!("--turns {turns}")],
+            return match scenes.shown.scene.camera.path {
+                CameraPath::Orbit { turns, .. } if scenes.shown.text.is_none() => vec![format!("--turns {turns}")],
                 _ => Vec::new(),
             };
         }
-        if let Some(camera) = self.named_camera(stage) {
+        if let Some(camera) = self.named_camera(scenes) {
             return vec![camera];
         }
         let pose = frame.camera();
         let asked = self.view.as_ref().filter(|_| self.follow == Follow::Free);
         let seen = camera::view(&pose);
         let view = asked.map_or_else(|| seen.clone(), View::clone);
-        command_line::view_flags(&view, &Optics { pose: &pose, own: stage.shown.scene.camera.projection })
+        command_line::view_flags(&view, &Optics { pose: &pose, own: scenes.shown.scene.camera.projection })
     }
 }

@@ -3,7 +3,7 @@
 use super::clean::Clean;
 use crate::{
     Answer, Command, Link, State, View, Waypoint, camera::Flight, choices::Choices, clock::Clock, edits::Edits,
-    film::Film, pace::Pace, stage::Stage,
+    film::Film, pace::Pace, scenes::ViewerScenes,
 };
 use std::{collections::VecDeque, sync::Arc, time::Instant};
 use throng_device::{Delivery, Frame, FrameSettings};
@@ -29,7 +29,7 @@ pub enum Progress {
     /// A quick picture of this size was shown at this time.
     Quick { size: (u32, u32), at: Instant },
     /// Samples are being added.
-    Filming(Box<Film>),
+    Sampling(Box<Film>),
     /// Nothing can be done before something changes.
     Ended,
 }
@@ -112,8 +112,8 @@ pub struct Eye {
 }
 
 impl Eye {
-    pub fn new(link: Arc<Link>, stage: &Stage, edits: Edits) -> Self {
-        let settings = &stage.shown.scene.settings;
+    pub fn new(link: Arc<Link>, scenes: &ViewerScenes, edits: Edits) -> Self {
+        let settings = &scenes.shown.scene.settings;
         Self {
             link,
             size: None,
@@ -142,20 +142,20 @@ impl Eye {
             presents: false,
             watches: false,
             edits,
-            paths_of: stage.shown.text.clone(),
+            paths_of: scenes.shown.text.clone(),
             has_failed: false,
             waiting: VecDeque::new(),
         }
     }
 
     /// Switches to another scene.
-    pub fn adopt(&mut self, stage: &Stage) {
-        let settings = &stage.shown.scene.settings;
+    pub fn adopt(&mut self, scenes: &ViewerScenes) {
+        let settings = &scenes.shown.scene.settings;
         self.clock = self.clock.fitted(settings.frames, settings.fps);
         (self.job, self.posed, self.measured, self.is_broken) = (None, None, Measured::default(), false);
-        (self.paths_of, self.has_failed) = (stage.shown.text.clone(), false);
-        self.fly(stage);
-        self.tell_path(stage);
+        (self.paths_of, self.has_failed) = (scenes.shown.text.clone(), false);
+        self.fly(scenes);
+        self.tell_path(scenes);
     }
 
     /// Switches to another text of the scene file, and reports changes whose entries it no longer has.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Answer, View, camera,
-    stage::{Shown, Stage},
+    scenes::{Shown, ViewerScenes},
 };
 use std::time::Instant;
 use throng_device::{Frame, FrameSettings};
@@ -25,27 +25,27 @@ impl Eye {
     ///
     /// # Errors
     /// If the settings are invalid, if the device cannot load the scene, or if it fails while measuring the exposure.
-    pub fn update(&mut self, stage: &mut Stage) -> Result<(), Error> {
+    pub fn update(&mut self, scenes: &mut ViewerScenes) -> Result<(), Error> {
         let Some(size) = self.size.filter(|_| !self.is_broken) else {
             return Ok(());
         };
         if self.job.is_none() {
-            self.job = Some(self.traced_job(size, stage)?);
+            self.job = Some(self.traced_job(size, scenes)?);
             self.posed = None;
-            self.denoised = self.denoised_job(size, stage);
+            self.denoised = self.denoised_job(size, scenes);
         }
         let number = self.clock.at(Instant::now());
-        self.pose(number, stage)?;
-        if let Some((frame, settings)) = self.seen(stage) {
-            self.turn_to(frame, settings, stage.shown.generation);
+        self.pose(number, scenes)?;
+        if let Some((frame, settings)) = self.seen(scenes) {
+            self.turn_to(frame, settings, scenes.shown.generation);
         }
         Ok(())
     }
 
     /// The job that traces pictures of `size` with the viewer's choices.
-    fn traced_job(&self, size: (u32, u32), stage: &Stage) -> Result<RenderJob, Error> {
-        let options = self.choices.options(&stage.shown.options, size);
-        let mut job = stage.job(&options, PixelType::U8)?;
+    fn traced_job(&self, size: (u32, u32), scenes: &ViewerScenes) -> Result<RenderJob, Error> {
+        let options = self.choices.options(&scenes.shown.options, size);
+        let mut job = scenes.job(&options, PixelType::U8)?;
         job.settings.aovs = job.settings.aovs.with(self.choices.view);
         job.aovs = job.aovs.with(self.choices.view);
         job.delivery.unfinished_aovs = self.choices.view.is_some() || job.is_transparent();
@@ -53,23 +53,23 @@ impl Eye {
     }
 
     /// Poses the frame with this number, unless it is posed already.
-    fn pose(&mut self, number: u32, stage: &mut Stage) -> Result<(), Error> {
+    fn pose(&mut self, number: u32, scenes: &mut ViewerScenes) -> Result<(), Error> {
         let Some(job) = &mut self.job else { return Ok(()) };
-        let generation = stage.shown.generation;
+        let generation = scenes.shown.generation;
         if self.posed.as_ref().is_none_or(|posed| (posed.number, posed.generation) != (number, generation)) {
             job.frames = vec![number];
-            stage.make_ready()?;
+            scenes.make_ready()?;
             let known = (number, &mut self.measured);
-            let (frame, settings) = stage.shown.loaded.pose(job, stage.device.as_mut(), known, &|| false)?;
+            let (frame, settings) = scenes.shown.loaded.pose(job, scenes.device.as_mut(), known, &|| false)?;
             self.posed = Some(Posed { number, generation, frame, settings });
         }
         Ok(())
     }
 
     /// The posed frame, seen by the viewer's camera, and its settings.
-    fn seen(&mut self, stage: &mut Stage) -> Option<(Frame, FrameSettings)> {
+    fn seen(&mut self, scenes: &mut ViewerScenes) -> Option<(Frame, FrameSettings)> {
         let posed = self.posed.as_mut()?;
-        let Shown { scene, loaded, .. } = &mut stage.shown;
+        let Shown { scene, loaded, .. } = &mut scenes.shown;
         let time = scene.time_of(posed.number);
         let aspect = posed.settings.width as f32 / posed.settings.height as f32;
         let other = match (self.follow, &self.flight, &self.view) {
@@ -109,7 +109,7 @@ impl Eye {
                 self.progress = Progress::Changed;
                 self.state.samples = 0;
             }
-            Progress::Filming(film) if film.settings != film_settings => {
+            Progress::Sampling(film) if film.settings != film_settings => {
                 (film.settings, film.frame) = (film_settings, frame.clone());
                 self.shown = None;
                 (self.state.done, self.state.denoised) = (false, false);
@@ -125,11 +125,11 @@ impl Eye {
     }
 
     /// The job that denoises finished pictures, if renders of the scene are denoised. None for layers, and if it is not possible.
-    fn denoised_job(&self, size: (u32, u32), stage: &Stage) -> Option<RenderJob> {
-        let Shown { scene, options, .. } = &stage.shown;
+    fn denoised_job(&self, size: (u32, u32), scenes: &ViewerScenes) -> Option<RenderJob> {
+        let Shown { scene, options, .. } = &scenes.shown;
         let options = self.choices.denoised_options(options, size, &scene.settings);
         let options = options.filter(|_| self.choices.view.is_none())?;
-        match stage.job(&options, PixelType::U8) {
+        match scenes.job(&options, PixelType::U8) {
             Ok(job) => Some(job),
             Err(error) => {
                 self.link.answer(Answer::error(error));

@@ -2,7 +2,7 @@
 //! denoising after the last sample.
 
 use super::{Due, Eye, state::Progress, update::film_settings};
-use crate::{Answer, Limits, Picture, PictureKind, film::Film, layers, stage::Stage};
+use crate::{Answer, Limits, PictureKind, ViewerPicture, film::Film, layers, scenes::ViewerScenes};
 use std::time::{Duration, Instant};
 use throng_device::{Delivery, DeviceError, FrameSettings, Rendered, Stop};
 use throng_render::RenderError;
@@ -27,10 +27,10 @@ impl Eye {
             Progress::Changed if self.link.is_ready() => Due::Moving,
             Progress::Quick { at, .. } if now < *at + SETTLING => tick.min(Due::At(*at + SETTLING)),
             Progress::Quick { .. } => Due::Still,
-            Progress::Filming(film) if !film.is_done() || !self.state.done => {
+            Progress::Sampling(film) if !film.is_done() || !self.state.done => {
                 if film.is_done() && !self.link.is_ready() { tick } else { Due::Still }
             }
-            Progress::Changed | Progress::Filming(_) | Progress::Ended => tick,
+            Progress::Changed | Progress::Sampling(_) | Progress::Ended => tick,
         }
     }
 
@@ -38,21 +38,21 @@ impl Eye {
     ///
     /// # Errors
     /// If the device cannot load the scene or fails, or if a picture cannot be denoised.
-    pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
+    pub fn work(&mut self, scenes: &mut ViewerScenes, stop: &Stop) -> Result<(), Error> {
         let (Some(size), Some((frame, settings))) = (self.size, self.current.clone()) else {
             return Ok(());
         };
-        stage.make_ready()?;
+        scenes.make_ready()?;
         match std::mem::replace(&mut self.progress, Progress::Ended) {
             Progress::Changed => {
                 let Limits { pixels, .. } = self.link.limits();
                 let (quick, samples) = self.pace.moving(size, pixels);
                 self.pace.begin();
-                self.quick(stage, (quick, samples), PictureKind::Moving, &|| false)?;
+                self.quick(scenes, (quick, samples), PictureKind::Moving, &|| false)?;
             }
             Progress::Quick { size: last, at } => match self.pace.coarse(size, last) {
                 Some(next) => {
-                    if !self.quick(stage, (next, 1), PictureKind::Still, stop)? {
+                    if !self.quick(scenes, (next, 1), PictureKind::Still, stop)? {
                         self.progress = Progress::Quick { size: last, at };
                     }
                 }
@@ -61,13 +61,13 @@ impl Eye {
                     let least = self.state.samples.saturating_mul(worth).min(settings.samples);
                     self.least = if last == size { least } else { 0 };
                     let settings = film_settings(&settings, self.denoised.is_some());
-                    self.progress = Progress::Filming(Box::new(Film::new(frame, settings, self.delivery())));
+                    self.progress = Progress::Sampling(Box::new(Film::new(frame, settings, self.delivery())));
                 }
             },
-            Progress::Filming(mut film) => {
-                let filmed = self.film(&mut film, stage, stop);
-                self.progress = Progress::Filming(film);
-                filmed?;
+            Progress::Sampling(mut film) => {
+                let sampled = self.sample(&mut film, scenes, stop);
+                self.progress = Progress::Sampling(film);
+                sampled?;
             }
             Progress::Ended => {}
         }
@@ -78,7 +78,7 @@ impl Eye {
     /// Renders and shows a picture that will not be refined. Returns false if it was interrupted.
     fn quick(
         &mut self,
-        stage: &mut Stage,
+        scenes: &mut ViewerScenes,
         (size, samples): ((u32, u32), u32),
         kind: PictureKind,
         stop: &Stop,
@@ -91,12 +91,12 @@ impl Eye {
         let clean = self.clean.as_mut().filter(|_| is_wanted);
         let mut clean = clean.and_then(|clean| Some((clean.plan(frame, &settings, cost)?, clean)));
         let (frame, settings, delivery) = match &mut clean {
-            Some(((size, samples), clean)) => clean.prepare(stage.shown.generation, frame, &with(*size, *samples)),
+            Some(((size, samples), clean)) => clean.prepare(scenes.shown.generation, frame, &with(*size, *samples)),
             None => (frame.clone(), settings, Delivery::default()),
         };
         let (start, number, samples) = (Instant::now(), frame.number, settings.samples);
         let size = (settings.width, settings.height);
-        let device = stage.device.as_mut();
+        let device = scenes.device.as_mut();
         // The sums of a frame without refinement stay on the device.
         let mut rendered = match device.submit(frame.clone(), &settings, delivery).and_then(|()| device.collect(stop)) {
             Err(DeviceError::Stopped) => return Ok(false),
@@ -113,17 +113,17 @@ impl Eye {
         }
         self.progress = Progress::Quick { size, at: Instant::now() };
         self.state.samples = samples;
-        self.show(stage, (size, number), rendered, kind);
+        self.show(scenes, (size, number), rendered, kind);
         Ok(true)
     }
 
     /// Adds a slice of samples to the full-size picture, and shows it if that is due. The finished picture is denoised if renders are.
-    fn film(&mut self, film: &mut Film, stage: &mut Stage, stop: &Stop) -> Result<(), Error> {
+    fn sample(&mut self, film: &mut Film, scenes: &mut ViewerScenes, stop: &Stop) -> Result<(), Error> {
         let size = (film.settings.width, film.settings.height);
         let (before, start) = (film.samples(), Instant::now());
         let number = film.frame.number;
         let more = self.pace.slice(size);
-        let advanced = film.advance(stage.device.as_mut(), more, stop);
+        let advanced = film.advance(scenes.device.as_mut(), more, stop);
         let Some(rendered) = advanced.map_err(|source| RenderError::Device { frame: number, source })? else {
             return Ok(());
         };
@@ -135,17 +135,17 @@ impl Eye {
             return Ok(());
         }
         if !is_done {
-            self.show(stage, (size, number), rendered, PictureKind::Still);
+            self.show(scenes, (size, number), rendered, PictureKind::Still);
             return Ok(());
         }
         let rendered = match &self.denoised {
             None => rendered,
-            Some(job) => match film.denoised(stage.device.as_mut(), job, stop)? {
+            Some(job) => match film.denoised(scenes.device.as_mut(), job, stop)? {
                 Some(denoised) => denoised,
                 None => return Ok(()),
             },
         };
-        self.show(stage, (size, number), rendered, PictureKind::Finished);
+        self.show(scenes, (size, number), rendered, PictureKind::Finished);
         (self.state.done, self.state.denoised) = (true, self.denoised.is_some());
         self.report(true);
         Ok(())
@@ -158,7 +158,7 @@ impl Eye {
 
     fn show(
         &mut self,
-        stage: &Stage,
+        scenes: &ViewerScenes,
         ((width, height), frame): ((u32, u32), u32),
         mut rendered: Rendered,
         kind: PictureKind,
@@ -166,14 +166,14 @@ impl Eye {
         let Some(job) = &self.job else { return };
         let layer = self.choices.view.and_then(|view| rendered.aovs.iter().find(|image| image.aov == view));
         let pixels = match layer {
-            Some(image) => layers::shown(image, &stage.shown.bounds),
+            Some(image) => layers::shown(image, &scenes.shown.bounds),
             None => {
                 job.complete(&mut rendered);
                 rendered.pixels
             }
         };
         let samples = self.state.samples;
-        self.link.show(Picture { width, height, pixels, samples, key: self.key, frame, kind });
+        self.link.show(ViewerPicture { width, height, pixels, samples, key: self.key, frame, kind });
         self.state.size = [width, height];
         self.shown = Some(Instant::now());
     }

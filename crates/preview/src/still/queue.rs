@@ -1,7 +1,7 @@
 //! The queue of stills of all viewers, which are rendered in turn.
 
 use super::Still;
-use crate::{Answer, Link, stage::Stage};
+use crate::{Answer, Link, scenes::ViewerScenes};
 use std::sync::Arc;
 use throng_device::Stop;
 
@@ -54,7 +54,7 @@ impl Stills {
     }
 
     /// Works on the first still of the next viewer.
-    pub fn work(&mut self, stage: &mut Stage, stop: &Stop) {
+    pub fn work(&mut self, scenes: &mut ViewerScenes, stop: &Stop) {
         let begun: u64 = self.waiting.iter().filter(|still| still.is_begun()).map(Still::bytes).sum();
         let may_begin = |still: &&Still| still.is_begun() || begun == 0 || begun + still.bytes() <= MOST_MEMORY;
         let numbers = || self.waiting.iter().filter(may_begin).map(|still| still.link.number);
@@ -63,8 +63,8 @@ impl Stills {
         };
         let Some(index) = self.waiting.iter().position(|still| still.link.number == next) else { return };
         self.last = next;
-        stage.turn_to(next);
-        match self.waiting[index].work(stage, stop) {
+        scenes.turn_to(next);
+        match self.waiting[index].work(scenes, stop) {
             Ok(false) => {}
             Ok(true) => drop(self.waiting.remove(index)),
             Err(error) => self.waiting.remove(index).link.answer(Answer::error(error)),

@@ -1,6 +1,6 @@
 //! A still: a picture of the current view that becomes a file, with its own size and sample count.
 
-use crate::{Answer, Link, StillFormat, StillRequest, film::Film, link::Ticket, stage::Stage};
+use crate::{Answer, Link, StillFormat, StillRequest, film::Film, link::Ticket, scenes::ViewerScenes};
 use std::{
     sync::Arc,
     thread,
@@ -57,14 +57,14 @@ impl Still {
     ///
     /// # Errors
     /// If the device cannot load the scene or fails, or if the picture cannot be denoised.
-    pub fn work(&mut self, stage: &mut Stage, stop: &Stop) -> Result<bool, Error> {
+    pub fn work(&mut self, scenes: &mut ViewerScenes, stop: &Stop) -> Result<bool, Error> {
         let start = Instant::now();
         let number = self.frame.number;
-        stage.make_ready()?;
+        scenes.make_ready()?;
         let film = self
             .film
             .get_or_insert_with(|| Film::new(self.frame.clone(), self.job.settings.clone(), self.job.delivery));
-        let advanced = film.advance(stage.device.as_mut(), self.slice, stop);
+        let advanced = film.advance(scenes.device.as_mut(), self.slice, stop);
         let rendered = advanced.map_err(|source| RenderError::Device { frame: number, source })?;
         let Some(rendered) = rendered else { return Ok(false) };
         if film.is_done() {

@@ -158,7 +158,7 @@ mod tests {
             pixels: Vec::new().into(),
             aovs: Vec::new(),
             blocks: None,
-            film: None,
+            records: None,
             rays: RayCounts { primary: 4_000_000, bounce: 0, shadow: 1_000_000 },
             time,
             stages: stages.then(|| StageTimes { primary: time / 2, shadow: time / 4, ..StageTimes::default() }),

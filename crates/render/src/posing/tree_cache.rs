@@ -1,7 +1,7 @@
 //! A folder that keeps trees from one run to the next.
 //!
 //! The name of a file is the key of its tree, which covers the mesh, the node layout and the version of the builder. A file that is not a
-//! complete tree of its key is replaced. Files appear under their names only when they are complete ([`Part`]). Several processes may
+//! complete tree of its key is replaced. Files appear under their names only when they are complete ([`PartialFile`]). Several processes may
 //! therefore use one folder, and two that build the same tree write identical files. Files are never removed. Users may delete files or the
 //! folder at any time.
 
@@ -17,7 +17,7 @@ use std::{
 };
 use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey};
 use throng_base::files::open_regular;
-use throng_output::{self as output, Part};
+use throng_output::{self as output, PartialFile};
 
 const ENDING: &str = ".blas";
 /// Number of triangles below which trees are not cached: they build in a millisecond, and the support map makes their files large.
@@ -133,7 +133,7 @@ impl TreeCache {
 }
 
 fn write(path: &Path, blas: &Blas, key: TreeKey) -> io::Result<()> {
-    let mut part = Part::create(path)?;
+    let mut part = PartialFile::create(path)?;
     let mut writer = BufWriter::with_capacity(1 << 16, part.file());
     blas.write_to(key, &mut writer)?;
     writer.flush()?;

@@ -31,12 +31,12 @@ pub struct FrameReport {
     /// The colour of the picture, if all of its pixels have one colour and the integrator shows radiance.
     pub blank: Option<sanity::Blank>,
     /// Noise before and after denoising; none if the frame was not denoised with its neighbours.
-    pub noise: Option<FilmError>,
+    pub noise: Option<FrameNoise>,
 }
 
 /// Noise of a frame: the standard deviation of radiance, averaged over the pixels, as estimated while tracing.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct FilmError {
+pub struct FrameNoise {
     /// Expected noise of the denoised frame.
     pub left: f64,
     /// Noise of the traced frame.
@@ -55,7 +55,7 @@ pub struct Sampled {
     pub noisy: f64,
 }
 
-impl FilmError {
+impl FrameNoise {
     /// Averages `errors`, the noise of each pixel after and before denoising. None if the lists are empty.
     pub(crate) fn of(errors: &[Vec<f32>; 2], sampled: Option<Sampled>) -> Option<Self> {
         let mean = |plane: &Vec<f32>| plane.iter().map(|&error| f64::from(error)).sum::<f64>() / plane.len() as f64;

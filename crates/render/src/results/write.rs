@@ -1,7 +1,7 @@
 //! The third stage: encodes and writes frames on several threads, and reports them in order.
 
 use crate::{
-    Busy, FilmError, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds,
+    Busy, FrameNoise, FrameObserver, FrameReport, RenderError, RenderJob, Summary, milliseconds,
     posing::pose::TreeWork,
     sanity,
     sequence::window::{Complete, Traced},
@@ -14,7 +14,7 @@ use std::{
     time::Instant,
 };
 use throng_base::{memory, sync::lock};
-use throng_denoise::film::FilmFrame;
+use throng_denoise::frames::RecordedFrame;
 use throng_device::{Developer, Filtered, FrameSettings, Rendered};
 use throng_output::{Pixels, draw_edges, tint};
 use throng_picture::{
@@ -49,10 +49,9 @@ pub fn writer_count(job: &RenderJob) -> usize {
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
     // A frame that is being denoised also holds its neighbours, most of which it shares with the next frame.
-    let (own, around) = job
-        .denoising
-        .as_ref()
-        .map_or((0, 0), |denoising| (FilmFrame::PIXEL_BYTES, u64::from(2 * denoising.reach) * FilmFrame::PIXEL_BYTES));
+    let (own, around) = job.denoising.as_ref().map_or((0, 0), |denoising| {
+        (RecordedFrame::PIXEL_BYTES, u64::from(2 * denoising.reach) * RecordedFrame::PIXEL_BYTES)
+    });
     let pixels = job.settings.film_pixels() as u64;
     let part = (memory::total_bytes().unwrap_or(0) / PART_OF_MEMORY).max(BYTES_IN_MEMORY);
     let fit = part.saturating_sub(pixels * around) / (pixels * (pixel_bytes as u64 + own)).max(1);
@@ -140,7 +139,7 @@ pub fn report_of_part(
 
 /// Computes the pixels and AOVs of a frame's file: denoises, develops and completes the frame. Returns the noise of a denoised frame, or
 /// none if it was not estimated.
-pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<FilmError>, RenderError> {
+pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<FrameNoise>, RenderError> {
     let Complete { traced: Traced { number, settings, rendered, .. }, around, refined } = complete;
     let mut error = None;
     if let Some(denoising) = &job.denoising {
@@ -155,7 +154,7 @@ pub fn finish_pixels(job: &RenderJob, complete: &mut Complete) -> Result<Option<
         around.clear();
         replace_alpha(&mut rendered.aovs, &alpha);
         develop(job, (*number, settings), &radiance, rendered)?;
-        error = FilmError::of(&errors, sampled);
+        error = FrameNoise::of(&errors, sampled);
         let [left, _] = errors;
         rendered.aovs.push(AovImage { aov: Aov::Error, values: left.into() });
     }

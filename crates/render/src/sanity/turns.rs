@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_film_of_few_frames_may_turn_far_from_one_to_the_next() {
+    fn a_sequence_of_few_frames_may_turn_far_from_one_to_the_next() {
         let eye = Vec3::ZERO;
         let keys = [(eye, Vec3::new(0.1, 0.0, -5.0)), (eye, Vec3::new(0.0, 0.0, 5.0))];
         assert_eq!(warned(keys, Parametrisation::Centripetal, 2), None);

@@ -36,7 +36,7 @@ pub struct BusyShares {
 }
 
 impl Busy {
-    pub(crate) fn of(posers: usize, devices: usize, writers: usize) -> Self {
+    pub(super) fn of(posers: usize, devices: usize, writers: usize) -> Self {
         Self { posers, devices, writers, ..Self::default() }
     }
 

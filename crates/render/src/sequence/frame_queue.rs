@@ -1,10 +1,7 @@
 //! The queue of a run's frames. Each frame is handed out, with its steps, when work on it can begin.
 
-use crate::{
-    RenderJob,
-    results::existing::Begin,
-    sequence::window::{Reach, Step, Steps},
-};
+use super::window::{Reach, Step, Steps};
+use crate::{RenderJob, results::existing::Begin};
 use std::{
     collections::VecDeque,
     mem,

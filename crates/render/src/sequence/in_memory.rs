@@ -1,12 +1,11 @@
 //! Frames that are rendered to memory instead of files.
 
-use crate::{
-    Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource,
-    results::write,
-    sequence::paced::Paced,
-    sequence::prepare::{load, measure},
-    sequence::window::{Steps, Traced},
+use super::{
+    paced::Paced,
+    prepare::{load, measure},
+    window::{Steps, Traced},
 };
+use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource, results::write};
 use glam::Vec3;
 use std::sync::Arc;
 use throng_accel::NodeLayout;

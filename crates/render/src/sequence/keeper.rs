@@ -1,6 +1,7 @@
 //! Unfinished frames: their samples in checkpoints, from which another run can continue, and their partial pictures.
 
-use crate::{RenderError, RenderJob, results::write, sequence::sampling::sampling, sequence::window::Traced};
+use super::{sampling::sampling, window::Traced};
+use crate::{RenderError, RenderJob, results::write};
 use std::{
     fs,
     ops::Range,
@@ -171,7 +172,7 @@ impl<'a> Keeper<'a> {
         let mut aovs = traced.rendered.aovs.clone();
         write::replace_alpha(&mut aovs, &filtered.alpha);
         let pixels = Floats::from(filtered.radiance.clone()).into_bytes();
-        self.show(job, &traced.settings, Rendered { pixels, aovs, blocks: None, film: None, ..traced.rendered })
+        self.show(job, &traced.settings, Rendered { pixels, aovs, blocks: None, records: None, ..traced.rendered })
     }
 
     /// Removes the partial picture after the finished picture was written.

@@ -1,13 +1,15 @@
 //! The fast driver: posing, tracing and writing run as three overlapping stages, so the slowest stage sets the frame rate.
 
+use super::{
+    prepare::prepare,
+    window::{self, Step, Traced, Window},
+};
 use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
     exposure::Exposures,
     posing::pose::TreeWork,
     posing::pose_stage::{self, PosedFrames, PosedStep},
     results::write::{self, Finished, Ledger},
-    sequence::prepare::prepare,
-    sequence::window::{self, Step, Traced, Window},
 };
 use std::{
     collections::VecDeque,
@@ -126,7 +128,7 @@ fn trace_frames(
     let mut submitted = Ok(());
     let mut window = Window::new(job);
     let progress = device.progress();
-    let delivery = Delivery { film_wanted: window::film_wanted(job), ..job.delivery };
+    let delivery = Delivery { denoise_wanted: window::denoise_wanted(job), ..job.delivery };
     let mut index = 0;
     loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {

@@ -1,17 +1,18 @@
 //! The patient driver: renders one frame at a time on one device. An unfinished frame can be written or stored in a checkpoint at any moment,
 //! and another run can continue it.
 
+use super::{
+    keeper::{Keeper, Keepers, Ongoing},
+    prepare::prepare,
+    refine, slices,
+    window::{Complete, Step, Traced, Window},
+};
 use crate::{
     Busy, FrameObserver, FrameQueue, FrameReport, Poser, RenderError, RenderJob, Summary,
     exposure::Exposures,
     milliseconds,
     posing::pose::Posed,
     results::write::{self, Finished},
-    sequence::keeper::{Keeper, Keepers, Ongoing},
-    sequence::prepare::prepare,
-    sequence::refine,
-    sequence::slices,
-    sequence::window::{Complete, Step, Traced, Window},
 };
 use std::{
     sync::{

@@ -1,6 +1,7 @@
 //! The choice of the driver that renders a run.
 
-use crate::{RenderJob, sequence::keeper::Ongoing};
+use super::keeper::Ongoing;
+use crate::RenderJob;
 use std::{ops::Range, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 use throng_device::Device;
 

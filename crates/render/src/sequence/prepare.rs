@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use throng_device::{Device, Stop};
 
 /// Loads the scene and builds the trees of its meshes in parallel, then measures exposures. None if the run was stopped.
-pub(crate) fn prepare(
+pub(super) fn prepare(
     job: &RenderJob,
     device: &mut dyn Device,
     stop: &AtomicBool,
@@ -20,7 +20,7 @@ pub(crate) fn prepare(
 }
 
 /// Loads the scene of `job` on the device, and builds the trees of its meshes in parallel.
-pub(crate) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> {
+pub(super) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, RenderError> {
     let layout = device.node_layout();
     let (loaded, poser) = rayon::join(
         || device.load(job.scene.clone()),
@@ -31,7 +31,7 @@ pub(crate) fn load(job: &RenderJob, device: &mut dyn Device) -> Result<Poser, Re
 }
 
 /// Configures the poser for `job`, and measures exposures with it.
-pub(crate) fn measure(
+pub(super) fn measure(
     job: &RenderJob,
     device: &mut dyn Device,
     (poser, known): (&mut Poser, &mut Measured),

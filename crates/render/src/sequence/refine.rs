@@ -4,11 +4,8 @@
 //! The neighbours keep using the first samples, so a frame depends on no more frames than without adaptive sampling. For the additional
 //! samples, the frame is posed again; until then its film is folded (`FoldedFilm`).
 
-use crate::{
-    RenderError, RenderJob, Sampled,
-    posing::pose::Posed,
-    sequence::window::{Complete, Traced, film_frame},
-};
+use super::window::{Complete, Traced, recorded_frame};
+use crate::{RenderError, RenderJob, Sampled, posing::pose::Posed};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use throng_denoise::{DenoiseError, Denoising, shown_noise};
 use throng_device::{Delivery, Device, Filtered, FoldedFilm, Frame, FrameSettings, Samples, Stop, TileGrid};
@@ -204,7 +201,7 @@ impl Begun {
             self.samples[tile as usize] = samples.end;
         }
         let failed = |source| RenderError::Denoise { frame: number, source };
-        let more = film_frame(settings, denoising, &mut rendered).map_err(failed)?;
+        let more = recorded_frame(settings, denoising, &mut rendered).map_err(failed)?;
         let middle = around.len() / 2;
         let Some(Some(own)) = around.get_mut(middle) else {
             return Err(failed(DenoiseError::Untraced));

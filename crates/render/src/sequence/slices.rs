@@ -1,6 +1,7 @@
 //! A frame that is traced in slices of a few samples, between which it can be shown, kept or stopped.
 
-use crate::{RenderError, RenderJob, posing::pose::Posed, sequence::keeper::Keeper, sequence::window::Traced};
+use super::{keeper::Keeper, window::Traced};
+use crate::{RenderError, RenderJob, posing::pose::Posed};
 use std::time::{Duration, Instant};
 use throng_device::{Delivery, Device, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Samples, Stop};
 

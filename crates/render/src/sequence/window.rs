@@ -1,14 +1,10 @@
 //! The order in which frames are traced and written if they are denoised with their neighbours.
 //!
 //! For each traced frame, the window keeps the data that neighbouring frames need, and drops them once the run has moved out of reach. A
-//! device with its own memory keeps these data there (`Rendered::film`) and denoises its own frames.
+//! device with its own memory keeps these data there (`Rendered::records`) and denoises its own frames.
 
-use crate::{
-    RenderError, RenderJob,
-    posing::pose::TreeWork,
-    results::write::writer_count,
-    sequence::refine::{Begun, Refined},
-};
+use super::refine::{Begun, Refined};
+use crate::{RenderError, RenderJob, posing::pose::TreeWork, results::write::writer_count};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     ops::RangeInclusive,
@@ -17,9 +13,9 @@ use std::{
 };
 use throng_denoise::{
     DenoiseError, Denoising,
-    film::{FilmFrame, FilmLayers},
+    frames::{FrameLayers, RecordedFrame},
 };
-use throng_device::{FilmWanted, FrameSettings, RayCounts, Rendered};
+use throng_device::{DenoiseWanted, FrameSettings, RayCounts, Rendered};
 use throng_picture::aov::{Aov, AovSet};
 
 /// The range of frames that contribute to a denoised frame.
@@ -109,7 +105,7 @@ pub struct Complete {
     /// The frame. Its times and counts include all frames that were traced for it.
     pub traced: Traced,
     /// The frames that it is denoised with, itself in the middle; empty without denoising.
-    pub around: Vec<Option<Arc<FilmFrame>>>,
+    pub around: Vec<Option<Arc<RecordedFrame>>>,
     /// The denoised frame, if it got additional samples.
     pub refined: Option<Refined>,
 }
@@ -119,18 +115,18 @@ pub struct Window<'a> {
     job: &'a RenderJob,
     reach: Reach,
     kept: BTreeMap<u32, Kept>,
-    work: Work,
+    work: WorkTotals,
 }
 
 struct Kept {
-    film: Arc<FilmFrame>,
+    recorded: Arc<RecordedFrame>,
     /// Data that only the frame itself needs; none once the frame is complete.
     own: Option<Traced>,
 }
 
 /// Work on the frames that were traced since the last complete frame.
 #[derive(Default)]
-struct Work {
+struct WorkTotals {
     rays: RayCounts,
     time: Duration,
     pose_time: Duration,
@@ -139,7 +135,7 @@ struct Work {
 
 impl<'a> Window<'a> {
     pub fn new(job: &'a RenderJob) -> Self {
-        Self { job, reach: job.reach(), kept: BTreeMap::new(), work: Work::default() }
+        Self { job, reach: job.reach(), kept: BTreeMap::new(), work: WorkTotals::default() }
     }
 
     /// Stores the frame that was traced in a step, and returns the step's frame after its last step.
@@ -155,11 +151,11 @@ impl<'a> Window<'a> {
             };
             let number = traced.number;
             let failed = |source| RenderError::Denoise { frame: number, source };
-            let film = film_frame(&self.job.settings, denoising, &mut traced.rendered).map_err(failed)?;
+            let recorded = recorded_frame(&self.job.settings, denoising, &mut traced.rendered).map_err(failed)?;
             self.work.add(&traced);
             traced.rendered.pixels = Vec::new().into();
             traced.rendered.aovs.retain(|image| denoising.aovs_after(needed(self.job)).contains(image.aov));
-            self.kept.insert(number, Kept { film: Arc::new(film), own: Some(traced) });
+            self.kept.insert(number, Kept { recorded: Arc::new(recorded), own: Some(traced) });
         }
         if !step.is_last() {
             return Ok(None);
@@ -170,9 +166,9 @@ impl<'a> Window<'a> {
         let work = std::mem::take(&mut self.work);
         (traced.rendered.rays, traced.rendered.time) = (work.rays, work.time);
         (traced.pose_time, traced.trees) = (work.pose_time, work.trees);
-        let film = |number: i64| self.kept.get(&u32::try_from(number).ok()?).map(|kept| kept.film.clone());
+        let recorded = |number: i64| self.kept.get(&u32::try_from(number).ok()?).map(|kept| kept.recorded.clone());
         let (middle, reach) = (i64::from(frame), i64::from(self.reach.frames));
-        let around = (middle - reach..=middle + reach).map(film).collect();
+        let around = (middle - reach..=middle + reach).map(recorded).collect();
         Ok(Some(Complete { traced, around, refined: None }))
     }
 }
@@ -183,15 +179,15 @@ fn needed(job: &RenderJob) -> AovSet {
     job.aovs.with(job.background.as_ref().map(|_| Aov::Alpha)).with(edges)
 }
 
-/// The film data that a device should keep for its own denoiser. None if frames are not denoised, or are denoised on the CPU: frames with a
+/// The data that a device should keep for its own denoiser. None if frames are not denoised, or are denoised on the CPU: frames with a
 /// single sample, whose variance has to be estimated from the whole picture, and transparent frames, which are denoised with their alpha.
-pub fn film_wanted(job: &RenderJob) -> Option<FilmWanted> {
+pub fn denoise_wanted(job: &RenderJob) -> Option<DenoiseWanted> {
     let denoising = job.denoising.as_ref().filter(|_| job.settings.samples > 1 && !job.settings.transparent)?;
     let frames = 2 * denoising.reach as usize + 1 + writer_count(job);
-    Some(FilmWanted { frames, aovs: denoising.aovs_after(needed(job).gathered()) })
+    Some(DenoiseWanted { frames, aovs: denoising.aovs_after(needed(job).gathered()) })
 }
 
-impl Work {
+impl WorkTotals {
     fn add(&mut self, traced: &Traced) {
         self.rays += traced.rendered.rays;
         self.time += traced.rendered.time;
@@ -204,20 +200,20 @@ impl Work {
 ///
 /// # Errors
 /// If a layer that the denoiser needs is missing.
-pub fn film_frame(
+pub fn recorded_frame(
     settings: &FrameSettings,
     denoising: &Denoising,
     rendered: &mut Rendered,
-) -> Result<FilmFrame, DenoiseError> {
-    if let Some(film) = rendered.film.take() {
-        return Ok(FilmFrame::on_device(settings.film_size(), film));
+) -> Result<RecordedFrame, DenoiseError> {
+    if let Some(records) = rendered.records.take() {
+        return Ok(RecordedFrame::on_device(settings.film_size(), records));
     }
     let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
     let layer = |aov: Aov| {
         let found = rendered.aovs.iter().find(|image| image.aov == aov);
         found.map_or(&[][..], |image| &image.values[..])
     };
-    let layers = FilmLayers {
+    let layers = FrameLayers {
         radiance: &radiance,
         // A single sample gives no variance.
         variance: if settings.samples > 1 { layer(Aov::Variance) } else { &[] },
@@ -229,7 +225,7 @@ pub fn film_frame(
         shared: settings.shares_samples(),
     };
     let lacks = |aov: &Aov| layer(*aov).is_empty();
-    let missing = || DenoiseError::Layer(Denoising::FILM.into_iter().find(lacks).unwrap_or(Aov::Motion));
+    let missing = || DenoiseError::Layer(Denoising::LAYERS.into_iter().find(lacks).unwrap_or(Aov::Motion));
     denoising.frame(settings.film_size(), &layers).ok_or_else(missing)
 }
 

@@ -8,7 +8,7 @@ use super::texcoords::{self, Chart};
 use super::wing::{self, Sheet};
 use crate::modelling::sdf::{Blade, Bounds, Parts, RoundCone, Shape, smoothstep};
 use crate::modelling::solid::{Solid, curvature};
-use crate::modelling::spine::{Place, Spine, Station};
+use crate::modelling::spine::{Spine, SpinePosition, Station};
 use glam::{Mat3, Vec2, Vec3};
 use std::f32::consts::PI;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Dragon {
     }
 
     /// Distance to the skin without scales.
-    fn smooth_distance(&self, p: Vec3) -> (f32, Place) {
+    fn smooth_distance(&self, p: Vec3) -> (f32, SpinePosition) {
         let place = self.spine.place(p);
         (self.parts.distance(p, place.distance), place)
     }
@@ -89,7 +89,7 @@ impl Dragon {
     }
 
     /// Height of scales and belly plates above the smooth skin.
-    fn relief(&self, p: Vec3, place: &Place) -> f32 {
+    fn relief(&self, p: Vec3, place: &SpinePosition) -> f32 {
         let trunk = 1.0 - smoothstep(1.3, 1.9, place.from_axis / place.radius);
         let near_skull = smoothstep(0.35, 0.7, p.distance(self.skull));
         let near_tip = smoothstep(0.3, 1.2, place.along);
@@ -141,14 +141,14 @@ impl Solid for Dragon {
 }
 
 /// Overlapping transverse plates: each rises gradually and ends in a step.
-fn belly_plates(place: &Place) -> f32 {
+fn belly_plates(place: &SpinePosition) -> f32 {
     const PITCH: f32 = 0.4;
     let t = (place.along / PITCH).rem_euclid(1.0);
     0.04 * (smoothstep(0.0, 0.35, t) - smoothstep(0.35, 1.0, t))
 }
 
 /// Diamond scales in staggered rows; thin parts of the trunk have fewer around them.
-fn scales(place: &Place) -> f32 {
+fn scales(place: &SpinePosition) -> f32 {
     const PITCH: f32 = 0.44;
     let around = (place.radius * 2.0 * PI / PITCH).max(4.0);
     let u = place.along / PITCH;

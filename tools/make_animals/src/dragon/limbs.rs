@@ -24,7 +24,7 @@ pub struct Leg {
 
 /// Position of a point relative to a leg.
 #[derive(Clone, Copy, Debug)]
-pub struct LegPlace {
+pub struct LegPosition {
     /// Distance to the leg without details of the skin.
     pub distance: f32,
     /// Position along the leg, measured from the hip.
@@ -37,7 +37,7 @@ pub struct LegPlace {
 
 impl Leg {
     /// Finds the nearest position along the leg.
-    pub fn place(&self, p: Vec3) -> LegPlace {
+    pub fn place(&self, p: Vec3) -> LegPosition {
         const MOST_MUSCLE: f32 = 1.8;
         let tip = self.ball + self.toes * 0.7;
         let joints = [self.hip, self.knee, self.ankle, self.ball, tip];
@@ -47,7 +47,7 @@ impl Leg {
         let bend = |i: usize| heading(i.saturating_sub(1)) + heading(i.min(3));
         let outwards = Vec3::Z * self.hip.z.signum();
         let mut along = 0.0;
-        let mut best: Option<LegPlace> = None;
+        let mut best: Option<LegPosition> = None;
         for i in 0..4 {
             let bone = joints[i + 1] - joints[i];
             let t = ((p - joints[i]).dot(bone) / bone.length_squared()).clamp(0.0, 1.0);
@@ -56,7 +56,7 @@ impl Leg {
             let distance = from_axis.length() - radius;
             if best.is_none_or(|best| distance < best.distance) {
                 let front = outwards.cross(bend(i).lerp(bend(i + 1), t)).normalize();
-                best = Some(LegPlace {
+                best = Some(LegPosition {
                     distance,
                     along: along + bone.length() * t,
                     angle: from_axis.dot(front).atan2(from_axis.dot(outwards)),

@@ -5,12 +5,12 @@
 
 mod collapse;
 mod edges;
+mod edit_mesh;
 mod relax;
-mod work;
 
 use super::mesher::Mesh;
+use edit_mesh::EditMesh;
 use glam::Vec3;
-use work::Work;
 
 /// Properties of the surface that the remesher needs.
 pub trait Surface: Sync {
@@ -37,7 +37,7 @@ pub fn remesh(mesh: &Mesh, surface: &dyn Surface, vertices: f32) -> Mesh {
     const POLISHING_ROUNDS: usize = 3;
     const SETTLING_PASSES: usize = 3;
     const SLIVER_SWEEPS: usize = 6;
-    let mut work = Work::new(mesh, surface.shortest_edge());
+    let mut work = EditMesh::new(mesh, surface.shortest_edge());
     for _ in 0..THINNING_PASSES {
         work.coarsen();
     }
@@ -63,7 +63,7 @@ pub fn remesh(mesh: &Mesh, surface: &dyn Surface, vertices: f32) -> Mesh {
     work.compact()
 }
 
-impl Work {
+impl EditMesh {
     fn coarsen(&mut self) {
         self.collapse_short();
         self.flip_all();

@@ -242,7 +242,7 @@ enum Join {
     Carve,
 }
 
-struct Part {
+struct ShapePart {
     shape: Box<dyn Shape>,
     bounds: Bounds,
     join: Join,
@@ -253,7 +253,7 @@ struct Part {
 /// An ordered list of parts, blended one after another.
 #[derive(Default)]
 pub struct Parts {
-    parts: Vec<Part>,
+    parts: Vec<ShapePart>,
     paint: u8,
 }
 
@@ -291,7 +291,7 @@ impl Parts {
     }
 
     fn push(&mut self, blend: f32, shape: impl Shape + 'static, join: Join) {
-        self.parts.push(Part {
+        self.parts.push(ShapePart {
             bounds: shape.bounds(),
             shape: Box::new(shape),
             join,

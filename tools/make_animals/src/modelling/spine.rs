@@ -48,7 +48,7 @@ impl Station {
 
 /// Position of a point relative to the trunk.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SpinePosition {
     /// Signed distance to the smooth trunk.
     pub distance: f32,
     /// Distance to the centre line.
@@ -105,7 +105,7 @@ impl Spine {
     }
 
     /// Finds the position of `p`: the nearest cross-section whose plane contains it.
-    pub fn place(&self, p: Vec3) -> Place {
+    pub fn place(&self, p: Vec3) -> SpinePosition {
         let ends = [self.stations[0], self.stations[self.stations.len() - 1]];
         let mut best = ends[0];
         let mut best_distance = f32::INFINITY;
@@ -170,7 +170,7 @@ fn orient(station: &mut Station, up: Vec3) {
 }
 
 /// Position of `p` relative to one cross-section.
-fn place_at(station: &Station, p: Vec3) -> Place {
+fn place_at(station: &Station, p: Vec3) -> SpinePosition {
     let to_p = p - station.point;
     let up = to_p.dot(station.up);
     let right = to_p.dot(station.right);
@@ -181,7 +181,7 @@ fn place_at(station: &Station, p: Vec3) -> Place {
     let k0 = (radial / radii).length();
     let k1 = (radial / (radii * radii)).length();
     let distance = if k1 < 1e-6 { -vertical.min(station.side) } else { k0 * (k0 - 1.0) / k1 };
-    Place {
+    SpinePosition {
         distance,
         from_axis: to_p.length(),
         along: station.along,

@@ -3,7 +3,7 @@
 use super::{
     Slot,
     measure::tile_count,
-    work::{Phase, Work, event_now, is_past},
+    work::{Phase, RemainingWork, event_now, is_past},
 };
 use crate::{
     cuda::{
@@ -32,7 +32,7 @@ impl Slot {
         result
     }
 
-    fn advance(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<bool> {
+    fn advance(&mut self, work: &mut RemainingWork, kernels: &Kernels) -> CudaResult<bool> {
         if let Some(event) = work.phase.event()
             && !is_past(event)?
         {
@@ -65,7 +65,7 @@ impl Slot {
     }
 
     /// Queues the next chunk of the pass, or ends the pass.
-    fn sample(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+    fn sample(&mut self, work: &mut RemainingWork, kernels: &Kernels) -> CudaResult<Phase> {
         let Some(chunk) = work.chunks.pop_front() else {
             return if work.task.passes.is_adaptive() && !work.task.passes.is_over() {
                 self.measure(work, kernels)
@@ -85,14 +85,14 @@ impl Slot {
     }
 
     /// Starts the step after the last pass. AOVs and blocks of files are computed for finished pictures only.
-    pub(super) fn end_sampling(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+    pub(super) fn end_sampling(&mut self, work: &mut RemainingWork, kernels: &Kernels) -> CudaResult<Phase> {
         if !work.task.passes.is_adaptive() {
             work.task.passes.go_on(&[]);
         }
         if !work.task.passes.finish(work.task.samples) {
             work.task.aovs = AovSet::default();
             work.task.file_rows = None;
-            work.task.film = None;
+            work.task.records = None;
         }
         if work.task.aovs.is_empty() || work.gathers && !work.task.aovs.contains(Aov::Variance) {
             self.finish(work, kernels)
@@ -102,7 +102,7 @@ impl Slot {
     }
 
     /// Queues the remaining launches of a chunk, or as many as can be queued now.
-    fn go_on(&mut self, work: &mut Work, mut run: ChunkLaunch, kernels: &Kernels) -> CudaResult<Phase> {
+    fn go_on(&mut self, work: &mut RemainingWork, mut run: ChunkLaunch, kernels: &Kernels) -> CudaResult<Phase> {
         let all = self.launch_waves(work, kernels, |queues, _, launch| queues.go_on(&mut run, launch))?;
         let event = event_now(&self.stream)?;
         if !all {
@@ -115,7 +115,7 @@ impl Slot {
     /// Calls `queue` with the picture's parameters and the context for launching waves.
     fn launch_waves<T>(
         &mut self,
-        work: &mut Work,
+        work: &mut RemainingWork,
         kernels: &Kernels,
         queue: impl FnOnce(&Queues, &Params, &mut WaveLaunch) -> CudaResult<T>,
     ) -> CudaResult<T> {
@@ -136,7 +136,7 @@ impl Slot {
     }
 
     /// Queues a chunk in the loop schedule.
-    fn run_loop(&mut self, work: &mut Work, chunk: &Chunk, kernels: &Kernels) -> CudaResult<Phase> {
+    fn run_loop(&mut self, work: &mut RemainingWork, chunk: &Chunk, kernels: &Kernels) -> CudaResult<Phase> {
         let mut params = work.params;
         params.film.sample_begin = chunk.samples.start;
         params.film.sample_end = chunk.samples.end;

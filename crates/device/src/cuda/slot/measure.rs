@@ -2,13 +2,13 @@
 
 use super::{
     Slot,
-    work::{Phase, Work, event_now},
+    work::{Phase, RemainingWork, event_now},
 };
 use crate::{
     cuda::{
         kernels::{Kernels, arguments},
         memory::bytes_of,
-        waves::Stage,
+        waves::GpuStage,
     },
     film::adaptive::Passes,
     records::params::TILE_ITEMS,
@@ -39,11 +39,11 @@ impl Slot {
     }
 
     /// Queues the measurement of the noise after a pass.
-    pub(super) fn measure(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+    pub(super) fn measure(&mut self, work: &mut RemainingWork, kernels: &Kernels) -> CudaResult<Phase> {
         let tiles = tile_count(&work.params);
         let mut params = work.params;
         params.film.tiles = std::ptr::null();
-        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        work.marks.push((GpuStage::Other, event_now(&self.stream)?));
         let (begin, none) = (0u32, std::ptr::null_mut::<RayTally>());
         // SAFETY: see `run_loop`.
         unsafe {
@@ -58,7 +58,7 @@ impl Slot {
     }
 
     /// Plans the next pass from the measured noise. If no tile needs more samples, sampling ends.
-    pub(super) fn next_pass(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+    pub(super) fn next_pass(&mut self, work: &mut RemainingWork, kernels: &Kernels) -> CudaResult<Phase> {
         let bytes = tile_count(&work.params) as usize * size_of::<f32>();
         let errors: Vec<f32> = bytemuck::pod_collect_to_vec(&self.measured.bytes()[..bytes]);
         if !work.task.passes.go_on(&errors) {

@@ -2,7 +2,7 @@
 
 use super::{
     picture::picture_bytes,
-    work::{Phase, Task, Work},
+    work::{Phase, RemainingWork, Task},
 };
 use crate::{
     Accumulation, Frame, FrameSettings,
@@ -70,7 +70,7 @@ pub struct Slot {
     pub(super) spare: SparePinned,
     pub queues: Queues,
     pub(super) lengths: Pinned,
-    pub work: Option<Work>,
+    pub work: Option<RemainingWork>,
 }
 
 impl Slot {
@@ -164,7 +164,7 @@ impl Slot {
             && chunks.iter().all(is_whole)
             && aovs.iter().any(|aov| aov != Aov::Variance);
         let (phase, under_way, marks) = (Phase::Sampling, VecDeque::new(), Vec::new());
-        self.work = Some(Work { params, task, chunks, phase, gathers, under_way, marks });
+        self.work = Some(RemainingWork { params, task, chunks, phase, gathers, under_way, marks });
         Ok(())
     }
 

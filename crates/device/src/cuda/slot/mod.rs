@@ -8,5 +8,5 @@ mod upload;
 mod work;
 
 pub use memory::Slot;
-pub use picture::Picture;
+pub use picture::FinishedFrame;
 pub use work::{Task, elapsed, event_now};

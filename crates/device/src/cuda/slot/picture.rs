@@ -2,16 +2,16 @@
 
 use super::{
     Slot,
-    work::{Phase, Task, Work, elapsed, event_now},
+    work::{Phase, RemainingWork, Task, elapsed, event_now},
 };
 use crate::{
     Accumulation, AccumulationState, OwnRays,
     cuda::{
         aovs,
-        film_filter::GpuFrame,
+        denoise_filter::GpuFrame,
         kernels::{Kernels, arguments},
         memory::bytes_of,
-        waves::Stage,
+        waves::GpuStage,
     },
     records::params::aim_display,
 };
@@ -28,17 +28,17 @@ const PLACE_ALIGNMENT: usize = 64;
 const BLOCKS_PLACE: usize = 256;
 
 /// A finished frame.
-pub struct Picture {
+pub struct FinishedFrame {
     pub pixels: Bytes,
     pub aovs: Vec<AovImage>,
     /// Blocks of a file, instead of pixels and AOVs.
     pub blocks: Option<FileBlocks>,
-    /// The frame in the form that the film denoiser reads, instead of pixels and AOVs that were not requested.
-    pub film: Option<GpuFrame>,
+    /// The frame in the form that the denoiser reads, instead of pixels and AOVs that were not requested.
+    pub records: Option<GpuFrame>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
-    pub stages: Vec<(Stage, Duration)>,
+    pub stages: Vec<(GpuStage, Duration)>,
     /// Progress of the picture. Its film stays in the slot until another frame starts.
     pub state: AccumulationState,
     /// The rays of the frame, if requested.
@@ -49,14 +49,14 @@ impl Slot {
     /// Queues a launch that gathers the AOVs of the next items.
     pub(super) fn gather_aovs(
         &mut self,
-        work: &mut Work,
+        work: &mut RemainingWork,
         Range { start, end }: Range<u32>,
         kernels: &Kernels,
     ) -> CudaResult<Phase> {
         let next = end.min(start.saturating_add(aovs::launch_items(work.task.samples)));
         let mut params = work.params;
         params.film.tiles = std::ptr::null();
-        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        work.marks.push((GpuStage::Other, event_now(&self.stream)?));
         let none = std::ptr::null_mut::<RayTally>();
         let kernel = if work.gathers {
             "throng_gather_variance"
@@ -94,11 +94,11 @@ impl Slot {
     }
 
     /// Queues the conversion of the film to pixels, and then either their copy to page-locked memory or the compression of a file's blocks.
-    pub(super) fn finish(&mut self, work: &mut Work, kernels: &Kernels) -> CudaResult<Phase> {
+    pub(super) fn finish(&mut self, work: &mut RemainingWork, kernels: &Kernels) -> CudaResult<Phase> {
         let mut params = work.params;
         let PictureParams { transparent, draws_edges, .. } = params.picture;
         aim_display(&mut params.film, (transparent != 0, draws_edges != 0), |aov| self.layer(work, aov));
-        work.marks.push((Stage::Other, event_now(&self.stream)?));
+        work.marks.push((GpuStage::Other, event_now(&self.stream)?));
         let (begin, pixels, none) = (0u32, pixel_count(&params) as u32, std::ptr::null_mut::<RayTally>());
         let cover = work.task.shares_cover.then_some("throng_gather_cover");
         for kernel in cover.into_iter().chain(["throng_resolve_pixel"]) {
@@ -118,7 +118,7 @@ impl Slot {
     }
 
     /// Address of an AOV's values, or null if it is not gathered.
-    fn layer(&self, work: &Work, aov: Aov) -> *const f32 {
+    fn layer(&self, work: &RemainingWork, aov: Aov) -> *const f32 {
         if work.task.aovs.contains(aov) {
             self.aovs.image(work.task.aovs, pixel_count(&work.params), aov).cast_const()
         } else {
@@ -126,13 +126,13 @@ impl Slot {
         }
     }
 
-    /// Queues the copy of pixels and AOVs to page-locked memory. If the film denoiser reads the frame, its records replace the pixels.
-    fn fetch(&mut self, work: &Work) -> CudaResult<Phase> {
-        let (place, pixels) = (PicturePlace::of(&work.params), pixel_count(&work.params));
+    /// Queues the copy of pixels and AOVs to page-locked memory. If the denoiser reads the frame, its records replace the pixels.
+    fn fetch(&mut self, work: &RemainingWork) -> CudaResult<Phase> {
+        let (place, pixels) = (PictureOffsets::of(&work.params), pixel_count(&work.params));
         let aovs = work.task.aovs;
-        let wanted = work.task.film.as_ref().map_or(aovs, |(_, wanted)| *wanted);
+        let wanted = work.task.records.as_ref().map_or(aovs, |(_, wanted)| *wanted);
         self.picture = self.spare.take(place.aovs + aovs::image_bytes(wanted, pixels))?;
-        if let Some((film, _)) = &work.task.film {
+        if let Some((records, _)) = &work.task.records {
             let layers = DenoiseLayers {
                 radiance: self.pixels.at::<f32>(0).cast_const(),
                 variance: self.layer(work, Aov::Variance),
@@ -142,12 +142,12 @@ impl Slot {
                 ..Zeroable::zeroed()
             };
             // SAFETY: the work keeps the frame alive, and the slot keeps the rest, until the stream has passed this.
-            unsafe { film.record(layers, &mut self.outliers, &self.stream)? };
+            unsafe { records.record(layers, &mut self.outliers, &self.stream)? };
         }
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the picture is taken after the event that follows.
         unsafe {
-            if work.task.film.is_none() {
+            if work.task.records.is_none() {
                 self.pixels.read_later(picture, 0, picture_bytes(&work.params), stream)?;
             }
             self.tally.read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
@@ -172,13 +172,14 @@ impl Slot {
     }
 
     /// Takes the frame for which [`Self::pump`] returned true.
-    pub fn take(&mut self) -> CudaResult<Option<Picture>> {
-        let Some(Work { params, task, phase: Phase::Finished(finished, delivered), marks, .. }) = self.work.take()
+    pub fn take(&mut self) -> CudaResult<Option<FinishedFrame>> {
+        let Some(RemainingWork { params, task, phase: Phase::Finished(finished, delivered), marks, .. }) =
+            self.work.take()
         else {
             return Ok(None);
         };
-        let Task { started, own_rays, passes, aovs, file_rows, film, .. } = task;
-        let place = PicturePlace::of(&params);
+        let Task { started, own_rays, passes, aovs, file_rows, records, .. } = task;
+        let place = PictureOffsets::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
         let blocks = file_rows.zip(delivered).map(|(rows, (offsets, bytes))| FileBlocks {
             rows,
@@ -188,9 +189,9 @@ impl Slot {
         let (pixels, aovs, tally) = match blocks {
             Some(_) => (Bytes::new(), Vec::new(), 0),
             None => (
-                if film.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
+                if records.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
                 aovs::images(
-                    film.as_ref().map_or(aovs, |(_, wanted)| *wanted),
+                    records.as_ref().map_or(aovs, |(_, wanted)| *wanted),
                     pixel_count(&params),
                     picture.slice(place.aovs..),
                 ),
@@ -203,11 +204,11 @@ impl Slot {
             .zip(ends)
             .map(|((stage, begin), end)| Ok((*stage, elapsed(begin, end)?)))
             .collect::<CudaResult<_>>()?;
-        Ok(Some(Picture {
+        Ok(Some(FinishedFrame {
             pixels,
             aovs,
             blocks,
-            film: film.map(|(film, _)| film),
+            records: records.map(|(records, _)| records),
             tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,
             finished,
@@ -219,12 +220,12 @@ impl Slot {
 }
 
 /// Offsets of the parts of a picture in page-locked memory, after its pixels, aligned for floats.
-pub(super) struct PicturePlace {
+pub(super) struct PictureOffsets {
     pub(super) tally: usize,
     pub(super) aovs: usize,
 }
 
-impl PicturePlace {
+impl PictureOffsets {
     pub(super) fn of(params: &Params) -> Self {
         let tally = picture_bytes(params).next_multiple_of(PLACE_ALIGNMENT);
         Self { tally, aovs: (tally + size_of::<RayTally>()).next_multiple_of(PLACE_ALIGNMENT) }

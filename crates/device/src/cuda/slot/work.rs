@@ -3,8 +3,8 @@
 use crate::{
     OwnRays,
     cuda::{
-        film_filter::GpuFrame,
-        waves::{Chunk, ChunkLaunch, Cut, Stage},
+        denoise_filter::GpuFrame,
+        waves::{Chunk, ChunkLaunch, Cut, GpuStage},
     },
     film::adaptive::Passes,
 };
@@ -27,8 +27,8 @@ pub struct Task {
     pub aovs: AovSet,
     /// Rows of a file, if the picture is to be encoded as blocks.
     pub file_rows: Option<FileRows>,
-    /// Memory for the frame in the form that the film denoiser reads, and the AOVs to return in addition.
-    pub film: Option<(GpuFrame, AovSet)>,
+    /// Memory for the frame in the form that the denoiser reads, and the AOVs to return in addition.
+    pub records: Option<(GpuFrame, AovSet)>,
     pub started: Event,
     /// Lists to which the frame's rays are appended; wavefront schedule only.
     pub own_rays: Option<OwnRays>,
@@ -41,9 +41,9 @@ pub struct Task {
 }
 
 /// The remaining work for the frame in a slot.
-pub struct Work {
+pub struct RemainingWork {
     pub(super) params: Params,
-    /// As it was accepted. AOVs, rows and film are cleared if the passes end before the picture is finished.
+    /// As it was accepted. AOVs, rows and records are cleared if the passes end before the picture is finished.
     pub(super) task: Task,
     /// Remaining chunks of the current pass.
     pub(super) chunks: VecDeque<Chunk>,
@@ -52,7 +52,7 @@ pub struct Work {
     pub(super) gathers: bool,
     /// One event per queued chunk.
     pub(super) under_way: VecDeque<Event>,
-    pub(super) marks: Vec<(Stage, Event)>,
+    pub(super) marks: Vec<(GpuStage, Event)>,
 }
 
 /// The next step of a frame's work, which is queued once the step's event is past.
@@ -85,7 +85,7 @@ impl Phase {
 }
 
 // SAFETY: the pointers in the parameters are GPU addresses, which are not tied to a thread.
-unsafe impl Send for Work {}
+unsafe impl Send for RemainingWork {}
 
 /// Records an event at the end of the queued work.
 pub fn event_now(stream: &Stream) -> CudaResult<Event> {

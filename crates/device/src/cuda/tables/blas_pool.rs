@@ -55,8 +55,8 @@ pub struct DeformingPool {
     staging: Pinned,
 }
 
-/// Part of a pool, in units or triangles: start and count.
-type Part = (usize, usize);
+/// Range of a pool, in units or triangles: start and count.
+type PoolRange = (usize, usize);
 
 impl DeformingPool {
     /// Bytes allocated on the GPU.
@@ -97,7 +97,7 @@ impl DeformingPool {
         let pairs = blas.iter().zip(pool_offsets(blas));
         let trees: Vec<(&Blas, PoolOffset)> =
             pairs.map(|(blas, offset)| (&**blas, offset)).filter(|(blas, _)| wanted(blas)).collect();
-        let part = |start: fn(&PoolOffset) -> u32, size: fn(&Blas) -> usize| -> Part {
+        let part = |start: fn(&PoolOffset) -> u32, size: fn(&Blas) -> usize| -> PoolRange {
             let first = trees.iter().map(|(_, offset)| start(offset) as usize).min();
             let count = trees.iter().map(|(blas, _)| size(blas)).sum();
             (first.unwrap_or(0), count)

@@ -59,7 +59,7 @@ struct TablePlaces {
 
 /// Offsets of all tables in one allocation.
 #[derive(Default)]
-pub struct Plan<'a> {
+pub struct TableLayout<'a> {
     parts: Vec<(usize, &'a [u8])>,
     /// Offsets in bytes of the vertices, corners and attributes of each mesh.
     meshes: Vec<[usize; 3]>,
@@ -70,34 +70,34 @@ pub struct Plan<'a> {
     pub bytes: usize,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> TableLayout<'a> {
     pub fn new(tables: &'a Tables) -> Self {
-        let mut plan = Self::default();
+        let mut layout = Self::default();
         for mesh in &tables.attributes {
             let parts = [bytes_of(&mesh.vertices), bytes_of(&mesh.corners), bytes_of(&mesh.attributes)];
-            let places = parts.map(|data| plan.add(data));
-            plan.meshes.push(places);
+            let places = parts.map(|data| layout.add(data));
+            layout.meshes.push(places);
         }
-        plan.mesh_bytes = plan.bytes;
+        layout.mesh_bytes = layout.bytes;
         for texels in tables.texels() {
-            let start = plan.add(texels);
-            plan.textures.push(start);
+            let start = layout.add(texels);
+            layout.textures.push(start);
         }
-        plan.texture_bytes = plan.bytes - plan.mesh_bytes;
-        plan.tables = TablePlaces {
-            meshes: plan.reserve(size_of_val(&tables.meshes[..])),
-            textures: plan.reserve(size_of_val(&tables.textures[..])),
-            materials: plan.reserve(size_of_val(&tables.materials[..])),
-            lobes: plan.reserve(size_of_val(&tables.lobes[..])),
-            maps: plan.reserve(size_of_val(&tables.maps[..])),
-            material_slots: plan.reserve(size_of_val(&tables.scene.material_slots[..])),
-            lights: plan.reserve(size_of_val(&tables.lights[..])),
-            sky_rows: plan.reserve(size_of_val(&tables.sky.table.rows[..])),
-            sky_cells: plan.reserve(size_of_val(&tables.sky.table.cells[..])),
-            srgb: plan.reserve(size_of_val(&tables.srgb)),
-            filters: plan.reserve(size_of_val(&FILTER_TABLES[..])),
+        layout.texture_bytes = layout.bytes - layout.mesh_bytes;
+        layout.tables = TablePlaces {
+            meshes: layout.reserve(size_of_val(&tables.meshes[..])),
+            textures: layout.reserve(size_of_val(&tables.textures[..])),
+            materials: layout.reserve(size_of_val(&tables.materials[..])),
+            lobes: layout.reserve(size_of_val(&tables.lobes[..])),
+            maps: layout.reserve(size_of_val(&tables.maps[..])),
+            material_slots: layout.reserve(size_of_val(&tables.scene.material_slots[..])),
+            lights: layout.reserve(size_of_val(&tables.lights[..])),
+            sky_rows: layout.reserve(size_of_val(&tables.sky.table.rows[..])),
+            sky_cells: layout.reserve(size_of_val(&tables.sky.table.cells[..])),
+            srgb: layout.reserve(size_of_val(&tables.srgb)),
+            filters: layout.reserve(size_of_val(&FILTER_TABLES[..])),
         };
-        plan
+        layout
     }
 
     fn reserve(&mut self, bytes: usize) -> usize {

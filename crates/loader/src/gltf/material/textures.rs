@@ -177,10 +177,10 @@ impl<'a> Table<'a> {
         let mut images: Vec<usize> = self.requests.iter().map(|r| r.image).collect();
         images.sort_unstable();
         images.dedup();
-        let pictures: Vec<(usize, Option<Picture>)> = images
+        let pictures: Vec<(usize, Option<GltfPicture>)> = images
             .into_par_iter()
             .map(|image| {
-                let picture = Picture::read(self.document, image);
+                let picture = GltfPicture::read(self.document, image);
                 let picture = self.document.or_warn(picture, "its textures are left out")?;
                 Ok((image, picture))
             })
@@ -189,7 +189,7 @@ impl<'a> Table<'a> {
     }
 
     /// Moves each picture to its last user; other users get copies.
-    fn share(&self, mut pictures: HashMap<usize, Picture>) -> Result<Vec<Option<ModelTexture>>, Fault> {
+    fn share(&self, mut pictures: HashMap<usize, GltfPicture>) -> Result<Vec<Option<ModelTexture>>, Fault> {
         let mut users: HashMap<usize, usize> = HashMap::new();
         for request in &self.requests {
             *users.entry(request.image).or_default() += 1;
@@ -204,13 +204,13 @@ impl<'a> Table<'a> {
                 self.copy(pictures.get(&request.image), request.image)?
             };
             // Without its picture, the glossiness is the factor alone.
-            let picture = picture.or_else(|| request.glossiness.map(|_| Picture::white()));
+            let picture = picture.or_else(|| request.glossiness.map(|_| GltfPicture::white()));
             textures.push(picture.map(|picture| picture.into_texture(request)));
         }
         Ok(textures)
     }
 
-    fn copy(&self, picture: Option<&Picture>, image: usize) -> Result<Option<Picture>, Fault> {
+    fn copy(&self, picture: Option<&GltfPicture>, image: usize) -> Result<Option<GltfPicture>, Fault> {
         let texels = picture.map_or(0, |p| p.texels.len());
         self.document
             .budget
@@ -221,14 +221,14 @@ impl<'a> Table<'a> {
 }
 
 #[derive(Clone)]
-struct Picture {
+struct GltfPicture {
     name: String,
     width: u32,
     height: u32,
     texels: Vec<[u8; 4]>,
 }
 
-impl Picture {
+impl GltfPicture {
     fn white() -> Self {
         Self { name: "white".to_owned(), width: 1, height: 1, texels: vec![[255; 4]] }
     }

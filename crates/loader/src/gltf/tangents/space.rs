@@ -68,7 +68,7 @@ fn add_degenerate(welded: &Welded, of_vertex: &[Option<Tangent>], of_corner: &mu
 }
 
 /// The contribution of a corner to its group's tangent.
-struct Part {
+struct CornerTangent {
     /// Index in the fan.
     place: u32,
     /// Unit directions in the plane of the normal, or zero.
@@ -85,7 +85,7 @@ struct Scratch {
     fan: Fan,
     /// Group and index of each corner that has a group.
     order: Vec<(u32, u32)>,
-    parts: Vec<Part>,
+    parts: Vec<CornerTangent>,
     tangents: Vec<Option<Tangent>>,
 }
 
@@ -131,13 +131,13 @@ impl Scratch {
     }
 }
 
-fn part(welded: &Welded, vertex: u32, fan: &Fan, place: u32) -> Part {
+fn part(welded: &Welded, vertex: u32, fan: &Fan, place: u32) -> CornerTangent {
     let corner = fan.corners[place as usize];
     let face = welded.face(corner);
     let elements = &welded.elements;
     let normal = elements.normal(vertex);
     let flatten = |v: Vec3| unit_or_zero(v - normal.dot(v) * normal);
-    let mut part = Part {
+    let mut part = CornerTangent {
         place,
         along_u: Vec3::ZERO,
         along_v: Vec3::ZERO,
@@ -158,13 +158,13 @@ fn part(welded: &Welded, vertex: u32, fan: &Fan, place: u32) -> Part {
 }
 
 /// Writes the tangents of a group's corners to their indices in `out`.
-fn average(group: &[Part], out: &mut [Option<Tangent>]) {
+fn average(group: &[CornerTangent], out: &mut [Option<Tangent>]) {
     // A group starts with a triangle that is not flat.
     let mut valid = group.iter().filter(|part| !part.flat);
     let Some(first) = valid.clone().next() else {
         return;
     };
-    let near = |part: &Part| part.along_u.dot(first.along_u) > NEAR && part.along_v.dot(first.along_v) > NEAR;
+    let near = |part: &CornerTangent| part.along_u.dot(first.along_u) > NEAR && part.along_v.dot(first.along_v) > NEAR;
     let whole = sum(group.iter(), first.preserving);
     let together = group.len() > MOST_TOLD_APART || valid.all(near);
     for part in group {
@@ -174,14 +174,14 @@ fn average(group: &[Part], out: &mut [Option<Tangent>]) {
 }
 
 /// Whether two corners of a group are averaged: all except those with opposite directions.
-fn meet(a: &Part, b: &Part) -> bool {
+fn meet(a: &CornerTangent, b: &CornerTangent) -> bool {
     let is_same = a.place == b.place;
     let differ = a.along_u.dot(b.along_u) > -1.0 && a.along_v.dot(b.along_v) > -1.0;
     b.flat || is_same || differ
 }
 
 /// The weighted sum of directions as a tangent; None if they cancel out.
-fn sum<'a>(parts: impl Iterator<Item = &'a Part>, preserving: bool) -> Option<Tangent> {
+fn sum<'a>(parts: impl Iterator<Item = &'a CornerTangent>, preserving: bool) -> Option<Tangent> {
     let valid = parts.filter(|part| !part.flat);
     let sum = valid.fold(Vec3::ZERO, |sum, part| sum + part.angle * part.along_u);
     let tangent = unit_or_zero(sum);

@@ -5,7 +5,7 @@ use super::{
     pose_reference::{Pose, Reference},
     shared::find,
 };
-use crate::gltf::{GltfOptions, Model, Part, load_model_bytes};
+use crate::gltf::{GltfOptions, MeshPart, Model, load_model_bytes};
 use glam::{DMat4, DVec3};
 use serde_json::json;
 use std::{collections::HashMap, path::Path};
@@ -164,7 +164,7 @@ impl<'a> Compare<'a> {
     }
 
     /// The corners of a part's triangles, in the order of its triangles.
-    fn corners(&self, part: &Part, pose: &RigPose) -> Vec<DVec3> {
+    fn corners(&self, part: &MeshPart, pose: &RigPose) -> Vec<DVec3> {
         let mesh = &self.model.meshes[part.mesh as usize];
         let (mut joints, mut out) = (Vec::new(), Deformed::default());
         pose.palette(&self.model.rig, part.skin, &mut joints);

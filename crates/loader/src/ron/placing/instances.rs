@@ -2,7 +2,7 @@
 //! of their copies.
 
 use super::{
-    nesting::{Kept, Nesting, Place as ItemPlace, plan},
+    nesting::{ItemPosition, Kept, Nesting, plan},
     resolved::{Item, Resolved, Target},
 };
 use crate::{
@@ -193,7 +193,7 @@ pub fn unroll(
     for (number, item) in resolved.top.iter().enumerate() {
         let first = unroller.out.instances.len() as u32;
         let frame = Frame { node: NONE, local: Affine3::IDENTITY, material: NONE, stem: NONE };
-        unroller.item(item, ItemPlace::top(number), frame);
+        unroller.item(item, ItemPosition::top(number), frame);
         let instances = first..unroller.out.instances.len() as u32;
         unroller.out.placed.push(PlacedRun { instances, entry: item.entry as u32 });
     }
@@ -239,7 +239,7 @@ struct Unroller<'a> {
 }
 
 impl<'a> Unroller<'a> {
-    fn item(&mut self, item: &Item, place: ItemPlace, frame: Frame) {
+    fn item(&mut self, item: &Item, place: ItemPosition, frame: Frame) {
         let start = self.out.instances.len() as u32;
         // Parents precede their children, so their first copy is known.
         let carrier = item.parent.and_then(|group| self.carriers.get(&group));
@@ -319,7 +319,7 @@ impl<'a> Unroller<'a> {
     fn items(&mut self, list: usize, frame: Frame) {
         let resolved = self.resolved;
         for (number, item) in resolved.lists[list].iter().enumerate() {
-            self.item(item, ItemPlace { list, number }, frame);
+            self.item(item, ItemPosition { list, number }, frame);
         }
     }
 

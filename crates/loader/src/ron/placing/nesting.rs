@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     LoadError,
-    ron::{file::Source, source::Place as FilePlace},
+    ron::{file::Source, source::Place},
 };
 use std::collections::HashSet;
 use throng_scene::{
@@ -22,12 +22,12 @@ const WORTH_IT: u64 = 1 << 20;
 
 /// The position of an item: its list (`usize::MAX` at the top), and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct ItemPosition {
     pub list: usize,
     pub number: usize,
 }
 
-impl Place {
+impl ItemPosition {
     /// The position of an item of `instances`.
     pub fn top(number: usize) -> Self {
         Self { list: usize::MAX, number }
@@ -52,7 +52,7 @@ pub struct Kept {
 
 /// The items that place assemblies.
 pub struct Nesting {
-    kept: HashSet<Place>,
+    kept: HashSet<ItemPosition>,
     totals: Vec<Total>,
     /// Number of instances in the world and in all assemblies.
     pub records: u64,
@@ -60,7 +60,7 @@ pub struct Nesting {
 
 impl Nesting {
     /// Whether the list that an item places is kept as an assembly.
-    pub fn keeps(&self, place: Place) -> bool {
+    pub fn keeps(&self, place: ItemPosition) -> bool {
         self.kept.contains(&place)
     }
 
@@ -74,7 +74,7 @@ impl Nesting {
 ///
 /// # Errors
 /// If a group contains itself or is nested too deeply, or if there are too many instances.
-pub fn plan(source: &Source, file: &SceneFile, resolved: &Resolved, top: &FilePlace) -> Result<Nesting, LoadError> {
+pub fn plan(source: &Source, file: &SceneFile, resolved: &Resolved, top: &Place) -> Result<Nesting, LoadError> {
     let carriers = resolved.top.iter().filter_map(|item| item.parent).collect();
     let lists = resolved.lists.len();
     let totals =
@@ -91,7 +91,7 @@ struct Totals<'a> {
     /// The total of each list, once computed.
     known: Vec<Option<Total>>,
     open: Vec<usize>,
-    kept: HashSet<Place>,
+    kept: HashSet<ItemPosition>,
 }
 
 /// Counts for the expansion of a list or a placement.
@@ -121,7 +121,7 @@ impl Total {
 }
 
 impl Totals<'_> {
-    fn top(mut self, place: &FilePlace) -> Result<Nesting, LoadError> {
+    fn top(mut self, place: &Place) -> Result<Nesting, LoadError> {
         for group in 0..self.file.groups.0.len() {
             self.list(group, place)?;
         }
@@ -129,7 +129,7 @@ impl Totals<'_> {
         let mut total = Total::default();
         for (number, item) in resolved.top.iter().enumerate() {
             let place = place.index(item.entry);
-            total.add(self.item(item, Place::top(number), &place)?);
+            total.add(self.item(item, ItemPosition::top(number), &place)?);
             let all = total.instances.saturating_add(total.nodes);
             self.source.check(&place, check_count(all))?;
             if total.levels > MOST_LEVELS {
@@ -144,7 +144,7 @@ impl Totals<'_> {
         Ok(Nesting { kept: self.kept, totals, records })
     }
 
-    fn item(&mut self, item: &Item, at: Place, place: &FilePlace) -> Result<Total, LoadError> {
+    fn item(&mut self, item: &Item, at: ItemPosition, place: &Place) -> Result<Total, LoadError> {
         let copies = item.count();
         let takes_material = item.materials.is_empty();
         let each = match item.target {
@@ -172,7 +172,7 @@ impl Totals<'_> {
     }
 
     /// Whether the copies of a list are kept as an assembly.
-    fn keeps(&self, item: &Item, list: usize, inner: &Total, place: &FilePlace) -> Result<bool, LoadError> {
+    fn keeps(&self, item: &Item, list: usize, inner: &Total, place: &Place) -> Result<bool, LoadError> {
         let carries = self.carriers.contains(&list) || item.parent.is_some();
         match item.nest {
             Some(true) if carries => {
@@ -192,7 +192,7 @@ impl Totals<'_> {
         self.file.motions.0.get(item.motion as usize).is_some_and(|(_, motion)| is_own(motion))
     }
 
-    fn list(&mut self, list: usize, place: &FilePlace) -> Result<Total, LoadError> {
+    fn list(&mut self, list: usize, place: &Place) -> Result<Total, LoadError> {
         if let Some(known) = self.known[list] {
             return Ok(known);
         }
@@ -206,7 +206,7 @@ impl Totals<'_> {
         let mut total = Total::default();
         let resolved = self.resolved;
         for (number, item) in resolved.lists[list].iter().enumerate() {
-            total.add(self.item(item, Place { list, number }, place)?);
+            total.add(self.item(item, ItemPosition { list, number }, place)?);
         }
         total.depth += 1;
         self.open.pop();
@@ -217,15 +217,15 @@ impl Totals<'_> {
         Ok(total)
     }
 
-    fn too_deep(&self, place: &FilePlace) -> LoadError {
+    fn too_deep(&self, place: &Place) -> LoadError {
         self.source.error(place, format!("groups are nested more than {MAX_DEPTH} deep: flatten them"))
     }
 
-    fn cycle(&self, start: usize, fallback: &FilePlace) -> LoadError {
+    fn cycle(&self, start: usize, fallback: &Place) -> LoadError {
         let name = |l: &usize| self.file.groups.0.get(*l).map(|(n, _)| n.as_str());
         let mut names: Vec<&str> = self.open[start..].iter().filter_map(name).collect();
         let message = |names: &[&str]| format!("groups contain themselves: {}: break the circle", names.join(" → "));
-        let groups = FilePlace::ROOT.key("groups");
+        let groups = Place::ROOT.key("groups");
         match names.first().copied() {
             Some(first) => {
                 names.push(first);

@@ -2,12 +2,12 @@
 
 use super::{
     SLIVER, TOO_LONG, TOO_SHORT,
-    work::{DEAD, Edge, Work},
+    edit_mesh::{DEAD, Edge, EditMesh},
 };
 use crate::modelling::quadric::Quadric;
 use glam::Vec3;
 
-impl Work {
+impl EditMesh {
     /// Collapses edges that are too short, starting with the shortest.
     pub fn collapse_short(&mut self) {
         let mut quadrics = self.quadrics();

@@ -2,11 +2,11 @@
 
 use super::{
     SLIVER, Surface, TOO_LONG,
-    work::{Edge, Work},
+    edit_mesh::{Edge, EditMesh},
 };
 use glam::Vec3;
 
-impl Work {
+impl EditMesh {
     /// Splits edges that are too long, starting with the longest.
     pub fn split_long(&mut self, surface: &dyn Surface) {
         let edges = self.measured_edges(|ratio| ratio > TOO_LONG);

@@ -1,10 +1,10 @@
 //! Moving vertices over the surface.
 
-use super::{Surface, work::Work};
+use super::{Surface, edit_mesh::EditMesh};
 use glam::{Mat3, Vec3};
 use rayon::prelude::*;
 
-impl Work {
+impl EditMesh {
     /// Moves every vertex towards the centre of its neighbours and back onto the surface.
     pub fn relax(&mut self, surface: &dyn Surface) {
         let targets: Vec<Vec3> =

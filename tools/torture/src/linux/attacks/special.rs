@@ -41,7 +41,7 @@ const INPUTS: [(&str, &str); 24] = [
     ("out/0001.jpg", "render scene.ron -q -f 1 -o out/####.jpg --skip-existing"),
     ("out/0001.webp", "render scene.ron -q -f 1 -o out/####.webp --skip-existing"),
     ("out/0001.exr", "render scene.ron -q -f 1 -o out/####.exr --skip-existing"),
-    ("out/0001.png", "render scene.ron -q -f 1-2 -o out/####.png --skip-existing --video film.webp"),
+    ("out/0001.png", "render scene.ron -q -f 1-2 -o out/####.png --skip-existing --video video.webp"),
     ("trees", "render scene.ron -q -f 1 -o a.png --cache trees"),
     ("TREE", "render scene.ron -q -f 1 -o a.png --cache trees"),
 ];
@@ -65,10 +65,10 @@ const OUTPUTS: [(&str, &str); 16] = [
     ("a", "render scene.ron -q -f 1 -o a"),
     ("0001.png", "render scene.ron -q -f 1 -o ####.png --sheet sheet.png"),
     ("sheet.png", "render scene.ron -q --sheet sheet.png"),
-    ("film.webp", "render scene.ron -q --video film.webp"),
-    ("film.apng", "render scene.ron -q --video film.apng"),
-    ("film.gif", "render scene.ron -q --video film.gif"),
-    ("film.mp4", "render scene.ron -q --video film.mp4"),
+    ("video.webp", "render scene.ron -q --video video.webp"),
+    ("video.apng", "render scene.ron -q --video video.apng"),
+    ("video.gif", "render scene.ron -q --video video.gif"),
+    ("video.mp4", "render scene.ron -q --video video.mp4"),
     ("a.png.film", "render scene.ron -q -f 1 -o a.png --checkpoint"),
     ("a.hit", "trace scene.ron few.ray --hits a.hit"),
     ("a.json", "trace scene.ron few.ray --report a.json"),
@@ -244,7 +244,7 @@ fn unwritten(
     expected: Option<&[u8]>,
 ) -> Option<String> {
     // Outputs that are continued or that consist of several files require regular files.
-    let may_refuse = ["dump", "film.mp4", "a.png.film"].contains(&name);
+    let may_refuse = ["dump", "video.mp4", "a.png.film"].contains(&name);
     let failed = matches!(ended.end, End::Code(1 | 2));
     let same = |received: &[u8]| {
         if name.ends_with(".json") {

@@ -66,7 +66,7 @@ cached tree | 4 | tree | blas | TREE | render scene.ron TINY --cache trees
 /// Commands that write sample files.
 const MAKERS: &str = "
 render scene.ron TINY -o made/small.png --cache trees; render scene.ron TINY -o made/small.jpg; render scene.ron TINY -o made/small.webp
-render scene.ron TINY -o made/small.exr; render scene.ron -q ONE -f 1-3 --size 32x18 --video made/film.webp
+render scene.ron TINY -o made/small.exr; render scene.ron -q ONE -f 1-3 --size 32x18 --video made/video.webp
 render scene.ron -q ONE -f 1 --size 32x18 --color-depth 16 -o made/deep.png
 render scene.ron -q ONE -f 1 --size 32x18 --layers all -o made/layers.exr
 render scene.ron -q ONE -f 1 --size 32x18 --color-depth 32 --exr-compression none -o made/plain.exr

@@ -7,7 +7,7 @@ use glam::Vec3;
 const STEPS: usize = 1 << 16;
 
 /// Sums over the frames of two sequences. Frames are added in order.
-pub struct FilmDifference {
+pub struct SequenceDifference {
     pixels_per_degree: f32,
     frames: u32,
     mean: f64,
@@ -16,7 +16,7 @@ pub struct FilmDifference {
     not_finite: [usize; 2],
     /// Histogram of the pixels' differences.
     counts: Vec<u64>,
-    /// Sum of [`FilmStats::flicker`] over pairs of consecutive frames, and the number of these pairs.
+    /// Sum of [`SequenceStats::flicker`] over pairs of consecutive frames, and the number of these pairs.
     flicker: f64,
     pairs: u32,
     last: Option<(u32, Shown, Shown)>,
@@ -24,7 +24,7 @@ pub struct FilmDifference {
 
 /// Statistics over the frames that both sequences have.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct FilmStats {
+pub struct SequenceStats {
     pub frames: u32,
     /// Mean ꟻLIP.
     pub mean: f64,
@@ -42,7 +42,7 @@ pub struct FilmStats {
     pub not_finite: [usize; 2],
 }
 
-impl FilmDifference {
+impl SequenceDifference {
     pub fn new(pixels_per_degree: f32) -> Self {
         let counts = vec![0; STEPS + 1];
         Self {
@@ -86,9 +86,9 @@ impl FilmDifference {
         Ok(found.stats)
     }
 
-    pub fn stats(&self) -> FilmStats {
+    pub fn stats(&self) -> SequenceStats {
         let frames = f64::from(self.frames.max(1));
-        FilmStats {
+        SequenceStats {
             frames: self.frames,
             mean: self.mean / frames,
             p99: self.percentile(0.99),
@@ -151,43 +151,43 @@ mod tests {
         LinearImage { width, pixels: vec![Vec3::splat(linear); width * 8], ..LinearImage::default() }
     }
 
-    fn film(frames: &[(u32, f32, f32)]) -> FilmStats {
-        let mut film = FilmDifference::new(PIXELS_PER_DEGREE);
+    fn sequence(frames: &[(u32, f32, f32)]) -> SequenceStats {
+        let mut sequence = SequenceDifference::new(PIXELS_PER_DEGREE);
         for &(frame, a, b) in frames {
-            film.add(frame, &grey(a, 8), &grey(b, 8)).unwrap();
+            sequence.add(frame, &grey(a, 8), &grey(b, 8)).unwrap();
         }
-        film.stats()
+        sequence.stats()
     }
 
     #[test]
     fn what_is_off_alike_in_all_frames_does_not_flicker() {
-        let steady = film(&[(1, 0.2, 0.3), (2, 0.4, 0.5), (3, 0.6, 0.7)]);
+        let steady = sequence(&[(1, 0.2, 0.3), (2, 0.4, 0.5), (3, 0.6, 0.7)]);
         assert!(steady.flicker.unwrap() < 1e-5 && steady.mean > 0.01, "{steady:?}");
         assert_eq!((steady.frames, steady.pairs, steady.differing), (3, 2, 1.0));
-        let flickering = film(&[(1, 0.5, 0.6), (2, 0.5, 0.4), (3, 0.5, 0.6)]);
+        let flickering = sequence(&[(1, 0.5, 0.6), (2, 0.5, 0.4), (3, 0.5, 0.6)]);
         assert!((flickering.flicker.unwrap() - 0.2).abs() < 1e-5, "{flickering:?}");
     }
 
     #[test]
     fn frames_that_do_not_follow_each_other_are_no_pair() {
-        assert_eq!(film(&[(1, 0.5, 0.6), (3, 0.5, 0.4)]).flicker, None);
-        assert_eq!(film(&[(1, 0.5, 0.6), (3, 0.5, 0.4), (4, 0.5, 0.4)]).pairs, 1);
+        assert_eq!(sequence(&[(1, 0.5, 0.6), (3, 0.5, 0.4)]).flicker, None);
+        assert_eq!(sequence(&[(1, 0.5, 0.6), (3, 0.5, 0.4), (4, 0.5, 0.4)]).pairs, 1);
     }
 
     #[test]
     fn the_percentile_is_that_of_all_pixels() {
-        let one = film(&[(1, 0.0, 0.0); 1]);
+        let one = sequence(&[(1, 0.0, 0.0); 1]);
         assert_eq!((one.mean, one.p99), (0.0, 0.0));
         let frames: Vec<_> = (0..100).map(|frame| (frame, 0.0, if frame < 2 { 1.0 } else { 0.0 })).collect();
-        let found = film(&frames);
+        let found = sequence(&frames);
         assert!(found.p99 > 0.9 && found.mean < 0.03, "{found:?}");
     }
 
     #[test]
     fn all_frames_have_one_size() {
-        let mut film = FilmDifference::new(PIXELS_PER_DEGREE);
-        film.add(1, &grey(0.5, 8), &grey(0.5, 8)).unwrap();
-        assert!(film.add(2, &grey(0.5, 9), &grey(0.5, 9)).is_err());
-        assert!(film.add(3, &grey(0.5, 8), &grey(0.5, 9)).is_err());
+        let mut sequence = SequenceDifference::new(PIXELS_PER_DEGREE);
+        sequence.add(1, &grey(0.5, 8), &grey(0.5, 8)).unwrap();
+        assert!(sequence.add(2, &grey(0.5, 9), &grey(0.5, 9)).is_err());
+        assert!(sequence.add(3, &grey(0.5, 8), &grey(0.5, 9)).is_err());
     }
 }

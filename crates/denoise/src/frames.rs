@@ -7,20 +7,22 @@
 use rayon::prelude::*;
 use std::sync::Arc;
 use throng_abi::DENOISE_RECORD;
-use throng_device::{ALBEDO_FLOOR, DeviceError, DeviceFilm, FilmFilter, FilmRecords, Filtered, HostFilm, TileGrid};
+use throng_device::{
+    ALBEDO_FLOOR, DenoiseFilter, DeviceError, DeviceRecords, Filtered, FrameRecords, HostFrame, TileGrid,
+};
 
-pub use throng_device::FilmLayers;
+pub use throng_device::FrameLayers;
 
 /// Number of frames before and after a frame that contribute to it.
 pub const REACH: u32 = 4;
 
 /// The data of a frame that the denoiser reads: 64 bytes per pixel.
-pub struct FilmFrame {
+pub struct RecordedFrame {
     size: (u32, u32),
     records: Records,
-    /// As in [`HostFilm`], like `shared`.
+    /// As in [`HostFrame`], like `shared`.
     weights: Vec<f32>,
-    /// As in [`HostFilm`]; empty for opaque frames.
+    /// As in [`HostFrame`]; empty for opaque frames.
     alpha: Vec<f32>,
     shared: bool,
 }
@@ -28,16 +30,16 @@ pub struct FilmFrame {
 /// Location of a frame's records.
 enum Records {
     Host(Vec<f32>),
-    Device(Arc<dyn DeviceFilm>),
+    Device(Arc<dyn DeviceRecords>),
 }
 
-impl FilmFrame {
+impl RecordedFrame {
     /// Memory per pixel, in bytes.
     pub const PIXEL_BYTES: u64 = 4 * DENOISE_RECORD as u64;
 
     /// A frame in a device's memory. The device stores whether samples are shared.
-    pub fn on_device(size: (u32, u32), film: Arc<dyn DeviceFilm>) -> Self {
-        Self { size, records: Records::Device(film), weights: Vec::new(), alpha: Vec::new(), shared: false }
+    pub fn on_device(size: (u32, u32), records: Arc<dyn DeviceRecords>) -> Self {
+        Self { size, records: Records::Device(records), weights: Vec::new(), alpha: Vec::new(), shared: false }
     }
 
     /// Width and height.
@@ -68,10 +70,10 @@ impl FilmFrame {
         Ok(Self { records: Records::Host(records), weights, alpha, ..*self })
     }
 
-    fn records(&self) -> FilmRecords<'_> {
+    fn records(&self) -> FrameRecords<'_> {
         match &self.records {
-            Records::Host(records) => FilmRecords::Host(records),
-            Records::Device(film) => FilmRecords::Device(&**film),
+            Records::Host(records) => FrameRecords::Host(records),
+            Records::Device(records) => FrameRecords::Device(&**records),
         }
     }
 }
@@ -105,23 +107,23 @@ fn told_variance(radiance: &[f32], albedo: &[f32], (width, height): (usize, usiz
 }
 
 /// Denoises frames of animations.
-pub struct FilmDenoiser {
-    filter: FilmFilter,
+pub struct FrameDenoiser {
+    filter: DenoiseFilter,
     strength: f32,
 }
 
-impl FilmDenoiser {
+impl FrameDenoiser {
     /// Creates a denoiser. With a `strength` of 1, differences are kept unless noise explains them; greater values blur more.
     ///
     /// # Errors
     /// If the environment variable `THRONG_CPU` selects kernels that this program does not have.
     pub fn new(strength: f32) -> Result<Self, DeviceError> {
-        Ok(Self { filter: FilmFilter::new()?, strength })
+        Ok(Self { filter: DenoiseFilter::new()?, strength })
     }
 
     /// The denoiser's data of a frame with these layers; None if a layer's size differs. If the variance is an empty slice, it is estimated
     /// from nearby pixels.
-    pub fn frame(&self, size: (u32, u32), layers: &FilmLayers) -> Option<FilmFrame> {
+    pub fn frame(&self, size: (u32, u32), layers: &FrameLayers) -> Option<RecordedFrame> {
         let pixels = size.0 as usize * size.1 as usize;
         let told = match layers.variance {
             [] if [layers.radiance, layers.albedo].iter().all(|layer| layer.len() == 3 * pixels) && pixels > 0 => {
@@ -130,21 +132,21 @@ impl FilmDenoiser {
             _ => Vec::new(),
         };
         let variance = if told.is_empty() { layers.variance } else { &told };
-        let records = self.filter.record(size, &FilmLayers { variance, ..*layers })?;
+        let records = self.filter.record(size, &FrameLayers { variance, ..*layers })?;
         let mut alpha = layers.alpha.to_vec();
         if layers.alpha_variance.len() == alpha.len() {
             alpha.extend(layers.alpha_variance)
         } else {
             alpha.resize(2 * alpha.len(), 0.0)
         }
-        Some(FilmFrame { size, records: Records::Host(records), weights: Vec::new(), alpha, shared: layers.shared })
+        Some(RecordedFrame { size, records: Records::Host(records), weights: Vec::new(), alpha, shared: layers.shared })
     }
 
     /// As [`Self::denoise`], but averages over frames only, not over nearby pixels.
     ///
     /// # Errors
     /// As [`Self::denoise`].
-    pub fn gather(&self, window: &[Option<&FilmFrame>]) -> Result<Filtered, DeviceError> {
+    pub fn gather(&self, window: &[Option<&RecordedFrame>]) -> Result<Filtered, DeviceError> {
         self.run(window, None)
     }
 
@@ -153,24 +155,24 @@ impl FilmDenoiser {
     ///
     /// # Errors
     /// If the middle frame is missing, or if sizes differ.
-    pub fn denoise(&self, window: &[Option<&FilmFrame>]) -> Result<Filtered, DeviceError> {
+    pub fn denoise(&self, window: &[Option<&RecordedFrame>]) -> Result<Filtered, DeviceError> {
         self.run(window, Some(self.strength))
     }
 
-    fn run(&self, window: &[Option<&FilmFrame>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
+    fn run(&self, window: &[Option<&RecordedFrame>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
         let middle = window.get(window.len() / 2).copied().flatten();
-        let records: Vec<_> = window.iter().map(|frame| frame.map(FilmFrame::records)).collect();
-        if let Some(FilmRecords::Device(film)) = middle.map(FilmFrame::records) {
-            return film.filter(&records, strength);
+        let records: Vec<_> = window.iter().map(|frame| frame.map(RecordedFrame::records)).collect();
+        if let Some(FrameRecords::Device(own)) = middle.map(RecordedFrame::records) {
+            return own.filter(&records, strength);
         }
-        let size = middle.map_or((0, 0), FilmFrame::size);
-        let host = records.into_iter().map(|records| records.map(FilmRecords::on_host).transpose());
+        let size = middle.map_or((0, 0), RecordedFrame::size);
+        let host = records.into_iter().map(|records| records.map(FrameRecords::on_host).transpose());
         let host = host.collect::<Result<Vec<_>, _>>()?;
-        let films = host.iter().zip(window).map(|(records, frame)| {
+        let frames = host.iter().zip(window).map(|(records, frame)| {
             let (records, frame) = records.as_deref().zip(*frame)?;
-            Some(HostFilm { records, weights: &frame.weights, shared: frame.shared, alpha: &frame.alpha })
+            Some(HostFrame { records, weights: &frame.weights, shared: frame.shared, alpha: &frame.alpha })
         });
-        let host: Vec<_> = films.collect();
+        let host: Vec<_> = frames.collect();
         match strength {
             Some(strength) => self.filter.filter(&host, size, strength),
             None => self.filter.gather(&host, size),
@@ -186,7 +188,7 @@ mod tests {
     const SIZE: (u32, u32) = (80, 40);
 
     /// A frame of a pattern that moves `speed` pixels to the right per frame, with noise from `-noise` to `noise`.
-    fn frame(number: u32, speed: f32, noise: f32) -> (Vec<f32>, FilmFrame) {
+    fn frame(number: u32, speed: f32, noise: f32) -> (Vec<f32>, RecordedFrame) {
         let pixels = (0..SIZE.0 * SIZE.1).map(|i| (i % SIZE.0, i / SIZE.0, i));
         let shade = |x: u32, y: u32| {
             let u = (x as f32 - speed * number as f32) * 0.7;
@@ -196,7 +198,7 @@ mod tests {
         let noisy: Vec<f32> =
             pixels.flat_map(|(x, y, i)| [shade(x, y) + noise * (2.0 * hash_unit(number, i) - 1.0); 3]).collect();
         let count = (SIZE.0 * SIZE.1) as usize;
-        let layers = FilmLayers {
+        let layers = FrameLayers {
             radiance: &noisy,
             variance: &vec![noise * noise / 3.0; 3 * count],
             albedo: &vec![0.5; 3 * count],
@@ -206,17 +208,17 @@ mod tests {
             alpha_variance: &[],
             shared: false,
         };
-        (truth, FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap())
+        (truth, FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap())
     }
 
-    fn host(frame: &FilmFrame) -> &[f32] {
+    fn host(frame: &RecordedFrame) -> &[f32] {
         match &frame.records {
             Records::Host(records) => records,
             Records::Device(_) => &[],
         }
     }
 
-    fn host_mut(frame: &mut FilmFrame) -> &mut [f32] {
+    fn host_mut(frame: &mut RecordedFrame) -> &mut [f32] {
         match &mut frame.records {
             Records::Host(records) => records,
             Records::Device(_) => &mut [],
@@ -230,11 +232,11 @@ mod tests {
 
     #[test]
     fn noise_goes_and_what_moves_stays_sharp() {
-        let film: Vec<_> = (0..9).map(|number| frame(number, 1.25, 0.3)).collect();
-        let denoiser = FilmDenoiser::new(1.0).unwrap();
-        let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
-        let truth = &film[4].0;
-        let noisy = host(&film[4].1);
+        let frames: Vec<_> = (0..9).map(|number| frame(number, 1.25, 0.3)).collect();
+        let denoiser = FrameDenoiser::new(1.0).unwrap();
+        let window: Vec<_> = frames.iter().map(|(_, frame)| Some(frame)).collect();
+        let truth = &frames[4].0;
+        let noisy = host(&frames[4].1);
         let raw = rms(&(0..truth.len()).map(|i| noisy[4 * (i / 3) + i % 3]).collect::<Vec<_>>(), truth);
         let alone = rms(&denoiser.denoise(&[window[4]]).unwrap().radiance, truth);
         let denoised = denoiser.denoise(&window).unwrap();
@@ -254,7 +256,7 @@ mod tests {
         let mut variance = vec![0.04; 3 * count];
         radiance[3 * at..3 * at + 3].fill(light);
         variance[3 * at..3 * at + 3].fill((deviation * (light - 1.0)).powi(2));
-        let layers = FilmLayers {
+        let layers = FrameLayers {
             radiance: &radiance,
             variance: &variance,
             albedo: &vec![0.5; 3 * count],
@@ -264,7 +266,7 @@ mod tests {
             alpha_variance: &[],
             shared: false,
         };
-        let frame = FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap();
+        let frame = FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap();
         let found = host(&frame);
         let more: f32 =
             (0..count).map(|i| found[4 * i] - radiance[3 * i] + if i == at { light - 1.0 } else { 0.0 }).sum();
@@ -287,17 +289,17 @@ mod tests {
 
     #[test]
     fn frames_without_noise_pass() {
-        let film: Vec<_> = (0..9).map(|number| frame(number, 3.0, 0.0)).collect();
-        let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
-        let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
-        assert!(rms(&found.radiance, &film[4].0) < 2e-3);
+        let frames: Vec<_> = (0..9).map(|number| frame(number, 3.0, 0.0)).collect();
+        let window: Vec<_> = frames.iter().map(|(_, frame)| Some(frame)).collect();
+        let found = FrameDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
+        assert!(rms(&found.radiance, &frames[4].0) < 2e-3);
     }
 
     #[test]
     fn what_motion_does_not_tell_leaves_no_trail() {
         // The pattern moves, but the motion vectors are 0.
-        let film: Vec<_> = (0..9).map(|number| frame(number, 4.0, 0.02)).collect();
-        let still: Vec<_> = film
+        let frames: Vec<_> = (0..9).map(|number| frame(number, 4.0, 0.02)).collect();
+        let still: Vec<_> = frames
             .into_iter()
             .map(|(truth, mut frame)| {
                 let motion = 12 * (SIZE.0 * SIZE.1) as usize;
@@ -306,7 +308,7 @@ mod tests {
             })
             .collect();
         let window: Vec<_> = still.iter().map(|(_, frame)| Some(frame)).collect();
-        let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
+        let found = FrameDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
         assert!(rms(&found.radiance, &still[4].0) < 0.02);
     }
 
@@ -316,14 +318,14 @@ mod tests {
         const THING: u32 = 8;
         let count = (SIZE.0 * SIZE.1) as usize;
         let is_thing = |number: u32, i: u32| (i % SIZE.0).wrapping_sub(20 + 6 * number) < THING;
-        let film: Vec<_> = (0..9)
+        let frames: Vec<_> = (0..9)
             .map(|number| {
                 let radiance: Vec<f32> = (0..count as u32)
                     .flat_map(|i| [if is_thing(number, i) { 4.0 * hash_unit(number, i) } else { 1.0 }; 3])
                     .collect();
                 let of_thing =
                     |thing: f32| (0..count as u32).map(move |i| if is_thing(number, i) { thing } else { 0.0 });
-                let layers = FilmLayers {
+                let layers = FrameLayers {
                     radiance: &radiance,
                     variance: &of_thing(4.0).flat_map(|variance| [variance; 3]).collect::<Vec<_>>(),
                     albedo: &vec![0.5; 3 * count],
@@ -333,17 +335,18 @@ mod tests {
                     alpha_variance: &[],
                     shared: false,
                 };
-                FilmDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()
+                FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()
             })
             .collect();
-        let gathered = |window: &[Option<&FilmFrame>]| FilmDenoiser::new(1.0).unwrap().gather(window).unwrap().radiance;
+        let gathered =
+            |window: &[Option<&RecordedFrame>]| FrameDenoiser::new(1.0).unwrap().gather(window).unwrap().radiance;
         let off = |radiance: &[f32], apart: u32| {
             let wall =
                 (0..count as u32).filter(|&i| (0..=2 * apart).all(|d| !is_thing(4, (i + d).saturating_sub(apart))));
             wall.map(|i| (radiance[3 * i as usize] - 1.0).abs()).fold(0f32, f32::max)
         };
-        let both: Vec<_> = film.iter().map(Some).collect();
-        let past: Vec<_> = film[..5].iter().map(Some).chain([None; 4]).collect();
+        let both: Vec<_> = frames.iter().map(Some).collect();
+        let past: Vec<_> = frames[..5].iter().map(Some).chain([None; 4]).collect();
         assert!(off(&gathered(&both), 0) < 1e-5, "{}", off(&gathered(&both), 0));
         // Without later frames, motion cannot be checked, but noise still distinguishes the object.
         assert!(off(&gathered(&past), 4) < 1e-5, "{}", off(&gathered(&past), 4));
@@ -354,12 +357,12 @@ mod tests {
         // Arguments: the noise of the middle frame and of the others, and the ratio of their sample counts.
         let middle = |[own, other]: [f32; 2], samples: f32| {
             let noise = |number| if number == 4 { own } else { other };
-            let mut film: Vec<_> = (0..9).map(|number| frame(number, 1.25, noise(number))).collect();
-            film[4].1.weights = vec![samples; TileGrid::of(SIZE).count() as usize];
-            let window: Vec<_> = film.iter().map(|(_, frame)| Some(frame)).collect();
-            let found = FilmDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
+            let mut frames: Vec<_> = (0..9).map(|number| frame(number, 1.25, noise(number))).collect();
+            frames[4].1.weights = vec![samples; TileGrid::of(SIZE).count() as usize];
+            let window: Vec<_> = frames.iter().map(|(_, frame)| Some(frame)).collect();
+            let found = FrameDenoiser::new(1.0).unwrap().denoise(&window).unwrap();
             let left = found.errors[0].iter().sum::<f32>() / found.errors[0].len() as f32;
-            (rms(&found.radiance, &film[4].0), left)
+            (rms(&found.radiance, &frames[4].0), left)
         };
         let noisier = [0.4, 0.1];
         let (alike, weighed) = (middle(noisier, 1.0).0, middle(noisier, 1.0 / 16.0).0);
@@ -389,12 +392,12 @@ mod tests {
     fn missing_frames_and_odd_numbers_are_told_or_passed_over() {
         let (_, mut one) = frame(0, 0.0, 0.1);
         host_mut(&mut one)[7] = 1e30;
-        let denoiser = FilmDenoiser::new(1.0).unwrap();
+        let denoiser = FrameDenoiser::new(1.0).unwrap();
         assert!(denoiser.denoise(&[None, Some(&one), None]).unwrap().radiance.iter().all(|value| value.is_finite()));
         assert!(denoiser.denoise(&[Some(&one), None, None]).is_err());
         assert!(denoiser.denoise(&[Some(&one), Some(&one)]).is_err());
         assert!(denoiser.denoise(&[]).is_err());
-        let layers = FilmLayers {
+        let layers = FrameLayers {
             radiance: &[1.0; 3],
             variance: &[],
             albedo: &[],

@@ -9,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 use throng_base::files::serialize_lossy;
-use throng_diff::{self as diff, FilmDifference, FilmStats};
+use throng_diff::{self as diff, SequenceDifference, SequenceStats};
 use throng_output::FrameFiles;
 
 /// The compared frames of two sequences, and their differences.
 #[derive(serde::Serialize)]
-pub struct FilmReport<'a> {
+pub struct SequenceReport<'a> {
     #[serde(serialize_with = "serialize_lossy")]
     a: &'a Path,
     #[serde(serialize_with = "serialize_lossy")]
@@ -22,7 +22,7 @@ pub struct FilmReport<'a> {
     width: usize,
     height: usize,
     #[serde(flatten)]
-    pub stats: FilmStats,
+    pub stats: SequenceStats,
     /// Frames that exist only in sequence A.
     only_a: Vec<u32>,
     only_b: Vec<u32>,
@@ -32,17 +32,17 @@ pub struct FilmReport<'a> {
 ///
 /// # Errors
 /// If a folder or picture cannot be read, sizes differ, or no frame exists in both sequences.
-pub fn compare<'a>(a: &'a Path, b: &'a Path, pixels_per_degree: f32) -> anyhow::Result<FilmReport<'a>> {
+pub fn compare<'a>(a: &'a Path, b: &'a Path, pixels_per_degree: f32) -> anyhow::Result<SequenceReport<'a>> {
     let (first, second) = (frames(a)?, frames(b)?);
-    let mut film = FilmDifference::new(pixels_per_degree);
+    let mut difference = SequenceDifference::new(pixels_per_degree);
     let mut size = (0, 0);
     for (&frame, path) in &first {
         let Some(other) = second.get(&frame) else { continue };
         let (picture, compared) = (diff::read(path)?, diff::read(other)?);
         size = picture.size();
-        film.add(frame, &picture, &compared).with_context(|| format!("frame {frame}"))?;
+        difference.add(frame, &picture, &compared).with_context(|| format!("frame {frame}"))?;
     }
-    let stats = film.stats();
+    let stats = difference.stats();
     anyhow::ensure!(
         stats.frames > 0,
         "no frame is in both {} and {}; number their files alike",
@@ -53,14 +53,14 @@ pub fn compare<'a>(a: &'a Path, b: &'a Path, pixels_per_degree: f32) -> anyhow::
         these.keys().copied().filter(|frame| !others.contains_key(frame)).collect()
     };
     let (width, height) = size;
-    Ok(FilmReport { a, b, width, height, stats, only_a: only(&first, &second), only_b: only(&second, &first) })
+    Ok(SequenceReport { a, b, width, height, stats, only_a: only(&first, &second), only_b: only(&second, &first) })
 }
 
 fn frames(name: &Path) -> anyhow::Result<BTreeMap<u32, PathBuf>> {
     FrameFiles::parse(name)?.list().with_context(|| format!("{}", name.display()))
 }
 
-impl FilmReport<'_> {
+impl SequenceReport<'_> {
     /// Whether both sequences have equal frame numbers.
     pub fn has_same_frames(&self) -> bool {
         self.only_a.is_empty() && self.only_b.is_empty()
@@ -82,9 +82,9 @@ impl FilmReport<'_> {
             None => text += "no consecutive frames, so flicker is not measured",
         }
         text += &told_not_finite([self.a, self.b], stats.not_finite);
-        for (film, only) in [(self.a, &self.only_a), (self.b, &self.only_b)] {
+        for (sequence, only) in [(self.a, &self.only_a), (self.b, &self.only_b)] {
             if !only.is_empty() {
-                let _ = write!(text, "\nonly in {}: {}", film.display(), ranges(only));
+                let _ = write!(text, "\nonly in {}: {}", sequence.display(), ranges(only));
             }
         }
         text

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 pub const DEAD: [u32; 3] = [u32::MAX; 3];
 
 /// The mesh during remeshing, with the triangles around each vertex.
-pub struct Work {
+pub struct EditMesh {
     pub points: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
     pub around: Vec<Vec<u32>>,
@@ -28,7 +28,7 @@ pub struct Edge {
     pub opposite: [u32; 2],
 }
 
-impl Work {
+impl EditMesh {
     pub fn new(mesh: &Mesh, wanted: f32) -> Self {
         let mut around = vec![Vec::new(); mesh.points.len()];
         for (i, triangle) in mesh.triangles.iter().enumerate() {

@@ -15,21 +15,21 @@ use throng_base::sync::lock;
 /// Maximum number of connections that have not shown the token yet. A new one replaces the oldest.
 const MOST_STRANGERS: usize = 32;
 
-/// One of a limited number of places. Dropping it frees the place.
-pub struct Place {
+/// One of a limited number of permits for connections. Dropping it frees the permit.
+pub struct Permit {
     shared: Arc<Shared>,
     count: fn(&Shared) -> &AtomicUsize,
 }
 
-impl Place {
+impl Permit {
     pub fn take(shared: &Arc<Shared>, count: fn(&Shared) -> &AtomicUsize, most: usize) -> Option<Self> {
-        let place = Self { shared: shared.clone(), count };
+        let permit = Self { shared: shared.clone(), count };
         let taken = count(shared).fetch_add(1, Ordering::SeqCst);
-        (taken < most).then_some(place)
+        (taken < most).then_some(permit)
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         (self.count)(&self.shared).fetch_sub(1, Ordering::SeqCst);
     }

@@ -76,7 +76,7 @@ pub struct Shown {
 }
 
 /// The device, and the scenes of viewers: the file's scene, and one for each viewer with changes.
-pub struct Stage {
+pub struct ViewerScenes {
     pub device: Box<dyn Device>,
     /// The current scene.
     pub shown: Shown,
@@ -186,7 +186,7 @@ impl Shown {
     }
 }
 
-impl Stage {
+impl ViewerScenes {
     /// Loads the scene on the device.
     ///
     /// # Errors

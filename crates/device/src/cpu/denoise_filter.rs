@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     DeviceError, TileGrid,
-    film_filter::{
-        Filtered, GATHERED, HostFilm, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params,
+    denoise_filter::{
+        Filtered, GATHERED, HostFrame, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params,
         record_floats,
     },
 };
@@ -20,11 +20,11 @@ use throng_abi::{DENOISE_TILE_HEIGHT, DENOISE_TILE_WIDTH, DenoiseFrame, DenoiseL
 const RECORD_BATCH: u32 = 1024;
 
 /// Kernels that denoise a frame with its neighbours.
-pub struct FilmFilter(&'static KernelTable);
+pub struct DenoiseFilter(&'static KernelTable);
 
 /// Radiance and AOVs of a frame, row by row from the top.
 #[derive(Clone, Copy)]
-pub struct FilmLayers<'a> {
+pub struct FrameLayers<'a> {
     /// Linear RGB, premultiplied by alpha.
     pub radiance: &'a [f32],
     /// Variance of `radiance`.
@@ -41,7 +41,7 @@ pub struct FilmLayers<'a> {
     pub shared: bool,
 }
 
-impl FilmFilter {
+impl DenoiseFilter {
     /// Selects the kernels for this processor.
     ///
     /// # Errors
@@ -51,9 +51,9 @@ impl FilmFilter {
     }
 
     /// Creates the records of a frame from its layers; None if a layer's size differs from `width` x `height` pixels.
-    pub fn record(&self, (width, height): (u32, u32), layers: &FilmLayers) -> Option<Vec<f32>> {
+    pub fn record(&self, (width, height): (u32, u32), layers: &FrameLayers) -> Option<Vec<f32>> {
         let pixels = u32::try_from(u64::from(width) * u64::from(height)).ok().filter(|&pixels| pixels > 0)?;
-        let FilmLayers { radiance, variance, albedo, normal, motion, alpha, .. } = *layers;
+        let FrameLayers { radiance, variance, albedo, normal, motion, alpha, .. } = *layers;
         let of_three = [radiance, variance, albedo, normal].iter().all(|layer| layer.len() == 3 * pixels as usize);
         if !of_three || motion.len() != 4 * pixels as usize || ![0, pixels as usize].contains(&alpha.len()) {
             return None;
@@ -88,7 +88,7 @@ impl FilmFilter {
     /// If the middle frame is missing, or if a frame has another size.
     pub fn filter(
         &self,
-        window: &[Option<HostFilm>],
+        window: &[Option<HostFrame>],
         size: (u32, u32),
         strength: f32,
     ) -> Result<Filtered, DeviceError> {
@@ -129,25 +129,25 @@ impl FilmFilter {
     ///
     /// # Errors
     /// As [`Self::filter`].
-    pub fn gather(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<Filtered, DeviceError> {
+    pub fn gather(&self, window: &[Option<HostFrame>], size: (u32, u32)) -> Result<Filtered, DeviceError> {
         let (gathered, mut alpha) = self.gathered(window, size)?;
         alpha.truncate(gathered.len() / GATHERED);
         Ok(Filtered { radiance: gathered_radiance(&gathered, &alpha), alpha, ..Filtered::default() })
     }
 
     /// The gathered planes. For transparent pictures also planes of alpha, of its variance, and space for the averaged alpha.
-    fn gathered(&self, window: &[Option<HostFilm>], size: (u32, u32)) -> Result<(Vec<f32>, Vec<f32>), DeviceError> {
+    fn gathered(&self, window: &[Option<HostFrame>], size: (u32, u32)) -> Result<(Vec<f32>, Vec<f32>), DeviceError> {
         let pixels = check_window(window, size)?;
         let weights = TileGrid::of(size).count() as usize;
         let middle = window.get(window.len() / 2).copied().flatten();
-        let covered = middle.map_or(0, |film| film.alpha.len());
+        let covered = middle.map_or(0, |frame| frame.alpha.len());
         if ![0, 2 * pixels].contains(&covered) {
             return Err(other_size());
         }
-        let fits = |film: &HostFilm| {
-            film.records.len() == record_floats(pixels)
-                && [0, weights].contains(&film.weights.len())
-                && film.alpha.len() == covered
+        let fits = |frame: &HostFrame| {
+            frame.records.len() == record_floats(pixels)
+                && [0, weights].contains(&frame.weights.len())
+                && frame.alpha.len() == covered
         };
         if !window.iter().flatten().all(fits) {
             return Err(other_size());
@@ -167,8 +167,8 @@ impl FilmFilter {
 }
 
 /// Whether pixels of the middle frame share samples.
-fn is_shared(window: &[Option<HostFilm>]) -> bool {
-    window.get(window.len() / 2).copied().flatten().is_some_and(|film| film.shared)
+fn is_shared(window: &[Option<HostFrame>]) -> bool {
+    window.get(window.len() / 2).copied().flatten().is_some_and(|frame| frame.shared)
 }
 
 /// Pointer to the values; null if there are none.
@@ -181,13 +181,13 @@ fn address_mut(values: &mut [f32]) -> *mut f32 {
 }
 
 /// Pointers to the frames of a window.
-fn addresses(window: &[Option<HostFilm>]) -> Vec<DenoiseFrame> {
-    let none = HostFilm { records: &[], weights: &[], shared: false, alpha: &[] };
-    let frame = |film: &Option<HostFilm>| {
-        let film = film.unwrap_or(none);
-        DenoiseFrame { records: address(film.records), weights: address(film.weights), alpha: address(film.alpha) }
+fn addresses(window: &[Option<HostFrame>]) -> Vec<DenoiseFrame> {
+    let none = HostFrame { records: &[], weights: &[], shared: false, alpha: &[] };
+    let address_of = |frame: &Option<HostFrame>| {
+        let frame = frame.unwrap_or(none);
+        DenoiseFrame { records: address(frame.records), weights: address(frame.weights), alpha: address(frame.alpha) }
     };
-    window.iter().map(frame).collect()
+    window.iter().map(address_of).collect()
 }
 
 /// Number of tiles of a picture.

@@ -25,7 +25,7 @@ pub const SPREAD: usize = 6;
 
 /// Requirements of a run whose frames are denoised with their neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FilmWanted {
+pub struct DenoiseWanted {
     /// Number of frames in use at the same time.
     pub frames: usize,
     /// AOVs that are needed in addition.
@@ -33,31 +33,31 @@ pub struct FilmWanted {
 }
 
 /// Records of a frame for the animation denoiser, in a device's memory.
-pub trait DeviceFilm: Any + Send + Sync {
+pub trait DeviceRecords: Any + Send + Sync {
     /// Copies the records to host memory: [`DENOISE_RECORD`] floats per pixel.
     ///
     /// # Errors
     /// If the device fails.
     fn read(&self) -> Result<Vec<f32>, DeviceError>;
 
-    /// Denoises this frame, which is in the middle of `window`, like [`FilmFilter::filter`](super::FilmFilter::filter). Without a strength,
-    /// like [`FilmFilter::gather`](super::FilmFilter::gather). The results are bitwise equal to the CPU's.
+    /// Denoises this frame, which is in the middle of `window`, like [`DenoiseFilter::filter`](super::DenoiseFilter::filter). Without a strength,
+    /// like [`DenoiseFilter::gather`](super::DenoiseFilter::gather). The results are bitwise equal to the CPU's.
     ///
     /// # Errors
     /// If a frame has another size, or if the device fails.
-    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError>;
+    fn filter(&self, window: &[Option<FrameRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError>;
 }
 
 /// Records of a frame for the animation denoiser.
 #[derive(Clone, Copy)]
-pub enum FilmRecords<'a> {
+pub enum FrameRecords<'a> {
     Host(&'a [f32]),
-    Device(&'a dyn DeviceFilm),
+    Device(&'a dyn DeviceRecords),
 }
 
 /// A frame in host memory.
 #[derive(Clone, Copy)]
-pub struct HostFilm<'a> {
+pub struct HostFrame<'a> {
     /// [`DENOISE_RECORD`] floats per pixel.
     pub records: &'a [f32],
     /// Sample count of each tile ([`TileGrid`](super::TileGrid)), relative to the frames without this list. Empty if all pixels have the
@@ -69,7 +69,7 @@ pub struct HostFilm<'a> {
     pub alpha: &'a [f32],
 }
 
-impl<'a> FilmRecords<'a> {
+impl<'a> FrameRecords<'a> {
     /// The records in host memory.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl<'a> FilmRecords<'a> {
     pub fn on_host(self) -> Result<Cow<'a, [f32]>, DeviceError> {
         match self {
             Self::Host(records) => Ok(Cow::from(records)),
-            Self::Device(film) => Ok(Cow::from(film.read()?)),
+            Self::Device(records) => Ok(Cow::from(records.read()?)),
         }
     }
 }
@@ -122,7 +122,7 @@ pub fn other_size() -> DeviceError {
     DeviceError::Failed("a window has frames of other sizes".into())
 }
 
-/// Parameters, without pointers. The default `strength` is 1; `shared` is as in [`HostFilm`].
+/// Parameters, without pointers. The default `strength` is 1; `shared` is as in [`HostFrame`].
 pub fn params<T>((width, height): (u32, u32), window: &[Option<T>], strength: f32, shared: bool) -> DenoiseParams {
     let reach = window.len() / 2;
     DenoiseParams {

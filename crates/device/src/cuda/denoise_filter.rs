@@ -6,8 +6,8 @@ use super::{
     memory::{Array, SparePinned, bytes_of},
 };
 use crate::{
-    DeviceError, DeviceFilm, FilmRecords, Filtered,
-    film_filter::{
+    DeviceError, DeviceRecords, Filtered, FrameRecords,
+    denoise_filter::{
         GATHERED, OUTLIERS, SPREAD, check_window, gathered_radiance, is_alone, other_size, params, record_floats,
     },
 };
@@ -30,19 +30,19 @@ use throng_base::sync::lock;
 const AVERAGED: usize = 5;
 
 /// The denoiser and its memory.
-pub struct FilmGpu {
+pub struct GpuDenoiser {
     /// Name of the device.
     name: String,
     kernels: Arc<Kernels>,
     /// Memory of frames that are no longer needed, for reuse.
     spare: Mutex<Vec<Array>>,
     pinned: SparePinned,
-    work: Mutex<Work>,
+    workspace: Mutex<Workspace>,
     context: Context,
 }
 
 /// Working memory, reused for each frame.
-struct Work {
+struct Workspace {
     stream: Stream,
     /// Pointers to the frames of the window.
     frames: Array,
@@ -56,25 +56,25 @@ struct Work {
 pub struct GpuFrame {
     records: Array,
     size: (u32, u32),
-    /// As in [`HostFilm`](crate::HostFilm).
+    /// As in [`HostFrame`](crate::HostFrame).
     shared: bool,
-    gpu: Arc<FilmGpu>,
+    gpu: Arc<GpuDenoiser>,
     /// Copies on other GPUs that needed this frame.
     copies: Mutex<Vec<Arc<GpuFrame>>>,
 }
 
-impl FilmGpu {
+impl GpuDenoiser {
     /// Creates the denoiser. `context` must be current and the context in which `kernels` were loaded.
     pub fn new(name: String, context: Context, kernels: Arc<Kernels>, pinned: SparePinned) -> CudaResult<Arc<Self>> {
-        let work = Work {
+        let workspace = Workspace {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
             frames: Array::default(),
             gathered: Array::default(),
             spread: Array::default(),
             averaged: Array::default(),
         };
-        let (spare, work) = (Mutex::default(), Mutex::new(work));
-        Ok(Arc::new(Self { name, kernels, spare, pinned, work, context }))
+        let (spare, workspace) = (Mutex::default(), Mutex::new(workspace));
+        Ok(Arc::new(Self { name, kernels, spare, pinned, workspace, context }))
     }
 
     /// Memory of a frame, in bytes.
@@ -83,7 +83,7 @@ impl FilmGpu {
     }
 
     /// Working memory for denoising a frame, in bytes.
-    pub fn work_bytes(pixels: usize) -> usize {
+    pub fn workspace_bytes(pixels: usize) -> usize {
         size_of::<f32>() * (OUTLIERS + GATHERED + SPREAD + AVERAGED) * pixels
     }
 
@@ -108,10 +108,10 @@ impl FilmGpu {
     fn copy_of(self: &Arc<Self>, other: &GpuFrame) -> Result<GpuFrame, DeviceError> {
         self.with(|| {
             let frame = self.frame(other.size, other.shared)?;
-            let work = lock(&self.work);
+            let workspace = lock(&self.workspace);
             // SAFETY: recorded frames are not written to, and the stream is synchronized before the frame is used.
-            unsafe { frame.records.copy_later(&other.records, &work.stream)? };
-            work.stream.synchronize()?;
+            unsafe { frame.records.copy_later(&other.records, &workspace.stream)? };
+            workspace.stream.synchronize()?;
             Ok(frame)
         })
     }
@@ -127,7 +127,7 @@ impl FilmGpu {
     }
 }
 
-impl Drop for FilmGpu {
+impl Drop for GpuDenoiser {
     /// The fields free their memory in this context, in which no work is left. Errors cannot be reported.
     fn drop(&mut self) {
         let _ = CurrentContext::set_current(&self.context);
@@ -158,7 +158,7 @@ impl GpuFrame {
     }
 
     /// A copy of this frame on `gpu`; None if the frame is already there.
-    fn copy_on(&self, gpu: &Arc<FilmGpu>) -> Result<Option<Arc<GpuFrame>>, DeviceError> {
+    fn copy_on(&self, gpu: &Arc<GpuDenoiser>) -> Result<Option<Arc<GpuFrame>>, DeviceError> {
         if Arc::ptr_eq(&self.gpu, gpu) {
             return Ok(None);
         }
@@ -172,28 +172,28 @@ impl GpuFrame {
     }
 }
 
-impl DeviceFilm for GpuFrame {
+impl DeviceRecords for GpuFrame {
     fn read(&self) -> Result<Vec<f32>, DeviceError> {
         let mut records = vec![0f32; self.records.bytes() / size_of::<f32>()];
         self.gpu.with(|| self.records.read(bytemuck::cast_slice_mut(&mut records)))?;
         Ok(records)
     }
 
-    fn filter(&self, window: &[Option<FilmRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
+    fn filter(&self, window: &[Option<FrameRecords<'_>>], strength: Option<f32>) -> Result<Filtered, DeviceError> {
         let pixels = check_window(window, self.size)?;
         // Copies must live until the kernels have read them.
         let mut copies = Vec::new();
-        let mut address = |records: &FilmRecords<'_>| -> Result<DenoiseFrame, DeviceError> {
+        let mut address = |records: &FrameRecords<'_>| -> Result<DenoiseFrame, DeviceError> {
             let own = match *records {
-                FilmRecords::Device(film) => match (film as &dyn Any).downcast_ref::<Self>() {
+                FrameRecords::Device(other) => match (other as &dyn Any).downcast_ref::<Self>() {
                     Some(frame) if frame.size != self.size => return Err(other_size()),
                     Some(frame) => match frame.copy_on(&self.gpu)? {
                         None => return Ok(frame.address()),
                         Some(copy) => copy,
                     },
-                    None => Arc::new(self.gpu.upload(&film.read()?, self.size)?),
+                    None => Arc::new(self.gpu.upload(&other.read()?, self.size)?),
                 },
-                FilmRecords::Host(records) => Arc::new(self.gpu.upload(records, self.size)?),
+                FrameRecords::Host(records) => Arc::new(self.gpu.upload(records, self.size)?),
             };
             let address = own.address();
             copies.push(own);
@@ -207,12 +207,12 @@ impl DeviceFilm for GpuFrame {
         let bytes = size_of::<f32>() * pixels * if averages { AVERAGED } else { GATHERED };
         let found = self.gpu.with(|| {
             let mut pinned = self.gpu.pinned.take(bytes)?;
-            let mut work = lock(&self.gpu.work);
-            work.run(denoise, &frames, &self.gpu.kernels, (averages, averages && is_alone(window)))?;
-            let found = if averages { &work.averaged } else { &work.gathered };
+            let mut workspace = lock(&self.gpu.workspace);
+            workspace.run(denoise, &frames, &self.gpu.kernels, (averages, averages && is_alone(window)))?;
+            let found = if averages { &workspace.averaged } else { &workspace.gathered };
             // SAFETY: both buffers live until the stream is synchronized.
-            unsafe { found.read_later(&mut pinned, 0, bytes, &work.stream)? };
-            work.stream.synchronize()?;
+            unsafe { found.read_later(&mut pinned, 0, bytes, &workspace.stream)? };
+            workspace.stream.synchronize()?;
             Ok(self.gpu.pinned.lend(pinned))
         })?;
         let found: &[f32] = bytemuck::cast_slice(&found[..bytes]);
@@ -230,7 +230,7 @@ impl Drop for GpuFrame {
     }
 }
 
-impl Work {
+impl Workspace {
     /// Queues the denoiser's kernels for a window of frames: always the first, the second if `averages`, the third if `spreads`.
     fn run(
         &mut self,
@@ -272,7 +272,7 @@ impl Work {
 mod tests {
     use super::*;
     use crate::{
-        FilmFilter, FilmLayers, HostFilm,
+        DenoiseFilter, FrameLayers, HostFrame,
         cuda::{gpus, image::image},
     };
     use cust::device::Device;
@@ -282,7 +282,7 @@ mod tests {
     const SIZE: (u32, u32) = (203, 77);
     const PIXELS: usize = 203 * 77;
 
-    fn gpu() -> Option<Arc<FilmGpu>> {
+    fn gpu() -> Option<Arc<GpuDenoiser>> {
         let ordinal = match gpus() {
             Ok(gpus) => gpus[0].ordinal,
             Err(reason) => {
@@ -293,7 +293,7 @@ mod tests {
         let gpu = Device::get_device(ordinal).unwrap();
         let context = Context::new(gpu).unwrap();
         let kernels = Arc::new(Kernels::load(gpu, image()).unwrap());
-        Some(FilmGpu::new("cuda".into(), context, kernels, SparePinned::default()).unwrap())
+        Some(GpuDenoiser::new("cuda".into(), context, kernels, SparePinned::default()).unwrap())
     }
 
     /// Radiance, variance, albedo, normal and motion of a frame: a moving pattern with noise and some invalid values.
@@ -312,26 +312,26 @@ mod tests {
         ]
     }
 
-    fn borrowed([radiance, variance, albedo, normal, motion]: &[Vec<f32>; 5]) -> FilmLayers<'_> {
-        FilmLayers { radiance, variance, albedo, normal, motion, alpha: &[], alpha_variance: &[], shared: false }
+    fn borrowed([radiance, variance, albedo, normal, motion]: &[Vec<f32>; 5]) -> FrameLayers<'_> {
+        FrameLayers { radiance, variance, albedo, normal, motion, alpha: &[], alpha_variance: &[], shared: false }
     }
 
     #[test]
     fn frames_have_the_bits_that_the_cpu_finds() {
         let Some(gpu) = gpu() else { return };
-        let cpu = FilmFilter::new().unwrap();
+        let cpu = DenoiseFilter::new().unwrap();
         let recorded: Vec<Vec<f32>> =
             (0..7).map(|number| cpu.record(SIZE, &borrowed(&layers(number))).unwrap()).collect();
         let mut frames: Vec<GpuFrame> = recorded.iter().map(|records| gpu.upload(records, SIZE).unwrap()).collect();
         frames[3].shared = true;
         // One frame is missing, and one is in host memory.
         let on_cpu =
-            |index: usize| HostFilm { records: &recorded[index], weights: &[], shared: index == 3, alpha: &[] };
+            |index: usize| HostFrame { records: &recorded[index], weights: &[], shared: index == 3, alpha: &[] };
         let of_cpu: Vec<_> = (0..recorded.len()).map(|index| (index != 1).then(|| on_cpu(index))).collect();
-        let place = |(index, frame): (usize, &Option<HostFilm>)| match (index, *frame) {
+        let place = |(index, frame): (usize, &Option<HostFrame>)| match (index, *frame) {
             (_, None) => None,
-            (4, Some(_)) => Some(FilmRecords::Host(&recorded[4])),
-            _ => Some(FilmRecords::Device(&frames[index])),
+            (4, Some(_)) => Some(FrameRecords::Host(&recorded[4])),
+            _ => Some(FrameRecords::Device(&frames[index])),
         };
         let of_gpu: Vec<_> = of_cpu.iter().enumerate().map(place).collect();
         let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
@@ -370,7 +370,7 @@ mod tests {
         // SAFETY: layers, outliers and the frame live until the stream is synchronized.
         unsafe { frame.record(addresses, &mut outliers, &stream).unwrap() };
         stream.synchronize().unwrap();
-        let expected = FilmFilter::new().unwrap().record(SIZE, &borrowed(&layers)).unwrap();
+        let expected = DenoiseFilter::new().unwrap().record(SIZE, &borrowed(&layers)).unwrap();
         assert_eq!(frame.read().unwrap(), expected);
     }
 }
