@@ -117,9 +117,9 @@ impl<'a> Stage<'a> {
         let stage = &self.options.model.stage;
         let stands = stage.single && stage.turns.is_none() && stage.duration.is_none();
         match self.options.model.camera {
-            CameraChoice::Turntable => true,
-            CameraChoice::Automatic => self.round.is_none() && !own_view && !stands,
-            CameraChoice::Still | CameraChoice::Of(_) => false,
+            Some(CameraChoice::Turntable) => true,
+            Some(CameraChoice::Still | CameraChoice::Of(_)) => false,
+            None => self.round.is_none() && !own_view && !stands,
         }
     }
 
