@@ -87,7 +87,7 @@ impl<'a> Stage<'a> {
         scene.settings.frames = self.frames(scene.settings.fps);
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
-        let sets = ModelSets::read(self.options, &scene.settings, &table.names)?;
+        let sets = ModelSets::read(self.options, &table.names)?;
         let set = sets.as_ref().map(ModelSets::environment).transpose()?.flatten();
         let ground = self.ground();
         scene.own_lights = scene.lights.len();
