@@ -1,22 +1,16 @@
 //! Arguments shared by several subcommands.
 
-use super::{
-    model_args::{ModelArgs, ViewArgs},
-    shipped,
-};
+use super::shipped;
 use anyhow::Context;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::{env, path::PathBuf};
 use throng_accel::Quality;
+use throng_base::flags;
 use throng_device::{self as device, Device, DeviceList, Opened};
-use throng_loader::{
-    self as loader, LoadOptions,
-    gltf::{GltfOptions, Model},
-};
+use throng_loader::{self as loader, LoadOptions, gltf::Model};
 use throng_render::{CacheError, TreeCache, TreeSource};
 use throng_scene::Scene;
 use throng_settings::SettingsError;
-use throng_settings::flags;
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
@@ -24,75 +18,17 @@ pub struct SceneArgs {
     #[arg(value_name = "SCENE", value_parser = PathBufValueParser::new().map(shipped::found))]
     pub path: PathBuf,
     #[command(flatten)]
-    load: LoadArgs,
-}
-
-/// Flags for loading a scene.
-#[derive(clap::Args)]
-pub struct LoadArgs {
-    /// Override a value of the scene file, for example render.frames=12
-    ///
-    /// May be repeated. Models have render.*, environment.* and materials.NAME. The environment includes one set by --environment
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
-    pub overrides: Vec<(String, String)>,
-    /// Fail if anything in a file would be replaced or left out, instead of printing a warning
-    #[arg(long)]
-    pub strict: bool,
-    #[command(flatten)]
-    view: ViewArgs,
-    #[command(flatten)]
-    model: ModelArgs,
+    pub load: LoadOptions,
 }
 
 impl SceneArgs {
     pub fn load(&self) -> anyhow::Result<Scene> {
-        Ok(loader::load_with(&self.path, &self.load.options())?)
+        Ok(loader::load_with(&self.path, &self.load)?)
     }
 
     /// Loads the scene. If the file is glTF, passes the model to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
-        Ok(loader::load_inspected(&self.path, &self.load.options(), inspect)?)
-    }
-
-    /// Whether loader warnings are errors.
-    pub fn is_strict(&self) -> bool {
-        self.load.strict
-    }
-
-    /// The user's options for a glTF file.
-    pub fn gltf_options(&self) -> GltfOptions {
-        self.load.model.options().gltf()
-    }
-}
-
-impl LoadArgs {
-    /// Whether a faster preset is available for a model's pictures.
-    pub fn takes_draft(&self) -> bool {
-        self.model.takes_draft()
-    }
-
-    /// Whether all animations of a model are requested.
-    pub fn plays_all(&self) -> bool {
-        self.model.plays_all()
-    }
-
-    pub fn options(&self) -> LoadOptions {
-        let mut model = self.model.options();
-        model.stage.up = self.view.model_up();
-        LoadOptions {
-            overrides: self.overrides.clone(),
-            start: self.view.start(),
-            view: self.view.options(),
-            model,
-            strict: self.strict,
-        }
-    }
-}
-
-fn parse_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.trim().into())),
-        _ => Err("write a key and a value like render.samples=4".into()),
+        Ok(loader::load_inspected(&self.path, &self.load, inspect)?)
     }
 }
 
@@ -173,20 +109,5 @@ pub fn warn_of_trees(trees: &TreeSource, tell: impl Fn(&str)) {
     }
     if let Some(failure) = trees.failure() {
         tell(&format!("throng: warning: {failure}"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pairs_split_at_the_first_equals_sign() {
-        let pair = |k: &str, v: &str| Ok((k.to_owned(), v.to_owned()));
-        assert_eq!(parse_pair("a.b=1"), pair("a.b", "1"));
-        assert_eq!(parse_pair("a = (b=1)"), pair("a", "(b=1)"));
-        assert_eq!(parse_pair("a="), pair("a", ""));
-        assert!(parse_pair("a").is_err());
-        assert!(parse_pair("=1").is_err());
     }
 }

@@ -78,11 +78,11 @@ impl CheckArgs {
         if !in_file || !loader::is_gltf(&self.scene.path) {
             return false;
         }
-        let Ok(found) = gltf::check_model(&self.scene.path, &self.scene.gltf_options()) else {
+        let Ok(found) = gltf::check_model(&self.scene.path, &self.scene.load.gltf()) else {
             return false;
         };
         report.errors = found.errors.iter().map(ToString::to_string).collect();
-        match self.scene.is_strict() {
+        match self.scene.load.strict {
             true if !report.errors.is_empty() => {
                 let warnings = found.warnings.iter().map(|line| LoadError::file(&self.scene.path, line).to_string());
                 report.errors.extend(warnings);

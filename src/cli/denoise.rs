@@ -12,6 +12,7 @@ use std::{
     time::Instant,
 };
 use throng_base::files::remember_input;
+use throng_base::flags;
 use throng_denoise::{
     ReadFrame,
     frames::{FrameDenoiser, REACH, RecordedFrame},
@@ -28,7 +29,6 @@ use throng_picture::{
 };
 use throng_render::frames::FrameList;
 use throng_scene::{ToneMap, ranges};
-use throng_settings::flags;
 use throng_settings::limits;
 
 const HELP: &str = "\

@@ -170,7 +170,7 @@ fn flag_of(name: &str, word: &OsStr) -> Flag {
     };
     let role = match (name, parts) {
         ("video" | "sheet", _) => Some(Role::Output),
-        ("cache" | "allow_dir", _) => Some(Role::Folder),
+        ("cache" | "allow_dirs", _) => Some(Role::Folder),
         (_, Some((_, value))) if is_picture(value) => Some(Role::Input),
         _ => None,
     };

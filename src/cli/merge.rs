@@ -5,9 +5,9 @@ use super::{
     console::{self, plural},
 };
 use std::path::PathBuf;
+use throng_base::flags;
 use throng_merge as merge;
 use throng_output::{ColorDepth, Encoding, ExrCompression};
-use throng_settings::flags;
 use throng_settings::parse_depth;
 
 const HELP: &str = "\

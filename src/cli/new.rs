@@ -5,9 +5,8 @@ use std::{
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
-use throng_base::{choice::choice, disk};
+use throng_base::{choice::choice, disk, flags};
 use throng_output::OutputError;
-use throng_settings::flags;
 
 choice! {
     /// A starter scene.

@@ -2,7 +2,7 @@
 
 use super::{
     Exit,
-    args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
+    args::{DeviceArgs, TreeArgs, warn_of_trees},
     console, shipped,
 };
 use anyhow::Context;
@@ -19,6 +19,7 @@ use std::{
     thread,
     time::Duration,
 };
+use throng_loader::LoadOptions;
 use throng_preview::{Preview, Source, Takes, typed_flags};
 use throng_settings::{PictureOptions, RenderOptions};
 use throng_view::{Port, Server};
@@ -53,7 +54,7 @@ pub struct PreviewArgs {
     #[arg(long, help_heading = "Server")]
     no_open: bool,
     #[command(flatten)]
-    load: LoadArgs,
+    load: LoadOptions,
     #[command(flatten)]
     picture: RenderOptions,
     #[command(flatten)]
@@ -68,7 +69,7 @@ impl PreviewArgs {
         let device = self.device.open(false, console::note)?;
         let trees = self.trees.open()?.remembering();
         let options = PictureOptions {
-            load: self.load.options(),
+            load: self.load,
             picture: self.picture,
             trees: trees.clone(),
             ..PictureOptions::default()

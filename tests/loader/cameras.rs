@@ -2,7 +2,7 @@
 
 use super::*;
 use throng::{
-    loader::options::{Focusing, LensOptions, ViewOptions},
+    loader::options::{LensOptions, ViewOptions},
     scene::Projection,
 };
 use throng_scene::anim::{self, Moment};
@@ -154,8 +154,7 @@ fn flags_find_what_is_named_in_the_scene() {
     let dir = folder();
     let path = scene_path(&dir, &with_camera(&format!("{STILL})")));
     let load_focused = |name: &str| {
-        let lens =
-            LensOptions { f_stop: Some(2.8), focus: Some(Focusing::On(name.to_owned())), ..LensOptions::default() };
+        let lens = LensOptions { f_stop: Some(2.8), focus_on: Some(name.to_owned()), ..LensOptions::default() };
         let view = ViewOptions { lens, ..ViewOptions::default() };
         let options = LoadOptions { view, ..LoadOptions::default() };
         load_with(&path, &options).map_err(|e| e.to_string())

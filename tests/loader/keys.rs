@@ -101,7 +101,7 @@ fn cameras_are_cut_and_one_of_them_can_be_chosen() {
     let dir = folder();
     let chosen = |name: &str| {
         let mut options = LoadOptions::default();
-        options.model.camera = name.into();
+        options.model.camera = Some(name.into());
         load_with(&scene_path(&dir, &text), &options)
     };
     let only = chosen("b").expect("camera b");

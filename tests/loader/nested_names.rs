@@ -57,7 +57,7 @@ fn lenses_focus_on_paths_whatever_moves_along_them() {
         view: throng::loader::options::ViewOptions {
             lens: throng::loader::options::LensOptions {
                 f_stop: Some(2.0),
-                focus: Some(throng::loader::options::Focusing::On("row.0/pair.0/box.1".into())),
+                focus_on: Some("row.0/pair.0/box.1".into()),
                 ..Default::default()
             },
             ..Default::default()

@@ -6,6 +6,8 @@ pub mod choice;
 pub mod css;
 pub mod disk;
 pub mod files;
+#[cfg(feature = "cli")]
+pub mod flags;
 pub mod guard;
 pub mod math;
 pub mod memory;

@@ -10,10 +10,7 @@ use std::{
     fmt::Write,
     path::{self, Path, PathBuf},
 };
-use throng_loader::{
-    LoadOptions, is_gltf,
-    options::{EnvironmentChoice, ModelOptions},
-};
+use throng_loader::{LoadOptions, is_gltf, options::EnvironmentChoice};
 use throng_scene::anim::{Moment, camera_at};
 use throng_scene::{
     Aperture, CLAY, CameraPath, Environment, FloatImage, Focus, Instance, Light, Material, Projection, Scene, Shape,
@@ -56,7 +53,7 @@ pub fn scene_for(model: &Path, scene: &Scene, options: &LoadOptions, choices: &M
     if let Some(exposure) = choices.exposure {
         sets.push(("render.exposure".to_owned(), number(exposure)));
     }
-    let mut text = Writer { model, scene, options: &options.model }.text(options);
+    let mut text = Writer { model, scene, options }.text();
     // One by one: settings that do not fit are omitted.
     for set in sets {
         text = save_values(&text, &[set]).unwrap_or(text);
@@ -70,11 +67,11 @@ pub fn scene_for(model: &Path, scene: &Scene, options: &LoadOptions, choices: &M
 struct Writer<'a> {
     model: &'a Path,
     scene: &'a Scene,
-    options: &'a ModelOptions,
+    options: &'a LoadOptions,
 }
 
 impl Writer<'_> {
-    fn text(&self, options: &LoadOptions) -> String {
+    fn text(&self) -> String {
         let name = self.model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ground = if name == "ground" { "the ground" } else { "ground" };
         let stage = self.scene.stage.and_then(|index| self.scene.instances.get(index as usize));
@@ -97,7 +94,7 @@ impl Writer<'_> {
             );
         }
         let materials = section("materials", '{', &materials, '}');
-        let lights: String = self.lights(options).map(|light| format!("        {light},\n")).collect();
+        let lights: String = self.lights().map(|light| format!("        {light},\n")).collect();
         let lights = section("lights", '[', &lights, ']');
         format!(
             "// {} as throng shows it.\n(\n    render: ({}),\n\n    environment: {},\n\n{lights}{materials}    \
@@ -139,7 +136,7 @@ impl Writer<'_> {
     }
 
     fn environment(&self) -> String {
-        match (&self.options.environment, &self.scene.environment) {
+        match (&self.options.model.environment, &self.scene.environment) {
             (Some(EnvironmentChoice::Sky), _) => "SunSky()".to_owned(),
             (Some(EnvironmentChoice::File(picture)), _) => format!("Image(file: {:?})", self.relative(picture)),
             (_, Environment::Constant { radiance }) => format!("Constant(radiance: {})", point(*radiance)),
@@ -160,9 +157,10 @@ impl Writer<'_> {
     }
 
     /// The lights that do not belong to the environment.
-    fn lights(&self, options: &LoadOptions) -> impl Iterator<Item = String> {
-        let is_set = options.overrides.iter().any(|(key, _)| key == "environment" || key.starts_with("environment."));
-        let own = if is_set || self.options.environment == Some(EnvironmentChoice::Sky) {
+    fn lights(&self) -> impl Iterator<Item = String> {
+        let is_set =
+            self.options.overrides.iter().any(|(key, _)| key == "environment" || key.starts_with("environment."));
+        let own = if is_set || self.options.model.environment == Some(EnvironmentChoice::Sky) {
             self.scene.own_lights
         } else {
             self.scene.lights.len()
@@ -188,8 +186,9 @@ impl Writer<'_> {
                 let _ = write!(text, ", speed: {}", double(speed));
             }
         }
+        let model = &self.options.model;
         for (name, value) in
-            [("scene", self.options.scene.as_deref()), ("variant", self.options.variant.as_deref()), ("material", clay)]
+            [("scene", model.scene.as_deref()), ("variant", model.variant.as_deref()), ("material", clay)]
         {
             if let Some(value) = value {
                 let _ = write!(text, ", {name}: {value:?}");
@@ -215,7 +214,7 @@ impl Writer<'_> {
 
     /// The model's rotation, as the text of an additional field; empty without rotation.
     fn turned(&self) -> String {
-        let (axis, angle) = self.options.stage.rotation().to_axis_angle();
+        let (axis, angle) = self.options.rotation().to_axis_angle();
         if angle.abs() < 1e-6 {
             String::new()
         } else {
@@ -356,10 +355,7 @@ mod tests {
     use glam::Affine3;
     use std::fs;
     use throng_base::math::Aabb;
-    use throng_loader::{
-        self as loader,
-        options::{AnimationOptions, StageOptions},
-    };
+    use throng_loader::{self as loader, options::AnimationOptions};
 
     const TRIANGLE: &str = "v 0 0 0\nv 2 0 0\nv 0 3 1\nf 1 2 3\n";
 
@@ -419,8 +415,8 @@ mod tests {
         fs::write(&model, TRIANGLE).unwrap();
         let mut options = LoadOptions::default();
         options.model.environment = Some(EnvironmentChoice::Sky);
-        options.model.stage =
-            StageOptions { up: Some(Vec3::Z), rotate: Some(Vec3::new(0.0, 30.0, 0.0)), ..StageOptions::default() };
+        options.view.up = Some(Vec3::Z);
+        options.model.stage.rotate = Some(Vec3::new(0.0, 30.0, 0.0));
         options.overrides = vec![("render.samples".into(), "7".into()), ("materials.x".into(), "Mirror()".into())];
         let waypoint = Waypoint { eye: Vec3::new(1.0, 2.0, 9.0), ..Waypoint::default() };
         let flight = Flight { waypoints: vec![waypoint], ..Flight::default() };

@@ -14,6 +14,7 @@ use throng_loader::{
     suggest,
 };
 use throng_scene::{
+    RenderDefaults,
     desc::{Aim, CameraDesc, ProjectionDesc, SceneFile, SplineKey},
     sensor_height,
 };
@@ -162,7 +163,8 @@ struct Style<'a> {
 
 impl<'a> Style<'a> {
     fn of(text: &'a str, root: &Value, indent: &'a str, file: &SceneFile) -> Self {
-        let (width, height) = file.render.size;
+        let usual = RenderDefaults::default();
+        let (width, height) = file.render.size.unwrap_or((usual.width, usual.height));
         let sensor = sensor_height(width as f32 / height as f32);
         let style = Self { indent, step: INDENT, newline: newline(text), sensor };
         let step = style.section_indent(text, root);

@@ -12,7 +12,7 @@ use throng_loader::ron::{
     file::{self, Source},
     source::{Items, Value},
 };
-use throng_scene::desc::RenderDesc;
+use throng_scene::{RenderDefaults, desc::RenderDesc};
 
 /// Maximum number of listed values, for files that programs have written.
 const MOST: usize = 5000;
@@ -135,12 +135,13 @@ impl List<'_> {
             return None;
         }
         let (schema, doc) = schema::whole().field("render")?.0.field(name)?;
+        let usual = RenderDefaults::default();
         let text = match name {
-            "exposure" => number(render.exposure.0),
-            "samples" => render.samples.to_string(),
-            "bounces" => render.bounces.to_string(),
-            "tone_map" => render.tone_map.to_string(),
-            "filter" => render.filter.to_string(),
+            "exposure" => number(render.exposure.map_or(usual.exposure, |stops| stops.0)),
+            "samples" => render.samples.unwrap_or(usual.samples).to_string(),
+            "bounces" => render.bounces.unwrap_or(usual.bounces).to_string(),
+            "tone_map" => render.tone_map.unwrap_or(usual.tone_map).to_string(),
+            "filter" => render.filter.unwrap_or(usual.filter).to_string(),
             _ => String::new(),
         };
         let choices = schema.words();

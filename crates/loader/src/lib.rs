@@ -137,7 +137,7 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
     let mut scene = complete(scene, path, &options.view, options.model.stage.size)?;
     let is_framed = !matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
         && options.view.eye.is_none()
-        && !matches!(options.model.camera, CameraChoice::Of(_));
+        && !matches!(options.model.camera, Some(CameraChoice::Of(_)));
     if let (Some(factor), false) = (options.model.stage.zoom, is_framed) {
         options::view::zoom(&mut scene, factor)?;
     }
@@ -156,7 +156,7 @@ fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, L
 pub fn load_scene(path: &Path, text: Option<&str>, options: &LoadOptions) -> Result<Scene, LoadError> {
     options.check(Kind::Scene)?;
     let camera = match &options.model.camera {
-        CameraChoice::Of(name) => Some(name.as_str()),
+        Some(CameraChoice::Of(name)) => Some(name.as_str()),
         _ => None,
     };
     let source = match text {

@@ -52,8 +52,8 @@ where
 fn scene(b: &Builder) -> Scene {
     let mut options = LoadOptions::default();
     options.model.animation.clips = vec!["all".to_owned()];
-    options.model.animation.looped = false;
-    options.model.camera = CameraChoice::Of("0".to_owned());
+    options.model.animation.once = true;
+    options.model.camera = Some(CameraChoice::Of("0".to_owned()));
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.glb");
     fs::write(&path, b.glb()).expect("written");

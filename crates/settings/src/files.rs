@@ -1,10 +1,10 @@
 //! Settings of output files: formats, videos, contact sheets.
 
-#[cfg(feature = "cli")]
-use super::flags;
 use super::{FramePlan, SettingsError};
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
+#[cfg(feature = "cli")]
+use throng_base::flags;
 use throng_device::FrameSettings;
 use throng_output::{
     ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, SheetRow,

@@ -1,7 +1,5 @@
 //! Settings of the film and of AOVs.
 
-#[cfg(feature = "cli")]
-use super::flags;
 use super::{background::BackgroundChoice, limits};
 #[cfg(feature = "cli")]
 use clap::{
@@ -10,6 +8,8 @@ use clap::{
 };
 use glam::Vec3;
 use std::str::FromStr;
+#[cfg(feature = "cli")]
+use throng_base::flags;
 use throng_denoise::Denoise;
 use throng_picture::{
     aov::{Aov, AovSet},

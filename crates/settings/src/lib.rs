@@ -8,9 +8,6 @@ mod background;
 mod error;
 mod files;
 mod film;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod flags;
 #[doc(hidden)]
 pub mod limits;
 mod memory;
@@ -50,6 +47,8 @@ pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig:
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::PathBuf;
+#[cfg(feature = "cli")]
+use throng_base::flags;
 use throng_base::memory::describe;
 use throng_device::{DeviceNameError, FrameSettings, Region, RegionError};
 use throng_output::{FileFormat, PatternError, choose};

@@ -8,11 +8,10 @@ use crate::cli::{
 };
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::{path::PathBuf, sync::Arc};
-use throng_base::files::remember_input;
+use throng_base::{files::remember_input, flags};
 use throng_device::RayKind;
 use throng_output::{Planned, prepare_distinct};
 use throng_render::measure::{ReportPath, TraceOptions, compare_traces, trace_file};
-use throng_settings::flags;
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with at least the keys

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::cli::{
     Exit, UsageError,
-    args::{DeviceArgs, LoadArgs, TreeArgs, warn_of_trees},
+    args::{DeviceArgs, TreeArgs, warn_of_trees},
     console::{self, plural},
     demand, interrupt,
     progress::{Progress, ProgressMode},
@@ -20,14 +20,14 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
+use throng_base::flags;
 use throng_denoise::Denoise;
 use throng_device::{Device, FrameSettings};
-use throng_loader::{self as loader, LoadError, SingleClip};
+use throng_loader::{self as loader, LoadError, LoadOptions, SingleClip, options::Preset};
 use throng_output::{Destination, OutputError, PatternError, SheetRows, Stream};
 use throng_picture::pixels::PixelType;
 use throng_render::{RenderError, RenderJob};
 use throng_scene::{RenderDefaults, Scene, rig::RefitPolicy};
-use throng_settings::flags;
 use throng_settings::{
     AovOptions, Exposure, FrameOptions, FramePlan, OngoingOptions, PictureOptions, RenderOptions, Run, SettingsError,
 };
@@ -85,7 +85,7 @@ pub struct RenderArgs {
     #[arg(value_name = "SCENE", required = true, value_parser = PathBufValueParser::new().map(shipped::found))]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
-    load: LoadArgs,
+    load: LoadOptions,
     #[command(flatten)]
     frames: FrameOptions,
     #[command(flatten)]
@@ -218,7 +218,8 @@ impl RenderArgs {
 
     /// Whether the animations of a model are rendered separately, instead of simultaneously.
     fn plays_one_by_one(&self) -> bool {
-        self.frames.names_animations() || self.frames.files.sheet.is_some() && self.load.plays_all()
+        let plays_all = self.load.model.animation.clips.iter().any(|text| text == "all");
+        self.frames.names_animations() || self.frames.files.sheet.is_some() && plays_all
     }
 
     /// Renders the requested animations of a model, one after the other.
@@ -317,7 +318,9 @@ impl RenderArgs {
         interrupt::work_begins();
         let has_files = run.plan.pattern().is_some();
         run.open().map_err(|error| with_way_on(error.into(), has_files))?;
-        let takes_draft = self.load.takes_draft() && !loader::is_scene(path) && self.picture.samples.is_none();
+        let takes_draft = self.load.model.stage.preset != Some(Preset::Draft)
+            && !loader::is_scene(path)
+            && self.picture.samples.is_none();
         let reporter = Reporter::new(progress, &run.job, &run.plan, self.messages.verbose);
         let mut reporter = reporter.together(together).estimating(takes_draft);
         reporter.started(&device.describe());
@@ -328,7 +331,7 @@ impl RenderArgs {
     }
 
     fn options(&self) -> anyhow::Result<PictureOptions> {
-        let mut load = self.load.options();
+        let mut load = self.load.clone();
         load.model.stage.single = self.frames.is_single();
         Ok(PictureOptions {
             load,

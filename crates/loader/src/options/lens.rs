@@ -1,11 +1,92 @@
 //! Projection and lens from the command line, which override a scene's camera.
 
-use super::{Focusing, LensOptions, Projecting};
+#[cfg(feature = "cli")]
+use super::flags;
+use super::parse_triple;
 use crate::{LoadError, framing, subjects};
-use glam::Vec2;
-use throng_base::math::LARGEST_COORDINATE;
+use glam::{Vec2, Vec3};
+use throng_base::{choice::choice, math::LARGEST_COORDINATE};
 use throng_scene::anim::{self, Moment};
 use throng_scene::{Aperture, CameraPath, Focus, Iris, Lens, Projection, Scene, sensor_height};
+
+/// Optics that replace the optics of the file's camera. At most one of `projection` and `orthographic` is given, one of `f_stop` and
+/// `radius`, and one of `focus` and `focus_on`. An aperture of 0 is a pinhole. `blade_rotation` is in degrees.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "View"))]
+pub struct LensOptions {
+    /// Camera projection
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<Projecting>()))]
+    pub projection: Option<Projecting>,
+    /// Short for --projection orthographic; an optional number sets the height of the picture in scene units
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HEIGHT", num_args = 0..=1, require_equals = true, value_parser = flags::height, conflicts_with = "projection"))]
+    pub orthographic: Option<Option<f32>>,
+    /// Lens shift, as a share of the picture's longer side, as in Blender; positive values shift the view to the right and up
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y", allow_hyphen_values = true, value_parser = flags::shift))]
+    pub shift: Option<Vec2>,
+    /// Depth of field by f-stop, such as 2.8. The sensor is 36 mm along the longer side, Blender's default, and a scene unit is a metre. 0
+    /// turns depth of field off
+    #[cfg_attr(feature = "cli", arg(id = "aperture", long, value_name = "F-STOP", value_parser = flags::f_stop))]
+    pub f_stop: Option<f32>,
+    /// Depth of field by aperture radius in scene units, for scenes that are not in metres
+    #[cfg_attr(feature = "cli", arg(id = "aperture-radius", long, value_name = "UNITS", value_parser = flags::radius, conflicts_with = "aperture"))]
+    pub radius: Option<f32>,
+    /// Focus distance, or a point to focus on [default: the point that the camera looks at]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE|X,Y,Z", allow_hyphen_values = true))]
+    pub focus: Option<Focusing>,
+    /// Focus on an object while it moves: the name of a mesh or group (`dragon:4` is the fifth instance of a mesh), of a glTF node, or of
+    /// an instance as in mattes (`beast/dragon.4`)
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", conflicts_with = "focus"))]
+    pub focus_on: Option<String>,
+    /// Number of aperture blades, which shapes out-of-focus highlights; 0 means a round aperture
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = flags::blades))]
+    pub blades: Option<u32>,
+    /// Rotation of the aperture blades
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DEGREES", allow_negative_numbers = true, value_parser = flags::number))]
+    pub blade_rotation: Option<f32>,
+}
+
+/// Focus of the lens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Focusing {
+    /// A distance along the camera's axis, in scene units.
+    Distance(f32),
+    /// A point in world space.
+    Point(Vec3),
+}
+
+impl std::str::FromStr for Focusing {
+    type Err = String;
+
+    /// Parses a distance above 0, or `x,y,z`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(point) = parse_triple(text) {
+            return Ok(Self::Point(point));
+        }
+        let distance = text.parse().ok().filter(|x: &f32| *x > 0.0 && *x <= 1e18);
+        let distance = distance.map(Self::Distance);
+        distance.ok_or_else(|| "write a distance above 0 like 3.5, or a point like 1,2,3".to_owned())
+    }
+}
+
+choice! {
+    /// Camera projections.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Projecting {
+        /// Distant objects appear smaller.
+        Perspective = "perspective",
+        /// Parallel rays: sizes do not depend on distance.
+        Orthographic = "orthographic",
+        /// The whole surroundings, 360 by 180 degrees; for sizes like 2048x1024.
+        Equirectangular = "equirectangular",
+    }
+}
+
+impl LensOptions {
+    /// The projection, from either option.
+    pub(super) fn projecting(&self) -> Option<Projecting> {
+        self.projection.or(self.orthographic.map(|_| Projecting::Orthographic))
+    }
+}
 
 /// Vertical field of view, in degrees, of a camera that has none.
 const DEFAULT_FOV: f32 = 40.0;
@@ -15,7 +96,7 @@ const DEFAULT_FOV: f32 = 40.0;
 /// # Errors
 /// If nothing in the scene has the given name, or if a flag does not apply to the camera.
 pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<(), LoadError> {
-    if let Some(projection) = options.projection {
+    if let Some(projection) = options.projecting() {
         project(scene, projection);
     }
     if let Some(shift) = options.shift {
@@ -24,7 +105,7 @@ pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<()
         }
         scene.camera.shift = shift;
     }
-    if let (Some(height), Projection::Orthographic { .. }) = (options.height, scene.camera.projection) {
+    if let (Some(height), Projection::Orthographic { .. }) = (options.orthographic.flatten(), scene.camera.projection) {
         scene.camera.projection = Projection::Orthographic { height };
         scene.camera.driver = None;
         scene.camera.tracks.span.clear();
@@ -33,8 +114,8 @@ pub fn apply(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<()
         scene.camera.lens = None;
         return Ok(());
     };
-    if let Some(focus) = &options.focus {
-        lens.focus = focus_of(scene, focus)?;
+    if let Some(focus) = focus_of(scene, options)? {
+        lens.focus = focus;
         scene.camera.tracks.focus.clear();
     }
     if let (Focus::Target, CameraPath::Node { .. }) = (&lens.focus, &scene.camera.path) {
@@ -55,7 +136,7 @@ fn chosen(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<Optio
     let aperture = match (options.f_stop, options.radius) {
         (None, None) => {
             let shapes = [
-                ("--focus", options.focus.is_some()),
+                ("--focus", options.focus.is_some() || options.focus_on.is_some()),
                 ("--blades", options.blades.is_some()),
                 ("--blade-rotation", options.blade_rotation.is_some()),
             ];
@@ -85,14 +166,15 @@ fn chosen(scene: &mut Scene, options: &LensOptions, aspect: f32) -> Result<Optio
     Ok(Some(Lens { aperture, ..lens }))
 }
 
-fn focus_of(scene: &Scene, focus: &Focusing) -> Result<Focus, LoadError> {
-    Ok(match focus {
-        Focusing::Distance(distance) => Focus::Distance(*distance),
-        Focusing::Point(point) => Focus::Point(*point),
-        Focusing::On(name) => {
+fn focus_of(scene: &Scene, options: &LensOptions) -> Result<Option<Focus>, LoadError> {
+    Ok(match (&options.focus, &options.focus_on) {
+        (Some(Focusing::Distance(distance)), _) => Some(Focus::Distance(*distance)),
+        (Some(Focusing::Point(point)), _) => Some(Focus::Point(*point)),
+        (None, Some(name)) => {
             let found = subjects::find(scene, name);
-            Focus::On(found.map_err(|m| LoadError::flag("--focus-on", m))?.into())
+            Some(Focus::On(found.map_err(|m| LoadError::flag("--focus-on", m))?.into()))
         }
+        (None, None) => None,
     })
 }
 
@@ -133,7 +215,6 @@ fn seen_height(scene: &Scene) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
     use throng_scene::Camera;
 
     fn applied(options: LensOptions) -> Result<Scene, String> {

@@ -1,10 +1,34 @@
 //! A view from the command line, which replaces a scene's own.
 
-use super::{Projecting, ViewOptions, lens};
+#[cfg(feature = "cli")]
+use super::flags;
+use super::{LensOptions, Projecting, lens};
 use crate::{LoadError, framing};
 use glam::Vec3;
 use throng_base::math::LARGEST_COORDINATE;
 use throng_scene::{Camera, CameraPath, Projection, Scene};
+
+/// A view that replaces the file's own. Applies to all kinds of scenes. `fov` is in degrees.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "View"))]
+pub struct ViewOptions {
+    /// Fixed camera position, instead of the scene's own camera
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = flags::point))]
+    pub eye: Option<Vec3>,
+    /// Point that the camera looks at [default: the middle of the scene]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = flags::point, requires = "eye"))]
+    pub target: Option<Vec3>,
+    /// Up direction of the picture: an axis like z or -y, or a vector. Without --eye, a model is rotated so that this axis of its file
+    /// points up [default: y]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AXIS|X,Y,Z", allow_hyphen_values = true, value_parser = flags::up))]
+    pub up: Option<Vec3>,
+    /// Vertical field of view
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DEGREES", value_parser = flags::fov))]
+    pub fov: Option<f32>,
+    /// Optics of the camera.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub lens: LensOptions,
+}
 
 /// Replaces the properties of `scene`'s cameras that `view` specifies. Cameras then have no keys. `size` is the size of the pictures, if it
 /// differs from the scene's.
@@ -42,7 +66,7 @@ pub fn apply(scene: &mut Scene, view: &ViewOptions, size: Option<(u32, u32)>) ->
 
 fn apply_optics(scene: &mut Scene, view: &ViewOptions, aspect: f32) -> Result<(), LoadError> {
     if let Some(degrees) = view.fov {
-        field_of_view(scene, degrees, view.lens.projection)?;
+        field_of_view(scene, degrees, view.lens.projecting())?;
     }
     lens::apply(scene, &view.lens, aspect)
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::LoadError;
 use std::{path::PathBuf, sync::Arc};
-use throng_scene::{Metering, Scene, desc::SceneFile};
+use throng_scene::{Metering, RenderDefaults, Scene, desc::SceneFile};
 
 /// Loads the text of a `.ron` file with `--set` overrides. The file may refer to any files. Files that its models refer to must be in the
 /// model's own folder or in a folder of `allow`. `camera` is the name of the only camera to use, if given.
@@ -73,7 +73,7 @@ fn convert(
 
 /// A scene with the settings, the environment, the air and the invisible lights of a file, and its visible lights.
 fn surroundings(source: &Source, file: &SceneFile) -> Result<(Scene, Vec<Lamp>), LoadError> {
-    let mut settings = settings::convert(source, &file.render)?;
+    let mut settings = settings::convert(source, &file.render, RenderDefaults::default())?;
     settings.shutter = file.first_camera().and_then(|camera| camera.optics().shutter).map(|shutter| shutter.0);
     let (environment, suns) = environment::convert(source, file.environment.as_ref(), &mut Pictures::default())?;
     let fog = air::convert(source, file.air.as_ref())?;

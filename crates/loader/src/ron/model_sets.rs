@@ -21,15 +21,11 @@ pub struct ModelSets {
 }
 
 impl ModelSets {
-    /// Applies the overrides of `options` to a model with these settings and materials. Relative paths refer to the working folder.
+    /// Applies the overrides of `options` to a model with these materials. Relative paths refer to the working folder.
     ///
     /// # Errors
     /// If models do not support a key, or if a value is invalid.
-    pub fn read(
-        options: &LoadOptions,
-        model: &RenderDefaults,
-        materials: &[String],
-    ) -> Result<Option<Self>, LoadError> {
+    pub fn read(options: &LoadOptions, materials: &[String]) -> Result<Option<Self>, LoadError> {
         let sets = &options.overrides;
         for (key, _) in sets {
             if !SECTIONS.contains(&key.split('.').next().unwrap_or_default()) {
@@ -38,14 +34,14 @@ impl ModelSets {
                 return Err(LoadError::set(key, message));
             }
         }
-        let RenderDefaults { samples, frames, first_frame, fps, start, denoise, .. } = model;
         let names: BTreeSet<&String> = materials.iter().collect();
         let materials: String = names.iter().map(|name| format!("{name:?}: Diffuse(), ")).collect();
-        let render = format!(
-            "(samples: {samples}, frames: {frames}, first_frame: {first_frame}, fps: {fps:?}, start: {start:?}, denoise: {denoise})"
-        );
+        // Keys are evaluated at the time of the first frame.
+        let start = options.start.unwrap_or_default();
         let environment = environment_text(options)?;
-        let text = format!("({environment}render: {render}, materials: {{{materials}}}, meshes: {{}}, instances: [])");
+        let text = format!(
+            "({environment}render: (start: {start:?}), materials: {{{materials}}}, meshes: {{}}, instances: [])"
+        );
         let mut source = Source { text, ..Source::default() };
         let keys = sets.iter().map(|(key, _)| key.clone()).collect();
         Ok(file::set(&mut source, sets)?.map(|file| Self { keys, source, file }))
@@ -56,17 +52,18 @@ impl ModelSets {
     /// # Errors
     /// If a number is out of range.
     pub fn settings(&self, model: RenderDefaults) -> Result<RenderDefaults, LoadError> {
-        let set = settings::convert(&self.source, &self.file.render).map_err(|error| self.fault("render", &error))?;
-        let is_set = |key: &str| self.keys.iter().any(|set| set == key || set == "render");
-        Ok(RenderDefaults {
+        let render = &self.file.render;
+        let usual = if self.keys.iter().any(|key| key == "render") {
+            // A section that is set as a whole has the defaults of scene files.
+            let RenderDefaults { clamp_indirect, denoises_asked, .. } = model;
+            RenderDefaults { clamp_indirect, denoises_asked, ..RenderDefaults::default() }
+        } else {
             // An explicit sample count turns off adaptive sampling, an explicit exposure turns off metering.
-            noise: model.noise.filter(|_| !is_set("render.samples")),
-            metering: if is_set("render.exposure") { Metering::Off } else { model.metering },
-            clamp_indirect: set.clamp_indirect.or(model.clamp_indirect),
-            denoises_asked: model.denoises_asked,
-            integrator: self.file.render.integrator.unwrap_or(model.integrator),
-            ..set
-        })
+            let noise = model.noise.filter(|_| render.samples.is_none());
+            let metering = if render.exposure.is_some() { Metering::Off } else { model.metering };
+            RenderDefaults { noise, metering, ..model }
+        };
+        settings::convert(&self.source, render, usual).map_err(|error| self.fault("render", &error))
     }
 
     /// The overridden environment and its sun; None without an override.

@@ -114,7 +114,7 @@ impl Script {
     /// Converts everything at the time of a key to detect errors.
     fn check(&self, source: &Source, time: f64, names: &Names) -> Result<(), LoadError> {
         let file = self.file(time, Course::Exact).map_err(|message| source.error_at(time, &message))?;
-        settings::convert(source, &file.render)?;
+        settings::convert(source, &file.render, RenderDefaults::default())?;
         environment::check(source, file.environment.as_ref())?;
         let (_, lamps) = lights::convert(source, &file.lights)?;
         if lamps.len() != self.lamps.len()
@@ -173,7 +173,8 @@ impl Script {
     }
 
     fn setting<T>(&self, name: &str, time: f64, of: impl Fn(&RenderDefaults) -> T) -> Option<T> {
-        let settings = |source: &Source, file: &SceneFile| settings::convert(source, &file.render);
+        let usual = RenderDefaults::default;
+        let settings = |source: &Source, file: &SceneFile| settings::convert(source, &file.render, usual());
         self.keys.has(name).then(|| self.converted(time, settings)).flatten().map(|settings| of(&settings))
     }
 }

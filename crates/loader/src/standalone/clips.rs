@@ -44,13 +44,13 @@ fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
 }
 
 fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback {
-    let ends_first = options.speed < 0.0 && !options.looped;
+    let ends_first = options.speed < 0.0 && options.once;
     let start = if ends_first { f64::from(clips[clip].duration) } else { 0.0 };
     Playback {
         clip: clip as u32,
         speed: options.speed,
         offset: options.offset.unwrap_or(start),
-        looped: options.looped,
+        looped: !options.once,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     LoadError, LoadOptions,
     gltf::{self, Model, ModelCamera},
     model::{AnimatedRows, ModelMaterials, played_tracks},
-    options::{CameraChoice, Focusing, choose},
+    options::{CameraChoice, choose},
 };
 use glam::Vec3;
 use std::{path::Path, sync::Arc};
@@ -28,7 +28,7 @@ use throng_scene::{
 /// # Errors
 /// As [`gltf::load_model`]. Also if the file lacks a selected clip or camera, or if nothing is visible.
 pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
-    let model = gltf::load_model(path, &options.model.gltf())?;
+    let model = gltf::load_model(path, &options.gltf())?;
     inspect(&model);
     let choices = Choices::new(&model, options).map_err(|m| LoadError::file(path, m))?;
     let scene = scene_of(path, model, &choices, options)?;
@@ -43,7 +43,7 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Model)) ->
 /// # Errors
 /// As [`gltf::load_model`]. Also if no clip has a given name.
 pub fn singles(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>, LoadError> {
-    let model = gltf::load_model(path, &options.model.gltf())?;
+    let model = gltf::load_model(path, &options.gltf())?;
     let fps = settings(options).fps;
     let frames = |playback: Playback| {
         let round = (playback.speed != 0.0).then(|| clips::round(&[playback], &model.rig.clips, fps));
@@ -68,7 +68,7 @@ impl Choices {
     /// If nothing in the file has a given name. The text is a sentence.
     pub fn new(model: &Model, options: &LoadOptions) -> Result<Self, String> {
         let camera = match &options.model.camera {
-            CameraChoice::Of(wanted) => {
+            Some(CameraChoice::Of(wanted)) => {
                 let names = model.cameras.iter().map(|camera| camera.name.as_str());
                 let index = choose(wanted, names, ("camera", "cameras"))?;
                 model.cameras.get(index).cloned()
@@ -109,7 +109,7 @@ pub fn scene_of(
     stage.environment = model.environment;
     stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
     build.scene.viewpoints = model.cameras.iter().map(|c| (c.name.clone(), camera(c, &mut build))).collect();
-    if let Some(Focusing::On(name)) = &options.view.lens.focus {
+    if let Some(name) = &options.view.lens.focus_on {
         build.name_node(name);
     }
     let Build { mut scene, mut table, slots, materials, .. } = build;

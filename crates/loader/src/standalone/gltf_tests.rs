@@ -4,7 +4,7 @@ use super::gltf::{Choices, scene_of};
 use crate::{
     LoadOptions,
     gltf::tests::{builder::*, environment::colored, pointers::blinking},
-    options::{CameraChoice, EnvironmentChoice, Focusing},
+    options::{CameraChoice, EnvironmentChoice},
 };
 use glam::{Affine3, Vec3};
 use serde_json::json;
@@ -211,7 +211,7 @@ fn at_rest_a_note_names_the_clips_and_a_turntable_turns() {
 #[test]
 fn a_turntable_around_a_clip_takes_whole_rounds_and_counts_from_its_first_frame() {
     let mut options = playing("Rise");
-    options.model.camera = CameraChoice::Turntable;
+    options.model.camera = Some(CameraChoice::Turntable);
     options.start = Some(0.5);
     let turning = scene_with(&rising(), &options);
     assert_eq!(turning.settings.frames, 96);
@@ -228,9 +228,9 @@ fn the_number_of_frames_of_a_clip_is_known_before_its_scene_is_loaded() {
     let bull = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/bull.glb"));
     let all = || playing("all");
     let (mut turning, mut frozen, mut once, mut timed) = (all(), all(), all(), all());
-    turning.model.camera = CameraChoice::Turntable;
+    turning.model.camera = Some(CameraChoice::Turntable);
     frozen.model.animation.speed = 0.0;
-    once.model.animation.looped = false;
+    once.model.animation.once = true;
     timed.model.stage.duration = Some(0.5);
     for options in [all(), turning, frozen, once, timed] {
         for single in super::gltf::singles(bull, &options).unwrap_or_else(|e| panic!("{e}")) {
@@ -288,7 +288,7 @@ fn cameras_of_the_file_are_chosen_by_name_and_follow_their_node() {
     b.json["nodes"][2]["camera"] = json!(1);
     let with = |camera: &str| {
         let mut options = playing("Rise");
-        options.model.camera = CameraChoice::Of(camera.to_owned());
+        options.model.camera = Some(CameraChoice::Of(camera.to_owned()));
         load(&b, &options)
     };
     let eye = with("Eye").unwrap().unwrap();
@@ -438,7 +438,7 @@ fn nodes_are_subjects_whether_they_carry_something_or_not() {
     ]);
     let subject = |name: &str| {
         let mut options = LoadOptions::default();
-        options.view.lens.focus = Some(Focusing::On(name.to_owned()));
+        options.view.lens.focus_on = Some(name.to_owned());
         let scene = scene_with(&b, &options);
         let anchors = scene.subjects.first().map(|s| s.anchors.clone());
         (anchors.unwrap_or_default(), scene)
@@ -462,7 +462,7 @@ fn the_light_around_a_file_is_its_environment_unless_the_user_names_another() {
     options.model.environment = Some(EnvironmentChoice::Studio);
     let other = scene_with(&b, &options);
     assert!(matches!(other.environment, Environment::Gradient { .. }) && other.stage.is_some());
-    assert!(options.model.gltf().skip_environment);
+    assert!(options.gltf().skip_environment);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     let mut slots = Slots::default();
     let mut scene = Scene { warnings, settings: super::settings(options), ..Scene::default() };
     color_like_clay(&mut table, &model.mesh);
-    super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.model.stage.rotation()));
+    super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
     Ok(scene)
 }

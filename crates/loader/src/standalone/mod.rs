@@ -87,7 +87,7 @@ impl<'a> Stage<'a> {
         scene.settings.frames = self.frames(scene.settings.fps);
         let bounds = framing::swept_bounds(scene);
         scene.camera = self.camera(scene, &bounds);
-        let sets = ModelSets::read(self.options, &scene.settings, &table.names)?;
+        let sets = ModelSets::read(self.options, &table.names)?;
         let set = sets.as_ref().map(ModelSets::environment).transpose()?.flatten();
         let ground = self.ground();
         scene.own_lights = scene.lights.len();
@@ -117,9 +117,9 @@ impl<'a> Stage<'a> {
         let stage = &self.options.model.stage;
         let stands = stage.single && stage.turns.is_none() && stage.duration.is_none();
         match self.options.model.camera {
-            CameraChoice::Turntable => true,
-            CameraChoice::Automatic => self.round.is_none() && !own_view && !stands,
-            CameraChoice::Still | CameraChoice::Of(_) => false,
+            Some(CameraChoice::Turntable) => true,
+            Some(CameraChoice::Still | CameraChoice::Of(_)) => false,
+            None => self.round.is_none() && !own_view && !stands,
         }
     }
 

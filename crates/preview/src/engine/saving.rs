@@ -125,7 +125,7 @@ impl Engine {
 
     fn with_flight(&self, file: SceneText, flight: &Flight) -> Result<Ready, Box<Answer>> {
         let name = match &self.source.options.load.model.camera {
-            CameraChoice::Of(name) => Some(name.as_str()),
+            Some(CameraChoice::Of(name)) => Some(name.as_str()),
             _ => None,
         };
         let mut text = edit::save_flight(file.text(), name, flight).map_err(refused)?;

@@ -106,8 +106,8 @@ impl Source {
     pub fn first(&mut self) -> Result<SceneFile, Fault> {
         self.keys = Keys::find(&self.text)?;
         let file = self.at(0.0)?;
-        match file.render.start.0 {
-            start if start != 0.0 && !self.keys.is_empty() => self.at(start),
+        match file.render.start {
+            Some(start) if start.0 != 0.0 && !self.keys.is_empty() => self.at(start.0),
             _ => Ok(file),
         }
     }

@@ -1,7 +1,7 @@
 //! Enumerated choices as flag values.
 
+use crate::choice::Choice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use throng_base::choice::Choice;
 
 /// The value as listed in the help. In names, hyphens are accepted for underscores.
 pub fn possible_value(choice: impl Choice) -> PossibleValue {
