@@ -198,6 +198,7 @@ mod tests {
         let job = RenderJob {
             pixels: throng_device::PixelType::U8,
             scene: Arc::new(Scene::default()),
+            views: None,
             settings: settings(),
             delivery: Delivery::default(),
             auto_exposure: None,

@@ -35,6 +35,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
     let job = RenderJob {
         pixels: PixelType::U8,
         scene: Arc::new(Scene::default()),
+        views: None,
         settings: settings(),
         delivery: Delivery::default(),
         auto_exposure: None,

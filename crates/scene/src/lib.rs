@@ -64,6 +64,7 @@ pub use view::frame_rate::FrameRate;
 pub use view::integrator::{Integrator, Layering};
 #[doc(hidden)]
 pub use view::integrator::{Paths, Shows};
+pub use view::intrinsics::{Distortion, Intrinsics};
 pub use view::lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
 #[doc(hidden)]
 pub use view::lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
@@ -73,6 +74,7 @@ pub use view::settings::{Metering, RenderDefaults};
 pub use view::shutter::{Shutter, ShutterError};
 #[doc(hidden)]
 pub use view::shutter_keys::{ShutterKeys, ShutterSpan};
+pub use view::views::{Optics, View, Views};
 
 /// Marks an absent optional index.
 pub const NONE: u32 = u32::MAX;
