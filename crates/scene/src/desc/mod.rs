@@ -58,7 +58,7 @@ pub use motion::{
 #[doc(hidden)]
 pub use placement::Common;
 pub use placement::{
-    Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Placement, Poisson, Random, Rules,
+    Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Matrices, Placement, Poisson, Random, Rules,
     Sample, Scatter, Single, Surface, Turn,
 };
 pub use render::RenderDesc;
