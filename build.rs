@@ -1,4 +1,6 @@
-//! The build script of `crates/device`. Writes the C++ counterpart of `crates/abi` and compiles the kernels for the CPU, once per instruction set. The GPU part is in `build/cuda.rs`.
+//! The build script of the crates that have the kernels: `kernels` compiles them for the CPU, once per instruction set, `kernels_cuda` for GPUs
+//! (`build/cuda.rs`), and `kernels_probe` the entry points for tests. `device` declares what they export. Each writes the C++ counterpart of
+//! `crates/abi`.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
@@ -43,43 +45,55 @@ fn main() {
     // Paths are those of the repository, and cargo starts in the crate's folder.
     env::set_current_dir("../..").expect("the crate's folder is in the repository");
     println!("cargo::rerun-if-changed=../../kernels");
-    println!("cargo::rustc-check-cfg=cfg(throng_cuda)");
     println!("cargo::rerun-if-env-changed=THRONG_WERROR");
     println!("cargo::rerun-if-env-changed=THRONG_SANITIZE");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
-    let entries = kernel_names(&fs::read_to_string("kernels/kernels.def").expect("kernels/kernels.def is readable"));
     write_if_changed(&out.join("abi.h"), &header());
     write_if_changed(&out.join("abi_layout.inc"), &layout_table());
+    match env::var("CARGO_PKG_NAME").as_deref() {
+        Ok("throng-kernels") => compile_all(&variants(), &[], out),
+        Ok("throng-kernels-probe") => compile_all(&[COMPRESSED], &probes(), out),
+        Ok("throng-kernels-cuda") => cuda::Kernels::start(out).finish(),
+        _ => bind(out),
+    }
+}
 
-    let gpu_kernels = cuda::is_wanted().then(|| {
+/// Declares the entry points for the crate `device`, and builds the stand-in for the driver's library, which is linked before cust.
+fn bind(out: &Path) {
+    println!("cargo::rustc-check-cfg=cfg(throng_cuda)");
+    if cuda::is_wanted() {
         println!("cargo::rustc-cfg=throng_cuda");
         cuda::build_driver_stub(out);
-        cuda::Kernels::start(out)
-    });
-    let probe = env::var_os("CARGO_FEATURE_PROBE").is_some();
-    let mut variants = vec![BASELINE];
-    if probe {
+    }
+    let mut variants = variants();
+    if env::var_os("CARGO_FEATURE_PROBE").is_some() {
         variants.insert(0, COMPRESSED);
     }
+    let entries = kernel_names(&fs::read_to_string("kernels/kernels.def").expect("kernels/kernels.def is readable"));
+    write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
+}
+
+/// The variants for the target's CPUs, the plainest first.
+fn variants() -> Vec<Variant<'static>> {
+    let mut variants = vec![BASELINE];
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         variants.extend(X86_VARIANTS);
     }
-    // Compiled in parallel, because compilers are single-threaded and kernels take long.
-    let probes = if probe { probes() } else { Vec::new() };
+    variants
+}
+
+/// Compiles variants of the kernels, and probes (file and name), in parallel, because compilers are single-threaded and kernels take long.
+fn compile_all(variants: &[Variant], probes: &[(String, String)], out: &Path) {
     std::thread::scope(|scope| {
-        for variant in &variants {
+        for variant in variants {
             scope.spawn(move || compile("kernels/cpu/kernel_cpu.cpp", variant, out));
         }
-        for (file, name) in &probes {
+        for (file, name) in probes {
             let probe = Variant { name, ..BASELINE };
             scope.spawn(move || compile(file, &probe, out));
         }
     });
-    write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
-    if let Some(gpu_kernels) = gpu_kernels {
-        gpu_kernels.finish();
-    }
 }
 
 /// The files of `kernels/probe` and the names of their compilations: entry points for tests, compiled for the baseline.

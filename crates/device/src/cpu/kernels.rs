@@ -1,6 +1,10 @@
 //! The entry points of the compiled kernels.
 
 use throng_abi::{Params, Thread};
+// Linked with.
+use throng_kernels as _;
+#[cfg(feature = "probe")]
+use throng_kernels_probe as _;
 
 /// A kernel: processes items `begin..end` on the calling thread.
 pub type Kernel = unsafe extern "C" fn(*const Params, u32, u32, *mut Thread);

@@ -1,43 +1,14 @@
 //! The compiled kernels, and the GPUs that can run them.
 
-/// Keeps the fat binary aligned as its header requires.
-#[repr(C, align(16))]
-struct Aligned<T: ?Sized>(T);
+#[cfg(throng_cuda)]
+pub use throng_kernels_cuda::{moving as moving_image, nested as nested_image, still as image};
 
 #[cfg(throng_cuda)]
-static IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels.fatbin")));
-#[cfg(throng_cuda)]
-static MOVING_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels_moving.fatbin")));
-#[cfg(throng_cuda)]
-static NESTED_IMAGE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/kernels_nested.fatbin")));
-#[cfg(not(throng_cuda))]
-static IMAGE: &Aligned<[u8]> = &Aligned([]);
-#[cfg(not(throng_cuda))]
-static MOVING_IMAGE: &Aligned<[u8]> = &Aligned([]);
-#[cfg(not(throng_cuda))]
-static NESTED_IMAGE: &Aligned<[u8]> = &Aligned([]);
-
-#[cfg(throng_cuda)]
-const BUILT: &str = env!("THRONG_CUDA_BUILT");
+const BUILT: &str = throng_kernels_cuda::ARCHITECTURES;
 #[cfg(not(throng_cuda))]
 const BUILT: &str = "";
 
-/// The fat binary of kernels for static pictures; empty in a build without nvcc.
-pub fn image() -> &'static [u8] {
-    &IMAGE.0
-}
-
-/// The fat binary of kernels for pictures with motion blur.
-pub fn moving_image() -> &'static [u8] {
-    &MOVING_IMAGE.0
-}
-
-/// The fat binary of kernels for scenes with assemblies.
-pub fn nested_image() -> &'static [u8] {
-    &NESTED_IMAGE.0
-}
-
-/// Compute capabilities with machine code in [`image`], ascending, like 75 for 7.5. The last one also has PTX. Empty in a build without nvcc.
+/// Compute capabilities of the kernels, ascending, like 75 for 7.5. Empty in a build without nvcc.
 pub fn architectures() -> Vec<u32> {
     BUILT.split(',').filter_map(|a| a.parse().ok()).collect()
 }
@@ -64,6 +35,7 @@ mod tests {
         assert!(!runs_on(&[], (9, 0)));
     }
 
+    #[cfg(throng_cuda)]
     #[test]
     fn there_are_kernels_exactly_if_there_are_architectures() {
         assert_eq!(image().is_empty(), architectures().is_empty());
