@@ -150,7 +150,7 @@ impl MeshFields<'_> {
         let unit = |normal: [f32; 3]| Vec3::from(normal).try_normalize();
         let normals: Option<Vec<Vec3>> = normals.into_iter().map(unit).collect();
         let normals = normals.ok_or_else(|| wrong("a normal has the length 0".into()))?;
-        let normals = normals.into_iter().map(Vec3::to_array).collect();
+        let normals = normals.into_iter().map(Into::into).collect();
         Ok(TriangleMesh { positions, triangles, normals, uvs, colors, ..TriangleMesh::default() })
     }
 }

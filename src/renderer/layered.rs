@@ -3,7 +3,7 @@
 use super::{Image, Renderer};
 use crate::Error;
 use std::sync::Arc;
-use throng_device::{Developer, FrameSettings, Rendered, Stop};
+use throng_device::{Developer, FrameSettings, Stop};
 use throng_output::Metadata;
 use throng_picture::{aov::AovImage, pixels::PixelType};
 use throng_render::RenderError;
