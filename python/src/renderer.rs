@@ -178,10 +178,7 @@ struct Work {
 }
 
 impl Frames {
-    fn begin(
-        (mut renderer, idle): (throng::Renderer, Idle),
-        numbers: Vec<u32>,
-    ) -> PyResult<Self> {
+    fn begin((mut renderer, idle): (throng::Renderer, Idle), numbers: Vec<u32>) -> PyResult<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let (send, ready) = sync_channel(WAITING);
         let names = Arc::new(Names::default());

@@ -132,7 +132,8 @@ impl MeshFields<'_> {
         if triangles.is_empty() {
             return Err(wrong("it has no triangles: give at least one".into()));
         }
-        if let Some(index) = triangles.iter().position(|corners| corners.iter().any(|&corner| corner as usize >= count)) {
+        if let Some(index) = triangles.iter().position(|corners| corners.iter().any(|&corner| corner as usize >= count))
+        {
             let corners = triangles[index];
             return Err(wrong(format!("triangles[{index}] is {corners:?}, and there are {count} vertices")));
         }

@@ -73,7 +73,8 @@ impl PreviewArgs {
             trees: trees.clone(),
             ..PictureOptions::default()
         };
-        let arguments: Vec<String> = program::arguments().iter().skip(2).map(|text| text.to_string_lossy().into_owned()).collect();
+        let arguments: Vec<String> =
+            program::arguments().iter().skip(2).map(|text| text.to_string_lossy().into_owned()).collect();
         let flags = typed_flags(&arguments, what_follows());
         let preview = Preview::start(Source { path: self.path, options, flags }, device)?;
         warn_of_trees(&trees, console::note);

@@ -404,4 +404,3 @@ fn image<T: Channel>(job: &RenderJob, number: u32, (rendered, settings): &(Rende
     let metadata = job.output.metadata_of(job, number, settings);
     Image::new((job.settings.width, job.settings.height), rendered, job.is_transparent(), metadata)
 }
-

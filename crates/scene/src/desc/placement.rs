@@ -1,11 +1,11 @@
 //! `instances: [..]` and the contents of groups: placements of copies of meshes and groups.
 
 use super::{Finite, Of, Point, Rotation, Scale, Varying};
+use glam::Affine3;
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor, value},
 };
-use glam::Affine3;
 use std::{fmt, sync::Arc};
 
 /// An entry of `instances`, of a list in `groups`, or of a list that is the `of` of another placement.
@@ -156,8 +156,21 @@ placement! {
 impl Matrices {
     /// Copies of the mesh or group with this name.
     pub fn new(of: impl Into<String>, transforms: Arc<[Affine3]>, materials: Vec<String>) -> Self {
-        let Single { of, translate, rotate, scale, material, choose, motion, drop, parent, visible, mix_seed, nest, .. } =
-            Single::new(of);
+        let Single {
+            of,
+            translate,
+            rotate,
+            scale,
+            material,
+            choose,
+            motion,
+            drop,
+            parent,
+            visible,
+            mix_seed,
+            nest,
+            ..
+        } = Single::new(of);
         Self {
             transforms,
             of,

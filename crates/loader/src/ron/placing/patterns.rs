@@ -13,7 +13,12 @@ use throng_scene::{
 /// The copies of a placement, numbered from 0.
 pub enum Pattern {
     Single,
-    Grid { count: UVec3, spacing: Vec3, each: Affine3, jitter: Jitter },
+    Grid {
+        count: UVec3,
+        spacing: Vec3,
+        each: Affine3,
+        jitter: Jitter,
+    },
     Scatter(Scatter),
     Random(RandomBox),
     Along(Along),
