@@ -32,6 +32,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Renders frames of one scene on one device, and keeps both.
 #[pyclass(frozen)]
 pub struct Renderer {
+    source: Py<Source>,
     idle: Idle,
     /// The process that made it. Threads and devices do not survive a fork.
     process: u32,
@@ -48,10 +49,10 @@ fn lock(idle: &Idle) -> MutexGuard<'_, Option<throng::Renderer>> {
 impl Renderer {
     /// `flags` are flags of `throng render` for pictures.
     #[new]
-    fn new(source: &Source, flags: Vec<OsString>, device: &str, threads: u16) -> PyResult<Self> {
+    fn new(source: Py<Source>, flags: Vec<OsString>, device: &str, threads: u16) -> PyResult<Self> {
         let mut options = cli::picture_options(flags).map_err(raised)?;
         let device: DeviceChoice = device.parse().map_err(raised)?;
-        let renderer = match source.origin() {
+        let renderer = match source.get().origin() {
             Origin::File { path, options: load } => {
                 options.load = (**load).clone();
                 throng::Renderer::open(path)
@@ -59,7 +60,7 @@ impl Renderer {
             Origin::Built(scene) => throng::Renderer::from_scene(scene.clone()),
         };
         let renderer = renderer.map_err(raised)?.with(|own| *own = options).device(device).threads(threads);
-        Ok(Self { idle: Arc::new(Mutex::new(Some(renderer))), process: process::id() })
+        Ok(Self { source, idle: Arc::new(Mutex::new(Some(renderer))), process: process::id() })
     }
 
     /// Begins to render frames `numbers` of `views`, or of the scene's own cameras if there are none.
@@ -133,9 +134,11 @@ impl Renderer {
                            processes by multiprocessing.set_start_method(\"spawn\")";
             return Err(PyRuntimeError::new_err(message));
         }
-        lock(&self.idle).take().ok_or_else(|| {
+        let mut renderer = lock(&self.idle).take().ok_or_else(|| {
             PyRuntimeError::new_err("this renderer is at work: take all of its frames first, or close their iterator")
-        })
+        })?;
+        renderer.set_placements(self.source.get().placed());
+        Ok(renderer)
     }
 
     fn with_renderer<T: Send>(

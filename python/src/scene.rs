@@ -10,14 +10,14 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use std::{
     ffi::OsString,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use throng::{
     cli,
     glam::{Affine3, Mat3, Vec3},
     loader::{self, LoadOptions},
     scene::{
-        Scene, TriangleMesh,
+        Placements, Scene, TriangleMesh,
         desc::{Matrices, MeshDesc, Placement, SceneFile},
     },
 };
@@ -28,6 +28,8 @@ pub struct Source {
     origin: Origin,
     /// The scene with the loader's default framing, loaded when its contents are asked for.
     contents: Mutex<Option<Arc<Scene>>>,
+    /// Transforms of instances that were moved since.
+    placed: Mutex<Option<Arc<Placements>>>,
 }
 
 pub enum Origin {
@@ -42,13 +44,34 @@ impl Source {
     fn open(path: PathBuf, flags: Vec<OsString>) -> PyResult<Self> {
         let options = Box::new(cli::load_options(flags).map_err(raised)?);
         loader::check_kind(&path).map_err(raised)?;
-        Ok(Self { origin: Origin::File { path, options }, contents: Mutex::default() })
+        Ok(Self::of(Origin::File { path, options }))
     }
 
     /// Numbers of the first frame and of all frames, frames per second, and the time of the first frame.
     fn timing(&self, py: Python<'_>) -> PyResult<(u32, u32, f64, f64)> {
         let settings = &self.scene(py)?.settings;
         Ok((settings.first_frame, settings.frames, settings.fps, settings.start))
+    }
+
+    /// Moves the instances of an entry, in frames that begin later.
+    fn place(&self, py: Python<'_>, entry: u32, matrices: PyReadonlyArrayDyn<'_, f32>) -> PyResult<()> {
+        let transforms = transforms(&matrices)?;
+        if let Some(index) = transforms.iter().position(|transform| !transform.is_finite()) {
+            return Err(PyValueError::new_err(format!("matrices[{index}] is not finite: every number must be")));
+        }
+        let scene = self.scene(py)?;
+        let run =
+            scene.placed.iter().find(|run| run.entry == entry).map(|run| run.instances.clone()).unwrap_or_default();
+        if run.len() != transforms.len() {
+            let message =
+                format!("there are {} matrices and {} instances: give one for each", transforms.len(), run.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let mut placed = lock(&self.placed);
+        let mut moved = placed.as_deref().cloned().unwrap_or_default();
+        moved.set(run.start, transforms);
+        *placed = Some(Arc::new(moved));
+        Ok(())
     }
 
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -79,14 +102,27 @@ impl Source {
     }
 }
 
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Source {
+    fn of(origin: Origin) -> Self {
+        Self { origin, contents: Mutex::default(), placed: Mutex::default() }
+    }
+
+    /// Transforms of instances that were moved.
+    pub fn placed(&self) -> Option<Arc<Placements>> {
+        lock(&self.placed).clone()
+    }
+
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
     fn scene(&self, py: Python<'_>) -> PyResult<Arc<Scene>> {
         py.detach(|| {
-            let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut contents = lock(&self.contents);
             if let Some(scene) = &*contents {
                 return Ok(scene.clone());
             }
@@ -195,5 +231,5 @@ pub fn build(
         file.instances.push(placed.placement()?);
     }
     let scene = py.detach(|| loader::build(&name, &file)).map_err(raised)?;
-    Ok(Source { origin: Origin::Built(Arc::new(scene)), contents: Mutex::default() })
+    Ok(Source::of(Origin::Built(Arc::new(scene))))
 }

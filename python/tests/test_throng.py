@@ -214,6 +214,26 @@ class Scenes(unittest.TestCase):
         self.assertGreater(linear[24, 20, 0], linear[24, 20, 1])
         self.assertGreater(linear[24, 44, 1], linear[24, 44, 0])
 
+    def test_instances_move_while_their_scene_stays(self):
+        scene, placed = cubes((0, 0, 0), (3, 0, 0))
+        own = renderer(scene, layers=["instance"])
+        before = own.render(straight())
+        moved = np.stack([at(0, 0, 0), at(-3, 0, 0)])
+        placed.matrices = moved
+        after = own.render(straight())
+        self.assertTrue((after.instance[:, :20] == 1).any() and not (before.instance[:, :20] == 1).any())
+        same, _ = cubes((0, 0, 0), (-3, 0, 0))
+        self.assertTrue((renderer(same).render(straight()).linear == after.linear).all())
+        self.assertEqual(own.trace([(-3, 0, 10)], [(0, 0, -1)]).instance.tolist(), [1])
+        placed.matrices = np.stack([at(0, 0, 0), at(3, 0, 0)])
+        self.assertTrue((own.render(straight()).linear == before.linear).all())
+        with self.assertRaisesRegex(ValueError, "2 instances"):
+            placed.matrices = moved[:1]
+        with self.assertRaisesRegex(ValueError, r"matrices\[1\] is not finite"):
+            placed.matrices = np.stack([at(0, 0, 0), at(np.nan, 0, 0)])
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            placed.matrices[0] = 0
+
     def test_wrong_arrays_are_refused(self):
         scene = throng.Scene()
         cube = scene.mesh(CUBE, FACES)

@@ -54,15 +54,31 @@ class Mesh:
 class Instances:
     """Instances of one mesh. `Scene.instances` makes them."""
 
-    def __init__(self, mesh: Mesh, matrices: np.ndarray, materials: List[str]) -> None:
+    def __init__(self, scene: "Scene", mesh: Mesh, matrices: np.ndarray, materials: List[str]) -> None:
         self.mesh = mesh
+        self._scene = scene
         self._matrices = matrices
         self._materials = materials
 
+    def __len__(self) -> int:
+        return len(self._matrices)
+
     @property
     def matrices(self) -> np.ndarray:
-        """World from object: float32, (n, 3, 4)."""
-        return self._matrices
+        """World from object: float32, (n, 3, 4). Setting it moves the instances in frames that begin later, also of renderers that exist: only the
+        top of their trees is built again. Changes of the array itself have no effect."""
+        view = self._matrices.view()
+        view.flags.writeable = False
+        return view
+
+    @matrices.setter
+    def matrices(self, matrices: ArrayLike) -> None:
+        array = _matrices(matrices)
+        if len(array) != len(self._matrices):
+            raise ValueError(f"there are {len(array)} matrices and {len(self._matrices)} instances: give one for each")
+        if self._scene._built is not None:
+            self._scene._built.place(self._scene._instances.index(self), array)
+        self._matrices = array
 
 
 class Scene:
@@ -140,11 +156,7 @@ class Scene:
             matrices: World from object: (n, 3, 4) or (n, 4, 4), or one such matrix. Default: one copy where the mesh is.
             materials: One material for all copies, or one for each. Default: the mesh's.
         """
-        array = _floats("matrices", np.eye(4) if matrices is None else matrices)
-        array = array[None] if array.ndim == 2 else array
-        if array.ndim != 3 or array.shape[1:] not in [(3, 4), (4, 4)]:
-            raise ValueError(f"matrices have the shape {np.shape(matrices)}: it must be (n, 3, 4) or (n, 4, 4)")
-        array = np.ascontiguousarray(array[:, :3])
+        array = _matrices(np.eye(4) if matrices is None else matrices)
         if materials is None:
             names = [] if mesh._material is None else [mesh._material]
         elif isinstance(materials, Material):
@@ -154,7 +166,7 @@ class Scene:
             names = [known.get(id(one)) or known.setdefault(id(one), self._named(one)) for one in materials]
             if len(names) != len(array):
                 raise ValueError(f"there are {len(names)} materials and {len(array)} matrices: give one material, or one for each")
-        placed = Instances(mesh, array, names)
+        placed = Instances(self, mesh, array, names)
         self._instances.append(placed)
         self._changed()
         return placed
@@ -271,6 +283,15 @@ class Scene:
             placed = [{"of": i.mesh.name, "matrices": i._matrices, "materials": i._materials} for i in self._instances]
             self._built = _throng.build(self.name, text, self._meshes, placed)
         return self._built
+
+
+def _matrices(value: ArrayLike) -> np.ndarray:
+    """A copy as (n, 3, 4)."""
+    array = _floats("matrices", value)
+    array = array[None] if array.ndim == 2 else array
+    if array.ndim != 3 or array.shape[1:] not in [(3, 4), (4, 4)]:
+        raise ValueError(f"matrices have the shape {np.shape(value)}: it must be (n, 3, 4) or (n, 4, 4)")
+    return np.array(array[:, :3], order="C")
 
 
 def _floats(name: str, value: Optional[ArrayLike]) -> Any:

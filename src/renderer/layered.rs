@@ -7,7 +7,7 @@ use throng_device::{Developer, FrameSettings, Stop};
 use throng_output::Metadata;
 use throng_picture::{aov::AovImage, pixels::PixelType};
 use throng_render::RenderError;
-use throng_scene::Views;
+use throng_scene::{Placements, Views};
 use throng_settings::Size;
 
 /// A frame with its linear radiance and its layers.
@@ -66,6 +66,12 @@ impl Renderer {
     /// Sets the size of pictures from now on. The scene stays on the device, and a model keeps the framing for the size before.
     pub fn set_size(&mut self, width: u32, height: u32) {
         self.options.picture.size = Some(Size { width, height });
+    }
+
+    /// Sets transforms of instances that replace the scene's from now on. The scene stays on the device, and only the top of its trees is built
+    /// again.
+    pub fn set_placements(&mut self, placed: Option<Arc<Placements>>) {
+        self.options.placed = placed;
     }
 
     /// Renders the frames `numbers` in this order, as [`Self::frames`] does, to radiance and layers. After `stop` returns true, the call ends

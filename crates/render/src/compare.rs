@@ -199,6 +199,7 @@ mod tests {
             pixels: throng_device::PixelType::U8,
             scene: Arc::new(Scene::default()),
             views: None,
+            placed: None,
             settings: settings(),
             delivery: Delivery::default(),
             auto_exposure: None,

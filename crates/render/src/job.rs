@@ -10,13 +10,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use throng_denoise::Denoising;
 use throng_device::{Delivery, Filtered, FrameSettings, Rendered};
 use throng_picture::{aov::AovSet, pixels::PixelType};
-use throng_scene::{Scene, Views, rig::RefitPolicy};
+use throng_scene::{Placements, Scene, Views, rig::RefitPolicy};
 
 /// The input of [`run`]: a scene, its settings, the frames to render and their files.
 pub struct RenderJob {
     pub scene: Arc<Scene>,
     /// Views that replace the scene's cameras, and the times of its frames: the scene's own, or others.
     pub views: Option<Arc<Views>>,
+    /// Transforms of instances that replace the scene's.
+    pub placed: Option<Arc<Placements>>,
     pub settings: FrameSettings,
     /// What devices return of each frame.
     pub delivery: Delivery,

@@ -36,6 +36,7 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
         pixels: PixelType::U8,
         scene: Arc::new(Scene::default()),
         views: None,
+        placed: None,
         settings: settings(),
         delivery: Delivery::default(),
         auto_exposure: None,

@@ -35,6 +35,7 @@ pub use layout::rest::Far;
 pub use layout::ways::LostPath;
 pub use moving::bend::{Bend, BendSides};
 pub use moving::motion::{Follower, Keyframe, Motion, MotionPart, Noise, Phase, Travel};
+pub use moving::placements::Placements;
 #[doc(hidden)]
 pub use moving::timeline::{Changes, Timeline};
 #[doc(hidden)]

@@ -19,7 +19,7 @@ use throng_picture::{
 use throng_render::{
     self as render, Driver, FrameObserver, Outputs, RenderError, RenderJob, Summary, TreeSource, Wanted,
 };
-use throng_scene::{RenderDefaults, Scene, Shows, Views, rig::RefitPolicy};
+use throng_scene::{Placements, RenderDefaults, Scene, Shows, Views, rig::RefitPolicy};
 
 /// Settings that apply to the pictures of any scene.
 #[derive(Clone, Default)]
@@ -28,6 +28,8 @@ pub struct PictureOptions {
     pub load: LoadOptions,
     /// Views to render instead of the scene's, one per frame.
     pub views: Option<Arc<Views>>,
+    /// Transforms of instances that replace the scene's.
+    pub placed: Option<Arc<Placements>>,
     /// Settings of the picture.
     pub picture: RenderOptions,
     /// Settings of layers, alpha and backgrounds.
@@ -156,6 +158,7 @@ impl PictureOptions {
             delivery: Delivery { file_rows, ..Delivery::default() },
             auto_exposure: self.picture.auto_exposure(&scene.settings),
             views,
+            placed: self.placed.clone(),
             scene,
             aovs,
             denoising,

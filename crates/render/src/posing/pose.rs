@@ -18,7 +18,7 @@ use throng_accel::{
 use throng_device::{Frame, OtherPose};
 use throng_picture::aov::Aov;
 use throng_scene::anim::{self, CameraPose, Moment, OrderedInstances, PosedTables, ShutterTime};
-use throng_scene::{Integrator, Mesh, Scene, Shutter, View};
+use throng_scene::{Integrator, Mesh, Placements, Scene, Shutter, View};
 
 /// Number of triangles above which meshes get their trees one after the other.
 const LARGE_MESH: usize = 1 << 20;
@@ -46,6 +46,8 @@ pub struct Poser {
     builder: TlasBuilder,
     /// TLASes of earlier frames, reused once no frame holds them.
     recent: Vec<Arc<Tlas>>,
+    /// TLASes of instances that have been moved since, of which only the memory is of use.
+    spare: Vec<Arc<Tlas>>,
 }
 
 /// Instances in the order of their groups. Neighbours in space are then neighbours in memory, which makes traversal in tree order
@@ -119,6 +121,11 @@ impl Poser {
         let of_details = || self.scene.far().details.map(|size| grid_of(size, 10));
         let grid = || of_assemblies().into_iter().chain(of_details()).reduce(f32::min);
         self.grid = settings.close_to_camera.then(grid).flatten();
+        let same = |(a, b): (&Arc<Placements>, &Arc<Placements>)| Arc::ptr_eq(a, b);
+        let (placed, earlier) = (settings.placed.as_ref(), self.settings.placed.as_ref());
+        if placed.is_some() != earlier.is_some() || !placed.zip(earlier).is_none_or(same) {
+            self.spare.append(&mut self.recent);
+        }
         self.settings = PoseSettings { shutter: settings.shutter.filter(Shutter::is_open), ..settings };
     }
 
@@ -154,6 +161,7 @@ impl Poser {
             eye: None,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -199,7 +207,8 @@ impl Poser {
             Rebuild::Always(quality) => (None, quality),
             Rebuild::IfOther => {
                 let same = self.recent.iter().find(|tlas| tlas.origin == self.moment.origin());
-                (same.cloned(), if self.recent.is_empty() { Quality::High } else { Quality::Fast })
+                let is_first = self.recent.is_empty() && self.spare.is_empty();
+                (same.cloned(), if is_first { Quality::High } else { Quality::Fast })
             }
         };
         let rebuilt = kept.is_none();
@@ -225,6 +234,7 @@ impl Poser {
     fn move_to(&mut self, number: u32) {
         let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
         moment.move_to(&self.scene.actors, self.time_of(number));
+        moment.place(self.settings.placed.clone());
         let eye = || self.eye.unwrap_or_else(|| self.camera(number, &moment).eye);
         let origin = self.grid.map_or(Vec3::ZERO, |grid| place_close_to(eye(), grid));
         self.moment = moment.relative_to(origin);
@@ -374,9 +384,13 @@ impl Poser {
 
     /// A TLAS to fill: one of an earlier frame that no frame holds any more, or a new one.
     fn unused_tlas(&mut self) -> Tlas {
-        let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
-        let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
-        reused.unwrap_or_else(|| Tlas::new(self.layout))
+        for tlases in [&mut self.spare, &mut self.recent] {
+            let unused = tlases.iter().position(|t| Arc::strong_count(t) == 1);
+            if let Some(reused) = unused.and_then(|i| Arc::into_inner(tlases.swap_remove(i))) {
+                return reused;
+            }
+        }
+        Tlas::new(self.layout)
     }
 
     fn keep(&mut self, tlas: Tlas) -> Arc<Tlas> {

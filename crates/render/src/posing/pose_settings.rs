@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use throng_device::FrameSettings;
 use throng_picture::aov::AovSet;
-use throng_scene::{Integrator, Scene, Shutter, Views, rig::RefitPolicy};
+use throng_scene::{Integrator, Placements, Scene, Shutter, Views, rig::RefitPolicy};
 
 /// Paths per instance above which a GPU frame gets a careful TLAS build. A careful build costs about 10 ns per instance on a CPU with 16
 /// threads, and saves about a sixth of the 3 ns that tracing a path takes.
@@ -15,6 +15,8 @@ const PATHS_FOR_CARE: u64 = 20;
 pub struct PoseSettings {
     /// Views that replace the scene's cameras, and the times of its frames.
     pub views: Option<Arc<Views>>,
+    /// Transforms of instances that replace the scene's.
+    pub placed: Option<Arc<Placements>>,
     /// Refit policy for all deforming meshes; none to use the policy of each mesh.
     pub refit: Option<RefitPolicy>,
     /// Shutter of frames. None, or a shutter that opens for no time, poses frames at a single moment.
@@ -39,6 +41,7 @@ impl Default for PoseSettings {
     fn default() -> Self {
         Self {
             views: None,
+            placed: None,
             refit: None,
             shutter: None,
             shutter_keys: false,

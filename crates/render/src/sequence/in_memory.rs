@@ -57,7 +57,12 @@ impl LoadedScene {
 
     /// Poses a frame for separate ray queries: in world space and at a single moment, with the shutter ignored.
     pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
-        self.poser.configure(PoseSettings { refit: job.refit, views: job.views.clone(), ..PoseSettings::default() });
+        self.poser.configure(PoseSettings {
+            refit: job.refit,
+            views: job.views.clone(),
+            placed: job.placed.clone(),
+            ..PoseSettings::default()
+        });
         self.poser.pose(number).frame
     }
 
