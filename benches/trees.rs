@@ -282,6 +282,7 @@ fn frame(scene: &Arc<Scene>, transforms: &[Affine3], layout: NodeLayout) -> Fram
         projection: Projection::Perspective { fov_y: 40f32.to_radians() },
         skewed: None,
         shift: glam::Vec2::ZERO,
+        intrinsics: None,
         lens: None,
     };
     // SAFETY: the trees were just built from the scene.

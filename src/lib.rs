@@ -72,7 +72,7 @@ pub mod report;
 
 /// The vectors, rotations and matrices of public types.
 pub use glam;
-pub use renderer::{Channel, Hit, Image, Ray, Renderer};
+pub use renderer::{Channel, Hit, Image, LayeredImage, Ray, Renderer};
 #[doc(inline)]
 pub use throng_device::{DeviceChoice, DeviceNameError};
 #[doc(inline)]

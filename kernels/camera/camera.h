@@ -1,5 +1,6 @@
 // Primary rays: pixels in 8x8 tiles, with positions inside the pixel sampled from the reconstruction filter.
 #pragma once
+#include "camera/distortion.h"
 #include "camera/lens.h"
 #include "geom/motion.h"
 
@@ -134,6 +135,7 @@ THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, f
     Vec3 from = parallel ? load3(camera.origin) : load3(camera.forward);
     Vec3 d = from + load3(camera.right) * (sx + camera.shift[0]) + load3(camera.up) * (sy + camera.shift[1]);
     if (camera.kind == CAMERA_EQUIRECTANGULAR) d = panorama_direction(camera, sx, sy);
+    if (camera.kind >= CAMERA_RATIONAL) d = distorted_direction(camera, (sx + camera.shift[0]) * camera.scale[0], (sy + camera.shift[1]) * camera.scale[1]);
     Ray ray;
     store3(ray.origin, parallel ? d : load3(camera.origin));
     ray.t_min = 0.0f;

@@ -30,14 +30,14 @@ THRONG_INLINE Vec2 sample_polygon(uint32_t corners, float turn, Vec2 u) {
     return Vec2{x * cosine - y * sine, x * sine + y * cosine};
 }
 
-// Moves a pinhole ray to a point of the lens and redirects it to the pinhole ray's point in focus, which lies in a plane or, for panoramas, on a
-// sphere. A panorama's lens always faces the direction of the ray.
+// Moves a pinhole ray to a point of the lens and redirects it to the pinhole ray's point in focus, which lies in a plane or, for panoramas and fisheyes,
+// on a sphere. Their lens always faces the direction of the ray.
 THRONG_DEVICE void through_lens(const CameraRecord& camera, Vec2 u, Ray& ray) {
     const Vec2 p = camera.blades ? sample_polygon(camera.blades, camera.blade_turn, u) : sample_disc(u);
     const Vec3 direction = load3(ray.direction);
     Vec3 right = load3(camera.lens_right), up = load3(camera.lens_up);
     float t = camera.focus;
-    if (camera.kind == CAMERA_EQUIRECTANGULAR) {
+    if (camera.kind == CAMERA_EQUIRECTANGULAR || camera.kind == CAMERA_FISHEYE) {
         const Vec3 east = normalize_or(cross(direction, up), right);
         right = east * sqrtf(dot(right, right));
         up = cross(east, direction) * sqrtf(dot(up, up));

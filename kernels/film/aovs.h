@@ -8,7 +8,7 @@
 namespace THRONG_NAMESPACE {
 
 // Projects a point into the picture of a camera, in pixels relative to its centre, y up; a direction has a `weight` of 0. False for points behind a
-// camera (unless it is equirectangular), and for the eye itself.
+// camera (unless it is equirectangular or a fisheye), and for the eye itself.
 THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera, Vec3 point, float weight, Vec2& out) {
     const Vec3 to = point - load3(camera.origin) * weight, right = load3(camera.right), up = load3(camera.up);
     const float width = float(params.film.picture_width), height = float(params.film.picture_height), ahead = dot(to, load3(camera.forward));
@@ -24,6 +24,13 @@ THRONG_DEVICE bool raster_point(const Params& params, const CameraRecord& camera
         if (!(far > 0.0f)) return false;
         out.x = 0.5f * width * (dot(to, cross(up, forward)) * side / far - camera.shift[0]);
         out.y = 0.5f * height * (dot(to, cross(forward, right)) * side / far - camera.shift[1]);
+        return true;
+    }
+    if (camera.kind >= CAMERA_RATIONAL) {
+        Vec2 imaged;
+        if (!distorted_point(camera, dot(to, right), dot(to, up), ahead, imaged)) return false;
+        out.x = 0.5f * width * (imaged.x / camera.scale[0] - camera.shift[0]);
+        out.y = 0.5f * height * (imaged.y / camera.scale[1] - camera.shift[1]);
         return true;
     }
     const float depth = camera.kind == CAMERA_ORTHOGRAPHIC ? weight : ahead;
@@ -72,9 +79,12 @@ THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const Mate
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
 }
 
-// Distance of a point along the camera's axis at a time; for an equirectangular camera, the distance from the eye.
+// Whether a camera may see what is behind it. Its depths are distances from the eye.
+THRONG_INLINE bool sees_around(const CameraRecord& camera) { return camera.kind == CAMERA_EQUIRECTANGULAR || camera.kind == CAMERA_FISHEYE; }
+
+// Distance of a point along the camera's axis at a time; for an equirectangular camera or a fisheye, the distance from the eye.
 THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
-    if (params.picture.camera.kind == CAMERA_EQUIRECTANGULAR) return length(position - load3(camera_at(params, time).origin));
+    if (sees_around(params.picture.camera)) return length(position - load3(camera_at(params, time).origin));
     if (!moves(params)) return dot(position - load3(params.picture.camera.origin), load3(params.picture.camera.forward));
     const CameraRecord camera = camera_at(params, time);
     return dot(position - load3(camera.origin), load3(camera.forward));
@@ -85,7 +95,10 @@ THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera,
     const float rows = float(params.film.picture_height), half_height = length(load3(camera.up));
     if (camera.kind == CAMERA_ORTHOGRAPHIC) return 2.0f * half_height / rows;
     const Vec3 to = point - load3(camera.origin);
-    return camera.kind == CAMERA_EQUIRECTANGULAR ? kPi / rows * length(to) : 2.0f * half_height / rows * dot(to, load3(camera.forward));
+    if (camera.kind == CAMERA_EQUIRECTANGULAR) return kPi / rows * length(to);
+    if (camera.kind == CAMERA_FISHEYE) return 2.0f * camera.scale[1] / rows * length(to);
+    if (camera.kind == CAMERA_RATIONAL) return 2.0f * camera.scale[1] / rows * dot(to, load3(camera.forward));
+    return 2.0f * half_height / rows * dot(to, load3(camera.forward));
 }
 
 // Whether a hit is covered by a line along an edge of its triangle. Lines in small triangles are thinner, so that these do not turn black. Outlined,

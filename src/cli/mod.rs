@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, with little logic. `main` only calls [`run`].
 
+mod allocator;
 mod args;
 mod check;
 mod console;
@@ -8,6 +9,7 @@ mod diff;
 mod exit;
 mod farm;
 mod help;
+mod in_memory;
 mod info;
 mod interrupt;
 mod measure;
@@ -22,7 +24,9 @@ mod shipped;
 mod version;
 mod view;
 
+pub use allocator::OneLineOnFailure;
 pub use exit::Exit;
-pub use program::run;
+pub use in_memory::{load_options, picture_options};
+pub use program::{run, run_with};
 
 use exit::{UsageError, demand};

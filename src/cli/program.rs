@@ -8,7 +8,7 @@ use super::{
     info, interrupt, measure, merge, new, render, version, view,
 };
 use clap::{FromArgMatches, Parser, Subcommand, error::ErrorKind};
-use std::{env, process::ExitCode, thread};
+use std::{env, ffi::OsString, process::ExitCode, sync::OnceLock, thread};
 use throng_base::memory;
 use throng_device as device;
 
@@ -55,6 +55,12 @@ const STACK: usize = 16 << 20;
 
 /// Runs the program with the process's arguments. Every error is printed here, once.
 pub fn run() -> ExitCode {
+    run_with(env::args_os().collect()).into()
+}
+
+/// As [`run`], with other arguments, of which the first is the program's name. They apply to the rest of the process. Returns the exit code.
+pub fn run_with(arguments: Vec<OsString>) -> u8 {
+    let _ = ARGUMENTS.set(arguments);
     interrupt::prepare();
     console::install_panic_message();
     let start = || {
@@ -70,11 +76,19 @@ pub fn run() -> ExitCode {
             Exit::Failed
         }
     };
-    ExitCode::from(exit.code())
+    exit.code()
+}
+
+/// The command line, set once by [`run_with`].
+static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// The command line, beginning with the program's name.
+pub fn arguments() -> &'static [OsString] {
+    ARGUMENTS.get_or_init(|| env::args_os().collect())
 }
 
 fn parse_and_run() -> Exit {
-    let args: Vec<_> = env::args_os().collect();
+    let args = arguments().to_vec();
     let mut command = help::command(Help::of(&args));
     let args = words::with_command(args, &command);
     let parsed = command.try_get_matches_from_mut(&args).and_then(|given| Cli::from_arg_matches(&given));

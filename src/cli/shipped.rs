@@ -1,5 +1,6 @@
 //! Scenes and models that are installed with the program, in `share/throng` beside its folder.
 
+use super::program;
 use std::{
     env,
     path::{Component, Path, PathBuf},
@@ -7,8 +8,13 @@ use std::{
 
 /// The path if it exists, otherwise its location in the installation: `scenes/million.ron` works from any folder.
 pub fn found(path: PathBuf) -> PathBuf {
-    let share = || Some(env::current_exe().ok()?.parent()?.parent()?.join("share/throng"));
-    if path.exists() { path } else { share().and_then(|share| found_in(&share, &path)).unwrap_or(path) }
+    if path.exists() {
+        return path;
+    }
+    // Python runs the program of a wheel by its path.
+    let programs = [env::current_exe().ok(), program::arguments().first().map(PathBuf::from)];
+    let shares = programs.iter().flatten().filter_map(|program| Some(program.parent()?.parent()?.join("share/throng")));
+    shares.filter_map(|share| found_in(&share, &path)).next().unwrap_or(path)
 }
 
 fn found_in(share: &Path, path: &Path) -> Option<PathBuf> {

@@ -3,7 +3,7 @@
 use super::{
     Exit,
     args::{DeviceArgs, TreeArgs, warn_of_trees},
-    console, shipped,
+    console, program, shipped,
 };
 use anyhow::Context;
 use clap::{
@@ -74,7 +74,8 @@ impl PreviewArgs {
             trees: trees.clone(),
             ..PictureOptions::default()
         };
-        let arguments: Vec<String> = env::args_os().skip(2).map(|text| text.to_string_lossy().into_owned()).collect();
+        let arguments: Vec<String> =
+            program::arguments().iter().skip(2).map(|text| text.to_string_lossy().into_owned()).collect();
         let flags = typed_flags(&arguments, what_follows());
         let preview = Preview::start(Source { path: self.path, options, flags }, device)?;
         warn_of_trees(&trees, console::note);

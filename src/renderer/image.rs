@@ -15,8 +15,8 @@ use throng_settings::SettingsError;
 /// A frame in memory: display colours of 8 bits (`Image`), or linear radiance (`Image<f32>`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image<T = u8> {
-    width: u32,
-    height: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
     transparent: bool,
     pixels: Vec<T>,
     metadata: Metadata,
@@ -63,9 +63,20 @@ impl Channel for f32 {
 }
 
 impl<T: Channel> Image<T> {
-    pub(super) fn new((width, height): (u32, u32), rendered: &Rendered, transparent: bool, metadata: Metadata) -> Self {
-        let colors: Vec<T> = bytemuck::pod_collect_to_vec(&rendered.pixels);
-        let pixels = match rendered.alpha().filter(|_| transparent) {
+    pub(super) fn new(size: (u32, u32), rendered: &Rendered, transparent: bool, metadata: Metadata) -> Self {
+        Self::of_planes(size, &rendered.pixels, rendered.alpha().filter(|_| transparent), metadata)
+    }
+
+    /// A picture of RGB values, in native byte order. It is transparent if it has an alpha.
+    pub(super) fn of_planes(
+        (width, height): (u32, u32),
+        colors: &[u8],
+        alpha: Option<&[f32]>,
+        metadata: Metadata,
+    ) -> Self {
+        let colors: Vec<T> = bytemuck::pod_collect_to_vec(colors);
+        let transparent = alpha.is_some();
+        let pixels = match alpha {
             Some(alpha) => {
                 let pixels = colors.as_chunks::<3>().0.iter().zip(alpha);
                 pixels.flat_map(|(&[r, g, b], &alpha)| [r, g, b, T::of_alpha(alpha)]).collect()
@@ -144,7 +155,7 @@ impl<T: Channel> Image<T> {
     }
 
     /// The colours, and the alpha of a transparent picture.
-    fn planes(&self) -> (Vec<T>, Option<AovImage>) {
+    pub(super) fn planes(&self) -> (Vec<T>, Option<AovImage>) {
         if !self.transparent {
             return (self.pixels.clone(), None);
         }

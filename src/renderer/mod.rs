@@ -4,11 +4,13 @@
 //! command line also uses.
 
 mod image;
+mod layered;
 mod rays;
 #[cfg(test)]
 mod tests;
 
 pub use image::{Channel, Image};
+pub use layered::LayeredImage;
 pub use rays::Hit;
 pub use throng_abi::Ray;
 
@@ -22,9 +24,9 @@ use std::{
 };
 use throng_abi as abi;
 use throng_denoise::Denoise;
-use throng_device::{self as device, Device, DeviceChoice, Frame, RayKind, Rendered};
+use throng_device::{self as device, Device, DeviceChoice, Frame, FrameSettings, RayKind, Rendered};
 use throng_loader as loader;
-use throng_output::{Destination, Metadata};
+use throng_output::Destination;
 use throng_picture::pixels::PixelType;
 use throng_render::{
     FrameObserver, LoadedScene, Outputs, RenderError, RenderJob, Summary, check_rays,
@@ -259,7 +261,7 @@ impl Renderer {
         self.on_device(numbers.into_iter().collect(), T::TYPE, |job, ready, device| {
             let mut frames = ready.frames(job, device, &|| false)?;
             for &number in &job.frames {
-                let told = each(number, image(job, frames.frame(number)?));
+                let told = each(number, image(job, number, &frames.frame(number)?));
                 if told.is_err() {
                     return Ok(told);
                 }
@@ -339,7 +341,7 @@ impl Renderer {
 
     fn image<T: Channel>(&mut self, number: u32) -> Result<Image<T>, Error> {
         self.on_device(vec![number], T::TYPE, |job, ready, device| {
-            Ok(image(job, ready.frames(job, device, &|| false)?.frame(number)?))
+            Ok(image(job, number, &ready.frames(job, device, &|| false)?.frame(number)?))
         })
     }
 
@@ -365,7 +367,7 @@ impl Renderer {
     ) -> Result<T, Error> {
         let scene = self.scene()?.clone();
         for &number in &numbers {
-            check_number(number, &scene.settings)?;
+            self.check_number(number, &scene.settings)?;
         }
         let job = self.options.job(scene, pixels, (numbers, Outputs::default()), false)?;
         let mut device = self.take_device()?;
@@ -376,6 +378,13 @@ impl Renderer {
         let done = work(&job, &mut ready, device.as_mut())?;
         (self.opened, self.ready) = (Some(device), Some(ready));
         Ok(done)
+    }
+
+    fn check_number(&self, number: u32, settings: &RenderDefaults) -> Result<(), SettingsError> {
+        let frames = self.options.views.as_ref().map_or(settings.frames, |views| views.list().len() as u32);
+        let numbers = RenderDefaults { frames, ..settings.clone() }.frame_numbers();
+        let list: FrameList = number.to_string().parse()?;
+        list.resolve(numbers).map(drop).map_err(|error: FramesError| error.into())
     }
 
     /// The device, opened now if needed. The caller returns it after success; after an error, the device may have lost its scene.
@@ -390,11 +399,8 @@ impl Renderer {
     }
 }
 
-fn image<T: Channel>(job: &RenderJob, (rendered, metadata): (Rendered, Metadata)) -> Image<T> {
-    Image::new((job.settings.width, job.settings.height), &rendered, job.is_transparent(), metadata)
-}
-
-fn check_number(number: u32, settings: &RenderDefaults) -> Result<(), SettingsError> {
-    let list: FrameList = number.to_string().parse()?;
-    list.resolve(settings.frame_numbers()).map(drop).map_err(|error: FramesError| error.into())
+/// The picture of frame `number`. `settings` are the frame's own.
+fn image<T: Channel>(job: &RenderJob, number: u32, (rendered, settings): &(Rendered, FrameSettings)) -> Image<T> {
+    let metadata = job.output.metadata_of(job, number, settings);
+    Image::new((job.settings.width, job.settings.height), rendered, job.is_transparent(), metadata)
 }

@@ -160,7 +160,7 @@ border! {
     #[derive(bytemuck::Zeroable)]
     pub struct OtherFrame {
         pub camera: CameraRecord,
-        pub reserved: [u32; 4],
+        pub reserved: [u32; 2],
         /// `world_from_object` of every instance of the scene; null if only the camera moves.
         pub transforms: *const f32,
         /// For each instance, the index of the mesh that it shows; null if these never change.

@@ -154,6 +154,9 @@ constants! {
     pub const CAMERA_EQUIRECTANGULAR: u32 = 2;
     /// A perspective camera whose right, up and forward vectors need not be orthogonal.
     pub const CAMERA_SKEWED: u32 = 3;
+    /// A lens with OpenCV's rational distortion, and one with the distortion of Kannala and Brandt.
+    pub const CAMERA_RATIONAL: u32 = 4;
+    pub const CAMERA_FISHEYE: u32 = 5;
 
     pub const INTEGRATOR_WHITTED: u32 = 0;
     pub const INTEGRATOR_AO: u32 = 1;

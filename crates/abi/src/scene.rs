@@ -316,7 +316,8 @@ border! {
 
     /// Coordinates x and y are in [-1, 1] across the picture, plus `shift`. A primary ray of a perspective camera has the direction
     /// `forward + x · right + y · up`. A primary ray of an orthographic camera starts at `origin + x · right + y · up`. For an equirectangular
-    /// camera, the three are unit vectors, x counts half turns about `up`, y counts quarter turns towards `up`, and there is no shift.
+    /// camera, the three are unit vectors, x counts half turns about `up`, y counts quarter turns towards `up`, and there is no shift. For lenses
+    /// with distortion, the three are unit vectors, and x and y are multiplied by `scale` and then freed of the distortion.
     #[repr(C)]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct CameraRecord {
@@ -335,6 +336,10 @@ border! {
         pub blade_turn: f32,
         /// Offset from the camera's axis to the centre of the picture, in halves of its width and height.
         pub shift: [f32; 2],
+        /// Halves of the picture's width and height at distance 1.
+        pub scale: [f32; 2],
+        /// Coefficients of the distortion: k1 to k6, p1 and p2, or k1 to k4.
+        pub distortion: [f32; 8],
     }
 }
 

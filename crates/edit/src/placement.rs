@@ -74,6 +74,7 @@ fn kind(placement: &Placement) -> &'static str {
         Placement::Scatter(_) => "Scatter",
         Placement::Random(_) => "Random",
         Placement::Along(_) => "Along",
+        Placement::Matrices(_) => "Matrices",
         Placement::Group(_) => "Group",
     }
 }

@@ -202,7 +202,16 @@ mod tests {
         let view =
             View { eye: [1.0, 2.5, -3.0], target: [0.0; 3], up: [0.0, 1.0, 0.0], fov: Some(40.0), ..View::default() };
         let (eye, target, up) = (Vec3::from(view.eye), Vec3::ZERO, Vec3::Y);
-        let pose = |projection| CameraPose { eye, target, up, skewed: None, projection, shift: Vec2::ZERO, lens: None };
+        let pose = |projection| CameraPose {
+            eye,
+            target,
+            up,
+            skewed: None,
+            projection,
+            shift: Vec2::ZERO,
+            intrinsics: None,
+            lens: None,
+        };
         let perspective = Projection::Perspective { fov_y: 40f32.to_radians() };
         let flags = |view: &View, projection, own| view_flags(view, &Optics { pose: &pose(projection), own }).join(" ");
         let place = "--eye 1.0,2.5,-3.0 --target 0.0,0.0,0.0 --up 0.0,1.0,0.0";

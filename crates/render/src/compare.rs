@@ -198,6 +198,8 @@ mod tests {
         let job = RenderJob {
             pixels: throng_device::PixelType::U8,
             scene: Arc::new(Scene::default()),
+            views: None,
+            placed: None,
             settings: settings(),
             delivery: Delivery::default(),
             auto_exposure: None,

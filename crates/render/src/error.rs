@@ -40,7 +40,7 @@ impl RenderError {
     }
 
     /// Whether this error is only the effect of a request to stop.
-    pub(super) fn is_stop(&self) -> bool {
+    pub fn is_stop(&self) -> bool {
         let source = match self {
             Self::Device { source, .. } => source,
             Self::Load(source) => source,

@@ -82,7 +82,7 @@ impl Exposures {
             // Otherwise the run overrides the scene's white balance.
             && job.settings.film.white_balance == job.scene.settings.white_balance
         {
-            let white = |frame: u32| Some((frame, timeline.white_balance(job.scene.time_of(frame))?));
+            let white = |frame: u32| Some((frame, timeline.white_balance(job.time_of(frame))?));
             measured.white_balances = job.traced_frames().into_iter().filter_map(white).collect();
         }
         Ok(measured)
@@ -100,7 +100,7 @@ impl Exposures {
             None => return Ok(BTreeMap::new()),
             Some(AutoExposure::Keyed) => {
                 let timeline = job.scene.timeline.as_ref();
-                let exposure = |&frame: &u32| Some((frame, timeline?.exposure(job.scene.time_of(frame))?));
+                let exposure = |&frame: &u32| Some((frame, timeline?.exposure(job.time_of(frame))?));
                 return Ok(frames.iter().filter_map(exposure).collect());
             }
             Some(AutoExposure::Gentle) => {

@@ -10,11 +10,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use throng_denoise::Denoising;
 use throng_device::{Delivery, Filtered, FrameSettings, Rendered};
 use throng_picture::{aov::AovSet, pixels::PixelType};
-use throng_scene::{Scene, rig::RefitPolicy};
+use throng_scene::{Placements, Scene, Views, rig::RefitPolicy};
 
 /// The input of [`run`]: a scene, its settings, the frames to render and their files.
 pub struct RenderJob {
     pub scene: Arc<Scene>,
+    /// Views that replace the scene's cameras, and the times of its frames: the scene's own, or others.
+    pub views: Option<Arc<Views>>,
+    /// Transforms of instances that replace the scene's.
+    pub placed: Option<Arc<Placements>>,
     pub settings: FrameSettings,
     /// What devices return of each frame.
     pub delivery: Delivery,
@@ -43,6 +47,12 @@ pub struct RenderJob {
 }
 
 impl RenderJob {
+    /// The time that frame `number` shows, in seconds.
+    pub fn time_of(&self, number: u32) -> f64 {
+        let view = self.views.as_ref().map(|views| views.of_frame(&self.scene.settings, number));
+        view.map_or_else(|| self.scene.time_of(number), |view| view.time)
+    }
+
     /// Whether the pictures in files have an alpha channel.
     pub fn is_transparent(&self) -> bool {
         self.settings.transparent && self.background.is_none()

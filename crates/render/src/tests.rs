@@ -35,6 +35,8 @@ pub(super) fn job(frames: u32) -> (TempDir, RenderJob) {
     let job = RenderJob {
         pixels: PixelType::U8,
         scene: Arc::new(Scene::default()),
+        views: None,
+        placed: None,
         settings: settings(),
         delivery: Delivery::default(),
         auto_exposure: None,

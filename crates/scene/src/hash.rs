@@ -38,6 +38,7 @@ impl Scene {
             palettes,
             camera,
             cuts,
+            views,
             timeline,
             camera_has_keys,
             warnings: _,
@@ -56,6 +57,9 @@ impl Scene {
         }
         hash.text(&(lights, materials, maps, camera));
         hash.text(&(cuts, timeline, camera_has_keys));
+        if let Some(views) = views {
+            hash.text(views);
+        }
         textures.iter().for_each(|texture| hash.texture(texture));
         meshes.iter().for_each(|mesh| hash.mesh(mesh));
         hash.bytes(bytemuck::cast_slice(material_slots));

@@ -35,6 +35,7 @@ pub use layout::rest::Far;
 pub use layout::ways::LostPath;
 pub use moving::bend::{Bend, BendSides};
 pub use moving::motion::{Follower, Keyframe, Motion, MotionPart, Noise, Phase, Travel};
+pub use moving::placements::Placements;
 #[doc(hidden)]
 pub use moving::timeline::{Changes, Timeline};
 #[doc(hidden)]
@@ -64,6 +65,7 @@ pub use view::frame_rate::FrameRate;
 pub use view::integrator::{Integrator, Layering};
 #[doc(hidden)]
 pub use view::integrator::{Paths, Shows};
+pub use view::intrinsics::{Distortion, Intrinsics};
 pub use view::lens::{Anchor, Aperture, Focus, Iris, Lens, LensTracks, Projection};
 #[doc(hidden)]
 pub use view::lens::{MAX_BLADES, MOST_SHIFT, SENSOR_HEIGHT, sensor_height};
@@ -73,6 +75,7 @@ pub use view::settings::{Metering, RenderDefaults};
 pub use view::shutter::{Shutter, ShutterError};
 #[doc(hidden)]
 pub use view::shutter_keys::{ShutterKeys, ShutterSpan};
+pub use view::views::{Optics, View, Views};
 
 /// Marks an absent optional index.
 pub const NONE: u32 = u32::MAX;

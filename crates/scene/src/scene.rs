@@ -4,7 +4,7 @@ use crate::animated::Animated;
 use crate::rig::{Actor, Appearance, DeformingMesh, Palette};
 use crate::{
     Assembly, Camera, Cut, Environment, Far, Fog, Instance, Light, Material, Mesh, Motion, Names, Node, RenderDefaults,
-    Subject, Texture, TextureMap, Timeline, Track,
+    Subject, Texture, TextureMap, Timeline, Track, Views,
 };
 use std::{
     ops::Range,
@@ -69,6 +69,8 @@ pub struct Scene {
     pub cuts: Vec<Cut>,
     /// All cameras of the scene file by name, if it has several.
     pub viewpoints: Vec<(String, Camera)>,
+    /// Views that replace all cameras, one per frame.
+    pub views: Option<Arc<Views>>,
     /// Values that keys in the scene file animate.
     pub timeline: Option<Arc<dyn Timeline>>,
     /// Whether the timeline contains the cameras. The cameras here are then evaluated at the first frame.
@@ -103,7 +105,10 @@ impl Scene {
     /// The time that frame `number` shows, in seconds.
     pub fn time_of(&self, number: u32) -> f64 {
         let passed = number.saturating_sub(self.settings.first_frame);
-        self.settings.start + self.settings.rate().seconds(passed)
+        match &self.views {
+            Some(views) => views.of_frame(&self.settings, number).time,
+            None => self.settings.start + self.settings.rate().seconds(passed),
+        }
     }
 
     /// Whether any instance, group or mesh moves or appears.

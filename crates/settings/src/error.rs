@@ -56,6 +56,11 @@ macro_rules! from_choices {
 from_choices!(DeviceNameError, FramesError, LimitError, PartError, PatternError, RegionError, ShutterError);
 
 impl Error {
+    /// Whether the work ended because its caller stopped it.
+    pub fn is_stop(&self) -> bool {
+        matches!(self, Self::Render(error) if error.is_stop())
+    }
+
     /// Whether the request is wrong, as opposed to a file or the machine.
     pub fn is_usage(&self) -> bool {
         match self {

@@ -19,13 +19,17 @@ use throng_picture::{
 use throng_render::{
     self as render, Driver, FrameObserver, Outputs, RenderError, RenderJob, Summary, TreeSource, Wanted,
 };
-use throng_scene::{RenderDefaults, Scene, Shows, rig::RefitPolicy};
+use throng_scene::{Placements, RenderDefaults, Scene, Shows, Views, rig::RefitPolicy};
 
 /// Settings that apply to the pictures of any scene.
 #[derive(Clone, Default)]
 pub struct PictureOptions {
     /// Loader options.
     pub load: LoadOptions,
+    /// Views to render instead of the scene's, one per frame.
+    pub views: Option<Arc<Views>>,
+    /// Transforms of instances that replace the scene's.
+    pub placed: Option<Arc<Placements>>,
     /// Settings of the picture.
     pub picture: RenderOptions,
     /// Settings of layers, alpha and backgrounds.
@@ -112,7 +116,8 @@ impl PictureOptions {
         let mut settings = self.picture.resolve(&scene.settings)?;
         let wireframe_color = self.aovs.wireframe_color;
         settings.wireframe = settings.wireframe.or(wireframe_color.map(|_| 1.0));
-        let denoising = self.denoising(&settings, &scene.settings, &frames)?.map(Arc::new);
+        let views = self.views.clone().or(scene.views.clone());
+        let denoising = self.denoising((&settings, views.is_some()), &scene.settings, &frames)?.map(Arc::new);
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?.flatten();
         output.manifests = manifests(layers, &scene);
@@ -152,6 +157,8 @@ impl PictureOptions {
             settings,
             delivery: Delivery { file_rows, ..Delivery::default() },
             auto_exposure: self.picture.auto_exposure(&scene.settings),
+            views,
+            placed: self.placed.clone(),
             scene,
             aovs,
             denoising,
@@ -180,7 +187,7 @@ impl PictureOptions {
     /// The denoiser of `frames`.
     fn denoising(
         &self,
-        settings: &FrameSettings,
+        (settings, has_views): (&FrameSettings, bool),
         scene: &RenderDefaults,
         frames: &[u32],
     ) -> Result<Option<Denoising>, Error> {
@@ -202,6 +209,8 @@ impl PictureOptions {
             // Frames with one noise pattern contain no additional information about each other.
             _ if settings.lock_seed => (0, None),
             Some(reach) => (reach, None),
+            // Views need not be close to each other.
+            None if has_views => (0, None),
             None if scene.denoises_asked => match run_of(frames) {
                 Some((first, last)) => (REACH.min(last - first), Some((first, last))),
                 None => (0, None),

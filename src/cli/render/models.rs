@@ -3,7 +3,7 @@
 use crate::{
     Error,
     cli::{
-        Exit, console,
+        Exit, console, program,
         progress::{Event, Progress},
         resume,
     },
@@ -112,7 +112,7 @@ pub fn render_all(
     }
     progress.finish();
     tally.seconds = start.elapsed().as_secs_f64();
-    tally.resume = stopped.then(|| resume::command_line(std::env::args_os(), has_files));
+    tally.resume = stopped.then(|| resume::command_line(program::arguments().iter().cloned(), has_files));
     tally.tell(progress);
     Ok(match (stopped, tally.failed.is_empty()) {
         (true, _) => Exit::Stopped,

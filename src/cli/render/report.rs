@@ -5,6 +5,7 @@ use crate::cli::{
     Exit,
     args::warn_of_trees,
     console::plural,
+    program,
     progress::{Estimate, Event, Progress, Sequence, Stats},
     resume,
 };
@@ -16,7 +17,7 @@ use throng_settings::FramePlan;
 /// Reports a run that is ended in the middle of its work because it takes too long to stop. `has_files`: whether frames have their own
 /// files.
 pub fn cut_short(progress: &Progress, has_files: bool) {
-    let resume = resume::command_line(std::env::args_os(), has_files);
+    let resume = resume::command_line(program::arguments().iter().cloned(), has_files);
     progress.summary(&format!("ended immediately, because stopping took too long; resume with: {resume}"));
     progress.event(&Event::CutShort { resume });
 }
@@ -172,7 +173,7 @@ impl<'a> Reporter<'a> {
             let finished = format!("{finished} of {} frames", self.plan.total());
             self.progress.summary(&stopped(&finished, has_files));
         }
-        let resume = resume::command_line(std::env::args_os(), has_files);
+        let resume = resume::command_line(program::arguments().iter().cloned(), has_files);
         self.progress.event(&Event::Stopped { stats, resume });
         Exit::Stopped
     }
@@ -240,7 +241,7 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
 /// The line about a run that was stopped after `finished`, for example "2 of 3 frames". `has_files`: whether frames have their own files.
 pub(super) fn stopped(finished: &str, has_files: bool) -> String {
     let again = if has_files { "resume with" } else { "start again with" };
-    let resume = resume::command_line(std::env::args_os(), has_files);
+    let resume = resume::command_line(program::arguments().iter().cloned(), has_files);
     format!("stopped after {finished}; {again}: {resume}")
 }
 

@@ -163,6 +163,7 @@ fn frame(scene: &Arc<Scene>, blas: Blas, layout: NodeLayout) -> Frame {
         projection: Projection::Perspective { fov_y: 50f32.to_radians() },
         skewed: None,
         shift: glam::Vec2::ZERO,
+        intrinsics: None,
         lens: None,
     };
     // SAFETY: the TLAS was just built over the tree of the scene's only mesh.

@@ -16,7 +16,7 @@ pub fn record(frame: &Frame, settings: &FrameSettings) -> FrameAovs {
         let pose = frame.others.as_ref().map(|others| &others[index]);
         OtherFrame {
             camera: camera_record(pose.map_or(&frame.camera, |pose| &pose.camera), aspect),
-            reserved: [0; 4],
+            reserved: [0; 2],
             transforms: null(),
             shown: null(),
             meshes: null(),

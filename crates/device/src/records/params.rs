@@ -14,7 +14,7 @@ use throng_accel::SLACK;
 use throng_base::math::{Aabb, hash_u32};
 use throng_picture::{aov::Aov, film::SampledFilter};
 use throng_scene::anim::CameraPose;
-use throng_scene::{Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap};
+use throng_scene::{Distortion, Fog, Integrator, Layering, Paths, Projection, Shows, Thinning, ToneMap};
 
 /// Display value to which a single sample is clamped if the film is only used for display values.
 const SAMPLE_CLAMP: f32 = 24.0;
@@ -276,16 +276,29 @@ fn depth_range(bounds: &Aabb, eye: Vec3) -> f32 {
 pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
     let (forward, right, up) = pose.basis();
     let (rows, columns) = pose.rows_and_columns();
-    let (height, width, kind) = match pose.projection {
-        Projection::Perspective { fov_y } if pose.skewed.is_some() => ((0.5 * fov_y).tan(), aspect, abi::CAMERA_SKEWED),
-        Projection::Perspective { fov_y } => ((0.5 * fov_y).tan(), aspect, abi::CAMERA_PERSPECTIVE),
-        Projection::Orthographic { height } => (0.5 * height, aspect, abi::CAMERA_ORTHOGRAPHIC),
-        Projection::Equirectangular => (1.0, 1.0, abi::CAMERA_EQUIRECTANGULAR),
+    let of_height = |height: f32| [height * aspect, height];
+    let scale = pose.intrinsics.map_or([1.0; 2], |own| [0.5 / own.focal.x, 0.5 / own.focal.y]);
+    let lens = pose.intrinsics.map(|own| own.distortion);
+    let ([width, height], kind) = match (pose.projection, lens) {
+        (Projection::Perspective { .. }, Some(Distortion::None)) => (scale, abi::CAMERA_PERSPECTIVE),
+        (Projection::Perspective { .. }, Some(Distortion::Rational { .. })) => ([1.0; 2], abi::CAMERA_RATIONAL),
+        (Projection::Perspective { .. }, Some(Distortion::Fisheye { .. })) => ([1.0; 2], abi::CAMERA_FISHEYE),
+        (Projection::Perspective { fov_y }, None) => {
+            let kind = if pose.skewed.is_some() { abi::CAMERA_SKEWED } else { abi::CAMERA_PERSPECTIVE };
+            (of_height((0.5 * fov_y).tan()), kind)
+        }
+        (Projection::Orthographic { height }, _) => (of_height(0.5 * height), abi::CAMERA_ORTHOGRAPHIC),
+        (Projection::Equirectangular, _) => ([1.0; 2], abi::CAMERA_EQUIRECTANGULAR),
+    };
+    let distortion = match lens {
+        Some(Distortion::Rational { k: [k1, k2, k3, k4, k5, k6], p: [p1, p2] }) => [k1, k2, k3, k4, k5, k6, p1, p2],
+        Some(Distortion::Fisheye { k: [k1, k2, k3, k4] }) => [k1, k2, k3, k4, 0.0, 0.0, 0.0, 0.0],
+        Some(Distortion::None) | None => [0.0; 8],
     };
     let pinhole = CameraRecord {
         origin: pose.eye.into(),
         forward: forward.into(),
-        right: (rows * height * width).into(),
+        right: (rows * width).into(),
         up: (columns * height).into(),
         kind,
         focus: 0.0,
@@ -294,6 +307,8 @@ pub fn camera_record(pose: &CameraPose, aspect: f32) -> CameraRecord {
         blades: 0,
         blade_turn: 0.0,
         shift: pose.half_shift(aspect).into(),
+        scale,
+        distortion,
     };
     let Some(lens) = pose.lens else {
         return pinhole;

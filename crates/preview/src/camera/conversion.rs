@@ -49,6 +49,7 @@ pub fn pose(scene: &Scene, time: f64, view: &View, aspect: f32) -> CameraPose {
         skewed: None,
         projection: camera.projection,
         shift: camera.shift,
+        intrinsics: camera.intrinsics,
         lens: None,
     };
     if camera.lens.is_some() {

@@ -4,7 +4,7 @@ use crate::{
     PoseSettings, TreeSource,
     posing::assemblies::{Assemblies, Pose},
     posing::deforming::DeformingMeshes,
-    posing::other_poses::other_poses,
+    posing::other_poses::{other_pose, other_poses},
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
@@ -15,10 +15,10 @@ use std::{
 use throng_accel::{
     Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
 };
-use throng_device::Frame;
+use throng_device::{Frame, OtherPose};
 use throng_picture::aov::Aov;
-use throng_scene::anim::{self, Moment, OrderedInstances, PosedTables, ShutterTime};
-use throng_scene::{Integrator, Mesh, Scene, Shutter};
+use throng_scene::anim::{self, CameraPose, Moment, OrderedInstances, PosedTables, ShutterTime};
+use throng_scene::{Integrator, Mesh, Placements, Scene, Shutter, View};
 
 /// Number of triangles above which meshes get their trees one after the other.
 const LARGE_MESH: usize = 1 << 20;
@@ -46,6 +46,8 @@ pub struct Poser {
     builder: TlasBuilder,
     /// TLASes of earlier frames, reused once no frame holds them.
     recent: Vec<Arc<Tlas>>,
+    /// TLASes of instances that have been moved since, of which only the memory is of use.
+    spare: Vec<Arc<Tlas>>,
 }
 
 /// Instances in the order of their groups. Neighbours in space are then neighbours in memory, which makes traversal in tree order
@@ -119,6 +121,11 @@ impl Poser {
         let of_details = || self.scene.far().details.map(|size| grid_of(size, 10));
         let grid = || of_assemblies().into_iter().chain(of_details()).reduce(f32::min);
         self.grid = settings.close_to_camera.then(grid).flatten();
+        let same = |(a, b): (&Arc<Placements>, &Arc<Placements>)| Arc::ptr_eq(a, b);
+        let (placed, earlier) = (settings.placed.as_ref(), self.settings.placed.as_ref());
+        if placed.is_some() != earlier.is_some() || !placed.zip(earlier).is_none_or(same) {
+            self.spare.append(&mut self.recent);
+        }
         self.settings = PoseSettings { shutter: settings.shutter.filter(Shutter::is_open), ..settings };
     }
 
@@ -126,7 +133,7 @@ impl Poser {
     pub fn sibling(&self) -> Self {
         let trees = (self.blas.clone(), self.deforming.clone());
         let sibling = Self::with_trees(self.scene.clone(), self.layout, trees, self.grouped.clone());
-        Self { settings: self.settings, grid: self.grid, ..sibling }
+        Self { settings: self.settings.clone(), grid: self.grid, ..sibling }
     }
 
     fn with_trees(
@@ -154,6 +161,7 @@ impl Poser {
             eye: None,
             builder: TlasBuilder::default(),
             recent: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -199,7 +207,8 @@ impl Poser {
             Rebuild::Always(quality) => (None, quality),
             Rebuild::IfOther => {
                 let same = self.recent.iter().find(|tlas| tlas.origin == self.moment.origin());
-                (same.cloned(), if self.recent.is_empty() { Quality::High } else { Quality::Fast })
+                let is_first = self.recent.is_empty() && self.spare.is_empty();
+                (same.cloned(), if is_first { Quality::High } else { Quality::Fast })
             }
         };
         let rebuilt = kept.is_none();
@@ -207,19 +216,16 @@ impl Poser {
         let frame = Frame {
             scene: self.scene.clone(),
             number,
-            camera: anim::camera_at(&self.scene, &self.moment),
+            camera: self.camera(number, &self.moment),
             tlas,
             blas: self.blas.clone(),
             shapes: self.deforming.shapes(&self.scene),
             tables: self.tables().map(Arc::new),
             camera_keys: self
                 .shutter_time(number)
+                .filter(|_| self.settings.views.is_none())
                 .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
-            others: self
-                .settings
-                .aovs
-                .contains(Aov::Motion)
-                .then(|| Arc::new(other_poses(&self.scene, &self.moment, self.shutter_time(number).is_some()))),
+            others: self.settings.aovs.contains(Aov::Motion).then(|| Arc::new(self.other_poses(number))),
         };
         Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
     }
@@ -227,8 +233,9 @@ impl Poser {
     /// Sets the moment and the origin of positions for a frame.
     fn move_to(&mut self, number: u32) {
         let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
-        moment.move_to(&self.scene.actors, self.scene.time_of(number));
-        let eye = || self.eye.unwrap_or_else(|| anim::camera_at(&self.scene, &moment).eye);
+        moment.move_to(&self.scene.actors, self.time_of(number));
+        moment.place(self.settings.placed.clone());
+        let eye = || self.eye.unwrap_or_else(|| self.camera(number, &moment).eye);
         let origin = self.grid.map_or(Vec3::ZERO, |grid| place_close_to(eye(), grid));
         self.moment = moment.relative_to(origin);
     }
@@ -262,9 +269,45 @@ impl Poser {
         let PoseSettings { shutter, shutter_keys, .. } = self.settings;
         let is_own = shutter_keys && shutter == self.scene.settings.shutter.filter(Shutter::is_open);
         let timeline = self.scene.timeline.as_ref().filter(|_| is_own);
-        let keyed = timeline.and_then(|timeline| timeline.shutter(self.scene.time_of(number)));
+        let time = self.time_of(number);
+        let keyed = timeline.and_then(|timeline| timeline.shutter(time));
         let shutter = keyed.or(shutter).filter(Shutter::is_open)?;
-        Some(ShutterTime::new(&self.scene, shutter, number, self.moment.origin()))
+        Some(ShutterTime::new(&self.scene, shutter, time, self.moment.origin()))
+    }
+
+    fn view(&self, number: u32) -> Option<&View> {
+        self.settings.views.as_ref().map(|views| views.of_frame(&self.scene.settings, number))
+    }
+
+    /// The time that a frame shows, in seconds.
+    fn time_of(&self, number: u32) -> f64 {
+        self.view(number).map_or_else(|| self.scene.time_of(number), |view| view.time)
+    }
+
+    /// The camera of a frame at its moment.
+    fn camera(&self, number: u32, moment: &Moment) -> CameraPose {
+        match self.view(number) {
+            Some(view) => anim::view_pose(&self.scene, view, moment),
+            None => anim::camera_at(&self.scene, moment),
+        }
+    }
+
+    /// The scene one frame earlier, one frame later and in frame `number`, for motion vectors.
+    fn other_poses(&self, number: u32) -> [OtherPose; 3] {
+        let (scene, moment) = (&self.scene, &self.moment);
+        let moves = self.shutter_time(number).is_some();
+        if self.settings.views.is_none() {
+            return other_poses(scene, moment, moves);
+        }
+        let seen = [number.saturating_sub(1), number.saturating_add(1), number].map(|number| {
+            let then = Moment::of(scene, self.time_of(number)).showing(moment).relative_to(moment.origin());
+            OtherPose { camera: self.camera(number, &then), ..other_pose(scene, &then) }
+        });
+        if moves || scene.has_levels() {
+            return seen;
+        }
+        let [before, after, now] = seen;
+        [before, after, OtherPose::of_camera(now.camera)]
     }
 
     fn rebuild_tlas(&mut self, quality: Quality, number: u32) -> Arc<Tlas> {
@@ -341,9 +384,13 @@ impl Poser {
 
     /// A TLAS to fill: one of an earlier frame that no frame holds any more, or a new one.
     fn unused_tlas(&mut self) -> Tlas {
-        let unused = self.recent.iter().position(|t| Arc::strong_count(t) == 1);
-        let reused = unused.and_then(|i| Arc::into_inner(self.recent.swap_remove(i)));
-        reused.unwrap_or_else(|| Tlas::new(self.layout))
+        for tlases in [&mut self.spare, &mut self.recent] {
+            let unused = tlases.iter().position(|t| Arc::strong_count(t) == 1);
+            if let Some(reused) = unused.and_then(|i| Arc::into_inner(tlases.swap_remove(i))) {
+                return reused;
+            }
+        }
+        Tlas::new(self.layout)
     }
 
     fn keep(&mut self, tlas: Tlas) -> Arc<Tlas> {

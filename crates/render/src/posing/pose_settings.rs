@@ -1,8 +1,9 @@
 //! The kind of frames that a poser poses.
 
+use std::sync::Arc;
 use throng_device::FrameSettings;
 use throng_picture::aov::AovSet;
-use throng_scene::{Integrator, Scene, Shutter, rig::RefitPolicy};
+use throng_scene::{Integrator, Placements, Scene, Shutter, Views, rig::RefitPolicy};
 
 /// Paths per instance above which a GPU frame gets a careful TLAS build. A careful build costs about 10 ns per instance on a CPU with 16
 /// threads, and saves about a sixth of the 3 ns that tracing a path takes.
@@ -10,8 +11,12 @@ const PATHS_FOR_CARE: u64 = 20;
 
 /// The kind of frames that a [`Poser`](crate::Poser) poses. The default is frames for separate ray queries: single moments in world space,
 /// with the scene's own materials.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PoseSettings {
+    /// Views that replace the scene's cameras, and the times of its frames.
+    pub views: Option<Arc<Views>>,
+    /// Transforms of instances that replace the scene's.
+    pub placed: Option<Arc<Placements>>,
     /// Refit policy for all deforming meshes; none to use the policy of each mesh.
     pub refit: Option<RefitPolicy>,
     /// Shutter of frames. None, or a shutter that opens for no time, poses frames at a single moment.
@@ -35,6 +40,8 @@ pub struct PoseSettings {
 impl Default for PoseSettings {
     fn default() -> Self {
         Self {
+            views: None,
+            placed: None,
             refit: None,
             shutter: None,
             shutter_keys: false,

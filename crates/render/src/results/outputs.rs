@@ -175,7 +175,7 @@ impl Outputs {
     /// The metadata of a frame of `job`.
     pub fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
         let origin = self.origin.get_or_init(|| origin(job));
-        Metadata { frame, seconds: job.scene.time_of(frame), ..origin.clone() }
+        Metadata { frame, seconds: job.time_of(frame), ..origin.clone() }
     }
 }
 

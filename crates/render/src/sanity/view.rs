@@ -44,7 +44,7 @@ pub fn warning(scene: &Scene, aspect: f32, frames: &[u32], all: &[u32]) -> Optio
     {
         return Some(format!("in frame {frame} the camera is {place}"));
     }
-    let eye = |frame: u32| anim::camera_at(scene, &Moment::of(scene, scene.time_of(frame))).eye;
+    let eye = |frame: u32| anim::camera_of_frame(scene, frame).eye;
     sees_nothing.then(|| match frames {
         [frame] => format!("nothing is in view in frame {frame}, where the camera is at {}", eye(*frame)),
         _ => {
@@ -121,7 +121,7 @@ impl<'a> Posed<'a> {
     fn flies_below(&self, frames: &[u32]) -> Option<(u32, String)> {
         let mut frames = frames.iter().step_by(frames.len().div_ceil(GROUND_FRAMES).max(1));
         frames.find_map(|&frame| {
-            let camera = anim::camera_at(self.scene, &Moment::of(self.scene, self.scene.time_of(frame)));
+            let camera = anim::camera_of_frame(self.scene, frame);
             Some((frame, self.below_hills(camera.eye, MOST_TRIANGLES)?))
         })
     }
@@ -225,7 +225,7 @@ fn may_see(camera: &CameraPose, aspect: f32, bounds: &Aabb) -> bool {
         Projection::Orthographic { height } => (0.5 * height, 0.0),
         Projection::Equirectangular => return true,
     };
-    if camera.skewed.is_some() {
+    if camera.skewed.is_some() || camera.intrinsics.is_some() {
         return true;
     }
     let blur = (radius, radius / focus);
@@ -276,6 +276,7 @@ mod tests {
             skewed: None,
             projection: Projection::Perspective { fov_y: 60f32.to_radians() },
             shift: Vec2::ZERO,
+            intrinsics: None,
             lens: None,
         };
         let at = |center: Vec3| Aabb { min: center - 0.5, max: center + 0.5 };

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use throng_accel::NodeLayout;
 use throng_denoise::DenoiseError;
 use throng_device::{Device, Frame, FrameSettings, Rendered, Stop};
-use throng_output::Metadata;
 use throng_scene::Scene;
 
 /// A scene that a device has loaded, and the trees of its meshes, which all frames share.
@@ -57,7 +56,12 @@ impl LoadedScene {
 
     /// Poses a frame for separate ray queries: in world space and at a single moment, with the shutter ignored.
     pub fn still(&mut self, job: &RenderJob, number: u32) -> Frame {
-        self.poser.configure(PoseSettings { refit: job.refit, ..PoseSettings::default() });
+        self.poser.configure(PoseSettings {
+            refit: job.refit,
+            views: job.views.clone(),
+            placed: job.placed.clone(),
+            ..PoseSettings::default()
+        });
         self.poser.pose(number).frame
     }
 
@@ -86,11 +90,11 @@ pub struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    /// Renders a frame of the job as [`crate::run`] does, and returns the pixels, AOVs and metadata of its file.
+    /// Renders a frame of the job as [`crate::run`] does, and returns the pixels and AOVs of its file, and the frame's own settings.
     ///
     /// # Errors
     /// If the device fails or is stopped, or if the frame cannot be denoised.
-    pub fn frame(&mut self, number: u32) -> Result<(Rendered, Metadata), RenderError> {
+    pub fn frame(&mut self, number: u32) -> Result<(Rendered, FrameSettings), RenderError> {
         let job = self.paced.job;
         let mut complete = None;
         for step in self.steps.to(number) {
@@ -100,7 +104,6 @@ impl Frames<'_> {
         let mut complete = complete.ok_or(untraced)?;
         write::finish_pixels(job, &mut complete)?;
         let Traced { settings, rendered, .. } = complete.traced;
-        let metadata = job.output.metadata_of(job, number, &settings);
-        Ok((rendered, metadata))
+        Ok((rendered, settings))
     }
 }

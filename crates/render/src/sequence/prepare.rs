@@ -39,6 +39,11 @@ pub(super) fn measure(
 ) -> Result<Exposures, RenderError> {
     let settings =
         if device.queue_depth() > 1 { PoseSettings::of_fast(&job.settings) } else { PoseSettings::of(&job.settings) };
-    poser.configure(PoseSettings { refit: job.refit, ..settings });
+    poser.configure(PoseSettings {
+        refit: job.refit,
+        views: job.views.clone(),
+        placed: job.placed.clone(),
+        ..settings
+    });
     Exposures::measure(job, device, (poser, known), stop)
 }

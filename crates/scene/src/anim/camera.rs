@@ -8,7 +8,7 @@ use super::{
     tables::projection_at,
     transforms::node_world,
 };
-use crate::{Camera, CameraPath, Flight, Follow, Noise, Projection, Scene};
+use crate::{Camera, CameraPath, Flight, Follow, Intrinsics, Noise, Projection, Scene, View};
 use glam::{Mat3A, Quat, Vec2, Vec3, Vec3A};
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -26,6 +26,8 @@ pub struct CameraPose {
     pub projection: Projection,
     /// As [`Camera::shift`].
     pub shift: Vec2,
+    /// As [`Camera::intrinsics`].
+    pub intrinsics: Option<Intrinsics>,
     /// None for a pinhole camera.
     pub lens: Option<PosedLens>,
 }
@@ -57,8 +59,9 @@ impl CameraPose {
     /// Offset from the optical axis to the centre of a picture, in halves of its width and height. `aspect` is its width divided by its
     /// height.
     pub fn half_shift(&self, aspect: f32) -> Vec2 {
-        match self.projection {
-            Projection::Equirectangular => Vec2::ZERO,
+        match (self.projection, &self.intrinsics) {
+            (Projection::Equirectangular, _) => Vec2::ZERO,
+            (_, Some(own)) => Vec2::new(1.0 - 2.0 * own.center.x, 2.0 * own.center.y - 1.0),
             _ => 2.0 * self.shift * Vec2::new((1.0 / aspect).max(1.0), aspect.max(1.0)),
         }
     }
@@ -68,6 +71,11 @@ impl CameraPose {
     pub fn ray(&self, x: f32, y: f32, aspect: f32) -> (Vec3, Vec3) {
         let forward = self.basis().0;
         let (right, up) = self.rows_and_columns();
+        if let Some(intrinsics) = &self.intrinsics {
+            let place = [0.5 + 0.5 * x, 0.5 - 0.5 * y].map(f64::from);
+            let direction = intrinsics.direction(place).map_or(Vec3::Z, |direction| direction.map(|v| v as f32).into());
+            return (self.eye, (right * direction.x - up * direction.y + forward * direction.z).normalize());
+        }
         let shift = self.half_shift(aspect);
         let (x, y) = (x + shift.x, y + shift.y);
         let across = |half_height: f32| right * (x * half_height * aspect) + up * (y * half_height);
@@ -99,6 +107,21 @@ pub fn camera_at(scene: &Scene, moment: &Moment) -> CameraPose {
     match timeline.and_then(|timeline| timeline.camera(number, moment.time())) {
         Some(keyed) => camera_pose(scene, &keyed, moment),
         None => camera_pose(scene, camera, moment),
+    }
+}
+
+/// The pose of a view in `scene` at `moment`.
+pub fn view_pose(scene: &Scene, view: &View, moment: &Moment) -> CameraPose {
+    let (camera, _) = scene.camera_of(moment.frame_time());
+    camera_pose(scene, &view.of(camera), moment)
+}
+
+/// The pose of the camera in frame `number` of `scene`: of its view, or of the camera at the frame's time.
+pub fn camera_of_frame(scene: &Scene, number: u32) -> CameraPose {
+    let moment = Moment::of(scene, scene.time_of(number));
+    match &scene.views {
+        Some(views) => view_pose(scene, views.of_frame(&scene.settings, number), &moment),
+        None => camera_at(scene, &moment),
     }
 }
 
@@ -152,7 +175,16 @@ pub fn camera_pose(scene: &Scene, camera: &Camera, moment: &Moment) -> CameraPos
     if let Some(span) = within_keys(&camera.tracks.span, time) {
         projection = projection.with_span(span);
     }
-    let mut pose = CameraPose { eye, target, up, skewed, projection, shift: camera.shift, lens: None };
+    let mut pose = CameraPose {
+        eye,
+        target,
+        up,
+        skewed,
+        projection,
+        shift: camera.shift,
+        intrinsics: camera.intrinsics,
+        lens: None,
+    };
     pose.lens = lens_at(scene, camera, moment, &pose);
     pose
 }

@@ -20,7 +20,7 @@ mod turn;
 mod turning;
 mod vertices;
 
-pub use camera::{CameraPose, camera_at, camera_pose};
+pub use camera::{CameraPose, camera_at, camera_of_frame, camera_pose, view_pose};
 pub use lens::lens_at;
 pub use moment::Moment;
 pub use order::OrderedInstances;

@@ -2,11 +2,12 @@
 
 use super::RigPose;
 use crate::{
-    Scene,
+    Placements, Scene,
     rig::{Actor, RigNodeRef},
 };
-use glam::{Affine3A, Vec3};
+use glam::{Affine3, Affine3A, Vec3};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A time and the poses of all actors, from which everything else at that time is computed. Its memory is reused from one time to the next.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Moment {
     actors: Vec<RigPose>,
     /// World-space origin of positions.
     origin: Vec3,
+    /// Transforms of instances that replace the scene's.
+    placed: Option<Arc<Placements>>,
 }
 
 impl Moment {
@@ -40,10 +43,11 @@ impl Moment {
         pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
     }
 
-    /// This moment with the visibility and the frame time of `other`. Pictures that combine several times, for motion blur or motion
+    /// This moment with the visibility, the frame time and the replaced transforms of `other`. Pictures that combine several times, for motion blur or motion
     /// vectors, show one set of objects through one camera.
     pub fn showing(mut self, other: &Self) -> Self {
         self.frame_time = other.frame_time;
+        self.placed = other.placed.clone();
         self.actors.iter_mut().zip(&other.actors).for_each(|(own, other)| own.show_as(other));
         self
     }
@@ -52,6 +56,16 @@ impl Moment {
     pub fn relative_to(mut self, origin: Vec3) -> Self {
         self.origin = origin;
         self
+    }
+
+    /// Replaces transforms of instances.
+    pub fn place(&mut self, placed: Option<Arc<Placements>>) {
+        self.placed = placed;
+    }
+
+    /// The transform of an instance in its group: `own`, unless it is replaced.
+    pub(super) fn local(&self, index: u32, own: Affine3) -> Affine3 {
+        self.placed.as_ref().and_then(|placed| placed.get(index).copied()).unwrap_or(own)
     }
 
     /// World-space origin of positions.

@@ -40,11 +40,10 @@ pub struct ShutterTime {
 }
 
 impl ShutterTime {
-    /// The open time of `shutter` in frame `number` of `scene`. `origin` is the origin of positions.
-    pub fn new(scene: &Scene, shutter: Shutter, number: u32, origin: Vec3) -> Self {
+    /// The open time of `shutter` in the frame of `scene` at time `frame`, in seconds. `origin` is the origin of positions.
+    pub fn new(scene: &Scene, shutter: Shutter, frame: f64, origin: Vec3) -> Self {
         let [open, close] = shutter.span().map(f64::from);
         let fps = scene.settings.fps;
-        let frame = scene.time_of(number);
         Self { open: frame + open / fps, seconds: (close - open) / fps, frame, origin }
     }
 

@@ -137,8 +137,9 @@ fn unturned(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
         return Affine3A::IDENTITY;
     };
     let motion = scene.motions.get(instance.motion as usize).map(|m| PosedMotion::new(m, moment.time(), |_| None));
-    let local = Affine3A::from(instance.local);
-    let own = motion.map_or(local, |m| local * m.of(index, instance.local.translation, || Affine3A::IDENTITY));
+    let placed = moment.local(index, instance.local);
+    let local = Affine3A::from(placed);
+    let own = motion.map_or(local, |m| local * m.of(index, placed.translation, || Affine3A::IDENTITY));
     unturned_node(scene, moment, instance.node) * own
 }
 
@@ -181,7 +182,7 @@ fn instance_place<S: Step>(scene: &Scene, moment: &Moment, index: u32) -> S {
     };
     let node: S = node_place(scene, moment, instance.node);
     let motion = scene.motions.get(instance.motion as usize).map(|motion| posed(scene, moment, motion));
-    node * moved(instance.local, motion.as_ref(), index, Some(&node))
+    node * moved(moment.local(index, instance.local), motion.as_ref(), index, Some(&node))
 }
 
 /// A scene at a time, prepared for many instances.
@@ -232,7 +233,8 @@ impl<'a> Placing<'a> {
 
     fn place<S: Step>(&self, nodes: &[S], index: u32, instance: &Instance) -> S {
         let node = nodes.get(instance.node as usize);
-        let own = moved(instance.local, self.motions.get(instance.motion as usize), index, node);
+        let local = self.moment.local(index, instance.local);
+        let own = moved(local, self.motions.get(instance.motion as usize), index, node);
         node.map_or(own, |node| *node * own)
     }
 

@@ -58,8 +58,8 @@ pub use motion::{
 #[doc(hidden)]
 pub use placement::Common;
 pub use placement::{
-    Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Placement, Poisson, Random, Rules,
-    Sample, Scatter, Single, Surface, Turn,
+    Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Matrices, Placement, Poisson,
+    Random, Rules, Sample, Scatter, Single, Surface, Turn,
 };
 pub use render::RenderDesc;
 pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};

@@ -1,11 +1,12 @@
 //! `instances: [..]` and the contents of groups: placements of copies of meshes and groups.
 
 use super::{Finite, Of, Point, Rotation, Scale, Varying};
+use glam::Affine3;
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor, value},
 };
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// An entry of `instances`, of a list in `groups`, or of a list that is the `of` of another placement.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
@@ -18,6 +19,9 @@ pub enum Placement {
     Random(Random),
     Along(Along),
     Group(Group),
+    /// Copies at given transforms, in a scene that is built in code; not available in files.
+    #[serde(skip)]
+    Matrices(Matrices),
 }
 
 /// The fields shared by all kinds of placement, borrowed from one of them.
@@ -136,6 +140,52 @@ impl Single {
             visible: always(),
             mix_seed: 0,
             nest: None,
+        }
+    }
+}
+
+placement! {
+    /// Copies at given transforms, from the copy's space to the placement's. With as many `materials` as copies, each copy has its own.
+    Matrices {
+        /// The transforms of the copies. They must be finite.
+        #[serde(skip)]
+        transforms: Arc<[Affine3]>,
+    }
+}
+
+impl Matrices {
+    /// Copies of the mesh or group with this name.
+    pub fn new(of: impl Into<String>, transforms: Arc<[Affine3]>, materials: Vec<String>) -> Self {
+        let Single {
+            of,
+            translate,
+            rotate,
+            scale,
+            material,
+            choose,
+            motion,
+            drop,
+            parent,
+            visible,
+            mix_seed,
+            nest,
+            ..
+        } = Single::new(of);
+        Self {
+            transforms,
+            of,
+            translate,
+            rotate,
+            scale,
+            material,
+            materials,
+            choose,
+            motion,
+            drop,
+            parent,
+            visible,
+            mix_seed,
+            nest,
         }
     }
 }
@@ -276,6 +326,7 @@ impl Placement {
             Self::Random(p) => p.common(),
             Self::Group(p) => p.common(),
             Self::Along(p) => p.common(),
+            Self::Matrices(p) => p.common(),
         }
     }
 }

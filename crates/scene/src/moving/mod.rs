@@ -4,6 +4,7 @@
 pub mod animated;
 pub mod bend;
 pub mod motion;
+pub mod placements;
 #[doc(hidden)]
 pub mod rig;
 pub mod timeline;

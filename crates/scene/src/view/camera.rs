@@ -1,6 +1,6 @@
 //! Cameras and their paths.
 
-use crate::{Anchor, Flight, Lens, LensTracks, Noise, Projection};
+use crate::{Anchor, Flight, Intrinsics, Lens, LensTracks, Noise, Projection};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub struct Camera {
     /// Offset from the camera's axis to the middle of the picture, to the right and up, relative to the longer side of the picture. Not
     /// used by panoramas.
     pub shift: Vec2,
+    /// Calibration that replaces the field of view and the shift of a perspective camera.
+    pub intrinsics: Option<Intrinsics>,
     /// Index in a glTF file of the camera whose clips animate the projection.
     pub driver: Option<u32>,
     /// None for a pinhole camera.
@@ -44,6 +46,7 @@ impl Default for Camera {
             shake: None,
             projection: Projection::default(),
             shift: Vec2::ZERO,
+            intrinsics: None,
             driver: None,
             lens: None,
             tracks: LensTracks::default(),

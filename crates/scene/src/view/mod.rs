@@ -4,9 +4,11 @@ pub mod camera;
 pub mod film;
 pub mod frame_rate;
 pub mod integrator;
+pub mod intrinsics;
 pub mod lens;
 #[doc(hidden)]
 pub mod ranges;
 pub mod settings;
 pub mod shutter;
 pub mod shutter_keys;
+pub mod views;

@@ -13,10 +13,17 @@ use throng_scene::{
 /// The copies of a placement, numbered from 0.
 pub enum Pattern {
     Single,
-    Grid { count: UVec3, spacing: Vec3, each: Affine3, jitter: Jitter },
+    Grid {
+        count: UVec3,
+        spacing: Vec3,
+        each: Affine3,
+        jitter: Jitter,
+    },
     Scatter(Scatter),
     Random(RandomBox),
     Along(Along),
+    /// Copies at given transforms.
+    Matrices(Arc<[Affine3]>),
 }
 
 /// Copies along a curve.
@@ -64,6 +71,7 @@ impl Pattern {
             Self::Scatter(s) => s.points.len() as u64,
             Self::Random(r) => u64::from(r.count),
             Self::Along(a) => u64::from(a.count),
+            Self::Matrices(transforms) => transforms.len() as u64,
         }
     }
 
@@ -79,6 +87,7 @@ impl Pattern {
             Self::Scatter(s) => s.copy(index),
             Self::Random(r) => r.copy(index),
             Self::Along(a) => a.copy(index),
+            Self::Matrices(transforms) => transforms[index as usize],
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     },
     suggest,
 };
-use glam::UVec3;
+use glam::{Affine3, UVec3};
 use std::{collections::HashMap, sync::Arc};
 use throng_scene::{
     NONE,
@@ -131,6 +131,7 @@ impl<'a> Resolver<'a> {
             Placement::Scatter(p) => Pattern::Scatter(self.scatter(p, &whole, above, place)?),
             Placement::Random(p) => self.random(p, place)?,
             Placement::Along(p) => self.along(p, place)?,
+            Placement::Matrices(p) => Pattern::Matrices(self.matrices(p, place)?),
         };
         let targets = self.targets(common.of, place)?;
         for (target, _) in &targets {
@@ -163,6 +164,17 @@ impl<'a> Resolver<'a> {
             }
         }
         Ok(item.shared(&targets, common.mix_seed))
+    }
+
+    fn matrices(&self, placement: &desc::Matrices, place: &Place) -> Result<Arc<[Affine3]>, LoadError> {
+        let transforms = &placement.transforms;
+        if transforms.is_empty() {
+            return Err(self.fail(place, "there are no transforms: give at least one"));
+        }
+        match transforms.iter().position(|transform| !transform.is_finite()) {
+            Some(index) => Err(self.fail(place, format!("transform {index} is not finite: every number must be"))),
+            None => Ok(transforms.clone()),
+        }
     }
 
     /// The targets of a placement, with their weights.

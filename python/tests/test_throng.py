@@ -1,0 +1,336 @@
+"""Tests of the module as it is installed: `python -m unittest discover -s python/tests`.
+
+$THRONG is the command line to compare with (default: that of the module), and $THRONG_ASSETS the folder with link.obj.
+"""
+
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import throng
+
+ASSETS = pathlib.Path(os.environ.get("THRONG_ASSETS", pathlib.Path(__file__).parents[2] / "assets"))
+LINK = ASSETS / "link.obj"
+PROGRAM = [os.environ["THRONG"]] if "THRONG" in os.environ else [sys.executable, "-m", "throng"]
+
+CUBE = np.float32([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+FACES = np.int64(
+    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+)
+
+
+def at(*position):
+    matrix = np.eye(4)
+    matrix[:3, 3] = position
+    return matrix
+
+
+def cubes(*positions, **options):
+    scene = throng.Scene()
+    cube = scene.mesh(CUBE, FACES, material=throng.Diffuse(color=(0.8, 0.2, 0.1)))
+    placed = scene.instances(cube, np.stack([at(*p) for p in positions]), **options)
+    scene.environment("sky", elevation=40)
+    return scene, placed
+
+
+def straight(width=64, height=48, z=10.0, **fields):
+    """A camera on the Z axis that looks at the origin."""
+    K = [[60, 0, width / 2], [0, 60, height / 2], [0, 0, 1]]
+    pose = at(0, 0, z) @ np.diag([1, -1, -1, 1])
+    return throng.Camera(K=K, world_from_camera=pose, size=(width, height), **fields)
+
+
+def renderer(scene, **options):
+    return throng.Renderer(scene, **{"device": "cpu", "samples": 1, "denoise": False, **options})
+
+
+class Pictures(unittest.TestCase):
+    def test_arrays_are_the_bits_of_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            flags = ["--size", "64x48", "--samples", "4", "--denoise", "off", "--device", "cpu", "-f", "1", "-q"]
+            for name in ("a1.png", "a1.exr"):
+                subprocess.run([*PROGRAM, "render", LINK, *flags, "-o", f"{folder}/{name}".replace("1.", "#.")], check=True)
+            frame = throng.Renderer(throng.Scene.open(LINK), device="cpu", size=(64, 48), samples=4, denoise=False).render()
+            for name in ("a1.png", "a1.exr"):
+                frame.save(f"{folder}/same-{name}")
+                own, same = (pathlib.Path(folder, file).read_bytes() for file in (name, f"same-{name}"))
+                # The rest of a PNG is metadata, such as that radiance was kept.
+                self.assertTrue(own.partition(b"IDAT")[2] == same.partition(b"IDAT")[2] if "png" in name else own == same, name)
+            self.assertEqual((frame.srgb.dtype, frame.srgb.shape), (np.uint8, (48, 64, 3)))
+            self.assertEqual((frame.linear.dtype, frame.linear.shape), (np.float32, (48, 64, 3)))
+
+    def test_many_cameras_are_one_camera_each_with_the_noise_of_its_number(self):
+        scene, _ = cubes((0, 0, 0))
+        cameras = [straight(z=z) for z in (8, 10, 12)]
+        own = renderer(scene)
+        frames = list(own.render_many(cameras))
+        self.assertEqual([frame.number for frame in frames], [1, 2, 3])
+        self.assertIs(frames[2].camera, cameras[2])
+        self.assertTrue((own.render(cameras[0]).linear == frames[0].linear).all())
+        self.assertFalse((frames[0].linear == frames[1].linear).all())
+
+    def test_transparent_pictures_have_an_alpha(self):
+        scene, _ = cubes((0, 0, 0))
+        frame = renderer(scene, transparent=True).render(straight())
+        self.assertEqual(frame.srgb.shape, (48, 64, 4))
+        self.assertEqual((frame.srgb[0, 0, 3], frame.srgb[24, 32, 3]), (0, 255))
+
+    def test_frames_of_an_animation(self):
+        scene = throng.Scene.open(LINK)
+        self.assertEqual((scene.frames[0], len(scene.frames), scene.fps), (1, 72, 24.0))
+        frames = renderer(scene, size=(32, 32)).render_frames([1, 30])
+        first, later = (frame.srgb for frame in frames)
+        self.assertFalse((first == later).all())
+
+
+class Layers(unittest.TestCase):
+    def test_points_from_depth_lie_on_the_surface(self):
+        scene, _ = cubes((0, 0, 0), (3, 1, -2))
+        camera = straight()
+        # Samples are in the middle of their pixels, to a twentieth of one.
+        own = renderer(scene, layers=["depth", "instance", "position"], filter="box", filter_width=0.1)
+        frame = own.render(camera)
+        hit = np.isfinite(frame.depth)
+        self.assertEqual((frame.instance >= 0).tolist(), hit.tolist())
+        v, u = np.nonzero(hit)
+        from_world = np.linalg.inv(camera.world_from_camera)
+        seen = frame.position[hit] @ from_world[:3, :3].T + from_world[:3, 3]
+        self.assertLess(np.abs(seen[:, 2] / frame.depth[hit] - 1).max(), 1e-5)
+        x, y = project(seen, camera, {})
+        self.assertLess(np.hypot(x - u - 0.5, y - v - 0.5).max(), 0.08)
+        # Rays to these points hit them.
+        origin = camera.world_from_camera[:3, 3]
+        directions = frame.position[hit] - origin
+        hits = own.trace(np.broadcast_to(origin, directions.shape), directions)
+        self.assertLess(np.abs(hits.distance - 1).max(), 1e-5)
+        self.assertTrue((hits.instance == frame.instance[hit]).all())
+        self.assertTrue(own.occluded(np.broadcast_to(origin, directions.shape), directions, np.full(len(directions), 1.1)).all())
+        self.assertFalse(own.occluded(np.broadcast_to(origin, directions.shape), directions, np.full(len(directions), 0.9)).any())
+
+    def test_instances_have_numbers_and_names(self):
+        scene, _ = cubes((-2, 0, 0), (2, 0, 0))
+        frame = renderer(scene, layers=["instance", "material"]).render(straight())
+        self.assertEqual(sorted(set(frame.instance.ravel().tolist())), [-1, 0, 1])
+        self.assertEqual(frame.instance[24, 20], 0)
+        self.assertEqual(frame.instance[24, 44], 1)
+        self.assertEqual(len(scene.instance_names), 2)
+        self.assertIn("material0", scene.material_names[frame.material[24, 20]])
+
+    def test_missing_layers_are_named(self):
+        scene, _ = cubes((0, 0, 0))
+        with self.assertRaisesRegex(ValueError, r"layers=\['depth'\]"):
+            renderer(scene).render(straight()).depth
+
+    def test_flow_points_to_where_things_are_in_the_next_view(self):
+        scene, _ = cubes((0, 0, 0))
+        left, right = straight(), straight()
+        shifted = throng.Camera(K=left.K, world_from_camera=at(1, 0.5, 10) @ np.diag([1, -1, -1, 1]), size=left.size)
+        first, _ = renderer(scene, layers=["flow", "depth"]).render_many([left, shifted])
+        # The camera moves right and up by (1, 0.5), so the cube moves left and down by as much at its depth.
+        depth = first.depth[24, 32]
+        expected = 60 / depth * np.array([-1.0, 0.5])
+        self.assertLess(np.abs(first.flow[24, 32] - expected).max(), 0.05, first.flow[24, 32])
+
+
+class Cameras(unittest.TestCase):
+    def test_conventions_are_the_same_camera(self):
+        scene, _ = cubes((0, 0.5, 0))
+        opencv = straight()
+        opengl = throng.Camera(K=opencv.K, world_from_camera=at(0, 0, 10), size=opencv.size, convention="opengl")
+        looking = throng.Camera(K=opencv.K, eye=(0, 0, 10), target=(0, 0, 0), size=opencv.size)
+        own = renderer(scene)
+        pictures = [own.render(camera).srgb for camera in (opencv, opengl, looking)]
+        self.assertTrue((pictures[0] == pictures[1]).all() and (pictures[0] == pictures[2]).all())
+
+    def test_distorted_points_are_where_the_model_puts_them(self):
+        places = np.array([(x, y, 0.0) for x in (-12, 0, 12) for y in (-9, 0, 9)])
+        scene, _ = cubes(*places)
+        for lens in ({"distortion": (-0.25, 0.08, 0.003, -0.002, 0.01)}, {"fisheye": (0.05, -0.02, 0.004, -0.001)}, {}):
+            camera = throng.Camera(
+                K=[[400, 0, 330], [0, 410, 250], [0, 0, 1]], world_from_camera=at(0, 0, 20) @ np.diag([1, -1, -1, 1]), size=(640, 480), **lens
+            )
+            frame = renderer(scene, layers=["instance", "position"], filter="box", filter_width=0.1).render(camera)
+            for index, place in enumerate(places):
+                seen = frame.instance == index
+                self.assertGreater(seen.sum(), 50)
+                v, u = np.nonzero(seen)
+                world = frame.position[seen] - np.float32([0, 0, 20])
+                x, y = project(world * [1, -1, -1], camera, lens)
+                # Samples are in the middle of their pixels, to a twentieth of one.
+                error = np.hypot(x - (u + 0.5), y - (v + 0.5))
+                self.assertLess(error.max(), 0.08, (lens, place))
+
+    def test_wrong_cameras_are_refused(self):
+        K, pose = np.diag([60.0, 60.0, 1.0]), np.eye(4)
+        size = (64, 48)
+        for message, make in [
+            ("convention", lambda: throng.Camera(K, pose, size, "blender")),
+            ("size", lambda: throng.Camera(K, pose)),
+            (r"\(3, 3\)", lambda: throng.Camera(np.eye(4), pose, size)),
+            ("finite", lambda: throng.Camera(K, pose * np.nan, size)),
+            ("mirrors", lambda: throng.Camera(K, np.diag([-1.0, 1, 1, 1]), size)),
+            ("rotation", lambda: throng.Camera(K, np.diag([1.0, 2, 1, 1]), size)),
+            ("focal", lambda: throng.Camera(-K, pose, size)),
+            ("exclude", lambda: throng.Camera(K, pose, size, fov=40)),
+            ("same point", lambda: throng.Camera(eye=(1, 2, 3), target=(1, 2, 3))),
+            ("along up", lambda: throng.Camera(eye=(0, 5, 0))),
+            ("either", lambda: throng.Camera(K, size=size)),
+            ("distortion has the shape", lambda: throng.Camera(K, pose, size, distortion=(1, 2, 3))),
+        ]:
+            with self.assertRaisesRegex(ValueError, message):
+                make()
+
+
+def project(points, camera, lens):
+    """Image of points in the camera's space (x right, y down, z ahead), by OpenCV's formulas."""
+    x, y, z = points.T
+    if "fisheye" in lens:
+        k = lens["fisheye"]
+        r = np.hypot(x, y)
+        t = np.arctan2(r, z)
+        s = t * (1 + k[0] * t**2 + k[1] * t**4 + k[2] * t**6 + k[3] * t**8) / np.maximum(r, 1e-12)
+        x, y = x * s, y * s
+    else:
+        x, y = x / z, y / z
+        k1, k2, p1, p2, k3 = lens.get("distortion", (0,) * 5)
+        r2 = x * x + y * y
+        radial = 1 + k1 * r2 + k2 * r2**2 + k3 * r2**3
+        x, y = x * radial + 2 * p1 * x * y + p2 * (r2 + 2 * x * x), y * radial + p1 * (r2 + 2 * y * y) + 2 * p2 * x * y
+    return camera.K[0, 0] * x + camera.K[0, 2], camera.K[1, 1] * y + camera.K[1, 2]
+
+
+class Scenes(unittest.TestCase):
+    def test_instances_may_have_materials_of_their_own(self):
+        red, green = throng.Emissive(radiance=(1, 0, 0)), throng.Emissive(radiance=(0, 1, 0))
+        scene, _ = cubes((-2, 0, 0), (2, 0, 0), materials=[red, green])
+        linear = renderer(scene).render(straight()).linear
+        self.assertGreater(linear[24, 20, 0], linear[24, 20, 1])
+        self.assertGreater(linear[24, 44, 1], linear[24, 44, 0])
+
+    def test_instances_move_while_their_scene_stays(self):
+        scene, placed = cubes((0, 0, 0), (3, 0, 0))
+        own = renderer(scene, layers=["instance"])
+        before = own.render(straight())
+        moved = np.stack([at(0, 0, 0), at(-3, 0, 0)])
+        placed.matrices = moved
+        after = own.render(straight())
+        self.assertTrue((after.instance[:, :20] == 1).any() and not (before.instance[:, :20] == 1).any())
+        same, _ = cubes((0, 0, 0), (-3, 0, 0))
+        self.assertTrue((renderer(same).render(straight()).linear == after.linear).all())
+        self.assertEqual(own.trace([(-3, 0, 10)], [(0, 0, -1)]).instance.tolist(), [1])
+        placed.matrices = np.stack([at(0, 0, 0), at(3, 0, 0)])
+        self.assertTrue((own.render(straight()).linear == before.linear).all())
+        with self.assertRaisesRegex(ValueError, "2 instances"):
+            placed.matrices = moved[:1]
+        with self.assertRaisesRegex(ValueError, r"matrices\[1\] is not finite"):
+            placed.matrices = np.stack([at(0, 0, 0), at(np.nan, 0, 0)])
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            placed.matrices[0] = 0
+
+    def test_wrong_arrays_are_refused(self):
+        scene = throng.Scene()
+        cube = scene.mesh(CUBE, FACES)
+        for message, work in [
+            (r"\(n, 3, 4\)", lambda: scene.instances(cube, np.zeros((2, 3)))),
+            ("one material", lambda: scene.instances(cube, at(0, 0, 0), materials=[throng.Mirror()] * 2)),
+            ("whole numbers", lambda: scene.mesh(CUBE, FACES - 1)),
+            ("whole numbers", lambda: scene.mesh(CUBE, FACES + 0.5)),
+            ("no array", lambda: scene.mesh("cube", FACES)),
+            ("another name", lambda: [scene.mesh(CUBE, FACES, name="a") for _ in range(2)]),
+        ]:
+            with self.assertRaisesRegex(ValueError, message):
+                work()
+        for message, arrays in [
+            (r"\(n, 3\)", {"vertices": CUBE[:, :2]}),
+            ("8 vertices", {"triangles": FACES + 1}),
+            ("normals", {"normals": CUBE[:3]}),
+            ("vertices.4. is not finite", {"vertices": np.where(np.arange(8)[:, None] == 4, np.nan, CUBE)}),
+            ("no triangles", {"triangles": FACES[:0]}),
+        ]:
+            scene = throng.Scene()
+            scene.instances(scene.mesh(**{"vertices": CUBE, "triangles": FACES, **arrays}))
+            with self.assertRaisesRegex(ValueError, message):
+                renderer(scene)
+        scene, _ = cubes((np.inf, 0, 0))
+        with self.assertRaisesRegex(throng.Error, "transform 0 is not finite"):
+            renderer(scene)
+
+    def test_arrays_of_any_layout_are_copied(self):
+        mirrored = np.asfortranarray(CUBE)
+        scene = throng.Scene()
+        scene.instances(scene.mesh(mirrored, FACES[::-1]), np.eye(4)[None])
+        own = renderer(scene)
+        mirrored[:] = 0
+        self.assertGreater(own.render(straight(), ).linear.shape[0], 0)
+
+    def test_materials_and_files_say_what_is_wrong(self):
+        scene = throng.Scene()
+        scene.instances(scene.mesh(CUBE, FACES, material=throng.Metal(colour="red")))
+        with self.assertRaisesRegex(throng.Error, "colour"):
+            renderer(scene)
+        with self.assertRaisesRegex(throng.Error, "no such file"):
+            throng.Scene.open("no/such.glb")
+        with self.assertRaisesRegex(throng.Error, "--sampels"):
+            renderer(throng.Scene.open(LINK), sampels=3)
+        with self.assertRaisesRegex(ValueError, "empty"):
+            renderer(throng.Scene())
+
+
+class Work(unittest.TestCase):
+    def test_a_renderer_renders_one_call_at_a_time(self):
+        scene, _ = cubes((0, 0, 0))
+        own = renderer(scene)
+        frames = own.render_many([straight()] * 20)
+        next(frames)
+        with self.assertRaisesRegex(RuntimeError, "at work"):
+            own.render(straight())
+        frames.close()
+        self.assertEqual(own.render(straight()).number, 1)
+        # An iterator that is dropped ends its work, too.
+        next(own.render_many([straight()] * 20))
+        gc.collect()
+        self.assertEqual(own.render(straight()).number, 1)
+
+    def test_renderers_work_side_by_side(self):
+        scene, _ = cubes((0, 0, 0))
+        expected = renderer(scene).render(straight()).srgb
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(renderer(scene).render(straight()).srgb)) for _ in range(3)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        self.assertTrue(all((picture == expected).all() for picture in found) and len(found) == 3)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_a_forked_process_is_told(self):
+        scene, _ = cubes((0, 0, 0))
+        own = renderer(scene)
+        own.render(straight())
+        child = os.fork()
+        if child == 0:
+            try:
+                own.render(straight())
+            except RuntimeError as error:
+                os._exit(0 if "fork" in str(error) else 2)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_the_module_loads_without_numpy(self):
+        code = "import sys, throng; sys.exit('numpy' in sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_the_command_line_is_there(self):
+        run = subprocess.run([sys.executable, "-m", "throng", "--version"], check=True, capture_output=True, text=True)
+        self.assertEqual(run.stdout.strip(), f"throng {throng.__version__}")
+        wrong = subprocess.run([sys.executable, "-m", "throng", "rendr"], capture_output=True, text=True)
+        self.assertEqual(wrong.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

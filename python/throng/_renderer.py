@@ -1,0 +1,167 @@
+"""Renderers."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _throng
+from ._camera import Camera, _size
+from ._flags import flags
+from ._frame import LAYERS, Frame
+from ._scene import Scene
+
+
+class Hits(NamedTuple):
+    """Nearest hits of rays. A miss has an infinite distance and -1 in place of each number."""
+
+    #: float32, (n,): distance in multiples of the direction's length.
+    distance: np.ndarray
+    #: float32, (n, 3): geometric normals in world space.
+    normal: np.ndarray
+    #: float32, (n, 2): weights of the triangle's second and third corner.
+    barycentrics: np.ndarray
+    #: int32, (n,): triangle in its mesh.
+    primitive: np.ndarray
+    #: int32, (n,): mesh.
+    mesh: np.ndarray
+    #: int32, (n,): instance.
+    instance: np.ndarray
+    #: int32, (n,): material.
+    material: np.ndarray
+
+
+class Renderer:
+    """Renders frames of a scene, and keeps the scene on its device.
+
+    Args:
+        scene: The scene. Later changes of a scene that was built in code do not reach the renderer, except those of `Instances.matrices`.
+        device: "auto" (all GPUs, or the CPU if there are none), "cpu", "cuda" or some GPUs such as "cuda:0,1".
+        samples: Samples per pixel. Default: the scene's.
+        denoise: Whether frames are denoised; "oidn" for Open Image Denoise. Default: as the scene says.
+        layers: Layers of frames: "depth", "position", "normal", "albedo", "instance", "material", "flow" and others of `--layers`.
+        size: Width and height in pixels. Default: the camera's, or the scene's.
+        transparent: Whether the background is left out. Frames then have an alpha.
+        threads: CPU threads; 0 for one per core. The first renderer of a process decides.
+        **options: Other flags of `throng render` for pictures, with underscores: `noise=0.01`, `tone_map="agx"`, `max_bounces=4`.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        device: str = "auto",
+        *,
+        samples: Optional[int] = None,
+        denoise: "Optional[bool | str]" = None,
+        layers: Sequence[str] = (),
+        size: Optional[Tuple[int, int]] = None,
+        transparent: bool = False,
+        threads: int = 0,
+        **options: Any,
+    ) -> None:
+        if isinstance(layers, str):
+            layers = layers.split(",")
+        method = {None: None, False: "off", True: "film"}.get(denoise, denoise)  # type: ignore[call-overload]
+        names = list(dict.fromkeys(LAYERS.get(name, name) for name in layers))
+        named: Dict[str, Any] = {"samples": samples, "denoise": method, "layers": names and ",".join(names), "transparent": transparent}
+        self.scene = scene
+        self.size = None if size is None else _size(size)
+        if self.size is not None:
+            named["size"] = "x".join(map(str, self.size))
+        self._core = _throng.Renderer(scene._source(), flags({k: v for k, v in named.items() if v != []} | options), device, threads)
+
+    def render(
+        self, camera: Optional[Camera] = None, *, frame: Optional[int] = None, size: Optional[Tuple[int, int]] = None
+    ) -> Frame:
+        """Renders one frame.
+
+        Args:
+            camera: The camera. Default: the scene's own, in frame `frame`.
+            frame: Number of the frame to render with the scene's own camera. Default: the first.
+            size: Width and height in pixels. Default: the camera's, the renderer's or the scene's.
+        """
+        if camera is None:
+            numbers = None if frame is None else [frame]
+            return next(iter(self.render_frames(numbers, size=size)))
+        if frame is not None:
+            raise ValueError("camera and frame exclude each other: give the camera a time")
+        return next(iter(self.render_many([camera], size=size)))
+
+    def render_many(self, cameras: Iterable[Camera], *, size: Optional[Tuple[int, int]] = None) -> Iterator[Frame]:
+        """Renders a frame for each camera, in order. The next frames are rendered while one is used.
+
+        All cameras need one size. Frames are those of `throng render --cameras`: camera `n` has the noise of frame `n`.
+        """
+        cameras = list(cameras)
+        if not cameras:
+            raise ValueError("cameras is empty: give at least one")
+        for index, camera in enumerate(cameras):
+            if not isinstance(camera, Camera):
+                raise TypeError(f"cameras[{index}] is a {type(camera).__name__}: it must be a throng.Camera")
+        sizes = {camera.size for camera in cameras if camera.size is not None}
+        if size is None and self.size is None and len(sizes) > 1:
+            raise ValueError(f"cameras have the sizes {sorted(sizes)}: render those of each size in a call of its own, or give size")
+        first, _, _, start = self.scene._timing()
+        views = [camera._view(start) for camera in cameras]
+        chosen = size or self.size or (sizes.pop() if sizes else None)
+        return self._frames(range(first, first + len(views)), views, chosen, cameras)
+
+    def render_frames(
+        self, frames: Optional[Iterable[int]] = None, *, size: Optional[Tuple[int, int]] = None
+    ) -> Iterator[Frame]:
+        """Renders frames of the scene's own animation and cameras, in order. Default: all of them."""
+        if frames is None:
+            first, count, _, _ = self.scene._timing()
+            frames = range(first, first + count)
+        return self._frames(frames, [], size or self.size, None)
+
+    def _frames(self, numbers: Iterable[int], views, size, cameras: Optional[Sequence[Camera]]) -> Iterator[Frame]:
+        core = self._core.frames(list(numbers), views, None if size is None else _size(size))
+        return _Frames(core, cameras)
+
+    def trace(self, origins: ArrayLike, directions: ArrayLike, *, frame: Optional[int] = None) -> Hits:
+        """Traces rays. Materials are ignored: rays also hit glass.
+
+        Args:
+            origins, directions: (n, 3) in world space.
+            frame: Number of the frame whose scene is traced. Default: the first.
+        """
+        number = self.scene._timing()[0] if frame is None else frame
+        return Hits(**self._core.trace(number, _rays("origins", origins), _rays("directions", directions)))
+
+    def occluded(
+        self, origins: ArrayLike, directions: ArrayLike, distances: Optional[ArrayLike] = None, *, frame: Optional[int] = None
+    ) -> np.ndarray:
+        """Whether each ray hits anything, up to a distance in multiples of its direction's length: bool, (n,). Faster than `trace`."""
+        number = self.scene._timing()[0] if frame is None else frame
+        most = None if distances is None else np.ascontiguousarray(distances, dtype=np.float32)
+        return self._core.occluded(number, _rays("origins", origins), _rays("directions", directions), most)
+
+
+class _Frames:
+    """The frames of a call. Dropping the iterator ends the work."""
+
+    def __init__(self, core, cameras: Optional[Sequence[Camera]]) -> None:
+        self._core = core
+        self._cameras = iter(cameras) if cameras is not None else None
+
+    def __iter__(self) -> Iterator[Frame]:
+        return self
+
+    def __next__(self) -> Frame:
+        frame = next(self._core)
+        return Frame(frame, None if self._cameras is None else next(self._cameras))
+
+    def close(self) -> None:
+        """Ends the work."""
+        self._core.close()
+
+    def __del__(self) -> None:
+        self._core.close()
+
+
+def _rays(name: str, value: ArrayLike) -> np.ndarray:
+    array = np.asarray(value, dtype=np.float32)
+    return array[None] if array.ndim == 1 else array
