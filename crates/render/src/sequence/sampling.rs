@@ -154,7 +154,7 @@ mod tests {
             let mut device = CpuDevice::new().unwrap_or_else(|error| panic!("{error}"));
             device.load(LOADED.clone()).unwrap();
             let mut poser = Poser::new(LOADED.clone(), device.node_layout());
-            poser.configure(PoseSettings { close_to_camera: false, views: job.views.clone(), ..PoseSettings::of(&settings) });
+            poser.configure(PoseSettings { close_to_camera: false, ..PoseSettings::of(&settings) });
             let frame = poser.pose(7).frame;
             let mut add = |settings: &FrameSettings, film: &mut Samples, until| {
                 let rendered = device.add_samples(&frame, settings, Delivery::default(), film, until, &|| false);
