@@ -2,6 +2,9 @@
 
 mod lens;
 pub(super) mod view;
+mod views;
+
+pub use views::{PatternShape, ViewPattern, WorldUp};
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
 use glam::{EulerRot, Quat, Vec2, Vec3};
@@ -41,6 +44,12 @@ pub struct ViewOptions {
     pub fov: Option<f32>,
     /// Optics of the camera.
     pub lens: LensOptions,
+    /// File with cameras, each of which is the view of a frame. At most one of this, `views` and `eye` is given.
+    pub cameras: Option<PathBuf>,
+    /// Views around the scene, each of a frame.
+    pub views: Option<ViewPattern>,
+    /// Up axis of the world in `cameras`. None: +Y.
+    pub world_up: Option<WorldUp>,
 }
 
 /// Optics that replace the optics of the file's camera.
