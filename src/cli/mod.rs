@@ -23,6 +23,7 @@ mod resume;
 mod shipped;
 mod version;
 mod view;
+mod view_args;
 
 pub use exit::Exit;
 pub use program::run;

@@ -1,6 +1,6 @@
 //! Flags for loading: the view of a scene, and the surroundings of a model that is shown alone.
 
-use super::lens_args::LensArgs;
+use super::{lens_args::LensArgs, view_args::FrameViewArgs};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::{fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
@@ -29,6 +29,8 @@ pub struct ViewArgs {
     fov: Option<f32>,
     #[command(flatten)]
     lens: LensArgs,
+    #[command(flatten)]
+    frames: FrameViewArgs,
     /// Time of the first frame
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_double)]
     time: Option<f64>,
@@ -124,7 +126,16 @@ pub struct ModelArgs {
 
 impl ViewArgs {
     pub fn options(&self) -> ViewOptions {
-        ViewOptions { eye: self.eye, target: self.target, up: self.up, fov: self.fov, lens: self.lens.options() }
+        let lens = self.lens.options();
+        let options = ViewOptions {
+            eye: self.eye,
+            target: self.target,
+            up: self.up,
+            fov: self.fov,
+            lens,
+            ..ViewOptions::default()
+        };
+        self.frames.added_to(options)
     }
 
     /// The model axis that points up. None with an eye, because up is then a property of the camera.
