@@ -63,7 +63,7 @@ class Renderer:
     ) -> None:
         if isinstance(layers, str):
             layers = layers.split(",")
-        method = {None: None, False: "off", True: "film"}.get(denoise, denoise)  # type: ignore[call-overload]
+        method = {None: None, False: "off", True: "frames"}.get(denoise, denoise)  # type: ignore[call-overload]
         names = list(dict.fromkeys(LAYERS.get(name, name) for name in layers))
         named: Dict[str, Any] = {"samples": samples, "denoise": method, "layers": names and ",".join(names), "transparent": transparent}
         self.scene = scene

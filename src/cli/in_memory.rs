@@ -1,6 +1,6 @@
 //! Options of `throng render` for pictures in memory, from the texts of its flags.
 
-use super::args::{LoadArgs, TreeArgs};
+use super::args::TreeArgs;
 use clap::Parser;
 use std::ffi::OsString;
 use throng_loader::LoadOptions;
@@ -29,7 +29,7 @@ struct PictureFlags {
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct LoadFlags {
     #[command(flatten)]
-    load: LoadArgs,
+    load: LoadOptions,
 }
 
 /// The loader's options for these flags.
@@ -37,7 +37,7 @@ struct LoadFlags {
 /// # Errors
 /// If a flag does not exist, or its value is malformed or out of range. The text is one line.
 pub fn load_options(flags: impl IntoIterator<Item = OsString>) -> Result<LoadOptions, String> {
-    LoadFlags::try_parse_from(flags).map(|flags| flags.load.options()).map_err(|error| reason(&error))
+    LoadFlags::try_parse_from(flags).map(|flags| flags.load).map_err(|error| reason(&error))
 }
 
 /// The options of pictures for these flags, without those of the loader.

@@ -19,7 +19,8 @@ const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
   name, device
   frames, fps, seconds, size, samples, integrator
-  camera              still, orbit, spline with its number of keys, or on a node; projection, if not perspective; lens
+  camera              still, orbit, spline with its number of keys, or on a node; projection, if not perspective; lens; or
+                      the number of views of --cameras or --views
   environment, lights
   meshes              per mesh: name, shape, primitives, vertices, instances, poses (in its palette), follows (update
                       method of its tree, if it deforms), mesh_bytes, tree_bytes, tree_depth, sah_cost

@@ -46,6 +46,10 @@ const NOT_RUN: [(&str, &str); 22] = [
 /// Placeholders and their values in this test.
 const PLACEHOLDERS: [(&str, &str); 3] = [("SCENE", "scene.ron"), ("RAYS.ray", "two.ray"), ("NAME", "first")];
 
+/// A file of cameras.
+const TRANSFORMS: &str = r#"{"camera_angle_x": 0.7, "w": 32, "h": 18,
+    "frames": [{"file_path": "a.png", "transform_matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 9], [0, 0, 0, 1]]}]}"#;
+
 /// Frames of commands whose output later commands use.
 const FRAMES: [(&str, &str); 1] = [("--layers albedo,normal,motion,variance", "40-60")];
 
@@ -287,6 +291,10 @@ fn furnish(folder: &Path) {
     }
     fs::copy(root().join("assets/bull.glb"), folder.join("model.glb")).unwrap();
     fs::write(folder.join("scene.glb"), animated()).unwrap();
+    fs::write(folder.join("transforms.json"), TRANSFORMS).unwrap();
+    fs::create_dir(folder.join("colmap")).unwrap();
+    fs::write(folder.join("colmap/cameras.txt"), "1 PINHOLE 32 18 30 30 16 9\n").unwrap();
+    fs::write(folder.join("colmap/images.txt"), "1 1 0 0 0 0 0 9 1 a.png\n\n").unwrap();
     write_rays_to(&folder.join("two.ray"));
     let picture = |name: &str, shade: u8| {
         let path = folder.join(name);

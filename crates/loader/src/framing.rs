@@ -44,16 +44,35 @@ impl Default for Framing {
 /// World-space bounds of all vertices over all frames. Moving instances are sampled in up to 64 poses. Assemblies are measured by the
 /// corners of their bounds at rest.
 pub fn swept_bounds(scene: &Scene) -> Aabb {
+    bounds_without(scene, None)
+}
+
+/// As [`swept_bounds`], without the ground plane of a standalone model.
+pub fn subject_bounds(scene: &Scene) -> Aabb {
+    bounds_without(scene, scene.stage)
+}
+
+/// The largest distance from `center` of a vertex of what [`subject_bounds`] measures; below 0 if there is none.
+pub fn subject_reach(scene: &Scene, center: Vec3) -> f32 {
+    let measure = |positions: &[[f32; 3]], world: &Affine3| {
+        let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)));
+        points.filter(|p| p.is_finite()).map(|p| p.distance(center)).fold(f32::NEG_INFINITY, f32::max)
+    };
+    over_poses(scene, scene.stage, measure, f32::max, f32::NEG_INFINITY)
+}
+
+fn bounds_without(scene: &Scene, left_out: Option<u32>) -> Aabb {
     let measure = |positions: &[[f32; 3]], world: &Affine3| {
         let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)));
         Aabb::of_points(points.filter(|p| p.is_finite()))
     };
-    over_poses(scene, measure, |a: Aabb, b| a.union(b), Aabb::EMPTY)
+    over_poses(scene, left_out, measure, |a: Aabb, b| a.union(b), Aabb::EMPTY)
 }
 
-/// Combines `measure` of the vertices of all instances, in parallel. Moving instances are measured once per pose.
+/// Combines `measure` of the vertices of all instances but one, in parallel. Moving instances are measured once per pose.
 fn over_poses<T: Copy + Send + Sync>(
     scene: &Scene,
+    left_out: Option<u32>,
     measure: impl Fn(&[[f32; 3]], &Affine3) -> T + Sync,
     join: impl Fn(T, T) -> T + Sync,
     nothing: T,
@@ -92,8 +111,11 @@ fn over_poses<T: Copy + Send + Sync>(
         } else {
             Vec::new()
         };
-        let pairs = scene.instances[scene.world()].par_iter().zip(&worlds);
-        let posed = pairs.filter(|(i, _)| round == 0 || moves(i)).map(|(i, world)| match boxes.get(i.mesh as usize) {
+        let pairs = scene.instances[scene.world()].par_iter().zip(&worlds).enumerate();
+        let counts = |(index, (i, _)): &(usize, (&Instance, &Affine3))| {
+            left_out != Some(*index as u32) && (round == 0 || moves(i))
+        };
+        let posed = pairs.filter(counts).map(|(_, (i, world))| match boxes.get(i.mesh as usize) {
             Some(corners) => measure(corners, world),
             None => measure(shape(i.mesh), world),
         });
@@ -174,7 +196,7 @@ pub fn swept_turntable(scene: &Scene, bounds: &Aabb, framing: &Framing, turns: f
         reach
     };
     let join = |a: [f32; BANDS], b: [f32; BANDS]| std::array::from_fn(|i| a[i].max(b[i]));
-    let reach = over_poses(scene, measure, join, [f32::NEG_INFINITY; BANDS]);
+    let reach = over_poses(scene, None, measure, join, [f32::NEG_INFINITY; BANDS]);
     orbit(bounds, &reach, framing, turns)
 }
 
@@ -215,7 +237,7 @@ pub fn still(scene: &Scene, bounds: &Aabb, framing: &Framing) -> Camera {
         let points = positions.iter().map(|p| world.transform_point3(Vec3::from(*p)) - center);
         points.filter(|p| p.is_finite()).map(|p| window.support(p)).fold(Support::NONE, Support::join)
     };
-    let fit = over_poses(scene, measure, Support::join, Support::NONE);
+    let fit = over_poses(scene, None, measure, Support::join, Support::NONE);
     let (right, up, distance) = window.eye(bounds, &fit, framing);
     let target = bounds_center(bounds) + right * window.right + up * window.up;
     camera(CameraPath::Still { eye: target + distance * window.towards, target }, framing)

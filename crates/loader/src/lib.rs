@@ -31,6 +31,7 @@ mod standalone;
 mod stl;
 mod subjects;
 mod text;
+mod views;
 
 #[doc(hidden)]
 pub use image::load_radiance;
@@ -183,6 +184,7 @@ fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32
     tangents::add_missing(&mut scene);
     enclosing::mark(&mut scene);
     options::view::apply(&mut scene, view, size)?;
+    views::apply(&mut scene, view, size)?;
     limits::check(path, &scene)?;
     Ok(scene)
 }

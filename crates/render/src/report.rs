@@ -6,7 +6,7 @@ use throng_accel::{Blas, REFIT_FACTOR, RefitStats};
 use throng_base::memory::describe;
 use throng_device::{Device, DeviceError};
 use throng_scene::{
-    Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels,
+    Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels, Views,
     rig::RefitPolicy,
 };
 
@@ -126,7 +126,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
         size: (settings.width, settings.height),
         samples: settings.samples,
         integrator: settings.integrator,
-        camera: camera(&scene.camera),
+        camera: scene.views.as_ref().map_or_else(|| camera(&scene.camera), |views| views_in_words(views)),
         environment: environment(&scene.environment),
         lights: scene.lights.len(),
         meshes,
@@ -248,6 +248,13 @@ fn mesh_bytes(mesh: &Mesh) -> u64 {
                 + size_of_val(&m.uvs1[..]);
             (vertices + size_of_val(&m.triangles[..]) + size_of_val(&m.slots[..])) as u64
         }
+    }
+}
+
+fn views_in_words(views: &Views) -> String {
+    match views.list().len() {
+        1 => "one view".to_owned(),
+        count => format!("{count} views, one per frame"),
     }
 }
 

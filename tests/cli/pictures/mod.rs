@@ -9,3 +9,4 @@ mod mattes;
 mod open_exr;
 mod outputs;
 mod videos;
+mod views;

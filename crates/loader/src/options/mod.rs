@@ -6,11 +6,13 @@ mod flags;
 mod lens;
 mod model;
 pub(super) mod view;
+mod views;
 
 pub use environment::{EnvironmentChoice, parse_color, parse_only_color, parse_triple};
 pub use lens::{Focusing, LensOptions, Projecting};
 pub use model::{AnimationOptions, CameraChoice, ModelOptions, Preset, StageOptions};
 pub use view::ViewOptions;
+pub use views::{PatternShape, ViewPattern, WorldUp};
 
 use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
 use glam::{EulerRot, Quat, Vec3};

@@ -2,9 +2,10 @@
 
 #[cfg(feature = "cli")]
 use super::flags;
-use super::{LensOptions, Projecting, lens};
+use super::{LensOptions, Projecting, ViewPattern, WorldUp, lens};
 use crate::{LoadError, framing};
 use glam::Vec3;
+use std::path::PathBuf;
 use throng_base::math::LARGEST_COORDINATE;
 use throng_scene::{Camera, CameraPath, Projection, Scene};
 
@@ -28,6 +29,23 @@ pub struct ViewOptions {
     /// Optics of the camera.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub lens: LensOptions,
+    /// Render the cameras of a file, one per frame: transforms.json, a folder of COLMAP, a .json list of matrices, or a .glb
+    ///
+    /// COLMAP's cameras.txt and images.txt are read as text. The size of the pictures is the file's, unless --size gives another. All cameras
+    /// show the time of the first frame, unless the file has times. If the scene is animated and has as many frames as the file has cameras,
+    /// camera N shows frame N
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", conflicts_with_all = ["views", "eye", "target", "camera", "margin", "turns", "zoom"]))]
+    pub cameras: Option<PathBuf>,
+    /// Render views around the scene, one per frame: sphere:150, hemisphere:24 or orbit:36.
+    ///
+    /// Options follow after commas: radius=2.5 [default: the whole scene fits], fov=40 (vertical, in degrees), target=X:Y:Z [default: the
+    /// middle], elevation=20 for an orbit [default: 18], and seed=7 for other points on a sphere or hemisphere. All views show the time of the
+    /// first frame
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PATTERN", conflicts_with_all = ["eye", "target", "camera", "margin", "turns", "zoom"]))]
+    pub views: Option<ViewPattern>,
+    /// Axis that points up in the world of --cameras [default: y]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AXIS", requires = "cameras", value_parser = flags::choice::<WorldUp>()))]
+    pub cameras_up: Option<WorldUp>,
 }
 
 /// Replaces the properties of `scene`'s cameras that `view` specifies. Cameras then have no keys. `size` is the size of the pictures, if it
