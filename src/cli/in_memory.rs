@@ -3,9 +3,10 @@
 use super::args::TreeArgs;
 use clap::Parser;
 use std::ffi::OsString;
+use throng_base::flags;
 use throng_loader::LoadOptions;
 use throng_scene::rig::RefitPolicy;
-use throng_settings::{AovOptions, PictureOptions, RenderOptions, flags};
+use throng_settings::{AovOptions, PictureOptions, RenderOptions};
 
 /// The flags that describe pictures, whatever becomes of them.
 #[derive(clap::Parser)]

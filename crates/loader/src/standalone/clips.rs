@@ -46,12 +46,7 @@ fn named(text: &str, clips: &[Clip]) -> Result<Vec<usize>, String> {
 fn playback(options: &AnimationOptions, clips: &[Clip], clip: usize) -> Playback {
     let ends_first = options.speed < 0.0 && options.once;
     let start = if ends_first { f64::from(clips[clip].duration) } else { 0.0 };
-    Playback {
-        clip: clip as u32,
-        speed: options.speed,
-        offset: options.offset.unwrap_or(start),
-        looped: !options.once,
-    }
+    Playback { clip: clip as u32, speed: options.speed, offset: options.offset.unwrap_or(start), looped: !options.once }
 }
 
 /// A clip that is played separately.

@@ -29,7 +29,7 @@ pub fn views(scene: &Scene, pattern: &ViewPattern, lens: &LensOptions, aspect: f
     let projection = match (pattern.fov, own) {
         (Some(degrees), _) => Projection::Perspective { fov_y: degrees.to_radians() },
         // Without a height of the user's own, parallel rays show the whole subject.
-        (None, Projection::Orthographic { .. }) if lens.height.is_none() => {
+        (None, Projection::Orthographic { .. }) if lens.orthographic.flatten().is_none() => {
             Projection::Orthographic { height: (2.0 * reach / (1.0 - 2.0 * MARGIN) / narrow) as f32 }
         }
         (None, own) => own,
