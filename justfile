@@ -63,7 +63,8 @@ torture *flags:
 # The same in two minutes, with the build of the tests
 torture-short:
     cargo test --workspace --no-run
-    cargo run -p torture -- --short
+    cargo build --workspace --bin torture
+    target/debug/torture --short
 
 # Simulate a thousand workers and a hundred thousand frames in one folder, for example: just farm-at-scale --no-locks
 farm-at-scale *flags:

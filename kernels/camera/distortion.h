@@ -6,9 +6,11 @@
 
 namespace THRONG_NAMESPACE {
 
-// Steps in which the image of a point moves out from the axis, with two iterations of Newton's method each. Every iteration thus starts close to its
-// solution, on the branch of the model that begins at the axis.
+// Steps in which the image of a point moves out from the axis, with two iterations of Newton's method each, and some more in the last. Every
+// iteration thus starts close to its solution, on the branch of the model that begins at the axis.
 constexpr int kDistortionSteps = 8;
+
+THRONG_INLINE int newton_iterations(int step) { return step == kDistortionSteps ? 6 : 2; }
 
 // The image of a point by the rational model, and its derivatives d(x)/dx, d(x)/dy = d(y)/dx and d(y)/dy.
 struct RationalImage {
@@ -34,7 +36,7 @@ THRONG_DEVICE Vec2 without_rational(const float* k, float x, float y) {
     Vec2 point{0.0f, 0.0f};
     for (int step = 1; step <= kDistortionSteps; step++) {
         const float share = float(step) / float(kDistortionSteps);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < newton_iterations(step); i++) {
             const RationalImage image = rational_image(k, point.x, point.y);
             const float determinant = image.dxx * image.dyy - image.dxy * image.dxy;
             if (!(determinant > 1e-6f)) return point;
@@ -58,7 +60,7 @@ THRONG_INLINE Vec2 fisheye_radius(const float* k, float angle) {
 THRONG_DEVICE float fisheye_angle(const float* k, float radius) {
     float angle = 0.0f;
     for (int step = 1; step <= kDistortionSteps; step++) {
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < newton_iterations(step); i++) {
             const Vec2 here = fisheye_radius(k, angle);
             if (!(here.y > 1e-6f)) return angle;
             angle += (radius * (float(step) / float(kDistortionSteps)) - here.x) / here.y;

@@ -287,9 +287,12 @@ struct Names {
     materials: std::sync::OnceLock<HashMap<u32, i32>>,
 }
 
+/// Visits names in the order of their numbers.
+type Visit = fn(&throng::Scene, &mut dyn FnMut(&str));
+
 impl Names {
     fn numbers(&self, aov: Aov) -> &HashMap<u32, i32> {
-        let (table, visit): (_, fn(&throng::Scene, &mut dyn FnMut(&str))) = match aov {
+        let (table, visit): (_, Visit) = match aov {
             Aov::Material => (&self.materials, |scene, each| scene.visit_material_names(each)),
             _ => (&self.instances, visit_instances),
         };

@@ -12,8 +12,7 @@ fn the_module_passes_its_tests() {
     }
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let exe = env::current_exe().unwrap();
-    // The folder of the build, above the folder of this test.
-    let library = exe.parent().and_then(Path::parent).unwrap().join("lib_throng.so");
+    let library = exe.with_file_name("lib_throng.so");
     let place = tempfile::tempdir().unwrap();
     let package = place.path().join("throng");
     fs::create_dir(&package).unwrap();

@@ -63,7 +63,7 @@ fn wrong_files_and_flags_end_with_one_error() {
     let place = place();
     fs::write(place.path("cut.json"), &TRANSFORMS[..120]).unwrap();
     let fails = |flags: &[&str], code, text| drop(place.fails(&[&["render", "link.obj"], flags].concat(), code, text));
-    fails(&["--cameras", "cut.json"], 1, "cut.json:3:");
+    fails(&["--cameras", "cut.json"], 1, "cut.json:4:57: the file ends too early");
     fails(&["--cameras", "none.json"], 1, "none.json: no such file");
     fails(&["--views", "cube:3"], 2, "sphere:150");
     fails(&["--views", "sphere:3", "--cameras", "transforms.json"], 2, "cannot be used with");

@@ -23,7 +23,7 @@ use super::{
     geometry::transform::is_invertible,
     materials::{Materials, Slots},
     meshes::MeshSource,
-    options::{CameraChoice, EnvironmentChoice, Preset},
+    options::{CameraChoice, EnvironmentChoice, PatternShape, Preset, ViewPattern},
     ron::ModelSets,
 };
 use glam::{Affine3, Vec3};
@@ -130,7 +130,11 @@ impl<'a> Stage<'a> {
             Some(choice) => matches!(choice, EnvironmentChoice::File(_)),
             None => self.environment.is_some(),
         };
-        match (model.shadow_catcher || pictured && !model.cut_out, model.no_ground || model.cut_out) {
+        // From below, nothing else would be seen.
+        let from_below = |pattern: &ViewPattern| pattern.shape == PatternShape::Sphere;
+        let is_in_the_way = self.options.view.views.as_ref().is_some_and(from_below);
+        let has_none = model.no_ground || model.cut_out || is_in_the_way;
+        match (model.shadow_catcher || pictured && !model.cut_out, has_none) {
             (_, true) if !model.shadow_catcher => None,
             (true, _) => Some(ToCamera::ShadowCatcher),
             (false, _) => Some(ToCamera::Visible),

@@ -377,7 +377,7 @@ fn filmed(scale: Value) -> String {
         "scenes": [{ "nodes": [0, 2] }],
         "nodes": [
             { "children": [1], "translation": [0, 3, 0] },
-            { "camera": 1, "rotation": [0, 0.7071067811865476, 0, 0.7071067811865476], "scale": scale },
+            { "camera": 1, "rotation": [0, std::f64::consts::FRAC_1_SQRT_2, 0, std::f64::consts::FRAC_1_SQRT_2], "scale": scale },
             { "camera": 0, "name": "Behind", "translation": [0, 0, -5] },
         ],
         "cameras": [

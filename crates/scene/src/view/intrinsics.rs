@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-/// Newton steps that invert a distortion. Four suffice for moderate lenses; strong ones need more.
+/// Steps in which an image moves out from the axis while its distortion is inverted by Newton's method.
 const STEPS: u32 = 24;
 
 /// The calibration of a camera, independent of the picture's resolution. Pixel (0, 0) is at the top left and has its centre at (0.5, 0.5), as
@@ -89,7 +89,12 @@ impl Intrinsics {
     }
 }
 
-/// The image of a point, and nothing else: see [`Distortion::Rational`].
+/// Iterations of a step. Only the last step must converge, even close to a fold.
+fn iterations(step: u32) -> u32 {
+    if step == STEPS { 16 } else { 3 }
+}
+
+/// The image of a point: see [`Distortion::Rational`].
 fn rational(k: [f32; 6], p: [f32; 2], (x, y): (f64, f64)) -> (f64, f64) {
     let [k1, k2, k3, k4, k5, k6] = k.map(f64::from);
     let [p1, p2] = p.map(f64::from);
@@ -106,7 +111,7 @@ fn undistorted(k: [f32; 6], p: [f32; 2], imaged: (f64, f64)) -> Option<(f64, f64
     for step in 1..=STEPS {
         let share = f64::from(step) / f64::from(STEPS);
         let wanted = (imaged.0 * share, imaged.1 * share);
-        for _ in 0..3 {
+        for _ in 0..iterations(step) {
             let at = |x, y| rational(k, p, (x, y));
             let (here, right, down) = (at(x, y), at(x + STEP, y), at(x, y + STEP));
             let (a, b) = ((right.0 - here.0) / STEP, (down.0 - here.0) / STEP);
@@ -141,7 +146,7 @@ fn fisheye_angle(k: [f32; 4], radius: f64) -> Option<f64> {
     let mut angle = 0.0;
     for step in 1..=STEPS {
         let wanted = radius * f64::from(step) / f64::from(STEPS);
-        for _ in 0..3 {
+        for _ in 0..iterations(step) {
             let (here, slope) = fisheye(k, angle);
             if slope <= 1e-9 {
                 return None;
