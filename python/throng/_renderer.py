@@ -45,7 +45,7 @@ class Renderer:
         size: Width and height in pixels. Default: the camera's, or the scene's.
         transparent: Whether the background is left out. Frames then have an alpha.
         threads: CPU threads; 0 for one per core. The first renderer of a process decides.
-        **options: Other flags of `throng render` for pictures, with underscores: `noise=0.01`, `tone_map="agx"`, `max_bounces=4`.
+        **options: Other flags of `throng render` for pictures, with underscores: `noise=0.01`, `tone_map="agx"`, `bounces=4`.
     """
 
     def __init__(
