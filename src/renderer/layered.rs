@@ -86,19 +86,15 @@ impl Renderer {
         mut each: impl FnMut(LayeredImage) -> Result<(), E>,
     ) -> Result<(), E> {
         self.on_device(numbers.into_iter().collect(), PixelType::F32, |job, ready, device| {
-            let mut frames = ready.frames(job, device, stop)?;
-            for &number in &job.frames {
-                let (rendered, settings) = frames.frame(number)?;
+            let mut told = Ok(());
+            ready.visit(job, device, stop, &mut |number, rendered, settings| {
                 let metadata = job.output.metadata_of(job, number, &settings);
                 let size = (job.settings.width, job.settings.height);
                 let radiance = Image::new(size, &rendered, job.is_transparent(), metadata.clone());
-                let layers = rendered.aovs;
-                let told = each(LayeredImage { number, radiance, layers, settings, metadata });
-                if told.is_err() {
-                    return Ok(told);
-                }
-            }
-            Ok(Ok(()))
+                told = each(LayeredImage { number, radiance, layers: rendered.aovs, settings, metadata });
+                told.is_ok()
+            })?;
+            Ok(told)
         })?
     }
 }

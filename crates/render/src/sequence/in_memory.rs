@@ -1,9 +1,10 @@
 //! Frames that are rendered to memory instead of files.
 
 use super::{
+    overlapped,
     paced::Paced,
     prepare::{load, measure},
-    window::{Steps, Traced},
+    window::{Complete, Step, Steps, Traced},
 };
 use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource, results::write};
 use glam::Vec3;
@@ -63,6 +64,49 @@ impl LoadedScene {
             ..PoseSettings::default()
         });
         self.poser.pose(number).frame
+    }
+
+    /// Renders all frames of `job` in order, and passes each to `each`, with its own settings, until it returns false. A device with a queue is
+    /// given the next frames meanwhile. Otherwise as [`Self::frames`].
+    ///
+    /// # Errors
+    /// As [`Frames::frame`].
+    pub fn visit(
+        &mut self,
+        job: &RenderJob,
+        device: &mut dyn Device,
+        stop: &Stop,
+        each: &mut dyn FnMut(u32, Rendered, FrameSettings) -> bool,
+    ) -> Result<(), RenderError> {
+        // Frames that are refined after denoising are made one at a time.
+        if device.queue_depth() < 2 || job.denoised_noise.is_some() {
+            let mut frames = self.frames(job, device, stop)?;
+            for &number in &job.frames {
+                let (rendered, settings) = frames.frame(number)?;
+                if !each(number, rendered, settings) {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
+        let mut queue = Steps::new(job.reach());
+        let steps: Vec<Step> = job.frames.iter().flat_map(|&number| queue.to(number)).collect();
+        let mut steps = steps.into_iter();
+        let mut posed = || steps.next().map(|step| (step, step.trace.map(|number| self.poser.pose(number))));
+        let mut failed = None;
+        let mut finish = |mut complete: Complete| match write::finish_pixels(job, &mut complete) {
+            Ok(_) => {
+                let Traced { number, settings, rendered, .. } = complete.traced;
+                each(number, rendered, settings)
+            }
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        };
+        overlapped::trace_frames((job, &exposures), device, &mut posed, &mut finish, stop)?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// Begins to render frames of `job`. Its scene must be this one; other settings may differ from call to call. `device` must be the

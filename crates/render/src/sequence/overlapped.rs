@@ -2,13 +2,13 @@
 
 use super::{
     prepare::prepare,
-    window::{self, Step, Traced, Window},
+    window::{self, Complete, Step, Traced, Window},
 };
 use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
     exposure::Exposures,
     posing::pose::TreeWork,
-    posing::pose_stage::{self, PosedFrames, PosedStep},
+    posing::pose_stage::{self, PosedStep},
     results::write::{self, Finished, Ledger},
 };
 use std::{
@@ -16,7 +16,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
-        mpsc::{SyncSender, sync_channel},
+        mpsc::sync_channel,
     },
     thread,
     time::{Duration, Instant},
@@ -101,8 +101,14 @@ fn run_stages(
         let started = start().map_err(RenderError::Thread);
         // Only the writers hold the receiver from here on, so sending fails once the last of them has failed.
         drop(finished_in);
-        let traced = started
-            .and_then(|mut posed_in| trace_frames((job, exposures), device, &mut posed_in, &finished_out, ended));
+        let traced = started.and_then(|mut posed_in| {
+            let mut indices = 0..;
+            let mut finish = |complete| {
+                let index = indices.next().unwrap_or_default();
+                finished_out.send(Finished { index, complete }).is_ok()
+            };
+            trace_frames((job, exposures), device, &mut || posed_in.recv(), &mut finish, ended)
+        });
         // With both channels closed, the other stages end, even while they wait for other runs.
         abort.fetch_or(traced.is_err(), Ordering::Relaxed);
         drop(finished_out);
@@ -116,12 +122,13 @@ struct UnderWay {
     traced: Option<(FrameSettings, Duration, TreeWork)>,
 }
 
-/// Second stage: keeps the device's queue full. If a frame cannot be submitted, the frames before it are still passed on.
-fn trace_frames(
+/// Second stage: keeps the device's queue full with the frames of `posed`, and passes complete ones to `finish` until it returns false. If a frame
+/// cannot be submitted, the frames before it are still passed on.
+pub(super) fn trace_frames(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
-    posed: &mut PosedFrames,
-    finished: &SyncSender<Finished>,
+    posed: &mut dyn FnMut() -> Option<PosedStep>,
+    finish: &mut dyn FnMut(Complete) -> bool,
     stop: &Stop,
 ) -> Result<(), RenderError> {
     let mut under_way: VecDeque<UnderWay> = VecDeque::new();
@@ -129,10 +136,9 @@ fn trace_frames(
     let mut window = Window::new(job);
     let progress = device.progress();
     let delivery = Delivery { denoise_wanted: window::denoise_wanted(job), ..job.delivery };
-    let mut index = 0;
     loop {
         while submitted.is_ok() && under_way.len() < device.queue_depth() {
-            let Some(posed) = posed.recv() else { break };
+            let Some(posed) = posed() else { break };
             submitted = submit((job, exposures), delivery, device, posed, &mut under_way);
         }
         let Some(UnderWay { step, traced }) = under_way.pop_front() else {
@@ -149,11 +155,14 @@ fn trace_frames(
             },
             _ => None,
         };
-        if let Some(complete) = window.take(step, traced)? {
-            if finished.send(Finished { index, complete }).is_err() {
-                break;
+        if let Some(complete) = window.take(step, traced)?
+            && !finish(complete)
+        {
+            if under_way.iter().any(|frame| frame.traced.is_some()) {
+                // Frames under way are lost, as they are meant to be.
+                let _ = device.collect(&|| true);
             }
-            index += 1;
+            break;
         }
     }
     submitted
