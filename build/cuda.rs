@@ -60,16 +60,12 @@ impl Kernels {
         for variable in ["NVCC", "NVCC_CCBIN", "CUDA_HOME", "THRONG_CUDA_ARCH"] {
             println!("cargo::rerun-if-env-changed={variable}");
         }
-        let files = |name: &str| [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")));
         let Some(nvcc) = find_nvcc() else {
             println!(
                 "cargo::warning=no nvcc found: this build renders on the CPU only. `just cuda-toolkit` installs one \
                  in .cuda; --no-default-features --features cli builds without CUDA"
             );
-            println!("cargo::rustc-env=THRONG_CUDA_BUILT=");
-            for file in IMAGES.iter().flat_map(|(name, _)| files(name)) {
-                write(&file, "");
-            }
+            Self::none(out);
             return Self(Vec::new());
         };
         if nvcc.is_file() {
@@ -81,12 +77,20 @@ impl Kernels {
         let names: Vec<String> = architectures.iter().map(u32::to_string).collect();
         println!("cargo::rustc-env=THRONG_CUDA_BUILT={}", names.join(","));
         let compilations = IMAGES.map(|(name, defines)| {
-            let [fatbin, log] = files(name);
+            let [fatbin, log] = files(out, name);
             let mut command = command(&nvcc, &architectures, out);
             command.args(defines).arg("-o").arg(&fatbin);
             Compilation::start(command, log)
         });
         Self(compilations.into())
+    }
+
+    /// Exports that there are no kernels, with empty files.
+    pub fn none(out: &Path) {
+        println!("cargo::rustc-env=THRONG_CUDA_BUILT=");
+        for file in IMAGES.iter().flat_map(|(name, _)| files(out, name)) {
+            write(&file, "");
+        }
     }
 
     /// Waits for nvcc. If a kernel does not compile, the build stops with nvcc's messages.
@@ -115,6 +119,11 @@ impl Compilation {
             println!("cargo::warning={line}");
         }
     }
+}
+
+/// The fat binary of an image, and the log of its compilation.
+fn files(out: &Path, name: &str) -> [PathBuf; 2] {
+    [".fatbin", ".ptxas.txt"].map(|end| out.join(format!("{name}{end}")))
 }
 
 fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
