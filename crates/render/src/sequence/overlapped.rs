@@ -158,10 +158,9 @@ pub(super) fn trace_frames(
         if let Some(complete) = window.take(step, traced)?
             && !finish(complete)
         {
-            if under_way.iter().any(|frame| frame.traced.is_some()) {
-                // Frames under way are lost, as they are meant to be.
-                let _ = device.collect(&|| true);
-            }
+            // Frames under way are discarded. A device may return those that are complete, and an error discards the others.
+            let traced = under_way.iter().filter(|frame| frame.traced.is_some());
+            let _ = traced.map(|_| device.collect(&|| true)).find(Result::is_err);
             break;
         }
     }
