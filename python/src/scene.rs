@@ -93,13 +93,6 @@ impl Source {
         scene.visit_material_names(|name| names.push(name.to_owned()));
         Ok(names)
     }
-
-    /// Name of each mesh, and the mesh of each instance.
-    fn meshes(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<u32>)> {
-        let scene = self.scene(py)?;
-        let names = scene.meshes.iter().map(|mesh| mesh.name.clone()).collect();
-        Ok((names, scene.instances.iter().map(|instance| instance.mesh).collect()))
-    }
 }
 
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -130,7 +130,7 @@ class Layers(unittest.TestCase):
 
     def test_flow_points_to_where_things_are_in_the_next_view(self):
         scene, _ = cubes((0, 0, 0))
-        left, right = straight(), straight()
+        left = straight()
         shifted = throng.Camera(K=left.K, world_from_camera=at(1, 0.5, 10) @ np.diag([1, -1, -1, 1]), size=left.size)
         first, _ = renderer(scene, layers=["flow", "depth"]).render_many([left, shifted])
         # The camera moves right and up by (1, 0.5), so the cube moves left and down by as much at its depth.
@@ -263,12 +263,19 @@ class Scenes(unittest.TestCase):
             renderer(scene)
 
     def test_arrays_of_any_layout_are_copied(self):
-        mirrored = np.asfortranarray(CUBE)
-        scene = throng.Scene()
-        scene.instances(scene.mesh(mirrored, FACES[::-1]), np.eye(4)[None])
-        own = renderer(scene)
-        mirrored[:] = 0
-        self.assertGreater(own.render(straight(), ).linear.shape[0], 0)
+        def picture(vertices, change):
+            scene = throng.Scene()
+            scene.instances(scene.mesh(vertices, FACES), np.eye(4)[None])
+            scene.environment("sky")
+            own = renderer(scene)
+            change(vertices)
+            return own.render(straight()).linear
+
+        plain = picture(CUBE.copy(), lambda vertices: None)
+        padded = np.zeros((8, 6), np.float32)
+        padded[:, ::2] = CUBE
+        for vertices in (np.asfortranarray(CUBE), padded[:, ::2], CUBE.astype(np.float64)):
+            self.assertTrue((picture(vertices, lambda vertices: vertices.fill(0)) == plain).all())
 
     def test_materials_and_files_say_what_is_wrong(self):
         scene = throng.Scene()
