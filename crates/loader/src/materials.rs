@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use throng_base::files::record;
-use throng_scene::{Material, NONE, Texels, Texture, TextureMap, Wrap};
+use throng_scene::{Material, NONE, TexelImage, Texels, Texture, TextureMap, Wrap};
 
 /// Materials and textures of the scene being loaded.
 #[derive(Default)]
@@ -172,6 +172,17 @@ impl Materials {
         self.textures.len() as u32 - 1
     }
 
+    /// Index of the texture of a picture in memory. `space` is its colour space if it has eight bits per channel.
+    pub fn given(&mut self, (name, picture): (&str, &TexelImage), wrap: Wrap, space: ColorSpace) -> u32 {
+        let key = (PathBuf::from(name), wrap as u8, space);
+        if let Some(&known) = self.texture_of.get(&key) {
+            return known;
+        }
+        let index = self.decoded(texture(name.to_owned(), picture.clone(), wrap, space));
+        self.texture_of.insert(key, index);
+        index
+    }
+
     /// Decodes all textures in parallel, and removes them from the table. Damaged optional textures are removed from their materials.
     ///
     /// # Errors
@@ -239,17 +250,17 @@ fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), Lo
 
 fn decode(wanted: &PictureFile) -> Result<Texture, LoadError> {
     let picture = image::load(&wanted.path)?;
-    Ok(Texture {
-        name: wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        width: picture.width,
-        height: picture.height,
-        texels: match (picture.texels, wanted.space) {
-            (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
-            (texels, _) => texels,
-        },
-        wrap: [wanted.wrap; 2],
-        nearest: false,
-    })
+    let name = wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(texture(name, picture, wanted.wrap, wanted.space))
+}
+
+/// A texture of a picture. `space` is the colour space of eight bits per channel.
+fn texture(name: String, picture: TexelImage, wrap: Wrap, space: ColorSpace) -> Texture {
+    let texels = match (picture.texels, space) {
+        (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
+        (texels, _) => texels,
+    };
+    Texture { name, width: picture.width, height: picture.height, texels, wrap: [wrap; 2], nearest: false }
 }
 
 /// Runs of [`throng_scene::Scene::material_slots`], shared by instances with equal materials.

@@ -58,7 +58,7 @@ pub use shading::light::Light;
 #[doc(hidden)]
 pub use shading::lit::LightSource;
 pub use shading::material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
-pub use shading::texture::{Texels, Texture, Wrap};
+pub use shading::texture::{TexelImage, Texels, Texture, Wrap};
 pub use view::camera::{Camera, CameraPath, Cut, Follow, Subject};
 pub use view::film::{PixelFilter, ToneMap};
 pub use view::frame_rate::FrameRate;

@@ -11,7 +11,7 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use rayon::prelude::*;
 use std::{io::Cursor, path::Path};
 use throng_base::{guard::guarded, math::linear_from_srgb};
-use throng_scene::{FloatImage, Texels};
+use throng_scene::{FloatImage, TexelImage, Texels};
 
 /// Greatest width and height, in pixels.
 pub const MAX_SIDE: u32 = 16384;
@@ -25,18 +25,11 @@ const MAX_EXTRAS: u64 = 64 << 20;
 /// Greatest radiance; larger values are clamped, because their sums would overflow.
 pub const MAX_RADIANCE: f32 = 1e9;
 
-/// A decoded picture, first row at the top.
-pub struct DecodedPicture {
-    pub width: u32,
-    pub height: u32,
-    pub texels: Texels,
-}
-
 /// Reads and decodes a picture; takes 4 bytes per pixel, 16 for floats.
 ///
 /// # Errors
 /// If the file is missing, damaged, not in a supported format, or too large.
-pub fn load(path: &Path) -> Result<DecodedPicture, LoadError> {
+pub fn load(path: &Path) -> Result<TexelImage, LoadError> {
     let bytes = files::read(path)?;
     let reserve = |needed| budget::fits(needed, bytes.len() as u64);
     let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
@@ -45,7 +38,7 @@ pub fn load(path: &Path) -> Result<DecodedPicture, LoadError> {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
         _ => Texels::Srgb8(rgba8(decoded)),
     };
-    Ok(DecodedPicture { width, height, texels })
+    Ok(TexelImage { width, height, texels })
 }
 
 /// Reads an environment map and multiplies it by `intensity`. 8-bit pictures are assumed to be sRGB.
@@ -54,15 +47,37 @@ pub fn load(path: &Path) -> Result<DecodedPicture, LoadError> {
 /// As [`load`].
 #[doc(hidden)]
 pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadError> {
-    let picture = load(path)?;
-    let data = match picture.texels {
+    Ok(radiance(&load(path)?, intensity))
+}
+
+/// A picture as radiance, multiplied by `intensity` and by alpha of floats.
+pub fn radiance(picture: &TexelImage, intensity: f32) -> FloatImage {
+    let data = match &picture.texels {
         Texels::Linear(t) => t.iter().map(|p| [p[0], p[1], p[2]].map(|x| x * p[3] * intensity)).collect(),
         Texels::Srgb8(t) | Texels::Linear8(t) => {
             let table: [f32; 256] = std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
             t.iter().map(|p| [p[0], p[1], p[2]].map(|x| table[x as usize])).collect()
         }
     };
-    Ok(FloatImage { width: picture.width, height: picture.height, data })
+    FloatImage { width: picture.width, height: picture.height, data }
+}
+
+/// Checks a picture that is given in memory.
+///
+/// # Errors
+/// If it has no texels, too many, or another number than its size says, or if a float is not finite. The text is a sentence.
+pub fn check(picture: &TexelImage) -> Result<(), String> {
+    let (width, height, count) = (picture.width, picture.height, picture.texels.count());
+    check_size(width, height)?;
+    if count as u64 != u64::from(width) * u64::from(height) {
+        return Err(format!("the picture of {width} by {height} texels has {count}"));
+    }
+    match &picture.texels {
+        Texels::Linear(texels) if !texels.as_flattened().iter().all(|x| x.is_finite()) => {
+            Err("the picture has a value that is not finite: every value must be".into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads the brightness of a picture, row-major from the top, and its width. Values of pictures with 8 or 16 bits are from 0 to 1 without
@@ -235,7 +250,7 @@ mod tests {
         ImageFormat::Tiff,
     ];
 
-    fn load_bytes(bytes: &[u8]) -> Result<DecodedPicture, LoadError> {
+    fn load_bytes(bytes: &[u8]) -> Result<TexelImage, LoadError> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("picture.dat");
         std::fs::write(&path, bytes).expect("writes");

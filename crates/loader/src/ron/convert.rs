@@ -38,7 +38,8 @@ pub fn load(
 /// # Errors
 /// If the description is invalid, or if a file that it refers to cannot be read or is invalid.
 pub fn build(desc: &SceneFile) -> Result<Scene, LoadError> {
-    convert(&Source::default(), desc, &[], None)
+    let source = Source { pictures: desc.pictures.clone(), ..Source::default() };
+    convert(&source, desc, &[], None)
 }
 
 fn convert(

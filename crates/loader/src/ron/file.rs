@@ -3,7 +3,7 @@
 use crate::{LoadError, files};
 use std::path::Path;
 pub use throng_scene::text::file::*;
-use throng_scene::text::{keys::Keys, source};
+use throng_scene::text::source;
 
 /// Reads the text of a scene file.
 ///
@@ -12,7 +12,7 @@ use throng_scene::text::{keys::Keys, source};
 pub fn open(path: &Path) -> Result<Source, LoadError> {
     let bytes = files::read(path)?;
     let text = String::from_utf8(bytes).map_err(|e| not_utf8(path, e.as_bytes(), e.utf8_error().valid_up_to()))?;
-    Ok(Source { path: path.into(), text, keys: Keys::default(), set: Vec::new() })
+    Ok(Source { path: path.into(), text, ..Source::default() })
 }
 
 fn not_utf8(path: &Path, bytes: &[u8], valid: usize) -> LoadError {

@@ -5,7 +5,7 @@ use super::{
     file::Source,
     source::Place,
 };
-use crate::{LoadError, gltf::ColorSpace, materials::Materials};
+use crate::{LoadError, gltf::ColorSpace, image, materials::Materials};
 use glam::Vec3;
 use throng_scene::{
     Alpha, Lobes, Material, MaterialKind, NONE, ToCamera, Wrap,
@@ -237,7 +237,10 @@ impl Entry<'_> {
     fn map(&mut self, file: &Option<String>, field: &str, wrap: Wrap, space: ColorSpace) -> Result<u32, LoadError> {
         let Some(file) = file else { return Ok(NONE) };
         let source = self.fields.source;
-        let found = self.table.texture(&source.resolve(file), wrap, space, &source.path);
+        let found = match source.pictures.get(file) {
+            Some(picture) => image::check(picture).map(|()| self.table.given((file, picture), wrap, space)),
+            None => self.table.texture(&source.resolve(file), wrap, space, &source.path),
+        };
         let texture = self.fields.check(field, found)?;
         Ok(self.table.plain_map(texture))
     }

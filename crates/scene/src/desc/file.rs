@@ -4,7 +4,9 @@ use super::{
     AirDesc, CameraDesc, CurveDesc, CutDesc, EnvironmentDesc, LightDesc, MaterialDesc, MeshDesc, MotionDesc, Named,
     Placement, RenderDesc,
 };
+use crate::TexelImage;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// The whole scene file, or a scene that is built in code (see [`Renderer::from_desc`](crate::Renderer::from_desc)).
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -25,6 +27,10 @@ pub struct SceneFile {
     /// Named materials for placements and meshes. Default: none. Surfaces without a material are matt grey.
     #[serde(default)]
     pub materials: Named<MaterialDesc>,
+    /// Pictures of a scene that is built in code; not available in files. A texture or an environment that has the name of one uses it in place of
+    /// a file.
+    #[serde(skip)]
+    pub pictures: Named<Arc<TexelImage>>,
     /// Named curves, which placements, meshes and motions can follow. Default: none.
     #[serde(default)]
     pub curves: Named<CurveDesc>,

@@ -360,6 +360,11 @@ impl<T> Named<T> {
         self.0.iter().position(|(n, _)| n == name)
     }
 
+    /// The entry `name`.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.index(name).map(|index| &self.0[index].1)
+    }
+
     /// The names, in file order.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.iter().map(|(n, _)| n.as_str())

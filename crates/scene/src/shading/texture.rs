@@ -17,6 +17,17 @@ pub struct Texture {
     pub nearest: bool,
 }
 
+/// A picture in memory, for textures and environments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TexelImage {
+    /// Width in texels.
+    pub width: u32,
+    /// Height in texels.
+    pub height: u32,
+    /// Row-major, the first row at the top.
+    pub texels: Texels,
+}
+
 /// The texels of a texture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Texels {
@@ -26,6 +37,16 @@ pub enum Texels {
     Linear8(Vec<[u8; 4]>),
     /// Linear radiance or reflectance.
     Linear(Vec<[f32; 4]>),
+}
+
+impl Texels {
+    /// Number of texels.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Srgb8(texels) | Self::Linear8(texels) => texels.len(),
+            Self::Linear(texels) => texels.len(),
+        }
+    }
 }
 
 /// Wrap mode of a texture outside of UV 0 to 1.

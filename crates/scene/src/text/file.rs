@@ -8,7 +8,10 @@ use super::{
     overrides,
     source::{self, Place},
 };
-use crate::desc::SceneFile;
+use crate::{
+    TexelImage,
+    desc::{Named, SceneFile},
+};
 use ron::{
     Options,
     error::{Position, Span, SpannedError},
@@ -17,6 +20,7 @@ use ron::{
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
+    sync::Arc,
 };
 use throng_base::guard::guarded;
 
@@ -29,6 +33,8 @@ pub struct Source {
     pub keys: Keys,
     /// The keys of `--set`. Errors at these are attributed to the flag.
     pub set: Vec<String>,
+    /// Pictures in memory of a scene built in code, by the names that take the place of files.
+    pub pictures: Named<Arc<TexelImage>>,
 }
 
 impl Source {

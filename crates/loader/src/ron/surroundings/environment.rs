@@ -22,7 +22,11 @@ const FACTOR: (f32, f32) = (0.0, 1e6);
 pub struct Pictures(HashMap<PathBuf, FloatImage>);
 
 impl Pictures {
-    fn read(&mut self, path: PathBuf, intensity: f32) -> Result<FloatImage, LoadError> {
+    fn read(&mut self, source: &Source, file: &str, intensity: f32) -> Result<FloatImage, LoadError> {
+        if let Some(picture) = source.pictures.get(file) {
+            return Ok(image::radiance(picture, intensity));
+        }
+        let path = source.resolve(file);
         let picture = match self.0.entry(path) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
@@ -54,7 +58,7 @@ pub fn convert(
         }
         Some(EnvironmentDesc::SunSky(e)) => sky::daylight(e),
         Some(EnvironmentDesc::Image(e)) => {
-            let pixels = pictures.read(source.resolve(&e.file), e.intensity.0)?;
+            let pixels = pictures.read(source, &e.file, e.intensity.0)?;
             (Environment::Image { pixels, rotation: e.rotation.0.to_radians(), stars: Stars::default() }, Vec::new())
         }
     })
@@ -96,6 +100,9 @@ fn check_moon(fields: Fields, moon: &Moon) -> Result<(), LoadError> {
 
 fn check_picture(fields: Fields, e: &EnvironmentImage) -> Result<(), LoadError> {
     fields.within(e.intensity, "intensity", FACTOR)?;
+    if let Some(picture) = fields.source.pictures.get(&e.file) {
+        return fields.check("file", image::check(picture));
+    }
     let path = fields.source.resolve(&e.file);
     if !(files::exists(&path) && path.is_file()) {
         return fields.fail("file", format!("the image {} does not exist: check the path", path.display()));
