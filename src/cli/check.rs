@@ -100,7 +100,7 @@ impl CheckArgs {
 /// The scene's settings, and all of its frames.
 fn check_settings(scene: &Scene) -> anyhow::Result<(FrameSettings, Vec<u32>)> {
     let settings = RenderOptions::default().resolve(&scene.settings)?;
-    let plan = FrameOptions::default().resolve(scene)?;
+    let plan = FrameOptions::default().resolve(&scene.settings)?;
     Ok((settings, plan.asked))
 }
 

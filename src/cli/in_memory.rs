@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use throng_base::flags;
 use throng_loader::LoadOptions;
 use throng_scene::rig::RefitPolicy;
-use throng_settings::{AovOptions, PictureOptions, RenderOptions};
+use throng_settings::{AovOptions, FrameOptions, PictureOptions, RenderOptions};
 
 /// The flags that describe pictures, whatever becomes of them.
 #[derive(clap::Parser)]
@@ -33,6 +33,14 @@ struct LoadFlags {
     load: LoadOptions,
 }
 
+/// The flags that choose frames and describe files.
+#[derive(clap::Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct FrameFlags {
+    #[command(flatten)]
+    frames: FrameOptions,
+}
+
 /// The loader's options for these flags.
 ///
 /// # Errors
@@ -50,6 +58,14 @@ pub fn picture_options(flags: impl IntoIterator<Item = OsString>) -> Result<Pict
         PictureFlags::try_parse_from(flags).map_err(|error| reason(&error))?;
     let trees = trees.open().map_err(|error| error.to_string())?;
     Ok(PictureOptions { picture, aovs, trees, refit, ..PictureOptions::default() })
+}
+
+/// The choice of frames and files for these flags.
+///
+/// # Errors
+/// As [`load_options`].
+pub fn frame_options(flags: impl IntoIterator<Item = OsString>) -> Result<FrameOptions, String> {
+    FrameFlags::try_parse_from(flags).map(|flags| flags.frames).map_err(|error| reason(&error))
 }
 
 /// Clap's message in one line, without its advice on usage.

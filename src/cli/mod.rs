@@ -26,7 +26,7 @@ mod view;
 
 pub use allocator::OneLineOnFailure;
 pub use exit::Exit;
-pub use in_memory::{load_options, picture_options};
+pub use in_memory::{frame_options, load_options, picture_options};
 pub use program::{run, run_with};
 
 use exit::{UsageError, demand};

@@ -1,9 +1,9 @@
 //! Frames in memory with all that was asked of them: radiance, display colours and layers.
 
-use super::{Image, Renderer};
+use super::{Image, Renderer, plain};
 use crate::Error;
 use std::sync::Arc;
-use throng_device::{Developer, FrameSettings, Stop};
+use throng_device::{Developer, FrameProgress, FrameSettings, Stop};
 use throng_output::Metadata;
 use throng_picture::{aov::AovImage, pixels::PixelType};
 use throng_render::RenderError;
@@ -74,6 +74,17 @@ impl Renderer {
         self.options.placed = placed;
     }
 
+    /// Progress of the frame under way, which other threads may read meanwhile. `None` if the device does not report it. Opens the device.
+    ///
+    /// # Errors
+    /// If the device cannot be opened.
+    pub fn progress(&mut self) -> Result<Option<Arc<FrameProgress>>, Error> {
+        let device = self.take_device()?;
+        let progress = device.progress();
+        self.opened = Some(device);
+        Ok(progress)
+    }
+
     /// Renders the frames `numbers` in this order, as [`Self::frames`] does, to radiance and layers. After `stop` returns true, the call ends
     /// with an error for which [`Error::is_stop`] is true.
     ///
@@ -85,7 +96,7 @@ impl Renderer {
         stop: &Stop,
         mut each: impl FnMut(LayeredImage) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.on_device(numbers.into_iter().collect(), PixelType::F32, |job, ready, device| {
+        self.on_device(numbers.into_iter().collect(), plain(PixelType::F32), |job, ready, device| {
             let mut told = Ok(());
             ready.visit(job, device, stop, &mut |number, rendered, settings| {
                 let metadata = job.output.metadata_of(job, number, &settings);

@@ -4,12 +4,14 @@
 //! command line also uses.
 
 mod image;
+mod kept;
 mod layered;
 mod rays;
 #[cfg(test)]
 mod tests;
 
 pub use image::{Channel, Image};
+pub use kept::GpuImage;
 pub use layered::LayeredImage;
 pub use rays::Hit;
 pub use throng_abi::Ray;
@@ -24,7 +26,7 @@ use std::{
 };
 use throng_abi as abi;
 use throng_denoise::Denoise;
-use throng_device::{self as device, Device, DeviceChoice, Frame, FrameSettings, RayKind, Rendered};
+use throng_device::{self as device, Delivery, Device, DeviceChoice, Frame, FrameSettings, RayKind, Rendered};
 use throng_loader as loader;
 use throng_output::Destination;
 use throng_picture::pixels::PixelType;
@@ -258,7 +260,7 @@ impl Renderer {
         numbers: impl IntoIterator<Item = u32>,
         mut each: impl FnMut(u32, Image<T>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.on_device(numbers.into_iter().collect(), T::TYPE, |job, ready, device| {
+        self.on_device(numbers.into_iter().collect(), plain(T::TYPE), |job, ready, device| {
             let mut frames = ready.frames(job, device, &|| false)?;
             for &number in &job.frames {
                 let told = each(number, image(job, number, &frames.frame(number)?));
@@ -340,7 +342,7 @@ impl Renderer {
     }
 
     fn image<T: Channel>(&mut self, number: u32) -> Result<Image<T>, Error> {
-        self.on_device(vec![number], T::TYPE, |job, ready, device| {
+        self.on_device(vec![number], plain(T::TYPE), |job, ready, device| {
             Ok(image(job, number, &ready.frames(job, device, &|| false)?.frame(number)?))
         })
     }
@@ -348,7 +350,7 @@ impl Renderer {
     /// Traces rays. Returns the hits, the scene, and the posed frame to which they refer.
     fn query(&mut self, number: u32, kind: RayKind, rays: &[Ray]) -> Result<(Arc<Scene>, Frame, Vec<abi::Hit>), Error> {
         check_rays(rays)?;
-        self.on_device(vec![number], PixelType::U8, |job, ready, device| {
+        self.on_device(vec![number], plain(PixelType::U8), |job, ready, device| {
             let frame = ready.still(job, number);
             let mut hits = vec![abi::Hit::default(); rays.len()];
             let traced = device.trace(&frame, kind, rays, &mut hits, 1);
@@ -362,7 +364,7 @@ impl Renderer {
     fn on_device<T>(
         &mut self,
         numbers: Vec<u32>,
-        pixels: PixelType,
+        (pixels, delivery): (PixelType, Delivery),
         work: impl FnOnce(&RenderJob, &mut LoadedScene, &mut dyn Device) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let scene = self.scene()?.clone();
@@ -370,6 +372,7 @@ impl Renderer {
             self.check_number(number, &scene.settings)?;
         }
         let job = self.options.job(scene, pixels, (numbers, Outputs::default()), false)?;
+        let job = RenderJob { delivery, ..job };
         let mut device = self.take_device()?;
         let mut ready = match self.ready.take() {
             Some(ready) => ready,
@@ -381,8 +384,7 @@ impl Renderer {
     }
 
     fn check_number(&self, number: u32, settings: &RenderDefaults) -> Result<(), SettingsError> {
-        let frames = self.options.views.as_ref().map_or(settings.frames, |views| views.list().len() as u32);
-        let numbers = RenderDefaults { frames, ..settings.clone() }.frame_numbers();
+        let numbers = self.options.with_views(settings).frame_numbers();
         let list: FrameList = number.to_string().parse()?;
         list.resolve(numbers).map(drop).map_err(|error: FramesError| error.into())
     }
@@ -397,6 +399,11 @@ impl Renderer {
             }
         }
     }
+}
+
+/// Pixels of this type, and nothing else.
+fn plain(pixels: PixelType) -> (PixelType, Delivery) {
+    (pixels, Delivery::default())
 }
 
 /// The picture of frame `number`. `settings` are the frame's own.

@@ -61,6 +61,11 @@ pub trait Device: Send {
         false
     }
 
+    /// Whether the device supports [`Delivery::keeps_picture`].
+    fn keeps_pictures(&self) -> bool {
+        false
+    }
+
     /// Whether the device fills [`Rendered::stages`].
     fn has_stages(&self) -> bool {
         false

@@ -155,6 +155,7 @@ impl Device for FakeDevice {
             aovs: Vec::new(),
             blocks: None,
             records: None,
+            kept: None,
             rays: RayCounts { primary: 1, ..RayCounts::default() },
             time: Duration::from_millis(1),
             stages: self.stages,

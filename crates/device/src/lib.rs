@@ -13,6 +13,7 @@ mod film;
 #[cfg(test)]
 mod fog_tests;
 mod frame;
+mod kept;
 pub mod light;
 mod multi_device;
 mod picture;
@@ -29,6 +30,7 @@ pub use denoise_filter::{ALBEDO_FLOOR, DenoiseWanted, DeviceRecords, Filtered, F
 pub use device::{Device, DeviceError, Stop};
 pub use film::{Accumulation, AccumulationState, FoldedFilm, Samples, layer_columns, layer_words};
 pub use frame::{Frame, OtherPose, PosedMesh};
+pub use kept::{KeptPicture, Plane};
 pub use multi_device::MultiDevice;
 pub use picture::{Delivery, FrameSettings, Region, RegionError, TILE, TileGrid};
 pub use progress::FrameProgress;

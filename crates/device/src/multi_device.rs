@@ -104,6 +104,10 @@ impl Device for MultiDevice {
         self.members.iter().all(|m| m.device.makes_blocks())
     }
 
+    fn keeps_pictures(&self) -> bool {
+        self.members.iter().all(|m| m.device.keeps_pictures())
+    }
+
     fn has_stages(&self) -> bool {
         self.members.iter().all(|m| m.device.has_stages())
     }

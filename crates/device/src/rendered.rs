@@ -1,6 +1,6 @@
 //! The output of a device.
 
-use super::{DeviceRecords, RayCounts};
+use super::{DeviceRecords, KeptPicture, RayCounts};
 use bytes::Bytes;
 use std::{sync::Arc, time::Duration};
 use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
@@ -16,6 +16,8 @@ pub struct Rendered {
     /// Records of the frame for the denoiser, if [`Delivery::denoise_wanted`](super::Delivery::denoise_wanted) is set and the device keeps them.
     /// `pixels` is empty then.
     pub records: Option<Arc<dyn DeviceRecords>>,
+    /// The picture in the device's memory, if [`Delivery::keeps_picture`](super::Delivery::keeps_picture) is set. `pixels` and `aovs` are empty then.
+    pub kept: Option<Arc<dyn KeptPicture>>,
     pub rays: RayCounts,
     /// Time that the device worked on the frame, without waiting behind other frames.
     pub time: Duration,

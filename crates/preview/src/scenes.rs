@@ -149,7 +149,7 @@ impl Source {
         let scene = options.load_scene(path, text)?;
         scene.check_references()?;
         options.picture.resolve(&scene.settings)?;
-        FrameOptions::default().resolve(&scene)?;
+        FrameOptions::default().resolve(&scene.settings)?;
         Ok(())
     }
 }

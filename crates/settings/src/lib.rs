@@ -55,7 +55,7 @@ use throng_output::{FileFormat, PatternError, choose};
 use throng_render::{AutoExposure, SkipExisting, frames::FramesError};
 #[cfg(feature = "cli")]
 use throng_scene::ranges;
-use throng_scene::{Metering, RenderDefaults, Scene, ShutterError};
+use throng_scene::{Metering, RenderDefaults, ShutterError};
 
 /// Errors in the user's choices.
 #[allow(missing_docs, reason = "their texts say what is wrong")]
@@ -108,6 +108,8 @@ pub enum SettingsError {
     Layers,
     #[error("--layers error requires denoised frames: add --denoise frames, or remove the layer")]
     ErrorLayer,
+    #[error("frames stay on the GPU as they are traced: turn off denoising, backgrounds and coloured wireframes")]
+    Kept,
     #[error("filter_width does not apply to the filter `shared`, which is 3 pixels wide; remove it, or use `gaussian`")]
     SharedWidth,
     #[error("--region: {0}")]
@@ -166,6 +168,7 @@ impl SettingsError {
                 | Self::Ongoing
                 | Self::Layers
                 | Self::ErrorLayer
+                | Self::Kept
                 | Self::SharedWidth
                 | Self::DenoisedView
                 | Self::DenoisedCheckpoint
@@ -367,17 +370,17 @@ impl FrameOptions {
         }
     }
 
-    /// The plan for the frames of `scene`. Does not access the disk.
+    /// The plan for the frames of a scene with these settings. Does not access the disk.
     #[doc(hidden)]
-    pub fn resolve(&self, scene: &Scene) -> Result<FramePlan, SettingsError> {
+    pub fn resolve(&self, scene: &RenderDefaults) -> Result<FramePlan, SettingsError> {
         if self.names_animations() {
             return Err(PatternError::NothingPlayed.into());
         }
-        limits::check_frames(scene.settings.frames)?;
+        limits::check_frames(scene.frames)?;
         let mut asked = match &self.frames {
-            Some(list) => list.resolve(scene.settings.frame_numbers())?,
-            None if self.is_one_picture() => vec![scene.settings.first_frame],
-            None => FrameList::all().resolve(scene.settings.frame_numbers())?,
+            Some(list) => list.resolve(scene.frame_numbers())?,
+            None if self.is_one_picture() => vec![scene.first_frame],
+            None => FrameList::all().resolve(scene.frame_numbers())?,
         };
         let output = match &self.output {
             Some(output) => Some(output.clone().for_frames(asked.len())?),
@@ -410,10 +413,8 @@ mod tests {
     use super::*;
     use throng_device::PixelType;
 
-    fn scene(frames: u32) -> Scene {
-        let mut scene = Scene { name: "s".into(), ..Scene::default() };
-        scene.settings.frames = frames;
-        scene
+    fn scene(frames: u32) -> RenderDefaults {
+        RenderDefaults { frames, ..RenderDefaults::default() }
     }
 
     #[test]

@@ -83,6 +83,13 @@ impl PictureOptions {
         options
     }
 
+    /// The settings of a scene, with a frame for each of the views that replace its cameras.
+    #[doc(hidden)]
+    pub fn with_views(&self, scene: &RenderDefaults) -> RenderDefaults {
+        let frames = self.views.as_ref().map_or(scene.frames, |views| views.list().len() as u32);
+        RenderDefaults { frames, ..scene.clone() }
+    }
+
     /// The job of all frames of `plan`, whether or not they exist. `makes_blocks` makes the device produce the blocks of OpenEXR files.
     ///
     /// # Errors
@@ -270,7 +277,7 @@ impl<'a> Run<'a> {
         device: &dyn Device,
         asked: &'a AtomicBool,
     ) -> Result<Self, Error> {
-        let mut plan = frames.resolve(&scene)?;
+        let mut plan = frames.resolve(&options.with_views(&scene.settings))?;
         ongoing.apply_to(&mut plan, frames.mismatched)?;
         let wanted = Wanted {
             checkpoint: ongoing.checkpoint,

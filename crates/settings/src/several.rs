@@ -8,7 +8,7 @@ use std::{
 use throng_base::disk;
 use throng_loader as loader;
 use throng_output::{Destination, Pattern, SheetLayout, SheetRow};
-use throng_scene::{RenderDefaults, Scene};
+use throng_scene::RenderDefaults;
 
 impl FrameOptions {
     /// Checks that several scenes write distinct files.
@@ -82,7 +82,7 @@ impl FrameOptions {
     #[doc(hidden)]
     pub fn expected_frames(&self, scene: &str, count: u32) -> usize {
         let settings = RenderDefaults { frames: count, ..RenderDefaults::default() };
-        let Ok(plan) = self.resolve(&Scene { settings, ..Scene::default() }) else { return 0 };
+        let Ok(plan) = self.resolve(&settings) else { return 0 };
         let kept = plan.pattern().filter(|_| self.skip_existing);
         let is_kept = |frame: u32| kept.is_some_and(|files| disk::metadata(&files.path_for(frame, scene)).is_ok());
         plan.asked.iter().filter(|&&frame| !is_kept(frame)).count()

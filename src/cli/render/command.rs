@@ -355,7 +355,7 @@ impl RenderArgs {
             options.aovs = options.aovs.as_traced();
         }
         let scene = Arc::new(options.load(&path)?);
-        let plan = self.frames.resolve(&scene)?;
+        let plan = self.frames.resolve(&scene.settings)?;
         demand(plan.film().is_none(), "a job renders frames, not parts of one; choose an --output of frames")?;
         let job = options.job_of(scene.clone(), &plan, false)?;
         let denoising = job.denoising.as_ref().filter(|denoising| denoising.method() == Denoise::Frames);
@@ -387,7 +387,7 @@ impl RenderArgs {
         let mut options = self.options()?;
         options.aovs = options.aovs.as_traced();
         let scene = Arc::new(options.load(path)?);
-        let plan = self.frames.resolve(&scene)?;
+        let plan = self.frames.resolve(&scene.settings)?;
         let job = RenderJob { auto_exposure: None, ..options.job_of(scene, &plan, false)? };
         interrupt::work_begins();
         let write = self.frames.output.is_some();

@@ -81,6 +81,7 @@ impl Device for Painter {
             aovs: Vec::new(),
             blocks: None,
             records: None,
+            kept: None,
             rays: RayCounts::default(),
             time: Duration::ZERO,
             stages: None,

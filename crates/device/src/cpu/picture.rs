@@ -66,7 +66,16 @@ impl CpuDevice {
         if stop() {
             return Err(DeviceError::Stopped);
         }
-        Ok(Rendered { pixels, aovs, blocks: None, records: None, rays, time: start.elapsed(), stages: None })
+        Ok(Rendered {
+            pixels,
+            aovs,
+            blocks: None,
+            records: None,
+            kept: None,
+            rays,
+            time: start.elapsed(),
+            stages: None,
+        })
     }
 }
 

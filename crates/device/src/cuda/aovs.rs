@@ -93,6 +93,11 @@ impl AovMemory {
         self.images.at(image_bytes(before.collect(), pixels))
     }
 
+    /// All AOVs of a frame, one after the other.
+    pub fn images(&self) -> &Array {
+        &self.images
+    }
+
     /// Copies the exact sums of the last frame to the host and waits.
     pub fn read_sums(&self, to: &mut [u32]) -> CudaResult<()> {
         self.sums.read(bytemuck::cast_slice_mut(to))

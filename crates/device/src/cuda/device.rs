@@ -4,6 +4,7 @@
 use super::{
     budget::Need,
     denoise_filter::GpuDenoiser,
+    kept::KeptPool,
     kernels::KernelSets,
     memory::{Array, SparePinned},
     slot::{FinishedFrame, Slot, elapsed},
@@ -14,8 +15,8 @@ use super::{
     waves::stage_times,
 };
 use crate::{
-    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
-    Stop,
+    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, KeptPicture, OwnRays, RayCounts, RayKind,
+    Rendered, Samples, Stop,
     light::LightCache,
     records::{material_tables::PosedCache, tables::Tables},
 };
@@ -70,10 +71,13 @@ impl CudaDevice {
             let gpu = Gpu::get_device(ordinal)?;
             let context = Context::new(gpu)?;
             let spare = SparePinned::default();
-            let slots = (0..SLOTS).map(|_| Slot::new(spare.clone())).collect::<CudaResult<_>>()?;
+            let name = format!("cuda:{ordinal} ({})", gpu.name()?);
+            let kept = KeptPool::new(name.clone(), ordinal, context.clone())?;
+            let slot = |_| Slot::new(spare.clone(), kept.clone());
+            let slots = (0..SLOTS).map(slot).collect::<CudaResult<_>>()?;
             let kernels = KernelSets::load(gpu)?;
             Ok(Self {
-                name: format!("cuda:{ordinal} ({})", gpu.name()?),
+                name,
                 scene: None,
                 lights: LightCache::default(),
                 posed: PosedCache::default(),
@@ -175,6 +179,7 @@ impl CudaDevice {
             aovs: picture.aovs,
             blocks: picture.blocks,
             records: picture.records.map(|records| Arc::new(records) as Arc<dyn DeviceRecords>),
+            kept: picture.kept.map(|kept| Arc::new(kept) as Arc<dyn KeptPicture>),
             rays: RayCounts { primary: tally.primary, bounce: tally.bounce, shadow: tally.shadow },
             time: own.min(since_last),
             stages: Some(stage_times(&picture.stages)),
@@ -204,6 +209,10 @@ impl Device for CudaDevice {
     }
 
     fn makes_blocks(&self) -> bool {
+        true
+    }
+
+    fn keeps_pictures(&self) -> bool {
         true
     }
 

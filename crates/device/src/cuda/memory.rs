@@ -118,6 +118,18 @@ impl Array {
         unsafe { self.range(0, bytes).async_copy_from(&from.range(0, bytes), stream) }
     }
 
+    /// Queues a copy of the first `bytes` of `from`, on the same GPU, to offset `to`.
+    ///
+    /// # Safety
+    /// Until the stream has passed the copy, `from` must not be written or dropped, and this array must not be used.
+    pub unsafe fn copy_range_later(&self, to: usize, from: &Self, bytes: usize, stream: &Stream) -> CudaResult<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.range(to, bytes).async_copy_from(&from.range(0, bytes), stream) }
+    }
+
     /// Queues filling the first `len` bytes with zeros.
     pub fn clear_later(&self, len: usize, stream: &Stream) -> CudaResult<()> {
         let mut target = self.range(0, len);
@@ -127,7 +139,12 @@ impl Array {
 
     /// Copies the first bytes to `data` and waits.
     pub fn read(&self, data: &mut [u8]) -> CudaResult<()> {
-        self.range(0, data.len()).copy_to(data)
+        self.read_range(0, data)
+    }
+
+    /// Copies the bytes from an offset on to `data` and waits.
+    pub fn read_range(&self, from: usize, data: &mut [u8]) -> CudaResult<()> {
+        self.range(from, data.len()).copy_to(data)
     }
 
     fn range(&self, offset: usize, len: usize) -> DeviceSlice<u8> {

@@ -17,6 +17,8 @@ mod gpus;
 #[cfg_attr(not(throng_cuda), allow(dead_code))]
 mod image;
 #[cfg(throng_cuda)]
+mod kept;
+#[cfg(throng_cuda)]
 mod kernels;
 #[cfg(throng_cuda)]
 mod memory;

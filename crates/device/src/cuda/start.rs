@@ -191,7 +191,7 @@ impl CudaDevice {
             return Err(DeviceError::Failed("too many frames are under way".into()));
         };
         if film.is_some() || own_rays.is_some() {
-            (delivery.file_rows, delivery.denoise_wanted) = (None, None);
+            delivery = Delivery { file_rows: None, denoise_wanted: None, keeps_picture: false, ..delivery };
         }
         self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
@@ -223,6 +223,7 @@ impl CudaDevice {
                 aovs: settings.aovs,
                 file_rows,
                 records,
+                keeps_picture: delivery.keeps_picture,
                 started,
                 own_rays,
                 film_bytes: size_of::<u32>() * Accumulation::words(settings),

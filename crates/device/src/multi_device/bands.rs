@@ -89,7 +89,7 @@ pub fn joined_pictures(pictures: Vec<Rendered>) -> Rendered {
     };
     let aovs = first.into_iter().flat_map(|first| first.aovs.iter().enumerate()).map(image).collect();
     let time = first.map(|first| first.time).unwrap_or_default();
-    Rendered { pixels, aovs, blocks: None, records: None, rays, time, stages: None }
+    Rendered { pixels, aovs, blocks: None, records: None, kept: None, rays, time, stages: None }
 }
 
 #[cfg(test)]

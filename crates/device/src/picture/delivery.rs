@@ -15,6 +15,9 @@ pub struct Delivery {
     /// Compressed rows of files instead of pixels and AOVs, for submitted frames. Devices that lack this feature or have too little memory return
     /// pixels and AOVs.
     pub file_rows: Option<FileRows>,
+    /// The picture stays in the device's memory ([`Rendered::kept`](crate::Rendered::kept)), for submitted frames of devices with this feature
+    /// ([`Device::keeps_pictures`](crate::Device::keeps_pictures)). It replaces the pixels and all AOVs. Requires float pixels.
+    pub keeps_picture: bool,
     /// The frame in the form that the denoiser reads, for submitted frames. It replaces the pixels and all AOVs that are not requested
     /// explicitly. Requires float pixels, more than one sample and the AOVs that the denoiser needs. Devices that lack this feature or have too
     /// little memory return pixels and all AOVs.

@@ -159,6 +159,7 @@ mod tests {
             aovs: Vec::new(),
             blocks: None,
             records: None,
+            kept: None,
             rays: RayCounts { primary: 4_000_000, bounce: 0, shadow: 1_000_000 },
             time,
             stages: stages.then(|| StageTimes { primary: time / 2, shadow: time / 4, ..StageTimes::default() }),

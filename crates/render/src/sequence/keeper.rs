@@ -172,7 +172,11 @@ impl<'a> Keeper<'a> {
         let mut aovs = traced.rendered.aovs.clone();
         write::replace_alpha(&mut aovs, &filtered.alpha);
         let pixels = Floats::from(filtered.radiance.clone()).into_bytes();
-        self.show(job, &traced.settings, Rendered { pixels, aovs, blocks: None, records: None, ..traced.rendered })
+        self.show(
+            job,
+            &traced.settings,
+            Rendered { pixels, aovs, blocks: None, records: None, kept: None, ..traced.rendered },
+        )
     }
 
     /// Removes the partial picture after the finished picture was written.

@@ -93,6 +93,7 @@ impl Slot {
             work.task.aovs = AovSet::default();
             work.task.file_rows = None;
             work.task.records = None;
+            work.task.keeps_picture = false;
         }
         if work.task.aovs.is_empty() || work.gathers && !work.task.aovs.contains(Aov::Variance) {
             self.finish(work, kernels)

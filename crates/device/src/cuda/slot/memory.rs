@@ -9,6 +9,7 @@ use crate::{
     cuda::{
         aovs::AovMemory,
         exr::ExrMemory,
+        kept::KeptPool,
         memory::{Array, Pinned, SparePinned},
         tables::{
             blas_pool::DeformingPool,
@@ -26,7 +27,10 @@ use cust::{
     error::CudaResult,
     stream::{Stream, StreamFlags},
 };
-use std::{collections::VecDeque, sync::Weak};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
 use throng_abi::{Params, RayTally};
 use throng_accel::Tlas;
 use throng_picture::aov::Aov;
@@ -68,13 +72,15 @@ pub struct Slot {
     pub(super) picture: Pinned,
     /// The pool from which `picture` is taken. It returns there after the last reader is done.
     pub(super) spare: SparePinned,
+    /// The pool for pictures that stay on the GPU.
+    pub(super) kept: Arc<KeptPool>,
     pub queues: Queues,
     pub(super) lengths: Pinned,
     pub work: Option<RemainingWork>,
 }
 
 impl Slot {
-    pub fn new(spare: SparePinned) -> CudaResult<Self> {
+    pub fn new(spare: SparePinned, kept: Arc<KeptPool>) -> CudaResult<Self> {
         Ok(Self {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
             staging: Pinned::default(),
@@ -99,6 +105,7 @@ impl Slot {
             tally: Array::default(),
             picture: Pinned::default(),
             spare,
+            kept,
             queues: Queues::default(),
             lengths: Pinned::default(),
             work: None,
@@ -170,9 +177,11 @@ impl Slot {
 
     /// Discards the frame and waits for queued work.
     pub fn abandon(&mut self) -> CudaResult<()> {
+        // Memory of the work may be used again as soon as it is dropped.
+        let idle = self.stream.synchronize();
         self.work = None;
         self.uploaded = Weak::new();
         self.lights.clear();
-        self.stream.synchronize()
+        idle
     }
 }

@@ -2,13 +2,14 @@
 
 use super::{
     Slot,
-    work::{Phase, RemainingWork, Task, elapsed, event_now},
+    work::{Outcome, Phase, RemainingWork, Task, elapsed, event_now},
 };
 use crate::{
-    Accumulation, AccumulationState, OwnRays,
+    Accumulation, AccumulationState, OwnRays, Plane,
     cuda::{
         aovs,
         denoise_filter::GpuFrame,
+        kept::{GpuPicture, KeptLayout},
         kernels::{Kernels, arguments},
         memory::bytes_of,
         waves::GpuStage,
@@ -35,6 +36,8 @@ pub struct FinishedFrame {
     pub blocks: Option<FileBlocks>,
     /// The frame in the form that the denoiser reads, instead of pixels and AOVs that were not requested.
     pub records: Option<GpuFrame>,
+    /// The picture on the GPU, instead of pixels and AOVs.
+    pub kept: Option<GpuPicture>,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
@@ -99,22 +102,50 @@ impl Slot {
         let PictureParams { transparent, draws_edges, .. } = params.picture;
         aim_display(&mut params.film, (transparent != 0, draws_edges != 0), |aov| self.layer(work, aov));
         work.marks.push((GpuStage::Other, event_now(&self.stream)?));
-        let (begin, pixels, none) = (0u32, pixel_count(&params) as u32, std::ptr::null_mut::<RayTally>());
-        let cover = work.task.shares_cover.then_some("throng_gather_cover");
-        for kernel in cover.into_iter().chain(["throng_resolve_pixel"]) {
-            // SAFETY: see `run_loop`.
-            unsafe { kernels.launch_items(kernel, pixels, &self.stream, arguments![params, begin, pixels, none])? };
+        let pixels = pixel_count(&params);
+        if work.task.shares_cover {
+            self.launch_on_pixels("throng_gather_cover", &params, kernels)?;
         }
+        if work.task.keeps_picture {
+            return self.keep(work, params, kernels);
+        }
+        self.launch_on_pixels("throng_resolve_pixel", &params, kernels)?;
         let Some(rows) = work.task.file_rows else {
             return self.fetch(work);
         };
         let (aovs, exr) = (&self.aovs, &mut self.exr);
         let values = |aov| match aov {
             None => self.pixels.at::<f32>(0).cast_const(),
-            Some(aov) => aovs.image(work.task.aovs, pixels as usize, aov).cast_const(),
+            Some(aov) => aovs.image(work.task.aovs, pixels, aov).cast_const(),
         };
         let blocks = exr.compress(&rows, (params.film.width, params.film.height), values, kernels, &self.stream)?;
         Ok(Phase::Compressing(blocks, event_now(&self.stream)?))
+    }
+
+    /// Queues a launch of a kernel on all pixels.
+    fn launch_on_pixels(&self, kernel: &str, params: &Params, kernels: &Kernels) -> CudaResult<()> {
+        let (begin, pixels, none) = (0u32, pixel_count(params) as u32, std::ptr::null_mut::<RayTally>());
+        // SAFETY: see `run_loop`.
+        unsafe { kernels.launch_items(kernel, pixels, &self.stream, arguments![*params, begin, pixels, none]) }
+    }
+
+    /// Queues the conversion of the film to radiance and display colours in memory of their own, and the copy of the AOVs to it.
+    fn keep(&mut self, work: &RemainingWork, mut params: Params, kernels: &Kernels) -> CudaResult<Phase> {
+        let layout = KeptLayout { aovs: work.task.aovs, pixels: pixel_count(&params) };
+        let kept = self.kept.take(layout, &self.stream)?;
+        for (plane, pixel_type) in [(Plane::Radiance, abi::PIXELS_F32), (Plane::Display, abi::PIXELS_U8)] {
+            params.display.pixel_type = pixel_type;
+            params.film.pixels = kept.at(layout.offset(plane).unwrap_or_default());
+            self.launch_on_pixels("throng_resolve_pixel", &params, kernels)?;
+        }
+        self.picture = self.spare.take(size_of::<RayTally>())?;
+        let (picture, stream) = (&mut self.picture, &self.stream);
+        // SAFETY: the AOVs are not written before the slot gets another frame, and the picture is taken after the event that follows.
+        unsafe {
+            kept.copy_aovs_later(self.aovs.images(), stream)?;
+            self.tally.read_later(picture, 0, size_of::<RayTally>(), stream)?;
+        }
+        Ok(Phase::Finished(event_now(stream)?, Outcome::Kept(kept)))
     }
 
     /// Address of an AOV's values, or null if it is not gathered.
@@ -153,7 +184,7 @@ impl Slot {
             self.tally.read_later(picture, place.tally, size_of::<RayTally>(), stream)?;
             self.aovs.read_later((aovs, wanted), pixels, (picture, place.aovs), stream)?;
         }
-        Ok(Phase::Finished(event_now(&self.stream)?, None))
+        Ok(Phase::Finished(event_now(&self.stream)?, Outcome::Pixels))
     }
 
     /// Queues the copy of blocks to page-locked memory, once their offsets are available.
@@ -168,12 +199,12 @@ impl Slot {
         }
         self.exr.deliver(blocks, (picture, BLOCKS_PLACE), kernels, stream)?;
         let event = event_now(stream)?;
-        Ok(Phase::Finished(event, Some((offsets, bytes))))
+        Ok(Phase::Finished(event, Outcome::Blocks(offsets, bytes)))
     }
 
     /// Takes the frame for which [`Self::pump`] returned true.
     pub fn take(&mut self) -> CudaResult<Option<FinishedFrame>> {
-        let Some(RemainingWork { params, task, phase: Phase::Finished(finished, delivered), marks, .. }) =
+        let Some(RemainingWork { params, task, phase: Phase::Finished(finished, outcome), marks, .. }) =
             self.work.take()
         else {
             return Ok(None);
@@ -181,23 +212,22 @@ impl Slot {
         let Task { started, own_rays, passes, aovs, file_rows, records, .. } = task;
         let place = PictureOffsets::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
-        let blocks = file_rows.zip(delivered).map(|(rows, (offsets, bytes))| FileBlocks {
-            rows,
-            offsets,
-            bytes: picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes),
-        });
-        let (pixels, aovs, tally) = match blocks {
-            Some(_) => (Bytes::new(), Vec::new(), 0),
-            None => (
-                if records.is_some() { Bytes::new() } else { picture.slice(..picture_bytes(&params)) },
-                aovs::images(
-                    records.as_ref().map_or(aovs, |(_, wanted)| *wanted),
-                    pixel_count(&params),
-                    picture.slice(place.aovs..),
-                ),
-                place.tally,
-            ),
-        };
+        let (mut pixels, mut images, mut blocks, mut kept, mut tally) = (Bytes::new(), Vec::new(), None, None, 0);
+        match outcome {
+            Outcome::Pixels => {
+                let wanted = records.as_ref().map_or(aovs, |(_, wanted)| *wanted);
+                if records.is_none() {
+                    pixels = picture.slice(..picture_bytes(&params));
+                }
+                images = aovs::images(wanted, pixel_count(&params), picture.slice(place.aovs..));
+                tally = place.tally;
+            }
+            Outcome::Blocks(offsets, bytes) => {
+                let bytes = picture.slice(BLOCKS_PLACE..BLOCKS_PLACE + bytes);
+                blocks = file_rows.map(|rows| FileBlocks { rows, offsets, bytes });
+            }
+            Outcome::Kept(picture) => kept = Some(picture),
+        }
         let ends = marks.iter().skip(1).map(|(_, e)| e).chain([&finished]);
         let stages = marks
             .iter()
@@ -206,8 +236,9 @@ impl Slot {
             .collect::<CudaResult<_>>()?;
         Ok(Some(FinishedFrame {
             pixels,
-            aovs,
+            aovs: images,
             blocks,
+            kept,
             records: records.map(|(records, _)| records),
             tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,

@@ -4,6 +4,7 @@ use crate::{
     OwnRays,
     cuda::{
         denoise_filter::GpuFrame,
+        kept::GpuPicture,
         waves::{Chunk, ChunkLaunch, Cut, GpuStage},
     },
     film::adaptive::Passes,
@@ -29,6 +30,8 @@ pub struct Task {
     pub file_rows: Option<FileRows>,
     /// Memory for the frame in the form that the denoiser reads, and the AOVs to return in addition.
     pub records: Option<(GpuFrame, AovSet)>,
+    /// Whether the picture stays on the GPU.
+    pub keeps_picture: bool,
     pub started: Event,
     /// Lists to which the frame's rays are appended; wavefront schedule only.
     pub own_rays: Option<OwnRays>,
@@ -67,8 +70,18 @@ pub(super) enum Phase {
     Gathering(Range<u32>),
     /// The copy of a file's blocks to the host, once their offsets are available.
     Compressing(ExrParams, Event),
-    /// No step is left. For blocks instead of pixels, holds their offsets and total size in bytes.
-    Finished(Event, Option<(Vec<u64>, usize)>),
+    /// No step is left.
+    Finished(Event, Outcome),
+}
+
+/// The form of a finished picture.
+pub(super) enum Outcome {
+    /// Pixels and AOVs in page-locked memory.
+    Pixels,
+    /// Blocks of a file in page-locked memory: their offsets and total size in bytes.
+    Blocks(Vec<u64>, usize),
+    /// A picture on the GPU.
+    Kept(GpuPicture),
 }
 
 impl Phase {

@@ -1,0 +1,190 @@
+//! Pictures that stay in the GPU's memory, for other libraries of the process that use the GPU.
+
+use super::{aovs::image_bytes, device::failed, memory::Array};
+use crate::{DeviceError, KeptPicture, Plane};
+use cust::{
+    context::{Context, CurrentContext},
+    error::CudaResult,
+    event::{Event, EventFlags},
+    stream::{Stream, StreamFlags, StreamWaitEventFlags},
+    sys,
+};
+use std::{
+    mem, ptr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use throng_base::sync::lock;
+use throng_picture::aov::AovSet;
+
+/// Alignment of images, which other libraries expect of allocations.
+const ALIGNMENT: usize = 256;
+
+/// Memory for pictures that stay on the GPU. Allocating it takes longer than a small frame, so it is used again.
+pub struct KeptPool {
+    spare: Mutex<Vec<Spare>>,
+    /// Waits for the legacy default stream, unlike the streams of slots.
+    after_default: Stream,
+    name: String,
+    ordinal: u32,
+    /// Dropped last, because the memory belongs to it. Other libraries may keep pictures for longer than the device.
+    context: Context,
+}
+
+/// Memory of a picture that was dropped.
+struct Spare {
+    memory: Array,
+    /// Past once nobody reads the picture any more.
+    read: Event,
+}
+
+/// Offsets of a picture's images in its memory.
+#[derive(Clone, Copy)]
+pub struct KeptLayout {
+    pub aovs: AovSet,
+    /// Number of pixels.
+    pub pixels: usize,
+}
+
+impl KeptLayout {
+    fn bytes(self) -> usize {
+        self.aovs_start() + image_bytes(self.aovs, self.pixels)
+    }
+
+    fn radiance_bytes(self) -> usize {
+        (self.pixels * Plane::Radiance.pixel_bytes()).next_multiple_of(ALIGNMENT)
+    }
+
+    fn aovs_start(self) -> usize {
+        self.radiance_bytes() + (self.pixels * Plane::Display.pixel_bytes()).next_multiple_of(ALIGNMENT)
+    }
+
+    /// Offset of an image in bytes. `None` if there is none.
+    pub fn offset(self, plane: Plane) -> Option<usize> {
+        match plane {
+            Plane::Radiance => Some(0),
+            Plane::Display => Some(self.radiance_bytes()),
+            Plane::Aov(aov) if self.aovs.contains(aov) => {
+                let before = self.aovs.iter().take_while(|&before| before != aov).collect();
+                Some(self.aovs_start() + image_bytes(before, self.pixels))
+            }
+            Plane::Aov(_) => None,
+        }
+    }
+}
+
+/// A picture on the GPU.
+pub struct GpuPicture {
+    memory: Array,
+    layout: KeptLayout,
+    /// Whether streams read it that `after_default` does not wait for.
+    has_other_readers: AtomicBool,
+    pool: Arc<KeptPool>,
+}
+
+impl KeptPool {
+    /// Memory of the GPU with this driver's number, whose context is current.
+    pub fn new(name: String, ordinal: u32, context: Context) -> CudaResult<Arc<Self>> {
+        let after_default = Stream::new(StreamFlags::DEFAULT, None)?;
+        Ok(Arc::new(Self { spare: Mutex::default(), after_default, name, ordinal, context }))
+    }
+
+    /// Takes memory for a picture, which work of `stream` fills from now on.
+    pub fn take(self: &Arc<Self>, layout: KeptLayout, stream: &Stream) -> CudaResult<GpuPicture> {
+        let mut memory = Array::default();
+        if let Some(spare) = lock(&self.spare).pop() {
+            memory = spare.memory;
+            if memory.bytes() < layout.bytes() {
+                spare.read.synchronize()?;
+            } else {
+                stream.wait_event(spare.read, StreamWaitEventFlags::DEFAULT)?;
+            }
+        }
+        memory.reserve(layout.bytes())?;
+        Ok(GpuPicture { memory, layout, has_other_readers: AtomicBool::new(false), pool: self.clone() })
+    }
+
+    /// Calls `work` with the GPU's context on this thread, which may belong to another library.
+    fn with<T>(&self, work: impl FnOnce() -> CudaResult<T>) -> CudaResult<T> {
+        let mut before = ptr::null_mut();
+        // SAFETY: the driver is initialised, since there is a context; `before` receives the thread's context, or null.
+        unsafe { sys::cuCtxGetCurrent(&mut before) };
+        let result = CurrentContext::set_current(&self.context).and_then(|()| work());
+        // SAFETY: the context was current on this thread until now.
+        unsafe { sys::cuCtxSetCurrent(before) };
+        result
+    }
+}
+
+impl Drop for KeptPool {
+    /// The fields free their memory in this context. Errors are ignored because they cannot be returned.
+    fn drop(&mut self) {
+        let spare = mem::take(&mut *lock(&self.spare));
+        let _ = self.with(|| {
+            drop(spare);
+            Ok(())
+        });
+    }
+}
+
+impl GpuPicture {
+    /// Address on the GPU at an offset.
+    pub fn at<T>(&self, offset: usize) -> *mut T {
+        self.memory.at(offset)
+    }
+
+    /// Queues a copy of all AOVs of the picture from `images`, where they are one after the other.
+    ///
+    /// # Safety
+    /// As for [`Array::copy_range_later`].
+    pub unsafe fn copy_aovs_later(&self, images: &Array, stream: &Stream) -> CudaResult<()> {
+        let bytes = image_bytes(self.layout.aovs, self.layout.pixels);
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.memory.copy_range_later(self.layout.aovs_start(), images, bytes, stream) }
+    }
+}
+
+impl KeptPicture for GpuPicture {
+    fn ordinal(&self) -> u32 {
+        self.pool.ordinal
+    }
+
+    fn address(&self, plane: Plane) -> Option<u64> {
+        self.layout.offset(plane).map(|offset| self.memory.at::<u8>(offset) as u64)
+    }
+
+    fn read_by_stream(&self, is_default: bool) {
+        self.has_other_readers.fetch_or(!is_default, Ordering::Relaxed);
+    }
+
+    fn read(&self, plane: Plane) -> Result<Vec<u8>, DeviceError> {
+        let Some(offset) = self.layout.offset(plane) else {
+            return Ok(Vec::new());
+        };
+        let mut bytes = vec![0; self.layout.pixels * plane.pixel_bytes()];
+        let read = self.pool.with(|| self.memory.read_range(offset, &mut bytes));
+        read.map_err(|error| failed(&self.pool.name, "reading a picture", error))?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for GpuPicture {
+    /// Returns the memory. If that fails, the memory is lost until the process ends, since something may still read it.
+    fn drop(&mut self) {
+        let memory = mem::take(&mut self.memory);
+        let event = self.pool.with(|| {
+            if *self.has_other_readers.get_mut() {
+                CurrentContext::synchronize()?;
+            }
+            let read = Event::new(EventFlags::DISABLE_TIMING)?;
+            read.record(&self.pool.after_default)?;
+            Ok(read)
+        });
+        match event {
+            Ok(read) => lock(&self.pool.spare).push(Spare { memory, read }),
+            Err(_) => mem::forget(memory),
+        }
+    }
+}
